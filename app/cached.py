@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +19,19 @@ from frame import File
 from keeping import keep
 from umap_process import PictureProcess
 
-from labkit.corpora import Articles, Corpus, Labelled, load
-from labkit.corpora.relations import class_order, counted, points
-from labkit.evaluation.classes import Separation, separation
+from labkit.corpora import Articles, Corpus, Labelled, Sentences, load
+from labkit.corpora.relations import UNLABELLED, class_order, counted, points
+from labkit.evaluation.classes import Separation, found_clusters, separation
 from labkit.evaluation.geometry import EpochCosines, cosines_over_epochs, figures_over_epochs
 from labkit.evaluation.inputs import unit
+from labkit.evaluation.neighbours import Movement, movement
+from labkit.evaluation.regions import CountedWords, Regions, counted_words, found_classes, regions
+from labkit.figures.clusters import with_column
 from labkit.lab.shipped import Origin, pictured
 from labkit.lab.shipped.pictures import known_origin
 from labkit.progress import collected, silent
-from labkit.projection import Projection, epochs, project
+from labkit.projection import Projection, epochs, project, trust
+from labkit.projection.arrange import STARTED
 from labkit.projection.epochs import Journey, in_classes_of, journey
 from labkit.runs import History, read_record
 from labkit.untrusted import corpus_apart
@@ -52,6 +56,9 @@ if TYPE_CHECKING:
 
 UPLOAD_BYTES = 10 * 2**20  # of a visitor's corpus
 VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
+NEAREST = 10  # neighbours by which it is told who moved
+FOUND = "class found"  # the column of classes that were found, beside those of the corpus
+LANDMARKS = 20_000  # sentences that t-SNE and UMAP arrange: of more, the others are placed among them
 
 
 # --- corpora -----------------------------------------------------------------------------------------------------
@@ -74,7 +81,8 @@ class Opened:
     @property
     def in_code(self) -> str:
         """The name of the corpus in lines of code; a visitor's file is not named there."""
-        own = "mine.jsonl" if isinstance(self.corpus, Articles) else "mine.csv"
+        plain = self.own and self.file.name.lower().endswith(".txt") and isinstance(self.corpus, Sentences)
+        own = "mine.jsonl" if isinstance(self.corpus, Articles) else "mine.txt" if plain else "mine.csv"
         return own if self.own else self.corpus.name
 
 
@@ -204,14 +212,28 @@ def sentence_vectors(space: Space, _shown: Labelled, shown: tuple[Any, ...]) -> 
     return rows, unit_rows
 
 
+@keep(show_spinner="Finding classes …", show_time=True)
+def with_classes_found(space: Space, _shown: Labelled, shown: tuple[Any, ...], way: str, count: int) -> Labelled:
+    """The sentences with the classes found in these vectors: as their labels if they have none, else as a column."""
+    found = found_classes(_shown.texts, found_clusters(sentence_vectors(space, _shown, shown)[1], way, count))
+    if set(_shown.labels) == {UNLABELLED}:
+        return replace(_shown, labels=found)
+    return replace(_shown, extra={**_shown.extra, FOUND: found})
+
+
 @keep(show_spinner="Arranging the picture …", show_time=True)
 def arranged_picture(_rows: Any, space: str, shown: tuple[Any, ...], how: str, dimensions: int) -> Projection:
     """A picture of vectors at unit length; whoever asks next has it at once."""
     arrange = picture_process().project if how == "umap" else project
-    picture = arrange(_rows, how, dimensions)
+    picture = arrange(_rows, how, dimensions, landmarks=landmarks_for(how, _rows.shape[0]))
     picture.points.flags.writeable = False
     remember_made((space, shown, how, dimensions))
     return picture
+
+
+def landmarks_for(how: str, count: int) -> int | None:
+    """How many of so many sentences are arranged; None: all."""
+    return LANDMARKS if how in STARTED and count > LANDMARKS else None
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
@@ -239,6 +261,43 @@ def class_separation(_rows: Any, _labels: Sequence[str], *key: Any) -> Separatio
     measured = separation(_rows, _labels)
     remember_made(key)
     return measured
+
+
+@keep(show_spinner="Comparing the neighbours …", show_time=True)
+def compared_neighbours(_before: Any, _after: Any, *key: Any) -> Movement:
+    """The neighbours of all sentences in two spaces; `key` stands for the rows of both."""
+    count = len(_before) if isinstance(_before, np.ndarray) else _before.shape[0]
+    moved = movement(_before, _after, min(NEAREST, (count - 1) // 2))
+    remember_made(key)
+    return moved
+
+
+@keep(show_spinner="Comparing the neighbours …", show_time=True)
+def trust_in_points(_rows: Any, _points: np.ndarray, *key: Any) -> np.ndarray:
+    """The share of each sentence's neighbours that the picture keeps; `key` stands for rows and picture."""
+    shares = trust(_rows, _points)
+    remember_made(key)
+    return shares
+
+
+@keep(show_spinner=False)
+def sentences_with_column(_shown: Labelled, _values: np.ndarray, name: str, *key: Any) -> Labelled:
+    """The sentences with a column to colour by; `key` stands for them and for its values."""
+    return with_column(_shown, name, _values)
+
+
+@keep(show_spinner="Counting the words …", show_time=True)
+def words_of_sentences(_texts: Sequence[str], *key: Any) -> CountedWords:
+    """How often each sentence has each word; `key` stands for the sentences."""
+    return counted_words(_texts)
+
+
+@keep(show_spinner="Looking for words …", show_time=True)
+def picture_regions(
+    _words: CountedWords, _points: np.ndarray, _labels: Sequence[str], fine: bool, *key: Any
+) -> Regions:
+    """The regions of a picture with their words; `key` stands for the sentences and for the picture."""
+    return regions(_words, _points, _labels, fine=fine)
 
 
 @keep(show_spinner="Arranging every epoch …", show_time=True)

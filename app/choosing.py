@@ -5,6 +5,7 @@ What is chosen comes with the lines that make it again, which `show_code` puts i
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cached
+import classroom
 import frame
 import streamlit as st
 
@@ -35,13 +37,13 @@ NO_EPOCHS = (
     "of its probe at every epoch:"
 )
 LEFT_OUT_MOST = 3  # runs that are left out, and of which it is said why
-LOCAL = ("127.0.0.1", "localhost", "::1")
 CARRIED = "carried"  # in the session: the corpus that was chosen, or that a link named
 VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfidf": "TF-IDF"}
 NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
 IMPORTS = {  # what a line of code calls -> what it needs
     "METHODS[": "from labkit import METHODS",
     " load(": "from labkit.corpora import load",
+    "regions(": "from labkit.evaluation.regions import counted_words, regions",
     "DEMONSTRATIONS[": "from labkit.lab.shipped import DEMONSTRATIONS",
     "load_run(": "from labkit.methods import load as load_run",
 }
@@ -73,18 +75,30 @@ def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Op
         st.sidebar.caption(summaries[chosen])
         return cached.lab_corpus(chosen)
     file = frame.visitor_file(
-        "CSV, TSV, JSONL or Parquet, up to 10 MB", "file", type=["csv", "tsv", "txt", "jsonl", "parquet", "gz"]
+        "CSV, TSV, TXT, JSONL or Parquet, up to 10 MB",
+        "file",
+        paste="Or paste sentences, one a line",
+        type=["csv", "tsv", "txt", "jsonl", "parquet", "gz"],
     )
     st.sidebar.caption(
-        "Columns: text + label, text_a + text_b + label or score, anchor + positive + negative, or group + text."
+        "Columns: text + label, text_a + text_b + label or score, anchor + positive + negative, group + text; or text "
+        "alone, or lines without columns: sentences without labels."
     )
     if file is None:
-        st.info("Choose a file in the sidebar. It stays on this machine.")
+        st.info("Choose a file in the sidebar, or paste sentences there. They stay on this machine.")
         return None
     opened = cached.uploaded_corpus(file)
     for note in opened.notes:
         st.sidebar.warning(frame.plain(note))
     return opened
+
+
+def use_found(texts: Sequence[str], labels: Sequence[str]) -> None:
+    """Make sentences with the classes that were found the corpus of all pages, as a visitor's file."""
+    rows = ({"text": text, "label": label} for text, label in zip(texts, labels, strict=True))
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    frame.keep_file("file", "found.jsonl", lines.encode())
+    st.session_state[CARRIED] = st.query_params["corpus"] = OWN
 
 
 def _carry() -> None:
@@ -255,7 +269,7 @@ def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int,
 def run_folders(key: str = "folders") -> list[str]:
     """The folders with runs; in a classroom nobody names folders of the machine that the app runs on."""
     folders = os.environ.get("LABKIT_RUNS", "runs")
-    if not classroom():
+    if not classroom.is_on():
         folders = st.sidebar.text_input(
             "Folders with runs", folders, key=key, help="Separate several folders by commas."
         )
@@ -265,11 +279,6 @@ def run_folders(key: str = "folders") -> list[str]:
 def training_folder() -> str:
     """The folder of runs that trainings of the app go into: the first of LABKIT_RUNS."""
     return os.environ.get("LABKIT_RUNS", "runs").split(",")[0].strip() or "runs"
-
-
-def classroom() -> bool:
-    """Whether the app was opened to others: by `labkit app --classroom`, or by a setting of Streamlit's own."""
-    return bool(os.environ.get("LABKIT_CLASSROOM")) or st.get_option("server.address") not in LOCAL
 
 
 def lab_runs(method: str = "", corpus: str = "") -> list[str]:
@@ -297,11 +306,13 @@ def every_run(folders: Sequence[str], method: str = "", *, first: str) -> dict[s
 
 def runs_in(folders: Sequence[str], method: str = "") -> dict[str, Path]:
     """name -> folder of the runs directly in these folders, the newest first; one that cannot be read is left out, and
-    the sidebar says why."""
+    the sidebar says why. In a classroom those of another visitor are left out, unless he shares them."""
     runs: list[tuple[int, Path]] = []
     bad: dict[str, Exception] = {}
     for file in [file for folder in folders for file in sorted(Path(folder).expanduser().glob("*/run.json"))]:
         run = file.parent
+        if not classroom.may_see(run):
+            continue
         try:
             record = read_record(run)
             if method not in ("", record["method"]):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +16,19 @@ import numpy as np
 import streamlit as st
 import why
 from choosing import Space
+from clusters_moved import (
+    CODE_OF_LABELS,
+    Comparison,
+    choose_comparison,
+    code_of_colour,
+    comparisons,
+    in_colour,
+    measured_columns,
+    show_apart,
+    show_moved,
+)
 from clusters_sides import (
+    LABELS,
     WIDTHS,
     Landed,
     Look,
@@ -33,26 +47,34 @@ from marking import Brush, rows_with_same_text
 
 from labkit import figures
 from labkit.corpora import Labelled
-from labkit.corpora.relations import FEW
+from labkit.corpora.relations import FEW, UNLABELLED
+from labkit.evaluation.classes import NO_CLASS, WAYS, seconds_of_hdbscan
 from labkit.evaluation.geometry import EpochCosines
+from labkit.evaluation.inputs import unit
 from labkit.figure_names import spoken
 from labkit.figures.clusters import CLASS, MOST, columns
 from labkit.figures.epochs import probe_columns
+from labkit.progress import lasting
 from labkit.projection import NAMES
 from labkit.projection.epochs import Journey
 from labkit.projection.placement import matching, neighbours
 
 Ask = Callable[[int, str, bool, Callable[[], str | None] | None], None]  # number, neighbour, typed, the right one
-NOW, EPOCHS, MEASURED = VIEWS = ["Sentences", "Over the epochs", "Cosines"]
+NOW, EPOCHS, MEASURED, WHO = VIEWS = ["Sentences", "Over the epochs", "Cosines", "Who moved"]
+NOTHING_COMPARED = "Choose other vectors beside these in the sidebar, or a run that was trained in epochs."
 TEST, ALL = "of the test split", "of all splits"
-AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000)
+AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
+PLOTTED = 2_000  # sentences: above, a map
+PRINTED = 100_000  # sentences that plotly can still draw
+UNDRAWN = 5_000  # sentences that a browser without WebGL can draw
 LISTED = 500  # sentences
 PANEL = 600  # pixels: as high as the pictures beside it, with their figures
-LONGEST = {"pca": 100_000, "tsne": 20_000, "umap": 20_000, "lle": 5_000}  # sentences that somebody can wait for
+LONGEST = {"lle": 5_000}  # sentences that somebody can wait for
 SOLID = ("pca", "umap")
 NARROW = """<style>
 .stMarkdown table :is(th, td) {padding: 0.25rem 0.3rem; font-size: 0.78rem}
 .st-key-reading :is(p, li, [data-testid=stText]) {font-size: 0.875rem; line-height: 1.4}
+.st-key-suggested button {min-height: 1.7rem; padding: 0; text-align: left}
 .st-key-reading li {margin: 0 0 0.4rem 1.2rem; padding: 0}
 @media (max-width: 640px) {
   :is(.st-key-reading, :has(> .st-key-reading)) {height: auto !important; max-height: none !important}
@@ -67,6 +89,10 @@ keeps all of them. So each figure is given twice: measured in the embedding spac
 * **silhouette**: from -1 to 1, whether a sentence is nearer to its own class (a) than to the next (b), on average.
 * **Hit@1**: the share of sentences whose nearest neighbour is of their class.
 
+Two colours are measured, sentence by sentence. **Trust**: of its 5 nearest in the embedding space, the share that is
+among its 5 nearest in the picture. **What moved**: how much of its 10 nearest changed, from the left space to the right
+one or from a run's first epoch to a later one; 0: none of them, 1: all.
+
 **PCA** is linear: far apart means far apart. **t-SNE**, **UMAP** and **LLE** keep neighbours together; how large a
 cluster looks, and how far from the next, means little there. Vectors have length one: near means a large cosine.
 """
@@ -77,10 +103,17 @@ FORMULAS = (
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
 THINNED = "{shown:,} of {all:,} sentences, {some:,} of {classes:,} classes are shown. {how} The sidebar can show more."
+THINNED_BARE = "{shown:,} of {all:,} sentences are shown, drawn by a seed. The sidebar can show more."
+NOT_FOUND = "nobody"
+FOUND_BY = (
+    "k-means makes as many classes as you say; density makes one of each dense region, as many as there are, and "
+    "leaves what lies between them in the class none. They are found in the vectors of the first picture, and named by "
+    "the words that set each apart from the others."
+)
 WHOLE = "Each class is whole; which classes are shown is drawn by a seed."
 PARTS = "The same share of each class is drawn by a seed."
-SEARCH = (marking.QUERY, "Search the sentences", "Search the sentences: words", 200)  # key, label, hint, letters
-TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence: where does it land?", 2_000)
+SEARCH = (marking.QUERY, "Search the sentences", "Search for words", 200)  # key, label, hint, letters
+TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence", 2_000)
 NOTHING_READ = "Click a point, search for words, or type a sentence: it is shown here in full, with its neighbours."
 PLACED = "Where it lies: {how}."
 UNKNOWN_ALL = (
@@ -123,33 +156,105 @@ def sentences_of(opened: cached.Opened) -> tuple[Labelled, tuple[Any, ...], str]
     most = st.sidebar.select_slider(
         "Sentences at most", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP
     )
+    if marking.NO_WEBGL in st.session_state and most > UNDRAWN:
+        most = UNDRAWN
+        st.sidebar.warning(f"This browser has no WebGL: at most {most:,} sentences are drawn.")
     shown = cached.sentences_shown(opened, "all", most)
     return shown, (opened.key, most), POINTS.format(most=most)
 
 
-def look_of(opened: cached.Opened, shown: Labelled | None) -> Look:
-    """How to draw it, from the sidebar; without sentences of the corpus the view is that of the epochs."""
+def found_in(space: Space, shown: Labelled, key: tuple[Any, ...]) -> tuple[Labelled, tuple[str, int] | None]:
+    """The sentences with the classes that are found in these vectors, and how: by which way, and how many.
+
+    Sentences without labels have some at once; of others it is wished for, and is a colour beside their own classes.
+    """
+    bar, bare = st.sidebar, set(shown.labels) == {UNLABELLED}
+    name = "found-bare" if bare else "found"
+    colour = None if bare else partial(colour_by_found, name)
+    way = bar.selectbox(
+        "Classes found by",
+        [NOT_FOUND, *WAYS],
+        index=int(bare),
+        format_func=lambda way: WAYS.get(way, way),
+        key=name,
+        on_change=colour,
+        help=FOUND_BY,
+        **frame.KEEP,
+    )
+    if way == NOT_FOUND:
+        return shown, None
+    count = bar.slider("Classes to find", 2, 36, 12, key="found-count", **frame.KEEP) if way == "kmeans" else 0
+    if way == "density" and (seconds := seconds_of_hdbscan(len(shown))) > 3:
+        bar.caption(f"Density of {len(shown):,} sentences takes about {lasting(seconds)}, once.")
+    return cached.with_classes_found(space, shown, key, way, count), (way, count)
+
+
+def colour_by_found(name: str) -> None:
+    """Somebody has asked for classes to be found: they colour the points; or no more, and the own ones do."""
+    st.session_state["colour"] = CLASS if st.session_state[name] == NOT_FOUND else cached.FOUND
+
+
+def save_found(shown: Labelled) -> None:
+    """The classes that were found, as a file, or as the corpus of all pages."""
+    found = shown.extra.get(cached.FOUND, shown.labels)
+    rows = [{"text": text, "label": label} for text, label in zip(shown.texts, found, strict=True)]
+    with st.popover("Use the classes found", icon=":material/category:", type="tertiary", key="use-found"):
+        st.caption(f"{len(rows):,} sentences in {len(set(found)):,} classes, as a corpus with the columns text, label.")
+        frame.csv_button(lambda: rows, "found", "found")
+        use = partial(choosing.use_found, shown.texts, found)
+        st.button("Make them the corpus of all pages", key="found-corpus", on_click=use)
+
+
+def look_of(opened: cached.Opened, shown: Labelled | None, *, moved: bool = True) -> Look:
+    """How to draw it, from the sidebar; without sentences of the corpus the view is that of the epochs. `moved`: there
+    are two spaces to compare."""
     bar, keep, epochs = st.sidebar, frame.KEEP, shown is None
     bar.header("Picture")
     how = bar.radio(
         "Arranged by", list(NAMES), index=1, format_func=NAMES.__getitem__, horizontal=True, key="how", **keep
     )
-    flat = epochs or how not in SOLID
+    count = 0 if shown is None else len(shown)
+    flat = epochs or how not in SOLID or count > PRINTED
     solid = bar.toggle("In three dimensions (PCA, UMAP)", key="solid", disabled=flat, **keep) and not flat
-    by = CLASS if shown is None else bar.selectbox("Colour", columns(shown), key="colour", **keep)
+    named = [CLASS] if shown is None else columns(shown)
+    by = bar.selectbox("Colour", [*named, *measured_columns(shown, moved=moved)], key="colour", **keep)
     most = bar.slider("Classes with a colour of their own", 2, 36, 12, key="classes", **keep)
-    many = shown is not None and len(shown) > MOST
-    density = bar.toggle("Lines of equal density", value=many, key="density", disabled=epochs or solid, **keep)
-    if shown is not None and len(shown) > LONGEST[how]:
-        bar.info(f"{NAMES[how]} of {len(shown):,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
+    as_map = not solid and wants_map(count)
+    unnamed = solid or as_map  # a map has the names of classes
+    labels = LABELS[0] if epochs else bar.selectbox("Labels", LABELS, key="labels", disabled=unnamed, **keep)
+    density = bar.toggle(
+        "Lines of equal density", value=count > MOST, key="density", disabled=epochs or solid or as_map, **keep
+    )
+    if count > LONGEST.get(how, count):
+        bar.info(f"{NAMES[how]} of {count:,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
         how = "pca"
-    return Look(how, 3 if solid else 2, by, most, density and not epochs, cached.classes_of_corpus(opened)[0])
+    order = cached.classes_of_corpus(opened)[0]
+    if order == (UNLABELLED,) and shown is not None:  # the largest of the classes found first
+        order = tuple(sorted(sizes := Counter(shown.labels), key=lambda name: (name == NO_CLASS, -sizes[name])))
+    return Look(how, 3 if solid else 2, by, most, density and not epochs, order, labels, as_map)
+
+
+def wants_map(count: int) -> bool:
+    """Whether so many sentences are drawn as a map: what plotly draws can be printed, and is asked for if wished."""
+    if count <= PLOTTED or marking.NO_WEBGL in st.session_state:
+        return False
+    about = (
+        "An image of lines and shapes, that can be saved as SVG or HTML; slower, and a lasso ends at a few thousand."
+    )
+    printed = count <= PRINTED
+    plotted = st.sidebar.toggle(
+        "Draw by plotly, for print", key="plotly", disabled=not printed, help=about, **frame.KEEP
+    )
+    return not (plotted and printed)
 
 
 def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
     """How many of how many, where not all are shown."""
     classes, every = cached.classes_of_corpus(opened)
     if len(shown) < every:
+        if classes == (UNLABELLED,):
+            st.caption(THINNED_BARE.format(shown=len(shown), all=every))
+            return
         some = len(set(shown.labels))
         how = WHOLE if FEW < some < len(classes) else PARTS
         st.caption(THINNED.format(shown=len(shown), all=every, some=some, classes=len(classes), how=how))
@@ -158,7 +263,8 @@ def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
 def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
     """The sentences of the corpus in the spaces as they are."""
     shown, key, line = sentences_of(opened)
-    look = look_of(opened, shown)
+    shown, found = found_in(next(iter(chosen.values())), shown, key)
+    look = look_of(opened, shown, moved=len(chosen) == 2)
     query, typed = typed_text(bar[0], *SEARCH), typed_text(bar[1], *TYPE)
     clear_button(bar[2])
     if key[1] != "test":
@@ -168,16 +274,20 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
         slots = {name: column.container() for name, column in zip(chosen, st.columns(len(chosen)), strict=True)}
     tables, pictures = ({name: slot.container() for name, slot in slots.items()} for _ in range(2))
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
-    marking.update_marks(key, arranged, (look, query, typed), len(shown))
+    marking.update_marks(key, arranged, (look, found, query, typed), len(shown))
     placed = [opened_side(name, space, shown, key, look, pictures[name]) for name, space in chosen.items()]
-    sides = [side for side, _ in placed]
+    sides = [replace(side, key=(key, found)) for side, _ in placed]  # whose figures are those of the classes found
     landed = {side.name: landing(typed, side) for side in sides} if typed else {}
     matches = matching(shown.texts, query, most=LISTED) if query else None
-    for side, place in placed:
+    for side, (_, place) in zip(sides, placed, strict=True):
         star = landed[side.name].where if typed else None
         with place:
             show_plain(
-                side, look, sides[0], landed=None if star is None else star.points, **marks_on(side, sides, matches)
+                in_colour(side, look, sides[0], sides[-1]),
+                look,
+                sides[0],
+                landed=None if star is None else star.points,
+                **marks_on(side, sides, matches, whole=look.as_map),
             )
     st.html(marking.RING, unsafe_allow_javascript=True)
     with right:
@@ -186,10 +296,15 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
         with slots[side.name]:
             show_figures(side, tables[side.name])
             save_vectors(side)
+            if found and side is sides[0]:
+                save_found(shown)
     with left:
         show_list(sides, matches)
     for side in sides:
-        show_side_code(CODE, side, sides, opened, look, shown=line, dimensions=look.dimensions)
+        landmarks = cached.landmarks_for(look.how, len(shown))
+        among = "" if landmarks is None else f", landmarks={landmarks}"
+        values = {"shown": line, "dimensions": look.dimensions, "landmarks": among, "found": code_of(found, shown)}
+        show_side_code(CODE, side, sides, opened, look, **values)
 
 
 # --- the sentences behind the points: to search, to type, to read ------------------------------------------------
@@ -212,16 +327,22 @@ def marked_rows(brush: Brush, sides: list[Side], onto: Side) -> list[int] | None
     marked = next((side for side in sides if side.name == marking.state_of_marks().source), None)
     if marked is None or not brush:
         return None
-    return rows_with_same_text(brush.inside(marked.picture.points).tolist(), marked.shown.texts, onto.shown.texts)
+    return rows_with_same_text(
+        marking.rows_inside(brush, marked.picture).tolist(), marked.shown.texts, onto.shown.texts
+    )
 
 
-def marks_on(side: Side, sides: list[Side], matches: list[int] | None) -> dict[str, Any]:
-    """What stands out in the picture of a side: what is marked, what is found, and the sentence that is read."""
+def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole: bool = False) -> dict[str, Any]:
+    """What stands out in the picture of a side: what is marked, what is found, and the sentence that is read.
+
+    A map is told the `whole`; plotly shows some of it by itself.
+    """
     state, texts = marking.state_of_marks(), sides[0].shown.texts
-    ring = state.ring(side.name, marking.read_row(len(texts)))
+    row = marking.read_row(len(texts))
+    ring = row if whole else state.ring(side.name, row)
     here = partial(rows_with_same_text, texts=texts, onto=side.shown.texts)
     return {
-        "chosen": marked_rows(state.of(side.name), sides, side),
+        "chosen": marked_rows(state.now if whole else state.of(side.name), sides, side),
         "found": here(matches or []),
         "ring": next(iter(here([] if ring is None else [ring])), None),
     }
@@ -233,7 +354,8 @@ def show_list(sides: list[Side], matches: list[int] | None) -> None:
     if rows is None and matches is None:
         return
     lines = [
-        {"row": row, "class": shown.labels[row], "sentence": shown.texts[row]}
+        {"row": row, **({} if shown.labels[row] == UNLABELLED else {"class": shown.labels[row]})}
+        | {"sentence": shown.texts[row]}
         for row in rows_to_read(shown, rows, matches)
     ]
     alt = "Marked or found sentences with row number and class."
@@ -260,7 +382,7 @@ def show_reading(
     """
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading"):
-        row = choose_row(first.shown, marked_rows(marking.state_of_marks().now, sides, first), matches)
+        row = choose_row(first, marked_rows(marking.state_of_marks().now, sides, first), matches)
         if row is None and not landed:
             st.caption(NOTHING_READ)
         for side in sides:
@@ -273,12 +395,15 @@ def show_reading(
                 show_neighbours("The sentence read", side, side.vectors()[0][own], ask, own[0])
 
 
-def choose_row(shown: Labelled, rows: list[int] | None, matches: list[int] | None) -> int | None:
-    """How many are marked or found, and the choice of one of them to read; its row, and the sentence whole."""
+def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) -> int | None:
+    """How many are marked or found, what sets the marked ones apart, and the choice of one of them to read; its row,
+    and the sentence whole."""
+    shown = side.shown
     for name, listed in (("Found", matches), ("Marked", rows)):
         if listed is not None:
             more = f", the first {LISTED} of them" if name == "Found" and len(listed) >= LISTED else ""
             st.markdown(f"**{name} sentences**: {len(listed):,} of {len(shown):,}{more}")
+    show_apart(side, rows or [])
     row = marking.read_row(len(shown))
     st.session_state[marking.READ] = row
     st.selectbox(
@@ -291,7 +416,8 @@ def choose_row(shown: Labelled, rows: list[int] | None, matches: list[int] | Non
         on_change=marking.on_chosen,
     )
     if row is not None:
-        st.text(f"{shown.texts[row]}\n— {shown.labels[row]}")
+        label = shown.labels[row]
+        st.text(shown.texts[row] + (f"\n— {label}" if label != UNLABELLED else ""))
     return row
 
 
@@ -312,6 +438,7 @@ def show_neighbours(title: str, side: Side, asked: Any, ask: Ask, row: int | Non
     about, if it is one of those shown."""
     near = partial(neighbours, side.space.method, asked, side.vectors()[0], side.shown, without=row)
     label = None if row is None else side.shown.labels[row]
+    bare = set(side.shown.labels) == {UNLABELLED}
 
     def right() -> str | None:
         return next((each.text for each in near(k=len(side.shown)) if each.label == label), None)
@@ -320,9 +447,8 @@ def show_neighbours(title: str, side: Side, asked: Any, ask: Ask, row: int | Non
     for number, each in enumerate(near(), 1):
         tick = "✓ " if each.label == label else ""
         text, question = st.columns([4, 1], gap="small")
-        text.markdown(
-            f"{number}. **{each.similarity:.3f}** · {tick}{frame.plain(each.label)} · {frame.plain(each.text)}"
-        )
+        of = "" if bare else f"{tick}{frame.plain(each.label)} · "
+        text.markdown(f"{number}. **{each.similarity:.3f}** · {of}{frame.plain(each.text)}")
         with question:
             ask(number, each.text, row is None, right if label is not None and not tick else None)
 
@@ -370,7 +496,10 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[A
     left, right = st.columns(WIDTHS[len(sides)])
     for column, side in zip(left.columns(len(sides)), sides, strict=True):
         with column:
-            show_journey(journeys[side.name], places[side.name], side, first, look, marks_on(side, sides, matches))
+            start = side_of(side.name, side.space, journeys[side.name], 0)
+            shown = in_colour(side, look, start, side).shown
+            journey = replace(journeys[side.name], shown=shown)
+            show_journey(journey, places[side.name], side, first, look, marks_on(side, sides, matches))
     st.html(marking.RING + frame.BUTTONS, unsafe_allow_javascript=True)
     with right:
         show_reading(sides, matches, {})
@@ -439,7 +568,7 @@ def journey_of(name: str, space: Space, look: Look, opened: cached.Opened) -> Jo
 def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
     """The side as it was at the `at`-th kept epoch."""
     rows = space.method.snapshots.vectors[at]
-    return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, rows))
+    return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, unit(rows)))
 
 
 def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:
@@ -447,8 +576,58 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
     where = f"epoch {journey.epochs[at]}"
     measured = {f"space, {where}": journey.space[at], f"picture, {where}": journey.drawn[at]}
     figures_table(st, side.space.name, measured)
-    figure = figures.clusters_over_epochs(journey, at=at, height=560, **look.colours(), **marks)
+    figure = figures.clusters_over_epochs(journey, at=at, height=560, **look.colours(journey.shown), **marks)
     show_side(figure, side, first, look, journey.rows)
+
+
+def code_of(found: tuple[str, int] | None, shown: Labelled) -> str:
+    """The lines that find the classes again, if there are any; they are those of the first picture's vectors."""
+    if found is None:
+        return ""
+    as_what = f"extra={{**shown.extra, {cached.FOUND!r}: found}}" if cached.FOUND in shown.extra else "labels=found"
+    way, count = found
+    return FOUND_CODE.format(way=way, count=count, what=as_what)
+
+
+# --- the view of who moved ---------------------------------------------------------------------------------------
+
+
+def show_who(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
+    """Two spaces over each other: those of the sides, or two epochs of a run."""
+    options = comparisons(chosen)
+    if not options:
+        st.info(NOTHING_COMPARED)
+        return
+    with bar[0]:
+        wanted = choose_comparison(options)
+    clear_button(bar[2])
+    if wanted.epochs_of:
+        show_who_in_epochs(opened, chosen[wanted.epochs_of], wanted, bar[1])
+        return
+    shown, key, line = sentences_of(opened)
+    look = replace(look_of(opened, shown), dimensions=2, as_map=False)
+    arranged = ("who", look.how, *(space.key for space in chosen.values()))
+    marking.update_marks(key, arranged, look, len(shown))
+    box = st.container()
+    sides = [opened_side(name, space, shown, key, look, box)[0] for name, space in chosen.items()]
+    show_moved(*sides, (sides[0].space.name, sides[1].space.name), look)
+    both = f"{sides[0].space.code}\nbefore = method\n{sides[1].space.code}\nafter = method"
+    choosing.show_code(WHO_CODE, replace(sides[1].space, code=both), opened, shown=line, how=look.how)
+
+
+def show_who_in_epochs(opened: cached.Opened, space: Space, wanted: Comparison, place: Any) -> None:
+    """The first epoch of a run over a later one."""
+    look, name = look_of(opened, None), wanted.epochs_of
+    journey = journey_of(name, space, look, opened)
+    with place:
+        epochs = [int(epoch) for epoch in journey.epochs]
+        epoch = choosing.number_on_slider("Epoch", epochs[1:], "epoch", epochs[-1], label_visibility="collapsed")
+    at = epochs.index(epoch)
+    before, after = (side_of(name, space, journey, number) for number in (0, at))
+    marking.update_marks(("epochs", space.key), ("who", look.how, epoch), look, len(journey.shown))
+    names = tuple(f"{space.name} at epoch {number}" for number in (epochs[0], epoch))
+    show_moved(before, after, (names[0], names[1]), look)
+    choosing.show_code(WHO_EPOCHS_CODE, space, how=look.how, at=at)
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
@@ -457,7 +636,9 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
 def show_side_code(lines: str, side: Side, sides: list[Side], opened: cached.Opened, look: Look, **values: Any) -> None:
     """The lines that make the picture of a side."""
     of = side.title if len(sides) > 1 else ""
-    choosing.show_code(lines, side.space, opened, of, how=look.how, by=look.by, most=look.most, **values)
+    space, measured = code_of_colour(side, sides, look, values.get("at"))
+    values |= {"by": look.by, "most": look.most, "measured": measured, "labels": CODE_OF_LABELS[look.labels]}
+    choosing.show_code(lines, space, opened, of, how=look.how, **values)
 
 
 def page() -> None:
@@ -471,10 +652,10 @@ def page() -> None:
     chosen = {name: space for name, space in (("left", left), ("right", right)) if space is not None}
     if not chosen:
         return
-    first, *bar = st.columns([3.9, 2.1, 2.8, 1], vertical_alignment="center")
+    first, *bar = st.columns([4.8, 1.9, 2.3, 0.9], vertical_alignment="center")
     with first:
         view = frame.view(VIEWS)
-    show = {NOW: show_now, EPOCHS: show_epochs, MEASURED: show_measured}[view]
+    show = {NOW: show_now, EPOCHS: show_epochs, MEASURED: show_measured, WHO: show_who}[view]
     show(opened, chosen, bar)
     frame.show_link(own_file=opened.own)
 
@@ -491,14 +672,23 @@ from labkit.figures import clusters
 from labkit.projection import project
 {shown}
 vectors = method.encode(shown.texts, normalize_embeddings=True)
-picture = project(vectors, {how!r}, {dimensions})
-clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
+picture = project(vectors, {how!r}, {dimensions}{landmarks})
+{found}
+{measured}
+clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus){labels}).show()
 """
+FOUND_CODE = """\
+from dataclasses import replace
+from labkit.evaluation.classes import found_clusters
+from labkit.evaluation.regions import found_classes
+found = found_classes(shown.texts, found_clusters(vectors, {way!r}, {count}))
+shown = replace(shown, {what})"""
 EPOCHS_CODE = """\
 from labkit.corpora.relations import class_order
 from labkit.figures import clusters_over_epochs
 from labkit.projection.epochs import in_classes_of, journey
 epochs = in_classes_of(journey(method.snapshots, {how!r}, common={common}), corpus)
+{measured}
 clusters_over_epochs(epochs, at={at}, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
 """
 MEASURED_CODE = """\
@@ -509,6 +699,33 @@ histories = {{"this run": figures_over_epochs(method.snapshots)}}
 training_curves(histories, probe_columns(histories)).show()
 cosine_ridges(cosines_over_epochs(method.snapshots)).show()
 spectra_over_epochs(cosines_over_epochs(method.snapshots)).show()
+"""
+WHO_CODE = """\
+from labkit.evaluation import moved_together, movement
+from labkit.figures import clusters, movement_bars
+from labkit.projection import laid_over, project
+{shown}
+spaces = [method.encode(shown.texts, normalize_embeddings=True) for method in (before, after)]
+moved = movement(*spaces)
+for group in moved_together(moved, shown.labels):
+    print(group)
+old, new = laid_over(*(project(rows, {how!r}) for rows in spaces))
+clusters(new, shown, before=old.points, chosen=moved.ranked[:200], named=True).show()
+movement_bars(moved).show()
+"""
+WHO_EPOCHS_CODE = """\
+from labkit.evaluation import moved_together, movement
+from labkit.figures import clusters, movement_bars
+from labkit.projection import laid_over, project, unit
+from labkit.projection.epochs import probe
+shown = probe(method.snapshots)
+spaces = [unit(method.snapshots.vectors[place]) for place in (0, {at})]
+moved = movement(*spaces)
+for group in moved_together(moved, shown.labels):
+    print(group)
+old, new = laid_over(*(project(rows, {how!r}) for rows in spaces))
+clusters(new, shown, before=old.points, chosen=moved.ranked[:200], named=True).show()
+movement_bars(moved).show()
 """
 
 frame.run(page)

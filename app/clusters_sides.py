@@ -6,7 +6,7 @@ and opened only when its vectors are needed: stored pictures do not wait for the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 import cached
 import choosing
+import dot_map
 import frame
 import marking
 import numpy as np
@@ -23,11 +24,12 @@ from choosing import Space
 from marking import rows_with_same_text
 
 from labkit import figures
-from labkit.corpora import Labelled
+from labkit.corpora import Labelled, Sentences
 from labkit.embedding_files import embedding_bytes
 from labkit.evaluation.classes import Separation
 from labkit.evaluation.inputs import unit
-from labkit.figures.clusters import MOST, colouring
+from labkit.evaluation.regions import Regions
+from labkit.figures.clusters import CLASS, MOST, colouring, columns
 from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.lab.shipped import picture as stored_picture
 from labkit.projection import NAMES, Placement, Projection, place
@@ -36,10 +38,19 @@ from labkit.projection.placement import unknown_words
 NOTHING = "nothing"
 FILE = "your own vectors"
 SHIPPED = "run "
+OF_CLASSES, COARSE, FINE, NO_LABELS = LABELS = ("names of classes", "words", "words, finer", "none")
 HEIGHT = 430
 WIDTHS = {1: [6, 4], 2: [7, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
 FIRST_LOOK = "A first look, by PCA, while {how} is being made …"
 UNPREPARED = "UMAP prepares itself once after the app has started, for up to a minute; no other picture waits for it."
+AMONG = (
+    "{how} arranges {landmarks:,} of the sentences, drawn by a seed, and places the others by their nearest among "
+    "these: about {time} of a free core."
+)
+SECONDS = {
+    "tsne": (33.0, 1e-4),
+    "umap": (10.0, 1e-4),
+}  # of a core, for the landmarks, and for each sentence placed among them
 IN_SPACE = (
     "Points in three dimensions cannot be clicked. Search above: what is found gets a ring, and stands in the list."
 )
@@ -52,7 +63,8 @@ def choose_space(side: str, label: str, opened: cached.Opened, *, optional: bool
     """The space of one side, from the sidebar. None: none is wished for, or it is not there, and the page says why."""
     runs = [] if opened.own else [SHIPPED + name for name in choosing.lab_runs(corpus=opened.corpus.name)]
     options = [*runs, *choosing.VECTORS, choosing.STORED, FILE, *([NOTHING] if optional else [])]
-    default = (runs[0] if runs else NOTHING) if optional else "mean-vectors"
+    plain = "sif" if isinstance(opened.corpus, Sentences) else "mean-vectors"  # whose classes are to be found
+    default = (runs[0] if runs else NOTHING) if optional else plain
     name = st.sidebar.selectbox(
         label,
         options,
@@ -111,10 +123,13 @@ class Look:
     most: int
     density: bool
     order: tuple[str, ...] = ()
+    labels: str = OF_CLASSES
+    as_map: bool = False  # drawn by WebGL, and not by plotly
 
-    def colours(self) -> dict[str, Any]:
-        """What every picture of this look is drawn with."""
-        return {"by": self.by, "most": self.most, "order": self.order, "named": True}
+    def colours(self, shown: Labelled) -> dict[str, Any]:
+        """What every picture of this look is drawn with; by class where it has no such column, or not yet."""
+        by = self.by if self.by in columns(shown) else CLASS
+        return {"by": by, "most": self.most, "order": self.order, "named": self.labels == OF_CLASSES}
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,37 +180,89 @@ def opened_side(
 
 def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, look: Look, height: int) -> None:
     """The picture by PCA, in the place of one that is being made, with a note why that may take a while."""
-    figure = figures.clusters(picture, shown, **look.colours(), narrow=True, height=height)
     note = FIRST_LOOK.format(how=NAMES[look.how])
+    landmarks = cached.landmarks_for(look.how, len(shown))
+    if landmarks is not None:
+        note = f"{note} {AMONG.format(landmarks=landmarks, how=NAMES[look.how], time=expected(look.how, len(shown)))}"
     if look.how == "umap" and not cached.picture_process().warmed.is_set():
         note = f"{note} {UNPREPARED}"
     with box.container():
         alt = f"A first look at the sentences, by PCA: the picture on the {side}."
-        st.plotly_chart(figure, key=f"preview-{side}", alt=alt)
+        if look.as_map:
+            slot = f"preview-{side}"
+            by = look.colours(shown)["by"]
+            points = dot_map.map_bytes(slot, picture, shown, by, look.most, look.order)
+            dot_map.put_map(slot, points, dot_map.NO_MARKS, alt=alt, height=height, on_marked=lambda: None)
+        else:
+            figure = figures.clusters(picture, shown, **look.colours(shown), narrow=True, height=height)
+            st.plotly_chart(figure, key=f"preview-{side}", alt=alt)
         st.caption(note)
+
+
+def expected(how: str, count: int) -> str:
+    """Tell in words about how long a picture by landmarks takes."""
+    arranged, each = SECONDS[how]
+    return f"{max(1, round((arranged + each * count) / 60))} min"
 
 
 def show_plain(side: Side, look: Look, first: Side, **marks: Any) -> None:
     """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`."""
-    drawing = look.colours() | {"density": look.density, "narrow": True, "height": HEIGHT}
-    figure = figures.clusters(side.picture, side.shown, **drawing, **marks)
-    show_side(figure, side, first, look, partial(picture_rows, side.picture, side.shown))
+    drawing = look.colours(side.shown) | {"density": look.density, "narrow": True, "height": HEIGHT}
+    rows = partial(picture_rows, side.picture, side.shown)
+    if look.as_map:
+        return show_dots(side, first, look, rows, marks)
+    if look.labels in (COARSE, FINE) and look.dimensions == 2:
+        drawing["regions"] = words_on(side, fine=look.labels == FINE)
+    figure = figures.clusters(side.picture, side.shown, svg=marking.NO_WEBGL in st.session_state, **drawing, **marks)
+    show_side(figure, side, first, look, rows)
+
+
+def show_dots(side: Side, first: Side, look: Look, rows: frame.Rows, marks: Mapping[str, Any]) -> None:
+    """The map of a side's sentences, and its data as a file."""
+    alt, key, carry = alt_of(side, look), dot_map.key_of(side.name), carried(side, first)
+    dot_map.put_map(
+        side.name,
+        dot_map.map_bytes(side.name, side.picture, side.shown, look.colours(side.shown)["by"], look.most, look.order),
+        {**marks, "count": len(side.shown)},
+        alt=alt,
+        height=HEIGHT,
+        on_marked=partial(marking.on_map_marked, side.name, key, len(side.shown), carry),
+    )
+    with st.popover("Save", icon=":material/download:", type="tertiary", key=f"{key}-save"):
+        frame.csv_button(rows, key, frame.file_name(alt, key))
+
+
+def carried(side: Side, first: Side) -> Callable[[Sequence[int]], list[int]]:
+    """Takes rows of a side, and gives those of the first one."""
+    return partial(rows_with_same_text, texts=side.shown.texts, onto=first.shown.texts)
+
+
+def alt_of(side: Side, look: Look) -> str:
+    """A picture in words."""
+    count, dimensions = side.picture.points.shape
+    return (
+        f"The space of {side.space.name} by {side.picture.name}, {side.name}: {count:,} sentences of "
+        f"{len(colouring(side.shown).names):,} classes as points in {dimensions} dimensions, coloured by "
+        f"{look.colours(side.shown)['by']}. "
+        "Search and choose above and beside the pictures to read sentences and their neighbours as text."
+    )
+
+
+def words_on(side: Side, *, fine: bool) -> Regions:
+    """The regions of a side's picture with their words."""
+    picture = (side.space.key, side.key, side.picture.method)
+    counted = cached.words_of_sentences(side.shown.texts, side.key)
+    return cached.picture_regions(counted, side.picture.points, side.shown.labels, fine, *picture)
 
 
 def show_side(figure: go.Figure, side: Side, first: Side, look: Look, rows: frame.Rows) -> None:
     """A figure of a side's sentences as points, with its alt text, its export and its tools."""
     count, dimensions = side.picture.points.shape
-    alt = (
-        f"The space of {side.space.name} by {side.picture.name}, {side.name}: {count:,} sentences of "
-        f"{len(colouring(side.shown).names):,} classes as points in {dimensions} dimensions, coloured by {look.by}. "
-        "Search and choose above and beside the pictures to read sentences and their neighbours as text."
-    )
     marks: dict[str, Any] = {}
     if dimensions == 2:
-        carry = partial(rows_with_same_text, texts=side.shown.texts, onto=first.shown.texts)
-        marks["on_select"] = partial(marking.on_marked, side.name, side.chart, count, carry)
+        marks["on_select"] = partial(marking.on_marked, side.name, side.chart, count, carried(side, first))
         marks["selection_mode"] = ("points", "box", "lasso") if count <= MOST else ("box",)
-    frame.picture(figure, key=side.chart, alt=alt, rows=rows, tools=("select2d", "lasso2d"), **marks)
+    frame.picture(figure, key=side.chart, alt=alt_of(side, look), rows=rows, tools=("select2d", "lasso2d"), **marks)
     if dimensions == 3:
         st.caption(IN_SPACE)
 
@@ -203,6 +270,10 @@ def show_side(figure: go.Figure, side: Side, first: Side, look: Look, rows: fram
 def show_figures(side: Side, box: Any) -> None:
     """Write the figures of space and picture into the box, and here how far the picture can be trusted."""
     labels, picture = side.shown.labels, side.picture
+    if len(set(labels)) < 2:  # nothing that could stand apart
+        box.markdown(f"**{frame.plain(side.space.name)}**")
+        st.caption(frame.plain(f"The picture: {picture.quality}.") if picture.quality else "")
+        return
     in_space = (side.space.key, side.key)
     in_picture = (*in_space, picture.method, picture.points.shape[1])
     where = "embedding space", f"picture ({picture.name})"

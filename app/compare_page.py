@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import cached
 import choosing
+import classroom
 import frame
 import streamlit as st
 import why
@@ -122,7 +123,7 @@ def not_here(names: Sequence[str]) -> str:
     """One sentence on the runs of a link that are not found."""
     first = ", ".join(name[:LONGEST] for name in names[:NAMED])
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    remedy = "choose others" if choosing.classroom() else "name their folder in the sidebar"
+    remedy = "choose others" if classroom.is_on() else "name their folder in the sidebar"
     return frame.plain(f"The link names runs that are not here: {first}{more}; {remedy}.")
 
 

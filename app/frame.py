@@ -6,7 +6,7 @@
     code(...)              the few lines of labkit that make this picture
     show_link(...)         the link to this view
     keep_in_address(...)   a row number or a name in the address of the page
-    visitor_file(...)      a visitor's file, which stays for all pages
+    visitor_file(...)      a visitor's file, or what he pastes, which stays for all pages
     run(page)              the page; a mistake becomes its one sentence
 
 Whatever a visitor brought goes through `plain` before it is part of a text with markup.
@@ -25,10 +25,11 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
+import classroom
 import plotly.graph_objects as go
 import streamlit as st
 
-from labkit.atomic import sentence_of
+from labkit.atomic import amount, sentence_of
 from labkit.spreadsheet import spreadsheet
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#])")
@@ -236,6 +237,8 @@ def show_link(*, own_file: bool) -> None:
         st.caption(
             "The settings, not your file: whoever opens the link is asked for one."
             if own_file
+            else "Whoever has opened this classroom sees what you see, save a run that you do not share."
+            if classroom.is_on()
             else "Whoever opens it on this machine sees what you see."
         )
 
@@ -272,8 +275,14 @@ def address_changed(key: str) -> bool:
     return bool(st.query_params.get_all(key) != st.session_state.get(f"{key}-said", []))
 
 
-def visitor_file(label: str, key: str, **uploader: Any) -> File | None:
-    """A visitor's file. It is kept for all pages as long as he has one of them open."""
+PASTED, MOST_PASTED = "pasted.txt", 1_000_000  # the name of what was pasted, and its letters
+
+
+def visitor_file(label: str, key: str, *, paste: str = "", **uploader: Any) -> File | None:
+    """A visitor's file. It is kept for all pages as long as he has one of them open.
+
+    With `paste`, the name of a box for it, a text that is pasted there is a file, too: PASTED, and read as any other.
+    """
     widget = f"{key}-upload"
 
     def changed() -> None:
@@ -282,11 +291,32 @@ def visitor_file(label: str, key: str, **uploader: Any) -> File | None:
 
     above = st.sidebar.container()
     here = st.sidebar.file_uploader(label, key=widget, on_change=changed, **uploader)
+    if paste:
+        with st.sidebar.popover(paste, icon=":material/content_paste:", type="tertiary"):
+            st.text_area("Lines", key=f"{key}-lines", max_chars=MOST_PASTED, height=130, label_visibility="collapsed")
+            st.button("Use these lines", key=f"{key}-paste", on_click=use_pasted, args=(key,))
+    if classroom.is_on():  # Streamlit's own control says of a refusal only its number
+        most = amount(classroom.UPLOADS)
+        st.sidebar.caption(
+            f"Your files may take {most} together; if one is refused (413), forget one or close other tabs."
+        )
     file: File | None = st.session_state.get(key)
-    if file is not None and here is None:  # brought on another page
+    if file is not None and (here is None or here.name != file.name):  # brought on another page, or pasted
         above.markdown(f"**{plain(file.name)}** is kept for all pages, as long as one of them is open.")
         above.button("Forget the file", key=f"{key}-forget", on_click=st.session_state.pop, args=(key,))
     return file
+
+
+def use_pasted(key: str) -> None:
+    """Take what stands in the box for a visitor's file; nothing is left of a box that is empty."""
+    lines = st.session_state.get(f"{key}-lines", "")
+    if lines.strip():
+        keep_file(key, PASTED, lines.encode("utf-8", "surrogatepass"))
+
+
+def keep_file(key: str, name: str, data: bytes) -> None:
+    """Keep this as the visitor's file for all pages."""
+    st.session_state[key] = File(name, data)
 
 
 @cache

@@ -5,11 +5,14 @@ each row number that a page puts into its address, and none for a setting. Here 
 somebody has pressed something before it. Any other mends the step that one stands on; so do arrow keys that go on in
 the same setting within two seconds, as on a slider.
 
+In a classroom whoever has shown the teacher's token has one page more, and without its guard no page is shown.
+
 When the first page stands, UMAP, which it offers, prepares itself in a process of its own.
 """
 
 import sys
 
+import classroom
 import streamlit as st
 from frame import READABLE, freeze_modules, plotly_early
 
@@ -24,6 +27,11 @@ PAGES = {  # file -> title; the first is the page that opens
     "compare_page.py": "Compare",
     "corpora_page.py": "Corpora",
 }
+TEACHERS = {"teacher_page.py": "Teacher"}
+UNGUARDED = (
+    "This app listens to other machines, and no token guards it: start it by `labkit app --classroom`, which prints an "
+    "address with one."
+)
 
 AFTER = 5.0  # seconds, in which a browser draws the page
 STEPS = """\
@@ -58,9 +66,14 @@ st.html(  # the picture above the fold at 720 px; a long formula on a narrow scr
 )
 with st.container(key="steps"):
     st.html(STEPS.replace("PLOTLY", plotly_early()), unsafe_allow_javascript=True)
+if classroom.is_on() and not classroom.PRESENT.guarded:
+    st.error(UNGUARDED)
+    st.stop()
 # no icons here: that of the open page would be fetched from a font server, as the picture in the tab
-pages = [st.Page(file, title=title, default=file == next(iter(PAGES))) for file, title in PAGES.items()]
+titles = PAGES | (TEACHERS if classroom.is_teacher() else {})
+pages = [st.Page(file, title=title, default=file == next(iter(PAGES))) for file, title in titles.items()]
 shown = st.navigation(pages)
+classroom.PRESENT.turned(classroom.me(), shown.title)
 shown.run()
 freeze_modules(len(sys.modules))
 if shown == pages[0]:

@@ -1,20 +1,23 @@
 """What a visitor marks in the pictures of the page "Clusters": single points, or areas, shared by all its pictures.
 
-In: the event that a plotly picture sends, as untrusted as all that comes from a browser. Out: a `Brush`, and from it
-the rows of the points it holds; and `Marked`, the state of the session. Of few points the picture names each; of many
-it sends the corners of boxes, no more.
+In: the event that a picture sends, as untrusted as all that comes from a browser. Out: a `Brush`, and from it the rows
+of the points it holds; and `Marked`, the state of the session. Of few points a plotly picture names each; of many it
+sends the corners of boxes, no more. A map (`dot_map`) sends the corners of what was drawn around, or the row of the
+point that was clicked, however many its points are.
 
 A picture that changes is drawn anew and forgets how far one has zoomed into it. So the picture in which something is
 marked is left as it is: plotly shows there itself what is marked, and only the other picture is told. `baked` is what
 was marked when the picture had to be drawn anew for another reason, and was drawn into it. So the sentence that was
-clicked has its ring in the other picture by its figure, and in its own by a few lines in the browser.
+clicked has its ring in the other picture by its figure, and in its own by a few lines in the browser. A map is told all
+of it, and keeps its zoom.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import frame
@@ -22,9 +25,12 @@ import numpy as np
 import streamlit as st
 
 from labkit.figures.clusters import MOST
+from labkit.projection import Projection
 
 AREAS = 20  # boxes at once
-STATE, ROW = "marked", "row"
+CORNERS = 500  # of a polygon; a map sends at most 300
+FARTHEST = 1e38
+STATE, ROW, NO_WEBGL = "marked", "row", "no-webgl"
 QUERY, TYPED, READ = "query", "typed", "read"  # the widgets of what is searched, typed and read
 
 # Put into a page whose points can be clicked, it gives the one that was a ring in its own picture, too.
@@ -68,22 +74,52 @@ RING = """\
 
 @dataclass(frozen=True)
 class Brush:
-    """Rows, each once, and boxes (lowest x, highest x, lowest y, highest y)."""
+    """Rows, each once, boxes (lowest x, highest x, lowest y, highest y), and polygons by their corners (x, y)."""
 
     rows: tuple[int, ...] = ()
     boxes: tuple[tuple[float, float, float, float], ...] = ()
+    polygons: tuple[tuple[tuple[float, float], ...], ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.rows or self.boxes)
+        return bool(self.rows or self.boxes or self.polygons)
 
     def inside(self, points: np.ndarray) -> np.ndarray:
-        """The rows marked, of a picture's points (n, 2): named or within a box, ascending, int64."""
+        """The rows marked, of a picture's points (n, 2): named, or within a box or polygon, ascending, int64."""
         held = np.zeros(len(points), dtype=bool)
         held[[row for row in self.rows if row < len(points)]] = True
         for low_x, high_x, low_y, high_y in self.boxes:
             x, y = points[:, 0], points[:, 1]
             held |= (low_x <= x) & (x <= high_x) & (low_y <= y) & (y <= high_y)
+        for corners in self.polygons:
+            held |= in_polygon(points, corners)
         return np.flatnonzero(held)
+
+
+def in_polygon(points: np.ndarray, corners: Sequence[tuple[float, float]]) -> np.ndarray:
+    """Find which of the points (n, 2) lie in a polygon, as bool (n,).
+
+    A ray from such a point to the right crosses an odd number of edges. An edge takes the points at its lower end and
+    not those at its upper one, so that two polygons side by side share no point and lose none.
+
+    An edge is crossed by rays of its own heights only, and sorted by height these lie side by side: all edges together
+    look at each point a few times, however many corners there are.
+    """
+    order = np.argsort(points[:, 1])
+    x, y = points[order].T.astype(np.float64)
+    odd = np.zeros(len(points), dtype=bool)
+    for (x1, y1), (x2, y2) in pairwise([*corners, corners[0]]):
+        level = slice(*np.searchsorted(y, sorted((y1, y2))))
+        if y1 != y2:
+            odd[level] ^= x[level] < x1 + (y[level] - y1) / (y2 - y1) * (x2 - x1)
+    inside = np.empty_like(odd)
+    inside[order] = odd
+    return inside
+
+
+@lru_cache(maxsize=4)
+def rows_inside(brush: Brush, picture: Projection) -> np.ndarray:
+    """The rows of a picture that a brush marks; a page asks for them several times, and a million take a while."""
+    return brush.inside(picture.points)
 
 
 def brush_of(event: Any, count: int) -> Brush:
@@ -94,6 +130,18 @@ def brush_of(event: Any, count: int) -> Brush:
         return Brush(boxes=tuple(box for box in boxes if box is not None))
     named = [_row(point, count) for point in _part(selection, "points", list)[: 2 * MOST]]
     return Brush(rows=tuple(dict.fromkeys(row for row in named if row is not None)))
+
+
+def brush_on_map(event: Any, count: int) -> Brush:
+    """The event of a map of `count` points: a click's row, or the corners of what was drawn around; else nothing."""
+    mark = _part(event, "marked", Mapping)
+    row = _row({"customdata": mark.get("row")}, count)
+    if row is not None:
+        return Brush(rows=(row,))
+    corners = [corner for corner in _part(mark, "polygon", list)[: CORNERS + 1] if _is_corner(corner)]
+    if not 3 <= len(corners) == len(_part(mark, "polygon", list)) <= CORNERS:
+        return Brush()
+    return Brush(polygons=(tuple((float(x), float(y)) for x, y in corners),))
 
 
 def rows_with_same_text(rows: Sequence[int], texts: Sequence[str], onto: Sequence[str]) -> list[int]:
@@ -125,10 +173,19 @@ def _box(area: Any) -> tuple[float, float, float, float] | None:
     corners = [corner for side in sides for corner in side]
     if [len(side) for side in sides] != [2, 2]:
         return None
-    if not all(isinstance(corner, (int, float)) and math.isfinite(corner) for corner in corners):
+    if not all(map(_is_place, corners)):
         return None
     (x, y) = (sorted(float(corner) for corner in side) for side in sides)
     return x[0], x[1], y[0], y[1]
+
+
+def _is_corner(corner: Any) -> bool:
+    return isinstance(corner, list) and len(corner) == 2 and all(map(_is_place, corner))
+
+
+def _is_place(value: Any) -> bool:
+    """Whether it is a number that a picture has room for: float32, as its points are; NaN is none."""
+    return isinstance(value, int | float) and abs(value) < FARTHEST
 
 
 # --- the session -------------------------------------------------------------------------------------------------
@@ -171,8 +228,8 @@ def update_marks(sentences: Any, arranged: Any, drawn: Any, count: int) -> None:
         set_read_row(read_row(count) if by_address else None)
     state.sentences = sentences
     drawn = (drawn, None if state.clicked else read_row(count))
-    if state.arranged != arranged and state.now.boxes:
-        state.now = Brush()  # a box says nothing of another picture
+    if state.arranged != arranged and (state.now.boxes or state.now.polygons):
+        state.now = Brush()  # a place says nothing of another picture
     if (state.arranged, state.drawn) != (arranged, drawn):
         state.baked, state.arranged, state.drawn = state.now, arranged, drawn
 
@@ -201,6 +258,18 @@ def on_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int]], 
         state.clicked = True
 
 
+def on_map_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int]], list[int]]) -> None:
+    """A map was marked, clicked, or cleared by Escape; or it has told that this browser cannot draw it."""
+    event, state = st.session_state.get(key), state_of_marks()
+    if _part(event, "marked", Mapping).get("webgl") is False:
+        st.session_state[NO_WEBGL] = True
+        return
+    state.source, state.now = side, brush_on_map(event, count)
+    state.clicked = bool(carry(state.now.rows))
+    if not state.now.polygons:
+        set_read_row(next(iter(carry(state.now.rows)), None))
+
+
 def on_chosen() -> None:
     """A sentence was chosen from the list, or none: then the one that was clicked is no longer marked, either."""
     row, state = st.session_state.get(READ), state_of_marks()
@@ -218,6 +287,14 @@ def clear() -> None:
         st.session_state[key] = ""
     st.session_state[READ] = None
     unmark()
+
+
+def mark_rows(side: str, rows: Sequence[int]) -> None:
+    """Mark these rows of a side from outside its picture: in new pictures, which have them drawn in."""
+    brush, cleared = Brush(rows=tuple(rows)), state_of_marks().cleared + 1
+    st.session_state[STATE] = replace(
+        state_of_marks(), source=side, now=brush, baked=brush, clicked=False, cleared=cleared
+    )
 
 
 def unmark() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import secrets
 import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,11 +11,13 @@ from urllib.parse import urlencode
 
 import cached
 import choosing
+import classroom
 import frame
 import streamlit as st
 from trainings import ENDED, Choice, Job, Order, Queue, choices, queue_of, watch
+from trainings.owners import Owned, all_owned, owned, write_owned
 
-from labkit.atomic import sentence_of
+from labkit.atomic import amount, sentence_of
 from labkit.figure_names import spoken
 from labkit.figures import training_curves
 from labkit.figures.epochs import curve_columns, probe_columns
@@ -28,10 +28,7 @@ from labkit.runs import History, read_record
 EVERY = 1.5  # seconds between two looks at a training that runs
 FRONT = ("epochs", "encoder", "loss", "solver", "form", "base", "size", "hidden", "dimension", "neighbours")
 EACH = 2  # trainings of one visitor of a classroom in the line
-COOKIE = "labkit-visitor"
-KNOWN = f"""\
-<script>document.cookie.includes("{COOKIE}=") || (document.cookie =
-"{COOKIE}=%s; path=/; max-age=86400; SameSite=Strict")</script>"""
+DISK = 256 * 2**20  # bytes of the runs of one visitor of a classroom
 SHOWN = 8  # trainings that have ended
 ICONS = {
     "waiting": ":material/hourglass_empty:",
@@ -53,8 +50,9 @@ FORMULAS = (
 )
 OWN_FILE = (
     "The file is kept for the training alone and removed after it. The run keeps its words and some sentences of dev "
-    "to follow over the epochs: whoever uses this app can look at them."
+    "to follow over the epochs: {} can look at them."
 )
+READERS = "whoever uses this app", "you and the teacher, and all others if you share it,"
 PROBE = (
     "How the vectors of the probe lie, up to 300 sentences of dev that are the same after every epoch. The page "
     "Clusters shows them as points, and how their cosines are spread."
@@ -122,30 +120,34 @@ def submit(queue: Queue, order: Order) -> None:
 
 
 def visitor() -> dict[str, Any]:
-    """Who this is, how many trainings he may have in the line, and the machine he comes from: what the queue asks."""
-    if not choosing.classroom():
+    """Who this is, what he may have in the line and on the disk, and the machine he comes from: what the queue asks."""
+    if not classroom.is_on():
         return {}
-    return {"visitor": browser(), "each": EACH, "machine": st.context.ip_address or ""}
+    limits = {} if classroom.is_teacher() else {"each": EACH, "disk": DISK, "machine": st.context.ip_address or ""}
+    return {"visitor": classroom.me(), **limits}
 
 
-def browser() -> str:
-    """A browser's name, drawn by lot; it comes in a cookie, so that a visitor is the same one after a reload."""
-    known = st.context.cookies.get(COOKIE, "")
-    return (
-        known if re.fullmatch("[0-9a-f]{32}", known) else st.session_state.setdefault("visitor", secrets.token_hex(16))
-    )
-
-
-def know_again() -> None:
-    """Give the browser of a classroom its name, if it has none."""
-    if choosing.classroom():
-        st.html(KNOWN % browser(), unsafe_allow_javascript=True)
-        st.caption(f"A cookie tells this app for a day which trainings are yours; {EACH} of them may be in the line.")
+def show_limits() -> None:
+    """What a visitor of a classroom has to know: which one he is, and what he may have."""
+    here = classroom.PRESENT.everyone().get(classroom.me())
+    if here is not None:
+        st.caption(
+            f"You are visitor {here.number}. A cookie tells this app for {classroom.DAYS} days which trainings and "
+            f"runs are yours: {EACH} may be in the line, and your runs may take {amount(DISK)}."
+        )
 
 
 def may_touch(queue: Queue, job: Job) -> bool:
-    """Whether this visitor may stop a training: his own; all of them on the machine that the app runs on."""
-    return not choosing.classroom() or st.context.ip_address is None or queue.visitor(job) == browser()
+    """Whether this visitor may stop a training: his own; the teacher, all of them."""
+    return not classroom.is_on() or classroom.is_teacher() or queue.visitor(job) == classroom.me()
+
+
+def is_shown(queue: Queue, job: Job) -> bool:
+    """Whether this visitor sees a training: what he may touch, and what is shared, or no visitor's."""
+    if may_touch(queue, job):
+        return True
+    whose = owned(job.folder)
+    return whose.shared if whose else not (job.own or queue.visitor(job))
 
 
 def show_line(queue: Queue) -> None:
@@ -154,7 +156,10 @@ def show_line(queue: Queue) -> None:
         st.rerun()  # the whole page, once: from now on there is something to follow, or nothing any more
     if refused := st.session_state.pop("refused", None):
         st.error(frame.plain(refused))
-    jobs = queue.jobs()
+    every = queue.jobs()
+    jobs = [job for job in every if is_shown(queue, job)]
+    if others := sum(job.state not in ENDED for job in every) - sum(job.state not in ENDED for job in jobs):
+        st.caption(f"Trainings of other visitors that run or wait: {others}.")
     if not jobs:
         st.info("No training yet. Choose a method and press Train.")
         return
@@ -229,11 +234,11 @@ def buttons(queue: Queue, job: Job) -> None:
             st.button("Remove", key=f"forget-{job.id}", on_click=act, args=(queue.forget, job.id), help=about)
 
 
-def act(what: Callable[[str], Any], name: str) -> None:
+def act(what: Callable[[Any], Any], which: str | Path) -> None:
     """Do it; where another visitor was quicker, one sentence says so."""
     try:
-        what(name)
-        st.session_state["looked-at"] = name
+        what(which)
+        st.session_state["looked-at"] = which
     except (ValueError, OSError) as reason:
         st.session_state["refused"] = sentence_of(reason)
 
@@ -284,6 +289,33 @@ def show_probe(job: Job, history: History) -> None:
     )
 
 
+# --- a visitor's runs ---------------------------------------------------------------------------------------------
+
+
+def show_runs(queue: Queue) -> None:
+    """The runs of a visitor of a classroom: he shares them, and deletes them."""
+    live = {Path(job.folder) for job in queue.jobs() if job.state not in ENDED}
+    runs = [run for run in all_owned(queue.runs) if run.owner == classroom.me() and run.folder not in live]
+    if not runs:
+        return
+    with st.expander(f"Your runs: {len(runs)}, {amount(sum(run.size for run in runs))}", expanded=True):
+        st.caption("Only you and the teacher see them. Others see what you share, with the sentences that it keeps.")
+        for run in runs:
+            name = run.folder.name
+            with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+                key, about = f"shared-{name}", f"Delete {name} with all its files, for good."
+                st.checkbox(
+                    f"Share {name} ({amount(run.size)})", run.shared, key=key, on_change=share_run, args=(run, key)
+                )
+                st.button("Delete", key=f"delete-{name}", on_click=act, args=(queue.delete, run.folder), help=about)
+
+
+def share_run(run: Owned, key: str) -> None:
+    """Show a run to the others, or no longer."""
+    if run.folder.is_dir():
+        write_owned(Owned(run.folder, run.owner, st.session_state[key]))
+
+
 # --- the page ----------------------------------------------------------------------------------------------------
 
 
@@ -296,13 +328,15 @@ def page() -> None:
         if opened is not None:
             order = order_of(opened)
             if opened.own:
-                st.caption(OWN_FILE)
+                st.caption(OWN_FILE.format(READERS[classroom.is_on()]))
             if st.button("Train", type="primary", icon=":material/play_arrow:", key="train"):
                 submit(queue, order)
-        know_again()
+        show_limits()
     st.session_state["followed"] = queue.busy
     with right:
         st.fragment(frame.run, run_every=EVERY if queue.busy else None)(partial(show_line, queue))
+        if classroom.is_on():
+            show_runs(queue)
     frame.show_link(own_file=opened is not None and opened.own)
 
 

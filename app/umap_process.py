@@ -105,9 +105,11 @@ class PictureProcess:
         self._process: subprocess.Popen[str] | None = None
         self.warmed = threading.Event()  # UMAP has been compiled: a picture takes seconds, not a minute
 
-    def project(self, rows: Any, method: str, dimensions: int = 2, seed: int = 0) -> Projection:
+    def project(
+        self, rows: Any, method: str, dimensions: int = 2, seed: int = 0, *, landmarks: int | None = None
+    ) -> Projection:
         """Make a picture as `labkit.projection.project` does."""
-        order = {"call": "project", "method": method, "dimensions": dimensions, "seed": seed}
+        order = {"call": "project", "method": method, "dimensions": dimensions, "seed": seed, "landmarks": landmarks}
         return self._ordered(rows, order)[0]
 
     def epochs(

@@ -39,10 +39,14 @@ class Visitor:
     errors: list[str] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     session: str = ""
+    cookie: str = ""  # of a classroom, as `name=value`
 
     async def __aenter__(self) -> Self:
         url = self.address.replace("http", "ws", 1) + "/_stcore/stream"
-        self._socket = await websockets.connect(url, subprotocols=["streamlit"], max_size=None, ping_interval=None)
+        cookie: Any = {"additional_headers": {"Cookie": self.cookie}} if self.cookie else {}
+        self._socket = await websockets.connect(
+            url, subprotocols=["streamlit"], max_size=None, ping_interval=None, **cookie
+        )
         self._states: dict[str, WidgetState] = {}
         return self
 
@@ -90,7 +94,7 @@ class Visitor:
         while (message := ForwardMsg.FromString(await self._socket.recv())).WhichOneof("type") != "file_urls_response":
             self._hear(message)
         urls = message.file_urls_response.file_urls[0]
-        await asyncio.to_thread(_put, self.address + urls.upload_url, name, content)
+        await asyncio.to_thread(_put, self.address + urls.upload_url, name, content, self.cookie)
         found = self._state(label).file_uploader_state_value.uploaded_file_info.add()
         found.name, found.size, found.file_id = name, len(content), urls.file_id
         found.file_urls.CopyFrom(urls)
@@ -119,8 +123,8 @@ class Visitor:
             self.widgets[found.label] = found
 
 
-def _put(url: str, name: str, content: bytes) -> None:
+def _put(url: str, name: str, content: bytes, cookie: str) -> None:
     head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode()
     body = head + content + f"\r\n--{BOUNDARY}--\r\n".encode()
-    kind = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
+    kind = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}", "Cookie": cookie}
     urllib.request.urlopen(urllib.request.Request(url, body, kind, method="PUT")).close()

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.atomic import write_text
 from labkit.corpora.records import Corpus
-from labkit.evaluation.scores import selection
+from labkit.evaluation.scores import require_labels, selection
 from labkit.experiment import Experiment, digest, versions_of
 from labkit.locks import LOCK, Hold, holder
 from labkit.progress import Progress, silent
@@ -215,6 +215,7 @@ class _Tuning:
     def corpus(self) -> Corpus:
         """The corpus without a row of test, so that nothing of it can be seen, and with a part of train."""
         whole = self.whole
+        require_labels(whole)
         if "dev" not in whole.sizes:
             have = ", ".join(f"{split} {size:,}" for split, size in whole.sizes.items())
             raise ValueError(

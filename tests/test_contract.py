@@ -17,8 +17,10 @@ import torch
 from scipy import sparse
 
 from labkit.baselines.base import BasedSettings
-from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
+from labkit.baselines.difficulty import difficulty
+from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Sentences, Triplets
 from labkit.evaluation.inputs import unit
+from labkit.evaluation.scores import score, selection
 from labkit.method import Method
 from labkit.methods import METHODS, load
 from labkit.runs import History, Snapshots, read_run, write_run
@@ -27,7 +29,9 @@ from labkit.training import Training
 from tests.tiny_sbert import tiny_sbert
 
 # method -> shapes of corpora it is tried on; whoever is not named is tried on all of them
+LABELS = ("pairs", "graded", "labelled", "groups", "triplets", "articles")  # of some kind: all but "sentences"
 SHAPES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("sentpwnet", "siamese", "triplet", "bag", "static", "film", "film-deep"), LABELS),
     "thematic": ("triplets", "articles"),
     "pthought": ("pairs", "groups"),
     "sbert": ("pairs", "articles"),  # a frozen model learns the same from all
@@ -119,6 +123,7 @@ CORPORA: dict[str, Callable[[], Corpus]] = {
     "groups": groups,
     "triplets": triplets,
     "articles": articles,
+    "sentences": lambda: Sentences([text for _, *both in scenes() for text in both], name="sentences"),
 }
 CASES = [(name, shape) for name in METHODS for shape in SHAPES.get(name, CORPORA)]
 ASKED = [
@@ -298,6 +303,33 @@ class TestFitAndEncode:
 
 
 # --- what is refused -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name, shapes in SHAPES.items() if name != "sbert"])
+def test_who_needs_labels_says_so_of_sentences_without(name: str) -> None:
+    method = small(name)
+    with pytest.raises(ValueError, match="^corpus 'sentences' has sentences without labels, and .*'label'") as mistake:
+        method.fit(CORPORA["sentences"](), seed=3)
+    assert "\n" not in str(mistake.value)
+    assert not method.fitted
+
+
+@pytest.mark.parametrize("settings", [{"loss": "simcse", "dropout": 0.1}, {"epochs": 0}])
+def test_networks_that_need_no_label_take_sentences_without(settings: dict[str, Any]) -> None:
+    given = {"epochs": 1, "batch": 8, "size": 12, "dimension": 8, "device": "cpu"} | settings
+    for name in ("sentpwnet", "bag"):
+        kept = {key: value for key, value in given.items() if key != "size" or name == "sentpwnet"}
+        method = METHODS[name](**kept)
+        method.fit(CORPORA["sentences"](), seed=3)
+        assert np.isfinite(method.encode(ASKED)).all()
+
+
+def test_sentences_without_labels_are_scored_by_nobody() -> None:
+    method, corpus = any_of("mean-vectors"), CORPORA["sentences"]()
+    for ask in (score, selection, difficulty):
+        given = (corpus,) if ask is difficulty else (method, corpus)
+        with pytest.raises(ValueError, match="^corpus 'sentences' has sentences without labels, and a method can be"):
+            ask(*given)  # type: ignore[operator]
 
 
 # --- why two sentences are alike ---------------------------------------------------------------------------------

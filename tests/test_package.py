@@ -159,7 +159,9 @@ def run(site: Path, here: Path, *words: str) -> subprocess.CompletedProcess[str]
 PAGE = """
 import labkit
 from labkit.lab.cli.main import APP
+from streamlit import config
 from streamlit.testing.v1 import AppTest
+config.set_option("server.address", "127.0.0.1")  # as app/.streamlit says where a server reads it
 at = AppTest.from_file(str(APP / "main.py"), default_timeout=1200).run()
 print(labkit.__file__, [mistake.value for mistake in (*at.error, *at.exception)], at.markdown[0].value)
 """

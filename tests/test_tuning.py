@@ -24,7 +24,7 @@ from labkit.methods import METHODS, Entry
 from labkit.runs import read_record
 from labkit.settings import Dial, setting
 from labkit.tuning import Trial, Tuned, tune
-from tests.test_contract import CORPORA, SHAPES
+from tests.test_contract import CORPORA, LABELS, SHAPES
 from tests.waiting import HANG
 
 HERE = Path(__file__).resolve().parents[1]
@@ -176,7 +176,7 @@ def test_numbers_are_short() -> None:
 # --- what is seen ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", CORPORA)
+@pytest.mark.parametrize("shape", LABELS)
 def test_nothing_of_test_is_seen(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus, measured = CORPORA[shape](), list[Corpus]()
     open_to_all = {text for split in ("train", "dev") for text in corpus.part(split).sentences()}
@@ -197,7 +197,7 @@ def test_nothing_of_test_is_seen(shape: str, monkeypatch: pytest.MonkeyPatch) ->
     assert all(set(dev.splits) == {"dev"} for dev in measured)
 
 
-@pytest.mark.parametrize("shape", CORPORA)
+@pytest.mark.parametrize("shape", LABELS)
 def test_trials_learn_from_the_same_part_for_a_share_of_the_epochs(shape: str) -> None:
     experiment = spied(CORPORA[shape]())
     tune(experiment, trials=3, space={"window": Dial(1, 5, whole=True)}, part=0.5, epochs=0.5)
@@ -207,6 +207,13 @@ def test_trials_learn_from_the_same_part_for_a_share_of_the_epochs(shape: str) -
     assert len({corpus.fingerprint for corpus in corpora}) == 1
     assert corpora[0].sizes["dev"] == whole.sizes["dev"]
     assert 0.25 * whole.sizes["train"] < corpora[0].sizes["train"] <= 0.5 * whole.sizes["train"] + len(whole.sizes)
+
+
+def test_sentences_without_labels_have_nothing_to_choose_by() -> None:
+    with pytest.raises(
+        ValueError, match="^corpus 'sentences' has sentences without labels, and a method can be neither"
+    ):
+        tune(Experiment("sif", CORPORA["sentences"]()), trials=2)
 
 
 # --- failures and mistakes ---------------------------------------------------------------------------------------

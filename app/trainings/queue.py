@@ -27,14 +27,15 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from labkit.atomic import in_place, room_for, sentence_of
+from labkit.atomic import amount, in_place, room_for, sentence_of
 from labkit.locks import Held, Hold, holder
 from labkit.runs import History, finished, has_checkpoint, history
+from trainings.owners import Owned, all_owned, owned, write_owned
 from trainings.process import PROGRAM, PROGRESS, Process, verdict
 
 # --- orders ------------------------------------------------------------------------------------------------------
 
-ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet", ".csv.gz", ".tsv.gz", ".jsonl.gz")
+ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".csv.gz", ".tsv.gz", ".jsonl.gz")
 OWN = "upload"  # how a visitor's file is called, whatever its name was
 
 
@@ -215,6 +216,7 @@ def _progress(path: Path) -> dict[str, float]:
 # --- the queue ---------------------------------------------------------------------------------------------------
 
 MOST = 12  # trainings that run or wait
+TOGETHER = 20  # times the disk of one visitor, of all
 KEPT = 40  # records of those that have ended
 LEAVE = 15.0  # seconds that a training may take to stop when the app ends
 
@@ -267,9 +269,10 @@ class Queue:
             return any(job.state not in ENDED for job in self._jobs.values())
 
     def visitor(self, job: Job) -> str:
-        """Who brought it, as he was called then; nothing where that was before this app."""
+        """Who brought it; nothing where it was no visitor of a classroom."""
+        whose = owned(job.folder)
         with self._lock:
-            return self._visitors.get(job.id, ("", ""))[0]
+            return self._visitors.get(job.id, ("", ""))[0] if whose is None else whose.owner
 
     def private(self, job: Job) -> Path:
         """The folder with its upload, its progress and what it said."""
@@ -277,15 +280,16 @@ class Queue:
 
     # --- changing ------------------------------------------------------------------------------------------------
 
-    def submit(self, order: Order, *, visitor: str = "", each: int = 0, machine: str = "") -> Job:
-        """Put an order into the line.
+    def submit(self, order: Order, *, visitor: str = "", each: int = 0, machine: str = "", disk: int = 0) -> Job:
+        """Put an order into the line; the run of a visitor is his.
 
         A ValueError where the order cannot be, the line is full, this visitor has `each` in it (0: as many as there is
-        room for), or half of it came from this machine, where one is named.
+        room for), his runs take `disk` bytes or more (0: as many as there are), or half of the line came from this
+        machine, where one is named.
         """
         order.check()
         with self._lock:
-            self._room(visitor, each, machine)
+            self._room(visitor, each, machine, disk)
             number = max((int(name) for name in self._jobs if name.isdecimal()), default=0) + 1
             private, own = self.folder / f"{number:04d}", order.upload is not None
             with room_for(private / order.corpus, len(order.upload or b"")):
@@ -295,11 +299,13 @@ class Queue:
             folder = str(self._free(order.name))
             job = Job(private.name, order.method, order.corpus, order.seed, folder, dict(order.settings), own)
             self._visitors[job.id] = visitor, machine
+            if visitor:
+                write_owned(Owned(Path(folder), visitor))
             for old in [job for job in self.jobs() if job.state in ENDED][KEPT:]:
                 self.forget(old.id)
             return self._queue(job)
 
-    def resume(self, name: str, *, visitor: str = "", each: int = 0, machine: str = "") -> Job:
+    def resume(self, name: str, *, visitor: str = "", each: int = 0, machine: str = "", disk: int = 0) -> Job:
         """Put a training into the line again: it goes on from its last checkpoint, or begins anew without one."""
         with self._lock:
             job = self.job(name)
@@ -309,7 +315,7 @@ class Queue:
                 raise ValueError(f"the file of training {name} is gone; bring it again and train anew")
             if who := holder(job.folder):
                 raise ValueError(f"training {name} is being trained by {who}; wait for it")
-            self._room(visitor, each, machine)
+            self._room(visitor, each, machine, disk)
             self._visitors[name] = visitor, machine
             return self._queue(replace(job, why="", notes=()))
 
@@ -335,6 +341,19 @@ class Queue:
             shutil.rmtree(self.private(job), ignore_errors=True)
             with suppress(OSError):  # there is a run in it
                 Path(job.folder).rmdir()
+
+    def delete(self, run: Path) -> None:
+        """Delete the run of a visitor with all its files, and the record of its training."""
+        with self._lock:
+            jobs = [job for job in self._jobs.values() if Path(job.folder) == run]
+            if run.parent != self.runs or owned(run) is None:
+                raise ValueError(f"there is no run {run.name!r} of a visitor any more")
+            if any(job.state not in ENDED for job in jobs) or holder(run):
+                raise ValueError(f"run {run.name!r} is being trained; stop it first")
+            for job in jobs:
+                self.forget(job.id)
+            if run.exists():
+                shutil.rmtree(run)
 
     def close(self) -> None:
         """Stop what runs, keep its checkpoint, and let another app have the line."""
@@ -408,7 +427,7 @@ class Queue:
 
     # --- limits --------------------------------------------------------------------------------------------------
 
-    def _room(self, visitor: str, each: int, machine: str) -> None:
+    def _room(self, visitor: str, each: int, machine: str, disk: int) -> None:
         live = [job for job in self._jobs.values() if job.state not in ENDED]
         came = [self._visitors.get(job.id, ("", "")) for job in live]
         if self._closed:
@@ -419,6 +438,21 @@ class Queue:
             raise ValueError(f"{own} trainings in the line came from your machine, half of all it holds; wait for one")
         if len(live) >= self.most:
             raise ValueError(f"the line is full: {len(live)} trainings run or wait; come back when one is done")
+        if disk:
+            self._disk(visitor, disk)
+
+    def _disk(self, visitor: str, each: int) -> None:
+        sizes = [(run.owner, run.size) for run in all_owned(self.runs)]
+        if (own := sum(size for owner, size in sizes if owner == visitor)) >= each:
+            raise ValueError(
+                f"your runs take {amount(own)} of this machine's disk, and one visitor may have {amount(each)}; "
+                "delete one of them under Your runs"
+            )
+        if (every := sum(size for _, size in sizes)) >= TOGETHER * each:
+            raise ValueError(
+                f"the runs of all visitors take {amount(every)} of this machine's disk, and may have "
+                f"{amount(TOGETHER * each)}; delete one of yours, or ask the teacher to make room"
+            )
 
     def _free(self, name: str) -> Path:
         """The first of name, name-2, ... that no run and no training in the line has, made: so it is taken."""

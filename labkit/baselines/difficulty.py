@@ -21,7 +21,7 @@ from labkit.baselines.averages import MeanVectors, MeanVectorsSettings
 from labkit.baselines.counts import Tfidf
 from labkit.corpora.records import Corpus, Pairs
 from labkit.evaluation.inputs import unit
-from labkit.evaluation.scores import OPENINGS, score, threshold_split
+from labkit.evaluation.scores import OPENINGS, require_labels, score, threshold_split
 from labkit.figure_names import spoken
 from labkit.progress import Progress, silent
 
@@ -51,6 +51,7 @@ class Difficulty:
 
 def difficulty(corpus: Corpus, *, seed: int = 0, progress: Progress = silent) -> Difficulty:
     """The three scores of a corpus that has a training and a test split (and dev, where a threshold is needed)."""
+    require_labels(corpus)
     methods: list[Any] = [Tfidf(), MeanVectors(MeanVectorsSettings(dimension=100))]
     for method in methods:
         method.fit(corpus, seed=seed)

@@ -1,4 +1,4 @@
-"""Corpora: their five shapes, the table of all that have a name, and those of a file, frame, data set or lists of your
+"""Corpora: their six shapes, the table of all that have a name, and those of a file, frame, data set or lists of your
 own."""
 
 from labkit.corpora.files import read_corpus
@@ -9,12 +9,13 @@ from labkit.corpora.frames import (
     from_groups,
     from_pairs,
     from_rows,
+    from_sentences,
     from_triplets,
     to_dataset,
     to_pandas,
     to_polars,
 )
-from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
+from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Sentences, Triplets
 from labkit.corpora.table import CORPORA, Entry, load
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Labelled",
     "Pairs",
     "Section",
+    "Sentences",
     "Triplets",
     "from_classes",
     "from_dataset",
@@ -34,6 +36,7 @@ __all__ = [
     "from_groups",
     "from_pairs",
     "from_rows",
+    "from_sentences",
     "from_triplets",
     "load",
     "read_corpus",

@@ -5,16 +5,20 @@
     anchor, positive, negative           triplets                    -> Triplets
     group, text                          paraphrases                 -> Groups
     title, sections (JSONL only)         articles                    -> Articles
+    text, or a .txt with a line each     sentences without labels    -> Sentences
 
 A column `split` (train, dev, test) is taken as it is; without one the rows are divided (`splits.py`). All other columns
 are kept in `extra`. Every complaint is one sentence with the row's number; rows that repeat an earlier one are left
 out, and a note names them (`labkit.progress`).
 
 Files are CSV, TSV, JSONL (each also .gz) and Parquet, read as a stream of (row number, {column: value}), with the row
-numbers a spreadsheet shows (the header is row 1). What begins with the mark of UTF-16 is read so, a .txt as the table
-that Excel calls "Unicode Text". Nothing is trusted: not the encoding, not the number of cells, not what the name says
-the file is, not how large it becomes when unpacked: that is counted before it is unpacked. What a file says of itself
-may be a lie: a stranger's is read in a process of its own (`labkit.untrusted`). Files are written whole or not at all.
+numbers a spreadsheet shows (the header is row 1). What begins with the mark of UTF-16 is read so. A .txt whose first
+line has the columns of a corpus, or a tab, is a table, as Excel's "Unicode Text" is; of any other each line is a
+sentence, and blank lines are none.
+
+Nothing is trusted: not the encoding, not the number of cells, not what the name says the file is, not how large it
+becomes when unpacked: that is counted before it is unpacked. What a file says of itself may be a lie: a stranger's is
+read in a process of its own (`labkit.untrusted`). Files are written whole or not at all.
 """
 
 from __future__ import annotations
@@ -43,6 +47,7 @@ from labkit.corpora.records import (
     Labelled,
     Pairs,
     Section,
+    Sentences,
     Triplets,
     hashed_split,
 )
@@ -98,6 +103,8 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
             with _opened(path, packed, limit) as stream:
                 if ending == ".jsonl":
                     yield from _jsonl(path, stream, encoding)
+                elif ending == ".txt":
+                    yield from _txt(path, stream, encoding)
                 else:
                     yield from _csv(path, stream, encoding, ending)
     except (OSError, EOFError, zlib.error) as reason:
@@ -176,12 +183,20 @@ def _csv(path: Path, stream: IO[bytes], encoding: str, ending: str) -> Rows:
     header = next(lines, "")
     if not header.strip():
         raise ValueError(f"{path.name} is empty, expected a header line and rows")
-    csv.field_size_limit(_CELL)
     if ending == ".tsv" and not marked:
-        reader = csv.reader(chain([header], lines), delimiter="\t", quoting=csv.QUOTE_NONE, strict=True)
+        yield from _table(path, chain([header], lines), "\t", quoting=csv.QUOTE_NONE)
     else:
-        parted = "\t" if ending != ".csv" else next((sign for sign in ",;\t" if sign in header), ",")
-        reader = csv.reader(chain([header], lines), delimiter=parted, strict=True)
+        yield from _table(path, chain([header], lines), "\t" if ending != ".csv" else _separator(header))
+
+
+def _separator(header: str) -> str:
+    return next((sign for sign in ",;\t" if sign in header), ",")
+
+
+def _table(path: Path, lines: Iterable[str], separator: str, quoting: Any = csv.QUOTE_MINIMAL) -> Rows:
+    """The rows below a header."""
+    csv.field_size_limit(_CELL)
+    reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)
     columns: list[str] = []
     row = 0
     try:
@@ -197,6 +212,27 @@ def _csv(path: Path, stream: IO[bytes], encoding: str, ending: str) -> Rows:
                 yield row, dict(zip(columns, cells, strict=True))
     except csv.Error as reason:
         raise ValueError(f"{path.name} row {row + 1}: {reason}; look for a quote that is not closed") from None
+
+
+def _txt(path: Path, stream: IO[bytes], encoding: str) -> Rows:
+    """A sentence a line; or a table, where the first line says so."""
+    lines = _lines(path, stream, encoding)
+    first = next(lines, "")
+    separator = "\t" if "\t" in first else _separator(first)
+    columns = {name.strip().strip('"').lower() for name in first.split(separator)}
+    if separator == "\t" or any(columns.issuperset(needed) for needed in SHAPES.values()):
+        if columns != {"text"}:
+            yield from _table(path, chain([first], lines), separator)
+            return
+        first = ""  # a header
+    for number, line in enumerate(chain([first], lines), 1):
+        if len(line) > _CELL:
+            raise ValueError(
+                f"{path.name} line {number} has {len(line):,} letters, expected one sentence a line, of at most "
+                f"{_CELL:,}; break it into lines"
+            )
+        if line.strip():
+            yield number, {"text": line.strip()}
 
 
 def column_names(names: Iterable[Any], at: str) -> list[str]:
@@ -307,6 +343,7 @@ SHAPES: dict[type[Corpus], tuple[str, ...]] = {
     Labelled: ("text", "label"),
     Groups: ("group", "text"),
     Articles: ("title", "sections"),
+    Sentences: ("text",),
 }
 SHAPES_BY_NAME = {shape.__name__: shape for shape in SHAPES}
 _SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "val": "dev", "valid": "dev", "validation": "dev",
@@ -397,7 +434,8 @@ def _shape(where: str, row: Mapping[str, Any]) -> type[Corpus]:
             return shape
     wanted = "; ".join(", ".join(columns) for columns in SHAPES.values())
     columns = ", ".join(repr(column) for column in list(row)[:8])
-    raise ValueError(f"{where} row 1: columns {columns} are not those of a corpus, expected one of: {wanted}")
+    remedy = "; a line each, without a header, they go into a .txt" if len(row) == 1 else ""
+    raise ValueError(f"{where} row 1: columns {columns} are not those of a corpus, expected one of: {wanted}{remedy}")
 
 
 def _checked(shape: type[Corpus], row: Mapping[str, Any], at: str) -> dict[str, Any]:

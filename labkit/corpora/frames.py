@@ -4,12 +4,12 @@
     from_dataset(dataset)              a Dataset or a DatasetDict       to_dataset(corpus) -> DatasetDict
     from_rows(rows)                    {column: value}, one a row       corpus.rows()
     from_classes(texts, labels)        from_pairs(pairs, labels), from_pairs(pairs, scores=...)
-    from_triplets(triplets)            from_groups(groups)
+    from_triplets(triplets)            from_groups(groups), from_sentences(texts)
 
 Columns, checks and sentences are those of `read_corpus`: labels are texts (3 is '3'), repeated rows are left out with a
 note, rows are counted from 1. So a CSV, and a frame or data set of its rows, are one corpus with one fingerprint; only
-a further column of numbers is text in a CSV, and numbers elsewhere. Rows without a split are divided (`splits.py`);
-`splits` names one for all of them, or one for each.
+a further column of numbers is text in a CSV, and numbers elsewhere. Rows without a split are divided (`splits.py`), but
+for sentences without labels; `splits` names one for all of them, or one for each.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, cast
 import numpy as np
 
 from labkit.corpora.files import column_names, corpus_of_rows
-from labkit.corpora.records import SPLITS, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.corpora.records import SPLITS, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
 
 Splits = str | Sequence[str]
 Numbered = Iterator[tuple[int | str, dict[str, Any]]]
@@ -34,7 +34,7 @@ _NAMES = {"train": "train", "dev": "validation", "test": "test"}  # what `datase
 
 
 def from_rows(rows: Iterable[Mapping[str, Any]], *, name: str = "corpus", splits: Splits = ()) -> Corpus:
-    """The corpus of these rows, {column: value} each; what their columns are says which of the five shapes it has.
+    """The corpus of these rows, {column: value} each; what their columns are says which of the six shapes it has.
 
     >>> from_rows([{"text": "a cat", "label": "pet"}, {"text": "an oak", "label": "tree"}]).labels
     ('pet', 'tree')
@@ -99,6 +99,16 @@ def from_groups(
     named = groups.items() if isinstance(groups, Mapping) else enumerate(groups, 1)
     rows = ({"group": group, "text": text} for group, texts in named for text in _several(group, texts))
     return cast(Groups, corpus_of_rows(_numbered(rows, "from_groups", splits), "from_groups", name))
+
+
+def from_sentences(texts: Iterable[str], *, name: str = "corpus", splits: Splits = ()) -> Sentences:
+    """Texts of which nothing more is known; one that is there already is left out, with a note.
+
+    >>> from_sentences(["a cat", "an oak"])
+    Sentences('corpus', 2 rows: train 2)
+    """
+    rows = _beside("from_sentences", {"text": texts})
+    return cast(Sentences, corpus_of_rows(_numbered(rows, "from_sentences", splits), "from_sentences", name))
 
 
 def _several(group: Any, texts: Any) -> Iterable[str]:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
 from labkit.corpora.relations import opened
 from labkit.corpora.splits import connected
 from labkit.corpora.table import EMBEDDED
@@ -176,6 +176,8 @@ def _part(corpus: Corpus, split: str) -> Corpus:
 
 def _known(corpus: Corpus, random: np.random.Generator) -> tuple[list[str], np.ndarray, sparse.csr_array]:
     """Sentences (m), anchors with a positive (pairs, 2), and the classes of each sentence and its spellings (m, C)."""
+    if isinstance(corpus, Sentences):
+        raise corpus.without_labels("a hard negative is one beside a positive")
     if isinstance(corpus, Pairs) and corpus.graded:
         raise ValueError(
             f"corpus {corpus.name!r} has grades, which do not say which sentences belong together, expected labels 0 "

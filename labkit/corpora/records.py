@@ -1,15 +1,16 @@
-"""The five shapes a corpus can have. Frozen, and checked once when made.
+"""The six shapes a corpus can have. Frozen, and checked once when made.
 
     Labelled   text, label                     topics, places, classes of your own
     Pairs      text_a, text_b, label | score   questions, relatedness
     Triplets   anchor, positive, negative
     Groups     group, text                     captions: the sentences of a group mean the same
     Articles   title, sections of paragraphs
+    Sentences  text                            of which nothing more is known
 
 Every row lies in one split: train, dev or test. Rows that do not say are divided (`splits.py`), in lists as in a file;
-`splits="train"` puts all of them there. `part("train")` is a corpus of the same shape with those rows only;
-`sentences()` are its distinct sentences in order of first appearance. `extra` holds what a corpus has beyond its shape
-(the kind of a pair, the coordinates of a place), one tuple a column.
+`splits="train"` puts all of them there, where those of `Sentences` lie anyway. `part("train")` is a corpus of the same
+shape with those rows only; `sentences()` are its distinct sentences in order of first appearance. `extra` holds what a
+corpus has beyond its shape (the kind of a pair, the coordinates of a place), one tuple a column.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def hashed_split(key: str) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corpus:
-    """What the shapes share: a name, a split for each row, further columns. Use one of the five below."""
+    """What the shapes share: a name, a split for each row, further columns. Use one of the six below."""
 
     name: str = "corpus"
     splits: Sequence[str] = ()  # one a row, or one for all; without any the rows are divided
@@ -146,7 +147,8 @@ class Corpus:
     def same(self) -> tuple[list[str], Sequence[Any] | np.ndarray]:
         """Sentences, and for each what those that belong together share: its class, or a number that pairs add up to.
 
-        Both are empty where the shape does not say which sentences belong together: grades, triplets, articles.
+        Both are empty where the shape does not say which sentences belong together: grades, triplets, articles,
+        sentences without labels.
         """
         return self.classified()
 
@@ -298,6 +300,33 @@ class Groups(Corpus):
         for group, text in zip(self.groups, self.texts, strict=True):
             members.setdefault(group, []).append(text)
         return members
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sentences(Corpus):
+    """Sentences of which nothing more is known. There is nothing to measure on a test split, so that where no split is
+    given all of them are learned from."""
+
+    texts: Sequence[str]
+
+    COLUMNS: ClassVar[dict[str, str]] = {"texts": "text"}
+    TEXTS = ("texts",)
+
+    def _divided(self) -> Sequence[str]:
+        return ("train",) * len(self)
+
+    def part(self, split: str) -> Self:
+        if split in SPLITS and split not in self.splits:
+            sizes = ", ".join(f"{name} {self.sizes.get(name, 0)}" for name in SPLITS)
+            raise self.without_labels(f"has no row in split {split!r} (it has {sizes}) to measure anything on")
+        return super().part(split)
+
+    def without_labels(self, why: str) -> ValueError:
+        """What somebody who cannot do without labels says of this corpus: `why`, and the remedy."""
+        return ValueError(
+            f"corpus {self.name!r} has sentences without labels, and {why}; give each a class, in a column 'label': "
+            "`labkit data cluster` finds some"
+        )
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ The classes that a shape implies:
     Pairs, graded   the same, where "positive" is the upper fifth of the scores
     Triplets        anchor and positive belong together
     Articles        the paragraphs' first sentences, by article
+    Sentences       none: all of them are of one class, UNLABELLED
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from itertools import pairwise, repeat
 
 import numpy as np
 
-from labkit.corpora.records import Article, Articles, Corpus, Labelled, Pairs, Triplets
+from labkit.corpora.records import Article, Articles, Corpus, Labelled, Pairs, Sentences, Triplets
 from labkit.corpora.splits import connected
 from labkit.evaluation.inputs import seeded
 from labkit.text import sentences, words
@@ -45,6 +46,7 @@ def linked(pairs: Pairs) -> np.ndarray:
 # --- classes for a picture ---------------------------------------------------------------------------------------
 
 FEW = 20  # classes that a picture keeps, if it must be of parts of classes
+UNLABELLED = "no label"  # the one class of sentences without labels, so that a picture has them all
 
 
 def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0) -> Labelled:
@@ -134,6 +136,8 @@ def classes_by_sentence(corpus: Corpus) -> dict[str, str]:
     """The class of each sentence that has one, as the shape implies it."""
     if isinstance(corpus, Articles):
         return {text: article.title for article in corpus.articles for text in _openings(article)}
+    if isinstance(corpus, Sentences):
+        return dict.fromkeys(corpus.texts, UNLABELLED)
     if isinstance(corpus, Triplets):
         return _tied(list(zip(corpus.anchors, corpus.positives, strict=True)))
     if not isinstance(corpus, Pairs):

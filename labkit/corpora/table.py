@@ -164,7 +164,7 @@ def load(name: str | Path) -> Corpus:
     if str(name) in CORPORA:
         return CORPORA[str(name)].load()
     path = Path(name)
-    if path.exists() or any(ending in path.suffixes for ending in FORMATS):
+    if path.exists() or any(ending in path.suffixes for ending in (*FORMATS, ".txt")):
         return read_corpus(path)
     raise ValueError(f"corpus is {str(name)!r}, expected a known corpus or a file of your own; {nearest_corpus(name)}")
 

@@ -2,10 +2,11 @@
 
     pairs        scores and labels or people's grades      best_threshold, pair_classification, triplet_accuracy;
                                                            correlation, its parts and error; reversals; relatedness
-    neighbours   the exact search below it all             nearest
+    neighbours   the exact search below it all             nearest; movement, moved_together: who moved
     retrieval    neighbours of one's own class             hit_at, precision_at_r, knn_accuracy, knn_right
     classes      clusters, classes and pictures            kmeans, clustering_agreement; logistic_right; inter_intra,
                                                            trustworthiness
+    regions      what sentences are about, in words        regions, set_apart
     geometry     vectors on the sphere                     alignment, uniformity, effective_rank
     iclust       clusters from similarities alone          iclust
     coherence    paraphrases lie together                  p_coherence
@@ -30,7 +31,7 @@ from labkit.evaluation.classes import (
 from labkit.evaluation.coherence import Coherence, p_coherence
 from labkit.evaluation.comparison import Lead, PairedTest, Parts, Spread, lead_of, leader, over_seeds, paired_test
 from labkit.evaluation.iclust import iclust
-from labkit.evaluation.neighbours import nearest
+from labkit.evaluation.neighbours import MovedTogether, Movement, moved_together, movement, nearest
 from labkit.evaluation.pairs import (
     Correlation,
     PairClassification,
@@ -56,6 +57,8 @@ __all__ = [
     "HitRates",
     "InterIntra",
     "Lead",
+    "MovedTogether",
+    "Movement",
     "PairClassification",
     "PairedTest",
     "Parts",
@@ -78,6 +81,8 @@ __all__ = [
     "lead_of",
     "leader",
     "logistic_right",
+    "moved_together",
+    "movement",
     "nearest",
     "over_seeds",
     "p_coherence",

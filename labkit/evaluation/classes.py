@@ -1,6 +1,7 @@
 """Classes and clusters of embeddings: finding them, comparing two labellings, and how well they stand apart.
 
-    kmeans                 clusters; Iclust, which clusters a similarity matrix, has a module of its own
+    kmeans, hdbscan        clusters; Iclust, which clusters a similarity matrix, has a module of its own
+    found_clusters         the one or the other, of rows at length 1; `regions.found_classes` names them by their words
     clustering_agreement   how far two labellings of one set agree: mutual information, Rand, purity
     logistic_right         which rows a logistic regression learned from others tells right
     inter_intra            inter: how far apart the centres lie; intra: how wide the classes are; ratio: inter / intra
@@ -30,6 +31,7 @@ from labkit.evaluation.inputs import (
     exponent,
     scaled,
     seeded,
+    unit,
     vectors,
     whole,
 )
@@ -102,6 +104,61 @@ def kmeans(embeddings: ArrayLike, k: int, *, seed: int, restarts: int) -> np.nda
     whole("restarts", restarts, 1, 10_000, "how many runs to choose the best of")
     rows = scaled(rows, exponent(rows))
     return KMeans(k, n_init=restarts, random_state=seeded(seed)).fit_predict(rows).astype(np.int64)
+
+
+DIRECTIONS = 15  # of largest variance that hdbscan looks at: distances in more tell too little of density
+AROUND = 5  # rows around a row that its density is told by
+CLUSTERED = 10_000  # rows, which take seconds; the time grows with the square of their number
+OUTLIER = -1  # the label of what lies in no dense region
+NO_CLASS = "none"  # what outliers are called
+
+
+def hdbscan(embeddings: ArrayLike, *, least: int | None = None) -> np.ndarray:
+    """Labels 0, 1, ... (n,) of the dense regions of embeddings (n, d), OUTLIER for rows that lie in none.
+
+    scikit-learn's HDBSCAN of the first principal directions; its regions have at least `least` rows, by default a
+    hundredth of all and ten, and are the innermost ones, of which none holds two others. Of more than CLUSTERED rows a
+    sample of so many is looked at, always the same, and each other row is what the nearest of these is.
+    """
+    from sklearn.cluster import HDBSCAN
+
+    rows = vectors("embeddings", embeddings, keep_single=True)
+    asking = sampled(np.arange(rows.shape[0]), CLUSTERED)
+    least = max(10, len(asking) // 100) if least is None else whole("least", least, 2, 2**31, "rows of a region")
+    if len(asking) <= max(least, AROUND):
+        return np.full(rows.shape[0], OUTLIER)
+    rows = _principal(scaled(rows, exponent(rows)))
+    model = HDBSCAN(least, min_samples=AROUND, cluster_selection_method="leaf", copy=True)
+    found = np.asarray(model.fit_predict(rows[asking]), np.int64)
+    return found if len(asking) == len(rows) else found[nearest_rows(rows, rows[asking], 1)[0][:, 0]]
+
+
+def seconds_of_hdbscan(count: int) -> float:
+    """Estimate how long it takes to find the dense regions of so many rows, on one core of our time."""
+    return 10 * (min(count, CLUSTERED) / CLUSTERED) ** 2
+
+
+def _principal(rows: Vectors) -> np.ndarray:
+    """The coordinates of rows along their first principal directions, (n, at most DIRECTIONS)."""
+    from sklearn.decomposition import PCA
+
+    if min(rows.shape) <= DIRECTIONS:
+        return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())  # all there are
+    return np.asarray(PCA(DIRECTIONS, svd_solver="arpack", random_state=0).fit_transform(rows))
+
+
+WAYS = {"kmeans": "k-means", "density": "density"}  # to find classes
+
+
+def found_clusters(embeddings: ArrayLike, way: str, k: int, *, seed: int = 0) -> np.ndarray:
+    """Labels (n,) of the rows at length 1 by one of WAYS: k clusters of the best of three runs of k-means, or regions.
+
+    Of fewer rows than k each is a cluster.
+    """
+    if way not in WAYS:
+        raise ValueError(f"way is {way!r}, expected one of {', '.join(WAYS)}; kmeans takes the number of classes")
+    rows = unit(vectors("embeddings", embeddings, keep_single=True))
+    return hdbscan(rows) if way == "density" else kmeans(rows, min(k, rows.shape[0]), seed=seed, restarts=3)
 
 
 # --- classes learned from frozen rows ----------------------------------------------------------------------------

@@ -6,17 +6,22 @@ Never (m, n) in memory. Dense rows are sifted in float32 by one matrix product a
 float64; where the sieve's rounding could have hidden a neighbour, the row is done again in float64. Cosine
 neighbours are the Euclidean neighbours of unit rows. What stays open: which ones are named among more than
 k + SPARE copies of one row, and differences below about 1e-7 of the whole cloud's radius.
+
+`movement` compares the neighbours of the same sentences in two spaces: who moved, from where to where.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from labkit.evaluation.inputs import Vectors, exponent, scaled, vectors, whole
+from labkit.evaluation.inputs import Vectors, classes, exponent, same_length, scaled, vectors, whole
+from labkit.progress import Progress, silent
 
 BLOCK = 2**24  # entries of a block of scores: 64 MB in float32
 MOST_ASKING = 20_000  # rows that ask all others; of more, a sample of so many asks
@@ -163,3 +168,119 @@ def _squared_distances(queries: Vectors, base: Vectors, near: np.ndarray) -> np.
             difference = np.subtract(base[rows], queries[block, None, :], dtype=np.float64)
             squared[block] = np.einsum("bkd,bkd->bk", difference, difference)
     return squared
+
+
+# --- who moved ---------------------------------------------------------------------------------------------------
+
+ASKING = 10_000  # rows that ask between two words of progress
+
+
+@dataclass(frozen=True, eq=False)
+class Movement:
+    """The k nearest others of n sentences in two spaces, (n, k) each, nearest first.
+
+    change    how much of its neighbourhood each sentence changed, (n,): 1 - |A ∩ B| / |A ∪ B|, from 0 to 1
+    """
+
+    before: np.ndarray
+    after: np.ndarray
+    change: np.ndarray
+
+    @property
+    def k(self) -> int:
+        """How many neighbours a sentence has."""
+        return self.before.shape[1]
+
+    @property
+    def new(self) -> np.ndarray:
+        """How many of its neighbours after are none before, (n,)."""
+        return self.k - in_both(self.before, self.after)
+
+    @property
+    def ranked(self) -> np.ndarray:
+        """The rows, those whose neighbourhood changed most first; equals by row."""
+        return np.argsort(-self.change, kind="stable")
+
+
+@dataclass(frozen=True, eq=False)
+class MovedTogether:
+    """Sentences whose neighbours were mostly of one class and are now mostly of another; `change` is their mean."""
+
+    source: str
+    target: str
+    rows: np.ndarray
+    change: float
+
+    def __str__(self) -> str:
+        return f"{len(self.rows):,} from {self.source} moved to {self.target}"
+
+
+def movement(before: ArrayLike, after: ArrayLike, k: int = 10, *, progress: Progress = silent) -> Movement:
+    """Compare the k nearest of each sentence in two spaces (n, d) and (n, e), exactly: rows i are the same sentence."""
+    spaces = [vectors(name, each, keep_single=True) for name, each in (("before", before), ("after", after))]
+    n = spaces[0].shape[0]
+    if spaces[1].shape[0] != n:
+        raise ValueError(f"after has {spaces[1].shape[0]} rows, expected {n} like before; give the same sentences")
+    whole("k", k, 1, n - 1, "the number of other rows")
+    near: list[np.ndarray] = []
+    for number, rows in enumerate(spaces):
+        parts = []
+        for start in range(0, n, ASKING):
+            progress(number * n + start, 2 * n, "neighbours")
+            parts.append(nearest_others(rows, k, np.arange(start, min(start + ASKING, n))))
+        near.append(np.concatenate(parts))
+    progress(2 * n, 2 * n, "neighbours")
+    both = in_both(*near)
+    return Movement(near[0], near[1], 1 - both / (2 * k - both))
+
+
+def in_both(there: np.ndarray, here: np.ndarray) -> np.ndarray:
+    """Count for each row the neighbours that both lists name, (n, k) and (n, k) to (n,)."""
+    return (there[:, :, None] == here[:, None, :]).any(axis=2).sum(axis=1)
+
+
+def majority(near: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The most frequent class among each row's neighbours, (n, k) to (n,); of equals the one that comes nearest."""
+    seen = codes[near]
+    often = (seen[:, :, None] == seen[:, None, :]).sum(axis=2)
+    first: np.ndarray = np.take_along_axis(seen, often.argmax(axis=1)[:, None], 1)[:, 0]
+    return first
+
+
+def moved_together(moved: Movement, labels: Sequence[str], *, most: int = 10) -> tuple[MovedTogether, ...]:
+    """Suggest what to look at: sentences grouped by the class of most of their neighbours before and after, where these
+    differ, the groups of largest size · mean change first. Within a group those that changed most come first."""
+    codes = classes("labels", labels, count=len(moved.change))
+    names = list(dict.fromkeys(labels))
+    source, target = (majority(near, codes) for near in (moved.before, moved.after))
+    ranked = moved.ranked
+    ranked = ranked[source[ranked] != target[ranked]]
+    keys = source[ranked] * len(names) + target[ranked]
+    groups = []
+    for key in np.unique(keys):
+        rows, (old, new) = ranked[keys == key], divmod(int(key), len(names))
+        groups.append(MovedTogether(str(names[old]), str(names[new]), rows, float(moved.change[rows].mean())))
+    return tuple(sorted(groups, key=lambda group: -len(group.rows) * group.change)[:most])
+
+
+def moved_rows(
+    moved: Movement, texts: Sequence[str], labels: Sequence[str], among: Sequence[int] | np.ndarray
+) -> list[dict[str, float | str]]:
+    """A line of a table for each of these rows: how much changed, and the most frequent classes of its neighbours
+    then and now."""
+    same_length("labels", np.asarray(labels, object), len(moved.change))
+
+    def said(near: np.ndarray) -> str:
+        return ", ".join(f"{name} {count}" for name, count in Counter(labels[at] for at in near).most_common(3))
+
+    return [
+        {
+            "row": row,
+            "changed": float(moved.change[row]),
+            "class": str(labels[row]),
+            "neighbours before": said(moved.before[row]),
+            "neighbours after": said(moved.after[row]),
+            "sentence": texts[row],
+        }
+        for row in np.asarray(among, np.int64).tolist()
+    ]

@@ -31,7 +31,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
 from labkit.corpora.relations import linked, opened
 from labkit.evaluation.classes import inter_intra
 from labkit.evaluation.coherence import p_coherence
@@ -89,6 +89,7 @@ def score(
     Of more than `most` sentences a sample of so many looks for its neighbours; with None all of them do.
     """
     asks = _Asks(most, progress)
+    require_labels(corpus)
     part = scored_part(corpus.part(split))
     if isinstance(part, Pairs):
         scored = _graded(method, part, asks) if part.graded else _pairs(method, corpus, part, split, asks)
@@ -104,6 +105,12 @@ def score(
     measure, figures, items, parts = scored
     figures = {name: float(value) for name, value in figures.items()}
     return Scores(corpus.name, split, measure, figures, items, parts() if apart else {})
+
+
+def require_labels(corpus: Corpus) -> None:
+    """A ValueError if the corpus says nothing of its sentences that a method could be right or wrong about."""
+    if isinstance(corpus, Sentences):
+        raise corpus.without_labels("a method can be neither right nor wrong about them")
 
 
 def scored_part(part: Corpus) -> Corpus:
@@ -122,6 +129,7 @@ def scored_part(part: Corpus) -> Corpus:
 
 def selection(method: Any, dev: Corpus) -> tuple[str, float]:
     """The one figure by which settings and epochs are chosen on a dev split; it needs no threshold."""
+    require_labels(dev)
     dev = scored_part(dev)
     if isinstance(dev, Pairs):
         scores = _similarity(method, *_columns(method, dev.text_a, dev.text_b))

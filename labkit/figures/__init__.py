@@ -1,6 +1,6 @@
 """Records in, plotly figure out. Notebooks and app draw with the same functions."""
 
-from labkit.figures.clusters import clusters
+from labkit.figures.clusters import clusters, movement_bars
 from labkit.figures.comparison import leader_bars, leads_before_and_after, ours_beside_paper, seed_dots
 from labkit.figures.epochs import (
     clusters_over_epochs,
@@ -79,6 +79,7 @@ __all__ = [
     "leads_before_and_after",
     "loss_curves",
     "marked",
+    "movement_bars",
     "mutual_rule_curves",
     "order_counts",
     "order_slopes",

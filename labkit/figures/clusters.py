@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,8 +22,11 @@ import plotly.graph_objects as go
 from scipy.ndimage import gaussian_filter
 
 from labkit.corpora.records import SPLITS, Labelled
-from labkit.figures.drawing import Entries, annotation, curve, figure_of, hover_lines, short, telling
-from labkit.figures.palette import CLEAR, INK, RISING, STYLES, style
+from labkit.evaluation.classes import NO_CLASS
+from labkit.evaluation.neighbours import Movement
+from labkit.evaluation.regions import Regions
+from labkit.figures.drawing import Entries, annotation, bars, curve, figure_of, hover_lines, marks, short, telling
+from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, RISING, STYLES, style
 from labkit.figures.panels import EMPTY, below, on
 from labkit.projection.picture import Projection
 from labkit.text import words
@@ -33,6 +36,7 @@ MOST = 5_000  # points that a picture may name one by one: above, an event would
 # --- what colours the points -------------------------------------------------------------------------------------
 
 CLASS, SPLIT, LENGTH = "class", "split", "words in it"
+TRUST, MOVED = "trust", "what moved"  # columns with a share for each sentence: always on a scale, from 0 to 1
 REST = "others"
 FEW = 12  # distinct numbers up to which each gets a colour of its own
 
@@ -55,6 +59,11 @@ class Colouring:
 
 # Of the sentences that are in use, found once: with 20,000 of them this takes longer than all else of a picture.
 _KEPT: WeakKeyDictionary[Labelled, dict[str, Colouring]] = WeakKeyDictionary()
+
+
+def with_column(shown: Labelled, name: str, values: np.ndarray) -> Labelled:
+    """The same sentences with a column of numbers, such as TRUST or MOVED, to colour by."""
+    return replace(shown, extra={**shown.extra, name: np.asarray(values).tolist()})
 
 
 def columns(shown: Labelled) -> list[str]:
@@ -110,7 +119,7 @@ def _with_rest(full: Colouring, codes: Sequence[int], styles: Sequence[int] = ()
 def _each_its_own(shown: Labelled, column: str) -> Colouring:
     """A colour for every name, in the order in which they first appear."""
     values = _values(shown, column)
-    if column not in (CLASS, SPLIT) and len(set(values)) > FEW:
+    if column in (TRUST, MOVED) or (column not in (CLASS, SPLIT) and len(set(values)) > FEW):
         numbers = [_number(value) for value in values]
         if all(math.isfinite(number) for number in numbers):
             return Colouring(column, np.zeros(len(values), np.int64), values=np.array(numbers, np.float32))
@@ -189,7 +198,9 @@ SOLID = {"triangle-up": "x", "star": "diamond-open"}  # marks that there are in 
 PLAIN = EMPTY | {"ticks": ""}  # an axis
 LETTERS, WIDTH = 15, 34  # of a name and of a line in a small picture
 BELOW = below(-0.02) | {"entrywidth": 94, "font": {"size": 12}}
+UNDER = {"orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.9}  # a scale of colours
 LETTER, LINE = 7.0, 15.0  # pixels that a name in the picture takes
+WAYS = 200  # lines from where a sentence stood to where it stands: more would hide one another
 STEPS = (0, 1, -1, 2, -2)  # lines by which it may be moved off another
 
 
@@ -204,10 +215,13 @@ def clusters(
     found: Sequence[int] | np.ndarray = (),
     ring: int | None = None,
     landed: np.ndarray | None = None,
+    before: np.ndarray | None = None,
     density: bool = False,
     named: bool = False,
+    regions: Regions | None = None,
     narrow: bool = False,
     height: int = 450,
+    svg: bool = False,
 ) -> go.Figure:
     """One trace a class, so that a click on its name in the legend hides it.
 
@@ -216,16 +230,23 @@ def clusters(
     chosen    rows that stand out, the others fade; in space all fade, and these have a small ring each
     found     rows with a small ring around each         ring      the row with a large ring around it
     landed    where typed sentences lie, (m, 2 or 3)     density   with lines of equal density
+    before    where they stood before, (n, 2): a line from there to here for each one chosen, the first WAYS of them
     named     with the names of classes in the plane, where they do not lie on one another
+    regions   with the words of regions in their place
     narrow    for a small screen: the legend below, no titles on axes that mean nothing
+    svg       without WebGL in the plane, however many the points: for a browser that has none, and for print
     """
     n, dimensions = projection.points.shape
     if n != len(points):
         raise ValueError(f"projection has {n} points, expected {len(points)}, one a sentence")
     colours = colouring(points, by, most=most, order=order)
     drawing = [contours(projection.points)] if density and dimensions == 2 else []
+    if before is not None and dimensions == 2:
+        drawing += _ways(before, projection.points, np.asarray(range(n) if chosen is None else chosen, np.int64))
     cut = {"letters": LETTERS, "width": WIDTH} if narrow else {}
     for trace, rows in traces(projection.points, points, colours, **cut):
+        if narrow and colours.values is not None:
+            trace["marker"]["colorbar"] |= UNDER
         if chosen is not None and dimensions == 2:
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
         if dimensions == 3 and (chosen is not None or len(found)):
@@ -244,8 +265,14 @@ def clusters(
     legend = {"itemsizing": "constant", "traceorder": "normal"} | (BELOW if narrow else {"font": {"size": 13}})
     hover = {"align": "left", "font": {"size": 14}}
     axes = _space(projection) if dimensions == 3 else _plane(projection, titles=not narrow, covered=n > MOST)
-    if named and dimensions == 2:
-        axes["annotations"] = names_in(projection.points, colours, (300.0 if narrow else 500.0, height - 150.0))
+    if regions is not None and dimensions == 2:  # a little less room than there is, so that none lie on one another
+        axes["annotations"] = words_in(projection.points, regions, (240.0 if narrow else 400.0, height - 210.0))
+    elif named and dimensions == 2:
+        names = colours if colours.names else colouring(points, CLASS, most=most, order=order)  # numbers have none
+        if len(names.names) > 1:
+            axes["annotations"] = names_in(projection.points, names, (300.0 if narrow else 500.0, height - 150.0))
+    if svg:
+        drawing = [trace | ({"type": "scatter"} if trace.get("type") == "scattergl" else {}) for trace in drawing]
     return figure_of(drawing, height=height, legend=legend, hoverlabel=hover, dragmode="pan", **axes)
 
 
@@ -277,6 +304,32 @@ def names_in(
     return placed
 
 
+def words_in(points: np.ndarray, regions: Regions, size: tuple[float, float]) -> list[Entries]:
+    """The words of regions in the middle of their points, the largest regions first; one for which there is no room is
+    left out, and none is cut at the edge of the picture. `size` is as in `names_in`."""
+    low, spans = points.min(axis=0), np.maximum(np.ptp(points, axis=0), 1e-12)
+    pixels = min(side / float(span) for side, span in zip(size, spans * 1.1, strict=True))
+    taken: list[tuple[float, float, float]] = []  # middle and half of the width, y, in pixels
+    placed = []
+    sizes = np.bincount(regions.codes, minlength=len(regions.names))
+    for code in np.argsort(-sizes, kind="stable").tolist():
+        if not regions.names[code] or not sizes[code]:
+            continue
+        x, y = np.median(points[regions.codes == code], axis=0).tolist()
+        half, middle, end = LETTER * len(regions.names[code]) / 2, (x - low[0]) * pixels, spans[0] * pixels
+        anchor = "left" if middle < half else "right" if middle > end - half else "center"
+        middle += {"left": half, "right": -half, "center": 0.0}[anchor]
+        for step in STEPS[:3]:  # farther away they would seem to name something else
+            at = y * pixels + step * LINE
+            if all(abs(middle - a) > half + width or abs(at - b) >= LINE for a, b, width in taken):
+                taken.append((middle, at, half))
+                font = {"size": 12, "shadow": "auto", "weight": 600}
+                text = short(regions.names[code], len(regions.names[code]))
+                placed.append(annotation(text, x, y, yshift=step * LINE, xanchor=anchor, font=font))
+                break
+    return placed
+
+
 def traces(
     points: np.ndarray, shown: Labelled, colours: Colouring, *, letters: int = 28, width: int = 60
 ) -> Iterator[tuple[Entries, np.ndarray]]:
@@ -292,9 +345,13 @@ def traces(
     full = colouring(shown, colours.column) if n <= READABLE and colours.names else None
     names = list(enumerate(telling(colours.names, letters) if colours.names else (colours.column,)))
     for code, name in sorted(names, key=lambda entry: entry[0] != colours.rest):  # the rest lies below all others
-        rest = code == colours.rest
+        rest = code == colours.rest or name == NO_CLASS  # what is in no class is no brighter than what shares a colour
         rows = np.flatnonzero(colours.codes == code).astype(np.int32)
-        marker = _marker(colours, code, rows) | {"size": size, "opacity": opacity, "line": {"width": 0}}
+        marker = _marker(colours, colours.rest if rest else code, rows) | {
+            "size": size,
+            "opacity": opacity,
+            "line": {"width": 0},
+        }
         if rest:
             marker |= {"size": size * 0.75, "opacity": opacity * 0.55}
         if dimensions == 3:
@@ -304,7 +361,7 @@ def traces(
             "mode": "markers",
             "name": short(name, letters),
             "marker": marker,
-            "showlegend": bool(colours.names),
+            "showlegend": len(colours.names) > 1,
             "legendrank": 2_000 if rest else 1_000,
             **{axis: points[rows, number].astype(np.float32) for number, axis in enumerate("xyz"[:dimensions])},
         }
@@ -314,24 +371,49 @@ def traces(
             trace["customdata"] = rows
         if n <= READABLE:
             labels = [hover_lines(shown.texts[row], width=width, most=240 // width) for row in rows.tolist()]
+            if colours.values is not None:
+                values = colours.values[rows].tolist()
+                own = [
+                    f"{shown.labels[row]}, {short(colours.column, 20)} {value:.3g}"
+                    for row, value in zip(rows.tolist(), values, strict=True)
+                ]
+                labels = [
+                    f"{text}<br>— {hover_lines(name, width=width, most=2)}"
+                    for text, name in zip(labels, own, strict=True)
+                ]
             if full is not None:
                 names_of = [hover_lines(full.names[code], width=width, most=2) for code in full.codes[rows].tolist()]
                 labels = [f"{text}<br>— {name}" for text, name in zip(labels, names_of, strict=True)]
             trace["text"] = labels
             trace["hovertemplate"] = "%{text}<extra></extra>"
+        elif n <= MOST and colours.values is not None:
+            trace["hovertemplate"] = f"{short(colours.column, 20)} %{{marker.color:.3g}}<extra></extra>"
         else:
             trace["hoverinfo"] = "none" if n <= MOST else "skip"  # "none" still takes a click
         yield trace, rows
 
 
-def _marker(colours: Colouring, code: int, rows: np.ndarray) -> Entries:
+def _marker(colours: Colouring, code: int | None, rows: np.ndarray) -> Entries:
     if colours.values is not None:
         bar = {"thickness": 12, "title": {"text": short(colours.column, 20)}}
-        return {"color": colours.values[rows], "colorscale": RISING, "colorbar": bar, "symbol": "circle"}
-    if code == colours.rest:
+        share = colours.column in (TRUST, MOVED) and 0 <= colours.values.min() <= colours.values.max() <= 1
+        scale: Entries = {"cmin": 0, "cmax": 1} if share else {}  # the same in two pictures beside each other
+        return {"color": colours.values[rows], "colorscale": RISING, "colorbar": bar, "symbol": "circle"} | scale
+    if code is None or code == colours.rest:
         return {"color": INK, "symbol": "circle"}
     colour, mark = style(colours.styles[code])
     return {"color": colour, "symbol": mark}
+
+
+def _ways(before: np.ndarray, points: np.ndarray, rows: np.ndarray) -> list[Entries]:
+    """A line for each of these rows from where it stood, with a small ring there, to where it stands."""
+    rows = rows[:WAYS]
+    gaps = np.full((len(rows), 2), np.nan)
+    x, y = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32).T
+    still: Entries = {"hoverinfo": "skip", "showlegend": False}
+    ring = {"symbol": "circle-open", "size": 5, "color": INK}
+    starts = marks(x[::3], y[::3], ring, unselected={"marker": {"opacity": 1}})
+    return [curve(x, y, INK, width=1) | {"opacity": 0.6} | still, starts | still]
 
 
 def _over(points: np.ndarray, n: int, mark: str, size: float, colour: str, name: str) -> Entries:
@@ -371,3 +453,35 @@ def _cover(points: np.ndarray) -> Entries:
     """The empty layer over many points."""
     x, y = ([float(along.min()), float(along.max())] for along in points.T)
     return curve(x, y, CLEAR, width=None, hoverinfo="skip", showlegend=False, **on(2))
+
+
+# --- who moved ---------------------------------------------------------------------------------------------------
+
+
+def movement_bars(moved: Movement, chosen: Sequence[int] | np.ndarray | None = None, *, height: int = 240) -> go.Figure:
+    """How many sentences have so many new ones among their k nearest; of those chosen the share, in orange."""
+    new, numbers = moved.new, np.arange(moved.k + 1)
+    groups = [("all sentences", new, COLOURS[0])]
+    if chosen is not None:
+        groups.append(("marked", new[np.asarray(chosen, np.int64)], COLOURS[3]))
+    drawing = [
+        bars(
+            numbers,
+            np.bincount(values, minlength=moved.k + 1),
+            {"color": colour},
+            name=name,
+            customdata=(1 - (moved.k - numbers) / (moved.k + numbers)),
+            hovertemplate=f"%{{x}} of {moved.k} new, changed by %{{customdata:.2f}}: %{{y:,}}<extra>{name}</extra>",
+        )
+        for name, values, colour in groups
+    ]
+    return figure_of(
+        drawing,
+        height=height,
+        barmode="overlay",
+        bargap=0.1,
+        showlegend=len(groups) > 1,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        xaxis={"title": f"new among the {moved.k} nearest", "dtick": max(1, moved.k // 10), "zeroline": False},
+        yaxis={"title": "sentences", "gridcolor": FAINT, "zeroline": False},
+    )

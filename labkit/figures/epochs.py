@@ -74,13 +74,14 @@ def clusters_over_epochs(
     now = [values[at] for values in ratios]
     dot = {"size": 11, "color": [colour for _, _, colour, _ in CURVES], "line": {"width": 1.5, "color": INK}}
     dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | on(2)
+    names = colours if colours.names else colouring(journey.shown, CLASS, most=most, order=order)
     written = [
-        names_in(picture.points, colours, (230.0, 0.4 * height), journey.axes) if named else []
+        names_in(picture.points, names, (230.0, 0.4 * height), journey.axes) if named else []
         for picture in journey.pictures
     ]
     longest = max(map(len, written))  # a frame with fewer would leave those of the one before
     nothing: Entries = {"text": "", "visible": False}
-    written = [[*names, *[nothing] * (longest - len(names))] for names in written]
+    written = [[*each, *[nothing] * (longest - len(each))] for each in written]
     return figure_of(
         [*moving, *curves, dots],
         frames=[_frame(journey, place, groups, written[place]) for place in range(len(journey))],

@@ -20,7 +20,7 @@ from scipy import sparse
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from labkit.corpora.records import Corpus, Pairs
+from labkit.corpora.records import Corpus, Pairs, Sentences
 from labkit.evaluation.inputs import binary, exponents, scaled, vectors, whole
 from labkit.evaluation.retrieval import not_zero
 from labkit.progress import Progress, silent
@@ -226,6 +226,8 @@ class Rule:
 
 def mutual_rule(method: Any, corpus: Corpus, *, most: int = MOST, seed: int = 0, progress: Progress = silent) -> Rule:
     """Ranks among all sentences of each split. What a yes or a no is worth is learned on dev, and scored on test."""
+    if isinstance(corpus, Sentences):
+        raise corpus.without_labels("the rule is measured on pairs of which it is known whether they are the same")
     dev, test = (_curves(method, corpus.part(split), most, seed, progress) for split in ("dev", "test"))
     chosen, part = int(np.argmin(two_level(dev, dev))) + 1, corpus.part("test")
     drawn = not isinstance(part, Pairs)

@@ -32,7 +32,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labkit import text
-from labkit.corpora.records import Articles, Corpus, Pairs, Triplets
+from labkit.corpora.records import Articles, Corpus, Pairs, Sentences, Triplets
 from labkit.corpora.relations import opened
 from labkit.corpora.splits import connected
 from labkit.evaluation.inputs import whole
@@ -233,6 +233,8 @@ class FilmSource:
 
 def source_of(part: Corpus) -> FilmSource:
     """The texts of one split of a corpus, with their clusters or triplets."""
+    if isinstance(part, Sentences):
+        raise part.without_labels("FILM learns from what belongs together (lsa takes texts alone)")
     if isinstance(part, Articles):
         part = opened(part)
     numbered = _Numbered()

@@ -14,8 +14,8 @@ Figures are measured in the space of the embeddings; what is measured in the pic
 """
 
 from labkit.projection.arrange import PROJECTIONS, pca, project, tsne
-from labkit.projection.epochs import aligned, epochs, limits, procrustes
-from labkit.projection.picture import LEAST, NAMES, Basis, Projection, Quality, unit
+from labkit.projection.epochs import aligned, epochs, laid_over, limits, procrustes
+from labkit.projection.picture import LEAST, NAMES, Basis, Projection, Quality, trust, unit
 from labkit.projection.placement import Placement, place
 
 __all__ = [
@@ -28,11 +28,13 @@ __all__ = [
     "Quality",
     "aligned",
     "epochs",
+    "laid_over",
     "limits",
     "pca",
     "place",
     "procrustes",
     "project",
+    "trust",
     "tsne",
     "unit",
 ]

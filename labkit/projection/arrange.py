@@ -20,6 +20,7 @@ from labkit.evaluation.inputs import Vectors, seeded, whole
 from labkit.evaluation.neighbours import nearest_rows
 from labkit.progress import Progress, collected, silent
 from labkit.projection.picture import (
+    LEAST,
     NAMES,
     Projection,
     checked_embeddings,
@@ -31,7 +32,8 @@ from labkit.projection.picture import (
 )
 
 SOLID = ("pca", "umap")  # those that can also fill a space of three dimensions
-STARTED = ("tsne", "umap")  # those that go on from a picture
+STARTED = ("tsne", "umap")  # those that go on from a picture, and take others into one
+PLACED = 16_384  # rows placed at a time
 
 
 def project(
@@ -44,6 +46,7 @@ def project(
     perplexity: float = 30.0,
     neighbours: int = 15,
     start: np.ndarray | None = None,
+    landmarks: int | None = None,
     measure: bool = True,
 ) -> Projection:
     """A picture of the embeddings.
@@ -51,11 +54,21 @@ def project(
     perplexity    t-SNE: how many neighbours count; lowered to a third of the other points, where these are few
     neighbours    UMAP, LLE: how many a point has
     start         t-SNE, UMAP: points (n, p) to go on from, as from the epoch before
+    landmarks     t-SNE, UMAP: of more rows, only so many are arranged, drawn by the seed, and the others are placed
+                  among them (`labkit.projection.placement`)
     measure       whether `quality` is found out; it takes up to a second
     """
     rows = checked_embeddings(embeddings)
     _possible(method, dimensions)
     whole("neighbours", neighbours, 2, 10_000, "that a point has in UMAP and LLE")
+    if landmarks is not None and rows.shape[0] > _landmarks(landmarks, method, start):
+
+        def arranged(part: Vectors) -> Projection:
+            how: Any = {"perplexity": perplexity, "neighbours": neighbours, "measure": False}
+            return project(part, method, dimensions, seed, progress, **how)
+
+        picture = among_landmarks(rows, landmarks, arranged, seed=seeded(seed), progress=progress)
+        return replace(picture, quality=quality(rows, picture.points, seed=seed)) if measure else picture
     settings: dict[str, Any] = {"dimensions": dimensions, "seed": seeded(seed)}
     if start is not None:
         start = _start(start, method, (rows.shape[0], dimensions))
@@ -84,6 +97,25 @@ def project(
     return replace(picture, quality=quality(rows, picture.points, seed=seed, kl=picture.kl, shown=picture.shown))
 
 
+def among_landmarks(
+    rows: Vectors, count: int, arrange: Callable[[Vectors], Projection], *, seed: int, progress: Progress = silent
+) -> Projection:
+    """A picture of `count` rows, drawn by the seed, in which each of the others is placed by its nearest among them."""
+    from labkit.projection.placement import place  # needs numba, as t-SNE does
+
+    total = rows.shape[0]
+    chosen = np.sort(np.random.default_rng(seed).choice(total, count, replace=False))
+    picture = arrange(rows[chosen])
+    points = np.empty((total, picture.points.shape[1]), np.float32)
+    for first in range(0, total, PLACED):
+        progress(first, total, "placing")
+        block = slice(first, first + PLACED)
+        points[block] = place(picture, rows[chosen], rows[block]).points
+    points[chosen] = picture.points
+    progress(total, total, "placing")
+    return replace(picture, points=points, kl=None, settings={**picture.settings, "landmarks": count})
+
+
 def pca(vectors: Any, *, seed: int = 0) -> Projection:
     """The plane along which the vectors spread most, at once: linear, so that far apart means far apart."""
     return project(vectors, "pca", seed=seed, measure=False)
@@ -104,6 +136,16 @@ def _possible(method: str, dimensions: int) -> None:
         raise ValueError(f"dimensions is {dimensions!r}, expected 2 or 3; an eye sees no more")
     if dimensions == 3 and method not in SOLID:
         raise ValueError(f"dimensions is 3 with method {method!r}, expected 2; in 3 there are {' and '.join(SOLID)}")
+
+
+def _landmarks(landmarks: int, method: str, start: np.ndarray | None) -> int:
+    """The number of landmarks, which only some methods have, and which do not go with a picture to go on from."""
+    if method not in STARTED or start is not None:
+        raise ValueError(
+            f"landmarks is {landmarks} with method {method!r}{'' if start is None else ' and a start'}, expected none; "
+            f"{' and '.join(STARTED)} have landmarks, without a start"
+        )
+    return whole("landmarks", landmarks, LEAST, 1_000_000, "that are arranged before the others are placed")
 
 
 def _start(start: Any, method: str, shape: tuple[int, int]) -> np.ndarray:

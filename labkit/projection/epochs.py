@@ -66,6 +66,15 @@ def picture_radius(points: np.ndarray) -> float:
     return float(np.sqrt((centred**2).sum(axis=1).mean()))
 
 
+def laid_over(picture: Projection, onto: Projection) -> tuple[Projection, Projection]:
+    """Two pictures of the same sentences around 0 in one unit, the first turned onto the second: a line from a point
+    of the one to its point in the other is as short as turning and one scale for all can make it."""
+    radius = picture_radius(picture.points)
+    scale = picture_radius(onto.points) / radius if radius > 0 else 1.0
+    base = aligned(onto)
+    return aligned(picture, base, scale=scale), base
+
+
 def limits(projections: Sequence[Projection], *, margin: float = 0.05) -> np.ndarray:
     """Axes that hold every point of every picture, (p, 2) lowest and highest, with a margin: fixed over all epochs."""
     if not projections:

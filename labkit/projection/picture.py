@@ -1,7 +1,8 @@
 """What a picture is: its points, how it was made, and how far it can be trusted.
 
 Embeddings come in here: `checked_embeddings` once, dense or CSR, enough of them.
-`leading_directions` are PCA, the only picture that is linear. `quality` says what a picture keeps.
+`leading_directions` are PCA, the only picture that is linear. `quality` says what a picture keeps, `trust` what it
+keeps of each point's neighbours.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import numpy as np
 from scipy import sparse
 
 from labkit.evaluation import trustworthiness
-from labkit.evaluation.inputs import Vectors, exponents, scaled, vectors
-from labkit.evaluation.neighbours import nearest_others, squares
+from labkit.evaluation.inputs import Vectors, exponents, same_length, scaled, vectors
+from labkit.evaluation.neighbours import in_both, movement, nearest_others, squares
+from labkit.progress import Progress, silent
 
 # --- records -----------------------------------------------------------------------------------------------------
 
@@ -160,8 +162,17 @@ def quality(
 
 def preserved(original: Vectors, picture: np.ndarray, k: int) -> float:
     """Σ_i |N_k(x_i) ∩ N_k(y_i)| / (n k): the share of neighbours that both spaces name."""
-    there, here = nearest_others(original, k), nearest_others(picture, k)
-    return float((there[:, :, None] == here[:, None, :]).any(axis=2).mean())
+    return float(in_both(nearest_others(original, k), nearest_others(picture, k)).sum() / (len(picture) * k))
+
+
+def trust(embeddings: Any, points: np.ndarray, k: int | None = None, *, progress: Progress = silent) -> np.ndarray:
+    """Measure for each point the share of its k nearest in the embedding space that are among its k nearest in the
+    picture: (n, d) and (n, p) to (n,). Its mean is `preserved`; every row asks, none is sampled; k as in `quality`.
+    """
+    rows = checked_embeddings(embeddings)
+    same_length("points", points, rows.shape[0])
+    k = min(NEIGHBOURS, (len(points) - 1) // 2) if k is None else k
+    return 1 - movement(rows, points, k, progress=progress).new / k
 
 
 # --- embeddings as the projections take them ---------------------------------------------------------------------

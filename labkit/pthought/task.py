@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from labkit.corpora.records import Corpus, Labelled, Pairs
+from labkit.corpora.records import Corpus, Labelled, Pairs, Sentences
 from labkit.evaluation import p_coherence
 from labkit.progress import silent
 from labkit.pthought.batches import Batch, Epoch, Paraphrases, Reading
@@ -91,6 +91,8 @@ def groups_of(corpus: Corpus) -> list[list[str]]:
             groups.setdefault(group, []).append(text)
     if groups:
         return list(groups.values())
+    if isinstance(corpus, Sentences):
+        raise corpus.without_labels("P-thought asks what is a paraphrase of what (pv-dbow takes texts alone)")
     kind = "graded pairs" if isinstance(corpus, Pairs) else type(corpus).__name__.lower()
     raise ValueError(
         f"corpus {corpus.name!r} is of {kind}, which do not say what is a paraphrase of what, expected groups (columns "

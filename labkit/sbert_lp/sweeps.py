@@ -11,6 +11,7 @@ compared   a corpus and a split -> the sentences that are embedded together, and
                Pairs                 Spearman's correlation of cosines with grades or labels
                Labelled, Groups      Hit@1: is the nearest other sentence of the same class
                Triplets, Articles    the share of triplets in the right order
+               Sentences             no judge, since they have no labels; all of them are taken, whatever the split
 tried      a base and a corpus -> does it help? Many k and p on dev, the best of each way told on test
 
 LP knows only the sentences that were embedded together, so what is chosen on the rows of dev is `transformed` anew on
@@ -28,10 +29,10 @@ import numpy as np
 
 from labkit.baselines.base import base_rows
 from labkit.baselines.transforms import Affine, all_but_the_top, pca, principal_axes, whitening
-from labkit.corpora.records import Corpus, Groups, Pairs, Triplets
+from labkit.corpora.records import Corpus, Groups, Pairs, Sentences, Triplets
 from labkit.evaluation import clustering_agreement, correlation, hit_at, kmeans, spearman_error, triplet_accuracy
 from labkit.evaluation.inputs import unit, vectors, whole
-from labkit.evaluation.scores import scored_part
+from labkit.evaluation.scores import require_labels, scored_part
 from labkit.method import Method
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.estimator import LocalityPreserving
@@ -187,6 +188,7 @@ class Compared:
 
     def judge(self) -> Judge:
         """Transformed vectors of `sentences` -> one figure, larger is better."""
+        require_labels(self.rows)
         if isinstance(self.rows, Pairs):
             return by_grades(self.places[:, 0].tolist(), self.places[:, 1].tolist(), self.rows.values)
         if isinstance(self.rows, Triplets):
@@ -233,7 +235,7 @@ def compared(corpus: Corpus, *, split: str = "test", most: int = 1200) -> Compar
     (100, 'Spearman of cosine and grade')
     """
     whole("most", most, 4, 20_000, "sentences embedded together")
-    part = scored_part(corpus.part(split))
+    part = corpus if isinstance(corpus, Sentences) else scored_part(corpus.part(split))
     if isinstance(part, Groups):
         return Compared.of(_whole_groups(part, most), split)
     fit = min(len(part), max(1, most // len(part.TEXTS)))

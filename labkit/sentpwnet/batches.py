@@ -25,7 +25,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
 from labkit.corpora.relations import components, opened, train_sentences
 from labkit.text import buckets, normalise
 
@@ -110,6 +110,8 @@ def batch_source(
     ValueError says what is missing for pairs to be learned."""
     if needs == "texts":
         return TwiceSource(corpus)
+    if isinstance(corpus, Sentences):
+        raise corpus.without_labels("this loss asks which of two belong together (loss=simcse, dropout=0.1 does not)")
     if isinstance(corpus, Articles):
         corpus = opened(corpus)
     corpus = in_one_spelling(corpus)

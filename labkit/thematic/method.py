@@ -25,7 +25,7 @@ from scipy.spatial.distance import cdist
 from torch import Tensor, nn
 
 from labkit.baselines.averages import shares
-from labkit.corpora.records import Articles, Corpus, Triplets
+from labkit.corpora.records import Articles, Corpus, Sentences, Triplets
 from labkit.corpora.relations import train_sentences
 from labkit.evaluation import triplet_accuracy
 from labkit.explanation import LEFT_OUT, Parts
@@ -170,6 +170,10 @@ def triplets_of_rule(corpus: Corpus, rule: str, seed: int, progress: Progress = 
     """Make the triplets, in all splits, that each network learns from."""
     if isinstance(corpus, Articles):
         return [triplets_of(corpus, rule=kind, seed=seed, progress=progress) for kind in _kinds(rule)]
+    if isinstance(corpus, Sentences):
+        raise corpus.without_labels(
+            "thematic learns from the sections of articles, or from triplets (pv-dbow does not)"
+        )
     if not isinstance(corpus, Triplets):
         raise ValueError(
             f"corpus {corpus.name!r} has the shape {type(corpus).__name__}, expected Articles or Triplets; the method "

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
+import streamlit as st
+from trainings.owners import OWNERS, Owned, write_owned
 
 from labkit.corpora import load
 from labkit.lab.shipped import DEMONSTRATIONS, Demonstration
@@ -86,6 +89,36 @@ def test_in_a_classroom_nobody_names_a_folder(opened: Opened, lab: Path, monkeyp
     assert [error.value for error in page.error] == []
     assert not page.text_input
     assert "newer" in page.selectbox(key="run").options
+
+
+def test_in_a_classroom_a_visitors_run_is_his_until_he_shares_it(
+    opened: Opened, lab: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABKIT_CLASSROOM", "1")
+    headers = {"x-labkit-visitor": "b", "x-labkit-role": "visitor"}
+    monkeypatch.setattr(type(st.context), "headers", property(lambda self: headers))
+    newer, page = lab / "mine" / "newer", opened("pairs_page", vectors="a stored run")
+
+    def seen() -> bool:
+        return "newer" in page.run().selectbox(key="run").options
+
+    assert seen()  # no visitor trained it
+    write_owned(Owned(newer, "a"))
+    assert not seen()
+    write_owned(Owned(newer, "a", shared=True))
+    assert seen()
+    write_owned(Owned(newer, "b"))
+    assert seen()
+    (lab / "mine" / OWNERS / "newer.json").write_text("{")
+    headers["x-labkit-visitor"] = ""
+    assert not seen()
+    headers["x-labkit-role"] = "teacher"
+    assert not seen()  # without the guard nobody is one
+    sys.modules["classroom"].PRESENT.guarded = True  # type: ignore[attr-defined]
+    assert seen()
+    monkeypatch.setenv("LABKIT_CLASSROOM", "")
+    headers.clear()
+    assert seen()
 
 
 def test_a_run_that_is_being_trained_is_said_to_be(opened: Opened, lab: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 import pickle
 import re
 import shutil
+import sys
 from base64 import b64decode
 from pathlib import Path
 
@@ -13,8 +15,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from labkit.corpora import load
+from labkit.corpora import Labelled, load
 from labkit.corpora.table import EMBEDDED
+from labkit.evaluation.inputs import unit
+from labkit.evaluation.neighbours import moved_together, movement
+from labkit.evaluation.regions import counted_words, set_apart
 from labkit.lab.shipped import DEMONSTRATIONS, pictured, standing
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
@@ -443,6 +448,145 @@ def test_an_address_brings_the_view_back_and_nonsense_is_passed_over(opened: Ope
     assert page.selectbox(key="read").value is None
 
 
+# --- who moved, trust, and words ---------------------------------------------------------------------------------
+
+
+def who(opened: Opened, **address: str) -> AppTest:
+    return fine(opened("clusters_page", **QUICK | {"right": "SIF", "view": "Who moved"} | address).run())
+
+
+def spaces_of(*names: str) -> list[np.ndarray]:
+    methods = [METHODS[name]() for name in names]
+    for method in methods:
+        method.fit(load("topics"))
+    return [method.encode(pictured(load("topics")).texts, normalize_embeddings=True) for method in methods]
+
+
+def test_who_moved_between_two_sides_and_a_click_marks_them(opened: Opened, run_code: RunCode) -> None:
+    page = who(opened)
+    has_pictures(page, 2)
+    shown, moved = pictured(load("topics")), movement(*spaces_of("tfidf", "sif"))
+    groups = moved_together(moved, shown.labels)
+    buttons = [button for button in page.button if button.key.startswith("together-")]
+    assert [button.label.replace("*", "") for button in buttons] == [str(group) for group in groups]
+    assert f"From **TF-IDF** to **SIF**: of its 10 nearest a sentence has {moved.new.mean():.1f} new ones" in texts(
+        page
+    )
+    (ranked,) = named(page, "Sentences by how much of their neighbourhood")
+    assert ranked["row"].tolist() == moved.ranked[:100].tolist()
+    assert ranked["changed"].tolist() == pytest.approx(moved.change[moved.ranked[:100]])
+    assert numbers(figure(page)["data"][0]["x"]).size == 3 * (len(shown) // 10)
+    assert numbers(figure(page, 1)["data"][0]["y"]).tolist() == np.bincount(moved.new, minlength=11).tolist()
+    fine(buttons[0].click().run())
+    rows = groups[0].rows.tolist()
+    assert numbers(figure(page)["data"][0]["x"]).size == 3 * len(rows)
+    assert named(page, "Sentences by how much")[0]["row"].tolist() == rows
+    line = str(set_apart(counted_words(shown.texts), rows, shown.labels))
+    assert line in texts(page)
+    fine(page.segmented_control(key="view").set_value("Sentences").run())
+    assert sorted(named(page, "Marked or found")[0]["row"]) == sorted(rows)
+    assert line in texts(page)
+    for number in (0, 1):
+        chosen = [trace for trace in figure(page, number)["data"] if "customdata" in trace]
+        held = [numbers(trace["customdata"])[trace["selectedpoints"]] for trace in chosen]
+        assert sorted(np.concatenate(held).tolist()) == sorted(rows)
+    fine(page.segmented_control(key="view").set_value("Who moved").run())
+    drawn = run_code(page)
+    assert [len(each.data) for each in drawn] == [16, 1]  # lines, where they begin, fourteen classes
+
+
+def test_who_moved_between_two_epochs_of_a_run(opened: Opened, run: Path, run_code: RunCode) -> None:
+    page = with_runs(opened, run, view="Who moved", colour="what moved")
+    has_pictures(page, 2)
+    snapshots = load_run(run / "small").snapshots
+    assert page.selectbox(key="compared").options == ["epochs of the left"]
+    for epoch in (2, 1):
+        moved = movement(*(unit(snapshots.vectors[at]) for at in (0, epoch)))
+        assert "From **small at epoch 0** to **small at epoch" in texts(page)
+        assert f"has {moved.new.mean():.1f} new ones" in texts(page)
+        points = next(trace for trace in figure(page)["data"] if "customdata" in trace)
+        np.testing.assert_allclose(numbers(points["marker"]["color"]), moved.change, rtol=1e-6)
+        fine(page.select_slider(key="epoch-choice").set_value(1).run())
+    assert len(run_code(page)) == 2
+    page = with_runs(opened, run, view="Over the epochs", colour="what moved", epoch="1")
+    np.testing.assert_allclose(numbers(figure(page)["data"][0]["marker"]["color"]), moved.change, rtol=1e-6)
+    np.testing.assert_allclose(run_code(page)[-1].data[0].marker.color, moved.change, rtol=1e-6)
+    fine(page.selectbox(key="colour").select("trust").run())
+    assert numbers(figure(page)["data"][0]["marker"]["color"]).tolist() == pytest.approx(
+        run_code(page)[-1].data[0].marker.color.tolist()
+    )
+
+
+def test_nothing_to_compare_is_said(opened: Opened) -> None:
+    page = who(opened, right="nothing")
+    assert "Choose other vectors beside these" in page.info[0].value
+
+
+def test_colour_by_trust_is_on_average_what_the_picture_keeps(opened: Opened, run_code: RunCode) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"left": "LSA"}, colour="trust").run())
+    assert "what moved" not in page.selectbox(key="colour").options
+    (points,) = [trace for trace in figure(page)["data"] if "customdata" in trace]
+    shares = numbers(points["marker"]["color"])
+    kept = re.search(r"(\d+)% of the 5 nearest kept", texts(page))
+    assert kept is not None
+    assert f"{shares.mean():.0%}" == f"{kept[1]}%"
+    (drawn,) = run_code(page)
+    assert (drawn.data[0].marker.color == shares).mean() > 0.9  # of a picture that is not rounded
+    assert points["text"][0].endswith(f"trust {shares[0]:.3g}")
+    assert "coloured by trust." in page.get("plotly_chart")[0].proto.alt
+
+
+def test_colour_by_what_moved_is_the_same_on_both_sides(opened: Opened, run_code: RunCode) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"right": "SIF"}, colour="what moved").run())
+    change = movement(*spaces_of("tfidf", "sif")).change
+    for number in (0, 1):
+        np.testing.assert_allclose(numbers(figure(page, number)["data"][0]["marker"]["color"]), change, rtol=1e-6)
+    np.testing.assert_allclose(run_code(page)[0].data[0].marker.color, change, rtol=1e-6)
+
+
+def test_what_takes_minutes_is_said_and_waits_for_a_click(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("clusters_page", **QUICK | {"left": "mean word vectors", "right": "LSA", "view": "Cosines"}).run()
+    module = sys.modules["clusters_moved"]
+    monkeypatch.setattr(module, "AT_ONCE", 100)
+    fine(page.segmented_control(key="view").set_value("Who moved").run())
+    assert "sentences with each other takes about 2 min on one core" in texts(page)
+    assert not page.get("plotly_chart")
+    fine(page.button(key="measure-moved-right").click().run())
+    has_pictures(page, 2)
+    has_pictures(fine(page.run()), 2)  # it is known now
+    fine(page.segmented_control(key="view").set_value("Sentences").run())
+    fine(page.selectbox(key="colour").select("trust").run())
+    assert "coloured by class." in page.get("plotly_chart")[0].proto.alt  # as long as it is not measured
+    fine(page.button(key="measure-trust-left").click().run())
+    assert "coloured by trust." in page.get("plotly_chart")[0].proto.alt
+
+
+@pytest.mark.parametrize("labels", ["words", "words, finer", "none"])
+def test_words_of_regions_stand_in_the_picture(opened: Opened, run_code: RunCode, labels: str) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"left": "LSA"}, labels=labels).run())
+    written = [text["text"] for text in figure(page)["layout"].get("annotations", [])]
+    assert (len(written) > 2) == (labels != "none")
+    shown = pictured(load("topics"))
+    assert {word for text in written for word in text.split()} <= set(counted_words(shown.texts).words)
+    assert [text.text for text in run_code(page)[0].layout.annotations][:3] == written[:3]
+
+
+def test_without_classes_groups_are_clusters_called_by_their_words(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = who(opened)
+    shown = pictured(load("topics"))
+    one = Labelled(shown.texts, ["no label"] * len(shown), splits="test")
+    monkeypatch.setattr(sys.modules["cached"], "sentences_shown", lambda *_: one)
+    fine(page.run())
+    assert "There are no classes here: the groups are clusters" in texts(page)
+    labels = [button.label for button in page.button if button.key.startswith("together-")]
+    assert labels
+    vocabulary = {*counted_words(shown.texts).words, "cluster", *map(str, range(99))}
+    assert all(set(" ".join(re.findall(r"\*\*(.*?)\*\*", label)).split()) <= vocabulary for label in labels)
+    assert not any("no label" in label for label in labels)
+
+
 # --- files -----------------------------------------------------------------------------------------------------
 
 ROWS = [
@@ -490,14 +634,14 @@ def test_a_bad_upload_is_one_sentence(opened: Opened, data: bytes, said: str) ->
 def test_a_hundred_thousand_rows_are_few_bytes_without_their_text(opened: Opened) -> None:
     n = 100_000
     data = ("text,label\n" + "".join(f"w{i % 97} w{i % 89} w{i % 83} n{i},c{i % 9}\n" for i in range(n))).encode()
-    page = with_file(opened("clusters_page", corpus="your own file", amount="100,000", **QUICK), data)
+    page = with_file(opened("clusters_page", corpus="your own file", amount="100,000", plotly="true", **QUICK), data)
     fine(page)
     chart = page.get("plotly_chart")[0].proto
     assert ": 100,000 sentences" in chart.alt
     assert len(chart.spec) < 8 * 4 / 3 * n + 150_000
     assert "n99999" not in chart.spec
     assert list(chart.selection_mode) == [1]  # boxes only
-    fine(page.radio(key="how").set_value("tsne").run())
+    fine(page.radio(key="how").set_value("lle").run())
     assert "takes minutes: PCA is shown" in page.sidebar.info[0].value
 
 
@@ -538,3 +682,114 @@ def test_vectors_of_a_visitor(opened: Opened, kind: str, said: str) -> None:
         return
     refused(page, said)
     assert "tmp" not in page.error[0].value
+
+
+# --- sentences without labels, and classes that are found --------------------------------------------------------
+
+ABOUT = {"cat": "the {} cat sleeps near a purring kitten", "oak": "an {} oak grows beside the mossy tree trunk"}
+LINES = [line.format(f"{EVIL} =1+{i}") for i in range(40) for line in ABOUT.values()]
+
+
+def pasted(opened: Opened, text: str, **address: str) -> AppTest:
+    """The page on what somebody has pasted."""
+    page = opened("clusters_page", corpus="your own file", **{"how": "PCA", "right": "nothing"} | address).run()
+    page.text_area(key="file-lines").set_value(text)
+    return page.button(key="file-paste").click().run()
+
+
+def test_pasted_lines_are_shown_in_classes_named_by_their_words(opened: Opened, run_code: RunCode) -> None:
+    page = fine(pasted(opened, "\n\n".join(LINES), **{"found-count": "2", "row": "3"}))
+    assert "**pasted.txt** is kept for all pages" in texts(page)
+    assert page.selectbox(key="left").value == "sif"
+    traces = [trace for trace in figure(page)["data"] if "customdata" in trace]
+    known = {word for line in ABOUT.values() for word in line.split()}
+    assert all(set(re.findall(r"\w+", trace["name"])) <= known for trace in traces)
+    assert [numbers(trace["customdata"]).size for trace in traces] == [40, 40]
+    assert "silhouette" in texts(page)
+    assert all("✓" in tick for _, tick, _, _ in near(page)[0][:5])  # neighbours are of the class that was found
+    page.text_input(key="query").set_value("oak").run()
+    assert "**Found sentences**: 40 of 80" in texts(fine(page))
+    fine(page.text_input(key="typed").set_value(f"{EVIL} the kitten").run())
+    assert "<img" not in figure(page).__repr__() + str(page.query_params)
+    assert all("<img" not in re.sub(r"\\.", "", text.value) for text in (*page.markdown, *page.caption))
+
+
+def test_without_classes_there_is_neither_a_class_nor_a_figure_of_classes(opened: Opened) -> None:
+    page = fine(pasted(opened, "\n".join(LINES), **{"found-bare": "nobody", "row": "3"}))
+    (trace,) = [trace for trace in figure(page)["data"] if "customdata" in trace]
+    assert not trace["showlegend"]
+    assert "annotations" not in figure(page)["layout"]
+    assert "silhouette" not in [text.value for text in page.markdown if text.value.startswith("|")]
+    assert "no label" not in texts(page)
+    assert "✓" not in texts(page)
+    assert not page.get("popover") or "use-found" not in str(page.get("popover"))
+
+
+@pytest.mark.parametrize("way", ["kmeans", "density"])
+def test_classes_found_are_a_second_colour_of_a_corpus_with_labels(opened: Opened, way: str, run_code: RunCode) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"left": "SIF"}).run())
+    fine(page.selectbox(key="found").select(way).run())
+    assert page.selectbox(key="colour").value == "class found"
+    names = [trace["name"] for trace in figure(page)["data"]]
+    assert ("none" in names) == (way == "density")
+    sizes = [numbers(trace["customdata"]).size for trace in figure(page)["data"]]
+    assert [len(trace.x) for trace in run_code(page)[0].data] == sizes
+    fine(page.selectbox(key="found").select("nobody").run())
+    assert page.selectbox(key="colour").value == "class"
+
+
+def test_density_says_before_how_long_it_takes(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("labkit.evaluation.classes.CLUSTERED", 20)
+    page = fine(pasted(opened, "\n".join(LINES), **{"found-bare": "density"}))
+    assert "Density of 80 sentences takes about 10 s, once." in texts(page)
+
+
+def test_classes_found_become_the_corpus_of_all_pages(opened: Opened) -> None:
+    page = fine(pasted(opened, "\n".join(LINES), **{"found-count": "2"}))
+    (button,) = [box for box in page.get("download_button") if box.proto.id.endswith("found-csv")]
+    assert button.proto.label == "Data as CSV"
+    fine(page.button(key="found-corpus").click().run())
+    assert "**found.jsonl** is kept for all pages" in texts(page)
+    assert page.selectbox(key="found").value == "nobody"  # they have classes now
+    assert sorted(page.session_state["file"].data.decode().count(f'"label": "{name}') for name in ("",)) == [80]
+    assert json.loads(page.session_state["file"].data.splitlines()[0])["text"] in LINES
+    lab = fine(opened("clusters_page", **QUICK | {"left": "SIF"}).run())
+    fine(lab.selectbox(key="found").select("kmeans").run())
+    fine(lab.button(key="found-corpus").click().run())
+    assert lab.selectbox(key="corpus").value == "your own file"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a\0b\nc", "pasted.txt row 1 holds a NUL, which is no text"),
+        ("a\nb\0c", "row 2: text holds a sign that is no text"),
+        ("a\tb\nc\td", "columns 'a', 'b' are not those of a corpus"),
+        ("a" * 2_000_000, "expected at least"),  # of which the box takes the first million
+    ],
+)
+def test_what_is_pasted_is_not_trusted(opened: Opened, text: str, said: str) -> None:
+    refused(pasted(opened, text), said)
+
+
+def test_one_line_and_no_line(opened: Opened) -> None:
+    page = fine(pasted(opened, " \n "))
+    assert page.info[0].value.startswith("Choose a file in the sidebar, or paste sentences there.")
+    page = pasted(opened, "one line alone")
+    assert not page.exception
+
+
+@pytest.mark.parametrize("module", ["pairs_page", "film_page", "paraphrases_page", "themes_page", "compare_page"])
+def test_pages_that_need_labels_say_so(opened: Opened, module: str) -> None:
+    page = opened(module, corpus="your own file", vectors="sif").run()
+    page.text_area(key="file-lines").set_value("\n".join(LINES))
+    page.button(key="file-paste").click().run()
+    assert not page.exception
+    assert any("without labels" in said.value or "articles" in said.value for said in (*page.error, *page.info))
+
+
+@pytest.mark.parametrize("module", ["corpora_page", "neighbourhoods_page", "train_page"])
+def test_pages_that_need_none_show_them(opened: Opened, module: str) -> None:
+    page = opened(module, corpus="your own file", base="sif").run()
+    page.text_area(key="file-lines").set_value("\n".join(LINES))
+    fine(page.button(key="file-paste").click().run())

@@ -6,6 +6,7 @@ The table of a picture starts no formula, and saved vectors can be read back.
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,21 @@ def test_where_it_is_warm_nobody_is_told_of_its_preparing(opened: Opened, seen: 
     fine(opened("clusters_page", **ALL | {"left": "SIF"}).run())
     assert "prepares itself" in seen.orders[0][2][-1]
     assert "prepares itself" not in seen.orders[1][2][-1]
+
+
+def test_of_many_sentences_landmarks_are_arranged_and_the_time_is_said_before(
+    opened: Opened, seen: Seen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("clusters_page", **ALL)
+    monkeypatch.setattr(import_module("cached"), "LANDMARKS", 100)  # that of the page, which is imported anew
+    fine(page.run())
+    ((order, _, captions),) = seen.orders
+    assert order["landmarks"] == 100
+    assert "arranges 100 of the sentences" in captions[-1]
+    assert "about 1 min of a free core" in captions[-1]
+    assert any("'umap', 2, landmarks=100)" in code.value for code in page.code)
+    fine(page.radio(key="how").set_value("pca").run())
+    assert not any("landmarks" in code.value for code in page.code)
 
 
 def test_other_pictures_are_made_here(opened: Opened, seen: Seen) -> None:

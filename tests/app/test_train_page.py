@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from trainings import Queue, queue_of
 from trainings import queue as module
+from trainings.owners import Owned, all_owned, owned
 
 from labkit.locks import Hold
 from labkit.methods import METHODS
@@ -65,10 +65,11 @@ def waiting(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Queu
 @pytest.fixture
 def came(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """A classroom, and what is known of the browser that comes to it."""
-    known = SimpleNamespace(cookies={}, ip="192.168.1.9")
+    known = SimpleNamespace(name="a" * 16, role="visitor", ip="192.168.1.9")
     monkeypatch.setenv("LABKIT_CLASSROOM", "1")
     monkeypatch.setattr(type(st.context), "ip_address", property(lambda self: known.ip))
-    monkeypatch.setattr(type(st.context), "cookies", property(lambda self: known.cookies))
+    headers = property(lambda self: {"x-labkit-visitor": known.name, "x-labkit-role": known.role})
+    monkeypatch.setattr(type(st.context), "headers", headers)
     return known
 
 
@@ -190,46 +191,66 @@ def test_an_upload_is_trained_and_named_nowhere(opened: Opened, waiting: Queue) 
     assert "some sentences of dev" in said(page)
 
 
-def test_in_a_classroom_each_has_few_and_stops_only_his_own(
+def test_in_a_classroom_each_has_few_and_sees_and_stops_only_his_own(
     opened: Opened, waiting: Queue, came: SimpleNamespace
 ) -> None:
     waiting.most = 9
-    mine, other = (fine(opened("train_page", method="tfidf").run()) for _ in range(2))
+    mine = fine(opened("train_page", method="tfidf").run())
     assert not [box for box in mine.text_input if box.key == "folders"]
     for _ in range(3):
         mine.button(key="train").click().run()
     assert "you have 2 trainings in the line" in mine.error[0].value
-    fine(other.run())
-    assert not [button.key for button in other.button if button.key.startswith("stop-")]
-    fine(mine.run())
-    assert len([button.key for button in mine.button if button.key.startswith("stop-")]) == 2
-
-
-def test_after_a_reload_a_browser_is_known_again(opened: Opened, waiting: Queue, came: SimpleNamespace) -> None:
-    waiting.most = 9
-    page = fine(opened("train_page", method="tfidf").run())
-    for _ in range(2):
-        fine(page.button(key="train").click().run())
-    (told,) = {name for html in page.get("html") for name in re.findall(r"labkit-visitor=(\w+)", html.proto.body)}
-    came.cookies["labkit-visitor"] = told
+    assert len([button.key for button in fine(mine.run()).button if button.key.startswith("stop-")]) == 2
     again = fine(opened("train_page", method="tfidf").run())  # a session of its own, as after a reload
     again.button(key="train").click().run()
     assert "you have 2 trainings in the line" in again.error[0].value
-    stops = [button.key for button in again.button if button.key.startswith("stop-")]
-    assert len(stops) == 2
-    fine(again.button(key=stops[0]).click().run())
-    assert {job.state for job in waiting.jobs()} & {"stopping", "stopped"}
-    came.cookies["labkit-visitor"] = "0" * 32
+    _, second = [button.key for button in again.button if button.key.startswith("stop-")]
+    came.name = "b" * 16
     other = fine(opened("train_page", method="tfidf").run())
+    assert "Trainings of other visitors that run or wait: 2." in said(other)
     assert not [button.key for button in other.button if button.key.startswith(("stop-", "resume-", "forget-"))]
+    assert "tfidf-topics" not in said(other)
+    fine(other.button(key="train").click().run())
+    assert len([button.key for button in fine(other.run()).button if button.key.startswith("stop-")]) == 1
+    came.name = "a" * 16
+    fine(again.button(key=second).click().run())
+    assert waiting.job(second.removeprefix("stop-")).state in ("stopped", "stopping")
+
+
+def test_a_visitor_shares_and_deletes_his_runs(opened: Opened, waiting: Queue, came: SimpleNamespace) -> None:
+    page = fine(opened("train_page", method="tfidf").run())
+    fine(page.button(key="train").click().run())
+    (job,) = waiting.jobs()
+    until(lambda: waiting.job(job.id).checkpoint)
+    assert not [box for box in fine(page.run()).checkbox if box.key.startswith("shared-")]  # it is being trained
+    waiting.stop(job.id)
+    until(lambda: waiting.job(job.id).state == "stopped")
+    assert owned(job.folder) == Owned(Path(job.folder), "a" * 16)
+    fine(page.run())
+    fine(page.checkbox(key=f"shared-{job.name}").check().run())
+    came.name = "b" * 16
+    other = fine(opened("train_page", method="tfidf").run())
+    assert f"{job.name}, stopped" in str(other.selectbox(key="curves").options)  # it is shared
+    assert not [button.key for button in other.button if button.key.startswith(("delete-", "forget-"))]
+    came.name = "a" * 16
+    fine(page.checkbox(key=f"shared-{job.name}").uncheck().run())
+    came.name = "b" * 16
+    assert "No training yet" in said(fine(other.run()))
+    came.name = "a" * 16
+    fine(page.button(key=f"delete-{job.name}").click().run())
+    assert waiting.jobs() == []
+    assert not Path(job.folder).exists()
+    assert all_owned(waiting.runs) == []
 
 
 def test_one_machine_fills_half_of_the_line_whatever_its_browsers_are_called(
     opened: Opened, waiting: Queue, came: SimpleNamespace
 ) -> None:
     waiting.most = 6
-    for _ in range(3):  # each a private window
+    for number in range(3):  # each a private window
+        came.name = f"{number:016}"
         fine(fine(opened("train_page", method="tfidf").run()).button(key="train").click().run())
+    came.name = "c" * 16
     page = opened("train_page", method="tfidf").run()
     page.button(key="train").click().run()
     assert "3 trainings in the line came from your machine" in page.error[0].value

@@ -108,7 +108,7 @@ def test_vectors_of_an_epoch_are_not_asked(opened: Opened, tmp_path: Path) -> No
         page = opened("clusters_page", view=view, **address)
         page.session_state["left-folders"] = str(tmp_path)
         fine(page.run())
-        assert sum("nearest in the embedding space" in text.value for text in page.markdown) == 1
+        assert sum("read: nearest in the embedding space" in text.value for text in page.markdown) == 1
         assert sum("why" in str(button.key) for button in page.button) == count
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs, Triplets, read_corpus
+from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets, read_corpus
 from labkit.corpora import files as tables_module
 from labkit.corpora.files import write_rows
 from labkit.progress import collected
@@ -24,6 +24,7 @@ ROWS: dict[type[Corpus], list[dict[str, Any]]] = {
     Pairs: [{"text_a": "a", "text_b": "b", "label": 1}, {"text_a": "c", "text_b": "d", "label": 0}],
     Triplets: [{"anchor": "a", "positive": "b", "negative": "c"}, {"anchor": "d", "positive": "e", "negative": "f"}],
     Groups: [{"group": "1", "text": "a"}, {"group": "1", "text": "b"}, {"group": "2", "text": "c"}],
+    Sentences: [{"text": t, "town": "x"} for t in ('say "hi", now', "=1+1", "é 茶")],
 }  # fmt: skip
 
 
@@ -124,6 +125,54 @@ def test_a_column_that_stands_twice_in_a_parquet_file(tmp_path: Path) -> None:
     pd.DataFrame([["a", "b", "x"]], columns=["text", "Text ", "label"]).to_parquet(tmp_path / "t.parquet")
     with pytest.raises(ValueError, match=r"t.parquet: column 'text' stands twice; give each its own name"):
         read_corpus(tmp_path / "t.parquet")
+
+
+PLAIN = "one, two; three\n\n  four\tfive \r\n<b>=1+1</b>\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_a_text_file_has_a_sentence_a_line(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "mine.txt").write_bytes(PLAIN.encode(encoding))
+    corpus = read_corpus(tmp_path / "mine.txt")
+    assert isinstance(corpus, Sentences)
+    assert corpus.texts == ("one, two; three", "four\tfive", "<b>=1+1</b>")  # a blank line is none
+    assert corpus.sizes == {"train": 3}
+    assert corpus.classified() == corpus.same() == ([], [])
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in corpus.texts))
+    assert read_corpus(tmp_path / "mine.jsonl").fingerprint == corpus.fingerprint
+
+
+def test_a_line_that_is_there_already_is_left_out_and_named(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("a\nb\n\na\n")
+    with collected() as notes:
+        assert read_corpus(tmp_path / "mine.txt").sentences() == ["a", "b"]
+    assert notes == ["mine.txt: repeated rows were left out: row 4 repeats row 1"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "shape", "texts"),
+    [
+        ("text\na\nb, c\n", Sentences, ["a", "b, c"]),
+        ("Text,label\na,x\nb,y\n", Labelled, ["a", "b"]),
+        ('"text";"label"\n"a, a";x\nb;y\n', Labelled, ["a, a", "b"]),
+        ("text\twhen\na\t1\nb\t2\n", Sentences, ["a", "b"]),
+        ("anchor, positive and negative\nb\n", Sentences, ["anchor, positive and negative", "b"]),
+    ],
+)
+def test_the_first_line_of_a_text_file_says_whether_it_is_a_table(
+    tmp_path: Path, lines: str, shape: type[Corpus], texts: list[str]
+) -> None:
+    (tmp_path / "mine.txt").write_text(lines)
+    corpus = read_corpus(tmp_path / "mine.txt")
+    assert type(corpus) is shape
+    assert corpus.sentences() == texts
+
+
+def test_many_lines_and_long_ones(tmp_path: Path) -> None:
+    (tmp_path / "many.txt").write_text("".join(f"sentence {number}\n" for number in range(200_000)))
+    assert len(read_corpus(tmp_path / "many.txt")) == 200_000
+    (tmp_path / "one.txt").write_text("a" * 1_000_000)
+    assert len(read_corpus(tmp_path / "one.txt").sentences()[0]) == 1_000_000
 
 
 def test_another_encoding_by_name(tmp_path: Path) -> None:
@@ -255,8 +304,16 @@ BAD: dict[str, tuple[bytes, str]] = {
     "encoding.csv": ("text,label\nfine,x\ncafé,y\n".encode("latin-1"), "line 3: byte 0xe9 at place 4 is not UTF-8"),
     "utf16.csv": ("text,label\na,x\n".encode("utf-16-le"), "row 1 holds a NUL.* UTF-16 without a mark"),
     "half16.csv": ("\ufefftext,label\na,x\n\U0001f600,y\n".encode("utf-16-le")[:-7], "line 3: byte 0x3d at place 1"),
+    "empty.txt": (b"", "empty.txt has no rows; give it at least one"),
+    "blank.txt": (b"\xef\xbb\xbf\n \n\n", "blank.txt has no rows"),
+    "long.txt": (b"a\n" + b"b" * 1_000_001, "line 2 has 1,000,001 letters, expected one sentence a line"),
+    "nul.txt": (b"a\nb\0c\n", "row 2: text holds a sign that is no text"),
+    "nul1.txt": ("a b\n".encode("utf-16-le"), "row 1 holds a NUL, .* UTF-16 without a mark"),
+    "latin.txt": ("a\nü\n".encode("latin-1"), "line 2: byte 0xfc at place 1 is not UTF-8"),
+    "zip.txt": (b"PK\x03\x04abc", "is a zip archive by its first bytes"),
+    "tabs.txt": (b"a\tb\nc\td\n", "row 1: columns 'a', 'b' are not those of a corpus"),
     "odd16.txt": ("\ufefftext\tlabel\na\tx\n".encode("utf-16-be")[:-1], "line 2: byte 0x00 at place 7"),
-    "column.csv": (b"text,klass\na,x\n", "columns 'text', 'klass' are not those of a corpus, expected one of: anchor"),
+    "column.csv": (b"texts,klass\na,x\n", "columns 'texts', 'klass' are not those of a corpus, expected one"),
     "pairs.csv": (b"text_a,text_b\na,x\n", "column 'label' .* is missing beside text_a"),
     "empty.csv": (b"text,label\na,x\n  ,y\n", "row 3: text is '  ', expected a text that is not empty"),
     "label.csv": (b"text,label\na,x\nb,\n", "row 3: label is '', expected a text"),

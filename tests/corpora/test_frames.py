@@ -22,6 +22,7 @@ from labkit.corpora import (
     Groups,
     Labelled,
     Pairs,
+    Sentences,
     Triplets,
     from_classes,
     from_dataset,
@@ -29,6 +30,7 @@ from labkit.corpora import (
     from_groups,
     from_pairs,
     from_rows,
+    from_sentences,
     from_triplets,
     load,
     read_corpus,
@@ -50,6 +52,7 @@ ROWS: dict[type[Corpus], list[dict[str, Any]]] = {
     Pairs: [{"text_a": "a", "text_b": "b", "label": 1}, {"text_a": "c", "text_b": "d", "label": 0}],
     Triplets: [{"anchor": "a", "positive": "b", "negative": "c"}, {"anchor": "d", "positive": "e", "negative": "f"}],
     Groups: [{"group": "1", "text": "a"}, {"group": "1", "text": "b"}, {"group": "2", "text": "c"}],
+    Sentences: [{"text": text, "town": "x"} for text in ("a b", "a c", "b d")],
     Articles: [{"title": title, "sections": SECTIONS} for title in "abc"],
 }
 
@@ -170,6 +173,19 @@ def test_triplets_and_groups() -> None:
     named = from_groups({"x": ["a", "b"], "y": ("c",)})
     assert (named.groups, named.texts) == expected
     assert from_groups([["a", "b"], ["c"]]).groups == ("1", "1", "2")
+
+
+def test_sentences_of_which_nothing_more_is_known() -> None:
+    for texts in (["a", "b", "a"], pd.Series(["a", "b", "a"]), np.array(["a", "b", "a"]), iter("aba")):
+        with collected() as notes:
+            corpus = from_sentences(texts, name="own")
+        assert isinstance(corpus, Sentences)
+        assert (corpus.name, corpus.texts, corpus.splits) == ("own", ("a", "b"), ("train", "train"))
+        assert notes == ["from_sentences: repeated rows were left out: row 3 repeats row 1"]
+    assert from_sentences(["a", "b"], splits=["train", "test"]).sizes == {"train": 1, "test": 1}
+    for texts, said in (("ab", "text is 'ab', expected a list"), (["a", " "], "row 2: text is ' ', expected a text")):
+        with pytest.raises(ValueError, match=f"^from_sentences:? ?{said}"):
+            from_sentences(texts)
 
 
 def test_splits_are_divided_one_for_all_or_one_each() -> None:

@@ -1,4 +1,4 @@
-"""The five shapes: one contract for all, and what each adds."""
+"""The six shapes: one contract for all, and what each adds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
+from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Sentences, Triplets
 from labkit.corpora.records import SPLITS, hashed_split
 
 ARTICLE = Article("Rivers", (Section("Course", ("It begins in the hills. It ends in a lake.", "It is long.")),))
@@ -18,6 +18,7 @@ EXAMPLES: dict[str, Corpus] = {
     "graded": Pairs(["a", "b", "c", "a"], ["d", "e", "f", "g"], [0.5, 5, 3, 2], graded=True, splits=SPLIT),
     "triplets": Triplets(["a", "b", "c", "d"], ["e", "f", "g", "h"], ["i", "j", "k", "l"], splits=SPLIT),
     "groups": Groups(["a", "b", "c", "d"], ["1", "1", "2", "1"], splits=SPLIT),
+    "sentences": Sentences(["a b", "c", "d", "e"], splits=SPLIT, extra={"town": [1, 2, 3, 4]}),
     "articles": Articles([ARTICLE, Article("B", ()), Article("C", ()), Article("D", ())], splits=SPLIT),
 }
 

@@ -26,7 +26,7 @@ from labkit.evaluation import (
     neighbours,
     trustworthiness,
 )
-from labkit.evaluation.classes import separation
+from labkit.evaluation.classes import OUTLIER, hdbscan, separation
 
 FIGURES = ("mi", "ami", "nmi", "ri", "ari", "purity")
 labellings = st.integers(2, 30).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2))
@@ -386,3 +386,36 @@ def test_logistic_regression_by_hand():
     assert found.tolist() == [True, False, True]
     with pytest.raises(ValueError, match="all 4 training rows are of one class"):
         logistic_right(train, ["a"] * 4, train, names, train, names)
+
+
+# --- dense regions, and what a class is about --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("d", [3, 40])
+def test_hdbscan_finds_blobs_and_leaves_out_what_lies_alone(form, d):
+    rows, truth = make_blobs([60, 40, 50], d, cluster_std=0.5, center_box=(-20, 20), random_state=1)
+    alone = np.random.default_rng(0).uniform(-200, 200, (9, d))
+    found = hdbscan(form(np.concatenate([rows, alone])))
+    assert (found[-9:] == OUTLIER).all()
+    inside = found[:-9] >= 0
+    assert inside.mean() > 0.9
+    assert clustering_agreement(truth[inside], found[:-9][inside]).ari == 1
+    assert (hdbscan(form(np.concatenate([rows, alone]) * 1e200)) == found).all()
+
+
+def test_too_few_rows_have_no_dense_region():
+    assert hdbscan(np.eye(7)).tolist() == [OUTLIER] * 7
+    assert hdbscan(np.ones((1, 3))).tolist() == [OUTLIER]
+    assert set(hdbscan(np.repeat(np.eye(2), 20, axis=0))) == {0, 1}  # copies are as dense as can be
+    with pytest.raises(ValueError, match="least is 1, expected"):
+        hdbscan(np.eye(30), least=1)
+
+
+def test_of_many_rows_a_sample_is_clustered_and_the_others_join_the_nearest(monkeypatch):
+    rows, truth = make_blobs([600, 400, 500], 20, cluster_std=0.5, center_box=(-20, 20), random_state=1)
+    rows = np.concatenate([rows, [[300.0] * 20]])
+    monkeypatch.setattr(geometry, "CLUSTERED", 300)
+    found = hdbscan(rows)
+    assert clustering_agreement(truth, found[:-1]).ari > 0.99
+    assert len(set(found.tolist()) - {OUTLIER}) == 3

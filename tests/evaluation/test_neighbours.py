@@ -96,3 +96,85 @@ def test_rows_of_any_size_have_the_same_neighbours(size, form):
     found, apart = nearest(form(size * rows[:9]), form(size * rows), 4)
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_allclose(apart / size, distances, rtol=1e-12)
+
+
+# --- who moved ---------------------------------------------------------------------------------------------------
+
+LINE = np.array([[0.0], [1.0], [3.0], [7.0]])  # of each the nearest: 1, 0, 1, 2
+SWAPPED = np.array([[0.0], [1.0], [7.0], [6.0]])  # 1, 0, 3, 2
+
+
+def test_movement_by_hand():
+    moved = neighbours.movement(LINE, SWAPPED, 1)
+    assert moved.before[:, 0].tolist() == [1, 0, 1, 2]
+    assert moved.after[:, 0].tolist() == [1, 0, 3, 2]
+    assert (moved.change.tolist(), moved.new.tolist(), moved.k) == ([0, 0, 1, 0], [0, 0, 1, 0], 1)
+    assert moved.ranked.tolist() == [2, 0, 1, 3]
+    two = neighbours.movement(LINE, SWAPPED, 2)  # {1,2} {0,2} {0,1} {1,2}  ->  {1,3} {0,3} {1,3} {1,2}
+    assert two.change == pytest.approx([1 - 1 / 3, 1 - 1 / 3, 1 - 1 / 3, 0])
+
+
+@pytest.mark.parametrize("kind", ["plain", "float32", "copies", "sparse"])
+def test_movement_as_sets_of_a_brute_search(kind, monkeypatch):
+    monkeypatch.setattr(neighbours, "ASKING", 70)
+    random = np.random.default_rng(3)
+    before, after = random.standard_normal((300, 8)), random.standard_normal((300, 5))
+    if kind == "float32":
+        before, after = before.astype(np.float32), after.astype(np.float32)
+    if kind == "copies":
+        before[100:105] = before[0]
+    asked = [sparse.csr_matrix(each) if kind == "sparse" else each for each in (before, after)]
+    done = []
+    moved = neighbours.movement(*asked, 7, progress=lambda *words: done.append(words))
+    for rows, near in ((before, moved.before), (after, moved.after)):
+        distances = cdist(rows.astype(float), rows.astype(float))
+        np.fill_diagonal(distances, np.inf)
+        order = np.lexsort((np.broadcast_to(np.arange(300), distances.shape), distances))[:, :7]
+        np.testing.assert_array_equal(near, order)
+    sets = [(set(old), set(new)) for old, new in zip(moved.before.tolist(), moved.after.tolist(), strict=True)]
+    assert moved.change == pytest.approx([1 - len(old & new) / len(old | new) for old, new in sets])
+    assert moved.new.tolist() == [len(new - old) for old, new in sets]
+    assert (done[0][0], done[-1][:2]) == (0, (600, 600))
+
+
+def test_nothing_moves_where_two_spaces_are_alike():
+    rows = np.random.default_rng(0).standard_normal((60, 4))
+    assert not neighbours.movement(rows, 3 * rows @ np.eye(4)[::-1]).change.any()
+    with pytest.raises(ValueError, match="after has 59 rows, expected 60 like before"):
+        neighbours.movement(rows, rows[1:])
+    with pytest.raises(ValueError, match="k is 60, expected a whole number from 1 to 59"):
+        neighbours.movement(rows, rows, 60)
+
+
+def test_the_class_of_most_neighbours_is_of_equals_the_nearest():
+    codes = np.array([0, 0, 1, 1, 2])
+    near = np.array([[2, 0, 1], [2, 0, 4], [4, 2, 0], [0, 2, 3]])
+    assert neighbours.majority(near, codes).tolist() == [0, 1, 2, 1]
+
+
+def test_what_moved_together_by_hand():
+    # twelve sentences, of which four leave money for hardware, one goes the other way, and the rest stay
+    labels = ["money"] * 6 + ["hardware"] * 6
+    money, hardware = [0, 1, 2], [6, 7, 8]
+    before = np.array([money] * 6 + [hardware] * 6)
+    after = before.copy()
+    after[[1, 2, 4]], after[3], after[9] = hardware, [0, 6, 7], money
+    change = np.array([0, 1, 1, 0.5, 1, 0, 0, 0, 0, 1, 0, 0.0])
+    groups = neighbours.moved_together(neighbours.Movement(before, after, change), labels)
+    assert [str(group) for group in groups] == ["4 from money moved to hardware", "1 from hardware moved to money"]
+    assert [(group.rows.tolist(), group.change) for group in groups] == [([1, 2, 4, 3], 0.875), ([9], 1)]
+    assert len(neighbours.moved_together(neighbours.Movement(before, after, change), labels, most=1)) == 1
+    (line,) = neighbours.moved_rows(neighbours.Movement(before, after, change), list("abcdefghijkl"), labels, [3])
+    assert line == {
+        "row": 3, "changed": 0.5, "class": "money", "sentence": "d",
+        "neighbours before": "money 3", "neighbours after": "hardware 2, money 1",
+    }  # fmt: skip
+
+
+def test_large_groups_go_before_groups_that_changed_more():
+    labels = list("aaabbbccc")
+    before = np.repeat([[0], [3], [6]], 3, axis=0)
+    after = np.array([[3], [3], [3], [6], [3], [3], [6], [6], [6]])
+    change = np.array([0.5, 0.5, 0.5, 1, 0, 0, 0, 0, 0])  # 3 · 0.5 against 1 · 1
+    groups = neighbours.moved_together(neighbours.Movement(before, after, change), labels)
+    assert [str(group) for group in groups] == ["3 from a moved to b", "1 from b moved to c"]

@@ -9,8 +9,23 @@ import pytest
 from scipy.ndimage import gaussian_filter
 
 from labkit.corpora import Labelled
-from labkit.figures import clusters
-from labkit.figures.clusters import _KEPT, DRAWN, GRID, MOST, READABLE, REST, colouring, columns, density
+from labkit.evaluation.neighbours import Movement
+from labkit.evaluation.regions import Regions
+from labkit.figures import clusters, movement_bars
+from labkit.figures.clusters import (
+    _KEPT,
+    DRAWN,
+    GRID,
+    MOST,
+    READABLE,
+    REST,
+    TRUST,
+    WAYS,
+    colouring,
+    columns,
+    density,
+    with_column,
+)
 from labkit.projection import Projection
 
 EVIL = "<img src=//evil> =1+1"
@@ -227,3 +242,67 @@ def test_a_trace_for_each_class_with_row_numbers() -> None:
 
 def test_sentences_are_text_not_markup() -> None:
     assert clusters(PROJECTION, POINTS).data[1].text[0] == "&lt;b&gt;two&lt;/b&gt;<br>— &lt;i&gt;y&lt;/i&gt;"
+
+
+# --- measured columns, words of regions, and who moved --------------------------------------------------------------
+
+
+def test_a_measured_column_lies_on_a_scale_from_0_to_1_and_is_said_by_the_hover() -> None:
+    picture, shown = some(12)
+    trusted = with_column(shown, TRUST, np.arange(12) % 3 / 2)  # few numbers, and yet no names
+    assert (trusted.texts, trusted.labels) == (shown.texts, shown.labels)
+    (points,) = clusters(picture, trusted, by=TRUST).data
+    assert (points.marker.cmin, points.marker.cmax) == (0, 1)
+    np.testing.assert_array_equal(points.marker.color, (np.arange(12) % 3 / 2).astype(np.float32))
+    assert points.text[1].endswith("<br>— c1, trust 0.5")
+    assert "<img" not in points.text[1]
+    other = clusters(picture, with_column(shown, TRUST, np.arange(12)), by=TRUST).data[0]  # of a corpus' own
+    assert other.marker.cmax is None
+    for n, said in ((READABLE + 1, "trust %{marker.color:.3g}<extra></extra>"), (MOST + 1, None)):
+        picture, shown = some(n)
+        points = clusters(picture, with_column(shown, TRUST, np.ones(n)), by=TRUST).data[0]
+        assert (points.text, points.hovertemplate) == (None, said)
+
+
+def test_words_of_regions_go_by_size_and_neither_overlap_nor_are_cut() -> None:
+    spots = np.array([[0.0, 0.0], [0.0, 0.01], [10.0, 0.0], [5.0, 5.0], [5.0, 9.0]], np.float32)
+    codes = np.repeat(np.arange(5), [4, 9, 4, 4, 4])
+    regions = Regions(codes, ("small words", "large words", "<right> words", "middle words", ""))
+    picture = Projection("PCA", spots[codes])
+    shown = Labelled([str(row) for row in range(25)], ["a"] * 25)
+    assert not clusters(picture, shown, regions=regions).layout.annotations[4:]  # none that says nothing
+    written = {text.text: text for text in clusters(picture, shown, regions=regions, named=True).layout.annotations}
+    assert next(iter(written)) == "large words"
+    assert set(written) == {"small words", "large words", "&lt;right&gt; words", "middle words"}
+    assert (written["large words"].yshift, written["small words"].yshift) == (0, -15)  # below the larger one
+    anchors = {name: text.xanchor for name, text in written.items()}
+    assert (anchors["large words"], anchors["&lt;right&gt; words"]) == ("left", "right")
+    assert anchors["middle words"] == "center"
+    crowd = Regions(np.arange(25), tuple(f"the words {code}" for code in range(25)))
+    heaped = Projection("PCA", np.r_[np.zeros((24, 2)), [[9, 9]]].astype(np.float32))
+    assert len(clusters(heaped, shown, regions=crowd).layout.annotations) == 4  # three on a heap, and one far off
+
+
+def test_a_line_leads_from_where_each_chosen_one_stood() -> None:
+    picture, shown = some(12)
+    before = picture.points + np.array([0, 5])
+    line, rings = clusters(picture, shown, before=before, chosen=[7, 2]).data[:2]
+    np.testing.assert_array_equal(np.isnan(line.x), [False, False, True] * 2)
+    for number, row in enumerate((7, 2)):
+        ends = np.stack([line.x, line.y], axis=1)[3 * number : 3 * number + 2]
+        np.testing.assert_allclose(ends, [before[row], picture.points[row]], rtol=1e-6)
+        assert (rings.x[number], rings.y[number]) == pytest.approx(before[row])
+    assert line.customdata is rings.customdata is None
+    picture, shown = some(WAYS + 9)
+    assert len(clusters(picture, shown, before=picture.points).data[1].x) == WAYS
+    assert all(trace.type == "scatter3d" for trace in clusters(*some(9, 3), before=np.zeros((9, 2))).data)
+
+
+def test_bars_of_new_neighbours() -> None:
+    before = np.array([[1, 2], [0, 2], [0, 1]])
+    after = np.array([[1, 2], [0, 3], [4, 3]])
+    moved = Movement(before, after, np.array([0, 2 / 3, 1]))
+    (every,) = movement_bars(moved).data
+    assert (list(every.x), list(every.y)) == ([0, 1, 2], [1, 1, 1])
+    np.testing.assert_allclose(every.customdata, [0, 2 / 3, 1])
+    assert list(movement_bars(moved, [2]).data[1].y) == [0, 0, 1]

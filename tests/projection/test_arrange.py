@@ -22,7 +22,7 @@ from labkit.compiled import cache_compiled
 from labkit.evaluation import trustworthiness
 from labkit.projection import PROJECTIONS, Projection, arrange, pca, place, project, tsne
 from labkit.projection import picture as quality_module
-from labkit.projection.picture import preserved, quality, unit
+from labkit.projection.picture import SAMPLE, preserved, quality, trust, unit
 from labkit.sbert_lp.graph import neighbour_graph
 
 QUICK = ("pca", "tsne", "lle")
@@ -146,6 +146,31 @@ def test_preserved_by_hand() -> None:
     assert preserved(line, line, 1) == preserved(line, line, 2) == 1
     # two nearest there: 12, 02, 10, 21      here: 13, 03, 31, 10
     assert preserved(line, picture, 2) == pytest.approx((1 + 1 + 1 + 1) / 8)
+
+
+def test_trust_by_hand_is_on_average_what_is_preserved() -> None:
+    line, picture = np.array([[0.0], [1.0], [3.0], [7.0]]), np.array([[0.0], [1.0], [7.0], [6.0]])
+    assert trust(line, picture, 1).tolist() == [1, 1, 0, 1]
+    assert trust(line, picture, 2).tolist() == [0.5, 0.5, 0.5, 1]
+    for n in (4, 8, 60, 700):
+        rows = np.random.default_rng(n).standard_normal((n, 6))
+        found = project(rows, "pca")
+        shares = trust(rows, found.points)
+        assert found.quality is not None
+        assert shares.mean() == pytest.approx(found.quality.preserved, abs=1e-12)
+        assert shares.min() < shares.max() or n == 4
+    for row in (0, 333):  # by plain sets
+        near = [np.argsort(np.linalg.norm(x - x[row], axis=1))[1:6] for x in (rows, found.points.astype(float))]
+        assert shares[row] == len(set(near[0]) & set(near[1])) / 5
+    with pytest.raises(ValueError, match="points has 3 rows, expected 4"):
+        trust(line, picture[1:])
+
+
+def test_trust_of_all_is_that_of_the_sample_on_the_same_points() -> None:
+    rows = np.random.default_rng(1).standard_normal((SAMPLE + 50, 5))
+    points = rows[:, :2]
+    taken = np.sort(np.random.default_rng(0).choice(len(rows), SAMPLE, replace=False))
+    assert trust(rows[taken], points[taken]).mean() == pytest.approx(quality(rows, points).preserved, abs=1e-12)
 
 
 def test_quality_is_of_a_sample_above_a_few_thousand_points(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,3 +372,36 @@ def test_the_real_one() -> None:
     assert project(many, "umap").quality.trustworthiness > 0.8
     sparsely = project(sparse.csr_array(np.maximum(rows, 0)), "umap", measure=False)
     assert np.isfinite(sparsely.points).all()
+
+
+def test_of_many_rows_landmarks_are_arranged_and_the_others_placed_among_them() -> None:
+    rows = clouds(100)
+    found = project(rows, "tsne", landmarks=90, seed=3)
+    chosen = np.sort(np.random.default_rng(3).choice(300, 90, replace=False))
+    alone = project(rows[chosen], "tsne", seed=3)
+    np.testing.assert_array_equal(found.points[chosen], alone.points)
+    others = np.setdiff1d(np.arange(300), chosen)
+    np.testing.assert_allclose(found.points[others], place(alone, rows[chosen], rows[others]).points, atol=1e-5)
+    assert (found.settings["landmarks"], found.quality.of, found.kl) == (90, 300, None)
+    assert found.quality.trustworthiness == pytest.approx(trustworthiness(rows, found.points, found.quality.k))
+    assert "landmarks" not in project(rows, "tsne", landmarks=300).settings  # as many as there are: all
+
+
+def test_landmarks_are_placed_in_parts_as_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = project(clouds(), "tsne", landmarks=40)
+    monkeypatch.setattr(arrange, "PLACED", 7)
+    np.testing.assert_allclose(project(clouds(), "tsne", landmarks=40).points, whole.points, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("method", "how", "said"),
+    [
+        ("pca", {}, "expected none"),
+        ("lle", {}, "expected none"),
+        ("tsne", {"start": np.zeros((90, 2))}, "and a start"),
+        ("tsne", {"landmarks": 3}, "expected a whole number from 4"),
+    ],
+)
+def test_landmarks_that_make_no_sense_are_refused(method: str, how: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        project(clouds(), method, **{"landmarks": 50, **how})

@@ -11,7 +11,7 @@ from scipy.linalg import orthogonal_procrustes
 
 from labkit.evaluation.classes import separation
 from labkit.figures import clusters_over_epochs
-from labkit.projection import Projection, aligned, epochs, limits, procrustes, project
+from labkit.projection import Projection, aligned, epochs, laid_over, limits, procrustes, project
 from labkit.projection.epochs import Journey, journey, picture_radius
 from labkit.runs import Snapshots
 
@@ -203,3 +203,13 @@ def test_marks_and_names(found: Journey) -> None:
 def test_without_snapshots_it_says_what_to_train() -> None:
     with pytest.raises(ValueError, match="labkit train sentpwnet"):
         journey(Snapshots((), ()))
+
+
+def test_laid_over_takes_away_a_turn_a_shift_and_a_scale() -> None:
+    onto = np.random.default_rng(0).standard_normal((40, 2)).astype(np.float32)
+    turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    old, new = laid_over(Projection("t-SNE", (5 + 3 * onto @ turn).astype(np.float32)), Projection("PCA", onto + 7))
+    np.testing.assert_allclose(old.points, new.points, atol=1e-5)
+    np.testing.assert_allclose(new.points, onto - onto.mean(axis=0), atol=1e-5)
+    (flat, _) = laid_over(Projection("PCA", np.ones((40, 2), np.float32)), new)
+    assert not flat.points.any()

@@ -78,7 +78,9 @@ def complete_corpora(incomplete: str) -> list[str]:
     from labkit.corpora.files import FORMATS
 
     known = [name for name in CORPORA if name.startswith(incomplete)]
-    return known + [path for path in _paths(incomplete) if path.endswith("/") or {*Path(path).suffixes} & {*FORMATS}]
+    return known + [
+        path for path in _paths(incomplete) if path.endswith("/") or {*Path(path).suffixes} & {*FORMATS, ".txt"}
+    ]
 
 
 def _runs(incomplete: str) -> list[str]:
@@ -113,7 +115,7 @@ RunFolders = Annotated[
 CorpusName = Annotated[
     str | None,
     typer.Option(
-        help="A corpus' name, or a file of your own (CSV, TSV, JSONL, Parquet); where it can be left out, that of "
+        help="A corpus' name, or a file of your own (CSV, TSV, TXT, JSONL, Parquet); where it can be left out, that of "
         "the run.",
         autocompletion=complete_corpora,
     ),
@@ -121,7 +123,7 @@ CorpusName = Annotated[
 AnyCorpus = Annotated[
     str,
     typer.Argument(
-        help="A corpus' name, or a file of your own (CSV, TSV, JSONL, Parquet).", autocompletion=complete_corpora
+        help="A corpus' name, or a file of your own (CSV, TSV, TXT, JSONL, Parquet).", autocompletion=complete_corpora
     ),
 ]
 

@@ -1,9 +1,10 @@
-"""`labkit data list | get | check | make | mine`: embedded and published corpora, and files of one's own."""
+"""`labkit data list | get | check | make | mine | cluster`: embedded and published corpora, and files of one's own."""
 
 from __future__ import annotations
 
 import io
 import shutil
+from collections import Counter
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from itertools import chain
@@ -29,7 +30,7 @@ from labkit.lab.cli.output import remark, show_result, step, text_table
 from labkit.progress import terminal
 
 if TYPE_CHECKING:
-    from labkit.corpora import Corpus
+    from labkit.corpora import Corpus, Sentences
     from labkit.thematic.triplets import Plan
 
 
@@ -110,7 +111,7 @@ def check(
     json: Json = False,
 ) -> None:
     """Read a corpus to its end and say what is in it, or what is wrong with it and in which row."""
-    from labkit.corpora import CORPORA, load
+    from labkit.corpora import CORPORA, Sentences, load
     from labkit.corpora.files import contradictions
     from labkit.progress import note
 
@@ -131,6 +132,8 @@ def check(
     lines = [str(corpus), f"{texts:,} distinct texts, fingerprint {corpus.fingerprint[:16]}"]
     if here and (contradiction := contradictions(corpus)):  # of a file it was said when it was read
         note(f"{name}: {contradiction}")
+    if isinstance(corpus, Sentences):
+        lines += _without_labels(corpus, name)
     if measure:
         from labkit.baselines.difficulty import difficulty
 
@@ -139,6 +142,26 @@ def check(
         record |= {"difficulty": asdict(measured)}
         lines.append(str(measured))
     show_result(record, "\n".join(lines), json=json)
+
+
+FROM_TEXTS = (
+    "mean-vectors", "sif", "tfidf", "lsa", "pv-dbow", "sbert", "sbert-lp", "pca", "whitening", "all-but-the-top",
+)  # fmt: skip
+
+
+def _without_labels(corpus: Sentences, name: str) -> list[str]:
+    """What can and what cannot be done with sentences of which nothing more is known."""
+    lines = [
+        f"They have no labels. What needs none: `labkit train` of {', '.join(FROM_TEXTS)}, of sentpwnet or bag with "
+        "--set loss=simcse --set dropout=0.1, of static with --set epochs=0; pictures, neighbours and search in the "
+        "app.",
+        "What needs labels: scoring and tuning, hard negatives, all other methods. "
+        f"`labkit data cluster {name} --out found.csv` finds classes and gives each sentence one.",
+    ]
+    if corpus.extra:
+        columns = ", ".join(map(repr, corpus.extra))
+        lines.append(f"Further columns: {columns}. If one of them holds the classes, name it 'label'.")
+    return lines
 
 
 @command(app)
@@ -363,6 +386,54 @@ def _method_of(name: str, corpus: Corpus) -> WithProgress:
     with step(f"{name} fitted"), terminal("step") as progress:
         method.fit(corpus, progress=progress)
     return WithProgress(method)
+
+
+# --- classes of one's own ------------------------------------------------------------------------------------------
+
+
+@command(app)
+def cluster(
+    name: AnyCorpus,
+    out: Annotated[
+        Path, typer.Option("--out", "--output", help="The file, text and label: .csv, .tsv or .jsonl, or .gz of these.")
+    ],
+    by: Annotated[str, typer.Option(help="`kmeans`, so many classes; or `density`, as many as there are.")] = "kmeans",
+    classes: Annotated[int, typer.Option(min=2, help="Classes of kmeans.")] = 12,
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="RUN|METHOD", help="Whose vectors: a run's folder, or a method, fitted here as it stands."
+        ),
+    ] = "sif",
+    seed: Annotated[int, typer.Option(min=0, help="Of kmeans.")] = 0,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Find classes among the sentences of a corpus, named by their words, as a corpus that `labkit train` takes.
+
+    In a table no text starts a formula: a ' stands before it. What density leaves out is in the class `none`.
+    """
+    from labkit.corpora.files import format_of, write_rows
+    from labkit.evaluation.classes import WAYS, found_clusters
+    from labkit.evaluation.regions import found_classes
+    from labkit.spreadsheet import without_formula
+
+    if by not in WAYS:
+        raise ValueError(f"--by is {by!r}, expected one of {', '.join(WAYS)}; kmeans takes the number of classes")
+    check_free(out, "--out", force=force)
+    table = format_of(out)[0] != ".jsonl"
+    corpus = opened_corpus(name)
+    texts = corpus.sentences()
+    vectors = _method_of(method, corpus).encode(texts)
+    with step("classes found"):
+        labels = found_classes(texts, found_clusters(vectors, by, classes, seed=seed))
+    guarded = without_formula if table else str
+    write_rows(
+        ({"text": guarded(text), "label": guarded(label)} for text, label in zip(texts, labels, strict=True)), out
+    )
+    sizes = Counter(labels)
+    lines = [f"{size:>7,}  {label}" for label, size in sizes.most_common()]
+    show_result({"file": out, "classes": sizes}, "\n".join([*lines, f"{out}: {len(texts):,} sentences"]), json=json)
 
 
 # --- the runs that come with the lab -----------------------------------------------------------------------------

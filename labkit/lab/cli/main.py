@@ -8,6 +8,8 @@ call it, and write what came of it (`output`).
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import socket
 import sys
 import traceback
@@ -65,6 +67,9 @@ def open_app(
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     classroom: Annotated[bool, typer.Option("--classroom", help="Let other machines of the network use it.")] = False,
     host: Annotated[list[str] | None, typer.Option(help="In a classroom: one more name of this machine.")] = None,
+    token: Annotated[
+        str, typer.Option(help="In a classroom: what visitors show; else LABKIT_TOKEN, else one drawn by lot.")
+    ] = "",
 ) -> None:
     """Open the app in the browser. It listens on this machine only, unless it is for a classroom.
 
@@ -72,19 +77,24 @@ def open_app(
     """
     if find_spec("streamlit") is None:
         raise ValueError("Streamlit is not installed, and the app needs it; run pip install streamlit")
-    if host and not classroom:
-        raise ValueError(
-            f"--host is {host[0]!r}, expected none without --classroom, as the app listens on 127.0.0.1 only; add "
-            "--classroom, or leave --host out"
-        )
+    for name, value in (("host", (host or [""])[0]), ("token", token)):
+        if value and not classroom:
+            raise ValueError(
+                f"--{name} is {value!r}, expected none without --classroom, as the app listens on 127.0.0.1 only; add "
+                f"--classroom, or leave --{name} out"
+            )
+    tokens = _tokens(token) if classroom else ()
     address, names = "0.0.0.0" if classroom else "127.0.0.1", _names(host or ()) if classroom else ()
     _check_port(address, port)
     # all other settings stand in app/.streamlit, where Streamlit finds them whichever way it is started
-    command = [*_python("streamlit"), "run", str(APP / "main.py"), f"--server.port={port}"]
+    script = APP / ("guarded.py" if classroom else "main.py")
+    command = [*_python("streamlit"), "run", str(script), f"--server.port={port}"]
     command += [f"--server.address={address}", f"--server.headless={str(not browser or classroom).lower()}"]
     command += [f"--server.allowedHosts={name}" for name in (*LOCAL, *names) if names]
-    typer.echo(_where(port, names))
+    typer.echo(_where(port, names, tokens))
     os.environ["LABKIT_CLASSROOM"] = "1" if classroom else ""
+    if tokens:  # not in the command, which all users of the machine can read
+        os.environ["LABKIT_VISITOR_TOKEN"], os.environ["LABKIT_TEACHER_TOKEN"] = tokens
     sys.stdout.flush()
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
     os.execv(command[0], command)  # the server takes this process over, so that who ends the one ends the other
@@ -116,16 +126,29 @@ def _names(more: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(name for name in (*names, *more) if name not in LOCAL and not name.startswith("127.")))
 
 
-def _where(port: int, names: Sequence[str]) -> str:
-    """The address to open, and in a classroom what it exposes; `names` are those of a classroom."""
-    if not names:
+def _tokens(wished: str) -> tuple[str, str]:
+    """The token of a classroom's visitors, which may have to be typed, and the teacher's."""
+    token = wished or os.environ.pop("LABKIT_TOKEN", "") or secrets.token_hex(8)
+    if not re.fullmatch(r"[\w.~-]{12,128}", token, re.ASCII):
+        raise ValueError(
+            f"--token has {len(token)} characters, expected 12 to 128 of letters, digits, '.', '_', '~' and '-'; leave "
+            "it out for one drawn by lot"
+        )
+    return token, secrets.token_hex(16)
+
+
+def _where(port: int, names: Sequence[str], tokens: Sequence[str]) -> str:
+    """The address to open, and in a classroom what it exposes; `names` and `tokens` are those of a classroom."""
+    if not tokens:
         return f"labkit is at http://127.0.0.1:{port} (this machine only); Ctrl-C ends it"
+    visitors, teacher = tokens
     return (
-        f"labkit is at {' and '.join(f'http://{name}:{port}' for name in names)}; Ctrl-C ends it\n"
+        f"labkit is at {' and '.join(f'http://{name}:{port}/?token={visitors}' for name in names)}; Ctrl-C ends it\n"
+        f"The teacher's page, for you alone: http://{names[0]}:{port}/teacher_page?token={teacher}\n"
         "It listens on every address of this machine, and answers to these names only: --host adds one.\n"
-        "There is no password: whoever reaches this port can use the app, look at all stored runs, those trained on "
-        "other visitors' files included, and have this machine train. What is uploaded travels unencrypted; no page "
-        "opens a folder that a visitor names."
+        "Whoever has the first address can use the app and have this machine train; uploads and runs are seen by who "
+        "brought them and by the teacher. Nothing is encrypted: whoever can read this network's traffic can read the "
+        "tokens, too."
     )
 
 

@@ -6,6 +6,7 @@ Most tests put a small program in the place of `labkit train`; the last ones run
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 from trainings import Job, Order, Queue, process, watch
 from trainings import process as worker
+from trainings import queue as module
 from trainings.queue import read_jobs, write_job
 
 from labkit.lab.cli.main import main
@@ -171,6 +173,52 @@ def test_the_line_is_bounded_and_so_is_each_visitor(made: Made) -> None:
         queue.submit(tfidf(9), visitor="d", each=1)
     assert len(queue.jobs()) == 3
     assert len(read_jobs(queue.folder)) == 3
+
+
+def test_of_a_thousand_trainings_the_line_takes_what_it_holds(made: Made) -> None:
+    queue, said = made(), []
+    for number in range(1_000):
+        try:
+            queue.submit(tfidf(9), visitor=f"{number % 100}", each=2, machine=f"{number % 3}", disk=2**20)
+        except ValueError as refused:
+            said.append(str(refused))
+    assert len(queue.jobs()) == queue.most == 12
+    assert len(said) == 988
+    ways = "you have 2 trainings in the line|6 trainings in the line came from your machine|the line is full: 12"
+    assert all(re.match(ways, sentence) for sentence in said)
+
+
+def test_a_visitors_runs_take_so_much_disk_and_those_of_all(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "TOGETHER", 2)
+    queue = made()
+    first = ended(queue, queue.submit(tfidf(0), visitor="a", disk=2**20), "finished")
+    (Path(first.folder) / "large").write_bytes(bytes(2**20))
+    with pytest.raises(ValueError, match=r"your runs take 1 MB .* may have 1 MB; delete one of them under Your runs"):
+        queue.submit(tfidf(0), visitor="a", disk=2**20)
+    ended(queue, queue.submit(tfidf(0), visitor="b", disk=2**20), "finished")  # of another visitor
+    ended(queue, queue.submit(tfidf(0), visitor="a"), "finished")  # the teacher has no limit
+    (Path(first.folder) / "large").write_bytes(bytes(2**21))
+    with pytest.raises(ValueError, match=r"the runs of all visitors take 2 MB .* may have 2 MB; .* ask the teacher"):
+        queue.submit(tfidf(0), visitor="b", disk=2**20)
+    queue.delete(Path(first.folder))
+    assert not Path(first.folder).exists()
+    assert first.id not in [job.id for job in queue.jobs()]
+    queue.submit(tfidf(0), visitor="a", disk=2**20)
+
+
+def test_only_a_visitors_run_that_nobody_trains_is_deleted(made: Made, tmp_path: Path) -> None:
+    queue = made()
+    job = queue.submit(tfidf(9), visitor="a")
+    until(lambda: queue.job(job.id).checkpoint)
+    with pytest.raises(ValueError, match="is being trained; stop it first"):
+        queue.delete(Path(job.folder))
+    queue.stop(job.id)
+    ended(queue, job, "stopped")
+    theirs = ended(queue, queue.submit(tfidf(0)), "finished")  # no visitor's
+    for folder in (Path(theirs.folder), tmp_path, queue.runs, queue.folder):
+        with pytest.raises(ValueError, match="there is no run .* of a visitor"):
+            queue.delete(folder)
+        assert folder.is_dir()
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from labkit.corpora import read_corpus
+from labkit.corpora import Labelled, read_corpus
 from labkit.corpora.published.registry import Fetched
 from labkit.corpora.published.release import Source
 from labkit.corpora.table import EMBEDDED
+from labkit.lab.cli.data import FROM_TEXTS
 from labkit.lab.shipped import DEMONSTRATIONS, Demonstration, making, pictures
 from labkit.lab.shipped import pictures as known
 from labkit.lab.shipped.pictures import pictured
+from labkit.methods import METHODS
 from labkit.methods import load as load_run
 from labkit.runs import read_record
+from tests.test_contract import CORPORA, SHAPES
 
 from .conftest import Labkit, contents
 
@@ -60,6 +63,72 @@ def test_mined_triplets_are_trained_on_and_scored(labkit: Labkit, tmp_path: Path
     assert labkit(*mine[:-4], "--ranks", "9", "--out", "no.csv").mistake() == (
         "--ranks is '9', expected two whole numbers as in 10..50; 0..50 skips none"
     )
+
+
+# --- sentences without labels ----------------------------------------------------------------------------------------
+
+
+PETS, TREES = ("a {} cat sleeps", "the {} cat purrs"), ("an {} oak grows", "the {} oak falls")
+OWN = [text.format(word) for word in ("old", "tall", "red", "=1+1", "<b>wet</b>", "@me") for text in PETS + TREES]
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> str:
+    (tmp_path / "mine.txt").write_text("=1+1 cat\n\n" + "\n".join(OWN) + "\n")
+    return "mine.txt"
+
+
+def test_check_says_what_can_be_done_without_labels(labkit: Labkit, plain: str) -> None:
+    said = labkit("data", "check", plain).out
+    assert said.startswith("Sentences('mine', 25 rows: train 25)\n25 distinct texts")
+    assert "They have no labels. What needs none: `labkit train` of mean-vectors, sif, tfidf" in said
+    assert "What needs labels: scoring and tuning" in said
+    assert "Further columns" not in said
+    assert labkit("data", "check", plain, "--json").document()["shape"] == "Sentences"
+    assert "a method can be neither right nor wrong" in labkit("data", "check", plain, "--measure").mistake()
+    Path("odd.csv").write_text("text,lable\na,x\nb,y\n")
+    assert (
+        "Further columns: 'lable'. If one of them holds the classes, name it 'label'."
+        in labkit("data", "check", "odd.csv").out
+    )
+
+
+def test_the_methods_that_are_said_to_need_no_label_are_those_that_need_none() -> None:
+    without = {name for name in METHODS if "sentences" in SHAPES.get(name, CORPORA)}
+    assert set(FROM_TEXTS) == without | {"sbert"}  # which the contract tries on two shapes alone
+
+
+def test_classes_found_are_a_corpus_to_train_on(labkit: Labkit, plain: str) -> None:
+    find = ("data", "cluster", plain, "--classes", "2", "--method", "lsa", "--out")
+    record = labkit(*find, "found.csv", "--json").document()
+    assert sum(record["classes"].values()) == 25
+    found = read_corpus("found.csv")
+    assert isinstance(found, Labelled)
+    assert {*found.classes} == {*record["classes"]}
+    assert [text for text in found.texts if text.startswith("'")] == ["'=1+1 cat"]  # no spreadsheet acts on it
+    assert labkit("train", "sentpwnet", "--corpus", "found.csv", "--epochs", "1", "--out", "r").status == 0
+    assert "which is there already" in labkit(*find, "found.csv").mistake()
+    labkit(*find, "found.jsonl")
+    assert read_corpus("found.jsonl").sentences()[0] == "=1+1 cat"
+    labkit(*find, "again.csv", "--seed", "0")
+    assert Path("again.csv").read_bytes() == Path("found.csv").read_bytes()
+    by_density = labkit(*find, "dense.csv", "--by", "density").out
+    assert "dense.csv: 25 sentences" in by_density
+    assert labkit(*find, "no.csv", "--by", "x").mistake() == (
+        "--by is 'x', expected one of kmeans, density; kmeans takes the number of classes"
+    )
+    assert "expected a file named .csv" in labkit(*find, "no.txt").mistake()
+
+
+def test_train_on_sentences_without_labels(labkit: Labkit, plain: str) -> None:
+    done = labkit("train", "sif", "--corpus", plain, "--out", "r")
+    assert done.status == 0
+    assert "the run is complete, but has no test figures: corpus 'mine.txt' has sentences without labels" in done.err
+    Path("in.txt").write_text("an oak\n")
+    assert labkit("encode", "r", "--input", "in.txt", "--output", "v.npz").status == 0
+    assert "has sentences without labels, and a method can be" in labkit("evaluate", "r").mistake()
+    assert "this loss asks which of two belong together" in labkit("train", "bag", "--corpus", plain).err
+    assert "has sentences without labels" in labkit("data", "mine", "sif", "--corpus", plain, "--out", "t.csv").err
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------

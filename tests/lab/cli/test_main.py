@@ -243,8 +243,42 @@ def test_a_classroom_answers_to_the_names_that_it_says(
     named = set(re.findall(r"http://([^:]+):65123", said))
     assert {"lab.example", socket.gethostname()} <= named
     assert hosts == named | {"localhost", "127.0.0.1", "::1"}
-    assert opening(monkeypatch, "--host", "lab.example") == []
-    assert "expected none without --classroom" in capsys.readouterr().err
+    assert "--server.address=0.0.0.0" in command
+    for words in (("--host", "lab.example"), ("--token", "blue-house-77")):
+        assert opening(monkeypatch, *words) == []
+        assert f"{words[0]} is {words[1]!r}, expected none without --classroom" in capsys.readouterr().err
+
+
+def test_a_classroom_has_two_tokens_that_no_list_of_processes_shows(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = []
+    monkeypatch.setenv("LABKIT_VISITOR_TOKEN", "")
+    monkeypatch.setenv("LABKIT_TEACHER_TOKEN", "")
+    for words in ((), (), ("--token", "blue-house-77")):
+        command = opening(monkeypatch, "--port", "65123", "--classroom", *words)
+        visitors, teachers = (
+            set(re.findall(rf"/{page}\?token=(\S+?);?\s", line))
+            for page, line in zip(
+                ("", "teacher_page"), capsys.readouterr().out.splitlines(keepends=True)[:2], strict=True
+            )
+        )
+        said += [*visitors, *teachers]
+        assert said[-2:] == [os.environ["LABKIT_VISITOR_TOKEN"], os.environ["LABKIT_TEACHER_TOKEN"]]
+        assert not any(token in word for word in command for token in said)
+        assert Path(command[command.index("run") + 1]).name == "guarded.py"
+    assert len(set(said)) == 6
+    assert said[4] == "blue-house-77"
+    monkeypatch.setenv("LABKIT_TOKEN", "green-house-77")
+    opening(monkeypatch, "--port", "65123", "--classroom")
+    assert os.environ["LABKIT_VISITOR_TOKEN"] == "green-house-77"
+    assert "LABKIT_TOKEN" not in os.environ
+    capsys.readouterr()
+    for token in ("short", "with a blank in it", "a" * 129, "café-house-77"):
+        assert opening(monkeypatch, "--port", "65123", "--classroom", "--token", token) == []
+        err = capsys.readouterr().err
+        assert f"--token has {len(token)} characters, expected 12 to 128" in err
+        assert token not in err
 
 
 def test_make_app_takes_a_port() -> None:

@@ -1,0 +1,278 @@
+"""A classroom: who may come in, who is here, and what a visitor may see.
+
+    Guard             every request comes to it before Streamlit: it lets in who has shown a token once, by the names
+                      that the app was started with; anybody else gets one sentence, and nothing else
+    PRESENT           the visitors who have come: number, since when, on which page
+    me, is_teacher    what a page knows of its visitor; may_see   whether a run is shown to him
+
+A token comes in the address, once: the browser gets a cookie, and is sent to the same address without the token. In the
+cookie stand a word drawn by lot, by which the visitor is the same one after a reload or another start of the app, and
+that word signed with the token. No script of a page can read it, and no other site can use it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+import streamlit as st
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from streamlit import config
+from streamlit.runtime import get_instance
+from trainings.owners import owned
+
+from labkit.atomic import amount
+
+LOCAL = ("127.0.0.1", "localhost", "::1")
+VISITOR, TEACHER = "visitor", "teacher"
+NAME, ROLE = "x-labkit-visitor", "x-labkit-role"  # headers in which the guard tells the pages who it is
+DAYS = 30  # that a browser is known again
+UPLOADS, ALL_UPLOADS = 60 * 2**20, 2**30  # bytes in the app's memory: of one visitor, of all
+REMEMBERED = 1_000  # visitors who have come since the start
+UPLOAD = "/_stcore/upload_file/"
+HOST = "This app does not answer to the name in this address: use an address that it printed when it was started."
+MISSING = "This is a classroom: open it once by the address with its token, which whoever started the app can give you."
+WRONG = "The token in this address is not that of this classroom: ask whoever started the app for its address."
+FULL = "Your files take as much of the app's memory as one visitor may have, {}: forget one, or close the other tabs."
+ALL_FULL = "The files of all visitors take as much of the app's memory as they may, {}: come back when some have left."
+PAGE = """\
+<!doctype html><html lang="en"><head><meta charset="utf-8"><title>labkit</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<style>body {{font: 1.125rem/1.6 system-ui, sans-serif; max-width: 34rem; margin: 22vh auto 0; padding: 0 1.5rem}}
+</style></head><body><main><p>{}</p></main></body></html>
+"""
+SEALED = {"Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
+
+
+# --- at the door -------------------------------------------------------------------------------------------------
+
+
+class Guard:
+    """The app behind its tokens, role -> token. It is one of Streamlit's own kind of layers, for HTTP and WebSocket."""
+
+    def __init__(self, app: Any, tokens: Mapping[str, str]) -> None:
+        self.app, self.tokens = app, tokens
+        self._uploader: dict[str, str] = {}  # session -> visitor
+        self._coming: dict[str, int] = {}  # visitor -> bytes on their way
+        PRESENT.guarded = True
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer what may not come in; let in the rest, with who it is."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        request = HTTPConnection(scope)
+        word, role = self.known(request.cookies.get(cookie(), ""))
+        shown = request.query_params.get("token") if scope.get("method") == "GET" else None
+        if not is_named(request.headers.get("host", "")):
+            await refuse(scope, receive, send, HOST)
+        elif shown is not None:
+            await self.enter(request, shown, word, role)(scope, receive, send)
+        elif not role:
+            await refuse(scope, receive, send, MISSING)
+        else:
+            await self.pass_on(with_name(scope, name_of(word), role), receive, send)
+
+    def known(self, value: str) -> tuple[str, str]:
+        """The word and the role in a cookie: a new word where there is none, no role where no token was shown."""
+        word, _, signature = value.partition(".")
+        if not re.fullmatch("[0-9a-f]{32}", word):
+            return secrets.token_hex(16), ""
+        return word, next(
+            (role for role, token in self.tokens.items() if equal(signature_of(word, token), signature)), ""
+        )
+
+    def enter(self, request: HTTPConnection, shown: str, word: str, before: str) -> Response:
+        """Send who shows a token to the same address without it, with a cookie."""
+        role = next((role for role, token in self.tokens.items() if equal(token, shown)), "")
+        if not role:
+            return HTMLResponse(PAGE.format(WRONG), HTTPStatus.FORBIDDEN, SEALED)
+        role = TEACHER if before == TEACHER else role
+        rest = urlencode([(name, value) for name, value in request.query_params.multi_items() if name != "token"])
+        # a path that begins with two slashes would lead to another host
+        where = "/" + quote(request.scope["path"].lstrip("/\\")) + (f"?{rest}" if rest else "")
+        answer = RedirectResponse(where, HTTPStatus.SEE_OTHER, SEALED | {"Referrer-Policy": "no-referrer"})
+        value = f"{word}.{signature_of(word, self.tokens[role])}"
+        answer.set_cookie(cookie(), value, max_age=DAYS * 86_400, httponly=True, samesite="lax")
+        return answer
+
+    async def pass_on(self, scope: Any, receive: Any, send: Any) -> None:
+        """Hand a visitor's request on to Streamlit; as long as his WebSocket is open, he is here."""
+        name = HTTPConnection(scope).headers[NAME]
+        if scope["type"] == "websocket":
+            PRESENT.came(name, HTTPConnection(scope).headers[ROLE] == TEACHER)
+            try:
+                await self.app(scope, receive, send)
+            finally:
+                PRESENT.left(name)
+        elif scope["method"] == "PUT" and UPLOAD in scope["path"]:
+            await self.take(name, scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def take(self, name: str, scope: Any, receive: Any, send: Any) -> None:
+        """Take an upload, if the visitor has room for it in the app's memory."""
+        most = int(config.get_option("server.maxUploadSize")) * 2**20
+        length = HTTPConnection(scope).headers.get("content-length", "")
+        size = min(int(length), most) if length.isascii() and length.isdecimal() else most
+        held = self.held(scope["path"].partition(UPLOAD)[2].split("/")[0], name)
+        if held.get(name, 0) + size > UPLOADS:
+            await refuse(scope, receive, send, FULL.format(amount(UPLOADS)), HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        elif sum(held.values()) + size > ALL_UPLOADS:
+            sentence = ALL_FULL.format(amount(ALL_UPLOADS))
+            await refuse(scope, receive, send, sentence, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        else:
+            self._coming[name] = self._coming.get(name, 0) + size
+            try:
+                await self.app(scope, receive, send)
+            finally:
+                self._coming[name] -= size
+
+    def held(self, session: str, name: str) -> dict[str, int]:
+        """The bytes of files that are in memory or on their way, by visitor; this session is this visitor's."""
+        files = get_instance().uploaded_file_mgr.file_storage  # type: ignore[attr-defined]
+        stored = {key: sum(len(file.data) for file in [*each.values()]) for key, each in [*files.items()]}
+        self._uploader = {key: who for key, who in self._uploader.items() if key in stored or self._coming.get(who)}
+        self._uploader.setdefault(session, name)
+        held = {who: size for who, size in self._coming.items() if size}
+        for key, size in stored.items():
+            who = self._uploader.get(key, "")
+            held[who] = held.get(who, 0) + size
+        return held
+
+
+async def refuse(scope: Any, receive: Any, send: Any, sentence: str, status: int = HTTPStatus.FORBIDDEN) -> None:
+    """Answer by one sentence; a WebSocket is not opened."""
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008, "reason": sentence})
+    else:
+        await HTMLResponse(PAGE.format(sentence), status, SEALED)(scope, receive, send)
+
+
+def with_name(scope: Any, name: str, role: str) -> Any:
+    """The request with who it is in its headers, and without what it said of that itself."""
+    scope = scope | {"headers": [*scope["headers"]]}
+    headers = MutableHeaders(scope=scope)
+    headers[NAME], headers[ROLE] = name, role
+    return scope
+
+
+def is_named(host: str) -> bool:
+    """Whether a request came by a name that was printed; any other may be a foreign page's, made to lead here."""
+    try:
+        name = urlsplit(f"//{host}").hostname
+    except ValueError:
+        return False
+    return name in [each.lower() for each in config.get_option("server.allowedHosts")]
+
+
+def cookie() -> str:
+    """The cookie's name: browsers hold those of all ports of a machine together."""
+    return f"labkit-{config.get_option('server.port')}"
+
+
+def signature_of(word: str, token: str) -> str:
+    """The word signed with the token, which nobody makes who does not know it."""
+    return hmac.new(token.encode(), word.encode(), hashlib.sha256).hexdigest()
+
+
+def equal(one: str, other: str) -> bool:
+    """Whether two secrets are the same, in a time that does not tell how much of them is."""
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+def name_of(word: str) -> str:
+    """The name of a visitor on this machine and its disk: nobody can make his cookie from it."""
+    return hashlib.sha256(word.encode()).hexdigest()[:16]
+
+
+# --- who is here -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Present:
+    """A visitor who has come since the start: `tabs` are open now, `page` is what he opened last."""
+
+    number: int
+    since: float
+    teacher: bool = False
+    tabs: int = 0
+    page: str = ""
+
+
+class Register:
+    """All who have come, by name. The guard writes into it from one thread, the pages from theirs."""
+
+    def __init__(self) -> None:
+        self.guarded = False
+        self._all: dict[str, Present] = {}
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def everyone(self) -> dict[str, Present]:
+        """Name -> who it is, in the order in which they came."""
+        with self._lock:
+            return dict(self._all)
+
+    def came(self, name: str, teacher: bool) -> None:
+        """Somebody has opened one more tab."""
+        with self._lock:
+            if name not in self._all:
+                self._count += 1
+                for gone in [key for key, each in self._all.items() if not each.tabs][: len(self._all) - REMEMBERED]:
+                    del self._all[gone]
+            here = self._all.get(name, Present(self._count, time.time()))
+            self._all[name] = replace(here, teacher=teacher, tabs=here.tabs + 1)
+
+    def left(self, name: str) -> None:
+        """Somebody has closed a tab."""
+        with self._lock:
+            self._all[name] = replace(self._all[name], tabs=self._all[name].tabs - 1)
+
+    def turned(self, name: str, page: str) -> None:
+        """Somebody has opened a page."""
+        with self._lock:
+            if name in self._all:
+                self._all[name] = replace(self._all[name], page=page)
+
+
+PRESENT = Register()
+
+
+# --- what a page asks --------------------------------------------------------------------------------------------
+
+
+def is_on() -> bool:
+    """Whether the app was opened to others: by `labkit app --classroom`, or by a setting of Streamlit's own."""
+    return bool(os.environ.get("LABKIT_CLASSROOM")) or st.get_option("server.address") not in LOCAL
+
+
+def me() -> str:
+    """The name of this visitor; outside a classroom there is none."""
+    return str(st.context.headers.get(NAME, "")) if is_on() else ""
+
+
+def is_teacher() -> bool:
+    """Whether this visitor has shown the teacher's token."""
+    return is_on() and PRESENT.guarded and st.context.headers.get(ROLE) == TEACHER
+
+
+def may_see(run: Path) -> bool:
+    """Whether a run is shown to this visitor: his own, a shared one, and one that no visitor trained."""
+    if not is_on() or is_teacher():
+        return True
+    whose = owned(run)
+    return whose is None or whose.shared or (whose.owner != "" and whose.owner == me())

@@ -1,0 +1,261 @@
+"""Who moved, and whom a picture shows true: what the page "Clusters" measures on neighbours, sentence by sentence.
+
+Two spaces of the same sentences are compared: those of the two sides, or two epochs of one run. Up to AT_ONCE sentences
+that takes seconds and is done when it is asked for; of more the page says how long it takes, and waits for a click.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import cached
+import frame
+import marking
+import numpy as np
+import streamlit as st
+from choosing import Space
+from clusters_sides import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, Side, picture_rows, show_side, words_on
+
+from labkit import figures
+from labkit.corpora import Labelled
+from labkit.evaluation.neighbours import Movement, moved_rows, moved_together
+from labkit.evaluation.regions import set_apart
+from labkit.figures.clusters import MOVED, TRUST, WAYS
+from labkit.projection import Projection, laid_over
+
+AT_ONCE = 20_000  # sentences: their neighbours in one space take some 3 seconds, and four times that of twice as many
+SPARSE_AT_ONCE = 5_000  # the same, of vectors that are mostly zeros
+SECONDS = 3
+FEWEST = 20  # lines from where a sentence stood: a tenth of all, up to WAYS, else none could be followed
+RANKED = 100  # sentences of the list
+HEIGHT = 520
+ASK = "Measure it: about {minutes} min"
+LONG = "Comparing the neighbours of {count:,} sentences with each other takes about {minutes} min on one core."
+SUMMARY = "From **{before}** to **{after}**: of its {k} nearest a sentence has {new:.1f} new ones on average."
+LINES = (
+    "The picture of {before} is turned onto that of {after}. A line leads from where a sentence stood (the small ring) "
+    "to where it stands, for {which}. How near two points lie is measured in the spaces, not here."
+)
+SUGGESTED = "Moved together, by the classes of most of their neighbours before and after; a click marks them:"
+NONE_TOGETHER = "No sentence's neighbours were mostly of one class and are now mostly of another."
+ABOUT_FOUND = "There are no classes here: the groups are clusters of the picture before, called by their words."
+
+
+# --- what colours a picture --------------------------------------------------------------------------------------
+
+
+def measured_columns(shown: Labelled | None, *, moved: bool) -> list[str]:
+    """What a picture can be coloured by beside the columns of the sentences."""
+    own = () if shown is None else shown.extra
+    return [name for name in ([TRUST, MOVED] if moved else [TRUST]) if name not in own]
+
+
+def in_colour(side: Side, look: Look, before: Side | None, after: Side | None) -> Side:
+    """The side with the column that colours it, where that is one to be measured and there is time for it."""
+    if look.by not in (TRUST, MOVED) or look.by in side.shown.extra:
+        return side
+    if look.by == TRUST:
+        key = trust_key(side)
+        shares = may_measure(key, side, 2) and cached.trust_in_points(side.vectors()[1], side.picture.points, *key)
+    elif before is None or after is None:
+        return side
+    else:
+        key = movement_key(before, after)
+        shares = may_measure(key, side, 2) and who_moved(before, after).change
+    if shares is False:
+        return side
+    return replace(side, shown=cached.sentences_with_column(side.shown, shares, look.by, side.key, key))
+
+
+def trust_key(side: Side) -> tuple[Any, ...]:
+    """What decides how far the picture of a side can be trusted."""
+    return ("trust", side.space.key, side.key, side.picture.method, side.picture.points.shape[1])
+
+
+def movement_key(before: Side, after: Side) -> tuple[Any, ...]:
+    """What decides who moved."""
+    return ("moved", before.space.key, before.key, after.space.key, after.key)
+
+
+def may_measure(key: tuple[Any, ...], side: Side, spaces: int) -> bool:
+    """Whether it is known, or takes seconds, or somebody has clicked to wait for it."""
+    count, rows = len(side.shown), side.vectors()[1]
+    if key in cached.made_before() or count <= (AT_ONCE if isinstance(rows, np.ndarray) else SPARSE_AT_ONCE):
+        return True
+    minutes = max(1, round(spaces * SECONDS * (count / AT_ONCE) ** 2 / 60))
+    place = st.empty()
+    with place.container():
+        st.caption(LONG.format(count=count, minutes=minutes))
+        wished = st.button(ASK.format(minutes=minutes), key=f"measure-{key[0]}-{side.name}")
+    if wished:
+        place.empty()
+    return wished
+
+
+def who_moved(before: Side, after: Side) -> Movement:
+    """Who moved from one side to the other."""
+    return cached.compared_neighbours(before.vectors()[1], after.vectors()[1], *movement_key(before, after))
+
+
+# --- a selection in one line -------------------------------------------------------------------------------------
+
+
+def show_apart(side: Side, rows: Sequence[int]) -> None:
+    """Say what sets the marked sentences apart from the rest: words, classes, lengths, with counts."""
+    if 1 < len(rows) < len(side.shown):
+        counted = cached.words_of_sentences(side.shown.texts, side.key)
+        st.caption(frame.plain(str(set_apart(counted, rows, side.shown.labels))))
+
+
+# --- the view ----------------------------------------------------------------------------------------------------
+
+
+def show_moved(before: Side, after: Side, names: tuple[str, str], look: Look) -> None:
+    """Two spaces over each other, who moved most, and what moved together; `names` are those of the two."""
+    left, right = st.columns([6, 4])
+    with right:
+        if not may_measure(movement_key(before, after), after, 2):
+            return
+        moved = who_moved(before, after)
+        said = {"before": frame.plain(names[0]), "after": frame.plain(names[1])}
+        st.markdown(SUMMARY.format(**said, k=moved.k, new=moved.new.mean()))
+    old, new = laid_over(before.picture, after.picture)
+    marked = marking.state_of_marks().now
+    rows = marked.inside(new.points).tolist() if marked else None
+    ranked = moved.ranked if rows is None else moved.ranked[np.isin(moved.ranked, rows)]
+    with left:
+        chosen = ranked if rows is not None else ranked[: min(WAYS, max(FEWEST, len(ranked) // 10))]
+        show_ways(old, replace(in_colour(after, look, before, after), picture=new), look, chosen)
+        every = rows is not None and len(rows) <= WAYS
+        which = "all that are marked" if every else f"the {min(WAYS, len(chosen)):,} that moved most"
+        st.caption(LINES.format(**said, which=which))
+    labels = labels_of_groups(before, after)
+    with right:
+        show_suggestions(moved, labels, after.name)
+        if rows is not None:
+            st.markdown(f"**Marked sentences**: {len(rows):,} of {len(after.shown):,}")
+            show_apart(after, rows)
+        show_bars(moved, rows)
+    show_ranked(moved, after.shown.texts, labels, ranked[:RANKED])
+
+
+def show_ways(old: Projection, side: Side, look: Look, chosen: np.ndarray) -> None:
+    """The picture after, with the lines that lead to it from the old one."""
+    drawing = look.colours(side.shown) | {"before": old.points, "narrow": True, "height": HEIGHT}
+    ring = marking.state_of_marks().ring(side.name, marking.read_row(len(side.shown)))
+    figure = figures.clusters(side.picture, side.shown, chosen=chosen, ring=ring, **drawing)
+    show_side(figure, side, side, look, partial(picture_rows, side.picture, side.shown))
+
+
+def labels_of_groups(before: Side, after: Side) -> Sequence[str]:
+    """The classes of the sentences; where there is but one, clusters of the picture before, by their words."""
+    if len(set(after.shown.labels)) > 1:
+        return after.shown.labels
+    st.caption(ABOUT_FOUND)
+    regions = words_on(before, fine=True)
+    return [regions.names[code] or f"cluster {code + 1}" for code in regions.codes.tolist()]
+
+
+def show_suggestions(moved: Movement, labels: Sequence[str], side: str) -> None:
+    """What moved together, each a button that marks it."""
+    groups = moved_together(moved, labels)
+    st.caption(SUGGESTED if groups else NONE_TOGETHER)
+    with st.container(gap=None, key="suggested"):
+        for number, group in enumerate(groups):
+            name = f"{len(group.rows):,} from **{frame.plain(group.source)}** moved to **{frame.plain(group.target)}**"
+            mark = partial(marking.mark_rows, side, group.rows.tolist())
+            st.button(name, key=f"together-{number}", type="tertiary", on_click=mark)
+
+
+def show_bars(moved: Movement, rows: list[int] | None) -> None:
+    """How many sentences have how many new neighbours."""
+    counts = np.bincount(moved.new, minlength=moved.k + 1).tolist()
+    lines = [{"new neighbours": new, "sentences": count} for new, count in enumerate(counts)]
+    frame.picture(
+        figures.movement_bars(moved, rows),
+        key="movement_bars",
+        alt=f"Sentences by how many of their {moved.k} nearest are new: {', '.join(map(str, counts))}.",
+        rows=lambda: lines,
+    )
+
+
+def show_ranked(moved: Movement, texts: Sequence[str], labels: Sequence[str], rows: np.ndarray) -> None:
+    """The sentences whose neighbourhood changed most, with the classes of their neighbours then and now."""
+    frame.table(
+        moved_rows(moved, texts, labels, rows),
+        "Sentences by how much of their neighbourhood changed, with their neighbours' classes before and after.",
+        formats={"changed": "%.2f"},
+        widths={"row": "small", "class": "small", "neighbours before": "medium", "neighbours after": "medium"},
+        height=min(300, 38 * (len(rows) + 1)),
+    )
+
+
+# --- what to compare -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two spaces to compare: those of the sides, where `epochs_of` is empty, or two epochs of the side of that name."""
+
+    name: str
+    epochs_of: str = ""
+
+
+def comparisons(chosen: Mapping[str, Space]) -> list[Comparison]:
+    """What there is to compare: the two sides, then each side that was trained in epochs."""
+    both = [Comparison("left to right")] if len(chosen) == 2 else []
+    trained = [name for name, space in chosen.items() if len(space.method.snapshots.epochs) > 1]
+    return both + [Comparison(f"epochs of the {name}", name) for name in trained]
+
+
+def choose_comparison(options: Sequence[Comparison]) -> Comparison:
+    """The two spaces to compare."""
+    names = [option.name for option in options]
+    name = st.selectbox("Compare", names, key="compared", label_visibility="collapsed", **frame.KEEP)
+    return options[names.index(name)]
+
+
+# --- the code of what is measured ----------------------------------------------------------------------------------
+
+TRUST_CODE = """\
+from labkit.figures.clusters import with_column
+from labkit.projection import trust
+shown = with_column(shown, "trust", trust(vectors, picture.points))"""
+MOVED_CODE = """\
+from labkit.evaluation import movement
+from labkit.figures.clusters import with_column
+rows = [each.encode(shown.texts, normalize_embeddings=True) for each in (before, after)]
+shown = with_column(shown, "what moved", movement(*rows).change)"""
+EPOCHS_CODE = """\
+from dataclasses import replace
+from labkit.evaluation import movement
+from labkit.figures.clusters import with_column
+from labkit.projection import trust, unit
+first, now = (unit(method.snapshots.vectors[place]) for place in (0, {at}))
+share = {share}
+epochs = replace(epochs, shown=with_column(epochs.shown, {by!r}, share))"""
+SHARES = {TRUST: "trust(now, epochs.pictures[{at}].points)", MOVED: "movement(first, now).change"}
+WORDS_CODE = ", regions=regions(counted_words(shown.texts), picture.points, shown.labels, fine={fine})"
+CODE_OF_LABELS = {
+    OF_CLASSES: ", named=True",
+    COARSE: WORDS_CODE.format(fine=False),
+    FINE: WORDS_CODE.format(fine=True),
+    NO_LABELS: "",
+}
+
+
+def code_of_colour(side: Side, sides: Sequence[Side], look: Look, at: int | None) -> tuple[Space, str]:
+    """The lines that measure what colours a side's picture, and the space with those that make the vectors; `at`: the
+    place of the epoch, None for the spaces as they are."""
+    if look.by not in (TRUST, MOVED) or look.by in side.shown.extra:
+        return side.space, ""
+    if at is not None:
+        return side.space, EPOCHS_CODE.format(at=at, by=look.by, share=SHARES[look.by].format(at=at))
+    if look.by == TRUST:
+        return side.space, TRUST_CODE
+    before, after = sides[0].space.code, sides[-1].space.code
+    code = f"{before}\nbefore = method\n{after}\nafter = method\n{side.space.code}"
+    return replace(side.space, code=code), MOVED_CODE

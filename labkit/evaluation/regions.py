@@ -1,0 +1,241 @@
+"""What a region of a picture is about, and what sets a selection of sentences apart from the rest: words, with counts.
+
+In: texts, counted once by `counted_words`; regions as a label for each text, or a selection as row numbers. Out:
+`Regions`, whose names are words, and `Apart`, which prints as one line. Nothing knows a list of stop words, so that
+any language will do: a word counts only where it is more frequent than elsewhere, and that not by chance (`g_test`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy.special import xlogy
+
+from labkit.evaluation.classes import NO_CLASS, OUTLIER, kmeans
+from labkit.evaluation.inputs import classes, same_length, whole
+from labkit.text import words
+
+TWICE = 2  # times as frequent as elsewhere: a word of a region
+LEAST = 2  # times that a word must occur to say anything
+RARE = 10.83  # G that one table in a thousand reaches by chance: chi-squared of one degree of freedom
+NAMING = 3  # words that a found class is called by
+LETTERS = 24  # of a region's name: words that do not fit are left out, none is cut
+
+
+@dataclass(frozen=True, eq=False)
+class CountedWords:
+    """How often each of n texts has each of V words: CSR (n, V)."""
+
+    counts: sparse.csr_matrix
+    words: tuple[str, ...]
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """How many words each text has, (n,)."""
+        return np.asarray(self.counts.sum(axis=1)).ravel()
+
+
+def counted_words(texts: Sequence[str]) -> CountedWords:
+    """Count the words of each text, in lower case and without punctuation."""
+    numbers: dict[str, int] = {}
+    columns: list[int] = []
+    ends = [0]
+    for text in texts:
+        columns += [numbers.setdefault(word, len(numbers)) for word in words(text)]
+        ends.append(len(columns))
+    ones = np.ones(len(columns), np.int64)
+    counts = sparse.csr_matrix((ones, columns, ends), shape=(len(texts), len(numbers)))
+    counts.sum_duplicates()
+    return CountedWords(counts, tuple(numbers))
+
+
+# --- regions of a picture ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """A code for each sentence, (n,), and for each code the words that set its region apart; "" where none does."""
+
+    codes: np.ndarray
+    names: tuple[str, ...]
+
+
+def regions(
+    counted: CountedWords, points: np.ndarray, labels: ArrayLike | None = None, *, fine: bool = False, most: int = 2
+) -> Regions:
+    """Name the regions of a picture (n, p) by at most so many words each: those that `region_words` finds.
+
+    The regions are the labels (n,), if there are two that differ; else, and where finer ones are asked for, clusters
+    of the points by k-means: √n / 4 of them, from 4 to 12, and of the finer ones √n, from 12 to 48.
+    """
+    n = counted.counts.shape[0]
+    same_length("points", points, n)
+    codes = None if labels is None or fine else classes("labels", labels, count=n)
+    if codes is None or codes.max() == 0:
+        low, high, share = (12, 48, 1) if fine else (4, 12, 4)
+        distinct = len(np.unique(points, axis=0))
+        count = min(max(low, min(high, round(np.sqrt(n) / share))), distinct)
+        codes = kmeans(points, count, seed=0, restarts=1)
+    return Regions(codes, tuple(_fitting(chosen) for chosen in region_words(counted, codes, most=most)))
+
+
+def _fitting(chosen: Sequence[str]) -> str:
+    """Join as many of the words as there is room for."""
+    name = ""
+    for word in chosen:
+        longer = f"{name} {word}".strip()
+        name = longer if len(longer) <= LETTERS else name
+    return name
+
+
+def region_words(counted: CountedWords, codes: np.ndarray, *, most: int = 3) -> tuple[tuple[str, ...], ...]:
+    """Choose for each region 0..C-1 the words that set it apart, the strongest first, by class-based TF-IDF:
+
+        w(word, region) = tf(word, region) · log(1 + A / f(word))
+
+    tf: how often the region has the word; f: how often all have it; A: words of a region on average (BERTopic,
+    Grootendorst 2022). Only words count that the region has LEAST times and more than TWICE as often as the
+    others, with a G of at least RARE (`g_test`, of words): where there is none, the region is about nothing.
+    """
+    whole("most", most, 1, 100, "words of a region")
+    same_length("codes", codes, counted.counts.shape[0])
+    count = int(codes.max()) + 1
+    members = sparse.csr_matrix((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(count, len(codes)))
+    frequencies = (members @ counted.counts).tocsr()
+    weights = class_tf_idf(frequencies)
+    of_word, of_region = (np.asarray(frequencies.sum(axis=axis)).ravel() for axis in (0, 1))
+    total = of_region.sum()
+    chosen = []
+    for region in range(count):
+        span = slice(*frequencies.indptr[region : region + 2])
+        columns, tf = frequencies.indices[span], frequencies.data[span]
+        elsewhere, own, rest = of_word[columns] - tf, of_region[region], total - of_region[region]
+        telling = (tf >= LEAST) & (tf * rest > TWICE * elsewhere * own) & (g_test(tf, elsewhere, own, rest) >= RARE)
+        order = np.lexsort((columns, -np.where(telling, weights.data[span], -1.0)))[: min(most, int(telling.sum()))]
+        chosen.append(tuple(counted.words[column] for column in columns[order]))
+    return tuple(chosen)
+
+
+def class_tf_idf(frequencies: sparse.csr_matrix) -> sparse.csr_matrix:
+    """Weigh how often C regions have V words, (C, V): tf · log(1 + A / f), as in `region_words`."""
+    of_word = np.asarray(frequencies.sum(axis=0)).ravel()
+    average = of_word.sum() / frequencies.shape[0]
+    weights = frequencies.astype(np.float64)
+    weights.data *= np.log1p(average / of_word[weights.indices])
+    return weights
+
+
+def found_classes(texts: Sequence[str], clusters: Sequence[int] | np.ndarray) -> list[str]:
+    """The name of each text's cluster: the words that set it apart; of an OUTLIER, NO_CLASS.
+
+    Two clusters never share a name: the smaller one has a number behind it.
+    """
+    numbers, codes = np.unique(np.asarray(clusters, np.int64), return_inverse=True)
+    telling = dict(zip(numbers.tolist(), region_words(counted_words(texts), codes, most=NAMING), strict=True))
+    names = {OUTLIER: NO_CLASS}
+    sizes = Counter(numbers[codes].tolist())
+    for cluster, _ in sizes.most_common():
+        name = plain = ", ".join(telling[cluster]) or "no words"
+        number = 1
+        while cluster != OUTLIER and name in names.values():
+            number += 1
+            name = f"{plain} ({number})"
+        names.setdefault(cluster, name)
+    return [names[code] for code in numbers[codes].tolist()]
+
+
+# --- a selection against the rest --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Trait:
+    """A word or a class that is more frequent among the chosen: sentences with it there and elsewhere, and G."""
+
+    name: str
+    inside: int
+    elsewhere: int
+    g: float
+
+
+@dataclass(frozen=True)
+class Apart:
+    """What sets `size` chosen sentences apart from the `rest`; lengths are means, in words."""
+
+    size: int
+    rest: int
+    words: tuple[Trait, ...]
+    classes: tuple[Trait, ...]
+    length: float
+    rest_length: float
+
+    def __str__(self) -> str:
+        parts = [_traits(self.words, self.size, self.rest) or "no word sets them apart"]
+        if self.classes:
+            parts.append(f"class {_traits(self.classes, self.size, self.rest)}")
+        parts.append(f"{self.length:.1f} words long, the rest {self.rest_length:.1f}")
+        return f"{self.size:,} sentences: {'; '.join(parts)}"
+
+
+def _traits(traits: Sequence[Trait], size: int, rest: int) -> str:
+    """Say the first with all its counts, so that those after it can be short."""
+    said = [f"{each.name} {each.inside:,} ({each.elsewhere:,})" for each in traits]
+    if traits:
+        first = traits[0]
+        said[0] = f"{first.name} {first.inside:,} of {size:,} ({first.elsewhere:,} of {rest:,} elsewhere)"
+    return ", ".join(said)
+
+
+def set_apart(
+    counted: CountedWords, chosen: Sequence[int] | np.ndarray, labels: Sequence[str] = (), *, most: int = 5
+) -> Apart:
+    """Find what sets the chosen rows apart: the words and the classes that more of their sentences have, by a G-test.
+
+        G = 2 Σ O ln(O / E)   over the table: has it or not, chosen or not; E: as if the two had nothing to do
+                              with each other
+
+    A trait counts if at least LEAST of the chosen have it, with a larger share than of the rest, and G is at least
+    RARE. A sentence counts once, however often it has a word.
+    """
+    n = counted.counts.shape[0]
+    inside = np.zeros(n, bool)
+    inside[np.asarray(chosen, np.int64)] = True
+    size = int(inside.sum())
+    if not 0 < size < n:
+        raise ValueError(f"chosen has {size} of {n} rows, expected some and not all; choose others to compare with")
+    found: list[tuple[Trait, ...]] = []
+    has_word = sparse.csr_matrix((counted.counts > 0).astype(np.int64))
+    tables = [(has_word, counted.words)]
+    if len(labels):
+        codes, names = classes("labels", labels, count=n), tuple(dict.fromkeys(labels))
+        tables.append((sparse.csr_matrix((np.ones(n, np.int64), (np.arange(n), codes))), names))
+    for table, names in tables:
+        there = np.asarray(table[inside].sum(axis=0)).ravel()
+        found.append(_strongest(names, there, np.asarray(table.sum(axis=0)).ravel() - there, size, n - size, most))
+    lengths = counted.lengths
+    means = float(lengths[inside].mean()), float(lengths[~inside].mean())
+    return Apart(size, n - size, found[0], found[1] if len(labels) else (), *means)
+
+
+def _strongest(
+    names: Sequence[str], inside: np.ndarray, elsewhere: np.ndarray, size: int, rest: int, most: int
+) -> tuple[Trait, ...]:
+    g = g_test(inside, elsewhere, size, rest)
+    counts = (inside >= min(LEAST, size)) & (inside * rest > elsewhere * size) & (g >= RARE)
+    order = np.lexsort((np.arange(len(g)), -np.where(counts, g, -1.0)))[: min(most, int(counts.sum()))]
+    return tuple(Trait(names[at], int(inside[at]), int(elsewhere[at]), float(g[at])) for at in order)
+
+
+def g_test(inside: np.ndarray, elsewhere: np.ndarray, size: float, rest: float) -> np.ndarray:
+    """G of each table [[inside, size - inside], [elsewhere, rest - elsewhere]], (V,), as in `set_apart`."""
+    total = np.zeros(len(inside))
+    having = inside + elsewhere
+    for counts, row in ((inside, size), (elsewhere, rest)):
+        for seen, column in ((counts, having), (row - counts, size + rest - having)):
+            expected = row * column / (size + rest)
+            total += xlogy(seen, np.divide(seen, expected, out=np.ones(len(seen)), where=expected > 0))
+    return 2 * total

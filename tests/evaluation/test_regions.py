@@ -1,0 +1,174 @@
+"""Words of regions and of selections: formulas by hand, against plain loops and against scipy's own test."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency
+
+from labkit.corpora import load
+from labkit.evaluation.classes import OUTLIER
+from labkit.evaluation.regions import (
+    LEAST,
+    LETTERS,
+    RARE,
+    class_tf_idf,
+    counted_words,
+    found_classes,
+    g_test,
+    region_words,
+    regions,
+    set_apart,
+)
+from labkit.text import words
+
+TEXTS = ["The hammer, the HAMMER!", "a nail and a hammer", "the bank", "a bank and the money"]
+
+
+def test_words_are_counted_as_the_text_has_them() -> None:
+    counted = counted_words([*TEXTS, "…"])
+    assert counted.words == ("the", "hammer", "a", "nail", "and", "bank", "money")
+    assert counted.counts.toarray().tolist() == [
+        [2, 2, 0, 0, 0, 0, 0],
+        [0, 1, 2, 1, 1, 0, 0],
+        [1, 0, 0, 0, 0, 1, 0],
+        [1, 0, 1, 0, 1, 1, 1],
+        [0, 0, 0, 0, 0, 0, 0],
+    ]
+    assert counted.lengths.tolist() == [4, 5, 2, 5, 0]
+
+
+def test_class_tf_idf_by_hand() -> None:
+    counted = counted_words(TEXTS)  # 9 words in one region and 7 in the other, 8 on average
+    frequencies = counted.counts[:2].sum(axis=0), counted.counts[2:].sum(axis=0)
+    weights = class_tf_idf(type(counted.counts)(np.concatenate(frequencies))).toarray()
+    hammer, bank, the = (counted.words.index(word) for word in ("hammer", "bank", "the"))
+    assert weights[0, hammer] == pytest.approx(3 * math.log(1 + 8 / 3))
+    assert weights[1, hammer] == 0
+    assert weights[1, bank] == pytest.approx(2 * math.log(1 + 8 / 2))
+    assert weights[:, the] == pytest.approx([2 * math.log(1 + 8 / 4)] * 2)
+
+
+def test_words_of_regions_are_their_own_and_not_those_of_all() -> None:
+    counted = counted_words(TEXTS * 5)
+    # "the" and "a" are about as frequent in one as in the other; five of "nail" or "money" may be chance
+    assert region_words(counted, np.array([0, 0, 1, 1] * 5)) == (("hammer",), ("bank",))
+    assert region_words(counted, np.zeros(20, int)) == ((),)  # nothing sets all apart from nothing
+    assert region_words(counted_words(TEXTS), np.array([0, 0, 1, 1])) == ((), ())  # all of it may be chance
+
+
+def g_of(inside: int, elsewhere: int, size: int, rest: int) -> float:
+    table = [[inside, size - inside], [elsewhere, rest - elsewhere]]
+    return float(chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic)
+
+
+def test_words_of_regions_as_plain_loops() -> None:
+    corpus = load("topics").part("test")
+    names = list(dict.fromkeys(corpus.labels))
+    bags = {name: Counter[str]() for name in names}
+    for text, label in zip(corpus.texts, corpus.labels, strict=True):
+        bags[label].update(words(text))
+    everything = sum(bags.values(), Counter())
+    total, average = everything.total(), everything.total() / len(names)
+    found = region_words(counted_words(corpus.texts), np.array([names.index(label) for label in corpus.labels]), most=4)
+    for name, chosen in zip(names, found, strict=True):
+        bag = bags[name]
+        weight = {
+            word: count * math.log(1 + average / everything[word])
+            for word, count in bag.items()
+            if count >= LEAST
+            and count / bag.total() > 2 * (everything[word] - count) / (total - bag.total()) * (1 + 1e-12)
+            and g_of(count, everything[word] - count, bag.total(), total - bag.total()) >= RARE
+        }
+        assert [weight[word] for word in chosen] == pytest.approx(sorted(weight.values(), reverse=True)[:4])
+    assert "bank" in dict(zip(names, found, strict=True))["money"]
+
+
+def test_regions_are_classes_or_clusters_of_the_picture() -> None:
+    texts = ["red cars drive"] * 30 + ["blue boats sail"] * 30 + ["green trees grow"] * 30 + ["white clouds fly"] * 30
+    corners = np.repeat(np.array([[0, 0], [0, 9], [9, 0], [9, 9]], float), 30, axis=0)
+    points = corners + np.random.default_rng(0).normal(scale=0.01, size=(120, 2))
+    counted = counted_words(texts)
+    by_class = regions(counted, points, ["vehicles"] * 60 + ["nature"] * 60, most=3)
+    assert by_class.codes.tolist() == [0] * 60 + [1] * 60
+    assert set(by_class.names[0].split()) < {"red", "cars", "drive", "blue", "boats", "sail"}
+    for labels in (None, ["all"] * 120):
+        found = regions(counted, points, labels)
+        assert len(found.names) == 4
+        assert len({(found.codes[row], found.names[found.codes[row]]) for row in range(120)}) == 4
+        assert set(found.names[found.codes[0]].split()) < {"red", "cars", "drive"}
+    fine = regions(counted, points, ["vehicles"] * 60 + ["nature"] * 60, fine=True)
+    assert len(fine.names) == 12
+    assert max(fine.codes) == 11
+
+
+def test_regions_of_few_points_on_one_spot_and_of_long_words() -> None:
+    long = "x" * (LETTERS + 1)
+    found = regions(counted_words(["cat " * 9, "dog " * 9, "dog"]), np.zeros((3, 2)))
+    assert (found.codes.tolist(), found.names) == ([0, 0, 0], ("",))
+    found = regions(counted_words([f"{long} " * 40 + "cat " * 40, "dog " * 40]), np.array([[0, 0], [1, 1.0]]))
+    assert sorted(found.names) == ["cat", "dog"]  # none is cut: what does not fit is left out
+    with pytest.raises(ValueError, match="points has 1 rows, expected 2"):
+        regions(counted_words(["a", "b"]), np.zeros((1, 2)))
+
+
+def test_g_by_hand_and_as_scipy_has_it() -> None:
+    # 9 of 14 have it, 12 of 500 elsewhere
+    table = [[9, 12], [5, 488]]
+    expected = [[14 * 21 / 514, 500 * 21 / 514], [14 * 493 / 514, 500 * 493 / 514]]
+    by_hand = 2 * sum(
+        seen * math.log(seen / wanted)
+        for seens, wanteds in zip(table, expected, strict=True)
+        for seen, wanted in zip(seens, wanteds, strict=True)
+    )
+    assert g_test(np.array([9]), np.array([12]), 14, 500)[0] == pytest.approx(by_hand)
+    random = np.random.default_rng(0)
+    inside, elsewhere = random.integers(0, 15, 40), random.integers(1, 500, 40)
+    found = g_test(inside, elsewhere, 14, 500)
+    for seen, other, g in zip(inside, elsewhere, found, strict=True):
+        assert g == pytest.approx(g_of(seen, other, 14, 500))
+    assert g_test(np.array([0, 14]), np.array([0, 500]), 14, 500).tolist() == [0, 0]  # none has it, and all
+
+
+def test_a_selection_in_one_line() -> None:
+    texts = (
+        ["hammer and nail"] * 9 + ["and wood"] * 5 + ["hammer and then some more"] * 12 + ["and so on it goes"] * 488
+    )
+    labels = ["hardware"] * 11 + ["other"] * 3 + ["hardware"] * 9 + ["other"] * 491
+    found = set_apart(counted_words(texts), range(14), labels)
+    assert [(each.name, each.inside, each.elsewhere) for each in found.words] == [
+        ("nail", 9, 0),
+        ("hammer", 9, 12),
+        ("wood", 5, 0),
+    ]
+    assert [(each.name, each.inside, each.elsewhere) for each in found.classes] == [("hardware", 11, 9)]
+    assert str(found) == (
+        "14 sentences: nail 9 of 14 (0 of 500 elsewhere), hammer 9 (12), wood 5 (0); "
+        "class hardware 11 of 14 (9 of 500 elsewhere); 2.6 words long, the rest 5.0"
+    )
+    assert all(each.g >= RARE for each in found.words)
+
+
+def test_what_is_as_frequent_elsewhere_sets_nothing_apart() -> None:
+    texts = ["the cat sat", "the dog sat", "the cat ran", "the dog ran"] * 10
+    found = set_apart(counted_words(texts), [0, 1, 2, 3])
+    assert (found.words, found.classes) == ((), ())
+    assert str(found) == "4 sentences: no word sets them apart; 3.0 words long, the rest 3.0"
+    assert set_apart(counted_words(texts), [0, 0, 4, 8, 12]).size == 4  # each once
+    assert not set_apart(counted_words(["odd words here", *texts]), [0, 1]).words  # LEAST sentences, and not one
+    for chosen in ([], range(40)):
+        with pytest.raises(ValueError, match=f"chosen has {len(chosen)} of 40 rows, expected some and not all"):
+            set_apart(counted_words(texts), chosen)
+
+
+def test_found_classes_are_called_by_their_words_and_none_as_another() -> None:
+    texts = ["cat purr"] * 10 + ["oak leaf"] * 10 + ["?"] * 3 + ["lost"] + ["!"] * 2
+    clusters = np.array([0] * 10 + [4] * 10 + [2] * 3 + [OUTLIER] + [3] * 2)
+    named = found_classes(texts, clusters)
+    assert named[::10][:2] == ["cat, purr", "oak, leaf"]
+    assert named[20:] == ["no words"] * 3 + ["none"] + ["no words (2)"] * 2
+    split = found_classes(["cat"] * 30, [0] * 15 + [1] * 15)  # what all have sets nobody apart
+    assert set(split) == {"no words", "no words (2)"}
