@@ -18,6 +18,7 @@ from .conftest import started
 pytestmark = pytest.mark.whole
 
 
+NO_FILE = "Choose a file in the sidebar, or paste sentences there."
 LOST = "addEventListener('webglcontextlost', () => { window.lost = (window.lost || 0) + 1 }, true)"
 
 
@@ -556,7 +557,7 @@ def test_a_file_and_a_corpus_are_carried_over_pages_and_back(address: str, liste
     for title in ("Corpora", "Neighbourhoods", "Clusters"):
         turn_to(listener, title)
         assert corpus(view) == "your own file"
-        assert view.get_by_text("Choose a file in the sidebar.").count() == 0
+        assert view.get_by_text(NO_FILE).count() == 0
         assert view.get_by_text("Secret.csv").count() >= 1
         assert "Secret" not in view.url
     view.go_back()
@@ -565,9 +566,9 @@ def test_a_file_and_a_corpus_are_carried_over_pages_and_back(address: str, liste
     assert corpus(view) == "your own file"
     assert view.locator(".js-plotly-plot .main-svg").count() >= 1
     view.get_by_role("button", name="Forget the file").click()
-    view.get_by_text("Choose a file in the sidebar.").wait_for()
+    view.get_by_text(NO_FILE).wait_for()
     turn_to(listener, "Corpora")
-    view.get_by_text("Choose a file in the sidebar.").wait_for()
+    view.get_by_text(NO_FILE).wait_for()
     assert listener.complaints == []
 
 
