@@ -271,33 +271,43 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
         show_thinned(opened, shown)
     left, right = st.columns(WIDTHS[len(chosen)])
     with left:
-        slots = {name: column.container() for name, column in zip(chosen, st.columns(len(chosen)), strict=True)}
-    tables, pictures = ({name: slot.container() for name, slot in slots.items()} for _ in range(2))
+        columns = zip(chosen, st.columns(len(chosen)), strict=True)
+        slots = {name: column.container(gap="xxsmall") for name, column in columns}
+        below, saves = st.container(), st.container(horizontal=True)
+    names, pictures = ({name: slot.container(gap=None) for name, slot in slots.items()} for _ in range(2))
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
     marking.update_marks(key, arranged, (look, found, query, typed), len(shown))
+    for name, space in chosen.items():
+        names[name].markdown(f"**{frame.plain(space.name)}**")
     placed = [opened_side(name, space, shown, key, look, pictures[name]) for name, space in chosen.items()]
     sides = [replace(side, key=(key, found)) for side, _ in placed]  # whose figures are those of the classes found
     landed = {side.name: landing(typed, side) for side in sides} if typed else {}
     matches = matching(shown.texts, query, most=LISTED) if query else None
+    coloured = []
     for side, (_, place) in zip(sides, placed, strict=True):
+        with place:
+            coloured.append(in_colour(side, look, sides[0], sides[-1]))
+    legends = look.legends([side.shown for side in coloured])
+    for side, (_, place), legend in zip(coloured, placed, legends, strict=True):
         star = landed[side.name].where if typed else None
         with place:
             show_plain(
-                in_colour(side, look, sides[0], sides[-1]),
+                side,
                 look,
                 sides[0],
+                frame.Saving(f"Save the {side.name}" if len(sides) > 1 else "Save", saves, partial(save_vectors, side)),
+                legend=legend,
                 landed=None if star is None else star.points,
                 **marks_on(side, sides, matches, whole=look.as_map),
             )
     st.html(marking.RING, unsafe_allow_javascript=True)
     with right:
         show_reading(sides, matches, landed, opened, typed)
-    for side in sides:  # after the pictures, so that they do not wait for the figures
-        with slots[side.name]:
-            show_figures(side, tables[side.name])
-            save_vectors(side)
-            if found and side is sides[0]:
-                save_found(shown)
+    with slots[sides[-1].name] if len(sides) > 1 else below:  # beside the legend
+        show_figures(sides, st.container())  # after the pictures, so that they do not wait for the figures
+    if found:
+        with saves:
+            save_found(shown)
     with left:
         show_list(sides, matches)
     for side in sides:
@@ -494,12 +504,16 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[A
     clear_button(bar[2])
     matches = matching(first.shown.texts, query, most=LISTED) if query else None
     left, right = st.columns(WIDTHS[len(sides)])
-    for column, side in zip(left.columns(len(sides)), sides, strict=True):
+    columns, coloured = left.columns(len(sides)), []
+    for column, side in zip(columns, sides, strict=True):
         with column:
+            st.markdown(f"**{frame.plain(side.space.name)}**")
             start = side_of(side.name, side.space, journeys[side.name], 0)
-            shown = in_colour(side, look, start, side).shown
+            coloured.append(in_colour(side, look, start, side).shown)
+    for column, side, shown, legend in zip(columns, sides, coloured, look.legends(coloured), strict=True):
+        with column:
             journey = replace(journeys[side.name], shown=shown)
-            show_journey(journey, places[side.name], side, first, look, marks_on(side, sides, matches))
+            show_journey(journey, places[side.name], side, first, look, legend, marks_on(side, sides, matches))
     st.html(marking.RING + frame.BUTTONS, unsafe_allow_javascript=True)
     with right:
         show_reading(sides, matches, {})
@@ -571,13 +585,15 @@ def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
     return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, unit(rows)))
 
 
-def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:
-    """The picture that plays, with what is marked on it, and the figures of the epoch it stands at."""
+def show_journey(
+    journey: Journey, at: int, side: Side, first: Side, look: Look, legend: bool | None, marks: Mapping[str, Any]
+) -> None:
+    """The picture that plays, with what is marked on it, and below it the figures of the epoch it stands at."""
     where = f"epoch {journey.epochs[at]}"
-    measured = {f"space, {where}": journey.space[at], f"picture, {where}": journey.drawn[at]}
-    figures_table(st, side.space.name, measured)
-    figure = figures.clusters_over_epochs(journey, at=at, height=560, **look.colours(journey.shown), **marks)
+    drawing = {"height": 480 if legend is None else 400, "legend": legend}
+    figure = figures.clusters_over_epochs(journey, at=at, **drawing, **look.colours(journey.shown), **marks)
     show_side(figure, side, first, look, journey.rows)
+    figures_table(st, [(f"space, {where}", journey.space[at]), (f"picture, {where}", journey.drawn[at])])
 
 
 def code_of(found: tuple[str, int] | None, shown: Labelled) -> str:
@@ -643,7 +659,7 @@ def show_side_code(lines: str, side: Side, sides: list[Side], opened: cached.Ope
 
 def page() -> None:
     st.html(NARROW)
-    frame.head("Clusters: what a method does to a space", ABOUT, *FORMULAS)
+    frame.head("Clusters: what did training change?", ABOUT, *FORMULAS)
     opened = choosing.corpus()
     if opened is None:
         return

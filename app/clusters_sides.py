@@ -39,7 +39,7 @@ NOTHING = "nothing"
 FILE = "your own vectors"
 SHIPPED = "run "
 OF_CLASSES, COARSE, FINE, NO_LABELS = LABELS = ("names of classes", "words", "words, finer", "none")
-HEIGHT = 430
+HEIGHT = 350  # pixels of the axes; the first picture has the legend of both below them
 WIDTHS = {1: [6, 4], 2: [7, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
 FIRST_LOOK = "A first look, by PCA, while {how} is being made …"
 UNPREPARED = "UMAP prepares itself once after the app has started, for up to a minute; no other picture waits for it."
@@ -131,6 +131,19 @@ class Look:
         by = self.by if self.by in columns(shown) else CLASS
         return {"by": by, "most": self.most, "order": self.order, "named": self.labels == OF_CLASSES}
 
+    def legends(self, pictures: Sequence[Labelled]) -> list[bool | None]:
+        """For each picture of these sentences whether it has a legend: one that says what the first one's says has
+        none; and None for a picture alone."""
+        if len(pictures) < 2:
+            return [None]
+        drawn = [self.colours(shown) for shown in pictures]
+        found = [
+            colouring(shown, each["by"], most=self.most, order=self.order)
+            for shown, each in zip(pictures, drawn, strict=True)
+        ]
+        said = [(each.column, each.names, each.styles) for each in found]
+        return [number == 0 or each != said[0] for number, each in enumerate(said)]
+
 
 @dataclass(frozen=True, eq=False)
 class Side:
@@ -192,9 +205,11 @@ def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, l
             slot = f"preview-{side}"
             by = look.colours(shown)["by"]
             points = dot_map.map_bytes(slot, picture, shown, by, look.most, look.order)
-            dot_map.put_map(slot, points, dot_map.NO_MARKS, alt=alt, height=height, on_marked=lambda: None)
+            drawing = {"alt": alt, "height": height, "legend": side == "left"}
+            dot_map.put_map(slot, points, dot_map.NO_MARKS, on_marked=lambda: None, **drawing)
         else:
-            figure = figures.clusters(picture, shown, **look.colours(shown), narrow=True, height=height)
+            drawing = {"narrow": True, "legend": side == "left", "height": height}
+            figure = figures.clusters(picture, shown, **look.colours(shown), **drawing)
             st.plotly_chart(figure, key=f"preview-{side}", alt=alt)
         st.caption(note)
 
@@ -205,19 +220,32 @@ def expected(how: str, count: int) -> str:
     return f"{max(1, round((arranged + each * count) / 60))} min"
 
 
-def show_plain(side: Side, look: Look, first: Side, **marks: Any) -> None:
-    """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`."""
-    drawing = look.colours(side.shown) | {"density": look.density, "narrow": True, "height": HEIGHT}
+def show_plain(
+    side: Side, look: Look, first: Side, saving: frame.Saving, *, legend: bool | None = None, **marks: Any
+) -> None:
+    """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`. `legend`
+    is as in `clusters`."""
+    drawing = look.colours(side.shown) | {"density": look.density, "narrow": True, "legend": legend}
+    drawing["height"] = HEIGHT + (100 if legend is None else 0)
     rows = partial(picture_rows, side.picture, side.shown)
     if look.as_map:
-        return show_dots(side, first, look, rows, marks)
+        return show_dots(side, first, look, rows, saving, marks, legend=legend is not False)
     if look.labels in (COARSE, FINE) and look.dimensions == 2:
         drawing["regions"] = words_on(side, fine=look.labels == FINE)
     figure = figures.clusters(side.picture, side.shown, svg=marking.NO_WEBGL in st.session_state, **drawing, **marks)
-    show_side(figure, side, first, look, rows)
+    show_side(figure, side, first, look, rows, saving)
 
 
-def show_dots(side: Side, first: Side, look: Look, rows: frame.Rows, marks: Mapping[str, Any]) -> None:
+def show_dots(
+    side: Side,
+    first: Side,
+    look: Look,
+    rows: frame.Rows,
+    saving: frame.Saving,
+    marks: Mapping[str, Any],
+    *,
+    legend: bool,
+) -> None:
     """The map of a side's sentences, and its data as a file."""
     alt, key, carry = alt_of(side, look), dot_map.key_of(side.name), carried(side, first)
     dot_map.put_map(
@@ -226,9 +254,10 @@ def show_dots(side: Side, first: Side, look: Look, rows: frame.Rows, marks: Mapp
         {**marks, "count": len(side.shown)},
         alt=alt,
         height=HEIGHT,
+        legend=legend,
         on_marked=partial(marking.on_map_marked, side.name, key, len(side.shown), carry),
     )
-    with st.popover("Save", icon=":material/download:", type="tertiary", key=f"{key}-save"):
+    with saving.popover(key):
         frame.csv_button(rows, key, frame.file_name(alt, key))
 
 
@@ -255,60 +284,67 @@ def words_on(side: Side, *, fine: bool) -> Regions:
     return cached.picture_regions(counted, side.picture.points, side.shown.labels, fine, *picture)
 
 
-def show_side(figure: go.Figure, side: Side, first: Side, look: Look, rows: frame.Rows) -> None:
+def show_side(
+    figure: go.Figure, side: Side, first: Side, look: Look, rows: frame.Rows, saving: frame.Saving = frame.BELOW
+) -> None:
     """A figure of a side's sentences as points, with its alt text, its export and its tools."""
     count, dimensions = side.picture.points.shape
     marks: dict[str, Any] = {}
     if dimensions == 2:
         marks["on_select"] = partial(marking.on_marked, side.name, side.chart, count, carried(side, first))
         marks["selection_mode"] = ("points", "box", "lasso") if count <= MOST else ("box",)
-    frame.picture(figure, key=side.chart, alt=alt_of(side, look), rows=rows, tools=("select2d", "lasso2d"), **marks)
+    marks |= {"tools": ("select2d", "lasso2d"), "saving": saving}
+    frame.picture(figure, key=side.chart, alt=alt_of(side, look), rows=rows, **marks)
     if dimensions == 3:
         st.caption(IN_SPACE)
 
 
-def show_figures(side: Side, box: Any) -> None:
-    """Write the figures of space and picture into the box, and here how far the picture can be trusted."""
-    labels, picture = side.shown.labels, side.picture
-    if len(set(labels)) < 2:  # nothing that could stand apart
-        box.markdown(f"**{frame.plain(side.space.name)}**")
-        st.caption(frame.plain(f"The picture: {picture.quality}.") if picture.quality else "")
-        return
-    in_space = (side.space.key, side.key)
-    in_picture = (*in_space, picture.method, picture.points.shape[1])
-    where = "embedding space", f"picture ({picture.name})"
-    if not {in_space, in_picture} <= cached.made_before():
-        box = box.empty()
-        figures_table(box, side.space.name, dict.fromkeys(where))
-    rows = side.vectors()[1]
-    space = cached.class_separation(rows, labels, *in_space)
-    drawn = cached.class_separation(picture.points, labels, *in_picture)
-    figures_table(box, side.space.name, dict(zip(where, (space, drawn), strict=True)))
-    notes = [side.space.note] if side.space.note else []
-    notes += [f"The picture: {picture.quality}."] if picture.quality else []
-    if space.sample < len(labels):  # of sparse rows the ratio is measured on the sample, too
-        sampled = "Silhouette and Hit@1" if isinstance(rows, np.ndarray) else "The figures of the space"
-        notes.append(f"{sampled} are measured on a sample of {space.sample:,}.")
+def show_name(side: Side) -> None:
+    """The name of a side's space, above its picture."""
+    st.markdown(f"**{frame.plain(side.space.name)}**")
+
+
+def show_figures(sides: Sequence[Side], box: Any) -> None:
+    """Write the figures of all spaces and pictures into the box, and here how far the pictures can be trusted."""
+    measured: list[tuple[str, Separation | None]] = []
+    notes, box = [], box.empty()
+    for side in sides:
+        labels, picture, rows = side.shown.labels, side.picture, side.vectors()[1]
+        notes += [side.space.note] if side.space.note else []
+        notes += [f"The picture of {side.space.name}: {picture.quality}."] if picture.quality else []
+        if len(set(labels)) < 2:  # nothing that could stand apart
+            continue
+        in_space = (side.space.key, side.key)
+        in_picture = (*in_space, picture.method, picture.points.shape[1])
+        names = side.space.name, f"its picture ({picture.name})"
+        if not {in_space, in_picture} <= cached.made_before():
+            figures_table(box, [*measured, *((name, None) for name in names)])
+        space = cached.class_separation(rows, labels, *in_space)
+        measured += zip(names, (space, cached.class_separation(picture.points, labels, *in_picture)), strict=True)
+        if space.sample < len(labels):  # of sparse rows the ratio is measured on the sample, too
+            sampled = "silhouette and Hit@1" if isinstance(rows, np.ndarray) else "the figures of the space"
+            notes.append(f"Of {side.space.name} {sampled} are measured on a sample of {space.sample:,}.")
+    if measured:
+        figures_table(box, measured)
     st.caption(frame.plain(" ".join(notes)))
 
 
-def figures_table(box: Any, name: str, separations: Mapping[str, Separation | None]) -> None:
-    """The name of a space, and below it where something was measured -> the three figures; None: not yet."""
-    lines = [f"| {frame.plain(name)} | inter/intra | silhouette | Hit@1 |", "|:--|--:|--:|--:|"]
-    for where, measured in separations.items():
-        values = () if measured is None else (measured.ratio, measured.silhouette, measured.hit)
+def figures_table(box: Any, measured: Sequence[tuple[str, Separation | None]]) -> None:
+    """Where something was measured, and the three figures, or None while they are worked out."""
+    lines = ["| measured in | inter/intra | silhouette | Hit@1 |", "|:--|--:|--:|--:|"]
+    for where, separation in measured:
+        values = () if separation is None else (separation.ratio, separation.silhouette, separation.hit)
         cells = ["–" if np.isnan(value) else f"{value:.3f}" for value in values] or ["…"] * 3
-        lines.append("| " + " | ".join([where, *cells]) + " |")
+        lines.append("| " + " | ".join([frame.plain(where), *cells]) + " |")
     box.markdown("\n".join(lines))
 
 
 def save_vectors(side: Side) -> None:
     """The vectors behind a picture as files."""
-    with st.popover("Save the vectors", icon=":material/download:", type="tertiary", key=f"vectors-{side.name}"):
-        for ending, name in ((".npz", "NPZ"), (".parquet", "Parquet")):
-            content = partial(_vector_file, side, ending)
-            file, key = f"vectors{ending}", f"vectors-{side.name}{ending}"
-            frame.download(f"Vectors as {name}", content, file, "application/octet-stream", key)
+    for ending, name in ((".npz", "NPZ"), (".parquet", "Parquet")):
+        content = partial(_vector_file, side, ending)
+        file, key = f"vectors{ending}", f"vectors-{side.name}{ending}"
+        frame.download(f"Vectors as {name}", content, file, "application/octet-stream", key)
 
 
 def _vector_file(side: Side, ending: str) -> bytes:

@@ -107,6 +107,7 @@ canvas {position: absolute; inset: 0; width: 100%; height: 100%}
 button {font: inherit; color: inherit; cursor: pointer; min-height: 24px; min-width: 24px; border-radius: 0.3rem;
   background: none; border: 1px solid var(--st-border-color)}
 .tools button[aria-pressed=true] {border-color: var(--st-primary-color); box-shadow: inset 0 -2px var(--st-primary-color)}
+.legend[hidden] {display: none}
 .legend button {border-color: transparent; text-align: left}
 .legend button[aria-pressed=false] {text-decoration: line-through}
 .legend span {font-size: 1.3em}
@@ -178,6 +179,7 @@ class DotMap {
     this.data = data;
     this.over.setAttribute('aria-label', data.alt);
     this.over.parentElement.style.height = `${data.height}px`;
+    this.legend.hidden = !data.legend;
     if (!this.works) {
       this.host.textContent = 'This browser has no WebGL, so plotly draws the picture, of fewer sentences.';
       if (!this.told) this.tell({ webgl: false });
@@ -254,13 +256,20 @@ class DotMap {
       button.append(sign, ` ${name}`);
       button.setAttribute('aria-pressed', 'true');
       button.onclick = () => {
-        if (!this.hidden.delete(look)) this.hidden.add(look);
-        button.setAttribute('aria-pressed', String(!this.hidden.has(look)));
-        this.colour();
-        this.draw();
+        const hides = !this.hidden.has(look), same = map => String(map.points?.legend) === String(this.points.legend);
+        for (const map of [...MAPS].filter(same)) map.hide(look, hides);
       };
       return button;
     }));
+  }
+
+  // A class, here and in the map beside, whose legend it is, too.
+  hide(look, hides) {
+    this.hidden[hides ? 'add' : 'delete'](look);
+    const at = this.points.legend.findIndex(entry => entry[1] === look);
+    this.legend.children[at].setAttribute('aria-pressed', String(!hides));
+    this.colour();
+    this.draw();
   }
 
   // --- drawing ---

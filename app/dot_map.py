@@ -122,9 +122,10 @@ def put_map(
     alt: str,
     height: int,
     on_marked: Callable[[], None],
+    legend: bool = True,
 ) -> None:
     """The map called `slot` of these points, with the `marks` of a picture: rows that are chosen and found, the row
-    with a ring, and where typed sentences lie."""
+    with a ring, and where typed sentences lie. A map without a `legend` hides what is hidden by that of another one."""
     name, content = points
     chosen, ring, landed = marks["chosen"], marks["ring"], marks["landed"]
     with st.container(gap=None):
@@ -134,6 +135,7 @@ def put_map(
             "points": name,
             "alt": alt,
             "height": height,
+            "legend": legend,
             "marked": chosen is not None,
             "chosen": None if chosen is None or list(chosen) == [ring] else bits(chosen, marks["count"]),
             "found": list(marks["found"]),

@@ -17,7 +17,8 @@ from __future__ import annotations
 import gc
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -152,7 +153,40 @@ def head(title: str, about: str, *formulas: str) -> None:
                 st.latex(formula)
 
 
-def picture(figure: go.Figure, *, key: str, alt: str, rows: Rows, tools: Collection[str] = (), **chart: Any) -> Any:
+@dataclass(frozen=True)
+class Saving:
+    """The button behind which a picture is saved: its name, where it stands if not below the picture, and what else
+    there is to save."""
+
+    name: str = "Save"
+    place: Any = None
+    more: Callable[[], None] | None = None
+
+    @contextmanager
+    def popover(self, key: str) -> Iterator[None]:
+        """What is saved, and then what else there is."""
+        with (
+            self.place or nullcontext(),
+            st.popover(self.name, icon=":material/download:", type="tertiary", key=f"{key}-save"),
+        ):
+            yield
+            if self.more:
+                self.more()
+
+
+BELOW = Saving()
+
+
+def picture(
+    figure: go.Figure,
+    *,
+    key: str,
+    alt: str,
+    rows: Rows,
+    tools: Collection[str] = (),
+    saving: Saving = BELOW,
+    **chart: Any,
+) -> Any:
     """The figure, with its name for those who do not see it, and below it what it can be saved as.
 
     `rows` makes the data behind it, only when somebody asks for them; `tools` are plotly's buttons to select with. The
@@ -166,7 +200,7 @@ def picture(figure: go.Figure, *, key: str, alt: str, rows: Rows, tools: Collect
         "modeBarButtonsToRemove": [tool for tool in ("select2d", "lasso2d", "autoScale2d") if tool not in tools],
     }
     event = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
-    with st.popover("Save", icon=":material/download:", type="tertiary", key=f"{key}-save"):
+    with saving.popover(key):
         st.radio("The camera above the picture saves a", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
         download("Picture as HTML", lambda: page_of(figure, alt), f"{name}.html", "text/html", f"{key}-html")
         csv_button(rows, key, name)

@@ -33,7 +33,8 @@ FARTHEST = 1e38
 STATE, ROW, NO_WEBGL = "marked", "row", "no-webgl"
 QUERY, TYPED, READ = "query", "typed", "read"  # the widgets of what is searched, typed and read
 
-# Put into a page whose points can be clicked, it gives the one that was a ring in its own picture, too.
+# Put into a page whose points can be clicked, it gives the one that was a ring in its own picture, too; and a picture
+# without a legend hides what the legend beside it hides.
 RING = """\
 <script>
 (() => {
@@ -56,10 +57,22 @@ RING = """\
     for (const name in looks) ring.setAttribute(name, looks[name]);
     plot.plot.node().append(ring);
   };
+  const follow = picture => {
+    for (const other of document.querySelectorAll('.js-plotly-plot')) {
+      if (other === picture || other._fullLayout?.showlegend || !picture._fullLayout.showlegend) continue;
+      for (const trace of other._fullData) {
+        const same = picture._fullData.find(each => each.name === trace.name);
+        const hidden = same?.visible === 'legendonly', group = other.querySelector('.trace' + trace.uid);
+        if (group) group.style.display = hidden ? 'none' : '';
+        trace.hoverinfo = hidden ? 'skip' : trace._input?.hoverinfo ?? 'all';
+      }
+    }
+  };
   const equip = picture => {
     if (picture.labkitRing || !picture.on) return;
     picture.labkitRing = true;
     for (const event of events) picture.on('plotly_' + event, () => requestAnimationFrame(() => draw(picture)));
+    picture.on('plotly_restyle', () => follow(picture));
     draw(picture);
   };
   const look = () => document.querySelectorAll('.js-plotly-plot').forEach(equip);

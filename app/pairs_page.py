@@ -297,8 +297,6 @@ def page() -> None:
         st.caption(
             f"{len(batch)} sentences of {how['split']} · loss {examined.value:.4g} · kept {kept[0]} and {kept[1]} pairs"
         )
-        loss = LOSSES[settings.loss]
-        st.caption(f"**{loss.title}**: {frame.plain(loss.formula)}. {frame.plain(loss.origin)}. {loss.weight}")
         if view == BATCH and not any(examined.share_kept(kind) for kind in ("positive", "negative")):
             st.info(IN_ORDER)
         code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
@@ -310,6 +308,8 @@ def page() -> None:
         else:
             show = show_losses if view == CURVES else show_batch
             show(examined, anchor, code)
+        loss = LOSSES[settings.loss]  # below the pictures, which are what one comes for
+        st.caption(f"**{loss.title}**: {frame.plain(loss.formula)}. {frame.plain(loss.origin)}. {loss.weight}")
     frame.show_link(own_file=opened.own)
 
 

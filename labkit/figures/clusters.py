@@ -25,7 +25,18 @@ from labkit.corpora.records import SPLITS, Labelled
 from labkit.evaluation.classes import NO_CLASS
 from labkit.evaluation.neighbours import Movement
 from labkit.evaluation.regions import Regions
-from labkit.figures.drawing import Entries, annotation, bars, curve, figure_of, hover_lines, marks, short, telling
+from labkit.figures.drawing import (
+    Entries,
+    annotation,
+    bars,
+    curve,
+    figure_of,
+    hover_lines,
+    margin,
+    marks,
+    short,
+    telling,
+)
 from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, RISING, STYLES, style
 from labkit.figures.panels import EMPTY, below, on
 from labkit.projection.picture import Projection
@@ -200,6 +211,7 @@ LETTERS, WIDTH = 15, 34  # of a name and of a line in a small picture
 BELOW = below(-0.02) | {"entrywidth": 94, "font": {"size": 12}}
 UNDER = {"orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.9}  # a scale of colours
 LETTER, LINE = 7.0, 15.0  # pixels that a name in the picture takes
+ENTRY, SCALE = 19, 60  # pixels that a line of the legend, and a scale of colours, take below a picture
 WAYS = 200  # lines from where a sentence stood to where it stands: more would hide one another
 STEPS = (0, 1, -1, 2, -2)  # lines by which it may be moved off another
 
@@ -220,6 +232,7 @@ def clusters(
     named: bool = False,
     regions: Regions | None = None,
     narrow: bool = False,
+    legend: bool | None = None,
     height: int = 450,
     svg: bool = False,
 ) -> go.Figure:
@@ -234,6 +247,8 @@ def clusters(
     named     with the names of classes in the plane, where they do not lie on one another
     regions   with the words of regions in their place
     narrow    for a small screen: the legend below, no titles on axes that mean nothing
+    legend    with or without one, and axes that have the whole `height` either way: for pictures beside each other, of
+              which one has the legend for all; None: it takes of the height what it needs
     svg       without WebGL in the plane, however many the points: for a browser that has none, and for print
     """
     n, dimensions = projection.points.shape
@@ -262,18 +277,34 @@ def clusters(
         drawing.append(_over(landed, n, "star", 20, "#F0E442", "typed"))
     if dimensions == 2 and n > MOST:
         drawing.append(_cover(projection.points))
-    legend = {"itemsizing": "constant", "traceorder": "normal"} | (BELOW if narrow else {"font": {"size": 13}})
+    listed = {"itemsizing": "constant", "traceorder": "normal"} | (BELOW if narrow else {"font": {"size": 13}})
     hover = {"align": "left", "font": {"size": 14}}
+    inside = height - (150 if legend is None else 20)  # about the pixels of the axes
     axes = _space(projection) if dimensions == 3 else _plane(projection, titles=not narrow, covered=n > MOST)
     if regions is not None and dimensions == 2:  # a little less room than there is, so that none lie on one another
-        axes["annotations"] = words_in(projection.points, regions, (240.0 if narrow else 400.0, height - 210.0))
+        axes["annotations"] = words_in(projection.points, regions, (240.0 if narrow else 400.0, inside - 60.0))
     elif named and dimensions == 2:
         names = colours if colours.names else colouring(points, CLASS, most=most, order=order)  # numbers have none
         if len(names.names) > 1:
-            axes["annotations"] = names_in(projection.points, names, (300.0 if narrow else 500.0, height - 150.0))
+            axes["annotations"] = names_in(projection.points, names, (300.0 if narrow else 500.0, float(inside)))
     if svg:
         drawing = [trace | ({"type": "scatter"} if trace.get("type") == "scattergl" else {}) for trace in drawing]
-    return figure_of(drawing, height=height, legend=legend, hoverlabel=hover, dragmode="pan", **axes)
+    if legend is not None:
+        axes |= fixed(drawing, height, legend=legend)
+    layout = {"height": height, "legend": listed, "hoverlabel": hover, "dragmode": "pan"} | axes
+    return figure_of(drawing, **layout)
+
+
+def fixed(drawing: Sequence[Entries], height: int, *, legend: bool, **numbers: int) -> Entries:
+    """The part of a layout that keeps the axes as large with a legend as without one: it has room of its own below
+    them, in two columns. `numbers`: pixels around the axes for what is written on them."""
+    names = sum(bool(trace.get("name")) and trace.get("showlegend", True) for trace in drawing)
+    scales = [trace["marker"] for trace in drawing if "colorbar" in trace.get("marker", {})]
+    for marker in scales:
+        marker["showscale"] = legend
+    room = (SCALE if scales else ENTRY * math.ceil(names / 2) + 12) if legend and (scales or names) else 10
+    around = margin(10) | numbers | {"b": room + numbers.get("b", 0), "autoexpand": False}
+    return {"height": height + room - 10, "margin": around, "showlegend": legend and names > 0}
 
 
 def names_in(

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from labkit.evaluation.geometry import PROBED, EpochCosines
 from labkit.figure_names import DEV, OF_PROBE, spoken
-from labkit.figures.clusters import CLASS, WIDTH, colouring, names_in, traces
+from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
 from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, margin, marks, short, stroke
 from labkit.figures.palette import CLEAR, COLOURS, DASHES, FAINT, INK, MARKS, NEGATIVE, POSITIVE, look
 from labkit.figures.panels import ABOVE, below, grid, on, side_by_side, stacked
@@ -41,6 +41,7 @@ def clusters_over_epochs(
     found: Sequence[int] | np.ndarray = (),
     ring: int | None = None,
     named: bool = False,
+    legend: bool | None = None,
     height: int = 600,
 ) -> go.Figure:
     """A run's probe over the epochs: points that travel within fixed axes, and below them the curves of inter / intra.
@@ -63,8 +64,8 @@ def clusters_over_epochs(
     for ringed, size, name in ((found, 15, "found"), ([] if ring is None else [ring], 26, "")):
         groups.append(np.asarray(ringed, np.int32))
         marker = {"symbol": "circle-open", "size": size, "color": "#D55E00", "line": {"width": 3}}
-        legend = {"name": name, "showlegend": bool(name and len(ringed))}
-        moving.append(_still(points[groups[-1]], marker) | legend | on(1))
+        named_so = {"name": name, "showlegend": bool(name and len(ringed))}
+        moving.append(_still(points[groups[-1]], marker) | named_so | on(1))
     hover = f"epoch %{{x}}: %{{y:.3f}}{NAME}"
     ratios = [_ratios(journey, attribute) for attribute, *_ in CURVES]
     curves = [
@@ -82,15 +83,17 @@ def clusters_over_epochs(
     longest = max(map(len, written))  # a frame with fewer would leave those of the one before
     nothing: Entries = {"text": "", "visible": False}
     written = [[*each, *[nothing] * (longest - len(each))] for each in written]
+    drawing, size = [*moving, *curves, dots], {"height": height, "margin": margin(32) | {"l": 50}}
+    if legend is not None:
+        size = fixed(drawing, height, legend=legend, t=32, l=50, b=45)
     return figure_of(
-        [*moving, *curves, dots],
+        drawing,
         frames=[_frame(journey, place, groups, written[place]) for place in range(len(journey))],
-        height=height,
         annotations=[_said(journey, at), *written[at]],
         updatemenus=[_menu(journey, at)],
         legend=below(-0.13) | {"entrywidth": 68, "font": {"size": 11}, "itemsizing": "constant"},
         dragmode="pan",
-        margin=margin(32),
+        **size,
         **_axes(journey),
     )
 

@@ -65,11 +65,18 @@ def marked(view, listener) -> list[int]:  # type: ignore[no-untyped-def]
 def test_first_picture_click_and_silence(address: str, listener, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     view = listener.go(address)
     view.wait_for_selector(".js-plotly-plot .scatterlayer .trace .point")
-    view.wait_for_selector("td:text-is('embedding space')")  # the figures come after the picture
+    view.wait_for_selector("td:text-is('mean word vectors') ~ td:text('0.')")  # the figures come after the picture
     listener.settle()
     assert view.locator(".js-plotly-plot").first.locator(".point").count() > 100
     assert view.locator(".js-plotly-plot").first.locator(".legend .traces").count() >= 10
-    assert view.locator("td:text-is('embedding space')").count() == view.locator(".js-plotly-plot").count()
+    assert view.locator("td:text-matches('^its picture')").count() == view.locator(".js-plotly-plot").count() == 2
+    assert view.locator(".js-plotly-plot .legend").count() == 1  # of both
+    shown = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture =>
+        [...picture.querySelectorAll('.scatterlayer .trace')].filter(trace => trace.style.display != 'none').length)"""
+    classes = view.evaluate(shown)[1]
+    for left in (classes - 1, classes):  # hidden in the other picture, too, and shown again
+        view.locator(".legendtoggle").nth(3).click()
+        view.wait_for_function(f"({shown})()[1] == {left}")
     assert view.locator("[data-testid=stException]").count() == 0
     assert view.locator("text=Streamlit").count() == 0  # nothing but ours on the page
     view.screenshot(path=tmp_path / "first.png")

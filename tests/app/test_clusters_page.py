@@ -108,8 +108,19 @@ def test_every_corpus_has_a_picture_and_named_figures(opened: Opened, name: str)
     )
     table = next(found.value for found in page.markdown if "inter/intra" in found.value)
     rows = [line.split("|")[1:-1] for line in table.splitlines()]
-    assert [row[0].strip() for row in rows] == ["TF-IDF", ":--", "embedding space", "picture (PCA)"]
+    assert [row[0].strip() for row in rows] == ["measured in", ":--", "TF-IDF", "its picture (PCA)"]
     assert all(np.isfinite(float(cell)) for row in rows[2:] for cell in row[1:])
+
+
+def test_of_two_pictures_of_one_legend_one_has_it_and_both_have_one_table(opened: Opened) -> None:
+    page = fine(opened("clusters_page", **QUICK, right="LSA").run())
+    first, second = (figure(page, number)["layout"] for number in range(2))
+    assert (first["showlegend"], second["showlegend"]) == (True, False)
+    assert first["height"] - first["margin"]["b"] == second["height"] - second["margin"]["b"]  # as large as the other
+    tables = [found.value for found in page.markdown if "inter/intra" in found.value]
+    (table,) = tables
+    rows = [line.split("|")[1].strip() for line in table.splitlines()[2:]]
+    assert rows == ["TF-IDF", "its picture (PCA)", "LSA", "its picture (PCA)"]
 
 
 @pytest.mark.parametrize(("how", "solid"), [("PCA", "true"), ("t-SNE", "false"), ("LLE", "false")])

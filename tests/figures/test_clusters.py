@@ -133,6 +133,17 @@ def test_names_are_looked_for_once_as_long_as_the_sentences_are_in_use() -> None
     assert len(_KEPT) < before
 
 
+def test_a_legend_of_its_own_room_leaves_the_axes_as_large_as_none_does() -> None:
+    # 3 classes stand in two lines of 19 pixels, with 12 around them; without a legend 10 pixels are left
+    with_one, without = (clusters(*some(40), narrow=True, legend=legend).layout for legend in (True, False))
+    assert (with_one.height, with_one.margin.b) == (450 + 2 * 19 + 12 - 10, 2 * 19 + 12)
+    assert (without.height, without.margin.b) == (450, 10)
+    assert (with_one.showlegend, without.showlegend) == (True, False)
+    by_height = [clusters(*some(40), by="height", narrow=True, legend=legend) for legend in (True, False)]
+    assert [figure.data[0].marker.showscale for figure in by_height] == [True, False]
+    assert [figure.layout.height for figure in by_height] == [500, 450]  # the scale takes 60 pixels for the 10
+
+
 def test_on_a_small_screen_the_legend_is_below_and_axes_have_no_titles() -> None:
     wide, narrow = (clusters(*some(40), narrow=narrow).layout for narrow in (False, True))
     assert (wide.xaxis.title.text, narrow.xaxis.title.text) == ("PCA 1", None)
