@@ -47,6 +47,7 @@ READABLE = f"""
   text-shadow: {", ".join([f"0 0 3px light-dark({', '.join(GROUND)})"] * 3)} !important}}
 :is([data-tag-index], [data-testid=stBaseButton-primary]) :is(span, p, svg) {{
   color: light-dark({", ".join(ON_PRIMARY)})}}
+[data-testid=stCaptionContainer] code {{color: inherit; background: none; padding: 0}}
 @media (max-width: 640px) {{
   .stElementContainer:has(.stPlotlyChart) {{margin-top: 2rem}}
   .stPlotlyChart, .stPlotlyChart .js-plotly-plot {{overflow: visible !important}}

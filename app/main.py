@@ -39,6 +39,9 @@ STEPS = """\
 (() => {
   if (window.labkitSteps) return;
   window.labkitSteps = true;
+  const wide = formula => { if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0; };  // for arrow keys
+  const formulas = () => document.querySelectorAll('.katex-display:not([tabindex])').forEach(wide);
+  new MutationObserver(formulas).observe(document.body, {childList: true, subtree: true});
   PLOTLY  // its script is fetched at once, not only when a first picture has come
   const push = history.pushState.bind(history), mend = history.replaceState.bind(history);
   let pressed = false, moving = false, last = '', at = 0;
