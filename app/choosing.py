@@ -42,6 +42,7 @@ VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfi
 NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
 IMPORTS = {  # what a line of code calls -> what it needs
     "METHODS[": "from labkit import METHODS",
+    "class_order(": "from labkit.corpora.relations import class_order",
     " load(": "from labkit.corpora import load",
     "regions(": "from labkit.evaluation.regions import counted_words, regions",
     "DEMONSTRATIONS[": "from labkit.lab.shipped import DEMONSTRATIONS",

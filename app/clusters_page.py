@@ -230,7 +230,8 @@ def look_of(opened: cached.Opened, shown: Labelled | None, *, moved: bool = True
         how = "pca"
     order = cached.classes_of_corpus(opened)[0]
     if order == (UNLABELLED,) and shown is not None:  # the largest of the classes found first
-        order = tuple(sorted(sizes := Counter(shown.labels), key=lambda name: (name == NO_CLASS, -sizes[name])))
+        sizes = Counter(shown.labels)
+        order = tuple(sorted(sizes, key=lambda name: (name == NO_CLASS, -sizes[name], name)))
     return Look(how, 3 if solid else 2, by, most, density and not epochs, order, labels, as_map)
 
 
@@ -303,8 +304,8 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
     for side in sides:
         landmarks = cached.landmarks_for(look.how, len(shown))
         among = "" if landmarks is None else f", landmarks={landmarks}"
-        values = {"shown": line, "dimensions": look.dimensions, "landmarks": among, "found": code_of(found, shown)}
-        show_side_code(CODE, side, sides, opened, look, **values)
+        values = {"shown": line, "dimensions": look.dimensions, "landmarks": among}
+        show_side_code(CODE, side, sides, opened, look, **values | code_of(found, side, sides[0]))
 
 
 # --- the sentences behind the points: to search, to type, to read ------------------------------------------------
@@ -580,13 +581,21 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
     show_side(figure, side, first, look, journey.rows)
 
 
-def code_of(found: tuple[str, int] | None, shown: Labelled) -> str:
-    """The lines that find the classes again, if there are any; they are those of the first picture's vectors."""
+def code_of(found: tuple[str, int] | None, side: Side, first: Side) -> dict[str, str]:
+    """The lines that find the classes again, if there are any, and the order of their colours.
+
+    They are found in the vectors of the first picture: another one's code makes these, too, before its own.
+    """
     if found is None:
-        return ""
-    as_what = f"extra={{**shown.extra, {cached.FOUND!r}: found}}" if cached.FOUND in shown.extra else "labels=found"
+        return {"found": "", "order": ORDER}
+    bare = cached.FOUND not in side.shown.extra
+    as_what = "labels=found" if bare else f"extra={{**shown.extra, {cached.FOUND!r}: found}}"
+    rows = "vectors" if side is first else "first.encode(shown.texts, normalize_embeddings=True)"
     way, count = found
-    return FOUND_CODE.format(way=way, count=count, what=as_what)
+    code = FOUND_CODE.format(rows=rows, way=way, count=count, what=as_what)
+    return {"found": code, "order": ORDER_FOUND if bare else ORDER} | (
+        {} if side is first else {"before": f"{first.space.code}\nfirst = method"}
+    )
 
 
 # --- the view of who moved ---------------------------------------------------------------------------------------
@@ -637,6 +646,8 @@ def show_side_code(lines: str, side: Side, sides: list[Side], opened: cached.Ope
     """The lines that make the picture of a side."""
     of = side.title if len(sides) > 1 else ""
     space, measured = code_of_colour(side, sides, look, values.get("at"))
+    if before := values.pop("before", ""):
+        space = replace(space, code=f"{before}\n{space.code}")
     values |= {"by": look.by, "most": look.most, "measured": measured, "labels": CODE_OF_LABELS[look.labels]}
     choosing.show_code(lines, space, opened, of, how=look.how, **values)
 
@@ -667,7 +678,6 @@ POINTS = """\
 from labkit.corpora.relations import points
 shown = points(corpus, classes=len(corpus), most={most})"""
 CODE = """\
-from labkit.corpora.relations import class_order
 from labkit.figures import clusters
 from labkit.projection import project
 {shown}
@@ -675,13 +685,15 @@ vectors = method.encode(shown.texts, normalize_embeddings=True)
 picture = project(vectors, {how!r}, {dimensions}{landmarks})
 {found}
 {measured}
-clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus){labels}).show()
+clusters(picture, shown, by={by!r}, most={most}, order={order}{labels}).show()
 """
+ORDER = "class_order(corpus)"
+ORDER_FOUND = 'sorted(set(found), key=lambda name: (name == "none", -found.count(name), name))'
 FOUND_CODE = """\
 from dataclasses import replace
 from labkit.evaluation.classes import found_clusters
 from labkit.evaluation.regions import found_classes
-found = found_classes(shown.texts, found_clusters(vectors, {way!r}, {count}))
+found = found_classes(shown.texts, found_clusters({rows}, {way!r}, {count}))
 shown = replace(shown, {what})"""
 EPOCHS_CODE = """\
 from labkit.corpora.relations import class_order

@@ -738,6 +738,36 @@ def test_classes_found_are_a_second_colour_of_a_corpus_with_labels(opened: Opene
     assert page.selectbox(key="colour").value == "class"
 
 
+def drawn(figure: dict) -> list[tuple]:
+    """The rows of each class of a picture with its colour, as the page or its code draws it; not its name, which a
+    small picture cuts."""
+    found = [trace for trace in figure["data"] if "customdata" in trace]
+    looks = [trace["marker"]["color"] for trace in found]
+    looks = [look if isinstance(look, str) else numbers(look).round(5).tolist() for look in looks]
+    return [(numbers(trace["customdata"]).tolist(), look) for trace, look in zip(found, looks, strict=True)]
+
+
+@pytest.mark.parametrize("colour", ["class found", "what moved"])
+def test_the_code_of_both_sides_finds_the_classes_of_the_page(opened: Opened, run_code: RunCode, colour: str) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"left": "SIF", "right": "TF-IDF"}, found="k-means").run())
+    fine(page.selectbox(key="colour").select(colour).run())
+    for number in (0, 1):
+        shown = json.loads(run_code(page, number)[-1].to_json())
+        assert drawn(shown) == drawn(figure(page, number))
+
+
+def test_the_code_of_both_sides_finds_the_classes_of_lines_without_labels(
+    opened: Opened, run_code: RunCode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = fine(pasted(opened, "\n".join(LINES), right="LSA", **{"found-count": "5"}))
+    monkeypatch.chdir(tmp_path)
+    Path("mine.txt").write_text("\n".join(LINES))
+    for number in (0, 1):
+        shown = json.loads(run_code(page, number)[-1].to_json())
+        assert len(drawn(shown)) == 5
+        assert drawn(shown) == drawn(figure(page, number))
+
+
 def test_density_says_before_how_long_it_takes(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("labkit.evaluation.classes.CLUSTERED", 20)
     page = fine(pasted(opened, "\n".join(LINES), **{"found-bare": "density"}))
