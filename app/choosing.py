@@ -264,6 +264,20 @@ def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int,
     return chosen
 
 
+def two_on_slider(
+    label: str, numbers: Sequence[int], keys: tuple[str, str], default: tuple[int, int], **slider: Any
+) -> tuple[int, int]:
+    """Two of these rising numbers on a slider with two ends; both stand in the address of the page."""
+    wished = sorted(frame.number_in_address(key, numbers[-1] + 1, at) for key, at in zip(keys, default, strict=True))
+    start = (wished[0], wished[1]) if wished[0] != wished[1] and set(wished) <= set(numbers) else default
+    if any([frame.address_changed(key) for key in keys]):
+        st.session_state[f"{keys[0]}-choice"], start = start, default
+    low, high = st.select_slider(label, numbers, start, key=f"{keys[0]}-choice", **slider)
+    for key, number in zip(keys, (low, high), strict=True):
+        frame.keep_in_address(key, int(number))
+    return int(low), int(high)
+
+
 # --- runs to choose from -----------------------------------------------------------------------------------------
 
 

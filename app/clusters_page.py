@@ -62,6 +62,7 @@ from labkit.projection.placement import matching, neighbours
 Ask = Callable[[int, str, bool, Callable[[], str | None] | None], None]  # number, neighbour, typed, the right one
 NOW, EPOCHS, MEASURED, WHO = VIEWS = ["Sentences", "Over the epochs", "Cosines", "Who moved"]
 NOTHING_COMPARED = "Choose other vectors beside these in the sidebar, or a run that was trained in epochs."
+SAME_EPOCH = "Both ends of the slider are at epoch {epoch}: draw one of them to another epoch."
 TEST, ALL = "of the test split", "of all splits"
 AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
 PLOTTED = 2_000  # sentences: above, a map
@@ -91,7 +92,7 @@ keeps all of them. So each figure is given twice: measured in the embedding spac
 
 Two colours are measured, sentence by sentence. **Trust**: of its 5 nearest in the embedding space, the share that is
 among its 5 nearest in the picture. **What moved**: how much of its 10 nearest changed, from the left space to the right
-one or from a run's first epoch to a later one; 0: none of them, 1: all.
+one or from one epoch of a run to a later one; 0: none of them, 1: all.
 
 **PCA** is linear: far apart means far apart. **t-SNE**, **UMAP** and **LLE** keep neighbours together; how large a
 cluster looks, and how far from the next, means little there. Vectors have length one: near means a large cosine.
@@ -625,18 +626,23 @@ def show_who(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
 
 
 def show_who_in_epochs(opened: cached.Opened, space: Space, wanted: Comparison, place: Any) -> None:
-    """The first epoch of a run over a later one."""
+    """One epoch of a run over another one, at first the first and the last."""
     look, name = look_of(opened, None), wanted.epochs_of
     journey = journey_of(name, space, look, opened)
+    epochs = [int(epoch) for epoch in journey.epochs]
     with place:
-        epochs = [int(epoch) for epoch in journey.epochs]
-        epoch = choosing.number_on_slider("Epoch", epochs[1:], "epoch", epochs[-1], label_visibility="collapsed")
-    at = epochs.index(epoch)
-    before, after = (side_of(name, space, journey, number) for number in (0, at))
-    marking.update_marks(("epochs", space.key), ("who", look.how, epoch), look, len(journey.shown))
-    names = tuple(f"{space.name} at epoch {number}" for number in (epochs[0], epoch))
+        ends = choosing.two_on_slider(
+            "Two epochs", epochs, ("since", "epoch"), (epochs[0], epochs[-1]), label_visibility="collapsed"
+        )
+    if ends[0] == ends[1]:
+        st.info(SAME_EPOCH.format(epoch=ends[0]))
+        return
+    first, at = map(epochs.index, ends)
+    before, after = (side_of(name, space, journey, number) for number in (first, at))
+    marking.update_marks(("epochs", space.key), ("who", look.how, *ends), look, len(journey.shown))
+    names = tuple(f"{space.name} at epoch {number}" for number in ends)
     show_moved(before, after, (names[0], names[1]), look)
-    choosing.show_code(WHO_EPOCHS_CODE, space, how=look.how, at=at)
+    choosing.show_code(WHO_EPOCHS_CODE, space, how=look.how, first=first, at=at)
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
@@ -731,7 +737,7 @@ from labkit.figures import clusters, movement_bars
 from labkit.projection import laid_over, project, unit
 from labkit.projection.epochs import probe
 shown = probe(method.snapshots)
-spaces = [unit(method.snapshots.vectors[place]) for place in (0, {at})]
+spaces = [unit(method.snapshots.vectors[place]) for place in ({first}, {at})]
 moved = movement(*spaces)
 for group in moved_together(moved, shown.labels):
     print(group)

@@ -500,14 +500,20 @@ def test_who_moved_between_two_epochs_of_a_run(opened: Opened, run: Path, run_co
     has_pictures(page, 2)
     snapshots = load_run(run / "small").snapshots
     assert page.selectbox(key="compared").options == ["epochs of the left"]
-    for epoch in (2, 1):
-        moved = movement(*(unit(snapshots.vectors[at]) for at in (0, epoch)))
-        assert "From **small at epoch 0** to **small at epoch" in texts(page)
+    for first, last in ((0, 2), (1, 2), (0, 1)):
+        fine(page.select_slider(key="since-choice").set_value((first, last)).run())
+        moved = movement(*(unit(snapshots.vectors[at]) for at in (first, last)))
+        assert f"From **small at epoch {first}** to **small at epoch {last}**" in texts(page)
         assert f"has {moved.new.mean():.1f} new ones" in texts(page)
         points = next(trace for trace in figure(page)["data"] if "customdata" in trace)
         np.testing.assert_allclose(numbers(points["marker"]["color"]), moved.change, rtol=1e-6)
-        fine(page.select_slider(key="epoch-choice").set_value(1).run())
-    assert len(run_code(page)) == 2
+        assert [page.query_params[key] for key in ("since", "epoch")] == [str(first), str(last)]
+        mine = run_code(page)[-1].data[0].y
+        assert mine.tolist() == numbers(figure(page, 1)["data"][0]["y"]).tolist()
+    fine(page.select_slider(key="since-choice").set_value((1, 1)).run())
+    assert "Both ends of the slider are at epoch 1" in page.info[0].value
+    linked = with_runs(opened, run, view="Who moved", since="1", epoch="2")
+    assert linked.select_slider(key="since-choice").value == (1, 2)
     page = with_runs(opened, run, view="Over the epochs", colour="what moved", epoch="1")
     np.testing.assert_allclose(numbers(figure(page)["data"][0]["marker"]["color"]), moved.change, rtol=1e-6)
     np.testing.assert_allclose(run_code(page)[-1].data[0].marker.color, moved.change, rtol=1e-6)
