@@ -25,7 +25,15 @@ from labkit.evaluation.classes import Separation, found_clusters, separation
 from labkit.evaluation.geometry import EpochCosines, cosines_over_epochs, figures_over_epochs
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import Movement, movement
-from labkit.evaluation.regions import CountedWords, Regions, counted_words, found_classes, regions
+from labkit.evaluation.regions import (
+    CountedWords,
+    PlacedName,
+    Regions,
+    counted_words,
+    found_classes,
+    regions,
+    words_on_map,
+)
 from labkit.figures.clusters import with_column
 from labkit.lab.shipped import Origin, pictured
 from labkit.lab.shipped.pictures import known_origin
@@ -298,6 +306,14 @@ def picture_regions(
 ) -> Regions:
     """The regions of a picture with their words; `key` stands for the sentences and for the picture."""
     return regions(_words, _points, _labels, fine=fine)
+
+
+@keep(show_spinner="Looking for words …", show_time=True)
+def map_words(
+    _texts: Sequence[str], _points: np.ndarray, _labels: Sequence[str], fine: bool, *key: Any
+) -> tuple[tuple[PlacedName, ...], ...]:
+    """The words of a map's regions, whole and from close by; `key` stands for the sentences and for the picture."""
+    return words_on_map(_texts, _points, _labels, fine=fine)
 
 
 @keep(show_spinner="Arranging every epoch …", show_time=True)

@@ -270,7 +270,7 @@ def two_on_slider(
     """Two of these rising numbers on a slider with two ends; both stand in the address of the page."""
     wished = sorted(frame.number_in_address(key, numbers[-1] + 1, at) for key, at in zip(keys, default, strict=True))
     start = (wished[0], wished[1]) if wished[0] != wished[1] and set(wished) <= set(numbers) else default
-    if any([frame.address_changed(key) for key in keys]):
+    if any(frame.address_changed(key) for key in keys):
         st.session_state[f"{keys[0]}-choice"], start = start, default
     low, high = st.select_slider(label, numbers, start, key=f"{keys[0]}-choice", **slider)
     for key, number in zip(keys, (low, high), strict=True):

@@ -221,8 +221,7 @@ def look_of(opened: cached.Opened, shown: Labelled | None, *, moved: bool = True
     by = bar.selectbox("Colour", [*named, *measured_columns(shown, moved=moved)], key="colour", **keep)
     most = bar.slider("Classes with a colour of their own", 2, 36, 12, key="classes", **keep)
     as_map = not solid and wants_map(count)
-    unnamed = solid or as_map  # a map has the names of classes
-    labels = LABELS[0] if epochs else bar.selectbox("Labels", LABELS, key="labels", disabled=unnamed, **keep)
+    labels = LABELS[0] if epochs else bar.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)
     density = bar.toggle(
         "Lines of equal density", value=count > MOST, key="density", disabled=epochs or solid or as_map, **keep
     )

@@ -120,7 +120,7 @@ def shows_no_markup(page: AppTest) -> None:
 
 @pytest.fixture
 def run_code(monkeypatch: pytest.MonkeyPatch) -> RunCode:
-    """Runs lines of Python that a page shows, at first the first ones, as they are, and gives the figures shown so far."""
+    """Runs lines of Python that a page shows, the first or those of a number, and gives all figures shown so far."""
     figures: list[go.Figure] = []
     monkeypatch.setattr(go.Figure, "show", lambda self: figures.append(self))
 
