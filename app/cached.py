@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from labkit.sentpwnet.view import SentenceBatch
     from labkit.thematic.sections import Clustering, SectionAgreement, Sectioned, Themes
 
-UPLOAD_BYTES = 10 * 2**20  # of a visitor's corpus
 VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
 NEAREST = 10  # neighbours by which it is told who moved
 FOUND = "class found"  # the column of classes that were found, beside those of the corpus
@@ -101,10 +100,15 @@ def lab_corpus(name: str) -> Opened:
     return Opened(corpus, corpus.fingerprint)
 
 
-@keep(show_spinner="Reading the file …", refusals=True)
+def most_uploaded() -> int:
+    """The bytes that a visitor's corpus may have, as a file and unpacked: as much as the server takes."""
+    return int(st.get_option("server.maxUploadSize")) * 2**20
+
+
+@keep(show_spinner="Reading the file …", show_time=True, refusals=True)
 def uploaded_corpus(file: File) -> Opened:
     """A visitor's file, read in a process of its own."""
-    corpus, notes = corpus_apart(file.name, file.data, UPLOAD_BYTES)
+    corpus, notes = corpus_apart(file.name, file.data, most_uploaded())
     return Opened(corpus, corpus.fingerprint, notes, file)
 
 

@@ -19,7 +19,7 @@ import classroom
 import frame
 import streamlit as st
 
-from labkit.atomic import sentence_of
+from labkit.atomic import amount, sentence_of
 from labkit.corpora import CORPORA, Corpus
 from labkit.lab.shipped import DEMONSTRATIONS, standing
 from labkit.locks import holder
@@ -76,7 +76,7 @@ def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Op
         st.sidebar.caption(summaries[chosen])
         return cached.lab_corpus(chosen)
     file = frame.visitor_file(
-        "CSV, TSV, TXT, JSONL or Parquet, up to 10 MB",
+        f"CSV, TSV, TXT, JSONL or Parquet, up to {amount(cached.most_uploaded())}",
         "file",
         paste="Or paste sentences, one a line",
         type=["csv", "tsv", "txt", "jsonl", "parquet", "gz"],

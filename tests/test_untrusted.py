@@ -235,6 +235,7 @@ ENDS = {
 def test_every_end_is_a_sentence(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(untrusted, "PROGRAM", (sys.executable, "-c", program))
     monkeypatch.setattr(untrusted, "SECONDS", 60 if "SIGXCPU" in program else 1 if "sleep" in program else 60)
+    monkeypatch.setattr(untrusted, "A_SECOND", LIMIT)
     with pytest.raises(ValueError, match=f"mine.parquet .*{ENDS[program]}"):
         corpus_apart("mine.parquet", b"", LIMIT)
 
@@ -243,8 +244,9 @@ def test_what_comes_back_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = tmp_path / "mine.csv"
     path.write_bytes(FILES["labelled.csv"])
     monkeypatch.setattr(untrusted, "LARGEST", 20)
+    monkeypatch.setattr(untrusted, "TIMES", 0)
     assert "more than 20 bytes of texts" in untrusted.answer_to("corpus", path, LIMIT)["refused"]
-    assert list(tmp_path.iterdir()) == [path]
+    assert [each.read_bytes() for each in tmp_path.iterdir() if each != path] == [b""]
 
 
 def test_no_more_than_two_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,7 @@ RunCode = Callable[..., list[go.Figure]]
 def on_this_machine() -> None:
     """A page without a server listens nowhere: as if on this machine only."""
     config.set_option("server.address", "127.0.0.1")
+    config.set_option("server.maxUploadSize", 10)
 
 
 @pytest.fixture
