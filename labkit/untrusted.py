@@ -147,7 +147,7 @@ def _unpacked(path: Path) -> Corpus:
                 continue
             place = values["extra"] if name == "extra" else values
             once = seen.setdefault((name, column), {})
-            if len(once) < PART:  # else the column's texts differ
+            if len(once) <= PART:  # else the column's texts differ
                 part = [once.setdefault(each, each) if isinstance(each, str) else each for each in part]
             place.setdefault(column, []).extend(part)
     shape = SHAPES_BY_NAME[values.pop("shape")]
