@@ -25,7 +25,15 @@ from labkit.evaluation.classes import Separation, found_clusters, separation
 from labkit.evaluation.geometry import EpochCosines, cosines_over_epochs, figures_over_epochs
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import Movement, movement
-from labkit.evaluation.regions import CountedWords, Regions, counted_words, found_classes, regions
+from labkit.evaluation.regions import (
+    CountedWords,
+    PlacedName,
+    Regions,
+    counted_words,
+    found_classes,
+    regions,
+    words_on_map,
+)
 from labkit.figures.clusters import with_column
 from labkit.lab.shipped import Origin, pictured
 from labkit.lab.shipped.pictures import known_origin
@@ -54,7 +62,6 @@ if TYPE_CHECKING:
     from labkit.sentpwnet.view import SentenceBatch
     from labkit.thematic.sections import Clustering, SectionAgreement, Sectioned, Themes
 
-UPLOAD_BYTES = 10 * 2**20  # of a visitor's corpus
 VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
 NEAREST = 10  # neighbours by which it is told who moved
 FOUND = "class found"  # the column of classes that were found, beside those of the corpus
@@ -93,10 +100,15 @@ def lab_corpus(name: str) -> Opened:
     return Opened(corpus, corpus.fingerprint)
 
 
-@keep(show_spinner="Reading the file …", refusals=True)
+def most_uploaded() -> int:
+    """The bytes that a visitor's corpus may have, as a file and unpacked: as much as the server takes."""
+    return int(st.get_option("server.maxUploadSize")) * 2**20
+
+
+@keep(show_spinner="Reading the file …", show_time=True, refusals=True)
 def uploaded_corpus(file: File) -> Opened:
     """A visitor's file, read in a process of its own."""
-    corpus, notes = corpus_apart(file.name, file.data, UPLOAD_BYTES)
+    corpus, notes = corpus_apart(file.name, file.data, most_uploaded())
     return Opened(corpus, corpus.fingerprint, notes, file)
 
 
@@ -298,6 +310,14 @@ def picture_regions(
 ) -> Regions:
     """The regions of a picture with their words; `key` stands for the sentences and for the picture."""
     return regions(_words, _points, _labels, fine=fine)
+
+
+@keep(show_spinner="Looking for words …", show_time=True)
+def map_words(
+    _texts: Sequence[str], _points: np.ndarray, _labels: Sequence[str], fine: bool, *key: Any
+) -> tuple[tuple[PlacedName, ...], ...]:
+    """The words of a map's regions, whole and from close by; `key` stands for the sentences and for the picture."""
+    return words_on_map(_texts, _points, _labels, fine=fine)
 
 
 @keep(show_spinner="Arranging every epoch …", show_time=True)

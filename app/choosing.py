@@ -19,7 +19,7 @@ import classroom
 import frame
 import streamlit as st
 
-from labkit.atomic import sentence_of
+from labkit.atomic import amount, sentence_of
 from labkit.corpora import CORPORA, Corpus
 from labkit.lab.shipped import DEMONSTRATIONS, standing
 from labkit.locks import holder
@@ -42,6 +42,7 @@ VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfi
 NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
 IMPORTS = {  # what a line of code calls -> what it needs
     "METHODS[": "from labkit import METHODS",
+    "class_order(": "from labkit.corpora.relations import class_order",
     " load(": "from labkit.corpora import load",
     "regions(": "from labkit.evaluation.regions import counted_words, regions",
     "DEMONSTRATIONS[": "from labkit.lab.shipped import DEMONSTRATIONS",
@@ -75,7 +76,7 @@ def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Op
         st.sidebar.caption(summaries[chosen])
         return cached.lab_corpus(chosen)
     file = frame.visitor_file(
-        "CSV, TSV, TXT, JSONL or Parquet, up to 10 MB",
+        f"CSV, TSV, TXT, JSONL or Parquet, up to {amount(cached.most_uploaded())}",
         "file",
         paste="Or paste sentences, one a line",
         type=["csv", "tsv", "txt", "jsonl", "parquet", "gz"],
@@ -261,6 +262,20 @@ def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int,
     chosen = int(st.select_slider(label, numbers, start, key=f"{key}-choice", **slider))
     frame.keep_in_address(key, chosen)
     return chosen
+
+
+def two_on_slider(
+    label: str, numbers: Sequence[int], keys: tuple[str, str], default: tuple[int, int], **slider: Any
+) -> tuple[int, int]:
+    """Two of these rising numbers on a slider with two ends; both stand in the address of the page."""
+    wished = sorted(frame.number_in_address(key, numbers[-1] + 1, at) for key, at in zip(keys, default, strict=True))
+    start = (wished[0], wished[1]) if wished[0] != wished[1] and set(wished) <= set(numbers) else default
+    if any(frame.address_changed(key) for key in keys):
+        st.session_state[f"{keys[0]}-choice"], start = start, default
+    low, high = st.select_slider(label, numbers, start, key=f"{keys[0]}-choice", **slider)
+    for key, number in zip(keys, (low, high), strict=True):
+        frame.keep_in_address(key, int(number))
+    return int(low), int(high)
 
 
 # --- runs to choose from -----------------------------------------------------------------------------------------

@@ -62,6 +62,7 @@ from labkit.projection.placement import matching, neighbours
 Ask = Callable[[int, str, bool, Callable[[], str | None] | None], None]  # number, neighbour, typed, the right one
 NOW, EPOCHS, MEASURED, WHO = VIEWS = ["Sentences", "Over the epochs", "Cosines", "Who moved"]
 NOTHING_COMPARED = "Choose other vectors beside these in the sidebar, or a run that was trained in epochs."
+SAME_EPOCH = "Both ends of the slider are at epoch {epoch}: draw one of them to another epoch."
 TEST, ALL = "of the test split", "of all splits"
 AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
 PLOTTED = 2_000  # sentences: above, a map
@@ -91,7 +92,7 @@ keeps all of them. So each figure is given twice: measured in the embedding spac
 
 Two colours are measured, sentence by sentence. **Trust**: of its 5 nearest in the embedding space, the share that is
 among its 5 nearest in the picture. **What moved**: how much of its 10 nearest changed, from the left space to the right
-one or from a run's first epoch to a later one; 0: none of them, 1: all.
+one or from one epoch of a run to a later one; 0: none of them, 1: all.
 
 **PCA** is linear: far apart means far apart. **t-SNE**, **UMAP** and **LLE** keep neighbours together; how large a
 cluster looks, and how far from the next, means little there. Vectors have length one: near means a large cosine.
@@ -220,8 +221,7 @@ def look_of(opened: cached.Opened, shown: Labelled | None, *, moved: bool = True
     by = bar.selectbox("Colour", [*named, *measured_columns(shown, moved=moved)], key="colour", **keep)
     most = bar.slider("Classes with a colour of their own", 2, 36, 12, key="classes", **keep)
     as_map = not solid and wants_map(count)
-    unnamed = solid or as_map  # a map has the names of classes
-    labels = LABELS[0] if epochs else bar.selectbox("Labels", LABELS, key="labels", disabled=unnamed, **keep)
+    labels = LABELS[0] if epochs else bar.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)
     density = bar.toggle(
         "Lines of equal density", value=count > MOST, key="density", disabled=epochs or solid or as_map, **keep
     )
@@ -230,7 +230,8 @@ def look_of(opened: cached.Opened, shown: Labelled | None, *, moved: bool = True
         how = "pca"
     order = cached.classes_of_corpus(opened)[0]
     if order == (UNLABELLED,) and shown is not None:  # the largest of the classes found first
-        order = tuple(sorted(sizes := Counter(shown.labels), key=lambda name: (name == NO_CLASS, -sizes[name])))
+        sizes = Counter(shown.labels)
+        order = tuple(sorted(sizes, key=lambda name: (name == NO_CLASS, -sizes[name], name)))
     return Look(how, 3 if solid else 2, by, most, density and not epochs, order, labels, as_map)
 
 
@@ -313,8 +314,8 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
     for side in sides:
         landmarks = cached.landmarks_for(look.how, len(shown))
         among = "" if landmarks is None else f", landmarks={landmarks}"
-        values = {"shown": line, "dimensions": look.dimensions, "landmarks": among, "found": code_of(found, shown)}
-        show_side_code(CODE, side, sides, opened, look, **values)
+        values = {"shown": line, "dimensions": look.dimensions, "landmarks": among}
+        show_side_code(CODE, side, sides, opened, look, **values | code_of(found, side, sides[0]))
 
 
 # --- the sentences behind the points: to search, to type, to read ------------------------------------------------
@@ -596,13 +597,21 @@ def show_journey(
     figures_table(st, [(f"space, {where}", journey.space[at]), (f"picture, {where}", journey.drawn[at])])
 
 
-def code_of(found: tuple[str, int] | None, shown: Labelled) -> str:
-    """The lines that find the classes again, if there are any; they are those of the first picture's vectors."""
+def code_of(found: tuple[str, int] | None, side: Side, first: Side) -> dict[str, str]:
+    """The lines that find the classes again, if there are any, and the order of their colours.
+
+    They are found in the vectors of the first picture: another one's code makes these, too, before its own.
+    """
     if found is None:
-        return ""
-    as_what = f"extra={{**shown.extra, {cached.FOUND!r}: found}}" if cached.FOUND in shown.extra else "labels=found"
+        return {"found": "", "order": ORDER}
+    bare = cached.FOUND not in side.shown.extra
+    as_what = "labels=found" if bare else f"extra={{**shown.extra, {cached.FOUND!r}: found}}"
+    rows = "vectors" if side is first else "first.encode(shown.texts, normalize_embeddings=True)"
     way, count = found
-    return FOUND_CODE.format(way=way, count=count, what=as_what)
+    code = FOUND_CODE.format(rows=rows, way=way, count=count, what=as_what)
+    return {"found": code, "order": ORDER_FOUND if bare else ORDER} | (
+        {} if side is first else {"before": f"{first.space.code}\nfirst = method"}
+    )
 
 
 # --- the view of who moved ---------------------------------------------------------------------------------------
@@ -632,18 +641,23 @@ def show_who(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
 
 
 def show_who_in_epochs(opened: cached.Opened, space: Space, wanted: Comparison, place: Any) -> None:
-    """The first epoch of a run over a later one."""
+    """One epoch of a run over another one, at first the first and the last."""
     look, name = look_of(opened, None), wanted.epochs_of
     journey = journey_of(name, space, look, opened)
+    epochs = [int(epoch) for epoch in journey.epochs]
     with place:
-        epochs = [int(epoch) for epoch in journey.epochs]
-        epoch = choosing.number_on_slider("Epoch", epochs[1:], "epoch", epochs[-1], label_visibility="collapsed")
-    at = epochs.index(epoch)
-    before, after = (side_of(name, space, journey, number) for number in (0, at))
-    marking.update_marks(("epochs", space.key), ("who", look.how, epoch), look, len(journey.shown))
-    names = tuple(f"{space.name} at epoch {number}" for number in (epochs[0], epoch))
+        ends = choosing.two_on_slider(
+            "Two epochs", epochs, ("since", "epoch"), (epochs[0], epochs[-1]), label_visibility="collapsed"
+        )
+    if ends[0] == ends[1]:
+        st.info(SAME_EPOCH.format(epoch=ends[0]))
+        return
+    first, at = map(epochs.index, ends)
+    before, after = (side_of(name, space, journey, number) for number in (first, at))
+    marking.update_marks(("epochs", space.key), ("who", look.how, *ends), look, len(journey.shown))
+    names = tuple(f"{space.name} at epoch {number}" for number in ends)
     show_moved(before, after, (names[0], names[1]), look)
-    choosing.show_code(WHO_EPOCHS_CODE, space, how=look.how, at=at)
+    choosing.show_code(WHO_EPOCHS_CODE, space, how=look.how, first=first, at=at)
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
@@ -653,6 +667,8 @@ def show_side_code(lines: str, side: Side, sides: list[Side], opened: cached.Ope
     """The lines that make the picture of a side."""
     of = side.title if len(sides) > 1 else ""
     space, measured = code_of_colour(side, sides, look, values.get("at"))
+    if before := values.pop("before", ""):
+        space = replace(space, code=f"{before}\n{space.code}")
     values |= {"by": look.by, "most": look.most, "measured": measured, "labels": CODE_OF_LABELS[look.labels]}
     choosing.show_code(lines, space, opened, of, how=look.how, **values)
 
@@ -683,7 +699,6 @@ POINTS = """\
 from labkit.corpora.relations import points
 shown = points(corpus, classes=len(corpus), most={most})"""
 CODE = """\
-from labkit.corpora.relations import class_order
 from labkit.figures import clusters
 from labkit.projection import project
 {shown}
@@ -691,13 +706,15 @@ vectors = method.encode(shown.texts, normalize_embeddings=True)
 picture = project(vectors, {how!r}, {dimensions}{landmarks})
 {found}
 {measured}
-clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus){labels}).show()
+clusters(picture, shown, by={by!r}, most={most}, order={order}{labels}).show()
 """
+ORDER = "class_order(corpus)"
+ORDER_FOUND = 'sorted(set(found), key=lambda name: (name == "none", -found.count(name), name))'
 FOUND_CODE = """\
 from dataclasses import replace
 from labkit.evaluation.classes import found_clusters
 from labkit.evaluation.regions import found_classes
-found = found_classes(shown.texts, found_clusters(vectors, {way!r}, {count}))
+found = found_classes(shown.texts, found_clusters({rows}, {way!r}, {count}))
 shown = replace(shown, {what})"""
 EPOCHS_CODE = """\
 from labkit.corpora.relations import class_order
@@ -735,7 +752,7 @@ from labkit.figures import clusters, movement_bars
 from labkit.projection import laid_over, project, unit
 from labkit.projection.epochs import probe
 shown = probe(method.snapshots)
-spaces = [unit(method.snapshots.vectors[place]) for place in (0, {at})]
+spaces = [unit(method.snapshots.vectors[place]) for place in ({first}, {at})]
 moved = movement(*spaces)
 for group in moved_together(moved, shown.labels):
     print(group)

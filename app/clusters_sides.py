@@ -28,7 +28,7 @@ from labkit.corpora import Labelled, Sentences
 from labkit.embedding_files import embedding_bytes
 from labkit.evaluation.classes import Separation
 from labkit.evaluation.inputs import unit
-from labkit.evaluation.regions import Regions
+from labkit.evaluation.regions import PlacedName, Regions
 from labkit.figures.clusters import CLASS, MOST, colouring, columns
 from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.lab.shipped import picture as stored_picture
@@ -206,6 +206,7 @@ def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, l
             by = look.colours(shown)["by"]
             points = dot_map.map_bytes(slot, picture, shown, by, look.most, look.order)
             drawing = {"alt": alt, "height": height, "legend": side == "left"}
+            drawing["words"] = None if look.labels == OF_CLASSES else ((), ())
             dot_map.put_map(slot, points, dot_map.NO_MARKS, on_marked=lambda: None, **drawing)
         else:
             drawing = {"narrow": True, "legend": side == "left", "height": height}
@@ -252,6 +253,7 @@ def show_dots(
         side.name,
         dot_map.map_bytes(side.name, side.picture, side.shown, look.colours(side.shown)["by"], look.most, look.order),
         {**marks, "count": len(side.shown)},
+        words=words_of_map(side, look.labels),
         alt=alt,
         height=HEIGHT,
         legend=legend,
@@ -282,6 +284,14 @@ def words_on(side: Side, *, fine: bool) -> Regions:
     picture = (side.space.key, side.key, side.picture.method)
     counted = cached.words_of_sentences(side.shown.texts, side.key)
     return cached.picture_regions(counted, side.picture.points, side.shown.labels, fine, *picture)
+
+
+def words_of_map(side: Side, labels: str) -> Sequence[Sequence[PlacedName]] | None:
+    """The names written on a side's map, whole and from close by; None: those of its classes."""
+    if labels not in (COARSE, FINE):
+        return None if labels == OF_CLASSES else ((), ())
+    picture = (side.space.key, side.key, side.picture.method)
+    return cached.map_words(side.shown.texts, side.picture.points, side.shown.labels, labels == FINE, *picture)
 
 
 def show_side(

@@ -6,6 +6,7 @@
 
 const MOVING = 200000, FEWEST = 20000; // points drawn while the map moves: more where that is fast, fewer where it is slow
 const CORNERS = 300, NEAR = 10; // of a lasso; pixels from the mouse to a point that it points at
+const CLOSE = 3; // zoom from which the words of finer regions are written
 const GLYPHS = '●◆■✚▲★';
 const SLOTS = new Map(); // the name of a side -> its points, which stay when only marks change
 const MAPS = new Set(); // all maps of the page: they pan and zoom together
@@ -133,6 +134,7 @@ class DotMap {
     [this.dots, this.over, this.hint, this.legend] = ['.dots', '.over', '.hint', '.legend'].map(part);
     [this.last, this.gap, this.most] = [0, 0, MOVING];
     [this.view, this.hidden, this.tool, this.lasso] = [{ x: 0.5, y: 0.5, zoom: 1 }, new Set(), 'pan', null];
+    this.written = new Map(); // the names that are on the map now, by their number -> [text, left, top, half of the width]
     this.host.querySelector('.note').hidden = MAPS.size > 0; // once a page
     this.over.setAttribute('aria-description', this.host.querySelector('.note').textContent);
     this.listen();
@@ -351,16 +353,30 @@ class DotMap {
       pen.fillText(text, x, y);
     };
     pen.font = '600 12px sans-serif';
-    const taken = [];
-    for (const [text, x, y, look] of points.labels) {
-      const [left, top] = at(x, y), half = pen.measureText(text).width / 2 + 3;
-      const clear = taken.every(([a, b, other]) => Math.abs(a - left) > half + other || Math.abs(b - top) > 15);
-      if (!clear || this.hidden.has(look) || left < half || left > width - half || top < 8 || top > height - 8) continue;
-      taken.push([left, top, half]);
-      write(text, left, top, ink);
-    }
+    this.placeNames(width, height, at, text => pen.measureText(text).width);
+    for (const [text, left, top] of this.written.values()) write(text, left, top, ink);
     pen.font = '24px sans-serif';
     for (const [x, y] of data.landed) write('★', ...at(...this.inUnit(x, y)), '#F0E442');
+  }
+
+  // Names as [text, x, y, look], those of large regions first: of classes, or words for how near one has come.
+  names() {
+    const { points, data, view } = this;
+    return data.words?.[view.zoom < CLOSE ? 0 : 1].map(([text, x, y]) => [text, ...this.inUnit(x, y)]) ?? points.labels;
+  }
+
+  // Which names there is room for: none lies on another, none is cut. One that is written stays while the map is moved.
+  placeNames(width, height, at, wide) {
+    const before = this.zoomed === this.view.zoom ? this.written : new Map(), names = [...this.names().entries()];
+    names.sort(([a], [b]) => before.has(b) - before.has(a));
+    [this.zoomed, this.written] = [this.view.zoom, new Map()];
+    for (const [number, [text, x, y, look]] of names) {
+      const [left, top] = at(x, y);
+      if (this.hidden.has(look) || left < 0 || left > width || top < 0 || top > height) continue;
+      const half = wide(text) / 2 + 3, middle = Math.max(half, Math.min(width - half, left)), line = Math.max(9, Math.min(height - 9, top));
+      const taken = [...this.written.values()].some(([, a, b, other]) => Math.abs(a - middle) <= half + other && Math.abs(b - line) <= 15);
+      if (!taken && 2 * half <= width) this.written.set(number, [text, middle, line, half]);
+    }
   }
 
   // --- what a hand does ---

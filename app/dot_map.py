@@ -22,6 +22,7 @@ import streamlit as st
 from plotly.colors import sample_colorscale, unlabel_rgb
 
 from labkit.corpora import Labelled
+from labkit.evaluation.regions import PlacedName
 from labkit.figures.clusters import Colouring, colouring
 from labkit.figures.drawing import telling
 from labkit.figures.palette import INK, MARKS, RISING, style
@@ -119,13 +120,18 @@ def put_map(
     points: tuple[str, bytes],
     marks: Mapping[str, Any],
     *,
+    words: Sequence[Sequence[PlacedName]] | None,
     alt: str,
     height: int,
     on_marked: Callable[[], None],
     legend: bool = True,
 ) -> None:
     """The map called `slot` of these points, with the `marks` of a picture: rows that are chosen and found, the row
-    with a ring, and where typed sentences lie. A map without a `legend` hides what is hidden by that of another one."""
+    with a ring, and where typed sentences lie. A map without a `legend` hides what is hidden by that of another one.
+
+    `words` are the names written on it, for the whole map and for one that is seen from close by; None: those of the
+    classes that have a colour.
+    """
     name, content = points
     chosen, ring, landed = marks["chosen"], marks["ring"], marks["landed"]
     with st.container(gap=None):
@@ -136,6 +142,7 @@ def put_map(
             "alt": alt,
             "height": height,
             "legend": legend,
+            "words": words and [[[each.name, each.x, each.y] for each in level] for level in words],
             "marked": chosen is not None,
             "chosen": None if chosen is None or list(chosen) == [ring] else bits(chosen, marks["count"]),
             "found": list(marks["found"]),

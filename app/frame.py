@@ -38,7 +38,8 @@ Rows = Callable[[], Iterable[Mapping[str, Any]]]
 FIGURES_TEXT = ("#595959", "#B8B8B8")  # what is written in pictures, on a light page and on a dark one
 ON_PRIMARY = ("#FFFFFF", "#000000")  # what is written on the theme's own colour
 MIDDLE = ("118, 118, 118", "128, 132, 149")  # greys of pictures: our INK, and that of Streamlit's light theme
-# Colours that can be read on either page; and on a telephone plotly's bar above the picture, not over its legend.
+# Colours that can be read on either page; and on a telephone plotly's bar above the picture, not over its legend, and
+# all views to be seen.
 GROUND = ("#FFFFFF", "#171614")  # of the pages, as the themes have it
 READABLE = f"""
 .stPlotlyChart text:is({", ".join(f"[style*='rgb({grey})']" for grey in MIDDLE)}) {{
@@ -52,6 +53,10 @@ READABLE = f"""
   .stElementContainer:has(.stPlotlyChart) {{margin-top: 2rem}}
   .stPlotlyChart, .stPlotlyChart .js-plotly-plot {{overflow: visible !important}}
   .stPlotlyChart .modebar-container {{top: -2rem !important}}
+  .stButtonGroup [role=radiogroup] {{flex-wrap: wrap; gap: 0.3rem; overflow: visible; mask: none}}
+  .stButtonGroup [role=radio] {{flex: 1 0 auto; margin: 0; border-radius: 0.5rem}}
+  .stButtonGroup [role=radio]:not([aria-checked=true]) {{
+    border-left-color: color-mix(in srgb, currentColor 20%, transparent)}}
 }}"""
 LONGEST = 80  # letters of a file's name
 KEPT = "kept"  # in the session: what the address will say

@@ -7,15 +7,18 @@ files. The values themselves, the waiting for one that somebody else is making, 
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial, wraps
 from inspect import signature
 from types import FunctionType, ModuleType
 from typing import Any, ParamSpec, TypeVar
 
+import classroom
 import numpy as np
 import streamlit as st
 
@@ -53,7 +56,18 @@ class Room:
             forget()
 
 
-ROOM = Room(2**30)
+def most_kept() -> int:
+    """The bytes that are kept: a gigabyte, or on a machine of one's own a quarter of its memory, if that is more.
+
+    A million sentences with the vectors and the pictures of two sides take more than a gigabyte.
+    """
+    least = 2**30
+    with suppress(AttributeError, ValueError, OSError):  # not all systems tell
+        return least if classroom.is_on() else max(least, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4)
+    return least
+
+
+ROOM = Room(most_kept())
 
 
 def keep(

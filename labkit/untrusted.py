@@ -5,8 +5,8 @@
 
 The readers count what a file unpacks to before they unpack it. But a file can lie about itself, and a decoder can
 fall over it. However the process ends, what comes is the result or one sentence, and nobody else notices. Results come
-back as JSON and as an array: nothing is pickled. A small file of plain text, and one array as it is, are read here:
-they cannot become large, and a process takes half a second.
+back as JSON, some thousand values at a time, and as an array: nothing is pickled. A small file of plain text, and one
+array as it is, are read here: they cannot become large, and a process takes half a second.
 
     python -m labkit.untrusted corpus|embeddings FILE LIMIT     what runs there: the result lies beside the file
 
@@ -42,7 +42,9 @@ from labkit.progress import collected
 PROGRAM = (sys.executable, "-m", "labkit.untrusted")
 MEMORY = 2**30  # bytes that the process may take beside what it has when it starts
 SECONDS = 60  # of a core, and twice as many by the clock
-LARGEST = 2**26  # bytes of a corpus as JSON: no file of an upload's size gives more
+LARGEST = 2**26  # bytes of a corpus as JSON: no file of ten megabytes gives more
+FOR_A_BYTE, A_SECOND, TIMES = 16, 2**20 // 3, 4  # the same where files may be larger: for each of the limit's bytes
+PART = 10_000  # values that are handed over together
 IN_PLACE = 2**18  # bytes of plain text that are read without a process
 _PLAIN = (".csv", ".tsv", ".txt", ".jsonl")
 _TOO_MUCH, _NO_ROOM = 77, 78  # status of a process that took too much memory; that found the disk full
@@ -61,14 +63,7 @@ def corpus_apart(name: str, data: bytes, limit: int) -> tuple[Corpus, tuple[str,
             with collected() as notes:
                 return read_corpus(path, limit=limit), tuple(notes)
         answer = _answer("corpus", path, limit)
-        values = json.loads((path.parent / _CORPUS).read_bytes().decode(*_UTF8))
-    shape = SHAPES_BY_NAME[values.pop("shape")]
-    if shape is Articles:
-        values["articles"] = [
-            Article(each["title"], tuple(Section(**section) for section in each["sections"]))
-            for each in values["articles"]
-        ]
-    return shape(**values), tuple(answer["notes"])
+        return _unpacked(path.parent / _CORPUS), tuple(answer["notes"])
 
 
 def embeddings_apart(name: str, data: bytes, limit: int) -> Embedded:
@@ -101,6 +96,7 @@ def _answer(what: str, path: Path, limit: int) -> dict[str, Any]:
     root = str(Path(labkit.__file__).resolve().parents[1])
     paths = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [*PROGRAM, what, str(path), str(limit)]
+    memory, seconds = allowed(what, limit)
     with _TURNS:
         process = subprocess.Popen(
             command,
@@ -111,7 +107,7 @@ def _answer(what: str, path: Path, limit: int) -> dict[str, Any]:
             start_new_session=True,
         )
         try:
-            status: int | None = process.wait(2 * SECONDS)
+            status: int | None = process.wait(2 * seconds)
         except subprocess.TimeoutExpired:
             status = None
         finally:
@@ -120,22 +116,56 @@ def _answer(what: str, path: Path, limit: int) -> dict[str, Any]:
     if status == _NO_ROOM:
         raise NoRoom(path.parent / _CORPUS)
     if status:
-        raise ValueError(_ended(path.name, status))
+        raise ValueError(_ended(path.name, status, memory, seconds))
     if status is None:
-        raise ValueError(f"{path.name} could not be read in {2 * SECONDS} seconds; give a part of it")
+        raise ValueError(f"{path.name} could not be read in {2 * seconds} seconds; give a part of it")
     answer: dict[str, Any] = json.loads((path.parent / _ANSWER).read_bytes().decode(*_UTF8))
     if "refused" in answer:
         raise ValueError(answer["refused"])
     return answer
 
 
-def _ended(name: str, status: int) -> str:
+def allowed(what: str, limit: int) -> tuple[int, int]:
+    """The bytes of memory and the seconds of a core in which a file of at most `limit` bytes has to be read."""
+    if what != "corpus":
+        return MEMORY, SECONDS
+    return max(MEMORY, FOR_A_BYTE * limit), max(SECONDS, limit // A_SECOND)
+
+
+def _unpacked(path: Path) -> Corpus:
+    """The corpus that the process has left, a part at a time: never all of it as text beside its values.
+
+    What stands in many rows, such as a class, is one text for all of them.
+    """
+    values: dict[str, Any] = {"extra": {}}
+    seen: dict[tuple[str, str], dict[str, str]] = {}
+    with path.open("rb") as file:
+        for line in file:
+            name, column, part = json.loads(line.decode(*_UTF8))
+            if column is None:
+                values[name] = part
+                continue
+            place = values["extra"] if name == "extra" else values
+            once = seen.setdefault((name, column), {})
+            if len(once) <= PART:  # else the column's texts differ
+                part = [once.setdefault(each, each) if isinstance(each, str) else each for each in part]
+            place.setdefault(column, []).extend(part)
+    shape = SHAPES_BY_NAME[values.pop("shape")]
+    if shape is Articles:
+        values["articles"] = [
+            Article(each["title"], tuple(Section(**section) for section in each["sections"]))
+            for each in values["articles"]
+        ]
+    return shape(**values)
+
+
+def _ended(name: str, status: int, memory: int, seconds: int) -> str:
     """Why there is no answer."""
     if status == _TOO_MUCH:
-        return f"{name} takes more than {amount(MEMORY)} of memory to read; give a part of it"
+        return f"{name} takes more than {amount(memory)} of memory to read; give a part of it"
     sign = signal.Signals(-status).name if -status in signal.valid_signals() else f"status {status}"
     if sign == "SIGXCPU":
-        return f"{name} could not be read in {SECONDS} seconds of a core; give a part of it"
+        return f"{name} could not be read in {seconds} seconds of a core; give a part of it"
     return (
         f"{name} ended the process that read it ({sign}): it is damaged, or takes more memory than there is; save it "
         "anew, as CSV if you can, or give a part of it"
@@ -177,7 +207,7 @@ def answer_to(what: str, path: Path, limit: int) -> dict[str, Any]:
     try:
         if what == "corpus":
             with collected() as notes:
-                _pack(read_corpus(path, limit=limit), path)
+                _pack(read_corpus(path, limit=limit), path, max(LARGEST, TIMES * limit))
             return {"notes": notes}
         sentences, rows = read_embeddings(path, limit=limit)
         _write(path.parent / _ROWS, _dense(path.name, rows, limit))
@@ -186,14 +216,35 @@ def answer_to(what: str, path: Path, limit: int) -> dict[str, Any]:
         return {"refused": str(reason)}
 
 
-def _pack(corpus: Corpus, path: Path) -> None:
-    values = {field.name: getattr(corpus, field.name) for field in fields(corpus)} | {"shape": type(corpus).__name__}
-    if isinstance(corpus, Articles):
-        values["articles"] = [asdict(article) for article in corpus.articles]
-    content = json.dumps(values, ensure_ascii=False, default=str).encode(*_UTF8)
-    if len(content) > LARGEST:
-        raise ValueError(f"{path.name} holds more than {amount(LARGEST)} of texts and numbers; give a part of it")
-    (path.parent / _CORPUS).write_bytes(content)
+def _pack(corpus: Corpus, path: Path, most: int) -> None:
+    """Write the corpus beside the file, a line for each of its `_parts`."""
+    written = 0
+    with (path.parent / _CORPUS).open("wb") as file:
+        for part in _parts(corpus):
+            line = json.dumps(part, ensure_ascii=False, default=_plain).encode(*_UTF8) + b"\n"
+            written += len(line)
+            if written > most:
+                file.truncate(0)
+                raise ValueError(f"{path.name} holds more than {amount(most)} of texts and numbers; give a part of it")
+            file.write(line)
+
+
+def _parts(corpus: Corpus) -> Iterator[tuple[str, str | None, Any]]:
+    """What a corpus consists of: (field, column, some of the column's values), and (field, None, value) of the rest."""
+    yield "shape", None, type(corpus).__name__
+    for each in fields(corpus):
+        value = getattr(corpus, each.name)
+        if not isinstance(value, tuple | dict):
+            yield each.name, None, value
+            continue
+        for column, values in value.items() if isinstance(value, dict) else [(each.name, value)]:
+            for start in range(0, len(values), PART):
+                yield each.name, column, values[start : start + PART]
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no word for: an article as its fields, a date or a number of another library as text."""
+    return asdict(value) if isinstance(value, Article) else str(value)
 
 
 def _dense(name: str, rows: Any, limit: int) -> np.ndarray:
@@ -276,7 +327,7 @@ def main(what: str, file: str, limit: str) -> None:
     """Read, and leave the answer beside the file."""
     import pyarrow.parquet  # noqa: F401  the limit is on what comes after
 
-    limit_process(MEMORY, SECONDS)
+    limit_process(*allowed(what, int(limit)))
     path = Path(file)
     try:
         with room_for(path):

@@ -27,7 +27,7 @@ from labkit.untrusted import corpus_apart, embeddings_apart, within_memory
 
 LIMIT = 10 * 2**20
 FILES: dict[str, bytes] = {
-    "labelled.csv": b'text,label,town\n"a, b",x,1\nc,y,2\n',
+    "labelled.csv": b'text,label,town\n"a, b",first,1\nc,other,2\nd,first,3\n',
     "pairs.tsv": b"text_a\ttext_b\tscore\na\tb\t0.5\nc\td\t3\n",
     "triplets.jsonl": b'{"anchor": "a", "positive": "b", "negative": "c", "z": {"q": [1, null]}, "y": "\\ud800"}\n',
     "groups.csv": b"group,text,split\n1,a,train\n1,b,train\n2,c,test\n",
@@ -235,6 +235,7 @@ ENDS = {
 def test_every_end_is_a_sentence(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(untrusted, "PROGRAM", (sys.executable, "-c", program))
     monkeypatch.setattr(untrusted, "SECONDS", 60 if "SIGXCPU" in program else 1 if "sleep" in program else 60)
+    monkeypatch.setattr(untrusted, "A_SECOND", LIMIT)
     with pytest.raises(ValueError, match=f"mine.parquet .*{ENDS[program]}"):
         corpus_apart("mine.parquet", b"", LIMIT)
 
@@ -243,8 +244,32 @@ def test_what_comes_back_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = tmp_path / "mine.csv"
     path.write_bytes(FILES["labelled.csv"])
     monkeypatch.setattr(untrusted, "LARGEST", 20)
+    monkeypatch.setattr(untrusted, "TIMES", 0)
     assert "more than 20 bytes of texts" in untrusted.answer_to("corpus", path, LIMIT)["refused"]
-    assert list(tmp_path.iterdir()) == [path]
+    assert [each.read_bytes() for each in tmp_path.iterdir() if each != path] == [b""]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_corpus_comes_in_parts_and_a_class_is_one_text(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(FILES[name])
+    monkeypatch.setattr(untrusted, "PART", 2)
+    assert untrusted.answer_to("corpus", path, LIMIT) == {"notes": []}
+    read, back = read_corpus(path), untrusted._unpacked(tmp_path / "corpus.json")
+    assert (type(back), back.fingerprint, back.name) == (type(read), read.fingerprint, read.name)
+    assert dict(back.extra) == dict(read.extra)
+    classes = back.classified()[1]
+    for label in set(classes):
+        assert len({id(each) for each in classes if each == label}) == 1
+
+
+def test_larger_files_have_more_memory_and_time() -> None:
+    assert untrusted.allowed("corpus", LIMIT) == (2**30, 60)
+    memory, seconds = untrusted.allowed("corpus", 10 * LIMIT)
+    assert (amount(memory), seconds) == ("1.56 GB", 300)
+    assert untrusted.allowed("embeddings", 10 * LIMIT) == (2**30, 60)
 
 
 def test_no_more_than_two_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

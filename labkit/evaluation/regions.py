@@ -1,8 +1,9 @@
 """What a region of a picture is about, and what sets a selection of sentences apart from the rest: words, with counts.
 
 In: texts, counted once by `counted_words`; regions as a label for each text, or a selection as row numbers. Out:
-`Regions`, whose names are words, and `Apart`, which prints as one line. Nothing knows a list of stop words, so that
-any language will do: a word counts only where it is more frequent than elsewhere, and that not by chance (`g_test`).
+`Regions`, whose names are words, `PlacedName`s for a map, and `Apart`, which prints as one line. Nothing knows a list
+of stop words, so that any language will do: a word counts only where it is more frequent than elsewhere, and that not
+by chance (`g_test`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from scipy.special import xlogy
 
 from labkit.evaluation.classes import NO_CLASS, OUTLIER, kmeans
 from labkit.evaluation.inputs import classes, same_length, whole
+from labkit.evaluation.neighbours import sampled
 from labkit.text import words
 
 TWICE = 2  # times as frequent as elsewhere: a word of a region
@@ -25,6 +27,9 @@ LEAST = 2  # times that a word must occur to say anything
 RARE = 10.83  # G that one table in a thousand reaches by chance: chi-squared of one degree of freedom
 NAMING = 3  # words that a found class is called by
 LETTERS = 24  # of a region's name: words that do not fit are left out, none is cut
+FEW = 48  # regions of a picture that is seen whole; classes, where they are as few
+CLOSE, EACH = 300, 100  # regions of a map that is seen from close by, and sentences that each has on average
+LOOKED_AT = 50_000  # sentences by which the words of a map are told: more would say the same, and take longer
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,18 +75,58 @@ def regions(
 ) -> Regions:
     """Name the regions of a picture (n, p) by at most so many words each: those that `region_words` finds.
 
-    The regions are the labels (n,), if there are two that differ; else, and where finer ones are asked for, clusters
-    of the points by k-means: √n / 4 of them, from 4 to 12, and of the finer ones √n, from 12 to 48.
+    The regions are the labels (n,), if from 2 to FEW differ; else, and where finer ones are asked for, clusters of the
+    points by k-means: √n / 4 of them, from 4 to 12, and of the finer ones √n, from 12 to FEW.
     """
     n = counted.counts.shape[0]
     same_length("points", points, n)
     codes = None if labels is None or fine else classes("labels", labels, count=n)
-    if codes is None or codes.max() == 0:
-        low, high, share = (12, 48, 1) if fine else (4, 12, 4)
-        distinct = len(np.unique(points, axis=0))
-        count = min(max(low, min(high, round(np.sqrt(n) / share))), distinct)
-        codes = kmeans(points, count, seed=0, restarts=1)
+    if codes is None or not 0 < codes.max() < FEW:
+        low, high, share = (12, FEW, 1) if fine else (4, 12, 4)
+        codes = _clusters(points, max(low, min(high, round(np.sqrt(n) / share))))
+    return _named(counted, codes, most)
+
+
+def _clusters(points: np.ndarray, count: int) -> np.ndarray:
+    """The cluster of each point by k-means, of as many clusters as there are places for."""
+    return kmeans(points, min(count, len(np.unique(points, axis=0))), seed=0, restarts=1)
+
+
+def _named(counted: CountedWords, codes: np.ndarray, most: int) -> Regions:
     return Regions(codes, tuple(_fitting(chosen) for chosen in region_words(counted, codes, most=most)))
+
+
+@dataclass(frozen=True)
+class PlacedName:
+    """The words of a region, and the middle of its points."""
+
+    name: str
+    x: float
+    y: float
+
+
+def words_on_map(
+    texts: Sequence[str], points: np.ndarray, labels: Sequence[str] = (), *, fine: bool = False, most: int = 2
+) -> tuple[tuple[PlacedName, ...], tuple[PlacedName, ...]]:
+    """Name the regions of a map (n, 2), as it is seen whole and from close by, the largest regions first.
+
+    Seen whole it has the `regions` of a picture; from close by clusters of about EACH points, at most CLOSE. Of more
+    than LOOKED_AT sentences a sample of so many is looked at, always the same.
+    """
+    same_length("points", points, len(texts))
+    rows = sampled(np.arange(len(texts)), LOOKED_AT)
+    counted, places = counted_words([texts[row] for row in rows.tolist()]), points[rows]
+    whole_map = regions(counted, places, [labels[row] for row in rows.tolist()] if labels else None, fine=fine)
+    close = _named(counted, _clusters(places, max(FEW, min(CLOSE, len(rows) // EACH))), most)
+    return _placed(whole_map, places), _placed(close, places)
+
+
+def _placed(found: Regions, points: np.ndarray) -> tuple[PlacedName, ...]:
+    """The names of regions where they have one, each in the middle of its points."""
+    sizes = np.bincount(found.codes, minlength=len(found.names))
+    order = [code for code in np.argsort(-sizes, kind="stable").tolist() if found.names[code]]
+    middles = [np.median(points[found.codes == code], axis=0).tolist() for code in order]
+    return tuple(PlacedName(found.names[code], *middle) for code, middle in zip(order, middles, strict=True))
 
 
 def _fitting(chosen: Sequence[str]) -> str:

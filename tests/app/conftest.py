@@ -37,7 +37,7 @@ PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 
 Opened = Callable[..., AppTest]
-RunCode = Callable[[AppTest], list[go.Figure]]
+RunCode = Callable[..., list[go.Figure]]
 
 
 # --- a page without a browser ------------------------------------------------------------------------------------
@@ -47,6 +47,7 @@ RunCode = Callable[[AppTest], list[go.Figure]]
 def on_this_machine() -> None:
     """A page without a server listens nowhere: as if on this machine only."""
     config.set_option("server.address", "127.0.0.1")
+    config.set_option("server.maxUploadSize", 10)
 
 
 @pytest.fixture
@@ -120,12 +121,12 @@ def shows_no_markup(page: AppTest) -> None:
 
 @pytest.fixture
 def run_code(monkeypatch: pytest.MonkeyPatch) -> RunCode:
-    """Runs the first lines of Python that a page shows, as they are, and gives the figures that these show."""
+    """Runs lines of Python that a page shows, the first or those of a number, and gives all figures shown so far."""
     figures: list[go.Figure] = []
     monkeypatch.setattr(go.Figure, "show", lambda self: figures.append(self))
 
-    def run(page: AppTest) -> list[go.Figure]:
-        exec(next(code.value for code in page.code if "import" in code.value), {})
+    def run(page: AppTest, number: int = 0) -> list[go.Figure]:
+        exec([code.value for code in page.code if "import" in code.value][number], {})
         return figures
 
     return run

@@ -511,14 +511,20 @@ def test_who_moved_between_two_epochs_of_a_run(opened: Opened, run: Path, run_co
     has_pictures(page, 2)
     snapshots = load_run(run / "small").snapshots
     assert page.selectbox(key="compared").options == ["epochs of the left"]
-    for epoch in (2, 1):
-        moved = movement(*(unit(snapshots.vectors[at]) for at in (0, epoch)))
-        assert "From **small at epoch 0** to **small at epoch" in texts(page)
+    for first, last in ((0, 2), (1, 2), (0, 1)):
+        fine(page.select_slider(key="since-choice").set_value((first, last)).run())
+        moved = movement(*(unit(snapshots.vectors[at]) for at in (first, last)))
+        assert f"From **small at epoch {first}** to **small at epoch {last}**" in texts(page)
         assert f"has {moved.new.mean():.1f} new ones" in texts(page)
         points = next(trace for trace in figure(page)["data"] if "customdata" in trace)
         np.testing.assert_allclose(numbers(points["marker"]["color"]), moved.change, rtol=1e-6)
-        fine(page.select_slider(key="epoch-choice").set_value(1).run())
-    assert len(run_code(page)) == 2
+        assert [page.query_params[key] for key in ("since", "epoch")] == [str(first), str(last)]
+        mine = run_code(page)[-1].data[0].y
+        assert mine.tolist() == numbers(figure(page, 1)["data"][0]["y"]).tolist()
+    fine(page.select_slider(key="since-choice").set_value((1, 1)).run())
+    assert "Both ends of the slider are at epoch 1" in page.info[0].value
+    linked = with_runs(opened, run, view="Who moved", since="1", epoch="2")
+    assert linked.select_slider(key="since-choice").value == (1, 2)
     page = with_runs(opened, run, view="Over the epochs", colour="what moved", epoch="1")
     np.testing.assert_allclose(numbers(figure(page)["data"][0]["marker"]["color"]), moved.change, rtol=1e-6)
     np.testing.assert_allclose(run_code(page)[-1].data[0].marker.color, moved.change, rtol=1e-6)
@@ -747,6 +753,36 @@ def test_classes_found_are_a_second_colour_of_a_corpus_with_labels(opened: Opene
     assert [len(trace.x) for trace in run_code(page)[0].data] == sizes
     fine(page.selectbox(key="found").select("nobody").run())
     assert page.selectbox(key="colour").value == "class"
+
+
+def drawn(figure: dict) -> list[tuple]:
+    """The rows of each class of a picture with its colour, as the page or its code draws it; not its name, which a
+    small picture cuts."""
+    found = [trace for trace in figure["data"] if "customdata" in trace]
+    looks = [trace["marker"]["color"] for trace in found]
+    looks = [look if isinstance(look, str) else numbers(look).round(5).tolist() for look in looks]
+    return [(numbers(trace["customdata"]).tolist(), look) for trace, look in zip(found, looks, strict=True)]
+
+
+@pytest.mark.parametrize("colour", ["class found", "what moved"])
+def test_the_code_of_both_sides_finds_the_classes_of_the_page(opened: Opened, run_code: RunCode, colour: str) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"left": "SIF", "right": "TF-IDF"}, found="k-means").run())
+    fine(page.selectbox(key="colour").select(colour).run())
+    for number in (0, 1):
+        shown = json.loads(run_code(page, number)[-1].to_json())
+        assert drawn(shown) == drawn(figure(page, number))
+
+
+def test_the_code_of_both_sides_finds_the_classes_of_lines_without_labels(
+    opened: Opened, run_code: RunCode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = fine(pasted(opened, "\n".join(LINES), right="LSA", **{"found-count": "5"}))
+    monkeypatch.chdir(tmp_path)
+    Path("mine.txt").write_text("\n".join(LINES))
+    for number in (0, 1):
+        shown = json.loads(run_code(page, number)[-1].to_json())
+        assert len(drawn(shown)) == 5
+        assert drawn(shown) == drawn(figure(page, number))
 
 
 def test_density_says_before_how_long_it_takes(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ import pyarrow as arrow
 import pyarrow.parquet as parquet
 import pytest
 import streamlit as st
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import files, load
@@ -88,6 +89,15 @@ def test_a_bad_upload_is_one_sentence(page: AppTest, name: str, data: bytes, sai
     assert not page.exception
     assert said in page.error[0].value
     assert "/" not in page.error[0].value.split(" ")[0]
+
+
+def test_a_file_beyond_what_the_server_takes_is_one_sentence(page: AppTest) -> None:
+    config.set_option("server.maxUploadSize", 1)
+    page.session_state["corpus"] = "your own file"
+    with_file(page, ("text,label\n" + "".join(f"sentence {i},{i % 3}\n" for i in range(70_000))).encode())
+    assert page.file_uploader[0].label == "CSV, TSV, TXT, JSONL or Parquet, up to 1 MB"
+    assert not page.exception
+    assert "mine.csv has 1.12 MB, the limit is 1 MB; give a part of it" in page.error[0].value
 
 
 def test_an_upload_is_shown_as_text(page: AppTest) -> None:

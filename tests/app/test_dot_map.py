@@ -113,6 +113,30 @@ def test_above_two_thousand_sentences_there_is_a_map_and_no_sentence_leaves_for_
     assert len(page.get("plotly_chart")) == 1
 
 
+def test_a_map_has_the_labels_that_the_page_chooses(opened: Opened) -> None:
+    page = fine(opened("clusters_page", right="nothing", **MANY).run())
+
+    def words() -> Any:
+        return json.loads(maps(page)[1].json)["words"]
+
+    key = json.loads(maps(page)[1].json)["points"]
+    assert words() is None  # names of classes, which the points have
+    fine(page.selectbox(key="labels").select("words").run())
+    header, _, _ = read(maps(page)[0].bytes)
+    low, high = np.array(header["low"]), np.array(header["low"]) + header["span"]
+    seen_whole, close = words()
+    assert 4 <= len(seen_whole) <= 12 < len(close) <= 50  # its 800 classes are no few regions
+    for name, *place in seen_whole + close:
+        assert 0 < len(name) <= 24
+        assert (low <= place).all()
+        assert (place <= high).all()
+    fine(page.selectbox(key="labels").select("words, finer").run())
+    assert len(words()[0]) > 12
+    fine(page.selectbox(key="labels").select("none").run())
+    assert words() == [[], []]
+    assert json.loads(maps(page)[1].json)["points"] == key  # megabytes that are not sent again
+
+
 def test_a_polygon_marks_rows_in_both_maps(opened: Opened) -> None:
     page = fine(opened("clusters_page", right="TF-IDF", **MANY).run())
     state = page.session_state["marked"]
@@ -156,10 +180,10 @@ DRAWN = f"""() => ({INSTANCES})().map(map => {{
     return seen.size; }})"""
 
 
-def with_maps(address: str, listener) -> Any:  # type: ignore[no-untyped-def]
+def with_maps(address: str, listener, more: str = "") -> Any:  # type: ignore[no-untyped-def]
     """The page with two maps that are drawn."""
     view = listener.view
-    view.goto(f"{address}/{ADDRESS}")
+    view.goto(f"{address}/{ADDRESS}{more}")
     view.wait_for_function(f"({INSTANCES})().filter(map => map.points && map.frame === undefined).length === 2")
     listener.settle()
     return view
@@ -211,6 +235,55 @@ def test_two_maps_are_drawn_move_together_and_a_lasso_marks_in_both(address: str
     assert view.evaluate(bits_held) == [count, count]
     assert 20 < count < 4_980
     assert view.locator("[data-testid=stException]").count() == 0
+    listener.quiet(address)
+
+
+NAMES = f"() => ({INSTANCES})().map(map => [map.view.zoom, map.names().length, [...map.written]])"
+
+
+def written(view) -> list[dict[int, list]]:  # type: ignore[no-untyped-def]
+    """The names on each map, by their number, as [text, left, top, half of the width]: none on another, none cut."""
+    view.wait_for_function(f"({INSTANCES})().every(map => map.frame === undefined && !map.moving)")
+    box, every = field(view), []
+    for _, _, names in view.evaluate(NAMES):
+        for at, (_, (_, left, top, half)) in enumerate(names):
+            assert half <= left <= box["width"] - half + 1
+            assert 9 <= top <= box["height"] - 9
+            assert all(abs(left - a) > half + b or abs(top - c) > 15 for _, (_, a, c, b) in names[:at])
+        every.append(dict(names))
+    return every
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("listener", [WEBGL], indirect=True)
+def test_words_of_large_regions_and_from_close_by_of_finer_ones(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    view = with_maps(address, listener, "&labels=words")
+    view.wait_for_function(f"({INSTANCES})().every(map => map.data.words)")
+    counts = [count for _, count, _ in view.evaluate(NAMES)]
+    assert all(4 <= count <= 12 for count in counts)
+    assert all(len(names) >= 3 for names in written(view))
+    before = view.evaluate(VIEWS)[0][2]
+    view.locator(".over").first.focus()
+    for _ in range(3):
+        view.keyboard.press("+")
+    view.wait_for_function(f"({NAMES})().every(([zoom, count]) => zoom > 3 && count > 12)")
+    near = written(view)
+    assert all(near)
+    drag(view, [(0.5, 0.5), (0.56, 0.46)])
+    moved, box = written(view), field(view)
+    for names, after in zip(near, moved, strict=True):
+        inside = {
+            at: place
+            for at, place in names.items()
+            if 0.2 * box["width"] < place[1] < 0.7 * box["width"] and 0.2 * box["height"] < place[2]
+        }
+        for at, (text, left, top, _) in inside.items():  # what was to be read stays, and goes with the points
+            assert after[at][0] == text
+            assert after[at][1] - left == pytest.approx(0.06 * box["width"], abs=2)
+            assert after[at][2] - top == pytest.approx(-0.04 * box["height"], abs=2)
+    view.get_by_role("button", name="Fit").first.click()
+    view.wait_for_function(f"({VIEWS})()[1][2] === {before}")
+    assert [count for _, count, _ in view.evaluate(NAMES)] == counts
     listener.quiet(address)
 
 

@@ -10,7 +10,9 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from labkit.corpora import load
+from labkit.evaluation import regions as regions_module
 from labkit.evaluation.classes import OUTLIER
+from labkit.evaluation.neighbours import sampled
 from labkit.evaluation.regions import (
     LEAST,
     LETTERS,
@@ -22,6 +24,7 @@ from labkit.evaluation.regions import (
     region_words,
     regions,
     set_apart,
+    words_on_map,
 )
 from labkit.text import words
 
@@ -113,6 +116,33 @@ def test_regions_of_few_points_on_one_spot_and_of_long_words() -> None:
     assert sorted(found.names) == ["cat", "dog"]  # none is cut: what does not fit is left out
     with pytest.raises(ValueError, match="points has 1 rows, expected 2"):
         regions(counted_words(["a", "b"]), np.zeros((1, 2)))
+
+
+def test_a_map_has_words_for_the_whole_and_from_close_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = ["red cars drive", "blue boats sail", "green trees grow", "white clouds fly", "old clocks tick"]
+    sizes = [600, 500, 400, 300, 200]
+    kind = np.repeat(np.arange(5), sizes)
+    half = np.arange(len(kind)) % 2  # each kind lies in two places, with a word of its own in each
+    texts = [f"{kinds[each]} {kinds[each][:3]}{'xy'[side]}" for each, side in zip(kind, half, strict=True)]
+    points = np.stack([9.0 * kind, 2.0 * half], axis=1) + np.random.default_rng(0).normal(0, 0.01, (len(kind), 2))
+    labels = [kinds[each] for each in kind]
+    monkeypatch.setattr(regions_module, "LOOKED_AT", 1_500)
+    rows = sampled(np.arange(len(kind)), 1_500)
+    seen_whole, close = words_on_map(texts, points, labels, most=3)
+    assert len(seen_whole) == 5
+    for each, name in zip(seen_whole, kinds, strict=True):  # the largest first
+        assert set(each.name.split()) <= {*name.split()}
+        mine = rows[[labels[row] == name for row in rows]]
+        assert [each.x, each.y] == pytest.approx(np.median(points[mine], axis=0))
+    assert 10 <= len(close) <= regions_module.FEW
+    for each in close:
+        at = int(np.abs(points - [each.x, each.y]).sum(axis=1).argmin())
+        assert set(each.name.split()) <= set(texts[at].split())
+    assert len({each.name for each in close}) >= 10
+    crowd = words_on_map(texts, points, [str(row % 60) for row in range(len(texts))])[0]
+    assert {name for each in crowd for name in each.name.split()}  # sixty classes are no few regions: clusters are
+    assert 4 <= len(crowd) <= 12
+    assert words_on_map(["a"] * 9, np.zeros((9, 2))) == ((), ())
 
 
 def test_g_by_hand_and_as_scipy_has_it() -> None:

@@ -33,6 +33,7 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 APP = next(  # beside the package in a checkout, in it in a wheel
     (folder for folder in (_PACKAGE / "_app", _PACKAGE.parent / "app") if folder.is_dir()), _PACKAGE / "_app"
 )
+UPLOAD_MB = 100  # of a file that is brought to an app of one's own, room for a million short sentences
 LOCAL = ("localhost", "127.0.0.1", "::1")  # as this machine calls itself
 
 app = typer.Typer(
@@ -90,6 +91,7 @@ def open_app(
     script = APP / ("guarded.py" if classroom else "main.py")
     command = [*_python("streamlit"), "run", str(script), f"--server.port={port}"]
     command += [f"--server.address={address}", f"--server.headless={str(not browser or classroom).lower()}"]
+    command += [] if classroom else [f"--server.maxUploadSize={UPLOAD_MB}"]
     command += [f"--server.allowedHosts={name}" for name in (*LOCAL, *names) if names]
     typer.echo(_where(port, names, tokens))
     os.environ["LABKIT_CLASSROOM"] = "1" if classroom else ""

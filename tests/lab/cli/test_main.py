@@ -191,6 +191,7 @@ def test_the_app_opens_where_one_stands(monkeypatch: pytest.MonkeyPatch, tmp_pat
         "Streamlit"
     )
     assert Path(command[len(start) + 1]).parts[-2:] == ("app", "main.py")
+    assert "--server.maxUploadSize=100" in command
     checkout = str(Path(__file__).resolve().parents[3])
     assert os.environ["PYTHONPATH"].split(os.pathsep) == [checkout, "/of/mine"]
 
@@ -238,6 +239,9 @@ def test_a_classroom_answers_to_the_names_that_it_says(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = opening(monkeypatch, "--port", "65123", "--classroom", "--host", "lab.example")
+    assert not any("maxUploadSize" in word for word in command)  # so that the lower one holds: that of config.toml
+    settings = Path(command[command.index("run") + 1]).parent / ".streamlit" / "config.toml"
+    assert "maxUploadSize = 10\n" in settings.read_text()
     hosts = {word.partition("=")[2] for word in command if word.startswith("--server.allowedHosts=")}
     said = capsys.readouterr().out
     named = set(re.findall(r"http://([^:]+):65123", said))
