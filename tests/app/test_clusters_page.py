@@ -113,7 +113,7 @@ def test_every_corpus_has_a_picture_and_named_figures(opened: Opened, name: str)
 
 
 def test_of_two_pictures_of_one_legend_one_has_it_and_both_have_one_table(opened: Opened) -> None:
-    page = fine(opened("clusters_page", **QUICK, right="LSA").run())
+    page = fine(opened("clusters_page", **QUICK | {"right": "LSA"}).run())
     first, second = (figure(page, number)["layout"] for number in range(2))
     assert (first["showlegend"], second["showlegend"]) == (True, False)
     assert first["height"] - first["margin"]["b"] == second["height"] - second["margin"]["b"]  # as large as the other
