@@ -291,7 +291,7 @@ def clusters(
         drawing = [trace | ({"type": "scatter"} if trace.get("type") == "scattergl" else {}) for trace in drawing]
     if legend is not None:
         axes |= fixed(drawing, height, legend=legend)
-    layout = {"height": height, "legend": listed, "hoverlabel": hover, "dragmode": "pan"} | axes
+    layout: Entries = {"height": height, "legend": listed, "hoverlabel": hover, "dragmode": "pan"} | axes
     return figure_of(drawing, **layout)
 
 

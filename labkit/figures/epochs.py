@@ -83,7 +83,8 @@ def clusters_over_epochs(
     longest = max(map(len, written))  # a frame with fewer would leave those of the one before
     nothing: Entries = {"text": "", "visible": False}
     written = [[*each, *[nothing] * (longest - len(each))] for each in written]
-    drawing, size = [*moving, *curves, dots], {"height": height, "margin": margin(32) | {"l": 50}}
+    drawing = [*moving, *curves, dots]
+    size: Entries = {"height": height, "margin": margin(32) | {"l": 50}}
     if legend is not None:
         size = fixed(drawing, height, legend=legend, t=32, l=50, b=45)
     return figure_of(
