@@ -365,7 +365,7 @@ def integrated(
 
 @contextmanager
 def _without_onednn() -> Iterator[None]:
-    """Compute without oneDNN, which has no forward derivatives. (`mkldnn.flags` also sets TF32, of which torch warns.)"""
+    """Compute without oneDNN, which has no forward derivatives; `mkldnn.flags` would set TF32, of which torch warns."""
     before = torch.backends.mkldnn.set_flags(False)[0]
     try:
         yield
