@@ -18,7 +18,7 @@ from labkit.figures.panels import ABOVE, BARE, EMPTY, ticks
 if TYPE_CHECKING:
     from labkit.evaluation.leaderboard import Line
     from labkit.lab.course.ablation import Figures
-    from labkit.lab.papers.stored import TableResult
+    from labkit.lab.papers.stored import Figure, TableResult
 
 
 # --- the best on top ---------------------------------------------------------------------------------------------
@@ -110,7 +110,8 @@ TABLE_ROW_HEIGHT, TABLE_LEAST = 30, 220  # pixels of a row, and of the whole fig
 
 
 def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
-    """One column of a paper's table: an open diamond is its figure, a disc ours, the bar the spread over the seeds.
+    """One column of a paper's table: an open diamond is its figure, a disc ours, the bar the spread over the seeds, or
+    the interval of the mean where the table has intervals.
 
     A disc with something to know of it, such as that the model was trained on these texts, is open and has an asterisk.
     """
@@ -130,13 +131,22 @@ def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
         hovertemplate=f"%{{x:.4g}}{NAME}",
     )
     symbols = ["circle-open" if figure.why else "circle" for figure in ours] or "circle"
-    spreads = [figure.spread or 0.0 for figure in ours]
+    bars = [_bar(figure) for figure in ours]
+    below, above = ([bar[side] for bar in bars] for side in (0, 1))
+    named = "with its 95 % interval" if table.table.intervals else "± spread over seeds"
     own = marks(
         [figure.mean for figure in ours] or nothing,
         [place[figure.row] for figure in ours] or nothing,
         {"symbol": symbols, "size": 10, "color": COLOURS[0], "line": {"width": 2.5, "color": COLOURS[0]}},
-        error_x={"type": "data", "array": spreads, "color": INK, "thickness": 1.5},
-        name="ours, ± spread over seeds" if ours else "ours: not run here",
+        error_x={
+            "type": "data",
+            "array": above,
+            "arrayminus": below,
+            "symmetric": False,
+            "color": INK,
+            "thickness": 1.5,
+        },
+        name=f"ours, {named}" if ours else "ours: not run here",
         text=[f"<br>* {short(figure.why, 60)}" if figure.why else "" for figure in ours],
         hovertemplate=f"%{{x:.4g}}%{{text}}{NAME}",
     )
@@ -156,6 +166,14 @@ def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
         showlegend=True,
         margin=margin(30),
     )
+
+
+def _bar(figure: Figure) -> tuple[float, float]:
+    """How far the bar of a figure reaches below and above it: to the ends of its interval, or its spread."""
+    if figure.interval is None or figure.mean is None:
+        return (figure.spread or 0.0,) * 2
+    low, high = figure.interval
+    return figure.mean - low, high - figure.mean
 
 
 # --- over seeds --------------------------------------------------------------------------------------------------

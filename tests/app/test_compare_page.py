@@ -226,6 +226,13 @@ def test_an_address_names_a_papers_table_and_column(opened: Opened) -> None:
     assert page.selectbox(key=f"{name}-column").value == beside()[name].columns[-1]
 
 
+def test_a_table_with_intervals_writes_them_beside_the_mean(opened: Opened) -> None:
+    page = fine(opened("compare_page", view="The papers", paper="why").run())
+    shown = next(each.value for each in page.dataframe if "detail, ours" in each.value).set_index("row")["detail, ours"]
+    kept = beside()["why/questions"].at("TF-IDF, exact", "detail")
+    assert shown["TF-IDF, exact"] == f"{kept.mean:#.4g} [{kept.interval[0]:.4f}, {kept.interval[1]:.4f}]"
+
+
 @pytest.mark.parametrize("table", tables()[::5], ids=lambda table: table.name)
 def test_the_papers_tables_stand_as_printed(opened: Opened, runs: Path, table) -> None:  # type: ignore[no-untyped-def]
     page = fine(opened("compare_page", view="The papers", paper=table.paper).run())

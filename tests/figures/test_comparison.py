@@ -72,6 +72,19 @@ def test_ours_and_the_papers_figures_are_told_apart() -> None:
         ours_beside_paper(table, "f2")
 
 
+def test_what_has_an_interval_is_drawn_with_it_and_not_with_the_spread() -> None:
+    figures = (
+        Figure("one", "f1", None, Spread(0.72, 0.01, ()), (0, 1), interval=(0.6, 0.75)),
+        Figure("two", "f1", None, Spread(0.5, 0.0, ()), (0,), interval=(0.4, 0.7)),
+    )
+    rows = tuple(Row(figure.row, (None,), why_not="not run here") for figure in figures)
+    columns = (Column("f1", "f1", "questions"),)
+    ours = ours_beside_paper(TableResult(Table("why", "1", "", columns, rows, intervals=True), figures), "f1").data[-1]
+    assert ours.name == "ours, with its 95 % interval"
+    assert list(ours.error_x.array) == pytest.approx([0.03, 0.2])  # to the right
+    assert list(ours.error_x.arrayminus) == pytest.approx([0.12, 0.1])
+
+
 def table() -> Figures:
     values = {"one": (0.80, 0.82, 0.84), "two": (0.70, 0.70, 0.73), "<b>still</b>": (0.5,)}
     cells = {name: {seed: {"auc": value} for seed, value in enumerate(each)} for name, each in values.items()}

@@ -78,9 +78,9 @@ def result(plan: TablePlan, run: Computed, *, quick: bool = False) -> TableResul
     """A plan with what is known of its cells."""
     parts = {(part.row.name, part.data): part for part in plan.parts}
     figures = {
-        (row.name, column.name): _figure(plan.table, place, row, column, parts[row.name, column.data], run)
+        (row.name, column.name): _figure(plan.table, row, column, parts[row.name, column.data], run)
         for row in plan.table.rows
-        for place, column in enumerate(plan.table.columns)
+        for column in plan.table.columns
     }
     claims = []
     for claim in plan.table.claims:
@@ -157,9 +157,9 @@ def _chosen(tuning: Known) -> dict[str, Any]:
     }
 
 
-def _figure(table: Table, place: int, row: Row, column: Column, part: RowPart, run: Computed) -> Figure:
+def _figure(table: Table, row: Row, column: Column, part: RowPart, run: Computed) -> Figure:
     """The printed figure, and ours of the cells that have it."""
-    published = row.published[place]
+    published = row.published[table.columns.index(column)]
     name = row.figure + column.figure
     cells = {
         cell.seed: known
@@ -204,7 +204,8 @@ def _interval(runs: Sequence[Parts]) -> tuple[float, float]:
     Of several units no draw reaches beyond the least and the largest of them: a share stays between 0 and 1.
     """
     count = len(runs[0].above)
-    low, high = lead_of(runs, [Parts(np.zeros(count), np.ones(count))]).interval()
+    bounds = lead_of(runs, [Parts(np.zeros(count), np.ones(count))]).interval()
+    low, high = (round(bound, 6) for bound in bounds)  # what is behind hangs on how sums are shared among threads
     if count == 1:
         return low, high
     units = np.concatenate([each.above[each.below > 0] / each.below[each.below > 0] for each in runs])

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import product
 from random import Random
@@ -66,14 +66,15 @@ def no_method(case: Case) -> Outcome:
     those where the two sentences differ, laid side by side."""
     pairs = _minimal(case, MANY)
     counts = Counter(word for text in case.corpus.part("train").sentences() for word in set(words(text)))
-    weights: dict[str, Callable[[MinimalPair, int, str], float]] = {
-        "random": lambda pair, side, word: 0.0,  # ties are shared, so this is what all draws have on average
-        "rarest": lambda pair, side, word: -counts[word],
-        "apart": lambda pair, side, word: -counts[word] - 1e6 * (word not in _apart(pair)[side]),
-    }
     parts: dict[str, Parts] = {}
-    for way, weight in weights.items():
-        found = {pair: {word: weight(pair, *word) for word in _words(pair)} for pair in _each(pairs)}
+    for way in ("random", "rarest", "apart"):
+        found: dict[MinimalPair, Weights] = {}
+        for pair in _each(pairs):
+            weights = {word: 0.0 if way == "random" else -counts[word[1]] for word in _words(pair)}
+            if way == "apart":  # before all others
+                left = _apart(pair)
+                weights = {(side, word): weights[side, word] + 1e6 * (word in left[side]) for side, word in weights}
+            found[pair] = weights  # of words that are all alike ties are shared: what all draws have on average
         parts |= {f"{way} {name}": each for name, each in _hits(pairs, found).items()}
     return Outcome({name: each.figure for name, each in parts.items()}, parts=parts)
 
