@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
@@ -16,13 +16,17 @@ if TYPE_CHECKING:
     from labkit.lab.course.collect import ClassProgress, ExerciseCount, SlipCount
 
 ROW = 44  # pixels of an exercise or a slip: a class reads it from the last row
-SIZE, SMALL = 18, 15
+SIZE, SMALL = 18, 16
 MOST_SLIPS, WIDE, NAMED = 4, 110, 4  # slips shown, characters of one, names beside an exercise
 BESIDE = 0.55  # of a class' width: room for names on the right
-LOOKS = (  # what a student did with an exercise -> colour and pattern: apart in grey, too
-    ("answered", POSITIVE, ""),
-    ("solution read", COLOURS[5], "/"),
-    ("stuck", NEGATIVE, "x"),
+LOOKS: tuple[tuple[str, Entries, str], ...] = (  # what was done with an exercise, its bar, and the number on it
+    ("answered", {"color": POSITIVE}, "#FFFFFF"),
+    (
+        "solution read",  # strokes on the colour: apart from the next in grey, too
+        {"color": POSITIVE, "pattern": {"shape": "/", "bgcolor": COLOURS[5], "fgcolor": POSITIVE, "solidity": 0.12}},
+        "#000000",
+    ),
+    ("stuck", {"color": NEGATIVE}, "#000000"),
 )
 
 
@@ -40,20 +44,20 @@ def class_progress(progress: ClassProgress, notebook: str | None = None, *, name
     slips = [each for each in progress.slips if each.key[:2] == number][:MOST_SLIPS]
     size = len(progress.students)
     rows = max(1, len(slips))
-    layout = stacked([len(counts), rows * 1.3], gap=1.6 / (len(counts) + rows * 1.3), x=BARE, y=BARE)
-    layout["xaxis"] |= {"range": [0, size * (1 + BESIDE * names)], "tickformat": "d", "tickvals": _ticks(size)}
+    layout = stacked([len(counts), rows * 1.35], gap=1.6 / (len(counts) + rows * 1.35), x=BARE, y=BARE)
+    layout["xaxis"] |= {"range": [0, size * (1 + BESIDE * names)], "tickvals": _ticks(size)}
     layout["yaxis"] |= {
         "tickvals": list(range(len(counts))),
-        "ticktext": [each.key for each in counts],
+        "ticktext": [f"{each.key} " for each in counts],
         "range": [len(counts) - 0.4, -0.6],
     }
     layout["xaxis2"] |= EMPTY | {"range": [0, size * (1 + BESIDE * names)]}
-    layout["yaxis2"] |= EMPTY | {"range": [rows - 0.4, -0.9]}
+    layout["yaxis2"] |= EMPTY | {"range": [rows - 0.4, -1.1]}
     return figure_of(
         [*_bars(counts), *_slip_bars(slips)],
         annotations=[*_here(counts, size), *(_stuck(counts, size) if names else ()), *_slip_texts(slips)],
         barmode="stack",
-        height=170 + ROW * round(len(counts) + rows * 1.3),
+        height=170 + ROW * round(len(counts) + rows * 1.35),
         title={"text": f"{size} students · notebook {number}", "x": 0, "xref": "paper", "font": {"size": SIZE + 4}},
         legend={"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "traceorder": "normal"},
         font={"color": INK, "size": SIZE},
@@ -73,18 +77,18 @@ def _bars(counts: Sequence[ExerciseCount]) -> list[Entries]:
         level_bars(
             numbers,
             list(range(len(counts))),
-            {"color": colour, "pattern": {"shape": pattern, "fillmode": "replace", "solidity": 0.4}},
+            marker,
             name=name,
             width=0.7,
             text=[str(number) if number else "" for number in numbers],
             textposition="inside",
             insidetextanchor="middle",
             textangle=0,
-            textfont={"color": "#000000" if pattern else "#FFFFFF", "size": SIZE},
+            textfont={"color": ink, "size": SIZE},
             hovertemplate=f"%{{x}} {name}<extra></extra>",
             **on(1),
         )
-        for (name, colour, pattern), numbers in zip(LOOKS, values, strict=True)
+        for (name, marker, ink), numbers in zip(LOOKS, values, strict=True)
     ]
 
 
@@ -97,17 +101,17 @@ def _here(counts: Sequence[ExerciseCount], size: int) -> list[Entries]:
 
 def _stuck(counts: Sequence[ExerciseCount], size: int) -> list[Entries]:
     """The names of who is stuck, on the right."""
-    told = []
+    told = [_beside("<b>stuck</b>", size * 1.12, 1, size) | {"yref": "y domain", "yanchor": "bottom"}]
     for place, each in enumerate(counts):
         if each.stuck:
             shown = ", ".join(short(name, 14) for name in each.stuck[:NAMED])
             more = f" + {len(each.stuck) - NAMED}" if len(each.stuck) > NAMED else ""
-            told.append(_beside(shown + more, size * 1.12, place, size, size=SMALL))
+            told.append(_beside(shown + more, size * 1.12, place, size))
     return told
 
 
-def _beside(text: str, x: float, place: int, whole: int, **more: Any) -> Entries:
-    return annotation(text, x + whole / 80, place, xanchor="left", xref="x", yref="y", **{"size": SMALL} | more)
+def _beside(text: str, x: float, place: float, whole: int) -> Entries:
+    return annotation(text, x + whole / 80, place, size=SMALL, xanchor="left", xref="x", yref="y")
 
 
 def _slip_bars(slips: Sequence[SlipCount]) -> list[Entries]:
@@ -121,7 +125,7 @@ def _slip_bars(slips: Sequence[SlipCount]) -> list[Entries]:
             showlegend=False,
             text=[str(each.students) for each in slips],
             textposition="outside",
-            textfont={"color": INK, "size": SIZE},
+            textfont={"size": SIZE},
             cliponaxis=False,
             hovertemplate="%{x} students<extra></extra>",
             **on(2),
@@ -132,8 +136,9 @@ def _slip_bars(slips: Sequence[SlipCount]) -> list[Entries]:
 def _slip_texts(slips: Sequence[SlipCount]) -> list[Entries]:
     """What was said of each slip, above its bar."""
     here = {"xref": "paper", "xanchor": "left", "yref": "y2", "yanchor": "bottom", "align": "left"}
-    texts = [f"{each.key}  {_cut(each.says)}" for each in slips] or ["No slip that two students have made."]
-    return [annotation(text, 0, place - 0.18, size=SMALL, **here) for place, text in enumerate(texts)]
+    texts = [f"{each.key}  {_cut(each.says)}" for each in slips] or ["none that two students have made"]
+    head = annotation("<b>The commonest slips, by how many students made them</b>", 0, -0.75, size=SIZE, **here)
+    return [head, *(annotation(text, 0, place - 0.18, size=SMALL, **here) for place, text in enumerate(texts))]
 
 
 def _cut(says: str) -> str:

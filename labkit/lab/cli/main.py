@@ -156,12 +156,17 @@ def _where(port: int, names: Sequence[str], tokens: Sequence[str]) -> str:
 @command(app, "lab")
 def open_lab(
     folder: Annotated[Path, typer.Argument(help="of your copies; what is in it stays as it is")] = Path("lab"),
+    copy_only: Annotated[
+        bool, typer.Option("--copy-only", help="Copy them and open nothing, where another program shows notebooks.")
+    ] = False,
 ) -> None:
     """Open JupyterLab on copies of the notebooks, to write into."""
-    if find_spec("jupyterlab") is None:
+    if find_spec("jupyterlab") is None and not copy_only:
         raise ValueError("JupyterLab is not installed; run pip install jupyterlab ipywidgets")
     for line in copied(folder):
         typer.echo(line)
+    if copy_only:
+        return
     settings = [str(NOTEBOOKS / "settings"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, settings))  # sliders are saved with a notebook
     sys.stdout.flush()

@@ -12,7 +12,7 @@ from labkit.lab.cli.arguments import Force, Json, check_free, command
 from labkit.lab.cli.output import remark, show_result, text_table
 
 if TYPE_CHECKING:
-    from labkit.lab.course.collect import ClassProgress
+    from labkit.lab.course.collect import ClassProgress, ExerciseCount
 
 MOST = 8  # lines of a table: what a class talks about, and not all there is
 
@@ -20,7 +20,7 @@ app = typer.Typer(help="A class: its progress, and assignments.", no_args_is_hel
 
 
 @command(app, "collect")
-def collect(
+def collect_class(
     folder: Annotated[
         Path,
         typer.Argument(metavar="FOLDER", help="Of progress files, such as anna.json or anna/progress.json."),
@@ -42,14 +42,14 @@ def collect(
 
     Progress files that are broken or none are named and left out. Students are numbered unless --names is given.
     """
-    from labkit.lab.course.collect import collect as collected
+    from labkit.lab.course.collect import collect
 
     for option, path, ending in (("--figure", figure, ".html"), ("--csv", csv, ".csv")):
         if path is not None:
             if path.suffix != ending:
                 raise ValueError(f"{option} is {str(path)!r}, expected a name with the ending {ending}; add it")
             check_free(path, option, force=force)
-    progress = collected(folder, names=names)
+    progress = collect(folder, names=names)
     for sentence in progress.skipped:
         remark(f"labkit: note: {sentence}")
     if figure is not None:
@@ -66,7 +66,8 @@ def _page(progress: ClassProgress, notebook: str, *, names: bool) -> str:
     from labkit.figures.class_progress import class_progress
 
     figure = class_progress(progress, notebook or None, names=names)
-    figure.update_layout(paper_bgcolor="#FFFFFF", plot_bgcolor="#FFFFFF", font={"color": "#404040"})
+    figure.update_layout(paper_bgcolor="#FFFFFF", plot_bgcolor="#FFFFFF", font={"color": "#202020"})
+    figure.update_annotations(font_color="#202020")
     html = figure.to_html(include_plotlyjs=True, include_mathjax=False, config={"displaylogo": False})
     return html.replace("<head>", "<head><title>labkit: a class</title>", 1).replace("<html>", '<html lang="en">', 1)
 
@@ -83,7 +84,7 @@ def _record(progress: ClassProgress) -> dict[str, Any]:
 def _told(progress: ClassProgress, *, names: bool) -> str:
     """Three tables: who is where, what stops whom, and the commonest slips."""
     here = [each for each in progress.exercises if each.here]
-    stops = sorted((each for each in progress.exercises if each.stuck), key=lambda each: -len(each.stuck))[:MOST]
+    stops = sorted((each for each in progress.exercises if each.stuck), key=_stops)[:MOST]
     parts = [f"{len(progress.students)} students, {len(progress.skipped)} files left out"]
     if here:
         rows = [[each.key, str(len(each.here)), *([", ".join(each.here)] if names else [])] for each in here]
@@ -108,12 +109,16 @@ def _told(progress: ClassProgress, *, names: bool) -> str:
     return "\n\n".join(parts)
 
 
+def _stops(each: ExerciseCount) -> tuple[int, int]:
+    return -len(each.stuck), -each.solution_read
+
+
 def _table(title: str, head: list[str], rows: list[list[str]]) -> str:
     return f"{title}\n{text_table([head, *rows], right=range(1, 5 if len(head) > 4 else 2))}"
 
 
 @command(app, "assign")
-def assign(
+def assign_notebook(
     number: Annotated[str, typer.Argument(metavar="NN", help="The number of a notebook, such as 01.")],
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write it.")],
     to: Annotated[str, typer.Option(metavar="otter", help="Who is to grade it.")],
@@ -124,12 +129,12 @@ def assign(
 
     The grader is otter-grader (pip install otter-grader), beside labkit with its notebooks.
     """
-    from labkit.lab.course.assign import assign as assigned
+    from labkit.lab.course.assign import assign
 
     if to != "otter":
         raise ValueError(f"--to is {to!r}, expected otter; it is the one grader known here")
     check_free(folder, "FOLDER", force=force)
-    written = assigned(number, folder)
+    written = assign(number, folder)
     text = (
         f"{written.notebook}: {len(written.exercises)} exercises, {written.points} points\n"
         f"hand out   {folder / 'student'}\n"

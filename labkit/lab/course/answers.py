@@ -100,14 +100,14 @@ def open_record() -> AnswerRecord:
     named = next(filter(None, map(os.environ.get, VARIABLES)), None)
     path = Path(named).expanduser() if named else Path.cwd() / NAME
     try:
-        return replace(read_record(path.read_bytes()), path=path)
+        return replace(parse_record(path.read_bytes()), path=path)
     except FileNotFoundError:
         return AnswerRecord(path)
     except (OSError, ValueError):
         return AnswerRecord(path if _put_aside(path) else None)
 
 
-def read_record(data: bytes) -> AnswerRecord:
+def parse_record(data: bytes) -> AnswerRecord:
     """The record in the bytes of a file, whoever has made them; a ValueError says why they are none."""
     try:
         kept = json.loads(data)

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,8 @@ def assign(number: str, folder: Path) -> Assignment:
     source = next((each for each in sources() if each.stem[:2] == number and number in LESSONS), None)
     if source is None:
         raise ValueError(f"NN is {number!r}, expected the number of a notebook with exercises: {', '.join(LESSONS)}")
+    if find_spec("jupytext") is None:
+        raise ValueError("jupytext is not installed, and an assignment is made with it; run pip install jupytext")
     asked = exercises_in(source)
     notebook = read_source(source)
     name = f"{source.stem}.ipynb"

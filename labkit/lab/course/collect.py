@@ -21,7 +21,7 @@ from statistics import median
 from typing import Any
 
 from labkit.atomic import amount, sentence_of
-from labkit.lab.course.answers import NAME, AnswerRecord, Attempts, read_record
+from labkit.lab.course.answers import NAME, AnswerRecord, Attempts, parse_record
 from labkit.lab.course.notebooks import exercises_in, sources
 
 MOST_BYTES, MOST_FILES = 2**20, 1_000  # of a file, a hundred times what a course leaves; and of a class
@@ -199,7 +199,7 @@ def _record(path: Path) -> AnswerRecord:
         raise ValueError(f"it has {amount(kind.st_size)}, and a progress file never more than {amount(MOST_BYTES)}")
     if not kind.st_size:
         raise ValueError("it is empty")
-    record = read_record(path.read_bytes())
+    record = parse_record(path.read_bytes())
     if record.answers and not set(record.answers) & set(course()):
         raise ValueError("it has no exercise of these notebooks")
     return record
