@@ -44,6 +44,8 @@ def collect_class(
     """
     from labkit.lab.course.collect import collect
 
+    if notebook and figure is None:
+        raise ValueError(f"--notebook is {notebook!r}, which is for the figure alone; add --figure, or leave it out")
     for option, path, ending in (("--figure", figure, ".html"), ("--csv", csv, ".csv")):
         if path is not None:
             if path.suffix != ending:
@@ -85,7 +87,7 @@ def _told(progress: ClassProgress, *, names: bool) -> str:
     """Three tables: who is where, what stops whom, and the commonest slips."""
     here = [each for each in progress.exercises if each.here]
     stops = sorted((each for each in progress.exercises if each.stuck), key=_stops)[:MOST]
-    parts = [f"{len(progress.students)} students, {len(progress.skipped)} files left out"]
+    parts = [f"students: {len(progress.students)}, files left out: {len(progress.skipped)}"]
     if here:
         rows = [[each.key, str(len(each.here)), *([", ".join(each.here)] if names else [])] for each in here]
         parts.append(_table("at this exercise now", ["exercise", "students", *["who"] * names], rows))

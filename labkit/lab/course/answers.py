@@ -36,6 +36,7 @@ from labkit.lab.course.notebooks import solution_of
 __all__ = ["StillOpen", "Verdict", "answer", "hint", "predict", "progress", "recall", "solve"]
 
 NAME = "progress.json"
+SOLVED: set[str] = set()  # exercises whose solution was shown in this process, which the grader asks for
 VARIABLES = ("LABKIT_ANSWERS", "LABKIT_PROGRESS")  # no progress bar writes where the second points any more
 SLIPS, SLIP_LENGTH = 20, 200  # slips that are kept of an exercise, and characters of one
 MOST_TRIES = 10**6  # nobody has tried more often
@@ -223,6 +224,7 @@ def solve(key: str) -> Shown:
     assert frame is not None
     assert frame.f_back is not None
     exec(compile(code, f"<solution of {key}>", "exec"), frame.f_back.f_globals)  # our own code, from the package
+    SOLVED.add(key)
     record = open_record()
     record.of(key).seen = True
     record.keep()

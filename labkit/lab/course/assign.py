@@ -27,7 +27,7 @@ import numpy as np
 import torch
 
 from labkit.atomic import folder_in_place, write_text
-from labkit.lab.course.answers import open_record
+from labkit.lab.course.answers import SOLVED
 from labkit.lab.course.exercise import judge
 from labkit.lab.course.exercises import LESSONS, exercise
 from labkit.lab.course.notebooks import (
@@ -80,7 +80,7 @@ class Assignment:
 
 
 def assign(number: str, folder: Path) -> Assignment:
-    """Write the assignment of a notebook into a folder, in the place of what was there."""
+    """Write the assignment of a notebook into a folder; other files there, such as what students sent, stay."""
     source = next((each for each in sources() if each.stem[:2] == number and number in LESSONS), None)
     if source is None:
         raise ValueError(f"NN is {number!r}, expected the number of a notebook with exercises: {', '.join(LESSONS)}")
@@ -89,17 +89,18 @@ def assign(number: str, folder: Path) -> Assignment:
     asked = exercises_in(source)
     notebook = read_source(source)
     name = f"{source.stem}.ipynb"
-    with folder_in_place(folder) as beside:
-        for part, made, kinds in (
-            ("student", student(notebook), ("visible",)),
-            ("autograder", solution(notebook), ("visible", "hidden")),
-        ):
-            (beside / part / "tests").mkdir(parents=True)
-            write_notebook(_with_tests(stamped(made, source)), beside / part / name)
+    if others := sorted(path.name for path in (folder / "student").glob("*.ipynb") if path.name != name):
+        raise ValueError(f"FOLDER is {str(folder)!r}, which has {others[0]} to hand out; name another folder")
+    for part, made, kinds in (
+        ("student", student(notebook), ("visible",)),
+        ("autograder", solution(notebook), ("visible", "hidden")),
+    ):
+        with folder_in_place(folder / part / "tests") as tests:
             for key, expression in asked.items():
-                write_text(beside / part / "tests" / f"{test_name(key)}.py", _test_file(key, expression, kinds))
-        settings = {"assignment_name": f"labkit {source.stem} {fingerprint(source)}", "show_stdout": True}
-        write_text(beside / "autograder" / "otter_config.json", json.dumps(settings, indent=2) + "\n")
+                write_text(tests / f"{test_name(key)}.py", _test_file(key, expression, kinds))
+        write_notebook(_with_tests(stamped(made, source)), folder / part / name)
+    settings = {"assignment_name": f"labkit {source.stem} {fingerprint(source)}"}
+    write_text(folder / "autograder" / "otter_config.json", json.dumps(settings, indent=2) + "\n")
     return Assignment(folder, source.stem, tuple(asked))
 
 
@@ -144,8 +145,7 @@ def _test_file(key: str, expression: str, kinds: tuple[str, ...]) -> str:
 
 def grade_answer(key: str, expression: str, names: dict[str, Any], *, anew: bool = False) -> None:
     """Raise an AssertionError unless what a notebook calls so is right; `anew`: on cases that no check has shown."""
-    attempts = open_record().answers.get(key)
-    if attempts is not None and attempts.seen:
+    if key in SOLVED:
         raise AssertionError(f"{key}: `solve({key!r})` was called, and what it shows earns no points")
     given = eval(expression, dict(names))  # an expression of our own source
     if anew:

@@ -164,8 +164,7 @@ def collect(folder: Path, *, names: bool = False) -> ClassProgress:
             skipped.append(f"{where} is left out: {reason}; ask for the {NAME} that lies beside the notebooks")
     if not read:
         why = f"; {skipped[0]}" if skipped else f"; ask each student for the {NAME} that lies beside the notebooks"
-        count = f"{len(paths)} files that end in .json"
-        raise ValueError(f"FOLDER is {str(folder)!r} with {count}, expected a progress file a student{why}")
+        raise ValueError(f"FOLDER is {str(folder)!r}, expected a folder with a progress file of each student{why}")
     called = _names([path.relative_to(folder) for path, _ in read])
     order = sorted(range(len(read)), key=lambda at: called[at] if names else _drawn(called[at]))
     return ClassProgress(

@@ -34,6 +34,8 @@ each = pytest.mark.parametrize("source", WITH_EXERCISES, ids=lambda source: sour
 @pytest.fixture(autouse=True)
 def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("labkit.lab.course.assign.SOLVED", solved_here := set())
+    monkeypatch.setattr(answers, "SOLVED", solved_here)
     for name in answers.VARIABLES:
         monkeypatch.delenv(name, raising=False)
 
@@ -138,11 +140,23 @@ def loaded(path: Path) -> list[Any]:
                 sys.modules[name] = module
 
 
-def test_a_folder_that_is_written_anew_keeps_nothing(tmp_path: Path) -> None:
-    assign("00", tmp_path / "out")
+def test_what_students_sent_outlives_another_writing(tmp_path: Path) -> None:
     assign("08", tmp_path / "out")
-    names = [path.name for path in (tmp_path / "out" / "student").iterdir()]
-    assert sorted(names) == ["08_word_vectors.ipynb", "tests"]
+    keeps = tmp_path / "out" / "autograder"
+    (keeps / "anna.ipynb").write_text("hers")
+    (keeps / "tests" / "q08_99.py").write_text("of a version that had more exercises")
+    (keeps / "tests" / "q08_1.py").write_text("broken")
+    assign("08", tmp_path / "out")
+    assert (keeps / "anna.ipynb").read_text() == "hers"
+    assert not (keeps / "tests" / "q08_99.py").exists()
+    assert "grade_answer" in (keeps / "tests" / "q08_1.py").read_text()
+
+
+def test_two_notebooks_do_not_share_a_folder(tmp_path: Path) -> None:
+    assign("08", tmp_path / "out")
+    with pytest.raises(ValueError, match=r"which has 08_word_vectors\.ipynb to hand out"):
+        assign("00", tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").rglob("0*.ipynb")] == ["08_word_vectors.ipynb"] * 2
 
 
 @pytest.mark.parametrize("number", ["99", "", "1", "00_tour"])
