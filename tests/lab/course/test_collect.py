@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from labkit.lab.course import answers
 from labkit.lab.course.collect import MOST_BYTES, ClassProgress, collect, course
 from labkit.lab.course.notebooks import sources
 
@@ -89,6 +90,28 @@ def test_a_slip_that_one_student_made_is_not_shown(tmp_path: Path) -> None:
         (tmp_path / f"{name}.json").write_text(one(begun(slips=slips)))
     (slip,) = collect(tmp_path).slips
     assert (slip.says, slip.students, slip.times) == ("shared", 2, 3)
+
+
+def test_what_the_notebook_says_is_what_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From `answer` in two students' folders to the class."""
+    for name in answers.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    for name, given in (("ada", (0.0, 1.0)), ("bea", (0.0, 1.0)), ("cem", (0.1192, 0.8808))):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        said = answers.answer("01.4", given).text
+        if name == "bea":
+            answers.hint("01.5")
+    progress = collect(tmp_path, names=True)
+    assert said.startswith("✓")
+    assert {each.name: (each.at, each.stuck) for each in progress.students} == {
+        "ada": ("01.4", ["01.4"]),
+        "bea": ("01.5", ["01.4", "01.5"]),
+        "cem": ("01.4", []),
+    }
+    (slip,) = progress.slips
+    assert (slip.key, slip.students) == ("01.4", 2)
+    assert "two cosines differ by no more than 2" in slip.says
 
 
 HOSTILE = {
