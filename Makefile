@@ -82,7 +82,7 @@ $(VENV)/.app $(VENV)/.notebooks $(VENV)/.bench: $(VENV)/.%: pyproject.toml const
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) --editable '.[app,notebooks,sbert,mteb,tune,export,dev]'
+	$(INSTALL) --editable '.[app,notebooks,sbert,mteb,tune,export,class,dev]'
 	@touch $@
 
 # the oldest Python with the oldest versions: newer ones have no wheels of them

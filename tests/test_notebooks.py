@@ -31,6 +31,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sources()
 each = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 
+MOST_MEMORY = 2 * 2**30  # bytes that a kernel may take: what a small machine, or a hosted notebook, has to spare
+PEAK = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"  # in KiB, on Linux
 FROM_THE_WHEEL = "import labkit, os; assert labkit.__file__.startswith(os.environ['PYTHONPATH']), labkit.__file__"
 ONE_EPOCH = """
 from dataclasses import replace
@@ -79,8 +81,12 @@ def installed(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.whole
 @pytest.mark.usefixtures("installed")
 def test_solved_notebook_runs_clean(source: Path, record_property) -> None:  # type: ignore[no-untyped-def]
-    done, seconds = run_notebook(short(solution(read_source(source))))
-    record_property("took", f"{source.stem} {seconds:.0f} s")
+    notebook = short(solution(read_source(source)))
+    notebook.cells.append(nbformat.v4.new_code_cell(PEAK))
+    done, seconds = run_notebook(notebook)
+    peak = 1024 * int(done.cells.pop().outputs[0].text)
+    record_property("took", f"{source.stem} {seconds:.0f} s, {peak / 2**20:.0f} MB")
+    assert peak < MOST_MEMORY
     code = [cell for cell in done.cells if cell.cell_type == "code"]
     outputs = [out for cell in code for out in cell.outputs]
     assert not [out for out in outputs if out.get("name") == "stderr"]

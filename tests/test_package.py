@@ -177,6 +177,18 @@ def test_the_first_page_stands_in_an_empty_folder(site: Path, tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
+def test_notebooks_and_assignments_come_out_of_the_wheel_into_an_empty_folder(site: Path, tmp_path: Path) -> None:
+    done = run(site, tmp_path, "-m", "labkit", "lab", "--copy-only")
+    assert (done.returncode, done.stderr) == (0, "")
+    names = sorted(path.name for path in (ROOT / "notebooks").glob("0*.ipynb"))
+    assert sorted(path.name for path in (tmp_path / "lab").iterdir()) == names
+    for name in names:
+        assert (tmp_path / "lab" / name).read_bytes() == (ROOT / "notebooks" / name).read_bytes()
+    done = run(site, tmp_path, "-m", "labkit", "class", "assign", "08", "out", "--to", "otter")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "out" / "student" / "08_word_vectors.ipynb").is_file()
+
+
 STRANGERS = '__version__ = "0.0.3"\n'
 
 

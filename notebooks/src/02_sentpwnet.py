@@ -744,7 +744,8 @@ for other in ("Siamese network", "triplet network", "bag of word pieces"):
             print(f"{ours:13} against {other}, {theirs:13} {lead.lead:+.3f}",
                   f"[{low:+.3f}, {high:+.3f}] {said}")
 
-pd.DataFrame({name: each["chosen"] for name, each in race.tunings.items()}).T.fillna("")
+chosen = pd.DataFrame({name: each["chosen"] for name, each in race.tunings.items()}).T
+chosen.map(lambda value: "" if pd.isna(value) else value).astype(object)
 
 # %% [markdown]
 # Tune one side, and SentPWNet is eleven hundredths ahead of the Siamese network. Tune both, and the interval has 0 in it,

@@ -1,8 +1,8 @@
 """The program `labkit`. A user's mistake is one line on standard error and exit status 2, Ctrl-C is 130.
 
-Each group of commands is a module beside this one: `train`, `tune`, `runs`, `export`, `data`, `reproduce`; here are
-those that open the app and JupyterLab. What commands do stands in the package: they read what was typed (`arguments`),
-call it, and write what came of it (`output`).
+Each group of commands is a module beside this one: `train`, `tune`, `runs`, `export`, `data`, `reproduce`, and
+`teaching` with `labkit class`; here are those that open the app and JupyterLab. What commands do stands in the
+package: they read what was typed (`arguments`), call it, and write what came of it (`output`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import typer
 
 from labkit import __version__
 from labkit.atomic import sentence_of
-from labkit.lab.cli import data, export, output, reproduce, runs, train, tune
+from labkit.lab.cli import data, export, output, reproduce, runs, teaching, train, tune
 from labkit.lab.cli.arguments import command, with_verbosity
 from labkit.lab.course.notebooks import NOTEBOOKS, copied
 from labkit.progress import counting_minutes, first_process
@@ -45,6 +45,7 @@ app = typer.Typer(
     help="A lab for learning how sentence embeddings are learned.",
 )
 app.add_typer(data.app, name="data")
+app.add_typer(teaching.app, name="class")
 command(app, cls=train.TrainCommand)(train.train)
 command(app, cls=train.WithMethods)(tune.tune)
 for function in (runs.evaluate, runs.encode, runs.compare, runs.runs, export.export, runs.explain):
@@ -157,12 +158,17 @@ def _where(port: int, names: Sequence[str], tokens: Sequence[str]) -> str:
 @command(app, "lab")
 def open_lab(
     folder: Annotated[Path, typer.Argument(help="of your copies; what is in it stays as it is")] = Path("lab"),
+    copy_only: Annotated[
+        bool, typer.Option("--copy-only", help="Copy them and open nothing, where another program shows notebooks.")
+    ] = False,
 ) -> None:
     """Open JupyterLab on copies of the notebooks, to write into."""
-    if find_spec("jupyterlab") is None:
+    if find_spec("jupyterlab") is None and not copy_only:
         raise ValueError("JupyterLab is not installed; run pip install jupyterlab ipywidgets")
     for line in copied(folder):
         typer.echo(line)
+    if copy_only:
+        return
     settings = [str(NOTEBOOKS / "settings"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, settings))  # sliders are saved with a notebook
     sys.stdout.flush()

@@ -10,9 +10,12 @@
 The exercises of each notebook are a module of `labkit.lab.course.exercises`. The record is a small file beside the
 notebooks, `progress.json`, or the one that LABKIT_ANSWERS names (LABKIT_PROGRESS, as it was called, still does):
 
-    {"answers": {"01.3": {"tries": 2, "right": true, "hints": 1, "seen": false}}, "predictions": {"01.a": "nearest"}}
+    {"answers": {"01.3": {"tries": 2, "right": true, "hints": 1, "seen": false, "slips": {"the sign is turned": 1}}},
+     "predictions": {"01.a": "nearest"}}
 
-A file that cannot be read or written costs the record, never the lesson: it is put aside, or left alone.
+Exercises stand in the order in which they were begun. A slip is a complaint that names the mistake, with how often it
+was made; `labkit class collect` counts them over a class. A file that cannot be read or written costs the record, never
+the lesson: it is put aside, or left alone.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -33,17 +36,40 @@ from labkit.lab.course.notebooks import solution_of
 __all__ = ["StillOpen", "Verdict", "answer", "hint", "predict", "progress", "recall", "solve"]
 
 NAME = "progress.json"
+SOLVED: set[str] = set()  # exercises whose solution was shown in this process, which the grader asks for
 VARIABLES = ("LABKIT_ANSWERS", "LABKIT_PROGRESS")  # no progress bar writes where the second points any more
+SLIPS, SLIP_LENGTH = 20, 200  # slips that are kept of an exercise, and characters of one
+MOST_TRIES = 10**6  # nobody has tried more often
 
 
 @dataclass
 class Attempts:
-    """One exercise: how often answered, whether once rightly, how many hints were read, whether its solution was."""
+    """One exercise: how often answered, whether once rightly, how many hints were read, whether its solution was.
+
+    `slips`: how often each complaint that names a mistake was heard.
+    """
 
     tries: int = 0
     right: bool = False
     hints: int = 0
     seen: bool = False
+    slips: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def mark(self) -> str:
+        """One sign: ◐ the solution was read, ● answered without it, ○ still open."""
+        return "◐" if self.seen else "●" if self.right else "○"
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was done about the exercise."""
+        return bool(self.tries or self.hints or self.seen)
+
+    def keep_slip(self, says: str) -> None:
+        """Count a slip; a record stays small, whatever somebody tries."""
+        says = says[:SLIP_LENGTH]
+        if says in self.slips or len(self.slips) < SLIPS:
+            self.slips[says] = self.slips.get(says, 0) + 1
 
 
 @dataclass
@@ -75,19 +101,36 @@ def open_record() -> AnswerRecord:
     named = next(filter(None, map(os.environ.get, VARIABLES)), None)
     path = Path(named).expanduser() if named else Path.cwd() / NAME
     try:
-        return _read(path)
+        return replace(parse_record(path.read_bytes()), path=path)
     except FileNotFoundError:
         return AnswerRecord(path)
-    except (OSError, ValueError, TypeError, AttributeError, KeyError):
+    except (OSError, ValueError):
         return AnswerRecord(path if _put_aside(path) else None)
 
 
-def _read(path: Path) -> AnswerRecord:
-    record = json.loads(path.read_text("utf-8"))
-    answers = {str(key): Attempts(**each) for key, each in record["answers"].items()}
-    if any(not isinstance(each.tries, int) or not isinstance(each.hints, int) for each in answers.values()):
-        raise ValueError("progress.json holds something else")
-    return AnswerRecord(path, answers, dict(record["predictions"]))
+def parse_record(data: bytes) -> AnswerRecord:
+    """The record in the bytes of a file, whoever has made them; a ValueError says why they are none."""
+    try:
+        kept = json.loads(data)
+        answers = {key: Attempts(**each) for key, each in kept["answers"].items()}
+        predictions = {**kept["predictions"]}
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except ValueError:  # no JSON, no UTF-8, or a number of thousands of digits
+        raise ValueError("it is no JSON") from None
+    except (TypeError, AttributeError, KeyError):
+        raise ValueError("it is no progress of these notebooks") from None
+    for key, each in answers.items():
+        slips = each.slips.values() if isinstance(each.slips, dict) else [None]
+        if not all(_count(number) for number in (each.tries, each.hints, *slips)):
+            raise ValueError(f"exercise {key[:9]!r} has a count that is none")
+        if not isinstance(each.right, bool) or not isinstance(each.seen, bool):
+            raise ValueError(f"exercise {key[:9]!r} says neither true nor false where one of them is expected")
+    return AnswerRecord(None, answers, predictions)
+
+
+def _count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TRIES
 
 
 def _put_aside(path: Path) -> bool:
@@ -131,7 +174,7 @@ def _beside_truth(key: str, guess: Any, truth: Any) -> Shown:
 
 def _line(record: AnswerRecord, notebook: str) -> str:
     keys = list(LESSONS[notebook].exercises)
-    marks = {key: "◐" if record.of(key).seen else "●" if record.of(key).right else "○" for key in keys}
+    marks = {key: record.of(key).mark for key in keys}
     right, seen, still = ([key for key in keys if marks[key] == mark] for mark in "●◐○")
     rest = (f"; solution read: {', '.join(seen)}" if seen else "") + (f"; open: {', '.join(still)}" if still else "")
     return f"{notebook}  {''.join(marks.values())}  {len(right)} of {len(keys)} answered{rest or ', all of them'}"
@@ -155,6 +198,8 @@ def answer(key: str, given: Any) -> Shown:
     attempts = record.of(key)
     attempts.tries += 1
     attempts.right = attempts.right or verdict.right
+    if verdict.named and not verdict.right:
+        attempts.keep_slip(verdict.says)
     record.keep()
     helps = f"`hint({key!r})` helps" if attempts.hints < HINTS else f"`solve({key!r})` shows and runs the solution"
     after = "" if verdict.right else f"  ·  {helps}"
@@ -179,6 +224,7 @@ def solve(key: str) -> Shown:
     assert frame is not None
     assert frame.f_back is not None
     exec(compile(code, f"<solution of {key}>", "exec"), frame.f_back.f_globals)  # our own code, from the package
+    SOLVED.add(key)
     record = open_record()
     record.of(key).seen = True
     record.keep()

@@ -32,6 +32,7 @@ from typing import Any
 from labkit.atomic import in_place
 
 MARK = re.compile(r"[ \t]*#!$")
+ANSWERED = re.compile(r'^answer\("(\d\d\.\d+)", (.+)\)$', re.MULTILINE)  # which exercise, and what is given for it
 ASSIGNED = re.compile(r"^(\s*)([\w, ]+?) = ")
 _PACKAGE = Path(__file__).resolve().parents[2]
 NOTEBOOKS = _PACKAGE.parent / "notebooks"  # beside the package in a checkout, in it in a wheel
@@ -116,6 +117,11 @@ def solution_of(key: str) -> str:
             if f'answer("{key}"' in cell:
                 return "\n".join(line for line in solved(cell).split("\n") if not line.startswith("answer(")).strip()
     raise ValueError(f"the solution of {key} is not in {NOTEBOOKS / 'src'}; install labkit-embeddings anew")
+
+
+def exercises_in(source: Path) -> dict[str, str]:
+    """The exercises of a source in the order in which they stand there, each with the expression that is its answer."""
+    return dict(ANSWERED.findall(source.read_text("utf-8")))
 
 
 def has_exercise(code: str) -> bool:

@@ -165,6 +165,20 @@ def test_lab_opens_copies_and_never_the_sources(monkeypatch: pytest.MonkeyPatch,
     assert os.environ["JUPYTER_CONFIG_PATH"].endswith(f"settings{os.pathsep}/of/mine")
 
 
+def test_lab_only_copies_where_another_program_shows_notebooks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("labkit.lab.cli.main.find_spec", lambda _: None)  # and JupyterLab need not be there
+    monkeypatch.setattr(os, "execv", lambda program, command: pytest.fail("it was started all the same"))
+    monkeypatch.setattr(sys, "argv", ["labkit", "lab", "mine", "--copy-only"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    assert (tmp_path / "mine" / "00_tour.ipynb").is_file()
+    assert capsys.readouterr().out.startswith("copied into mine: 00_tour, 01_pairs_and_weights")
+
+
 # --- the app ---------------------------------------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ from .conftest import SMALL, Labkit
 
 COMMANDS = [(each.name or each.callback.__name__,) for each in app.registered_commands]  # type: ignore[union-attr]
 COMMANDS += [("data", name) for name in ("list", "get", "check", "make")]
+COMMANDS += [("class", name) for name in ("collect", "assign")]
 FILM = ("train", "film", "--corpus", "mine.csv", "--set", "dimension=4", "--out", "film")
 
 

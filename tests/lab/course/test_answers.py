@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from labkit.lab.course import answers as check
-from labkit.lab.course.answers import NAME, open_record
+from labkit.lab.course.answers import NAME, Attempts, open_record
 from labkit.lab.course.exercise import Exercise, StillOpen, is_open, judge
 from labkit.lab.course.exercise import number as one_number
 from labkit.lab.course.exercises import LESSONS
@@ -110,9 +110,29 @@ def test_tries_hints_and_rightness_are_kept(empty: Path) -> None:
     assert check.answer(key, (0.1192, 0.8808)).good is True
     assert check.answer(key, (0.0, 1.0)).good is False
     kept = json.loads((empty / NAME).read_text())["answers"][key]
-    assert kept == {"tries": 5, "right": True, "hints": 3, "seen": False}
+    far = "0 and 1 are reached for differences without end; two cosines differ by no more than 2"
+    assert kept == {"tries": 5, "right": True, "hints": 3, "seen": False, "slips": {far: 4}}
     assert "1 of 8 answered" in check.progress("01").text
     assert "open: 01.1" in check.progress().text
+
+
+def test_a_mistake_without_a_name_is_no_slip_and_a_record_stays_small(empty: Path) -> None:
+    key = "01.4"
+    check.answer(key, (0.3, 0.6))  # wrong in a way that no table knows
+    assert open_record().of(key).slips == {}
+    attempts = Attempts()
+    for number in range(100):
+        attempts.keep_slip(f"{number} {'x' * 999}")
+        attempts.keep_slip("0 " + "x" * 999)
+    assert (len(attempts.slips), max(map(len, attempts.slips))) == (20, 200)
+    assert max(attempts.slips.values()) == 101
+
+
+def test_a_record_of_before_there_were_slips_goes_on(empty: Path) -> None:
+    old = {"tries": 1, "right": True, "hints": 0, "seen": False}
+    (empty / NAME).write_text(json.dumps({"answers": {"01.4": old}, "predictions": {}}))
+    check.hint("01.4")
+    assert open_record().answers["01.4"] == Attempts(tries=1, right=True, hints=1)
 
 
 def test_predictions_stand_beside_the_truth() -> None:

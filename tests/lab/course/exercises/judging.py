@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from labkit.lab.course.assign import DRAWN_ANEW, drawn_anew
 from labkit.lab.course.exercise import judge
 from labkit.lab.course.exercises import LESSONS, exercise
 
@@ -17,6 +18,7 @@ __all__ = [
     "test_a_wrong_answer_is_named",
     "test_each_exercise_has_right_forms_and_wrong_answers",
     "test_the_right_answer_is_taken",
+    "test_the_right_answer_is_taken_on_cases_drawn_anew",
 ]
 FEW = {"00.4": 6, "08.5": 5}  # wrong answers where a text is asked for; elsewhere there are ten at least
 
@@ -24,6 +26,12 @@ FEW = {"00.4": 6, "08.5": 5}  # wrong answers where a text is asked for; elsewhe
 def test_the_right_answer_is_taken(key: str, given: Any) -> None:
     verdict = judge(exercise(key), given)
     assert verdict.right, verdict.says
+
+
+def test_the_right_answer_is_taken_on_cases_drawn_anew(key: str, given: Any) -> None:
+    """The hidden test of an assignment asks this."""
+    with drawn_anew(DRAWN_ANEW):
+        test_the_right_answer_is_taken(key, given)
 
 
 def test_a_wrong_answer_is_named(key: str, given: Any, word: str) -> None:

@@ -1,0 +1,70 @@
+"""The class on the projector: each number is that of what was collected, and no file's name or text becomes markup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labkit.figures.class_progress import class_progress
+from labkit.lab.course.answers import AnswerRecord, Attempts
+from labkit.lab.course.collect import ClassProgress, Student, collect
+from tests.figures.examples import EVIL, texts_of
+from tests.lab.course.thirty import NAMES, write_class
+
+
+@pytest.fixture(scope="module")
+def thirty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("class")
+    write_class(folder)
+    return folder
+
+
+@pytest.mark.parametrize("notebook", [None, "00", "02"])
+def test_bars_are_the_counts(thirty: Path, notebook: str | None) -> None:
+    progress = collect(thirty)
+    figure = class_progress(progress, notebook)
+    counts = [each for each in progress.exercises if each.key[:2] == (notebook or progress.notebook)]
+    bars = {trace.name: list(trace.x) for trace in figure.data[:3]}
+    assert bars == {
+        "answered": [each.answered for each in counts],
+        "solution read": [each.solution_read for each in counts],
+        "stuck": [len(each.stuck) for each in counts],
+    }
+    assert [text.strip() for text in figure.layout.yaxis.ticktext] == [each.key for each in counts]
+    slips = [each for each in progress.slips if each.key[:2] == (notebook or progress.notebook)][:4]
+    assert list(figure.data[3].x) == [each.students for each in slips]
+    said = [note.text for note in figure.layout.annotations]
+    assert [text for text in said if text.endswith("here")] == [
+        f"◀ {len(each.here)} here" for each in counts if each.here
+    ]
+    assert [each.says[:40] in " ".join(said) for each in slips] == [True] * len(slips)
+
+
+def test_names_are_shown_on_request_alone(thirty: Path) -> None:
+    progress = collect(thirty, names=True)
+    shown = " ".join(texts_of(class_progress(progress, "00", names=True).to_plotly_json()))
+    stuck = {name for each in progress.exercises if each.key[:2] == "00" for name in each.stuck[:4]}
+    assert stuck
+    assert all(name in shown for name in stuck)
+    plain = " ".join(texts_of(class_progress(progress, "00").to_plotly_json()))
+    assert [name for name in NAMES if name in plain] == []
+
+
+def test_no_name_and_no_slip_becomes_markup() -> None:
+    attempts = Attempts(tries=2, slips={EVIL: 2})
+    students = tuple(Student(f"{EVIL}{n}", AnswerRecord(None, {"01.1": attempts})) for n in range(9))
+    texts = list(texts_of(class_progress(ClassProgress(students), names=True).to_plotly_json()))
+    assert [text for text in texts if "<b " in text or "<img" in text] == []
+    assert sum("&lt;b onclick" in text for text in texts) == 2
+    assert any(text.endswith(" + 5") for text in texts)
+
+
+def test_a_notebook_that_nobody_has_begun_is_refused(thirty: Path) -> None:
+    with pytest.raises(ValueError, match="notebook is '08', of which nobody has begun"):
+        class_progress(collect(thirty), "08")
+
+
+def test_a_class_without_slips_says_so() -> None:
+    alone = ClassProgress((Student("a", AnswerRecord(None, {"01.1": Attempts(tries=1, right=True)})),))
+    assert "none that two students have made" in list(texts_of(class_progress(alone).to_plotly_json()))
