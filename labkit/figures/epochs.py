@@ -84,9 +84,9 @@ def clusters_over_epochs(
     nothing: Entries = {"text": "", "visible": False}
     written = [[*each, *[nothing] * (longest - len(each))] for each in written]
     drawing = [*moving, *curves, dots]
-    size: Entries = {"height": height, "margin": margin(32) | {"l": 50}}
+    layout: Entries = {"height": height, "margin": margin(32) | {"l": 50}}
     if legend is not None:
-        size = fixed(drawing, height, legend=legend, t=32, l=50, b=45)
+        layout = fixed(drawing, height, legend=legend, t=32, l=50, b=45)
     return figure_of(
         drawing,
         frames=[_frame(journey, place, groups, written[place]) for place in range(len(journey))],
@@ -94,7 +94,7 @@ def clusters_over_epochs(
         updatemenus=[_menu(journey, at)],
         legend=below(-0.13) | {"entrywidth": 68, "font": {"size": 11}, "itemsizing": "constant"},
         dragmode="pan",
-        **size,
+        **layout,
         **_axes(journey),
     )
 
