@@ -1,6 +1,8 @@
 // A picture is still until it comes near the screen; then plotly draws it live in its place.
-// With #live at the end of the address all of them are drawn at once: so they are lines, not dots, in print.
+// With #print at the end of the address all are drawn at once, to the width of a sheet: lines where a still has dots.
 const here = document.currentScript.src;
+const print = location.hash === "#print";
+document.documentElement.classList.toggle("drawn-for-print", print);
 const pictures = [...document.querySelectorAll(".picture")];
 let plotly;
 
@@ -19,7 +21,7 @@ async function draw(picture) {
   const Plotly = await library();
   picture.append(live);
   picture.classList.add("live");
-  await Plotly.newPlot(live, data, layout, { responsive: true, displaylogo: false });
+  await Plotly.newPlot(live, data, layout, { responsive: !print, staticPlot: print, displaylogo: false });
 }
 
 const near = new IntersectionObserver(
@@ -32,11 +34,11 @@ const near = new IntersectionObserver(
   },
   { rootMargin: "400px" },
 );
-pictures.forEach(location.hash === "#live" ? draw : (picture) => near.observe(picture));
+pictures.forEach(print ? draw : (picture) => near.observe(picture));
 
 // what is wider than the screen is scrolled by the keyboard, too
 function reach() {
-  for (const box of document.querySelectorAll("pre, .table-wrapper, .math-block")) {
+  for (const box of document.querySelectorAll("pre, math, .table-wrapper, .output.text_html")) {
     if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }

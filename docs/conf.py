@@ -40,7 +40,7 @@ extensions = ["myst_nb"]
 root_doc = "docs/index"
 include_patterns = ["docs/*.md", "notebooks/TEACHING.md", "notebooks/solutions/[0-9]*.ipynb"]
 exclude_patterns = [".*", "build", "runs", "lab"]  # or they are walked through
-nb_execution_mode = "off"
+nb_execution_mode, nb_merge_streams = "off", True
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # would be fetched
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
@@ -48,7 +48,7 @@ nitpicky = True
 html_theme = "furo"
 html_static_path = ["book.css", "book.js", str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js")]
 html_css_files, html_js_files = ["book.css"], [("book.js", {"defer": "defer"})]
-html_copy_source = html_show_sourcelink = html_use_index = False
+html_copy_source = html_show_sourcelink = html_use_index = html_show_copyright = False
 html_math_renderer = "mathml"
 
 PLOTLY, PICTURE, WIDGET = "application/vnd.plotly.v1+json", "image/png", "application/vnd.jupyter.widget-view+json"
@@ -103,7 +103,7 @@ def picture(figure: dict[str, Any], still: bytes, says: str, folder: Path, up: s
     name = f"{hashlib.sha256(still).hexdigest()[:16]}.png"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_bytes(still)
-    parts = json.dumps({"data": figure["data"], "layout": figure["layout"]}, separators=(",", ":")).replace("</", "<\\/")
+    parts = json.dumps({part: figure[part] for part in ("data", "layout")}, separators=(",", ":")).replace("</", "<\\/")
     return (
         f'<div class="picture"><img src="{up}/{name}" alt="{escape(says)}">'
         f'<script type="application/json">{parts}</script></div>'
@@ -145,7 +145,7 @@ NOT_PROSE = (nodes.title, nodes.literal, nodes.literal_block, nodes.math, nodes.
 
 def link_terms(app: Any, doctree: nodes.document) -> None:
     """Link the first use of each term on a page to the glossary, in prose only."""
-    if app.env.docname in ("docs/glossary", "docs/RESULTS"):
+    if app.env.docname in ("docs/glossary", "docs/RESULTS", "docs/errata", "docs/who-leads"):
         return
     left = {term.casefold(): term for term in terms()}
     while left:
@@ -156,8 +156,8 @@ def link_terms(app: Any, doctree: nodes.document) -> None:
         if found is None:
             return
         text, match = found
-        link = pending_xref("", nodes.inline("", match[0]), refdomain="std", reftype="term")
-        link.update_all_atts({"reftarget": left.pop(match[1].casefold()), "refexplicit": True, "refdoc": app.env.docname})
+        to = {"reftype": "term", "reftarget": left.pop(match[1].casefold()), "refdoc": app.env.docname}
+        link = pending_xref("", nodes.inline("", match[0]), refdomain="std", refexplicit=True, **to)
         parts = [nodes.Text(text[: match.start()]), link, nodes.Text(text[match.end() :])]
         text.parent.replace(text, [part for part in parts if part])
 

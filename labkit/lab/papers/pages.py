@@ -37,9 +37,9 @@ def _errata(paper: Paper, results: Iterable[TableResult]) -> Iterator[str]:
     if paper.errata:
         rows = [(each.where, each.printed, each.holds, _chapter(each.notebook)) for each in paper.errata]
         yield _table(("where", "what is printed", "what holds", "seen in"), rows)
-    said = [(each.text, each.verdict, each.why) for each in paper.observations]
-    said += [(claim.text, claim.paper, claim.paper_why) for result in results for claim in result.claims]
-    against = [(text, why) for text, verdict, why in said if verdict == "not confirmed"]
+    claims = [claim for result in results for claim in result.claims]
+    against = [(each.text, each.why) for each in paper.observations if each.verdict == "not confirmed"]
+    against += [(claim.text, claim.paper_why) for claim in claims if claim.paper == "not confirmed"]
     if against:
         yield _table(("what is said", "what the paper's own pages say"), against)
 
@@ -70,7 +70,8 @@ def _fronts(result: TableResult, table: Table) -> Iterator[tuple[str, ...]]:
             first = max(figures, key=lambda row: sign * figures[row][1].mean)
             best, spread = figures[first]
             ties = [row for row, (_, other) in figures.items() if row != first and leader(spread, other) == "tie"]
-            yield result.title, column.name, first, ours(column, replace(best, why="")), "; ".join(ties) or "none"
+            figure = ours(column, replace(best, why="")).replace(" ± ", "\u00a0±\u00a0")  # on one line
+            yield result.title, column.name, first, figure, "; ".join(ties) or "none"
 
 
 def _leads(results: Sequence[TableResult], draw: Draw) -> Iterator[str]:
