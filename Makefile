@@ -40,6 +40,7 @@ lab: $(VENV)/.notebooks
 	$(BIN)/labkit lab
 
 book: $(VENV)/.book
+	rm -rf $(BOOK)
 	$(BIN)/python -m sphinx -q -W --keep-going -E -c docs -d build/doctrees . $(BOOK)
 	@echo "open $(BOOK)/index.html"
 

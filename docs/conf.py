@@ -119,7 +119,9 @@ def read(app: Any, docname: str, source: list[str]) -> None:
     if docname.startswith("notebooks/solutions/"):
         student = json.loads((ROOT / "notebooks" / f"{Path(docname).name}.ipynb").read_text("utf-8"))
         source[0] = json.dumps(chapter(json.loads(source[0]), student, folder, up))
-    elif docname == "docs/errata":
+        return
+    source[0] = COMMENT.sub("", source[0])
+    if docname == "docs/errata":
         source[0] += errata()
     elif docname == "docs/who-leads":
         source[0] += leaders(lambda figure, says: drawn(figure, says, folder, up))
@@ -151,7 +153,7 @@ def link_terms(app: Any, doctree: nodes.document) -> None:
     while left:
         names = "|".join(map(re.escape, sorted(left, key=len, reverse=True)))
         name = re.compile(rf"\b(?<!they )({names})s?\b", re.IGNORECASE)  # what lifts is a verb
-        texts = (each for each in doctree.findall(nodes.Text) if not _inside(each, NOT_PROSE))
+        texts = (each for each in doctree.findall(nodes.Text) if in_prose(each))
         found = next(((text, match) for text in texts for match in [name.search(text)] if match), None)
         if found is None:
             return
@@ -162,12 +164,9 @@ def link_terms(app: Any, doctree: nodes.document) -> None:
         text.parent.replace(text, [part for part in parts if part])
 
 
-def _inside(node: nodes.Node, kinds: tuple[type, ...]) -> bool:
-    while node.parent is not None:
-        node = node.parent
-        if isinstance(node, kinds):
-            return True
-    return False
+def in_prose(node: nodes.Node) -> bool:
+    """Whether it stands where people read sentences."""
+    return node.parent is None or (not isinstance(node.parent, NOT_PROSE) and in_prose(node.parent))
 
 
 def mathml(tex: str, *, block: bool) -> str:
@@ -194,8 +193,8 @@ def finish(app: Any, error: Exception | None) -> None:
     if error is None:
         for path in Path(app.outdir).rglob("*.html"):
             page = path.read_text("utf-8")
-            for there, labelled in LABELS.items():
-                page = page.replace(there, labelled)
+            for bare, labelled in LABELS.items():
+                page = page.replace(bare, labelled)
             path.write_text(page, "utf-8")
         head = f'<title>{html_title}</title><meta http-equiv="refresh" content="0; url={root_doc}.html">'
         door = f'<!doctype html><html lang="en">{head}<a href="{root_doc}.html">{html_title}</a></html>'

@@ -58,7 +58,7 @@ def leaders(draw: Draw) -> str:
 
 
 def _fronts(result: TableResult, table: Table) -> Iterator[tuple[str, ...]]:
-    """For each column the row in front, and those that are not behind it by more than the larger spread."""
+    """Find the row in front of each column, and those that are not behind it by more than the larger spread."""
     for column in table.columns:
         figures = {
             figure.row: (figure, figure.ours)
