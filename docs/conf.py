@@ -24,6 +24,7 @@ from typing import Any
 import plotly
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from plotly.io import write_images
 from sphinx.addnodes import pending_xref
 
 from labkit import __version__
@@ -92,20 +93,21 @@ def shown(outputs: list[dict[str, Any]], folder: Path, up: str) -> Iterator[dict
         data = out.get("data", {})
         if PLOTLY in data:
             says = out["metadata"].get(PICTURE, {}).get("alt", "".join(data["text/plain"]))
-            html = picture(data[PLOTLY], base64.b64decode("".join(data[PICTURE])), says, folder, up)
+            still = base64.b64decode("".join(data[PICTURE]))
+            name = f"{hashlib.sha256(still).hexdigest()[:16]}.png"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(still)
+            html = picture(data[PLOTLY], f"{up}/{name}", says)
             yield {"output_type": "display_data", "metadata": {}, "data": {"text/html": html + SLIDERS * sliders}}
         elif WIDGET not in data:
             yield out
 
 
-def picture(figure: dict[str, Any], still: bytes, says: str, folder: Path, up: str) -> str:
-    """A figure as HTML: still where no script runs; book.js draws it live in its place."""
-    name = f"{hashlib.sha256(still).hexdigest()[:16]}.png"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_bytes(still)
+def picture(figure: dict[str, Any], still: str, says: str) -> str:
+    """A figure as HTML: its still picture where no script runs; book.js draws it live in its place."""
     parts = json.dumps({part: figure[part] for part in ("data", "layout")}, separators=(",", ":")).replace("</", "<\\/")
     return (
-        f'<div class="picture"><img src="{up}/{name}" alt="{escape(says)}">'
+        f'<div class="picture"><img src="{still}" alt="{escape(says)}">'
         f'<script type="application/json">{parts}</script></div>'
     )
 
@@ -124,16 +126,25 @@ def read(app: Any, docname: str, source: list[str]) -> None:
     if docname == "docs/errata":
         source[0] += errata()
     elif docname == "docs/who-leads":
-        source[0] += leaders(lambda figure, says: drawn(figure, says, folder, up))
+        source[0] += drawn_leaders(folder, up)
 
 
-def drawn(figure: Any, says: str, folder: Path, up: str) -> str:
-    """A figure that no notebook has, as Markdown; nothing where no browser can draw its still picture."""
+def drawn_leaders(folder: Path, up: str) -> str:
+    """Who leads, with figures; where no browser can make their still pictures, the tables stand alone."""
+    figures: list[Any] = []
+
+    def draw(figure: Any, says: str) -> str:
+        figures.append(figure)
+        return picture(json.loads(figure.to_json()), f"{up}/leads-{len(figures)}.png", says)
+
+    page = leaders(draw)
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [folder / f"leads-{number + 1}.png" for number in range(len(figures))]
     try:
-        still = figure.to_image("png", width=700, height=figure.layout.height)
+        write_images(figures, names, width=700, height=[figure.layout.height for figure in figures])
     except (RuntimeError, ValueError):
-        return ""
-    return picture(json.loads(figure.to_json()), still, says, folder, up)
+        return leaders(lambda *_: "")
+    return page
 
 
 def terms() -> list[str]:

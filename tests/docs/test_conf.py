@@ -97,12 +97,20 @@ def test_a_picture_is_still_first_and_says_what_it_shows(tmp_path: Path) -> None
     assert "sliders" not in plain["data"]["text/html"]
 
 
-def test_without_a_browser_a_figure_of_the_records_is_left_to_its_table(tmp_path: Path) -> None:
-    def none(*_: object, **__: object) -> bytes:
+def test_without_a_browser_the_leads_are_left_to_their_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Path] = []
+    monkeypatch.setitem(
+        CONF["drawn_leaders"].__globals__, "write_images", lambda figures, names, **_: made.extend(names)
+    )
+    page = CONF["drawn_leaders"](tmp_path / "new", "..")
+    assert [path.name for path in made] == re.findall(r'src="\.\./(leads-\d+\.png)"', page)
+    assert len(made) > 5
+
+    def none(*_: object, **__: object) -> None:
         raise RuntimeError("no Chrome")
 
-    figure = SimpleNamespace(to_image=none, layout=SimpleNamespace(height=10))
-    assert CONF["drawn"](figure, "says", tmp_path, "") == ""
+    monkeypatch.setitem(CONF["drawn_leaders"].__globals__, "write_images", none)
+    assert "<img" not in CONF["drawn_leaders"](tmp_path, "..")
 
 
 # --- terms and formulas ------------------------------------------------------------------------------------------

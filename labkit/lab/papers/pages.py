@@ -50,10 +50,10 @@ def leaders(draw: Draw) -> str:
     parts = []
     for paper in PAPERS.values():
         results = [result for result in report.of(paper) if any(made.chosen for made in result.made)]
-        if results:
-            fronts = [row for result in results for row in _fronts(result, printed[result.name])]
-            parts += [_heading(paper), _table(("table", "column", "in front", "ours", "ties with it"), fronts)]
-            parts += _leads(results, draw)
+        parts += [_heading(paper)] if results else []
+        for result in results:
+            fronts = _table(("column", "in front", "ours", "ties with it"), _fronts(result, printed[result.name]))
+            parts += [f"### {result.title}: {result.caption}", fronts, *_leads(result, draw)]
     return "\n\n".join(parts)
 
 
@@ -71,20 +71,19 @@ def _fronts(result: TableResult, table: Table) -> Iterator[tuple[str, ...]]:
             best, spread = figures[first]
             ties = [row for row, (_, other) in figures.items() if row != first and leader(spread, other) == "tie"]
             figure = ours(column, replace(best, why="")).replace(" ± ", "\u00a0±\u00a0")  # on one line
-            yield result.title, column.name, first, figure, "; ".join(ties) or "none"
+            yield column.name, first, figure, "; ".join(ties) or "none"
 
 
-def _leads(results: Sequence[TableResult], draw: Draw) -> Iterator[str]:
+def _leads(result: TableResult, draw: Draw) -> Iterator[str]:
     rows = [
-        (f"{result.title}: {claim.text}", before.column, _interval(before), _interval(after), claim.ours)
-        for result in results
+        (claim.text, before.column, _interval(before), _interval(after), claim.ours)
         for claim in result.claims
         for before, after in [(claim.before, claim.after)]
         if before and after
     ]
     if rows:
         says = f"The leads of {len(rows)} claims with their intervals, twice; the table below says all."
-        yield draw(leads_before_and_after(results), says)
+        yield draw(leads_before_and_after([result]), says)
         yield _table(("claim", "column", "lead as printed", "lead with settings chosen on dev", "verdict"), rows)
 
 

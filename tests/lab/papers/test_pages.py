@@ -53,24 +53,28 @@ def test_all_five_papers_have_their_part_and_no_sixth() -> None:
 
 def test_who_is_in_front_is_so_and_who_ties_ties() -> None:
     page = leaders(lambda figure, says: f"({len(figure.data)} drawn: {says})")
-    report = {f"{result.paper}, {result.title}": result for result in stored().tables}
-    names = {paper.citation.split(". ")[1].partition(":")[0]: name for name, paper in PAPERS.items() if name != "why"}
+    results = {f"{result.title}: {result.caption}": result for result in stored().tables}
     seen = 0
-    for part in page.split("## ")[1:]:
-        paper = names[part.partition("\n")[0]]
-        for title, column, first, _, ties in (row for row in rows(part) if len(row) == 5 and row[0] in TITLES):
-            result = report[f"{paper}, {title}"]
+    for part in page.split("\n### ")[1:]:
+        result = results[part.partition("\n")[0]]
+        for column, first, _, ties in (row for row in rows(part) if len(row) == 4 and row[0] in result.columns):
             figures = {each.row: each.ours for each in result.figures if each.column == column and each.ours}
             tied = set() if ties == "none" else set(ties.split("; "))
             assert {row for row in tied if leader(figures[first], figures[row]) != "tie"} == set()
             assert not [row for row in (first, *tied) if row.endswith("as printed")]
             seen += 1
+        for claim in result.claims:
+            assert (f"| {claim.text} |" in part) == (claim.before is not None and claim.after is not None)
     assert seen > 30
     assert "(2 drawn: " in page
-    assert "as printed |" in page
 
 
-TITLES = {result.title for result in stored().tables}
+def test_of_a_cost_the_smallest_is_in_front() -> None:
+    """Kept pairs are a cost."""
+    (line,) = re.findall(r"^\| share of negatives kept \| (.+?) \|", leaders(lambda *_: ""), re.MULTILINE)
+    table = next(result for result in stored().tables if result.name == "sentpwnet/ablation-pairs")
+    kept = {each.row: each.mean for each in table.figures if each.column == "share of negatives kept" and each.ours}
+    assert kept[line] == min(kept.values())
 
 
 def test_a_paper_whose_rows_have_no_settings_chosen_on_dev_is_left_out() -> None:
