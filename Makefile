@@ -46,8 +46,9 @@ book: $(VENV)/.book
 
 # its chapters are named as the notebooks are; without CHAPTER all of them
 book-pdf: book
-	for page in $(BOOK)/notebooks/solutions/$(CHAPTER)*.html; do \
-		$(CHROMIUM) --headless --no-pdf-header-footer --window-size=760,1000 --virtual-time-budget=20000 \
+	@for page in $(BOOK)/notebooks/solutions/$(CHAPTER)*.html; do \
+		[ -f "$$page" ] || { echo "no chapter begins with $(CHAPTER): say 00, 01, ..."; exit 2; }; \
+		$(CHROMIUM) --headless --log-level=3 --no-pdf-header-footer --window-size=760,1000 --virtual-time-budget=20000 \
 			--print-to-pdf=$(BOOK)/$$(basename $$page .html).pdf "file://$(CURDIR)/$$page#print" || exit 1; \
 	done
 

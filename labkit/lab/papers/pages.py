@@ -88,7 +88,7 @@ def _leads(result: TableResult, draw: Draw) -> Iterator[str]:
 
 
 def _interval(lead: ShownLead) -> str:
-    return f"{lead.lead:+.3f} [{lead.low:+.3f}, {lead.high:+.3f}]"
+    return f"{lead.lead:+.3f} [{lead.low:+.3f},\u00a0{lead.high:+.3f}]"
 
 
 def _heading(paper: Paper) -> str:
