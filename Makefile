@@ -8,17 +8,20 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # each process imports and collects everything, ten seconds of work: more than four are no gain
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+BOOK := build/book
+CHROMIUM ?= chromium
 CORPORA := questions captions articles places relatedness topics
 
 # scikit-learn's threads wait for one another by spinning; on few cores that costs ten times the work itself
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help app lab test test-all test-lowest check bench notebooks ablations corpora runs clean
+.PHONY: help app lab book book-pdf test test-all test-lowest check bench notebooks ablations corpora runs clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make app        open the app on the embedded corpora; PORT=8502 where 8501 is taken"
 	@echo "make lab        open JupyterLab on the notebooks"
+	@echo "make book       build the book, a static site, in $(BOOK); make book-pdf CHAPTER=02 prints a chapter (needs Chromium)"
 	@echo "make test       run the tests of formulas, contracts, pages, commands and notebook checks: minutes"
 	@echo "make test-all   run all tests: browsers, notebooks from a cold start, several processes, published data, too"
 	@echo "make test-lowest  make test with the lowest versions that pyproject.toml allows, on Python 3.11: 7 GB in .venv-lowest"
@@ -35,6 +38,19 @@ app: $(VENV)/.app
 
 lab: $(VENV)/.notebooks
 	$(BIN)/labkit lab
+
+book: $(VENV)/.book
+	rm -rf $(BOOK)
+	$(BIN)/python -m sphinx -q -W --keep-going -E -c docs -d build/doctrees . $(BOOK)
+	@echo "open $(BOOK)/index.html"
+
+# its chapters are named as the notebooks are; without CHAPTER all of them
+book-pdf: book
+	@for page in $(BOOK)/notebooks/solutions/$(CHAPTER)*.html; do \
+		[ -f "$$page" ] || { echo "no chapter begins with $(CHAPTER): say 00, 01, ..."; exit 2; }; \
+		$(CHROMIUM) --headless --log-level=3 --no-pdf-header-footer --window-size=760,1000 --virtual-time-budget=20000 \
+			--print-to-pdf=$(BOOK)/$$(basename $$page .html).pdf "file://$(CURDIR)/$$page#print" || exit 1; \
+	done
 
 test: $(VENV)/.dev
 	$(PYTEST) -m "not whole"
@@ -70,19 +86,19 @@ runs: $(VENV)/.dev
 	$(BIN)/labkit data make runs --force
 
 clean:
-	rm -rf $(VENV) $(LOWEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) build/book build/doctrees .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "labkit needs Python 3.11 or newer: PYTHON=python3.12 make ...")'
 	@echo "Making the environment in $(VENV): a few minutes, once."
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "python3 has no venv; on Debian: apt-get install python3-venv"; exit 1; }
 
-$(VENV)/.app $(VENV)/.notebooks $(VENV)/.bench: $(VENV)/.%: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.app $(VENV)/.notebooks $(VENV)/.book $(VENV)/.bench: $(VENV)/.%: pyproject.toml constraints.txt | $(BIN)/python
 	$(INSTALL) --editable '.[$*]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) --editable '.[app,notebooks,sbert,mteb,tune,export,class,dev]'
+	$(INSTALL) --editable '.[app,notebooks,book,sbert,mteb,tune,export,class,dev]'
 	@touch $@
 
 # the oldest Python with the oldest versions: newer ones have no wheels of them
@@ -90,5 +106,5 @@ $(LOWEST)/.made: pyproject.toml .ci/lowest.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and "the lowest versions are tried on Python 3.11: PYTHON=python3.11 make test-lowest")'
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(LOWEST)/bin/python .ci/lowest.py bounds > $(LOWEST)/bounds.txt
-	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(LOWEST)/bounds.txt --editable '.[app,notebooks,sbert,mteb,tune,export,bench,dev]'
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(LOWEST)/bounds.txt --editable '.[app,notebooks,book,sbert,mteb,tune,export,bench,dev]'
 	@touch $@

@@ -163,6 +163,20 @@ class Paper:
     citation: str
     tables: tuple[Table, ...]
     observations: tuple[Observation, ...] = ()
+    errata: tuple[Erratum, ...] = ()
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """A slip of a paper: where it is, what is printed there, what holds, and the notebook that shows it.
+
+    Both are Markdown with formulas, as in the notebooks' own tables of slips, with which a test compares them.
+    """
+
+    where: str
+    printed: str
+    holds: str
+    notebook: str
 
 
 @dataclass(frozen=True)

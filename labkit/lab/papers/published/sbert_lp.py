@@ -18,7 +18,7 @@ from labkit.lab.papers.recipes.locality import (
     transformed_grades,
 )
 from labkit.lab.papers.recipes.scoring import Compute, pretrained
-from labkit.lab.papers.records import EARLIER_SEEDS, Column, Paper, Recipe, Row, Table, printed
+from labkit.lab.papers.records import EARLIER_SEEDS, Column, Erratum, Paper, Recipe, Row, Table, printed
 
 NO_WEIGHTS = "its trained weights are not published in a form this lab reads"
 FLOW = "its flow is trained on BERT's vectors of each data set, for which the paper gives no weights"
@@ -216,4 +216,18 @@ PAPER = Paper(
         _sweep("figure-4", "Grades over the dimension", "p", DIMENSIONS, _GRADED),
         _sweep("figure-5", "Classes over the dimension", "p", DIMENSIONS, _CLASSED),
     ),
-)
+    errata=(
+        Erratum("eq. 9", "$G$ is inverted", "solve, with a share of the trace on the diagonal", "04"),
+        Erratum("eq. 16, 17", r"$Y^\top Y / n$, $n$ being the length of a vector",
+                r"$Y^\top Y / m$ for $m$ sentences, as below eq. 10", "04"),
+        Erratum("eq. 16", r"$\Lambda$ is $m \times m$", r"it is $p \times p$, a number for each column of $Y$", "04"),
+        Erratum("eq. 17", 'columns of $Y$: "the eigenvectors of $M$"',
+                "the $p$ smallest, the constant taken out; the first is not always it", "04"),
+        Erratum("section 3.2.1", r"$\lvert y_i^\top y_j \rvert$ stands for meaning",
+                "the cosine does (as in section 4.3.1): opposites are not alike", "04"),
+        Erratum("section 4.6.1", "a grid search; on which split is not said", "dev chooses", "04"),
+        Erratum("table 4", "what was mended", "what was spoilt as well", "04"),
+        Erratum("table 2", "an accuracy of 83.06 % on TREC",
+                "its 500 test questions make every accuracy a multiple of 0.20 %", ""),
+    ),
+)  # fmt: skip

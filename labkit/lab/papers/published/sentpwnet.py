@@ -9,7 +9,7 @@ from labkit.lab.papers.claims import Claim
 from labkit.lab.papers.fair import FAIR, PRINTED_SEEDS, tuned_and_printed
 from labkit.lab.papers.recipes.scoring import Compute, all_the_same, picture, pretrained, scored
 from labkit.lab.papers.recipes.speed import bi_encoder, cross_encoder
-from labkit.lab.papers.records import EARLIER_SEEDS, Column, Observation, Paper, Recipe, Row, Table, printed
+from labkit.lab.papers.records import EARLIER_SEEDS, Column, Erratum, Observation, Paper, Recipe, Row, Table, printed
 
 ENCODERS = {"BiLSTM": "bilstm", "CNN": "cnn", "LSTM": "lstm"}
 _AN = {"BiLSTM": "a BiLSTM", "CNN": "a CNN", "LSTM": "an LSTM"}
@@ -449,5 +449,18 @@ PAPER = Paper(
                     "it prints table 3 once more, row by row, and no categories"),
         Observation("two ablation studies and a comparison of speed follow later in section 4", "not confirmed",
                     "4.1 announces them and no page shows them; ablation-pairs, ablation-weights and speed are ours"),
+    ),
+    (
+        Erratum("eq. 5", "every sampled pair has the weight 1",
+                r"$\sigma(S_n - S_p)$ for each triplet that the pair is part of, added up", "01"),
+        Erratum("eq. 7", "$S_{ij} = 1$", "$w_{ij} = 1$: it is the weight that is meant", "01"),
+        Erratum("eq. 8", "the sum over the anchors ends before the second half",
+                "the second half belongs inside it, or its anchor is none", "01"),
+        Erratum("Algorithm 1", "the threshold is searched on the test set",
+                "it comes from dev (QQP) or from the training pairs (MRPC), as section 4.2.1 says around it", "02"),
+        Erratum("section 4.3, tables 5 and 7", '"a Geohash of length 19"',
+                "all eleven codes are decimal ids of S2 cells of level 18; their first digits are no larger cell, "
+                "that takes the first bits", "02"),
+        Erratum("section 4.4, figure 2", "the text says PCA, the caption t-SNE", "one of the two; here it is PCA", ""),
     ),
 )  # fmt: skip

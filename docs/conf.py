@@ -1,0 +1,220 @@
+"""The book: the solved notebooks and the pages of this folder as a static site; `make book` builds it, offline.
+
+Sphinx reads the Markdown and MyST-NB the notebooks, as they are; nothing is run. What they do not do is done here:
+
+    chapter       a solved notebook -> one with exercises open, solutions folded, pictures still and live
+    read          pages that are made of records (`labkit.lab.papers.pages`)
+    link_terms    the first use of a term of the glossary on a page -> a link
+    mathml        a formula -> MathML, which browsers draw without a script or a font of ours
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import hashlib
+import json
+import logging
+import re
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import plotly
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+from plotly.io import write_images
+from sphinx.addnodes import pending_xref
+
+from labkit import __version__
+from labkit.lab.papers.pages import errata, leaders
+
+logging.getLogger("kaleido").setLevel("WARNING")
+logging.getLogger("choreographer").setLevel("WARNING")
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+
+project, version, author = "labkit", __version__, "The labkit authors"
+html_title = "labkit: the book"
+extensions = ["myst_nb"]
+root_doc = "docs/index"
+include_patterns = ["docs/*.md", "notebooks/TEACHING.md", "notebooks/solutions/[0-9]*.ipynb"]
+exclude_patterns = [".*", "build", "runs", "lab"]  # or they are walked through
+nb_execution_mode, nb_merge_streams = "off", True
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # would be fetched
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+nitpicky = True
+html_theme = "furo"
+html_static_path = ["book.css", "book.js", str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js")]
+html_css_files, html_js_files = ["book.css"], [("book.js", {"defer": "defer"})]
+html_copy_source = html_show_sourcelink = html_use_index = html_show_copyright = False
+html_math_renderer = "mathml"
+
+PLOTLY, PICTURE, WIDGET = "application/vnd.plotly.v1+json", "image/png", "application/vnd.jupyter.widget-view+json"
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+SLIDERS = '<p class="sliders">In the notebook, sliders move this picture.</p>'
+
+
+# --- chapters ----------------------------------------------------------------------------------------------------
+
+
+def chapter(solved: dict[str, Any], student: dict[str, Any], folder: Path, up: str) -> dict[str, Any]:
+    """The notebook as it is read: each exercise is open, as the student has it, and its solution folded below.
+
+    Pictures are written into `folder`, which from the page is `up`.
+    """
+    cells: list[dict[str, Any]] = []
+    for cell, theirs in zip(solved["cells"], student["cells"], strict=True):
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            cells.append(cell | {"source": COMMENT.sub("", source)})
+            continue
+        fold, prompt = "", ""
+        if "exercise" in cell["metadata"].get("tags", []):
+            cells.append(theirs | {"metadata": {}, "id": f"{cell['id']}-open"})
+            fold, prompt = "hide-cell", "guess" if "predict(" in source else "solution"
+        elif all(isinstance(line, ast.Import | ast.ImportFrom) for line in ast.parse(source).body):
+            fold, prompt = "hide-input", "imports"
+        elif any(PLOTLY in out.get("data", {}) for out in cell["outputs"]):
+            fold, prompt = "hide-input", "code of the picture"
+        prompts = {"code_prompt_show": f"Show the {prompt}", "code_prompt_hide": f"Hide the {prompt}"}
+        outputs = list(shown(cell["outputs"], folder, up))
+        cells.append(cell | {"outputs": outputs, "metadata": {"tags": [fold], "mystnb": prompts} if fold else {}})
+    metadata = {name: each for name, each in solved["metadata"].items() if name != "widgets"}
+    return solved | {"cells": cells, "metadata": metadata}
+
+
+def shown(outputs: list[dict[str, Any]], folder: Path, up: str) -> Iterator[dict[str, Any]]:
+    """The outputs of a cell as a page can show them: no widgets, and each figure as its picture and what it is of."""
+    sliders = any(WIDGET in out.get("data", {}) for out in outputs)
+    for out in outputs:
+        data = out.get("data", {})
+        if PLOTLY in data:
+            says = out["metadata"].get(PICTURE, {}).get("alt", "".join(data["text/plain"]))
+            still = base64.b64decode("".join(data[PICTURE]))
+            name = f"{hashlib.sha256(still).hexdigest()[:16]}.png"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(still)
+            html = picture(data[PLOTLY], f"{up}/{name}", says)
+            yield {"output_type": "display_data", "metadata": {}, "data": {"text/html": html + SLIDERS * sliders}}
+        elif WIDGET not in data:
+            yield out
+
+
+def picture(figure: dict[str, Any], still: str, says: str) -> str:
+    """A figure as HTML: its still picture where no script runs; book.js draws it live in its place."""
+    parts = json.dumps({part: figure[part] for part in ("data", "layout")}, separators=(",", ":")).replace("</", "<\\/")
+    return (
+        f'<div class="picture"><img src="{still}" alt="{escape(says)}">'
+        f'<script type="application/json">{parts}</script></div>'
+    )
+
+
+# --- pages that are made of records, terms and formulas ----------------------------------------------------------
+
+
+def read(app: Any, docname: str, source: list[str]) -> None:
+    """A page before Sphinx reads it."""
+    folder, up = Path(app.outdir) / "_images", "/".join([".."] * docname.count("/") + ["_images"])
+    if docname.startswith("notebooks/solutions/"):
+        student = json.loads((ROOT / "notebooks" / f"{Path(docname).name}.ipynb").read_text("utf-8"))
+        source[0] = json.dumps(chapter(json.loads(source[0]), student, folder, up))
+        return
+    source[0] = COMMENT.sub("", source[0])
+    if docname == "docs/errata":
+        source[0] += errata()
+    elif docname == "docs/who-leads":
+        source[0] += drawn_leaders(folder, up)
+
+
+def drawn_leaders(folder: Path, up: str) -> str:
+    """Who leads, with figures; where no browser can make their still pictures, the tables stand alone."""
+    figures: list[Any] = []
+
+    def draw(figure: Any, says: str) -> str:
+        figures.append(figure)
+        return picture(json.loads(figure.to_json()), f"{up}/leads-{len(figures)}.png", says)
+
+    page = leaders(draw)
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [folder / f"leads-{number + 1}.png" for number in range(len(figures))]
+    try:
+        write_images(figures, names, width=700, height=[figure.layout.height for figure in figures])
+    except (RuntimeError, ValueError):
+        return leaders(lambda *_: "")
+    return page
+
+
+def terms() -> list[str]:
+    """The terms of the glossary."""
+    inside = (HERE / "glossary.md").read_text("utf-8").partition("{glossary}")[2].partition("```")[0]
+    return [line for line in inside.splitlines() if line.strip() and not line.startswith(" ")]
+
+
+NOT_PROSE = (nodes.title, nodes.literal, nodes.literal_block, nodes.math, nodes.reference, nodes.raw, pending_xref)
+
+
+def link_terms(app: Any, doctree: nodes.document) -> None:
+    """Link the first use of each term on a page to the glossary, in prose only."""
+    if app.env.docname in ("docs/glossary", "docs/RESULTS", "docs/errata", "docs/who-leads"):
+        return
+    left = {term.casefold(): term for term in terms()}
+    while left:
+        names = "|".join(map(re.escape, sorted(left, key=len, reverse=True)))
+        name = re.compile(rf"\b(?<!they )({names})s?\b", re.IGNORECASE)  # what lifts is a verb
+        texts = (each for each in doctree.findall(nodes.Text) if in_prose(each))
+        found = next(((text, match) for text in texts for match in [name.search(text)] if match), None)
+        if found is None:
+            return
+        text, match = found
+        to = {"reftype": "term", "reftarget": left.pop(match[1].casefold()), "refdoc": app.env.docname}
+        link = pending_xref("", nodes.inline("", match[0]), refdomain="std", refexplicit=True, **to)
+        parts = [nodes.Text(text[: match.start()]), link, nodes.Text(text[match.end() :])]
+        text.parent.replace(text, [part for part in parts if part])
+
+
+def in_prose(node: nodes.Node) -> bool:
+    """Whether it stands where people read sentences."""
+    return node.parent is None or (not isinstance(node.parent, NOT_PROSE) and in_prose(node.parent))
+
+
+def mathml(tex: str, *, block: bool) -> str:
+    """A formula as MathML."""
+    return tex2mathml(re.sub(r"\\[Bb]ig(?![a-z])", "", tex.replace(r"\dots", r"\ldots")), as_block=block)
+
+
+def visit_formula(writer: Any, node: nodes.Element) -> None:
+    """Write a formula of a page."""
+    block = isinstance(node, nodes.math_block)
+    writer.body.append(mathml(node.astext(), block=block))
+    raise nodes.SkipNode
+
+
+LABELS = {  # what the theme leaves out and a screen reader needs
+    'role="heading">': 'role="heading" aria-level="2">',
+    '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="All pages">',
+    '<aside class="toc-drawer"': '<aside class="toc-drawer" aria-label="This page"',
+}
+
+
+def finish(app: Any, error: Exception | None) -> None:
+    """Label the pages' parts, and lay a page at the top that leads to the first one."""
+    if error is None:
+        for path in Path(app.outdir).rglob("*.html"):
+            page = path.read_text("utf-8")
+            for bare, labelled in LABELS.items():
+                page = page.replace(bare, labelled)
+            path.write_text(page, "utf-8")
+        head = f'<title>{html_title}</title><meta http-equiv="refresh" content="0; url={root_doc}.html">'
+        door = f'<!doctype html><html lang="en">{head}<a href="{root_doc}.html">{html_title}</a></html>'
+        (Path(app.outdir) / "index.html").write_text(door, "utf-8")
+
+
+def setup(app: Any) -> None:
+    """What Sphinx calls."""
+    app.add_html_math_renderer("mathml", (visit_formula, None), (visit_formula, None))
+    app.connect("source-read", read)
+    app.connect("doctree-read", link_terms)
+    app.connect("build-finished", finish)

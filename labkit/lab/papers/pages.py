@@ -1,0 +1,107 @@
+"""Two pages of the book, made of the papers' records and the stored results: the papers' slips, and who leads.
+
+    errata()          Markdown: each paper's slips, and what its own pages do not bear out
+    leaders(draw)     Markdown: who is in front in each table that was fought fairly, and what became of the leads
+
+Nothing here is typed: a page follows what was computed (`data/results.json`). `reports.py` writes the whole of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from labkit.evaluation.comparison import leader
+from labkit.figures.comparison import leads_before_and_after
+from labkit.lab.course.notebooks import sources
+from labkit.lab.papers.claims import ShownLead
+from labkit.lab.papers.published import PAPERS, tables
+from labkit.lab.papers.records import AS_PRINTED, Paper, Table
+from labkit.lab.papers.reports import ours
+from labkit.lab.papers.stored import TableResult, stored
+
+Draw = Callable[[Any, str], str]  # a figure, and what is to be seen in it -> Markdown
+
+
+def errata() -> str:
+    """The slips of the five papers."""
+    report = stored()
+    return "\n\n".join(part for paper in PAPERS.values() for part in _errata(paper, report.of(paper)))
+
+
+def _errata(paper: Paper, results: Iterable[TableResult]) -> Iterator[str]:
+    if paper.name == "why":  # no paper
+        return
+    yield _heading(paper)
+    if paper.errata:
+        rows = [(each.where, each.printed, each.holds, _chapter(each.notebook)) for each in paper.errata]
+        yield _table(("where", "what is printed", "what holds", "seen in"), rows)
+    claims = [claim for result in results for claim in result.claims]
+    against = [(each.text, each.why) for each in paper.observations if each.verdict == "not confirmed"]
+    against += [(claim.text, claim.paper_why) for claim in claims if claim.paper == "not confirmed"]
+    if against:
+        yield _table(("what is said", "what the paper's own pages say"), against)
+
+
+def leaders(draw: Draw) -> str:
+    """Who is in front where every row has its settings chosen on dev, and what the leads were before."""
+    report, printed = stored(), {table.name: table for table in tables()}
+    parts = []
+    for paper in PAPERS.values():
+        results = [result for result in report.of(paper) if any(made.chosen for made in result.made)]
+        parts += [_heading(paper)] if results else []
+        for result in results:
+            fronts = _table(("column", "in front", "ours", "ties with it"), _fronts(result, printed[result.name]))
+            parts += [f"### {result.title}: {result.caption}", fronts, *_leads(result, draw)]
+    return "\n\n".join(parts)
+
+
+def _fronts(result: TableResult, table: Table) -> Iterator[tuple[str, ...]]:
+    """Find the row in front of each column, and those that are not behind it by more than the larger spread."""
+    for column in table.columns:
+        figures = {
+            figure.row: (figure, figure.ours)
+            for figure in result.figures
+            if figure.column == column.name and figure.ours and not figure.counted and AS_PRINTED not in figure.row
+        }
+        if figures:
+            sign = 1 if column.larger else -1
+            first = max(figures, key=lambda row: sign * figures[row][1].mean)
+            best, spread = figures[first]
+            ties = [row for row, (_, other) in figures.items() if row != first and leader(spread, other) == "tie"]
+            figure = ours(column, replace(best, why="")).replace(" ± ", "\u00a0±\u00a0")  # on one line
+            yield column.name, first, figure, "; ".join(ties) or "none"
+
+
+def _leads(result: TableResult, draw: Draw) -> Iterator[str]:
+    rows = [
+        (claim.text, before.column, _interval(before), _interval(after), claim.ours)
+        for claim in result.claims
+        for before, after in [(claim.before, claim.after)]
+        if before and after
+    ]
+    if rows:
+        says = f"The leads of {len(rows)} claims with their intervals, twice; the table below says all."
+        yield draw(leads_before_and_after([result]), says)
+        yield _table(("claim", "column", "lead as printed", "lead with settings chosen on dev", "verdict"), rows)
+
+
+def _interval(lead: ShownLead) -> str:
+    return f"{lead.lead:+.3f} [{lead.low:+.3f},\u00a0{lead.high:+.3f}]"
+
+
+def _heading(paper: Paper) -> str:
+    authors, title, _ = paper.citation.split(". ")
+    return f"## {title.partition(':')[0]}\n\n{authors}: *{title}*."
+
+
+def _chapter(number: str) -> str:
+    """A link to the solved notebook of this number; empty without one."""
+    names = [source.stem for source in sources() if number and source.stem.startswith(number)]
+    return "".join(f"[notebook {number}](/notebooks/solutions/{name}.ipynb)" for name in names)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = (head, ["---"] * len(head), *rows)
+    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
