@@ -27,12 +27,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.atomic import in_place
 
+if TYPE_CHECKING:
+    from labkit.lab.course.exercise import Exercise
+
 MARK = re.compile(r"[ \t]*#!$")
 ANSWERED = re.compile(r'^answer\("(\d\d\.\d+)", (.+)\)$', re.MULTILINE)  # which exercise, and what is given for it
+ASKED = re.compile(r"\*\*Exercise (?P<key>\d\d\.\d+)\b.*?(?=\n\s*\n|\Z)", re.DOTALL)  # to the end of its paragraph
+FURTHER = "<details><summary>Go further</summary>\n\n{}\n\n</details>"
 ASSIGNED = re.compile(r"^(\s*)([\w, ]+?) = ")
 _PACKAGE = Path(__file__).resolve().parents[2]
 NOTEBOOKS = _PACKAGE.parent / "notebooks"  # beside the package in a checkout, in it in a wheel
@@ -140,14 +145,35 @@ def solution(notebook: Any) -> Any:
 
 
 def read_source(source: Path) -> Any:
-    """A source as a notebook, with cell names that do not change from one making to the next."""
+    """A source as a notebook, with cell names that do not change from one making to the next.
+
+    What is known of an exercise is written into it: how long, how hard and what for below what is asked, and where to
+    go further below the cell that answers.
+    """
     import jupytext
+    import nbformat
+
+    from labkit.lab.course.exercises import exercise
 
     notebook = jupytext.read(source)
+    cells = []
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"{source.stem[:2]}-{number:03d}"
+        cells.append(cell)
+        if cell.cell_type == "markdown":
+            cell.source = ASKED.sub(lambda asked: asked[0] + _label(exercise(asked["key"])), cell.source)
+            continue
+        for key, _ in ANSWERED.findall(cell.source):
+            text = FURTHER.format(exercise(key).further)
+            cells.append(nbformat.v4.new_markdown_cell(text, id=f"{cell['id']}-further"))
+    notebook.cells = cells
     notebook.metadata.pop("jupytext", None)
     return notebook
+
+
+def _label(asked: Exercise) -> str:
+    minutes = "1 minute" if asked.minutes == 1 else f"{asked.minutes} minutes"
+    return f"\n\n*{minutes}, {asked.difficulty}. What it is for: {asked.aim}.*"
 
 
 def _with_cells(notebook: Any, how: Any) -> Any:
