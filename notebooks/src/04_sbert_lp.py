@@ -644,8 +644,8 @@ print(f"LP lowers {lower} of {len(steps)}, raises {higher}")
 # <details><summary>An answer</summary>
 #
 # The eigenvalue 0 then belongs to a whole plane (at least), and a solver may give any basis of it. The constant lies
-# in that plane, but it need not be one of the two vectors. Drop the first, and a part of the constant stays, and a
-# part of what told the two components apart is lost; so one takes out the constant itself.
+# in that plane, but it need not be among the vectors that came. Drop the first, and a part of the constant stays, and
+# a part of what told the components apart is lost; so one takes out the constant itself.
 #
 # </details>
 #

@@ -346,9 +346,9 @@ def _step(loss_of: Callable[[Tensor, Tensor, Tensor], Tensor] = _loss, uphill: b
     minutes=6,
     difficulty="medium",
     aim="making the one move of which all training consists",
-    further="Leave `optimiser.zero_grad()` out and train one seed: what does the optimiser see from the second step "
-    "on, and does the AUC on dev notice? Or take another loss: `contrastive` and `soft_triplet` of `labkit.pairs` "
-    "want the same S, P and N.",
+    further="Do not forget the old gradients, and train one seed: what does the optimiser see from the second step "
+    "on, and does the AUC on dev notice? Or take another loss: what `from labkit.pairs import contrastive, soft_triplet` "
+    "brings wants the same S, P and N.",
 )
 def check_one_step(answer: Callable[..., Any]) -> str | None:
     """zero_grad, loss, backward, step; the parameters and the losses are those of the reference."""

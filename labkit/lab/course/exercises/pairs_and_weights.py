@@ -186,7 +186,7 @@ def check_contrastive_weights(answer: Callable[..., Any]) -> str | None:
     difficulty="easy",
     aim="seeing by one derivative that a printed equation cannot be right",
     further="Give the loss a temperature τ: $\\tau \\log(1 + e^{(S_n - S_p) / \\tau})$. What is the weight of a "
-    "triplet now, and which of the other losses does it come close to when τ is small?",
+    "triplet now, and what do loss and weight come close to when τ is small?",
 )
 def check_triplet_weight(answer: Callable[..., Any]) -> str | None:
     """σ(S_n - S_p)."""
@@ -607,8 +607,8 @@ def check_keep_rule(answer: Callable[..., Any]) -> str | None:
     minutes=6,
     difficulty="medium",
     aim="getting a feeling for β in units of a cosine",
-    further="Move the second negative to 0.61 and find β anew. Then write down what the share of the nearest comes to "
-    "when all but the two nearest are left out: β and their gap enter it only as a product.",
+    further="Move the second negative to 0.61 and find β anew. Then leave out all but the two nearest and write down "
+    "the share of the nearest: β and their gap enter it as a product, and in no other way.",
 )
 def check_scale_for_half(answer: Any) -> str | None:
     """The β at which the nearest negative has half of all weight, by bisection on the case of the notebook."""
