@@ -307,7 +307,7 @@ show(
 # <details><summary>An answer</summary>
 #
 # Whether they are like these. Training and test sentences come from one corpus, are about the same topics, and share
-# most of their words. Another topic, or other words for the same, was not tested; a file of your own, with a test
+# many of their words. Another topic, or other words for the same, was not tested; a file of your own, with a test
 # split of its own, tests it.
 #
 # </details>

@@ -347,8 +347,8 @@ def _step(loss_of: Callable[[Tensor, Tensor, Tensor], Tensor] = _loss, uphill: b
     difficulty="medium",
     aim="making the one move of which all training consists",
     further="Do not forget the old gradients, and train one seed: what does the optimiser see from the second step "
-    "on, and does the AUC on dev notice? Or take another loss: what `from labkit.pairs import contrastive, soft_triplet` "
-    "brings wants the same S, P and N.",
+    "on, and does the AUC on dev notice? Or take another loss: `from labkit.pairs import contrastive, soft_triplet` "
+    "brings two that want the same S, P and N.",
 )
 def check_one_step(answer: Callable[..., Any]) -> str | None:
     """zero_grad, loss, backward, step; the parameters and the losses are those of the reference."""

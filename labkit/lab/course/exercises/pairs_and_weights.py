@@ -70,7 +70,7 @@ def parted(answer: Callable[..., Any]) -> Callable[..., Any]:
     praise="every pair is a positive, a negative, or the sentence with itself",
     minutes=4,
     difficulty="easy",
-    aim="saying who is to be near whom: every pair loss here is a function of S and these two masks",
+    aim="saying who is to be near whom, for every pair loss here is a function of S and these two masks",
     further="Give a single sentence the label of another topic and make both masks anew. How many of their entries "
     "have changed? That is what one wrong label does to a batch.",
 )

@@ -522,7 +522,7 @@ def check_own_distance(answer: Callable[..., Any]) -> str | None:
     praise="each word is the best one at its place; that does not make the best sentence",
     minutes=5,
     difficulty="medium",
-    aim="seeing a decoder from inside: a loop around one question",
+    aim="seeing a decoder from inside, a loop around one question",
     further="Draw the next word with its probability in the place of taking the likeliest "
     "(`np.random.default_rng(0).choice`; divide the row by its sum). How often does *snow melts* come out of a "
     "thousand sentences of the language below?",

@@ -30,7 +30,7 @@ TOPIC = "cooking"
     praise="1 means the same direction, 0 nothing in common; length plays no part",
     minutes=5,
     difficulty="easy",
-    aim="comparing any two sentences: every similarity in this lab is this number",
+    aim="comparing any two sentences, for every similarity in this lab is this number",
     further="Double one of two vectors, then turn it round. Which of the two does your `cosine` notice, and which "
     "does the distance `np.linalg.norm(u - v)` notice?",
 )
