@@ -19,6 +19,7 @@ from labkit.lab.course.notebooks import (
     copied,
     exercises_in,
     has_exercise,
+    main,
     read_source,
     solution,
     solution_of,
@@ -214,3 +215,24 @@ def test_where_only_text_has_changed_the_outputs_stay(tmp_path: Path) -> None:
     source.write_text(source.read_text().replace("x = 1", "x = 2"))
     with pytest.raises(ValueError, match=r"kept\.ipynb was run with other code than its source has; leave out --text"):
         with_outputs(solution(read_source(source)), kept)
+
+
+def test_the_maker_is_told_in_a_word(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    made: list[tuple[str, bool]] = []
+
+    def make(source: Path, *, text: bool) -> float:
+        made.append((source.stem[:2], text))
+        if source.stem.startswith("02") and text:
+            raise ValueError("02 was run with other code")
+        return 3.0
+
+    monkeypatch.setattr("labkit.lab.course.notebooks.make_both", make)
+    assert main(["01", "--text"]) == 0
+    assert main(["01"]) == 0
+    assert capsys.readouterr().out.split("\n")[:2] == [
+        "01_pairs_and_weights: not run, outputs as they were",
+        "01_pairs_and_weights: run in 3 s",
+    ]
+    assert main(["--text", "02", "03"]) == 2
+    assert capsys.readouterr().err == "labkit: 02 was run with other code\n"
+    assert made == [("01", True), ("01", False), ("02", True)]
