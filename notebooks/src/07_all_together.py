@@ -11,7 +11,7 @@
 # *Time: 45 minutes, 19 of them for the exercises. You need: notebook 0, and one of notebooks 2 to 6. All cells together
 # run in about half a minute on a laptop.*
 #
-# Ten methods, one corpus, then a file of your own. At the end you will know
+# Eleven methods, one corpus, then a file of your own. At the end you will know
 #
 # - how to read a table of means and spreads, and what one may say after reading it,
 # - how to split a file so that nothing leaks,

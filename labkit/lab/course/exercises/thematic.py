@@ -93,7 +93,7 @@ def _length(answer: Any) -> np.ndarray:
     minutes=4,
     difficulty="easy",
     aim="seeing how few pairs a rule leaves of a section",
-    further="Find the number for at most 1 paragraph, and for any distance. What does a label more cost, where two "
+    further="Find the number for at most 1 paragraph, and for any distance. What may each further pair cost, where two "
     "paragraphs of a section speak of different things?",
 )
 def check_near_pairs(answer: Any) -> str | None:
