@@ -207,17 +207,16 @@ def make_both(source: Path, *, text: bool = False) -> float:
 
 
 def with_outputs(notebook: Any, earlier: Path) -> Any:
-    """The notebook with the outputs of one that was run before and has the same code, to the letter."""
+    """The notebook with outputs and sliders of one that was run before and has the same code, to the letter."""
     import nbformat
 
-    ran, code = (
-        [cell for cell in each.cells if cell.cell_type == "code"]
-        for each in (nbformat.read(earlier, as_version=4), notebook)
-    )
+    whole = nbformat.read(earlier, as_version=4)
+    ran, code = ([cell for cell in each.cells if cell.cell_type == "code"] for each in (whole, notebook))
     if [cell.source for cell in code] != [cell.source for cell in ran]:
         raise ValueError(f"{earlier.name} was run with other code than its source has; leave out --text, and it is run")
     for cell, before in zip(code, ran, strict=True):
         cell.outputs, cell.execution_count = before.outputs, before.execution_count
+    notebook.metadata = whole.metadata  # the state of the sliders stands there
     return notebook
 
 

@@ -207,11 +207,13 @@ def test_where_only_text_has_changed_the_outputs_stay(tmp_path: Path) -> None:
     ran = solution(read_source(source))
     (cell,) = (cell for cell in ran.cells if cell.cell_type == "code")
     cell.outputs, cell.execution_count = [nbformat.v4.new_output("stream", text="1")], 7
+    ran.metadata["widgets"] = {"application/vnd.jupyter.widget-state+json": {"state": {"slider": {}}}}
     nbformat.write(ran, kept)
     source.write_text(source.read_text().replace("# Text", "# Another text\n\n# %% [markdown]\n# And more"))
     made = with_outputs(solution(read_source(source)), kept)
     assert [cell.source for cell in made.cells] == ["Another text", "And more", "x = 1\nx"]
     assert (made.cells[2].outputs[0].text, made.cells[2].execution_count) == ("1", 7)
+    assert made.metadata["widgets"] == ran.metadata["widgets"]
     source.write_text(source.read_text().replace("x = 1", "x = 2"))
     with pytest.raises(ValueError, match=r"kept\.ipynb was run with other code than its source has; leave out --text"):
         with_outputs(solution(read_source(source)), kept)
