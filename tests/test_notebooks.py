@@ -144,6 +144,14 @@ def test_solutions_show_their_figures_as_pictures_too(source: Path) -> None:
 
 
 @each
+def test_solutions_keep_the_state_of_their_sliders(source: Path) -> None:
+    kept = nbformat.read(NOTEBOOKS / "solutions" / f"{source.stem}.ipynb", as_version=4)
+    moved = any(cell.source.startswith("explore(") or "\nexplore(" in cell.source for cell in kept.cells)
+    state = kept.metadata.get("widgets", {}).get("application/vnd.jupyter.widget-state+json", {}).get("state", {})
+    assert any("Slider" in model["model_name"] for model in state.values()) == moved
+
+
+@each
 def test_every_figure_says_what_is_seen(source: Path) -> None:
     """A picture has an alternative text of its own, and the same sentence stands below it."""
     kept = nbformat.read(NOTEBOOKS / "solutions" / f"{source.stem}.ipynb", as_version=4)

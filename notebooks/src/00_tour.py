@@ -8,8 +8,8 @@
 # %% [markdown]
 # # 0 · A tour
 #
-# *Time: 15 minutes to read and run, 40 with the exercises. You need: what a vector and a dot product are.
-# All cells together run in under a minute on a laptop.*
+# *Time: 40 minutes, 25 of them for the exercises. You need: what a vector and a dot product are. All cells together run
+# in under a minute on a laptop.*
 #
 # A **sentence embedding** is a list of numbers for a sentence, made so that sentences that belong together get numbers that
 # lie together. This lab is about how such numbers are *learned*. At the end of the tour you will know
@@ -21,6 +21,9 @@
 # Each section has three steps: **predict** (say what you expect before you look), **run**, **explain**. Where a line
 # says `...  # your turn`, it is yours to fill in. `answer(...)` looks at it at once; `hint("00.1")` helps, in three steps.
 # A cell is run with Shift and Enter.
+#
+# Below what an exercise asks stands how many minutes it may take (an estimate), how hard it is, and what it is for; below its
+# cell, folded, what to do with the answer if you have time to *go further*.
 
 # %%
 import numpy as np
@@ -273,6 +276,41 @@ show(
 # - *How does a method decide which pairs matter?* Notebook 1.
 # - *I have a file of my own.* Notebook 7, or `make app`, page Clusters.
 # - *I want to see it move.* `make app`: the play button on page Clusters walks through the epochs of a training.
+
+# %% [markdown]
+# ## Three questions to end with
+#
+# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+#
+# **1.** Two sentences lie far apart in the t-SNE picture. How alike are they?
+#
+# <details><summary>An answer</summary>
+#
+# The picture does not say. t-SNE keeps near neighbours near and lets all else lie as it falls, so that only short
+# distances can be read. How alike the two are is said by their cosine, in the space itself.
+#
+# </details>
+#
+# **2.** A space has a Hit@1 near 1, and a ratio of inter to intra below 1. Is one of the figures wrong?
+#
+# <details><summary>An answer</summary>
+#
+# No. Hit@1 asks of each sentence for a single neighbour, and classes may be long and thin, lie side by side or wind
+# around each other, and still have that neighbour everywhere. The ratio compares the distances of centres with how
+# wide the classes are, and sees just this. They are answers to two questions.
+#
+# </details>
+#
+# **3.** After learning, test sentences that the training has never seen fare much better. What do you still not know
+# about sentences of your own?
+#
+# <details><summary>An answer</summary>
+#
+# Whether they are like these. Training and test sentences come from one corpus, are about the same topics, and share
+# many of their words. Another topic, or other words for the same, was not tested; a file of your own, with a test
+# split of its own, tests it.
+#
+# </details>
 
 # %%
 progress("00")

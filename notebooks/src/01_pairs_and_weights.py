@@ -8,8 +8,8 @@
 # %% [markdown]
 # # 1 · Pairs and weights
 #
-# *Time: 75 minutes. You need: what a dot product, a derivative and a logarithm are, and a little PyTorch.
-# All cells together run in under a minute on a laptop.*
+# *Time: 75 minutes, 43 of them for the exercises. You need: what a dot product, a derivative and a logarithm are, and a
+# little PyTorch. All cells together run in under a minute on a laptop.*
 #
 # A method that learns sentence vectors looks at pairs of sentences: some should be near, some far. This notebook asks one
 # question of every such method: **how much does it care about each pair?** At the end you will know
@@ -597,6 +597,43 @@ for share in (0.0, 0.05, 0.1, 0.2, 0.4):
 #   Hypersphere*](https://arxiv.org/abs/2005.10242), 2020. What pulling and pushing come to on the whole sphere.
 # - Musgrave, Belongie and Lim, [*A Metric Learning Reality Check*](https://arxiv.org/abs/2003.08505), 2020. How little is left of
 #   the differences between losses when all are tuned alike. Read it before notebook 2.
+
+# %% [markdown]
+# ## Three questions to end with
+#
+# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+#
+# **1.** On a batch two losses have different values, and the same weight, with the same sign, for each pair. Which
+# one teaches more by this batch?
+#
+# <details><summary>An answer</summary>
+#
+# Neither. What moves the vectors is $\partial L / \partial S$ times $\partial S / \partial V$, and the second factor
+# is the same for every loss. The value itself moves nothing, so values of different losses must not be compared.
+#
+# </details>
+#
+# **2.** You double $\beta$. Which negatives of an anchor gain weight, and which lose?
+#
+# <details><summary>An answer</summary>
+#
+# Two weights of one anchor are to each other as $e^{\beta (S_{ij} - S_{ik})}$, and doubling $\beta$ squares this: the
+# nearest gains on all others. Its own weight is another matter. Above $\lambda$ its own part of the denominator,
+# $e^{\beta(\lambda - S_{ij})}$, shrinks to nothing; below $\lambda$ it grows, and a $\beta$ that is large enough
+# leaves even the nearest without weight.
+#
+# </details>
+#
+# **3.** Why may it cost nothing to leave out the pairs that are in order, and much to keep only the nearest negative
+# of each anchor?
+#
+# <details><summary>An answer</summary>
+#
+# Under a loss that weighs by similarity, a negative that is in order has hardly any weight left to lose. The nearest
+# negative has the most, but it is also the one that most likely is a positive which nobody has labelled. Who keeps
+# nothing else learns from such mistakes first, and from a single pair where there were many to hold against it.
+#
+# </details>
 
 # %%
 progress("01")

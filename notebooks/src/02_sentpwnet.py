@@ -8,9 +8,10 @@
 # %% [markdown]
 # # 2 · SentPWNet, trained and taken apart
 #
-# *Time: 130 minutes, in two halves: sections 1 and 2, in which you write and train a network of your own, and the
-# rest. You need: notebook 1 (what a weight is, what a miner keeps), and what an LSTM and a softmax are. All cells
-# together run in two to three minutes on a laptop; whatever takes longer than a second shows how far it is.*
+# *Time: 130 minutes, 66 of them for the exercises, in two halves: sections 1 and 2, in which you write and train a
+# network of your own, and the rest. You need: notebook 1 (what a weight is, what a miner keeps), and what an LSTM and a
+# softmax are. All cells together run in two to three minutes on a laptop; whatever takes longer than a second shows how
+# far it is.*
 #
 # The first notebook looked at one batch and one loss. Now networks are trained with them, the first by a loop that you
 # write. At the end you will know
@@ -1128,6 +1129,49 @@ else:
 #   filters over words and the largest answer of each, in a few pages.
 # - Reimers and Gurevych, [*Sentence-BERT*](https://arxiv.org/abs/1908.10084) (EMNLP 2019): the same two towers with a
 #   pretrained encoder, and what a cross-encoder costs beside them.
+
+# %% [markdown]
+# ## Three questions to end with
+#
+# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+#
+# **1.** Each row of the table of λ was measured honestly. Why may its best row not be reported as what the method can
+# do?
+#
+# <details><summary>An answer</summary>
+#
+# Each figure is honest, but the choice among them was made on test. The largest of several figures of one test split
+# is too large on average, for it is chosen for its luck, too, as a threshold searched on test is. What may be
+# reported is the figure on test of the value that dev chose.
+#
+# </details>
+#
+# **2.** The hardest pairs lift the contrastive loss and change nothing under the locality loss. Why is that no
+# surprise?
+#
+# <details><summary>An answer</summary>
+#
+# Under the contrastive loss all pairs that count weigh 1, whether nearly in order or hopelessly out of it, and there a
+# miner is the only one who chooses. Under the locality loss a negative that is in order has next to no weight
+# already. Taking it out removes what was not there.
+#
+# <!-- from:
+# holds: [sentpwnet-parts | contrastive, hardest | auc] leads [sentpwnet-parts | contrastive, all pairs | auc]
+# holds: [sentpwnet-parts | locality, hardest | auc] ties [sentpwnet-parts | locality, all pairs | auc]
+# -->
+#
+# </details>
+#
+# **3.** A cross-encoder is slow, a bi-encoder quick. How would you use both for one search, and what must you measure
+# then?
+#
+# <details><summary>An answer</summary>
+#
+# Let the bi-encoder, whose vectors are stored, find some dozens of candidates, and let the cross-encoder read the
+# question with these only. What the first has missed the second cannot bring back. So measure of the first how often
+# the right sentence is among its candidates, and of both together where it ends up.
+#
+# </details>
 
 # %%
 progress("02")

@@ -8,7 +8,8 @@
 # %% [markdown]
 # # 3 · Thematic triplets
 #
-# *Time: 70 minutes. You need: notebook 1, and what a softmax is. All cells together run in under a minute on a laptop.*
+# *Time: 70 minutes, 34 of them for the exercises. You need: notebook 1, and what a softmax is. All cells together run
+# in under a minute on a laptop.*
 #
 # Nobody has time to label a million pairs of sentences. But people have sorted sentences by theme already: they wrote articles, with
 # **sections**. This notebook learns from that alone. At the end you will know
@@ -418,6 +419,44 @@ pd.DataFrame(losses.rows(PLANS["thematic-losses"].measures)).set_index("variant"
 #   that of section 3.
 # - Le and Mikolov 2014, [*Distributed Representations of Sentences and Documents*](https://arxiv.org/abs/1405.4053): paragraph vectors; and Lau and
 #   Baldwin 2016, [*An Empirical Evaluation of doc2vec*](https://arxiv.org/abs/1607.05368): what they are worth when tuned.
+
+# %% [markdown]
+# ## Three questions to end with
+#
+# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+#
+# **1.** Nobody has checked the labels, and some are wrong. Why can a network learn from them all the same, and when
+# could it not?
+#
+# <details><summary>An answer</summary>
+#
+# Wrong labels that are wrong by accident pull in all directions and nearly cancel, while the right ones agree. If
+# they are wrong by a system, they agree as well, and the network learns that: most first sections speak of
+# everything, and this is why a rule drops them. A loss that is bounded helps with accidents, not with a system.
+#
+# </details>
+#
+# **2.** At temperature 0 and on vectors of length 1, k-means and Iclust look for the same partition. How can a table
+# nevertheless have one of them ahead?
+#
+# <details><summary>An answer</summary>
+#
+# By how it searches: where it starts, how often it starts anew, in which of many local optima it stops. Or by what is
+# not the same after all, such as vectors that kept their lengths, or a temperature above 0. Give both the same
+# vectors and compare the objective that they reached: if that differs, it was the search.
+#
+# </details>
+#
+# **3.** One network is the best at triplets with adjacent negatives, another at finding the sections as clusters.
+# Which one is better?
+#
+# <details><summary>An answer</summary>
+#
+# Each is better at what resembles its training: adjacent negatives teach the borders between neighbouring sections,
+# and clusters need the far ones apart, too. Without a use there is no answer. Choose the figure that is like your
+# use, and do so before you look at test.
+#
+# </details>
 
 # %%
 progress("03")

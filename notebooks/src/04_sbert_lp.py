@@ -8,8 +8,8 @@
 # %% [markdown]
 # # 4 · SBERT-LP: staying near one's neighbours
 #
-# *Time: 60 minutes. You need: linear systems, eigenvectors, and cosines. All cells together run in under a minute on a
-# laptop.*
+# *Time: 60 minutes, 30 of them for the exercises. You need: linear systems, eigenvectors, and cosines. All cells
+# together run in under a minute on a laptop.*
 #
 # SBERT-LP takes sentence vectors from somebody else and moves them, so that each sentence stays the same mixture of its
 # neighbours. It learns from no label. At the end you will know
@@ -621,6 +621,43 @@ print(f"LP lowers {lower} of {len(steps)}, raises {higher}")
 #   vectors of words, the rival that was ahead here.
 # - Reimers and Gurevych 2019, [*Sentence-BERT*](https://arxiv.org/abs/1908.10084): the encoder whose vectors section 3.1 of
 #   the paper starts from.
+
+# %% [markdown]
+# ## Three questions to end with
+#
+# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+#
+# **1.** Each sentence is rebuilt almost exactly by the mixture of its old neighbours. Why may its nearest sentences
+# be others all the same?
+#
+# <details><summary>An answer</summary>
+#
+# The cost asks that each sentence be near the mixture of its old neighbours. Of sentences that were no neighbours it
+# says nothing, so that they may move in between, and in fewer dimensions there is less room to keep out of the way. A
+# small cost and kept neighbours are two things, and need two figures.
+#
+# </details>
+#
+# **2.** The graph of neighbours has two terminal components. What is lost, and what stays, if one drops the first
+# eigenvector?
+#
+# <details><summary>An answer</summary>
+#
+# The eigenvalue 0 then belongs to a whole plane (at least), and a solver may give any basis of it. The constant lies
+# in that plane, but it need not be among the vectors that came. Drop the first, and a part of the constant stays, and
+# a part of what told the components apart is lost; so one takes out the constant itself.
+#
+# </details>
+#
+# **3.** Locality preserving sees no labels. May it be fitted on the test sentences, then?
+#
+# <details><summary>An answer</summary>
+#
+# No label leaks by it, but it changes what the figure is about. Embedded together means that all sentences to be
+# compared are at hand beforehand; if yours come one by one, only the figure of placed sentences speaks of them.
+# Whichever it is has to be said beside the figure, and $k$ and $p$ are for dev to choose in both.
+#
+# </details>
 
 # %%
 progress("04")

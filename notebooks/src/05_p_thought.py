@@ -8,8 +8,8 @@
 # %% [markdown]
 # # 5 · P-thought
 #
-# *Time: 70 minutes. You need: notebook 1, and what a recurrent network is. All cells together run in about a minute
-# on a laptop; half of it is a training of 20 to 30 seconds.*
+# *Time: 70 minutes, 31 of them for the exercises. You need: notebook 1, and what a recurrent network is. All cells
+# together run in about a minute on a laptop; half of it is a training of 20 to 30 seconds.*
 #
 # Can you say it in other words? Then you have understood it. P-thought takes this literally: a network reads a sentence
 # into one vector, and from that vector alone must write the sentence again, *and* a paraphrase of it. At the end you will
@@ -681,6 +681,41 @@ for decoder in ("auto", "paraphrase"):
 # - Felix Stahlberg, Bill Byrne. [On NMT search errors and model errors: Cat got your
 #   tongue?](https://aclanthology.org/D19-1331), 2019. The likeliest sentence of all is often the empty one: the beam's
 #   shortness, followed to its end.
+
+# %% [markdown]
+# ## Three questions to end with
+#
+# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+#
+# **1.** Somebody reports an encoder whose paraphrases have a mean cosine close to 1. What do you ask for?
+#
+# <details><summary>An answer</summary>
+#
+# For the mean cosine of sentences that have nothing to do with each other, and for retrieval. If all vectors lie near
+# one direction, both cosines are close to 1 and nothing has been understood. The lift shows that; retrieval shows
+# whether it matters for who is nearest.
+#
+# </details>
+#
+# **2.** Why can λ not be chosen by the smallest objective on validation data?
+#
+# <details><summary>An answer</summary>
+#
+# The objective contains λ. With both losses held, its slope in λ is $\ell_\text{para} - \ell_\text{auto}$, and that
+# is above 0 as long as writing a paraphrase is harder than copying: the smallest λ wins, whatever was learned. A
+# figure without λ in it can choose, such as retrieval on dev.
+#
+# </details>
+#
+# **3.** The beam finds a likelier sentence than the greedy search. Is it a better one?
+#
+# <details><summary>An answer</summary>
+#
+# Not by that. Likely is what training is full of, and short, since each further word multiplies by a number below 1.
+# Whether the sentence says what the vector holds is another question; to ask it, one would have to read the sentence
+# again and compare the two vectors, or let people judge.
+#
+# </details>
 
 # %%
 progress("05")

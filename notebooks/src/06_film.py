@@ -8,8 +8,8 @@
 # %% [markdown]
 # # 6 · FILM: a metric that can be read
 #
-# *Time: 90 minutes, without breaks. You need: matrices, eigenvectors, the singular value decomposition, and a derivative of
-# a function of a matrix. All cells together run in about a minute on a laptop.*
+# *Time: 90 minutes without breaks, 36 of them for the exercises. You need: matrices, eigenvectors, the singular value
+# decomposition, and a derivative of a function of a matrix. All cells together run in about a minute on a laptop.*
 #
 # FILM learns one matrix $L$. A sentence goes in as a sparse row of TF-IDF numbers, one for each word, and comes out as a
 # short vector $y = L x$. Everything it knows stands in that matrix, with a column for each word. At the end you will know
@@ -974,6 +974,44 @@ explore(
 # - Alan Edelman, Tomás Arias, Steven Smith: [The geometry of algorithms with orthogonality
 #   constraints](https://arxiv.org/abs/physics/9806030) (1998). What a tangent, a gradient and a straight line are on a Stiefel
 #   manifold, from the beginning.
+
+# %% [markdown]
+# ## Three questions to end with
+#
+# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+#
+# **1.** When is the closed form all that is needed, and what is the descent for?
+#
+# <details><summary>An answer</summary>
+#
+# With a margin so large that every hinge is active, $K$ is fixed, and the eigenvectors are the answer. With a smaller
+# one some anchors are content and should pull no more: who they are depends on $P$ and $s$, and that needs a descent.
+# That the two tie by AUC here says that it made little difference on these data, and not that they solve the same
+# problem.
+#
+# <!-- from: holds: [film-settings | paper: SVD and Stiefel | auc] ties [film-settings | closed form, SVD | auc] -->
+#
+# </details>
+#
+# **2.** Two fits have rows that hardly resemble each other, and similarities that nearly agree. How can that be?
+#
+# <details><summary>An answer</summary>
+#
+# Similarities know $L$ only by $L^\top L$, and $(QL)^\top (QL)$ is the same for every rotation $Q$ of the rows. Where
+# the scales of rows lie close together, a few other labels are enough to turn these rows among themselves. So a pair
+# is explained by its words, and a row is one view of many.
+#
+# </details>
+#
+# **3.** At the minimum on the manifold the gradient is not zero. How does one know that one has arrived?
+#
+# <details><summary>An answer</summary>
+#
+# By $F$, the part of the gradient along the manifold: where it vanishes, no small step that keeps the columns
+# orthonormal leads down. What is left of the gradient points off the surface, where one may not go. A test on the
+# gradient itself would let the descent run on for ever.
+#
+# </details>
 
 # %%
 progress("06")

@@ -8,10 +8,10 @@
 # %% [markdown]
 # # 7 · All together
 #
-# *Time: 45 minutes. You need: notebook 0, and one of notebooks 2 to 6. All cells together run in about half a minute on a
-# laptop.*
+# *Time: 45 minutes, 19 of them for the exercises. You need: notebook 0, and one of notebooks 2 to 6. All cells together
+# run in about half a minute on a laptop.*
 #
-# Ten methods, one corpus, then a file of your own. At the end you will know
+# Eleven methods, one corpus, then a file of your own. At the end you will know
 #
 # - how to read a table of means and spreads, and what one may say after reading it,
 # - how to split a file so that nothing leaks,
@@ -363,6 +363,41 @@ recall("07.c", "all" if of_film > 0.9 else "none" if of_film < 0.05 else "as by 
 # - [SBERT-LP](https://aclanthology.org/2021.findings-emnlp.262) (Min and others 2021), notebook 4
 # - [P-thought](https://doi.org/10.1016/j.ins.2020.05.129) (Jang and Kang 2020), notebook 5
 # - [FILM](https://arxiv.org/abs/2010.05523) (Tang and Aw 2020), notebook 6
+
+# %% [markdown]
+# ## Three questions to end with
+#
+# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+#
+# **1.** Two methods tie over three seeds. Has it been shown that they are equally good?
+#
+# <details><summary>An answer</summary>
+#
+# No. These seeds do not tell them apart, and a difference smaller than the spread may well be there; more seeds and a
+# larger test would narrow it down. To show that they are equal one must say beforehand which difference would matter,
+# and have an interval that leaves it out.
+#
+# </details>
+#
+# **2.** A file has several questions by each customer. By what do you split it, and what happens if you do not?
+#
+# <details><summary>An answer</summary>
+#
+# By customer, so that nobody's questions stand in both parts. Otherwise the test asks, in part, whether the method
+# knows these people's words, and the figure is too good for new customers. If your later questions will come from the
+# same customers, split by time instead: the split should part what the later use will part.
+#
+# </details>
+#
+# **3.** Two methods have the same AUC, and one has a higher accuracy. How can that be?
+#
+# <details><summary>An answer</summary>
+#
+# AUC is about the order of all couples, accuracy about one threshold. The one may be better among the most alike
+# pairs, the other where the threshold lies; or the threshold that dev chose suits test in the one case and not in the
+# other. Which figure counts depends on whether you will rank pairs or decide on them.
+#
+# </details>
 
 # %%
 progress("07")

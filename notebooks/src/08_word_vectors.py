@@ -8,8 +8,9 @@
 # %% [markdown]
 # # 8 · Corpora and word vectors
 #
-# *Time: 45 minutes. You need: a little Python, what a dot product and a logarithm are. All cells together run in about a
-# minute. This one stands beside the course: it says where the word vectors come from that the others begin with.*
+# *Time: 45 minutes, 18 of them for the exercises. You need: a little Python, what a dot product and a logarithm are.
+# All cells together run in about a minute. This one stands beside the course: it says where the word vectors come from
+# that the others begin with.*
 #
 # Everything in this lab begins with sentences and a question: **which of them mean the same?**
 # Here you meet the sentences, and build the simplest vectors that know something about words: those made from
@@ -261,6 +262,41 @@ for name, entry in CORPORA.items():
 #   sister PV-DM.
 # - Mrkšić and others, [*Counter-fitting Word Vectors to Linguistic Constraints*](https://aclanthology.org/N16-1018), 2016. What can be
 #   done about opposites that stand side by side.
+
+# %% [markdown]
+# ## Three questions to end with
+#
+# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+#
+# **1.** *Hot* and *cold* come out close together. Has the counting gone wrong?
+#
+# <details><summary>An answer</summary>
+#
+# No. It measures who is used in the same places, and opposites are. It is wrong to read that as *means the same*. Who
+# needs the difference has to bring what counts of neighbours do not hold, such as labelled pairs or a dictionary.
+#
+# </details>
+#
+# **2.** Why the logarithm of a ratio, and not the counts themselves?
+#
+# <details><summary>An answer</summary>
+#
+# A count is large where both words are frequent, whether they have to do with each other or not. The ratio compares
+# it with what chance would give, and the logarithm makes *twice as often* the same step everywhere. What lies below
+# chance is set to 0, for on few counts it is mostly noise.
+#
+# </details>
+#
+# **3.** Name two sentences of different meaning that no mean of word vectors can tell apart, however good the vectors
+# are. What would it take?
+#
+# <details><summary>An answer</summary>
+#
+# *Can a dog like a cat* and *can a cat like a dog* have the same words equally often, hence the same mean, a cosine
+# of 1. Better word vectors do not help. It takes an encoder to which the place of a word makes a difference, such as
+# one that reads in order or looks at words side by side.
+#
+# </details>
 
 # %%
 progress("08")

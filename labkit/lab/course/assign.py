@@ -4,9 +4,10 @@
     week2/student/     01_*.ipynb with exercises open and no outputs, tests/ with the visible tests
     week2/autograder/  01_*.ipynb solved, tests/ with visible and hidden ones, otter_config.json
 
-An exercise has two tests of a point each. The visible one is the check that `answer` makes in the notebook. The hidden
-one is the same check on cases drawn anew, so that an answer which has only learned the check's cases fails it; where an
-answer is a value and no function, both are alike. Neither passes where `solve` was called for the exercise.
+An exercise has two tests of the same points, which go by its difficulty. The visible one is the check that `answer`
+makes in the notebook. The hidden one is the same check on cases drawn anew, so that an answer which has only learned
+the check's cases fails it; where an answer is a value and no function, both are alike. Neither passes where `solve` was
+called for the exercise.
 
 The tests call `grade_answer`, below: a test file holds the exercise's key and the expression that is its answer, and no
 solution. Whoever grades needs labkit and otter-grader side by side.
@@ -28,7 +29,7 @@ import torch
 
 from labkit.atomic import folder_in_place, write_text
 from labkit.lab.course.answers import SOLVED
-from labkit.lab.course.exercise import judge
+from labkit.lab.course.exercise import Difficulty, judge
 from labkit.lab.course.exercises import LESSONS, exercise
 from labkit.lab.course.notebooks import (
     ANSWERED,
@@ -42,7 +43,7 @@ from labkit.lab.course.notebooks import (
     write_notebook,
 )
 
-POINTS = {"visible": 1, "hidden": 1}  # of an exercise
+POINTS: dict[Difficulty, int] = {"easy": 1, "medium": 2, "hard": 3}  # of each of the two tests of an exercise
 DRAWN_ANEW = 7_919  # what is added to each seed of a check for the hidden tests
 
 _FILE = '''"""{key}: {asks}"""
@@ -76,7 +77,7 @@ class Assignment:
     @property
     def points(self) -> int:
         """The points of all exercises together."""
-        return len(self.exercises) * sum(POINTS.values())
+        return sum(2 * POINTS[exercise(key).difficulty] for key in self.exercises)
 
 
 def assign(number: str, folder: Path) -> Assignment:
@@ -127,7 +128,7 @@ def _with_tests(notebook: Any) -> Any:
 def _test_file(key: str, expression: str, kinds: tuple[str, ...]) -> str:
     tests = [
         _TEST.format(
-            points=POINTS[kind],
+            points=POINTS[exercise(key).difficulty],
             hidden=kind == "hidden",
             kind=kind,
             key=key,

@@ -1,7 +1,10 @@
-"""An exercise of a notebook: what is asked, three hints, and the check of the answer, all three in one place.
+"""An exercise of a notebook: what is asked, three hints, and the check of the answer, all in one place.
 
-    @LESSON.exercise("01.3", "Write …", "a nudge", "more", "nearly all", praise="what the right answer shows")
+    @LESSON.exercise("01.3", "Write …", "a nudge", "more", "nearly all", praise="what the right answer shows",
+                     minutes=3, difficulty="easy", aim="what it is for", further="What to do with it.")
     def check(answer) -> str | None      None where the answer is right, else what is wrong, in one sentence
+
+Minutes, difficulty and aim stand below what the notebook asks, `further` below the answer (`notebooks.read_source`).
 
 A check is written as a teacher would: it knows what typical mistakes give, and names the one it finds. An answer is a
 value, or a function that the check calls with cases of its own. `...` anywhere in it means: still open.
@@ -24,7 +27,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -35,6 +38,7 @@ Check: TypeAlias = Callable[[Any], str | None]
 Reader: TypeAlias = Callable[[Any], Any]
 Mistakes: TypeAlias = Iterable[tuple[Any, ...]]  # functions that make the same mistake, and last what is said of it
 Arrays: TypeAlias = tuple[np.ndarray, ...]
+Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
 HINTS = 3
 
 
@@ -59,13 +63,21 @@ class Unnamed(str):
 
 @dataclass(frozen=True)
 class Exercise:
-    """`key` as the notebook numbers it, "01.3"; `asks` in a line; `praise` says what the right answer shows."""
+    """`key` as the notebook numbers it, "01.3"; `asks` in a line; `praise` says what the right answer shows.
+
+    `minutes`: of somebody who has read what stands above it, an estimate; `aim`: what it is for; `further`: what to do
+    with the answer, in sentences.
+    """
 
     key: str
     asks: str
     check: Check
     hints: tuple[str, str, str]
     praise: str
+    minutes: int
+    difficulty: Difficulty
+    aim: str
+    further: str
 
 
 @dataclass(frozen=True)
@@ -77,12 +89,24 @@ class Lesson:
     exercises: dict[str, Exercise] = field(default_factory=dict)
 
     def exercise(
-        self, key: str, asks: str, nudge: str, more: str, nearly_all: str, *, praise: str
+        self,
+        key: str,
+        asks: str,
+        nudge: str,
+        more: str,
+        nearly_all: str,
+        *,
+        praise: str,
+        minutes: int,
+        difficulty: Difficulty,
+        aim: str,
+        further: str,
     ) -> Callable[[Check], Check]:
         """Make a function the check of this exercise."""
 
         def keep(check: Check) -> Check:
-            self.exercises[key] = Exercise(key, asks, check, (nudge, more, nearly_all), praise)
+            hints = (nudge, more, nearly_all)
+            self.exercises[key] = Exercise(key, asks, check, hints, praise, minutes, difficulty, aim, further)
             return check
 
         return keep

@@ -1,7 +1,8 @@
 """Notebooks are made from their sources, Python with cells in percent form, complete and right.
 
 In: a source, notebooks/src/01_*.py. Out: notebooks/01_*.ipynb for students, and solutions/01_*.ipynb, solved and run.
-`python -m labkit.lab.course.notebooks` makes all of them, `... 01 06` some.
+`python -m labkit.lab.course.notebooks` makes all of them, `... 01 06` some; with `--text`, where no code has changed,
+nothing is run and the outputs stay.
 
 A line that ends in `#!` is the solution of an exercise. The solved notebook has it without the mark; the student's has
 
@@ -27,12 +28,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.atomic import in_place
 
+if TYPE_CHECKING:
+    from labkit.lab.course.exercise import Exercise
+
 MARK = re.compile(r"[ \t]*#!$")
 ANSWERED = re.compile(r'^answer\("(\d\d\.\d+)", (.+)\)$', re.MULTILINE)  # which exercise, and what is given for it
+ASKED = re.compile(r"\*\*Exercise (?P<key>\d\d\.\d+)\b.*?(?=\n\s*\n|\Z)", re.DOTALL)  # to the end of its paragraph
+FURTHER = "<details><summary>Go further</summary>\n\n{}\n\n</details>"
 ASSIGNED = re.compile(r"^(\s*)([\w, ]+?) = ")
 _PACKAGE = Path(__file__).resolve().parents[2]
 NOTEBOOKS = _PACKAGE.parent / "notebooks"  # beside the package in a checkout, in it in a wheel
@@ -140,14 +146,35 @@ def solution(notebook: Any) -> Any:
 
 
 def read_source(source: Path) -> Any:
-    """A source as a notebook, with cell names that do not change from one making to the next."""
+    """A source as a notebook, with cell names that do not change from one making to the next.
+
+    What is known of an exercise is written into it: how long, how hard and what for below what is asked, and where to
+    go further below the cell that answers.
+    """
     import jupytext
+    import nbformat
+
+    from labkit.lab.course.exercises import exercise
 
     notebook = jupytext.read(source)
+    cells = []
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"{source.stem[:2]}-{number:03d}"
+        cells.append(cell)
+        if cell.cell_type == "markdown":
+            cell.source = ASKED.sub(lambda asked: asked[0] + _label(exercise(asked["key"])), cell.source)
+            continue
+        for key, _ in ANSWERED.findall(cell.source):
+            text = FURTHER.format(exercise(key).further)
+            cells.append(nbformat.v4.new_markdown_cell(text, id=f"{cell['id']}-further"))
+    notebook.cells = cells
     notebook.metadata.pop("jupytext", None)
     return notebook
+
+
+def _label(asked: Exercise) -> str:
+    minutes = "1 minute" if asked.minutes == 1 else f"{asked.minutes} minutes"
+    return f"\n\n*{minutes}, {asked.difficulty}. What it is for: {asked.aim}.*"
 
 
 def _with_cells(notebook: Any, how: Any) -> Any:
@@ -167,13 +194,30 @@ def _with_cells(notebook: Any, how: Any) -> Any:
 SECONDS = 1800  # of one cell, at most: an end to what hangs
 
 
-def make_both(source: Path) -> float:
-    """Write both notebooks of a source; the seconds that running took."""
-    written = read_source(source)
+def make_both(source: Path, *, text: bool = False) -> float:
+    """Write both notebooks of a source; the seconds that running took. `text`: no code has changed, so run nothing."""
+    written, keeps = read_source(source), NOTEBOOKS / "solutions" / f"{source.stem}.ipynb"
+    if text:
+        done, seconds = with_outputs(solution(written), keeps), 0.0
+    else:
+        done, seconds = run_notebook(solution(written), pictures=True)
     write_notebook(stamped(student(written), source), NOTEBOOKS / f"{source.stem}.ipynb")
-    done, seconds = run_notebook(solution(written), pictures=True)
-    write_notebook(stamped(without_times(done), source), NOTEBOOKS / "solutions" / f"{source.stem}.ipynb")
+    write_notebook(stamped(without_times(done), source), keeps)
     return seconds
+
+
+def with_outputs(notebook: Any, earlier: Path) -> Any:
+    """The notebook with outputs and sliders of one that was run before and has the same code, to the letter."""
+    import nbformat
+
+    whole = nbformat.read(earlier, as_version=4)
+    ran, code = ([cell for cell in each.cells if cell.cell_type == "code"] for each in (whole, notebook))
+    if [cell.source for cell in code] != [cell.source for cell in ran]:
+        raise ValueError(f"{earlier.name} was run with other code than its source has; leave out --text, and it is run")
+    for cell, before in zip(code, ran, strict=True):
+        cell.outputs, cell.execution_count = before.outputs, before.execution_count
+    notebook.metadata = whole.metadata  # the state of the sliders stands there
+    return notebook
 
 
 def run_notebook(notebook: Any, *, pictures: bool = False, errors: bool = False) -> tuple[Any, float]:
@@ -240,13 +284,19 @@ def _environment(pictures: bool) -> Iterator[None]:
 
 def main(wanted: list[str]) -> int:
     """Make the notebooks whose names begin with one of these; all without one."""
+    text, wanted = "--text" in wanted, [word for word in wanted if word != "--text"]
     chosen = [source for source in sources() if not wanted or source.stem.startswith(tuple(wanted))]
     if not chosen:
         names = ", ".join(source.stem for source in sources())
         print(f"labkit: no notebook begins with {' or '.join(wanted)}; there are {names}", file=sys.stderr)
         return 2
     for source in chosen:
-        print(f"{source.stem}: run in {make_both(source):.0f} s", flush=True)
+        try:
+            seconds = make_both(source, text=text)
+        except ValueError as mistake:
+            print(f"labkit: {mistake}", file=sys.stderr)
+            return 2
+        print(f"{source.stem}: " + ("not run, outputs as they were" if text else f"run in {seconds:.0f} s"), flush=True)
     return 0
 
 

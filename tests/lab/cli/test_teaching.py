@@ -91,9 +91,9 @@ def test_mistakes_are_one_line(labkit: Labkit, thirty: Path, words: tuple[str, .
 def test_an_assignment_says_how_it_is_graded(labkit: Labkit, tmp_path: Path) -> None:
     done = labkit("class", "assign", "01", "week2", "--to", "otter")
     assert done.status == 0
-    assert done.out.startswith("01_pairs_and_weights: 8 exercises, 16 points\n")
+    assert done.out.startswith("01_pairs_and_weights: 8 exercises, 26 points\n")
     assert "otter run SUBMISSION.ipynb -a week2/autograder/autograder.zip" in done.out
     (tmp_path / "week2" / "mine.txt").write_text("x")
     document = labkit("class", "assign", "01", "week2", "--to", "otter", "--force", "--json").document()
-    assert (document["notebook"], document["points"]) == ("01_pairs_and_weights", 16)
+    assert (document["notebook"], document["points"]) == ("01_pairs_and_weights", 26)
     assert (tmp_path / "week2" / "mine.txt").read_text() == "x"

@@ -12,7 +12,7 @@ import types
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import nbformat
 import numpy as np
@@ -21,7 +21,7 @@ import torch
 
 from labkit.lab.course import answers
 from labkit.lab.course.assign import POINTS, assign, drawn_anew, grade_answer, test_name
-from labkit.lab.course.exercise import StillOpen, judge
+from labkit.lab.course.exercise import Difficulty, StillOpen, judge
 from labkit.lab.course.exercises import LESSONS, exercise
 from labkit.lab.course.notebooks import MARK, exercises_in, has_exercise, read_source, solved, sources
 from tests.waiting import HANG
@@ -38,6 +38,11 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "SOLVED", solved_here)
     for name in answers.VARIABLES:
         monkeypatch.delenv(name, raising=False)
+
+
+def test_what_is_harder_is_worth_more() -> None:
+    assert list(POINTS) == list(get_args(Difficulty))
+    assert list(POINTS.values()) == sorted(set(POINTS.values()))
 
 
 def squeezed(text: str) -> str:
@@ -93,7 +98,8 @@ def test_each_exercise_has_a_visible_and_a_hidden_test_below_its_cell(source: Pa
     keys = list(exercises_in(source))
     assert list(written.exercises) == keys
     assert set(keys) == set(LESSONS[source.stem[:2]].exercises)
-    assert written.points == 2 * len(keys)
+    worth = {key: POINTS[exercise(key).difficulty] for key in keys}
+    assert written.points == 2 * sum(worth.values())
     for part, kinds in (("student", ["visible"]), ("autograder", ["visible", "hidden"])):
         notebook = nbformat.read(tmp_path / "out" / part / f"{source.stem}.ipynb", as_version=4)
         nbformat.validate(notebook)
@@ -106,7 +112,7 @@ def test_each_exercise_has_a_visible_and_a_hidden_test_below_its_cell(source: Pa
             cases = loaded(tmp_path / "out" / part / "tests" / f"{test_name(key)}.py")
             assert [case.func.__name__ for case in cases] == kinds
             assert [case.hidden for case in cases] == [kind == "hidden" for kind in kinds]
-            assert [case.points for case in cases] == [POINTS[kind] for kind in kinds]
+            assert [case.points for case in cases] == [worth[key]] * len(kinds)
     one, other = (
         nbformat.read(tmp_path / "out" / part / f"{source.stem}.ipynb", as_version=4).metadata["otter"]
         for part in ("student", "autograder")
@@ -260,11 +266,12 @@ def test_otter_gives_points_for_what_is_answered(number: str, tmp_path: Path) ->
     archive = keeps / "autograder.zip"
     assert {f"tests/{test_name(key)}.py" for key in written.exercises} <= set(zipfile.ZipFile(archive).namelist())
     whole = graded(keeps / f"{written.notebook}.ipynb", archive)
-    assert whole == {test_name(key): 2 for key in written.exercises}
+    worth = {key: 2 * POINTS[exercise(key).difficulty] for key in written.exercises}
+    assert whole == {test_name(key): worth[key] for key in written.exercises}
     untouched = graded(tmp_path / "out" / "student" / f"{written.notebook}.ipynb", archive)
     assert untouched == {test_name(key): 0 for key in written.exercises}
     half = graded(half_solved(tmp_path / "half.ipynb", tmp_path / "out" / "student", written.notebook), archive)
-    assert half == {test_name(key): 2 * (place % 2) for place, key in enumerate(written.exercises)}
+    assert half == {test_name(key): worth[key] * (place % 2) for place, key in enumerate(written.exercises)}
 
 
 def half_solved(path: Path, student: Path, name: str) -> Path:

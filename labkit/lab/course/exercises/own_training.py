@@ -78,6 +78,11 @@ def _batched(some: Any, sentences: Any, classes: Any, rows: Sequence[int] = ()) 
     "~torch.eye(len(rows), dtype=torch.bool)`.",
     praise="a few pairs make a whole square of positives and negatives: everybody in a batch is compared with "
     "everybody",
+    minutes=10,
+    difficulty="hard",
+    aim="making many pairs out of a few labelled ones, which is all that a batch is",
+    further="In a batch of 64 pairs, count the negatives that somebody labelled 0, and those that are negatives only "
+    "because nobody has paired them. Read a few of the second kind: are they what they are taken for?",
 )
 def check_batch_of(answer: Callable[..., Any]) -> str | None:
     """Distinct sentences, filled up with 0 to the longest of them; P: one class and not the same row; N: another."""
@@ -206,6 +211,11 @@ def _encoded(
     '`x = net["words"](numbers) * inside(lengths, numbers.shape[1])[:, :, None]`; at the end '
     '`F.normalize(net["out"](torch.cat([strongest, attended], 1)), dim=1)`.',
     praise="your two functions are now parts of a network: what they keep of a sentence is all that it will know",
+    minutes=9,
+    difficulty="hard",
+    aim="putting parts together until words go in and a vector comes out",
+    further="Leave out the line that makes padding 0, and encode a short sentence alone and beside a long one: by how "
+    "much do its two vectors differ? Then say why `largest_answers` and `attend` did not prevent it.",
 )
 def check_encoder(answer: Callable[..., Any]) -> str | None:
     """Word vectors without padding; largest answers and attended sum side by side, a linear map, length 1."""
@@ -333,6 +343,12 @@ def _step(loss_of: Callable[[Tensor, Tensor, Tensor], Tensor] = _loss, uphill: b
     "`v = encoded(net, numbers, lengths)` has length 1 a row, so all cosines of the batch are `v @ v.T`.",
     "`loss = locality(v @ v.T, P, N, alpha=2.0, beta=20.0, base=0.9)`; give back `loss.item()`.",
     praise="that is all of learning: a number that says how bad it is, and a small move that makes it smaller",
+    minutes=6,
+    difficulty="medium",
+    aim="making the one move of which all training consists",
+    further="Do not forget the old gradients, and train one seed: what does the optimiser see from the second step "
+    "on, and does the AUC on dev notice? Or take another loss: `from labkit.pairs import contrastive, soft_triplet` "
+    "brings two that want the same S, P and N.",
 )
 def check_one_step(answer: Callable[..., Any]) -> str | None:
     """zero_grad, loss, backward, step; the parameters and the losses are those of the reference."""
@@ -465,6 +481,11 @@ def _recorded(
     "`order = torch.randperm(len(pairs), generator=random).tolist()`, and `learn([pairs[row] for row in chunk])` for "
     "each `chunk` of `order[at : at + size]`.",
     praise="nothing is left out, nothing is learned twice, and whoever has the seed has the same training",
+    minutes=7,
+    difficulty="medium",
+    aim="going through all pairs evenly, in an order that can be had again",
+    further="Draw the order once, before the first epoch, and use it in all. Do three seeds notice? Then halve "
+    "`size`: how many steps is that now, and what else would you have to hold fast for a fair comparison?",
 )
 def check_epochs_of(answer: Callable[..., Any]) -> str | None:
     """Every pair once an epoch, `size` at a time, another order each epoch, all from the seed."""

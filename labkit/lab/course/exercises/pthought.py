@@ -28,6 +28,11 @@ ROUNDED = 1e-3  # an answer may be rounded to what is printed of it
     "The copy has the factor 1 - λ. The two factors add up to 2.",
     "`(1 - emphasis) * copy + (1 + emphasis) * paraphrase`",
     praise="a weighted sum, and no more: nothing in it ever finds λ",
+    minutes=2,
+    difficulty="easy",
+    aim="seeing that λ is a weight and nothing else",
+    further="Divide L by 2, and it is a mean of the two losses. With which weights, at λ = -1, 0 and 1? Then train "
+    "the network of section 2 with `emphasis=0.9`, λ by another name, and compare what is written.",
 )
 def check_objective(answer: Callable[..., Any]) -> str | None:
     """(1 - λ) copy + (1 + λ) paraphrase."""
@@ -79,6 +84,11 @@ def check_objective(answer: Callable[..., Any]) -> str | None:
     "The slope comes first. It is asked for second.",
     "`slope, start = np.polyfit(x, y, 1); return start, slope`",
     praise="a line says how eight experiments hang together, and which one does not",
+    minutes=3,
+    difficulty="easy",
+    aim="finding in a table the number that does not go with the rest",
+    further="Leave out each of the eight points in turn and fit the other seven. Can you tell which is the odd one "
+    "without having looked at the picture first?",
 )
 def check_line(answer: Callable[..., Any]) -> str | None:
     """Least squares: value at 0, slope."""
@@ -193,6 +203,11 @@ def _two(answer: Any) -> np.ndarray:
     "The value at 0 is copy + paraphrase, the slope is paraphrase - copy.",
     "`(start - slope) / 2, (start + slope) / 2`",
     praise="an objective that is a line in λ comes from two losses that λ does not move",
+    minutes=5,
+    difficulty="medium",
+    aim="reading off two losses from a table that prints neither",
+    further='Make such a table of `network.losses(captions, split="test")` for the eight λ, and get both losses back '
+    "by `line` and `parts`. Then misprint one value: how far do they move?",
 )
 def check_parts(answer: Callable[..., Any]) -> str | None:
     """copy = (start - slope) / 2, paraphrase = (start + slope) / 2."""
@@ -243,6 +258,11 @@ def check_parts(answer: Callable[..., Any]) -> str | None:
     "`np.triu_indices(len(S), 1)` gives each pair once, and no sentence with itself.",
     "`np.mean([(rows[g == c] @ rows[g == c].T)[np.triu_indices((g == c).sum(), 1)].mean() for c in set(g)])`",
     praise="it looks within groups only: what lies between them it never sees",
+    minutes=3,
+    difficulty="easy",
+    aim="measuring the vectors themselves, with no task",
+    further="Write the mean cosine of sentences of *different* groups in the same way. Name a set of vectors for "
+    "which both are 1.",
 )
 def check_coherence(answer: Callable[..., Any]) -> str | None:
     """The mean cosine over the pairs of a group, then over groups (eq. 3 to 5)."""
@@ -357,6 +377,11 @@ def check_coherence(answer: Callable[..., Any]) -> str | None:
     "A share 1 - t of the row, a share t of the common vector.",
     "`(1 - t) * vectors / np.linalg.norm(vectors, axis=1, keepdims=True) + t * common`",
     praise="the same vector for every sentence, whatever it says: no one could call this understanding",
+    minutes=4,
+    difficulty="easy",
+    aim="fooling a figure on purpose, to learn what it cannot see",
+    further="Go the other way: take the mean of all vectors away from each, and ask `companions` again. Which of its "
+    "figures rise, which fall?",
 )
 def check_mixed(answer: Callable[..., Any]) -> str | None:
     """(1 - t) v / |v| + t c, and not brought to length 1 again."""
@@ -435,6 +460,11 @@ def check_mixed(answer: Callable[..., Any]) -> str | None:
     "Over all n² ordered pairs it is 2 · variance = 2. The n pairs of a sentence with itself give 0.",
     "`math.sqrt(2 * n * d / (n - 1))`",
     praise="no vector stands in the answer: it is the same for every encoder",
+    minutes=9,
+    difficulty="hard",
+    aim="finding out what a figure measures where its definition is missing",
+    further="Check it without algebra: draw five random vectors, divide each dimension by its own `np.std`, and "
+    "measure. What is the formula with `ddof=1`, and what has become of n?",
 )
 def check_own_distance(answer: Callable[..., Any]) -> str | None:
     """√(2 n d / (n - 1))."""
@@ -490,6 +520,12 @@ def check_own_distance(answer: Callable[..., Any]) -> str | None:
     "Word 0 is the end: stop there, and do not write it.",
     "`log_p, state = step(state, word); word = int(log_p.argmax())`; if it is 0, break; else append it.",
     praise="each word is the best one at its place; that does not make the best sentence",
+    minutes=5,
+    difficulty="medium",
+    aim="seeing a decoder from inside, a loop around one question",
+    further="Draw the next word with its probability in the place of taking the likeliest "
+    "(`np.random.default_rng(0).choice`; divide the row by its sum). How often does *snow melts* come out of a "
+    "thousand sentences of the language below?",
 )
 def check_greedy(answer: Callable[..., Any]) -> str | None:
     """The likeliest word, read next, until the end or `longest`."""

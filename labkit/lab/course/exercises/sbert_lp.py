@@ -32,6 +32,11 @@ def unsummed(x: Any, near: Any, reg: float) -> Any:
     "`G = (near - x) @ (near - x).T`, and `reg * np.trace(G)` goes on its diagonal.",
     "`w = np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))`, then `w / w.sum()`.",
     praise="no inverse, no loop: one small linear system for each sentence",
+    minutes=7,
+    difficulty="medium",
+    aim="having the weights on which the whole method rests",
+    further="Let one neighbour stand twice in `near`: how do the two share the weight? Then set `reg` to 0 and do it "
+    "again.",
 )
 def check_weights(answer: Callable[..., Any]) -> str | None:
     """(G + reg tr(G) I) w = 1, then w / Σ w."""
@@ -116,6 +121,11 @@ def check_weights(answer: Callable[..., Any]) -> str | None:
     "k unknowns; d equations from Σ w_j x_j = x, and one more from Σ w_j = 1.",
     "`max(0, k - d - 1)`",
     praise="where something is free, G has no inverse; reg settles it: of all such weights, nearly the smallest",
+    minutes=4,
+    difficulty="medium",
+    aim="knowing whether it is the data or `reg` that chooses the weights",
+    further="Check it by numbers: put a row of ones under `near.T`, and compare k with `np.linalg.matrix_rank` of it. "
+    "Then let two neighbours be equal, and see what *in general position* was for.",
 )
 def check_freedom(answer: Callable[..., Any]) -> str | None:
     """k weights, d + 1 equations: max(0, k - d - 1) are free."""
@@ -152,6 +162,11 @@ def check_freedom(answer: Callable[..., Any]) -> str | None:
     "The first column is the constant. The next p are wanted, times a factor.",
     "`np.sqrt(len(M)) * np.linalg.eigh(M)[1][:, 1 : p + 1]`",
     praise="no descent and no learning rate: the best Y is read off",
+    minutes=4,
+    difficulty="medium",
+    aim="reading off the best embedding, with no descent at all",
+    further="Turn Y by any orthogonal matrix of p rows. What happens to the cost, to YᵀY/m and to the cosines? Say "
+    "from that how far a single column of Y may be given a meaning.",
 )
 def check_embedded(answer: Callable[..., Any]) -> str | None:
     """The p smallest eigenvectors after the constant, times √m; up to signs, or any turn among them."""
@@ -253,6 +268,11 @@ def _up_to_a_turn(answer: Any) -> np.ndarray:
     "Sentences 0, 1 and 2 know only each other. Who else does?",
     "{0, 1, 2} and {3, 4, 5}. Sentence 6 is rebuilt from both, and rebuilds nobody.",
     praise="on each such set one value may be chosen freely, and all other sentences follow from these values",
+    minutes=5,
+    difficulty="hard",
+    aim="seeing in the arrows alone where an embedding is free",
+    further="Let sentence 0 be rebuilt from 1 and 3. How many zeros are there now? Decide first, then change `arrows` "
+    "in the cell below.",
 )
 def check_zeros(answer: Any) -> str | None:
     """The graph of seven sentences has two sets that nothing leaves."""
@@ -277,6 +297,11 @@ def check_zeros(answer: Any) -> str | None:
     "`dev.argmax()` is a number into the flattened table.",
     "`test.flat[dev.argmax()]`",
     praise="test is asked once, after everything has been chosen",
+    minutes=2,
+    difficulty="easy",
+    aim="reporting a figure that was not chosen for being large",
+    further="Fill both tables with noise, `np.random.default_rng(0).normal(0.5, 0.02, (5, 5))` and another seed, many "
+    "times. By how much does `test.max()` flatter on average, and by how much does your `honest`?",
 )
 def check_chosen(answer: Callable[..., Any]) -> str | None:
     """The figure on test of the cell that is best on dev."""
@@ -334,6 +359,11 @@ def _test_has_chosen(answer: Callable[..., Any]) -> str | None:
     "`near = np.linalg.norm(X - x, axis=1).argsort()[:k]`",
     "`rebuild(x, X[near], reg) @ Y[near]`",
     praise="the same mixture in the new space: nothing is solved anew",
+    minutes=5,
+    difficulty="medium",
+    aim="saying something of sentences that come later than the embedding",
+    further="Place a sentence that has nothing to do with any topic. Does `place` notice? Let it give back, too, how "
+    "much of x its mixture leaves over, and look for a border from which you would warn somebody.",
 )
 def check_placed(answer: Callable[..., Any]) -> str | None:
     """Weights in the old space, sums in the new one."""
@@ -419,6 +449,11 @@ def check_placed(answer: Callable[..., Any]) -> str | None:
     "`asked = gold[:, None] > gold` is such a table; make one of each score too.",
     "`(asked & ~old & new).sum(), (asked & old & ~new).sum()`",
     praise="one example shows that something changed; only both counts show whether it was for the better",
+    minutes=3,
+    difficulty="easy",
+    aim="keeping both sides of an account, of which examples show one",
+    further="Let `after` be `before` with a little noise added, many times over. How large is the difference of the "
+    "two counts when nothing was learned at all?",
 )
 def check_both_ways(answer: Callable[..., Any]) -> str | None:
     """(mended, spoilt) among all couples with different grades."""

@@ -40,6 +40,11 @@ SENTENCES = (  # of 0, 4, 5, 5, 6, 5, 5, 50, 51, 50 and 60 tokens; a comma is no
     "5 is long enough, 50 not too long.",
     "`5 <= len(words(sentence)) <= 50`",
     praise="a rule's border is part of the rule: with < in place of <= another benchmark would come out",
+    minutes=2,
+    difficulty="easy",
+    aim="applying the first of the rules that make labels out of articles",
+    further="How many sentences of the training articles stand exactly at one of the two borders, and how many would "
+    "a limit of 20 tokens cost? Count them with `words`.",
 )
 def check_long_enough(answer: Callable[..., Any]) -> str | None:
     """5 to 50 tokens, the borders count, punctuation is none."""
@@ -85,6 +90,11 @@ def _length(answer: Any) -> np.ndarray:
     "0 with 5, 0 with 6, 1 with 5, 1 with 6, 2 with 6.",
     "5 are left.",
     praise="what stands near in a section is more surely of one theme",
+    minutes=4,
+    difficulty="easy",
+    aim="seeing how few pairs a rule leaves of a section",
+    further="Find the number for at most 1 paragraph, and for any distance. What may each further pair cost, where two "
+    "paragraphs of a section speak of different things?",
 )
 def check_near_pairs(answer: Any) -> str | None:
     """Pairs of the paragraphs 0, 1, 2, 5 and 6 that are at most three apart."""
@@ -114,6 +124,11 @@ def check_near_pairs(answer: Any) -> str | None:
     "p(d⁺) = σ(d⁺ - d⁻), and 1 - p(d⁻) is the same.",
     "`2 * torch.sigmoid(near - far)`",
     praise="two terms in section 4 of the paper, one sigmoid in truth",
+    minutes=5,
+    difficulty="medium",
+    aim="seeing more in a formula by simplifying it",
+    further="Multiply both distances by 10, then divide them by 10, and draw the loss again. Which of the two makes a "
+    "step of it, and which almost a straight line?",
 )
 def check_ratio_loss(answer: Callable[..., Any]) -> str | None:
     """|p(d⁺)| + |1 - p(d⁻)| = 2 σ(d⁺ - d⁻)."""
@@ -166,6 +181,11 @@ def check_ratio_loss(answer: Callable[..., Any]) -> str | None:
     "Twice that.",
     "`s = torch.sigmoid(x); return 2 * s * (1 - s)`",
     praise="it is largest at a tie and vanishes on both sides: the loss gives up on triplets that are hopelessly wrong",
+    minutes=5,
+    difficulty="medium",
+    aim="finding out which triplets a loss gives up on",
+    further="Draw a hundred x around -2 and turn the sign of ten, as wrong labels do. Which share of all slopes "
+    "belongs to these ten, with this loss and with softplus, whose slope is `torch.sigmoid(x)`?",
 )
 def check_ratio_slope(answer: Callable[..., Any]) -> str | None:
     """The derivative with respect to d⁺: 2 σ (1 - σ)."""
@@ -209,6 +229,11 @@ def check_ratio_slope(answer: Callable[..., Any]) -> str | None:
     "`scores.masked_fill(~there, -torch.inf).softmax(1)` gives padding the weight 0.",
     "`(weights[:, :, None] * h).sum(1)`",
     praise="padding has no weight: a sentence's vector does not depend on its neighbours in the batch",
+    minutes=6,
+    difficulty="medium",
+    aim="building the last part of this network, a mean that chooses its words",
+    further="Fill the padding with huge numbers and see that nothing changes; then leave `masked_fill` out and look "
+    "again. What would happen to a sentence that consists of padding only?",
 )
 def check_attention(answer: Callable[..., Any]) -> str | None:
     """Σ_t a_t h_t with a = softmax(u · tanh(W h_t + b)) over the words that are there."""
@@ -298,6 +323,11 @@ def check_attention(answer: Callable[..., Any]) -> str | None:
     "Add these up over the clusters, and divide by the number of elements.",
     "`sum(S[np.ix_(labels == c, labels == c)].sum() / (labels == c).sum() for c in set(labels)) / len(labels)`",
     praise="it asks for similarities only: no vectors, no centres",
+    minutes=4,
+    difficulty="easy",
+    aim="judging clusters by similarities alone, without any centre",
+    further="Give every sentence a cluster of its own: what is ⟨s⟩? Say from that why the number of clusters must be "
+    "given at T = 0, and why ⟨s⟩ cannot choose it.",
 )
 def check_iclust_objective(answer: Callable[..., Any]) -> str | None:
     """1/n · Σ_C S_C / |C|, with each element's similarity to itself."""
@@ -372,6 +402,11 @@ def check_iclust_objective(answer: Callable[..., Any]) -> str | None:
     "Σ ‖x‖² = |C|, and |C| ‖μ‖² = S_C / |C|.",
     "`n * (1 - objective)`",
     praise="the one is as large as the other is small: at T = 0 both look for the same partition",
+    minutes=8,
+    difficulty="hard",
+    aim="seeing that two names stand for one and the same search",
+    further="Let the vectors keep their own lengths, with $S$ their dot products. Which sum takes the place of n in "
+    "your formula, and does the partition enter into it?",
 )
 def check_inertia(answer: Callable[..., Any]) -> str | None:
     """Σ ‖x - μ‖² = n (1 - <s>) for vectors of length 1."""

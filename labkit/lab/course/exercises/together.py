@@ -28,6 +28,11 @@ ASKED = "sentpwnet"  # of exercise 07.3
     "A spread is the standard deviation over the seeds, `ddof=1`. Take the larger one of the two.",
     "tie if abs(a.mean() - b.mean()) <= max(a.std(ddof=1), b.std(ddof=1)), else whoever is larger",
     praise="with three seeds this is a rough rule; it keeps most accidents out of a table",
+    minutes=4,
+    difficulty="easy",
+    aim="reading from a table no more than it can bear",
+    further="Draw three figures each for two methods from one and the same normal distribution, a thousand times: how "
+    "often does `verdict` name a leader? Then with ten figures each.",
 )
 def check_verdict(answer: Callable[..., Any]) -> str | None:
     """Who leads by more than the larger spread, n - 1 below the line."""
@@ -181,6 +186,11 @@ def _of_seeds(answer: Callable[..., Any], right: Callable[..., Any], cases: list
     "`scores[labels == 1][:, None]` against `scores[labels == 0][None, :]` has them all at once.",
     "`(same > other).mean() + 0.5 * (same == other).mean()`",
     praise="no threshold in it: it asks whether the order is right",
+    minutes=5,
+    difficulty="medium",
+    aim="measuring without a threshold",
+    further="Put the ranks of the scores in the place of the scores, then their cubes: what happens to AUC? Find a "
+    "change of all scores that does move it.",
 )
 def check_auc(answer: Callable[..., Any]) -> str | None:
     """The share of (same, other) couples in which the same pair has the higher score; a tie counts half."""
@@ -266,6 +276,10 @@ def check_auc(answer: Callable[..., Any]) -> str | None:
     "`verdict(values['sentpwnet'], values[name]) == 'tie'`",
     "There is one, just below it in the table.",
     praise="two losses, one encoder, one figure: whoever says that one is better has not looked at the spread",
+    minutes=3,
+    difficulty="easy",
+    aim="using the rule on a table that one would like to believe",
+    further="Do the same by `accuracy`. Are they other methods, and what has a threshold to do with it?",
 )
 def check_tied(answer: Any) -> str | None:
     """The methods of the kept table that tie with SentPWNet."""
@@ -303,6 +317,11 @@ def check_tied(answer: Any) -> str | None:
     "A hash turns a name into a number: `zlib.crc32(name.encode())` is the same on every machine.",
     '`["test" if zlib.crc32(group.encode()) % 5 == 0 else "train" for group in groups]`',
     praise="a leak between the parts is the most common way to a figure that is too good",
+    minutes=7,
+    difficulty="hard",
+    aim="making a test that asks for what could not be learned by heart",
+    further="Add a third part, dev. Then rename one group and add rows to another: which rows change their part? And "
+    "with only ten groups, how far from a fifth may the test come to lie?",
 )
 def check_split(answer: Callable[..., Any]) -> str | None:
     """Same group, same part, by its name alone; about a fifth in test."""

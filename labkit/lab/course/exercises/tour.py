@@ -28,6 +28,11 @@ TOPIC = "cooking"
     "Divide the dot product by the two lengths.",
     "`u @ v / (np.linalg.norm(u) * np.linalg.norm(v))`",
     praise="1 means the same direction, 0 nothing in common; length plays no part",
+    minutes=5,
+    difficulty="easy",
+    aim="comparing any two sentences, for every similarity in this lab is this number",
+    further="Double one of two vectors, then turn it round. Which of the two does your `cosine` notice, and which "
+    "does the distance `np.linalg.norm(u - v)` notice?",
 )
 def check_cosine(answer: Callable[..., Any]) -> str | None:
     """u·v / (‖u‖ ‖v‖)."""
@@ -76,6 +81,12 @@ def check_cosine(answer: Callable[..., Any]) -> str | None:
     "`others = np.where(np.eye(len(S), dtype=bool), -np.inf, S)`, then the mean of `labels[others.argmax(1)] == "
     "labels`.",
     praise="one number for how well a space knows the classes, measured in the space and not in a picture",
+    minutes=8,
+    difficulty="medium",
+    aim="measuring the space itself, which no picture can bend",
+    further="Write Hit@3: is one of the three nearest of the same topic? `hit_at(vectors, labels)[3]` says whether "
+    "you are right. Then read a few sentences that miss, each beside its nearest neighbour: which words led them "
+    "astray?",
 )
 def check_hit(answer: Callable[..., Any]) -> str | None:
     """The share of sentences whose nearest other one has their label."""
@@ -162,6 +173,11 @@ def check_hit(answer: Callable[..., Any]) -> str | None:
     "to the nearest other one.",
     "Fill the diagonal of the centres' distances with +∞ before taking the minimum.",
     praise="above 1 the classes are farther apart than they are wide",
+    minutes=7,
+    difficulty="medium",
+    aim="seeing whole classes, how wide they are and how far apart, where Hit@1 sees a single neighbour",
+    further="Multiply all vectors by 10: what becomes of *intra*, and what of the ratio? Then take the ratio of the "
+    "picture, `tsne(vectors).points`, and say why one may not be held against the other.",
 )
 def check_ratio(answer: Callable[..., Any]) -> str | None:
     """How far apart the classes are, in units of how wide they are."""
@@ -241,6 +257,11 @@ def check_ratio(answer: Callable[..., Any]) -> str | None:
     "Words that many sentences on cooking share pull most: soup, oven, sauce.",
     "Something like: Why does my sauce burn in the pan every time?",
     praise="a new sentence needs no training: its words bring it to its place",
+    minutes=5,
+    difficulty="easy",
+    aim="finding out what a mean of words hears in a sentence",
+    further="Exchange one word of your sentence after another until it leaves cooking: which one held it there? Then "
+    "write one that a reader would put under cooking, and the mean of its words does not.",
 )
 def check_own_sentence(answer: Any) -> str | None:
     """A new sentence that lands among the right ones."""

@@ -22,6 +22,11 @@ LESSON = Lesson("08", predictions=("08.a", "08.b"))
     "Twice at distance 2.",
     "2 times 1/2.",
     praise="near neighbours count more than far ones, and no window's edge has to be chosen with great care",
+    minutes=3,
+    difficulty="easy",
+    aim="counting what the word vectors of all notebooks are made from",
+    further="Count with `window=1` and compare: which cells change in sentences as short as these? Then count a "
+    "sentence in which one word stands twice.",
 )
 def check_counted(answer: Any) -> str | None:
     """How often "the" and "sleeps" meet in "the cat sleeps", "the dog sleeps", "the dog barks"."""
@@ -58,6 +63,11 @@ def tables_of_counts() -> list[tuple[np.ndarray]]:
     "`p / (p.sum(1, keepdims=True) * p.sum(0, keepdims=True))`, then the logarithm, then the maximum with 0.",
     "Where a count is 0 the logarithm is -∞; `np.maximum(0, ...)` turns that into 0.",
     praise="what is left is only what is above chance: most of the table is zero",
+    minutes=4,
+    difficulty="medium",
+    aim="telling what is near everything from what is near something",
+    further="Multiply all counts by 10: what changes? Then leave out the maximum with 0, and say what stands where "
+    "two words never meet.",
 )
 def check_information(answer: Callable[..., Any]) -> str | None:
     """max(0, log p(i, j) / (p(i) p(j))), contexts to the power 1."""
@@ -121,6 +131,11 @@ def check_information(answer: Callable[..., Any]) -> str | None:
     "Divide each row by its length first; then one matrix product gives all cosines.",
     "Put -∞ at the word's own place before `argmax`.",
     praise="frequent words have long vectors; the cosine looks at the direction only",
+    minutes=4,
+    difficulty="easy",
+    aim="asking vectors what they know",
+    further="Take the dot product in the place of the cosine, on `vectors.matrix`: which words are now nearest to "
+    "many others, and are they frequent ones?",
 )
 def check_neighbour(answer: Callable[..., Any]) -> str | None:
     """The row with the largest cosine, itself left out."""
@@ -189,6 +204,11 @@ def check_neighbour(answer: Callable[..., Any]) -> str | None:
     "Collect the vectors of the known words, a word that stands there twice two times, and take the mean.",
     "With no known word, `np.zeros` of the right length.",
     praise="the simplest sentence vector, and the one that every method of this lab has to beat",
+    minutes=5,
+    difficulty="easy",
+    aim="having the simplest vector of a sentence, the one to beat",
+    further="Turn the words of a sentence round, then put a *not* into it. How far does either move its vector, as a "
+    "cosine?",
 )
 def check_average(answer: Callable[..., Any]) -> str | None:
     """The mean over known words; a sentence without one is a row of zeros."""
@@ -260,6 +280,11 @@ def check_average(answer: Callable[..., Any]) -> str | None:
     "Take the highest mean cosine among the lines with label 0.",
     "0.82 is the highest of them.",
     praise="one word in eight hardly moves a mean, and can make another question of it",
+    minutes=2,
+    difficulty="easy",
+    aim="knowing where a method fails before trying to mend it",
+    further="Print the three pairs of this kind with the highest cosine. Which single thing about a sentence would a "
+    "vector have to keep to tell them apart?",
 )
 def check_fooled(answer: Any) -> str | None:
     """The kind of different pairs with the highest mean cosine in the table of the notebook (a test measures it)."""
