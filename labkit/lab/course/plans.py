@@ -1,7 +1,7 @@
 """The ablations of the notebooks: what each compares, and by which figures. Settings were chosen on dev, by hand.
 
-    FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER, SENTPWNET     those of a notebook
-    PLANS                                                               all of them by name
+    FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER, SENTPWNET, BREAK_IT     those of a notebook
+    PLANS                                                                         all of them by name
 
 `python -m labkit.lab.course.plans [NAME ...]` measures them and keeps their tables in `notebooks/ablations/`. What the
 store of cells knows is not computed again, so that it goes on where Ctrl-C ended it; with `--force` it is.
@@ -326,8 +326,39 @@ SENTPWNET: tuple[Ablation, ...] = (
 )
 
 
+# --- notebook 09: a training that collapses, and its cures -------------------------------------------------------
+
+BROKEN: dict[str, Any] = {  # what collapses on topics, whatever the seed
+    "encoder": "mean", "size": 60, "dimension": 50, "dropout": 0.0, "epochs": 8, "patience": 0,
+    "loss": "margin-triplet", "margin": 0.2, "miner": "hardest", "learning_rate": 0.3,
+}  # fmt: skip
+
+
+def _mended(name: str, **changed: Any) -> Variant:
+    return Variant(name, "sentpwnet", BROKEN | changed)
+
+
+BREAK_IT = (
+    Ablation(
+        "break-cures",
+        "Which change keeps a training from collapsing?",
+        "topics",
+        (
+            Variant("mean of word vectors, untrained", "mean-vectors", {"dimension": 50}),
+            _mended("broken: triplet, hardest, step 0.3"),
+            _mended("a smaller step, 0.01", learning_rate=0.01),
+            _mended("all pairs", miner="none"),
+            _mended("another loss: InfoNCE", loss="infonce", temperature=0.05),
+            _mended("InfoNCE, and all pairs", loss="infonce", temperature=0.05, miner="none"),
+        ),
+        ("map@r", "hit@1", "mean_cosine", "effective_rank"),
+        seeds=(0, 1, 2, 3, 4),
+    ),
+)
+
+
 PLANS: dict[str, Ablation] = {
-    plan.name: plan for plan in (*FILM, *LOCALLY_LINEAR, *PARAPHRASE, *THEMATIC, *TOGETHER, *SENTPWNET)
+    plan.name: plan for plan in (*FILM, *LOCALLY_LINEAR, *PARAPHRASE, *THEMATIC, *TOGETHER, *SENTPWNET, *BREAK_IT)
 }
 
 
