@@ -328,6 +328,7 @@ SENTPWNET: tuple[Ablation, ...] = (
 
 # --- notebook 09: a training that collapses, and its cures -------------------------------------------------------
 
+_OF_A_SPACE = ("map@r", "hit@1", "mean_cosine", "effective_rank")
 BROKEN: dict[str, Any] = {  # what collapses on topics, whatever the seed
     "encoder": "mean", "size": 60, "dimension": 50, "dropout": 0.0, "epochs": 8, "patience": 0,
     "loss": "margin-triplet", "margin": 0.2, "miner": "hardest", "learning_rate": 0.3,
@@ -351,7 +352,21 @@ BREAK_IT = (
             _mended("another loss: InfoNCE", loss="infonce", temperature=0.05),
             _mended("InfoNCE, and all pairs", loss="infonce", temperature=0.05, miner="none"),
         ),
-        ("map@r", "hit@1", "mean_cosine", "effective_rank"),
+        _OF_A_SPACE,
+        seeds=(0, 1, 2, 3, 4),
+    ),
+    Ablation(
+        "break-whitening",
+        "Does it help to even out a space that nobody has trained?",
+        "topics",
+        (
+            Variant("mean-vectors", "mean-vectors"),
+            Variant("mean-vectors, all but the top", "all-but-the-top", {"base": "mean-vectors"}),
+            Variant("mean-vectors, whitened", "whitening", {"base": "mean-vectors"}),
+            Variant("sif", "sif"),
+            Variant("sif, whitened", "whitening", {"base": "sif"}),
+        ),
+        _OF_A_SPACE,
         seeds=(0, 1, 2, 3, 4),
     ),
 )
