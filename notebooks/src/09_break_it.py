@@ -154,15 +154,14 @@ answer("09.3", cost)
 # %%
 show(
     cosine_ridges(cosines_over_epochs(broken.snapshots)),
-    "An epoch below the other, 0 (before training) on top; cosines from left to right, the share of "
-    "the pairs upwards: blue of one topic, orange of two, at the right their means. Before "
-    "training the hills are wide. From the first epoch on both are one needle at cosine 1.",
+    "An epoch below the other, 0 (before training) on top; cosines from left to right, the share "
+    "of the pairs upwards: blue of one topic, orange of two, at the right their means. Before "
+    "training both hills stand near 1, but apart. From the first epoch on they are one needle at "
+    "cosine 1, as wide as a bin of the histogram.",
 )
 
 # %% [markdown]
 # **Predict 09.b.** The vectors have 60 numbers each. What is the effective rank of this needle? Write a number.
-#
-# <!-- from: given: a setting -->
 
 # %%
 guess = 1.5  #!
@@ -178,7 +177,7 @@ recall("09.b", round(float(effective_rank(spectrum(V))), 1))
 # vectors, by differences in the third decimal. A collapse into a point shows in the mean cosine, in the histogram and in the loss.
 # **Look at more than one figure.**
 #
-# <!-- from: holds: [09 | broken: | 4] > [09 | untrained: | 4] + 0.1 -->
+# <!-- from: holds: [09 | broken: mean cosine | 5] > [09 | untrained: mean cosine | 5] + 0.1 -->
 #
 # Is it any harm, then? Keep each number of a unit vector in eight bits, as a vector store may do to save room:
 
@@ -196,7 +195,19 @@ for name, rows in (("broken", V), ("mended", W)):
 # %% [markdown]
 # And no threshold between *same* and *other* stands anywhere that one would look for it.
 #
-# ## 3. Why it stays there
+# The package has warned of the mended training, too: its first epochs led into the same point. But it came out again. A warning asks
+# you to look; the histograms say what became of it:
+
+# %%
+show(
+    cosine_ridges(cosines_over_epochs(mended.snapshots)),
+    "The same histograms of the mended training. For some epochs it is a needle, too; then it "
+    "opens, and at the end the orange hill (two topics) lies low around 0 and the blue one (one "
+    "topic) reaches far to the right.",
+)
+
+# %% [markdown]
+# ## 3. Why it is slow to leave
 #
 # A vector has length 1. Its anchor pulls it along the anchor's own vector (notebook 1, section 2), but whatever goes along the vector itself only
 # changes its length, and that is set back to 1. What counts is the rest.
@@ -221,7 +232,7 @@ for name, rows in (("broken", V), ("mended", W)):
 
 # %% [markdown]
 # In the needle next to nothing of a pull is left, and the positive's pull and the negative's push are nearly one vector, so that they cancel. A point is
-# a place where this loss is flat. That hard negatives can lead there, early in a training, is known:
+# a place where this loss is nearly flat: the small step found the way out, the large one has not in eight epochs. That hard negatives can lead there, early in a training, is known:
 # [Schroff, Kalenichenko and Philbin](https://arxiv.org/abs/1503.03832) warn of it in section 3.2, and take negatives that are
 # *semi-hard*, farther away than the positive.
 #
@@ -233,7 +244,7 @@ for name, rows in (("broken", V), ("mended", W)):
 #
 # <!-- from: 2 given: settings -->
 #
-# **Predict 09.c.** One of the three does not help by itself. Which: `"step"`, `"pairs"` or `"loss"`?
+# **Predict 09.c.** Which of these does not help by itself: `"step"`, `"pairs"` or `"loss"`?
 
 # %%
 guess = "step"  #!
@@ -291,8 +302,8 @@ for measure, value in again(PLANS["break-cures"], "all pairs", seed=1).items():
 # %% [markdown]
 # ### The other collapse
 #
-# Look at the effective rank of *all pairs*: about 11, of 60 numbers. Around their mean, twelve points span eleven directions, and
-# there are twelve topics. All that two sentences of one topic differ in has been flattened:
+# Look at the effective rank of *all pairs*: about 11, of 60 numbers. The topics are fourteen, and fourteen points span at most thirteen
+# directions around their mean. Here even fewer hold nearly everything, and what else sentences differ in has been flattened:
 #
 # <!-- from:
 # [break-cures | all pairs | effective_rank]
@@ -302,14 +313,14 @@ for measure, value in again(PLANS["break-cures"], "all pairs", seed=1).items():
 flat = trained("all pairs", miner="none")
 show(
     spectra_over_epochs(cosines_over_epochs(flat.snapshots)),
-    "Singular values of the test sentences' vectors, the largest first, each as a share of their sum "
-    "(each line of the grid is ten times the one below, or a part of that); one line an epoch. Before training they sink slowly to the right. "
-    "After it, some eleven are large, and from the twelfth on they fall off a step.",
+    "Singular values of held-out sentences' vectors, the largest first, each as a share of their "
+    "sum, upwards in powers of ten; one line an epoch. Before training they sink slowly to the "
+    "right. After it seven are large, and then they fall off steeply, to a tenth and less.",
 )
 
 # %% [markdown]
-# For finding topics that is as it should be. For any other question, such as which of two sentences on cooking is about bread,
-# that was thrown away. No figure that asks for topics will say so; the effective rank does.
+# For finding topics that is as it should be. For any other question, such as which of two sentences on cooking is about bread, little
+# room is left. No figure that asks for topics will say so; the effective rank does.
 #
 # ## 5. Anisotropy, and whitening
 #
@@ -322,7 +333,7 @@ show(
 
 # %%
 def whiten(X):
-    """X (n, d), n above d -> rows (n, d) with mean 0 and covariance I, the covariance as a mean over n"""
+    """X (n, d), n above d -> rows (n, d) with mean 0 and covariance I (a mean over n)"""
     X = X - X.mean(0)
     values, directions = np.linalg.eigh(X.T @ X / len(X))  #!
     return X @ directions / np.sqrt(values)  #!
@@ -331,8 +342,9 @@ answer("09.5", whiten)
 
 # %%
 X = untrained.encode(list(test.texts)).astype(float)
-print(f"mean cosine before {mean_cosine(X):.3f}, after {mean_cosine(whiten(X)):.3f}")
-print(f"effective rank before {effective_rank(spectrum(X)):.1f}, after {effective_rank(spectrum(whiten(X))):.1f}")
+for when, rows in (("before", X), ("after", whiten(X))):
+    found = mean_cosine(rows), effective_rank(spectrum(rows))
+    print("{}: mean cosine {:.3f}, effective rank {:.1f}".format(when, *found))
 
 # %% [markdown]
 # A better space? It has better *figures of a space*. Three ways to even out vectors stand below, each learned from the training sentences
@@ -356,8 +368,8 @@ print(f"whitened SIF above SIF: {lead.lead:+.3f}, with other seeds {low:+.3f} to
 recall("09.d", "higher" if low > 0 else "lower" if high < 0 else "tie")
 
 # %% [markdown]
-# Crude means gain by whitening. SIF, which has an even space to begin with, loses: a small direction is small for a reason, often
-# because it is noise, and whitening makes it as large as the others. **An even space is no aim in itself.** Measure what you need.
+# Crude means gain by whitening. SIF, which has an even space to begin with, loses: whitening makes
+# the small directions as large as the others, and with them whatever noise they hold. **An even space is no aim in itself.** Measure what you need.
 #
 # <!-- from:
 # holds: [break-whitening | mean-vectors, whitened | hit@1] leads [break-whitening | mean-vectors | hit@1]
@@ -402,8 +414,8 @@ def false_share(triplets, meaning):
 answer("09.6", false_share)
 
 # %%
-recall("09.e", round(float(false_share(nearest, scenes)), 3))
 print(f"any two captions are of one scene: {(scenes[:, None] == scenes).mean():.4f}")
+recall("09.e", round(float(false_share(nearest, scenes)), 3))
 
 # %% [markdown]
 # Among all captions hardly any two are of one scene; among the *nearest*, a fifth are. The harder a negative, the more likely it is none. What
@@ -424,7 +436,8 @@ show(
     "guide's line runs below the other on the left, and is no cure either.",
 )
 for name, each in shares.items():
-    print(f"{name}: of the nearest {each.by_rank[0]:.3f} are false, of ranks 21 to 50 {each.by_rank[-1]:.3f}")
+    first, last = each.by_rank[0], each.by_rank[-1]
+    print(f"{name}: of the nearest {first:.3f} are false, of ranks 21 to 50 {last:.3f}")
 
 # %% [markdown]
 # A guide takes some of the false ones out, the rank takes nearly all; and with each the hardest *true* negatives go, too. On your own data the truth is not known:
@@ -444,7 +457,7 @@ for name, each in shares.items():
 #   its trainings look like when they do not.
 # - Jing, Vincent, LeCun and Tian, [*Understanding Dimensional Collapse in Contrastive Self-supervised
 #   Learning*](https://arxiv.org/abs/2110.09348), 2022. Spaces that use a few of their directions.
-# - Papyan, Han and Donoho, [*Prevalence of Neural Collapse*](https://arxiv.org/abs/2008.08186), 2020. Why twelve classes end as twelve points.
+# - Papyan, Han and Donoho, [*Prevalence of Neural Collapse*](https://arxiv.org/abs/2008.08186), 2020. Why a class ends as a point.
 # - Wang and Isola, [*Understanding Contrastive Representation Learning through Alignment and Uniformity on the
 #   Hypersphere*](https://arxiv.org/abs/2005.10242), 2020. Two more figures of a space.
 # - Su, Cao, Liu and Ou, [*Whitening Sentence Representations for Better Semantics and Faster
