@@ -209,7 +209,8 @@ show(
 # %% [markdown]
 # ## 3. Why it is slow to leave
 #
-# A vector has length 1. Its anchor pulls it along the anchor's own vector (notebook 1, section 2), but whatever goes along the vector itself only
+# A vector has length 1. Its anchor pulls it along the anchor's own vector (notebook 1, section 2), but whatever goes along the vector
+# itself only
 # changes its length, and that is set back to 1. What counts is the rest.
 #
 # **Exercise 09.4.** Write that rest: the part of each pull that goes along the sphere.
@@ -231,8 +232,10 @@ for name, rows in (("broken", V), ("mended", W)):
     print(f"{name}: of a pull of length 1 moves {moves.mean():.3f}")
 
 # %% [markdown]
-# In the needle next to nothing of a pull is left, and the positive's pull and the negative's push are nearly one vector, so that they cancel. A point is
-# a place where this loss is nearly flat: the small step found the way out, the large one has not in eight epochs. That hard negatives can lead there, early in a training, is known:
+# In the needle next to nothing of a pull is left, and the positive's pull and the negative's push are nearly one vector, so that they
+# cancel. A point is
+# a place where this loss is nearly flat: the small step found the way out, the large one has not in eight epochs. That hard negatives can
+# lead there, early in a training, is known:
 # [Schroff, Kalenichenko and Philbin](https://arxiv.org/abs/1503.03832) warn of it in section 3.2, and take negatives that are
 # *semi-hard*, farther away than the positive.
 #
@@ -281,7 +284,8 @@ show(
 # labkit.lab.course.plans break-cures`; an interval that leaves 0 out is a lead that other seeds would show, too.
 #
 # - A smaller step helps most, and all pairs help.
-# - Another loss alone does **not**: with one positive and one negative an anchor, InfoNCE falls into the same point, and its MAP@R is lower still.
+# - Another loss alone does **not**: with one positive and one negative an anchor, InfoNCE falls into the same point, and its MAP@R is
+#   lower still.
 #   With all pairs it is among the best: what was broken were the pairs and the step.
 #
 # <!-- from:
@@ -369,7 +373,8 @@ recall("09.d", "higher" if low > 0 else "lower" if high < 0 else "tie")
 
 # %% [markdown]
 # Crude means gain by whitening. SIF, which has an even space to begin with, loses: whitening makes
-# the small directions as large as the others, and with them whatever noise they hold. **An even space is no aim in itself.** Measure what you need.
+# the small directions as large as the others, and with them whatever noise they hold. **An even space is no aim in itself.** Measure what
+# you need.
 #
 # <!-- from:
 # holds: [break-whitening | mean-vectors, whitened | hit@1] leads [break-whitening | mean-vectors | hit@1]
@@ -383,7 +388,8 @@ recall("09.d", "higher" if low > 0 else "lower" if high < 0 else "tie")
 # The nearest negatives teach most, if they are negatives. Who mines them in a large corpus knows some pairs that belong together, and
 # takes all others for strangers; some of these mean the same, and nobody has said so. Those are **false negatives**.
 #
-# In `captions`, five people described each scene. Say that we know of each scene only couples of captions: the fifth and other couples of the same
+# In `captions`, five people described each scene. Say that we know of each scene only couples of captions: the fifth and other couples of
+# the same
 # scene count as strangers. Here the truth is known, so false ones can be counted.
 #
 # **Predict 09.e.** For each caption take the nearest one that is not its known partner. Which share of these is of the same scene? Write a
@@ -418,7 +424,8 @@ print(f"any two captions are of one scene: {(scenes[:, None] == scenes).mean():.
 recall("09.e", round(float(false_share(nearest, scenes)), 3))
 
 # %% [markdown]
-# Among all captions hardly any two are of one scene; among the *nearest*, a fifth are. The harder a negative, the more likely it is none. What
+# Among all captions hardly any two are of one scene; among the *nearest*, a fifth are. The harder a negative, the more likely it is none.
+# What
 # people do about it: skip the first ranks; ask for a **margin** to the positive; or ask another method, a **guide**, and drop what it
 # finds as near as the positive. Here the guide is TF-IDF:
 #
@@ -440,7 +447,8 @@ for name, each in shares.items():
     print(f"{name}: of the nearest {first:.3f} are false, of ranks 21 to 50 {last:.3f}")
 
 # %% [markdown]
-# A guide takes some of the false ones out, the rank takes nearly all; and with each the hardest *true* negatives go, too. On your own data the truth is not known:
+# A guide takes some of the false ones out, the rank takes nearly all; and with each the hardest *true* negatives go, too. On your own data
+# the truth is not known:
 # read twenty of the nearest yourself, before a network learns from them. `labkit data mine` writes such files.
 #
 # ## To try on your own
@@ -452,7 +460,8 @@ for name, each in shares.items():
 
 # ## Further reading
 #
-# - Schroff, Kalenichenko and Philbin, [*FaceNet*](https://arxiv.org/abs/1503.03832), 2015. Triplets with a margin, semi-hard negatives, and the warning.
+# - Schroff, Kalenichenko and Philbin, [*FaceNet*](https://arxiv.org/abs/1503.03832), 2015. Triplets with a margin, semi-hard negatives,
+#   and the warning.
 # - Hermans, Beyer and Leibe, [*In Defense of the Triplet Loss*](https://arxiv.org/abs/1703.07737), 2017. Hard mining that works, and what
 #   its trainings look like when they do not.
 # - Jing, Vincent, LeCun and Tian, [*Understanding Dimensional Collapse in Contrastive Self-supervised

@@ -430,12 +430,8 @@ WHICH_LOSS = (
 )
 
 
-PLANS: dict[str, Ablation] = {
-    plan.name: plan
-    for plan in (
-        *FILM, *LOCALLY_LINEAR, *PARAPHRASE, *THEMATIC, *TOGETHER, *SENTPWNET, *BREAK_IT, *WHICH_LOSS,
-    )  # fmt: skip
-}
+_ALL = (FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER, SENTPWNET, BREAK_IT, WHICH_LOSS)
+PLANS: dict[str, Ablation] = {plan.name: plan for plans in _ALL for plan in plans}
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -18,7 +18,19 @@ from labkit.lab.course.exercises import (
     word_vectors,
 )
 
-_MODULES = (tour, pairs_and_weights, sentpwnet, thematic, sbert_lp, pthought, film, together, word_vectors, break_it, which_loss)
+_MODULES = (
+    tour,
+    pairs_and_weights,
+    sentpwnet,
+    thematic,
+    sbert_lp,
+    pthought,
+    film,
+    together,
+    word_vectors,
+    break_it,
+    which_loss,
+)
 LESSONS: dict[str, Lesson] = {module.LESSON.number: module.LESSON for module in _MODULES}
 
 

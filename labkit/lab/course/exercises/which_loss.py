@@ -47,10 +47,12 @@ def check_triplet_counts(answer: Callable[..., Any]) -> str | None:
 
     mistakes = (
         (changed(lambda a, b: (b, a)), "the two have changed places: those of the positives come first"),
-        (changed(lambda a, b: (a > 0, b > 0)), "a pair counts once for *each* of its triplets that is short, not once in all"),
+        (changed(lambda a, b: (a > 0, b > 0)),
+         "a pair counts once for *each* of its triplets that is short, not once in all"),
         (of(lambda g: g.clip(0)), "that is what the triplets cost; a weight is the slope, 1 or 0 of each"),
         (of(lambda g: g), "that is the loss without its hinge; a weight is the slope, 1 or 0 of each triplet"),
-        (lambda p, n, m: right(p, n, 0.0), "without the margin: a triplet in order, but not by the margin, counts, too"),
+        (lambda p, n, m: right(p, n, 0.0),
+         "without the margin: a triplet in order, but not by the margin, counts, too"),
         (lambda p, n, m: right(p, n, -m), "the margin has the wrong sign: S_n - S_p + margin"),
         (of(lambda g: g < 0), "turned round: those are the triplets in order"),
         (of(lambda g: np.ones_like(g)), "every triplet counts in yours; those in order by the margin have the slope 0"),
@@ -93,20 +95,25 @@ def check_infonce_push(answer: Callable[..., Any]) -> str | None:
         return shares(positive, negatives, tau)[1:] / tau
 
     mistakes = (
-        (lambda p, n, t: shares(p, n, t)[1:], "the shares are right; the slope in S has a factor 1/τ, from the exponent"),
-        (lambda p, n, t: softmax(n / t) / t, "the positive is one of those that share: add its e^(S_p/τ) below the line"),
+        (lambda p, n, t: shares(p, n, t)[1:],
+         "the shares are right; the slope in S has a factor 1/τ, from the exponent"),
+        (lambda p, n, t: softmax(n / t) / t,
+         "the positive is one of those that share: add its e^(S_p/τ) below the line"),
         (lambda p, n, t: softmax(n / t), "the positive is missing below the line, and the factor 1/τ"),
         (lambda p, n, t: shares(p, n, 1)[1:], "where is the temperature? It divides every S"),
         (lambda p, n, t: shares(p, n, 1)[1:] / t, "the temperature divides every S in the exponent, too"),
         (lambda p, n, t: shares(p, n, 1 / t)[1:] / t, lambda p, n, t: shares(p, n, 1 / t)[1:],
          lambda p, n, t: shares(p, n, 1 / t)[1:] * t, "S is divided by τ, not multiplied"),
         (lambda p, n, t: shares(p, n, t)[1:] * t, "the slope of S/τ is 1/τ: divide by τ, do not multiply"),
-        (lambda p, n, t: shares(p, n, t) / t, "the positive's share stands first in yours; only the negatives are asked for"),
+        (lambda p, n, t: shares(p, n, t) / t,
+         "the positive's share stands first in yours; only the negatives are asked for"),
         (lambda p, n, t: -right(p, n, t), "a weight is the size of the slope, without its sign"),
         (lambda p, n, t: -np.log(shares(p, n, t)[1:]), lambda p, n, t: -np.log(shares(p, n, t)[0]),
          "that is a loss, -log of a share; its slope is asked for"),
-        (lambda p, n, t: (1 - shares(p, n, t)[0]) / t, "that is the positive's weight, which is that of all negatives together"),
-        (lambda p, n, t: (1 - shares(p, n, t)[1:]) / t, "1 - share is the slope of what is to be picked; a negative's is its share"),
+        (lambda p, n, t: (1 - shares(p, n, t)[0]) / t,
+         "that is the positive's weight, which is that of all negatives together"),
+        (lambda p, n, t: (1 - shares(p, n, t)[1:]) / t,
+         "1 - share is the slope of what is to be picked; a negative's is its share"),
         (lambda p, n, t: expit((n - p) / t), lambda p, n, t: expit((n - p) / t) / t,
          "each negative alone with the positive: that is the soft triplet's; here all share one sum"),
         (lambda p, n, t: np.exp((n - p) / t) / t, lambda p, n, t: np.exp((n - p) / t),
@@ -163,7 +170,10 @@ def check_loss_of_guessing(answer: Any) -> str | None:
 def check_cosent(answer: Callable[..., Any]) -> str | None:
     """log(1 + Σ e^((s_kl - s_ij)/τ)) over pairs ij graded above kl."""
     grades = ([4.0, 1.0, 3.5, 0.0, 3.5], [2.0, 5.0, 0.5, 2.0], [1.0, 1.0, 0.0, 4.0, 3.0, 0.0])
-    cases = [(cosines(seed, len(g))[0], np.array(g), t) for seed, g, t in zip((6, 7, 8), grades, (0.5, 0.2, 1.0), strict=True)]
+    cases = [
+        (cosines(seed, len(g))[0], np.array(g), t)
+        for seed, g, t in zip((6, 7, 8), grades, (0.5, 0.2, 1.0), strict=True)
+    ]
 
     def sums(s: np.ndarray, keep: np.ndarray, tau: float) -> Any:
         return (np.exp((s[None, :] - s[:, None]) / tau) * keep).sum()
@@ -196,7 +206,8 @@ def check_cosent(answer: Callable[..., Any]) -> str | None:
         (lambda s, g, t: (np.log1p(np.exp((s[None, :] - s[:, None]) / t)) * higher(g)).sum(),
          "a logarithm for every two pairs: that is another loss (RankNet); here one logarithm holds the whole sum"),
         (lambda s, g, t: np.log1p(sums(s, higher(g), t) / higher(g).sum()),
-         lambda s, g, t: np.log1p(sums(s, higher(g), t) / len(s)), lambda s, g, t: np.log1p(sums(s, higher(g), t) / len(s) ** 2),
+         lambda s, g, t: np.log1p(sums(s, higher(g), t) / len(s)),
+         lambda s, g, t: np.log1p(sums(s, higher(g), t) / len(s) ** 2),
          "the sum, not a mean"),
         (lambda s, g, t: np.log1p(sums(s, higher(g) * (g[:, None] - g[None, :]), t)),
          "by how much two grades differ does not count, only which is higher"),

@@ -66,6 +66,19 @@ def dot(v: np.ndarray, pull: np.ndarray) -> np.ndarray:
     return (v * pull).sum(1, keepdims=True)
 
 
+def along_by_loops(v, pull):  # type: ignore[no-untyped-def]
+    found = []
+    for own, row in zip(v.tolist(), pull.tolist(), strict=True):
+        part = sum(a * b for a, b in zip(own, row, strict=True))
+        found.append([g - part * x for g, x in zip(row, own, strict=True)])
+    return found
+
+
+def along_with_torch(v, pull):  # type: ignore[no-untyped-def]
+    rows, pulls = torch.tensor(v), torch.tensor(pull)
+    return pulls - torch.einsum("nd,nd->n", rows, pulls)[:, None] * rows
+
+
 def centred(X: np.ndarray) -> np.ndarray:
     return X - X.mean(0)
 
@@ -128,16 +141,15 @@ RIGHT = {
     "09.3": [0.2, np.array([0.2]), torch.tensor(0.2)],
     "09.4": [
         lambda v, pull: pull - dot(v, pull) * v,
-        lambda v, pull: [[g - sum(a * b for a, b in zip(one, row, strict=True)) * x for g, x in zip(row, one, strict=True)]
-                         for one, row in zip(v.tolist(), pull.tolist(), strict=True)],
-        lambda v, pull: torch.tensor(pull) - torch.einsum("nd,nd->n", torch.tensor(v), torch.tensor(pull))[:, None] * torch.tensor(v),
+        along_by_loops,
+        along_with_torch,
         lambda v, pull: np.stack([(np.eye(len(a)) - np.outer(a, a)) @ g for a, g in zip(v, pull, strict=True)]),
     ],
     "09.5": [by_eigenvectors, zca, by_cholesky, by_svd],
     "09.6": [
         lambda triplets, meaning: false(triplets, meaning).mean(),
         lambda triplets, meaning: sum(meaning[a] == meaning[n] for a, _, n in triplets) / len(triplets),
-        lambda triplets, meaning: (torch.tensor(meaning)[triplets[:, 0]] == torch.tensor(meaning)[triplets[:, 2]]).float().mean(),
+        lambda triplets, meaning: (torch.tensor(meaning[triplets[:, 0]] - meaning[triplets[:, 2]]) == 0).float().mean(),
     ],
 }  # fmt: skip
 WRONG = {
