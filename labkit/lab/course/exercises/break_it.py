@@ -14,7 +14,7 @@ from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, close, fin
 LESSON = Lesson("09", predictions=("09.a", "09.b", "09.c", "09.d", "09.e"))
 
 
-def tables(seed: int) -> list[np.ndarray]:
+def leaning_rows(seed: int) -> list[np.ndarray]:
     """Rows of different lengths that point more one way than others, more of them than columns."""
     draw = np.random.default_rng(seed)
     return [
@@ -73,7 +73,7 @@ def check_mean_cosine(answer: Callable[..., Any]) -> str | None:
         (lambda V: right(V - V.mean(0)), "you take the mean off first: what all rows share is just what is looked for"),
         (lambda V: off_diagonal(np.corrcoef(V)).mean(), "those are correlations: no mean is taken off a row"),
     )  # fmt: skip
-    return find_mistake(answer, right, [(V,) for V in tables(11)], mistakes)
+    return find_mistake(answer, right, [(V,) for V in leaning_rows(11)], mistakes)
 
 
 @LESSON.exercise(
@@ -234,7 +234,9 @@ def check_whiten(answer: Callable[..., Any]) -> str | None:
     def scaled(power: float) -> Callable[[np.ndarray], Any]:
         def by(X: np.ndarray) -> Any:
             centred, values, directions = parts(X)
-            return centred @ directions * values**power
+            with np.errstate(all="ignore"):  # a mistake may have left a direction without variance
+                scale: np.ndarray = values**power
+            return centred @ directions * scale
 
         return by
 
@@ -281,14 +283,12 @@ def check_whiten(answer: Callable[..., Any]) -> str | None:
          "that makes each row 1 long; each direction of the whole is to have variance 1"),
         (lambda X: right(unit(X)), "do not divide the rows by their lengths first"),
         (lambda X: (X - X.mean(0)) / X.std(), "one number for all directions: each has its own"),
-        (lambda X: right(X - X.mean(1, keepdims=True)),
-         "the mean to take off is that of the rows, axis 0: of each column"),
         (fewer, "a direction is missing: keep all"),
         (largest_first, "the values stand in another order than the directions: `eigh` gives both the smallest first"),
         (lambda X: parts(X)[0] @ parts(X)[2].T / np.sqrt(parts(X)[1]),
          "the eigenvectors are the columns of what `eigh` gives: without `.T`"),
     )  # fmt: skip
-    return find_mistake(answer, named, [(X,) for X in tables(3)], mistakes, read=turned_away)
+    return find_mistake(answer, named, [(X,) for X in leaning_rows(3)], mistakes, read=turned_away)
 
 
 @LESSON.exercise(

@@ -11,9 +11,10 @@ from scipy.special import expit, logsumexp, softmax
 from labkit.lab.course.exercise import Lesson, Unnamed, array, close, find_mistake, known_mistake, number, several
 
 LESSON = Lesson("10", predictions=("10.a", "10.b", "10.c", "10.d"))
+SHARED = ((0.6, 3, 4, 0.2), (0.2, 4, 6, 0.5), (0.75, 5, 3, 0.1))  # a case's S_p, seed, number of negatives, τ
 
 
-def cosines(seed: int, *counts: int) -> list[np.ndarray]:
+def drawn_cosines(seed: int, *counts: int) -> list[np.ndarray]:
     """So many similarities of each kind, no two alike."""
     draw = np.random.default_rng(seed)
     return [draw.uniform(-0.3, 0.9, size=count) for count in counts]
@@ -28,8 +29,8 @@ def cosines(seed: int, *counts: int) -> list[np.ndarray]:
     praise="whole numbers: a pair counts once for each triplet that is not in order by the margin",
 )
 def check_triplet_counts(answer: Callable[..., Any]) -> str | None:
-    """Of each positive and each negative, how many of its triplets are short."""
-    cases = [(*cosines(1, 3, 4), 0.2), (*cosines(2, 2, 6), 0.5), (*cosines(9, 4, 3), 0.1)]
+    """A pair weighs as many as it has triplets that are short."""
+    cases = [(*drawn_cosines(1, 3, 4), 0.2), (*drawn_cosines(2, 2, 6), 0.5), (*drawn_cosines(9, 4, 3), 0.1)]
 
     def gaps(p: np.ndarray, n: np.ndarray, m: float) -> np.ndarray:
         return n[None, :] - p[:, None] + m
@@ -85,7 +86,7 @@ def check_triplet_counts(answer: Callable[..., Any]) -> str | None:
 )
 def check_infonce_push(answer: Callable[..., Any]) -> str | None:
     """e^(S_n/τ) / (e^(S_p/τ) + Σ e^(S/τ)) / τ."""
-    cases = [(0.6, cosines(3, 4)[0], 0.2), (0.2, cosines(4, 6)[0], 0.5), (0.75, cosines(5, 3)[0], 0.1)]
+    cases = [(s, drawn_cosines(seed, count)[0], tau) for s, seed, count, tau in SHARED]
 
     def shares(p: float, n: np.ndarray, t: float) -> np.ndarray:
         found: np.ndarray = softmax(np.append(p, n) / t)
@@ -171,7 +172,7 @@ def check_cosent(answer: Callable[..., Any]) -> str | None:
     """log(1 + Σ e^((s_kl - s_ij)/τ)) over pairs ij graded above kl."""
     grades = ([4.0, 1.0, 3.5, 0.0, 3.5], [2.0, 5.0, 0.5, 2.0], [1.0, 1.0, 0.0, 4.0, 3.0, 0.0])
     cases = [
-        (cosines(seed, len(g))[0], np.array(g), t)
+        (drawn_cosines(seed, len(g))[0], np.array(g), t)
         for seed, g, t in zip((6, 7, 8), grades, (0.5, 0.2, 1.0), strict=True)
     ]
 
