@@ -180,7 +180,7 @@ def test_the_first_page_stands_in_an_empty_folder(site: Path, tmp_path: Path) ->
 def test_notebooks_and_assignments_come_out_of_the_wheel_into_an_empty_folder(site: Path, tmp_path: Path) -> None:
     done = run(site, tmp_path, "-m", "labkit", "lab", "--copy-only")
     assert (done.returncode, done.stderr) == (0, "")
-    names = sorted(path.name for path in (ROOT / "notebooks").glob("0*.ipynb"))
+    names = sorted(path.name for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
     assert sorted(path.name for path in (tmp_path / "lab").iterdir()) == names
     for name in names:
         assert (tmp_path / "lab" / name).read_bytes() == (ROOT / "notebooks" / name).read_bytes()

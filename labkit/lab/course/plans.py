@@ -1,7 +1,7 @@
 """The ablations of the notebooks: what each compares, and by which figures. Settings were chosen on dev, by hand.
 
-    FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER, SENTPWNET     those of a notebook
-    PLANS                                                               all of them by name
+    FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER, SENTPWNET, BREAK_IT, WHICH_LOSS     those of a notebook
+    PLANS                                                                                     all of them by name
 
 `python -m labkit.lab.course.plans [NAME ...]` measures them and keeps their tables in `notebooks/ablations/`. What the
 store of cells knows is not computed again, so that it goes on where Ctrl-C ended it; with `--force` it is.
@@ -19,6 +19,7 @@ from typing import Any
 from labkit.interrupts import heeded
 from labkit.lab.course.ablation import Ablation, Variant, measure_all, write_table
 from labkit.lab.papers.store import CellStore
+from labkit.pairs.gallery import GALLERY, LOSSES
 from labkit.progress import terminal
 
 _SMALL: dict[str, dict[str, Any]] = {  # method -> settings with which a cell takes seconds
@@ -326,9 +327,111 @@ SENTPWNET: tuple[Ablation, ...] = (
 )
 
 
-PLANS: dict[str, Ablation] = {
-    plan.name: plan for plan in (*FILM, *LOCALLY_LINEAR, *PARAPHRASE, *THEMATIC, *TOGETHER, *SENTPWNET)
-}
+# --- notebook 09: a training that collapses, and its cures -------------------------------------------------------
+
+_OF_A_SPACE = ("map@r", "hit@1", "mean_cosine", "effective_rank")
+BROKEN: dict[str, Any] = {  # what collapses on topics, whatever the seed
+    "encoder": "mean", "size": 60, "dimension": 50, "dropout": 0.0, "epochs": 8, "patience": 0,
+    "loss": "margin-triplet", "margin": 0.2, "miner": "hardest", "learning_rate": 0.3,
+}  # fmt: skip
+
+
+def _mended(name: str, **changed: Any) -> Variant:
+    return Variant(name, "sentpwnet", BROKEN | changed)
+
+
+BREAK_IT = (
+    Ablation(
+        "break-cures",
+        "Which change keeps a training from collapsing?",
+        "topics",
+        (
+            Variant("mean of word vectors, untrained", "mean-vectors", {"dimension": 50}),
+            _mended("broken: triplet, hardest, step 0.3"),
+            _mended("a smaller step, 0.01", learning_rate=0.01),
+            _mended("all pairs", miner="none"),
+            _mended("another loss: InfoNCE", loss="infonce", temperature=0.05),
+            _mended("InfoNCE, and all pairs", loss="infonce", temperature=0.05, miner="none"),
+        ),
+        _OF_A_SPACE,
+        seeds=(0, 1, 2, 3, 4),
+    ),
+    Ablation(
+        "break-whitening",
+        "Does it help to even out a space that nobody has trained?",
+        "topics",
+        (
+            Variant("mean-vectors", "mean-vectors"),
+            Variant("mean-vectors, all but the top", "all-but-the-top", {"base": "mean-vectors"}),
+            Variant("mean-vectors, whitened", "whitening", {"base": "mean-vectors"}),
+            Variant("sif", "sif"),
+            Variant("sif, whitened", "whitening", {"base": "sif"}),
+        ),
+        _OF_A_SPACE,
+        seeds=(0, 1, 2, 3, 4),
+    ),
+)
+
+
+# --- notebook 10: losses of the gallery as they come, temperatures, sizes of a batch, and grades -----------------
+
+_MEAN: dict[str, Any] = _SMALL["sentpwnet"] | {"encoder": "mean", "miner": "none"}
+
+
+def _by_loss(loss: str, **changed: Any) -> Variant:
+    """A loss of the gallery at its usual temperature; what SimCSE tells apart is made by dropout."""
+    dropout = 0.1 if LOSSES[loss].needs == "texts" else 0.0
+    usual = {"loss": loss, "temperature": LOSSES[loss].temperature, "dropout": dropout}
+    return Variant(LOSSES[loss].title, "sentpwnet", _MEAN | usual | changed)
+
+
+def _infonce(name: str, **changed: Any) -> Variant:
+    return Variant(name, "sentpwnet", _MEAN | {"loss": "infonce", "temperature": 0.1, "dropout": 0.0} | changed)
+
+
+_UNTRAINED = Variant("mean of word vectors, untrained", "mean-vectors", _WORDS)
+
+WHICH_LOSS = (
+    Ablation(
+        "loss-gallery",
+        "What do the losses of the gallery make of the same pairs, each as it comes?",
+        "questions",
+        (_UNTRAINED, *(_by_loss(loss.name) for loss in GALLERY)),
+        ("auc", "mean_cosine", "effective_rank"),
+    ),
+    Ablation(
+        "loss-temperature",
+        "Does the temperature of InfoNCE decide?",
+        "questions",
+        tuple(_infonce(f"τ = {value:g}", temperature=value) for value in (0.01, 0.05, 0.2, 1.0)),
+        ("auc", "uniformity", "mean_cosine"),
+    ),
+    Ablation(
+        "loss-batch",
+        "Does a larger batch help InfoNCE, for as many epochs and for as many steps?",
+        "questions",
+        (
+            *(_infonce(f"{size} pairs, 6 epochs", batch=size) for size in (32, 64, 128, 256)),
+            *(
+                _infonce(f"{size} pairs, as many steps", batch=size, epochs=size * 6 // 64)
+                for size in (32, 64, 128, 256)
+            ),
+        ),
+        ("auc",),
+    ),
+    Ablation(
+        "loss-grades",
+        "Where pairs have grades, does it help to use all of them?",
+        "relatedness",
+        (_UNTRAINED, *(_by_loss(name) for name in ("cosent", "contrastive", "logistic", "infonce", "simcse"))),
+        ("spearman", "mean_cosine"),
+        seeds=(0, 1, 2, 3, 4),
+    ),
+)
+
+
+_ALL = (FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER, SENTPWNET, BREAK_IT, WHICH_LOSS)
+PLANS: dict[str, Ablation] = {plan.name: plan for plans in _ALL for plan in plans}
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from labkit.lab.course.exercise import Exercise, Lesson
 from labkit.lab.course.exercises import (
+    break_it,
     film,
     own_training,  # noqa: F401 (the last exercises of notebook 02)
     pairs_and_weights,
@@ -13,10 +14,23 @@ from labkit.lab.course.exercises import (
     thematic,
     together,
     tour,
+    which_loss,
     word_vectors,
 )
 
-_MODULES = (tour, pairs_and_weights, sentpwnet, thematic, sbert_lp, pthought, film, together, word_vectors)
+_MODULES = (
+    tour,
+    pairs_and_weights,
+    sentpwnet,
+    thematic,
+    sbert_lp,
+    pthought,
+    film,
+    together,
+    word_vectors,
+    break_it,
+    which_loss,
+)
 LESSONS: dict[str, Lesson] = {module.LESSON.number: module.LESSON for module in _MODULES}
 
 
