@@ -132,8 +132,8 @@ class Look:
         return {"by": by, "most": self.most, "order": self.order, "named": self.labels == OF_CLASSES}
 
     def legends(self, pictures: Sequence[Labelled]) -> list[bool | None]:
-        """For each picture of these sentences whether it has a legend: one that says what the first one's says has
-        none; and None for a picture alone."""
+        """Tell for each picture of these sentences whether it has a legend: one that would say what the first one's
+        says has none. It is None for a picture alone."""
         if len(pictures) < 2:
             return [None]
         drawn = [self.colours(shown) for shown in pictures]
@@ -340,7 +340,7 @@ def show_figures(sides: Sequence[Side], box: Any) -> None:
 
 
 def figures_table(box: Any, measured: Sequence[tuple[str, Separation | None]]) -> None:
-    """Where something was measured, and the three figures, or None while they are worked out."""
+    """Write where something was measured, and the three figures, or dots while they are worked out (None)."""
     lines = ["| measured in | inter/intra | silhouette | Hit@1 |", "|:--|--:|--:|--:|"]
     for where, separation in measured:
         values = () if separation is None else (separation.ratio, separation.silhouette, separation.hit)

@@ -39,7 +39,7 @@ SBERT_LP = {
 PTHOUGHT = {
     3: r"cos", 4: r"coherence|cosine|groups", 5: r"coherence|cosine|groups",
     **dict.fromkeys(range(6, 10), r"decoder|equal"), 10: r"λ|l_auto|L\b|decoder|lambda|Write eq|Lagrange|table B",
-    11: r"misprint|grade",
+    11: r"misprint|grade|d_i",
 }  # fmt: skip
 PAIRS = ({9: NEGATIVE, 10: POSITIVE}, {11: NEGATIVE, 12: POSITIVE})
 LENGTHS = ({26: LONG, 27: SHORT},)

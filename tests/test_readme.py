@@ -17,11 +17,14 @@ from labkit.corpora import CORPORA, Corpus
 from labkit.embedding_files import read_embeddings
 from labkit.lab.cli.main import app, main
 
+from .lab.course.thirty import write_class
+
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 TAKEN = {  # what stands for something of the reader's own, or is large: in its place, the small thing that the test has
     "DUMP": "articles",
     "1000000": "300",
+    "FOLDER": "class",
 }
 ELSEWHERE = {  # opens a server, needs a network, or takes hours: tests of their own, and `make bench`
     "labkit --install-completion",
@@ -85,6 +88,7 @@ def test_each_runs_to_its_end(
     (tmp_path / "mine.csv").write_text(
         "text,label\n" + "".join(f"word{row} of {row % 2},{row % 2}\n" for row in range(99))
     )
+    write_class(tmp_path / "class")
     monkeypatch.chdir(tmp_path)
     failed = {}
     for line in [line for line in lines() if line not in ELSEWHERE]:

@@ -8,7 +8,7 @@
 # %% [markdown]
 # # 9 · Break it
 #
-# *Time: 70 minutes. You need: notebook 1 (what a weight is, what a miner keeps), and what a singular value is. All cells
+# *Time: 70 minutes, 41 of them for the exercises. You need: notebook 1 (what a weight is, what a miner keeps), and what a singular value is. All cells
 # together run in under a minute.*
 #
 # The other notebooks show trainings that go well. Yours will not always. Here you break one on purpose, look at it while it
@@ -471,6 +471,44 @@ for name, each in shares.items():
 #   Hypersphere*](https://arxiv.org/abs/2005.10242), 2020. Two more figures of a space.
 # - Su, Cao, Liu and Ou, [*Whitening Sentence Representations for Better Semantics and Faster
 #   Retrieval*](https://arxiv.org/abs/2103.15316), 2021. Where whitening helps.
+
+# %% [markdown]
+# ## Three questions to end with
+#
+# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+#
+# **1.** A colleague shows you a loss curve that has been flat for hours, and says that training has converged. What do you ask to see
+# before you believe it?
+#
+# <details><summary>An answer</summary>
+#
+# The value itself, first: a triplet loss at its margin, or InfoNCE at the logarithm of its batch, has learned nothing. Then the mean
+# cosine of held-out sentences and the histogram of their cosines. A curve says that nothing changes any more, and not why.
+#
+# </details>
+#
+# **2.** The effective rank of the broken space was larger than that of the one that was cured by all pairs. Is it a useless figure?
+#
+# <details><summary>An answer</summary>
+#
+# No, it answers another question: along how many directions sentences differ, whatever the size of the differences. It sees the
+# collapse of directions, which the mean cosine does not. For the collapse into a point the mean cosine is the one to look at.
+#
+# </details>
+#
+# <!-- from:
+# holds: [break-cures | broken: triplet, hardest, step 0.3 | effective_rank] > [break-cures | all pairs | effective_rank]
+# -->
+#
+# **3.** Why do hard negatives and a large step break a training together, when each alone may do no harm?
+#
+# <details><summary>An answer</summary>
+#
+# The hardest negatives are nearer than the positives early on, and pushing them away by a small step is undone or mended at the next
+# batch. A large step throws all vectors together at once, and there nearly nothing of a pull is left that moves a vector, so
+# that the next steps, however large, cannot take them apart again.
+#
+# </details>
 
 # %%
 progress("09")

@@ -8,7 +8,7 @@
 # %% [markdown]
 # # 10 · Which loss?
 #
-# *Time: 60 minutes. You need: notebook 1, where a weight is the slope of a loss. All cells together run in well under a minute.*
+# *Time: 60 minutes, 29 of them for the exercises. You need: notebook 1, where a weight is the slope of a loss. All cells together run in well under a minute.*
 #
 # Notebook 1 took three losses apart. The gallery of this lab has nine, under ten names, and somebody who begins a training must choose one.
 # At the end you will know
@@ -381,6 +381,42 @@ for measure, value in again(PLANS["loss-gallery"], "CoSENT", seed=1).items():
 # - Wang and Liu, [*Understanding the Behaviour of Contrastive Loss*](https://arxiv.org/abs/2012.09740), 2021. What the temperature does.
 # - Musgrave, Belongie and Lim, [*A Metric Learning Reality Check*](https://arxiv.org/abs/2003.08505), 2020. How little is left when all
 #   are tuned alike.
+
+# %% [markdown]
+# ## Three questions to end with
+#
+# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+#
+# **1.** Two losses give all pairs of a batch the same weights but for a factor of ten. What is the difference between two trainings with
+# them?
+#
+# <details><summary>An answer</summary>
+#
+# None that the length of a step does not take care of: a loss teaches by its slopes alone, and a common factor is a longer step. An
+# optimiser such as Adam divides it away by itself. What makes losses differ is how they share the weight out among pairs.
+#
+# </details>
+#
+# **2.** A paper says that its loss profits from large batches, and compares six epochs of 32 with six epochs of 512. What is missing?
+#
+# <details><summary>An answer</summary>
+#
+# What was held: with equal epochs the larger batch takes a sixteenth of the steps, with equal steps it sees sixteen times the data. A fair
+# table has both, or equal time, and chooses the learning rate on dev for each size, for the best step grows with the batch.
+#
+# </details>
+#
+# **3.** Your data has grades from 0 to 5. Which losses can take it, and what do those lose that take the ends of the scale?
+#
+# <details><summary>An answer</summary>
+#
+# CoSENT takes all of it, since it asks for the order alone. The others need a positive and a negative, so that the middle is dropped or
+# cut somewhere, and that 4 is more than 3 is never taught. Whether that costs anything is to be measured: here it did not against
+# InfoNCE.
+#
+# </details>
+#
+# <!-- from: holds: [loss-grades | CoSENT | spearman] ties [loss-grades | InfoNCE (multiple negatives) | spearman] -->
 
 # %%
 progress("10")

@@ -28,7 +28,8 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def asked(look) -> Exercise:  # type: ignore[no-untyped-def]
-    return Exercise("01.1", "Give seven.", look, HINTS, "seven it is")
+    said = {"minutes": 1, "difficulty": "easy", "aim": "giving seven", "further": "Give eight."}
+    return Exercise("01.1", "Give seven.", look, HINTS, "seven it is", **said)
 
 
 def seven(given) -> str | None:  # type: ignore[no-untyped-def]

@@ -36,6 +36,11 @@ def off_diagonal(S: np.ndarray) -> np.ndarray:
     "n of its n² entries are a row with itself: leave the diagonal out.",
     "`(S.sum() - len(S)) / (len(S) * (len(S) - 1))`, with S the cosines",
     praise="near 1 all rows point one way, near 0 they share no direction",
+    minutes=8,
+    difficulty="easy",
+    aim="the cheapest look at a space: it needs no labels, and a point shows in it at once",
+    further="Write it without the matrix of all cosines: the squared length of the sum of the unit rows holds the"
+    " same number. How many rows can you take then?",
 )
 def check_mean_cosine(answer: Callable[..., Any]) -> str | None:
     """(|Σ x|² - n) / (n (n - 1)) of rows of length 1."""
@@ -83,6 +88,11 @@ def check_mean_cosine(answer: Callable[..., Any]) -> str | None:
     "The entropy of the shares is -Σ p log p, over those above 0.",
     "`np.exp(-(p * np.log(p)).sum())` with p the shares above 0",
     praise="k equal values give k; one value alone gives 1",
+    minutes=8,
+    difficulty="medium",
+    aim="saying in one number how many directions a space uses",
+    further="Take the squares of the singular values as shares instead, which are variances. Does the number grow"
+    " or shrink, and why?",
 )
 def check_effective_rank(answer: Callable[..., Any]) -> str | None:
     """exp(-Σ p log p) with p = σ / Σ σ."""
@@ -134,6 +144,11 @@ def check_effective_rank(answer: Callable[..., Any]) -> str | None:
     "Both are 1, so that S_n - S_p is 0. What is left of [S_n - S_p + margin]₊?",
     "The margin.",
     praise="a loss that stays at its margin is the first sign: look for it in your own curves",
+    minutes=3,
+    difficulty="easy",
+    aim="knowing the one value of a loss that means nothing is being learned",
+    further="What would the logistic loss of a pair cost at a point, and what would InfoNCE with 63 negatives? "
+    "Both have such a value, too.",
 )
 def check_loss_of_a_point(answer: Any) -> str | None:
     """[1 - 1 + 0.2]₊ = 0.2."""
@@ -165,6 +180,10 @@ def check_loss_of_a_point(answer: Any) -> str | None:
     "How much of the pull goes along v? Their dot product, row by row: `(pull * v).sum(1)`.",
     "`pull - (pull * v).sum(1, keepdims=True) * v`",
     praise="where pull and vector point the same way nothing is left: on top of its pair no vector moves",
+    minutes=8,
+    difficulty="medium",
+    aim="seeing why a point is hard to leave: what moves a vector of length 1 is only the part at a right angle to it",
+    further="Take two unit vectors at an angle of your choice and print the length of `along`. Which angle moves most?",
 )
 def check_along(answer: Callable[..., Any]) -> str | None:
     """g - (g · v) v, row by row."""
@@ -222,6 +241,11 @@ def turned_away(answer: Any) -> np.ndarray:
     "`values, directions = np.linalg.eigh(C)`: along a direction the variance is its value. Its root is the size.",
     "`X @ directions / np.sqrt(values)`",
     praise="no direction is larger than another now, whichever way the whole is turned",
+    minutes=10,
+    difficulty="hard",
+    aim="evening a space out, which many pipelines do before they search",
+    further="Whiten with only half of the directions, the largest ones, and measure Hit@1 again. Is the loss of "
+    "whitening SIF in the small directions?",
 )
 def check_whiten(answer: Callable[..., Any]) -> str | None:
     """Centred rows times directions over the roots of the variances; any turn of it is as right."""
@@ -298,6 +322,11 @@ def check_whiten(answer: Callable[..., Any]) -> str | None:
     "Column 2 has the negatives. Where do the two meanings agree?",
     "`(meaning[triplets[:, 0]] == meaning[triplets[:, 2]]).mean()`",
     praise="it can be counted only where somebody knows the truth: on data of your own, read twenty of the nearest",
+    minutes=4,
+    difficulty="easy",
+    aim="counting how many of the negatives that somebody mined are none",
+    further="Count them by rank, from the first to the fiftieth nearest. From which rank on would you trust mined"
+    " negatives here?",
 )
 def check_false_share(answer: Callable[..., Any]) -> str | None:
     """The mean of meaning[anchor] == meaning[negative]."""

@@ -27,6 +27,10 @@ def drawn_cosines(seed: int, *counts: int) -> list[np.ndarray]:
     "`short = negatives[None, :] - positives[:, None] + margin > 0` has a row a positive, a column a negative.",
     "A pair's weight is the number of its short triplets: `short.sum(1)` and `short.sum(0)`.",
     praise="whole numbers: a pair counts once for each triplet that is not in order by the margin",
+    minutes=8,
+    difficulty="medium",
+    aim="reading a loss by its slope: the margin triplet loss only counts",
+    further="Move the margin from 0 to 1 in steps and watch the counts. At which margin is every triplet short?",
 )
 def check_triplet_counts(answer: Callable[..., Any]) -> str | None:
     """A pair weighs as many as it has triplets that are short."""
@@ -67,8 +71,6 @@ def check_triplet_counts(answer: Callable[..., Any]) -> str | None:
         (lambda p, n, m: (expit(gaps(p, n, m)).sum(1), expit(gaps(p, n, m)).sum(0)),
          lambda p, n, m: (expit(gaps(p, n, 0)).sum(1), expit(gaps(p, n, 0)).sum(0)),
          "that is the soft triplet's, with σ; the hinge has the slope 1 or 0"),
-        (lambda p, n, m: ((p < n.max() + m).astype(float), (n > p.min() - m).astype(float)),
-         "you look at the hardest of the other kind only: each triplet of the pair counts"),
         (lambda p, n, m: (np.ones_like(p), (n > m).astype(float)),
          "those are the contrastive loss's: there a pair is compared with the margin, here with other pairs"),
     )  # fmt: skip
@@ -83,6 +85,11 @@ def check_triplet_counts(answer: Callable[..., Any]) -> str | None:
     "Its slope in S_n is the share of that negative, and 1/τ comes out of the exponent.",
     "`e = np.exp(negatives / tau)`, then `e / (np.exp(positive / tau) + e.sum()) / tau`",
     praise="the push is shared out by a softmax: what one negative gets, another loses",
+    minutes=8,
+    difficulty="medium",
+    aim="seeing that InfoNCE shares one push among all negatives",
+    further="Add up all weights of the negatives and compare with the weight of the positive. Which law holds, "
+    "and why?",
 )
 def check_infonce_push(answer: Callable[..., Any]) -> str | None:
     """e^(S_n/τ) / (e^(S_p/τ) + Σ e^(S/τ)) / τ."""
@@ -134,6 +141,11 @@ def check_infonce_push(answer: Callable[..., Any]) -> str | None:
     "It is one of 64 that share alike: 1/64, whatever the temperature.",
     "-log(1/64), the natural logarithm.",
     praise="so a loss says nothing without its batch: that of a larger batch begins higher",
+    minutes=3,
+    difficulty="easy",
+    aim="reading the first value of a loss curve before believing its fall",
+    further="Look up the first loss of a training of your own with InfoNCE. How far below the logarithm of its "
+    "batch does it start, and what did the untrained network know?",
 )
 def check_loss_of_guessing(answer: Any) -> str | None:
     """-log(1/64) = log 64."""
@@ -167,6 +179,11 @@ def check_loss_of_guessing(answer: Any) -> str | None:
     "Where it is, the exponent is (s of the lower - s of the higher) / τ: small when the order is right.",
     "`np.log1p((np.exp((s[None, :] - s[:, None]) / tau) * (grades[:, None] > grades[None, :])).sum())`",
     praise="only the order of the grades counts: no threshold says from which grade on two are the same",
+    minutes=10,
+    difficulty="hard",
+    aim="using all grades of a corpus, and not only its two ends",
+    further="Give two pairs the same grade, and then exchange their similarities: does the loss notice? Compare "
+    "with what Spearman's correlation does with ties.",
 )
 def check_cosent(answer: Callable[..., Any]) -> str | None:
     """log(1 + Σ e^((s_kl - s_ij)/τ)) over pairs ij graded above kl."""
