@@ -232,7 +232,8 @@ class Register:
         with self._lock:
             if name not in self._all:
                 self._count += 1
-                for gone in [key for key, each in self._all.items() if not each.tabs][: len(self._all) - REMEMBERED]:
+                too_many = max(0, len(self._all) + 1 - REMEMBERED)
+                for gone in [key for key, each in self._all.items() if not each.tabs][:too_many]:
                     del self._all[gone]
             here = self._all.get(name, Present(self._count, time.time()))
             self._all[name] = replace(here, teacher=teacher, tabs=here.tabs + 1)

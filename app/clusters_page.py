@@ -40,6 +40,7 @@ from clusters_sides import (
     save_vectors,
     show_figures,
     show_first_look,
+    show_name,
     show_plain,
     show_side,
 )
@@ -279,7 +280,8 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
     marking.update_marks(key, arranged, (look, found, query, typed), len(shown))
     for name, space in chosen.items():
-        names[name].markdown(f"**{frame.plain(space.name)}**")
+        with names[name]:
+            show_name(space)
     placed = [opened_side(name, space, shown, key, look, pictures[name]) for name, space in chosen.items()]
     sides = [replace(side, key=(key, found)) for side, _ in placed]  # whose figures are those of the classes found
     landed = {side.name: landing(typed, side) for side in sides} if typed else {}
@@ -508,7 +510,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[A
     columns, coloured = left.columns(len(sides)), []
     for column, side in zip(columns, sides, strict=True):
         with column:
-            st.markdown(f"**{frame.plain(side.space.name)}**")
+            show_name(side.space)
             start = side_of(side.name, side.space, journeys[side.name], 0)
             coloured.append(in_colour(side, look, start, side).shown)
     for column, side, shown, legend in zip(columns, sides, coloured, look.legends(coloured), strict=True):
@@ -594,7 +596,7 @@ def show_journey(
     drawing = {"height": 480 if legend is None else 400, "legend": legend}
     figure = figures.clusters_over_epochs(journey, at=at, **drawing, **look.colours(journey.shown), **marks)
     show_side(figure, side, first, look, journey.rows)
-    figures_table(st, [(f"space, {where}", journey.space[at]), (f"picture, {where}", journey.drawn[at])])
+    figures_table(st, [f"space, {where}", f"picture, {where}"], [journey.space[at], journey.drawn[at]])
 
 
 def code_of(found: tuple[str, int] | None, side: Side, first: Side) -> dict[str, str]:
@@ -733,12 +735,7 @@ training_curves(histories, probe_columns(histories)).show()
 cosine_ridges(cosines_over_epochs(method.snapshots)).show()
 spectra_over_epochs(cosines_over_epochs(method.snapshots)).show()
 """
-WHO_CODE = """\
-from labkit.evaluation import moved_together, movement
-from labkit.figures import clusters, movement_bars
-from labkit.projection import laid_over, project
-{shown}
-spaces = [method.encode(shown.texts, normalize_embeddings=True) for method in (before, after)]
+MOVED_LINES = """\
 moved = movement(*spaces)
 for group in moved_together(moved, shown.labels):
     print(group)
@@ -746,19 +743,26 @@ old, new = laid_over(*(project(rows, {how!r}) for rows in spaces))
 clusters(new, shown, before=old.points, chosen=moved.ranked[:200], named=True).show()
 movement_bars(moved).show()
 """
-WHO_EPOCHS_CODE = """\
+WHO_CODE = (
+    """\
+from labkit.evaluation import moved_together, movement
+from labkit.figures import clusters, movement_bars
+from labkit.projection import laid_over, project
+{shown}
+spaces = [method.encode(shown.texts, normalize_embeddings=True) for method in (before, after)]
+"""
+    + MOVED_LINES
+)
+WHO_EPOCHS_CODE = (
+    """\
 from labkit.evaluation import moved_together, movement
 from labkit.figures import clusters, movement_bars
 from labkit.projection import laid_over, project, unit
 from labkit.projection.epochs import probe
 shown = probe(method.snapshots)
 spaces = [unit(method.snapshots.vectors[place]) for place in ({first}, {at})]
-moved = movement(*spaces)
-for group in moved_together(moved, shown.labels):
-    print(group)
-old, new = laid_over(*(project(rows, {how!r}) for rows in spaces))
-clusters(new, shown, before=old.points, chosen=moved.ranked[:200], named=True).show()
-movement_bars(moved).show()
 """
+    + MOVED_LINES
+)
 
 frame.run(page)

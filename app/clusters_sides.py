@@ -309,40 +309,45 @@ def show_side(
         st.caption(IN_SPACE)
 
 
-def show_name(side: Side) -> None:
-    """The name of a side's space, above its picture."""
-    st.markdown(f"**{frame.plain(side.space.name)}**")
+def show_name(space: Space) -> None:
+    """The name of a space, above its picture."""
+    st.markdown(f"**{frame.plain(space.name)}**")
 
 
 def show_figures(sides: Sequence[Side], box: Any) -> None:
     """Write the figures of all spaces and pictures into the box, and here how far the pictures can be trusted."""
-    measured: list[tuple[str, Separation | None]] = []
-    notes, box = [], box.empty()
-    for side in sides:
-        labels, picture, rows = side.shown.labels, side.picture, side.vectors()[1]
+    box, notes = box.empty(), []
+    apart = len(set(sides[0].shown.labels)) > 1  # else there is nothing that could stand apart
+    names = [name for side in sides for name in (side.space.name, f"its picture ({side.picture.name})")]
+    found: list[Separation | None] = [None] * len(names)
+    if apart and not {key for side in sides for key in keys_of_figures(side)} <= cached.made_before():
+        figures_table(box, names, found)
+    for number, side in enumerate(sides):
         notes += [side.space.note] if side.space.note else []
-        notes += [f"The picture of {side.space.name}: {picture.quality}."] if picture.quality else []
-        if len(set(labels)) < 2:  # nothing that could stand apart
+        notes += [f"The picture of {side.space.name}: {side.picture.quality}."] if side.picture.quality else []
+        if not apart:
             continue
-        in_space = (side.space.key, side.key)
-        in_picture = (*in_space, picture.method, picture.points.shape[1])
-        names = side.space.name, f"its picture ({picture.name})"
-        if not {in_space, in_picture} <= cached.made_before():
-            figures_table(box, [*measured, *((name, None) for name in names)])
+        labels, rows, (in_space, in_picture) = side.shown.labels, side.vectors()[1], keys_of_figures(side)
         space = cached.class_separation(rows, labels, *in_space)
-        measured += zip(names, (space, cached.class_separation(picture.points, labels, *in_picture)), strict=True)
+        found[2 * number : 2 * number + 2] = space, cached.class_separation(side.picture.points, labels, *in_picture)
         if space.sample < len(labels):  # of sparse rows the ratio is measured on the sample, too
             sampled = "silhouette and Hit@1" if isinstance(rows, np.ndarray) else "the figures of the space"
             notes.append(f"Of {side.space.name} {sampled} are measured on a sample of {space.sample:,}.")
-    if measured:
-        figures_table(box, measured)
+    if apart:
+        figures_table(box, names, found)
     st.caption(frame.plain(" ".join(notes)))
 
 
-def figures_table(box: Any, measured: Sequence[tuple[str, Separation | None]]) -> None:
+def keys_of_figures(side: Side) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """What decides the figures of a side's space, and those of its picture."""
+    in_space = (side.space.key, side.key)
+    return in_space, (*in_space, side.picture.method, side.picture.points.shape[1])
+
+
+def figures_table(box: Any, names: Sequence[str], measured: Sequence[Separation | None]) -> None:
     """Write where something was measured, and the three figures, or dots while they are worked out (None)."""
     lines = ["| measured in | inter/intra | silhouette | Hit@1 |", "|:--|--:|--:|--:|"]
-    for where, separation in measured:
+    for where, separation in zip(names, measured, strict=True):
         values = () if separation is None else (separation.ratio, separation.silhouette, separation.hit)
         cells = ["–" if np.isnan(value) else f"{value:.3f}" for value in values] or ["…"] * 3
         lines.append("| " + " | ".join([frame.plain(where), *cells]) + " |")

@@ -56,7 +56,7 @@ READABLE = f"""
   .stButtonGroup [role=radiogroup] {{flex-wrap: wrap; gap: 0.3rem; overflow: visible; mask: none}}
   .stButtonGroup [role=radio] {{flex: 1 0 auto; margin: 0; border-radius: 0.5rem}}
   .stButtonGroup [role=radio]:not([aria-checked=true]) {{
-    border-left-color: color-mix(in srgb, currentColor 20%, transparent)}}
+    border-left-color: color-mix(in srgb, currentColor 20%, transparent) !important}}
 }}"""
 LONGEST = 80  # letters of a file's name
 KEPT = "kept"  # in the session: what the address will say

@@ -393,3 +393,18 @@ def test_a_browser_comes_in_by_the_token_and_stays(room: Room, listener: Listene
     view.get_by_role("button", name="Other rows").wait_for()
     assert view.get_by_role("link", name="Teacher").count() == 0
     assert listener.elsewhere(room.address) == []
+
+
+def test_who_has_left_is_remembered_until_too_many_have_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(classroom, "REMEMBERED", 4)
+    register = classroom.Register()
+    for name in "abcd":
+        register.came(name, False)
+        register.left(name)
+    assert list(register.everyone()) == ["a", "b", "c", "d"]
+    register.came("b", False)  # is here, so that he is not forgotten
+    register.came("e", False)
+    assert list(register.everyone()) == ["b", "c", "d", "e"]
+    register.came("f", False)
+    assert list(register.everyone()) == ["b", "d", "e", "f"]
+    assert [each.number for each in register.everyone().values()] == [2, 4, 5, 6]
