@@ -1,37 +1,32 @@
 """A Wikipedia dump -> its articles as wikitext, streamed: memory does not grow with the dump.
 
-In: a file named .xml, .xml.bz2 or .xml.gz (`pages-articles`). Out: a stream of `Page`. What is no article is left out
-and counted: other namespaces, redirects, disambiguation pages, pages that are not wikitext. Only the fields that are
-needed are kept of a page, and of those no more than a wiki allows, so a file that lies cannot fill the memory either.
+In: a file named .xml, .xml.bz2 or .xml.gz (`pages-articles`, whole or a part of it: .xml-p1p41242.bz2). Out: a stream
+of `Page`. What is no article is left out and counted: other namespaces, redirects, disambiguation pages, pages that are
+not wikitext. Only the fields that are needed are kept of a page, and of those no more than a wiki allows, so a file
+that lies cannot fill the memory either.
+
+`pieces` cuts a dump so that many can read it at once. The official multistream form is many bz2 files in one, a hundred
+pages each; where they begin is in the index beside it, else it is looked for. A plain .xml is cut anywhere. A page is
+of the piece in which it begins. What cannot be entered in the middle, a .gz or a .bz2 in one stream, is one piece.
 
 `article_of` makes an `Article` of a page: its lead first (empty or not), then each heading with its paragraphs.
 The parser is mwparserfromhell; what counts as running text is decided here. Gone are tables, lists, references, files,
 categories, formulas and nearly all templates.
-
-`mapped` calls a function over a stream in several processes: in order, with flat memory, and quiet at Ctrl-C.
 """
 
 from __future__ import annotations
 
 import bz2
 import gzip
-import os
 import re
-import signal
-import threading
 import zlib
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from html import unescape
-from itertools import islice
-from multiprocessing import get_context, parent_process
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO
 from xml.etree.ElementTree import ParseError, XMLParser
 
 import mwparserfromhell
@@ -44,6 +39,7 @@ from labkit.thematic.rules import READ, Tally
 
 ENDINGS = (".xml", ".xml.bz2", ".xml.gz")
 BLOCK, LARGEST = 2**20, 2 * 2**20  # bytes read at once; characters of a page: a wiki allows 2 MB
+PIECE = 8 * 2**20  # bytes of a dump, as it lies on disk, that are a piece of their own
 ELSEWHERE, REDIRECT, DISAMBIGUATION = "not in the namespace of articles", "redirect", "disambiguation page"
 NOT_TEXT, TOO_LARGE = "not wikitext, or without title or text", "over 2 MB"
 REMOVED = (ELSEWHERE, REDIRECT, NOT_TEXT, TOO_LARGE, DISAMBIGUATION)  # as they are asked
@@ -54,6 +50,9 @@ _DISAMBIGUATION = re.compile(
     r"|desambiguaci[oó]n|desambiguação|disambigua|doorverwijspagina|неоднозначность|surname|given name)\s*[|}]",
     re.I,
 )
+_NAMED = re.compile(r"\.xml(-p\d+p\d+)?(\.bz2|\.gz)?$", re.I)
+_STREAM = b"BZh91AY&SY"  # how each bz2 file in one begins, with its first block
+_PAGE = b"<page>"
 _FIELDS = ("title", "ns", "model", "format", "text")  # of a page
 _SILENT = ("6", "14", "-2")  # keys of the namespaces of files, categories, media
 
@@ -69,40 +68,149 @@ class Page:
 
 def is_dump(path: Path) -> bool:
     """Whether the file is named as a dump."""
-    return path.name.lower().endswith(ENDINGS)
+    return bool(_NAMED.search(path.name))
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The pages of a dump that begin in these bytes of its file; `stop` None: up to its end."""
+
+    path: str
+    start: int = 0
+    stop: int | None = None
+
+
+def pieces(path: Path, size: int = PIECE) -> list[Piece]:
+    """Cut a dump into pieces of about so many bytes, in order; the cuts are a function of the file alone."""
+    total = Dump(path, Counter()).total
+    starts: list[int] = []
+    for start in _beginnings(path, total, size):
+        if not starts or start - starts[-1] >= size:
+            starts.append(start)
+    stops = [*starts[1:], None]
+    return [Piece(str(path), start, stop) for start, stop in zip(starts, stops, strict=True)]
+
+
+def _beginnings(path: Path, total: int, size: int) -> Iterable[int]:
+    """Bytes at which reading can begin."""
+    ending = path.suffix.lower()
+    if ending == ".gz":
+        return [0]
+    if ending != ".bz2":
+        return range(0, max(total, 1), size)
+    index = path.with_name(re.sub(r"multistream(\d*)\.xml", r"multistream-index\1.txt", path.name))
+    if index == path or not index.is_file():
+        return _streams(path)
+    return _indexed(index, path)
+
+
+def _streams(path: Path) -> Iterator[int]:
+    """Each bz2 file in one. That its ten bytes stand in another by chance happens once in 10^24 bytes."""
+    yield 0
+    with path.open("rb") as raw:
+        before, at = b"", 0
+        while block := raw.read(BLOCK):
+            text, found = before + block, -1
+            while (found := text.find(_STREAM, found + 1)) >= 0:
+                if at - len(before) + found:
+                    yield at - len(before) + found
+            before, at = text[1 - len(_STREAM) :], at + len(block)
+
+
+def _indexed(index: Path, path: Path) -> Iterator[int]:
+    """The beginnings that an index names, `offset:page:title` a line."""
+    yield 0
+    last = 0
+    with path.open("rb") as raw, bz2.open(index, "rb") as lines:
+        for line in lines:
+            offset = line.partition(b":")[0]
+            if offset == b"%d" % last:
+                continue
+            last = int(offset) if offset.isdigit() else -1
+            raw.seek(max(last, 0))
+            if last <= 0 or raw.read(3) != _STREAM[:3]:
+                raise ValueError(
+                    f"{index.name} says that {path.name} has pages at byte {offset[:20].decode('ascii', 'replace')}, "
+                    "where none begin; take the index of this very file, or move it away: it can be done without"
+                )
+            yield last
 
 
 class Dump:
-    """The articles of a dump; `done` of `total` bytes on disk have been read."""
+    """The articles of a dump, or of a piece of it; `done` of `total` bytes on disk have been read."""
 
-    def __init__(self, path: Path, tally: Tally) -> None:
-        self.path, self.tally, self.done = path, tally, 0
+    def __init__(self, path: Path, tally: Tally, start: int = 0, stop: int | None = None) -> None:
+        self.path, self.tally, self.done = path, tally, start
+        self.start, self.stop = start, stop
         if not is_dump(path):
             raise ValueError(f"{path.name}: expected a dump named {', '.join(ENDINGS)}")
         if not path.is_file():
             raise ValueError(f"{path} does not exist or is no file; check the name and the folder you are in")
         self.total = path.stat().st_size
         self.pages = 0
+        self._last = False  # whether the file's last page is of this piece
 
     def __iter__(self) -> Iterator[Page]:
         target = _Pages()
         parser = XMLParser(target=target)
         try:
-            with self.path.open("rb") as raw, _unpacked(raw, self.path) as stream:
-                while block := stream.read(BLOCK):
-                    self.done = raw.tell()
-                    parser.feed(block)
-                    yield from self._articles(target)
-            parser.close()
+            if self.start:
+                parser.feed(self._head())
+            for block in self._blocks():
+                parser.feed(block)
+                yield from self._articles(target)
+            if self._last:
+                parser.close()
+            elif target.open:
+                raise EOFError("a page does not end")
         except (EOFError, OSError, zlib.error, ParseError) as reason:
             yield from self._articles(target)
+            where = f" from byte {self.start:,} on" if self.start else ""
             raise ValueError(
-                f"{self.path.name} could not be read to its end ({reason}) after {self.pages:,} whole pages; fetch it "
-                "again and compare its checksum, or take the first articles with a limit"
+                f"{self.path.name} could not be read to its end ({reason}) after {self.pages:,} whole pages{where}; "
+                "fetch it again and compare its checksum, or take the first articles with a limit"
             ) from None
         yield from self._articles(target)
-        if not self.pages:
+        if not self.pages and not self.start and self.stop is None:
             raise ValueError(f"{self.path.name} has no <page>, expected a MediaWiki export; give a pages-articles dump")
+
+    def _head(self) -> bytes:
+        """What stands before the first page: the names of the namespaces."""
+        head = b""
+        with self.path.open("rb") as raw:
+            for data, _ in _unpacked(raw, self.path, 0, None):
+                head += data
+                if (end := head.find(_PAGE)) >= 0:
+                    return head[:end]
+                if len(head) > LARGEST:
+                    break
+        return b"<mediawiki>"
+
+    def _blocks(self) -> Iterator[bytes]:
+        """The text of this piece: from the first page that begins in it up to the first one that begins after it."""
+        with self.path.open("rb") as raw:
+            begun, text, own = not self.start, b"", 0  # text held back, and how much of it is of this piece
+            for data, mine in _unpacked(raw, self.path, self.start, self.stop):
+                self.done = raw.tell()
+                text += data
+                own = len(text) if mine else own
+                if not begun:
+                    first = text.find(_PAGE, 0, own + len(_PAGE) - 1)
+                    if first < 0 and not mine:
+                        return
+                    begun, text = first >= 0, text[first if first >= 0 else 1 - len(_PAGE) :]
+                    own = own - first if begun else len(text)
+                    if not begun:
+                        continue
+                if not mine and (end := text.find(_PAGE, own)) >= 0:
+                    yield text[:end]
+                    return
+                held = min(len(text), len(_PAGE) - 1)  # the beginning of a page may lie across two blocks
+                yield text[: len(text) - held]
+                text, own = text[len(text) - held :], max(0, own - (len(text) - held))
+            if begun:
+                yield text
+                self._last = True
 
     def _articles(self, target: _Pages) -> Iterator[Page]:
         pages, target.pages = target.pages, []
@@ -128,11 +236,35 @@ def _removed(fields: dict[str, str]) -> str | None:
     return DISAMBIGUATION if _DISAMBIGUATION.search(text) else None
 
 
-def _unpacked(raw: IO[bytes], path: Path) -> IO[bytes]:
+def _unpacked(raw: IO[bytes], path: Path, start: int, stop: int | None) -> Iterator[tuple[bytes, bool]]:
+    """The text from a byte of the file on to its end, and of each block whether it is from before `stop`."""
     ending = path.suffix.lower()
+    raw.seek(start)
     if ending == ".bz2":
-        return bz2.BZ2File(raw)
-    return gzip.GzipFile(fileobj=raw) if ending == ".gz" else raw  # type: ignore[return-value]
+        yield from _of_streams(raw, start, stop)
+        return
+    with gzip.GzipFile(fileobj=raw) if ending == ".gz" else nullcontext(raw) as stream:
+        at = start
+        while block := stream.read(BLOCK if stop is None or at >= stop else min(BLOCK, stop - at)):
+            yield block, stop is None or at < stop
+            at += len(block)
+
+
+def _of_streams(raw: IO[bytes], start: int, stop: int | None) -> Iterator[tuple[bytes, bool]]:
+    """The text of bz2 files that follow one another; one is from before `stop` if it begins there."""
+    packed, mine = b"", True
+    while packed := packed or raw.read(BLOCK):
+        if stop is not None:
+            mine = raw.tell() - len(packed) < stop
+        one = bz2.BZ2Decompressor()
+        while not one.eof:
+            if one.needs_input and not packed and not (packed := raw.read(BLOCK)):
+                raise EOFError("it ended before the end of a block")
+            text = one.decompress(packed, BLOCK)
+            packed = b""
+            if text:
+                yield text, mine
+        packed = one.unused_data
 
 
 class _Pages:
@@ -174,6 +306,11 @@ class _Pages:
         elif tag == self._field and self._page is not None:
             self._page[tag] = "".join(self._pieces)
         self._field = ""
+
+    @property
+    def open(self) -> bool:
+        """Whether a page has begun and not ended."""
+        return self._page is not None
 
     def close(self) -> None:
         """Nothing is kept to the end."""
@@ -322,82 +459,3 @@ def _line(text: str) -> str:
     """One line of clean text."""
     text = _HOLLOW.sub("", _SWITCH.sub("", _STYLE.sub("", text)))
     return _SPACE_BEFORE.sub(r"\1", " ".join(text.split()))
-
-
-# --- workers -----------------------------------------------------------------------------------------------------
-
-T = TypeVar("T")
-R = TypeVar("R")
-
-BATCH, AHEAD = 32, 4  # items of a list; lists under way for each process
-MOST = 8  # processes that one reader can feed
-
-
-def mapped(call: Callable[[list[T]], R], items: Iterable[T], *, workers: int = 1, batch: int = BATCH) -> Iterator[R]:
-    """Call a function of each `batch` items in turn; with one worker in this process.
-
-    No more than a few lists are under way at a time, so that a stream of any length fits. Processes are started anew
-    (`spawn`) and not forked: that is safe beside threads and the same on every system. They leave Ctrl-C to the first
-    process, and end with it even when it is killed.
-    """
-    if workers < 1:
-        raise ValueError(f"workers is {workers}, expected at least 1; leave it out for one for each core")
-    lists = _lists(items, batch)
-    if workers == 1:
-        yield from map(call, lists)
-        return
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow)
-    try:
-        with _unheard():
-            for _ in range(workers):
-                pool.submit(int)  # each starts a process
-        waiting: deque[Future[R]] = deque()
-        for part in lists:
-            waiting.append(pool.submit(call, part))
-            if len(waiting) >= workers * AHEAD:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    except BrokenProcessPool:
-        raise ValueError(
-            "a process ended before its work was done; is there memory enough? Take fewer workers"
-        ) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _lists(items: Iterable[T], batch: int) -> Iterator[list[T]]:
-    stream = iter(items)
-    while part := list(islice(stream, batch)):
-        yield part
-
-
-def usual() -> int:
-    """One process for each core, up to `MOST`."""
-    return min(MOST, os.cpu_count() or 1)
-
-
-@contextmanager
-def _unheard() -> Iterator[None]:
-    """Ctrl-C is ignored here, and by every process started here for as long as it lives."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _follow() -> None:
-    """Make a new process end when the first one is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    first = parent_process()
-    if first is not None:
-        threading.Thread(target=_end_with, args=(first,), daemon=True).start()
-
-
-def _end_with(first: BaseProcess) -> None:
-    first.join()
-    os._exit(1)

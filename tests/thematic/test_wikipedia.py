@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import os
-import signal
-import subprocess
-import sys
 import tracemalloc
 from collections import Counter
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,8 +16,7 @@ from hypothesis import strategies as st
 from labkit.thematic import wikipedia
 from labkit.thematic import wikipedia as dumps
 from labkit.thematic.rules import READ, Tally
-from labkit.thematic.wikipedia import AHEAD, Dump, Page, article_of, mapped, usual
-from tests.waiting import HANG, until
+from labkit.thematic.wikipedia import Dump, Page, article_of, pieces
 
 HEAD = (
     '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/"><siteinfo><namespaces><namespace key="0" />'
@@ -324,103 +318,104 @@ def test_a_page_of_nothing_but_markup_ends(piece: str) -> None:
     assert article.title == "T"
 
 
-# --- workers -------------------------------------------------------------------------------------------------------
-# Several processes: the same answers in the same order, little under way at a time, and quiet ends.
+# --- pieces --------------------------------------------------------------------------------------------------------
+# Whoever reads a dump in pieces finds each page once, wherever the cuts fall.
+
+PAGES = [page(f"T{number}", "x" * (number * 37 % 90) + f" &lt;page&gt; of {number}") for number in range(60)]
+TEXT = (HEAD + "".join(PAGES) + "</mediawiki>\n").encode()
 
 
-pytestmark = pytest.mark.whole
-
-SCRIPT = """
-import sys, time
-from labkit.thematic.wikipedia import mapped
-def endless():
-    number = 0
-    while True:
-        yield number
-        number += 1
-if __name__ == "__main__":
-    for answer in mapped(sum, endless(), workers=2, batch=4):
-        print(answer, flush=True)
-        time.sleep(0.01)
-"""
-
-
-def test_answers_in_order() -> None:
-    expected = [sum(range(start, min(start + 7, 100))) for start in range(0, 100, 7)]
-    assert list(mapped(sum, range(100), batch=7)) == expected
-    assert list(mapped(sum, range(100), workers=2, batch=7)) == expected
-    assert list(mapped(sum, [], batch=7)) == []
+def multistream(folder: Path, name: str = "wiki-pages-articles-multistream3.xml-p1p60.bz2", index: bool = True) -> Path:
+    """The official form: a head, then ten pages a stream here, then the end; and the index of all pages."""
+    parts = [HEAD, *("".join(PAGES[start : start + 10]) for start in range(0, 60, 10)), "</mediawiki>\n"]
+    packed, lines = b"", []
+    for number, part in enumerate(parts):
+        if 0 < number < len(parts) - 1:
+            lines += [f"{len(packed)}:{page}:T{page}" for page in range(number * 10 - 10, number * 10)]
+        packed += bz2.compress(part.encode())
+    path = folder / name
+    path.write_bytes(packed)
+    if index:
+        of = folder / name.replace("multistream3.xml", "multistream-index3.txt")
+        of.write_bytes(bz2.compress("\n".join(lines).encode()))
+    return path
 
 
-def test_a_stream_is_not_read_ahead_to_its_end() -> None:
-    taken = 0
-
-    def endless() -> Iterator[int]:
-        nonlocal taken
-        while True:
-            taken += 1
-            yield taken
-
-    answers = mapped(sum, endless(), workers=2, batch=3)
-    assert [next(answers), next(answers)] == [6, 15]
-    answers.close()  # type: ignore[attr-defined]
-    assert taken <= (2 * AHEAD + 2) * 3
+def of_pieces(path: Path, size: int) -> tuple[list[Page], Tally, int]:
+    tally: Tally = Counter()
+    cut = pieces(path, size)
+    found = [page for piece in cut for page in Dump(Path(piece.path), tally, piece.start, piece.stop)]
+    return found, tally, len(cut)
 
 
-def test_as_many_processes_as_cores_up_to_eight(monkeypatch: pytest.MonkeyPatch) -> None:
-    for cores, expected in ((None, 1), (2, 2), (64, 8)):
-        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
-        assert usual() == expected
+@given(size=st.integers(1, 3000), ending=st.sampled_from([".xml", ".xml.bz2"]), cut=st.integers(5, 900))
+@settings(deadline=None, max_examples=40)
+def test_each_page_once_wherever_the_cuts_fall(
+    tmp_path_factory: pytest.TempPathFactory, size: int, ending: str, cut: int
+) -> None:
+    """Of a .bz2 also where many files were packed into one without regard to pages, as parallel packers do."""
+    path = tmp_path_factory.mktemp("cut") / f"wiki{ending}"
+    parts = [TEXT[start : start + cut] for start in range(0, len(TEXT), cut)]
+    path.write_bytes(TEXT if ending == ".xml" else b"".join(map(bz2.compress, parts)))
+    whole, tally = read(path)
+    assert [page.title for page in whole] == [f"T{number}" for number in range(60)]
+    found, same, count = of_pieces(path, size)
+    assert (found, same) == (whole, tally)
+    assert count > 1
 
 
-def test_a_mistake_comes_through() -> None:
-    with pytest.raises(TypeError):
-        list(mapped(sum, ["a", "b"], workers=2))
-    with pytest.raises(ValueError, match="workers is 0, expected at least 1"):
-        list(mapped(sum, [1], workers=0))
+@pytest.mark.parametrize("index", [True, False], ids=["index", "no index"])
+def test_the_official_form_is_cut_where_its_streams_begin(tmp_path: Path, index: bool) -> None:
+    path = multistream(tmp_path, index=index)
+    found, _, count = of_pieces(path, 1)
+    assert found == read(path)[0]
+    assert len(found) == 60
+    assert {page.namespaces for page in found} == {("Datei", "Kategorie")}
+    assert count == (7 if index else 8)  # without it the end of the dump is a stream as others are
 
 
-def test_a_process_that_dies_is_no_endless_wait() -> None:
-    with pytest.raises(ValueError, match="a process ended before its work was done"):
-        list(mapped(_end, [1, 2], workers=2, batch=1))
+def test_the_index_says_where(tmp_path: Path) -> None:
+    """And not a search: what the index leaves out is read with what stands before it."""
+    path = multistream(tmp_path)
+    index = tmp_path / "wiki-pages-articles-multistream-index3.txt-p1p60.bz2"
+    lines = bz2.decompress(index.read_bytes()).splitlines()
+    index.write_bytes(bz2.compress(b"\n".join(lines[:10] + lines[20:])))
+    found, _, count = of_pieces(path, 1)
+    assert (len(found), count) == (60, 6)
 
 
-def _end(items: list[int]) -> None:
-    os._exit(3)
+def test_an_index_of_another_dump(tmp_path: Path) -> None:
+    path = multistream(tmp_path)
+    index = tmp_path / "wiki-pages-articles-multistream-index3.txt-p1p60.bz2"
+    for lines in (b"17:1:A\n", b"x:1:A\n", b"999999:1:A\n"):
+        index.write_bytes(bz2.compress(lines))
+        with pytest.raises(
+            ValueError, match=r"index3.txt-p1p60.bz2 says that .* has pages at byte .*, where none begin"
+        ):
+            pieces(path, 1)
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks up processes in /proc")
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
-def test_no_process_is_left_behind(tmp_path: Path, sent: signal.Signals) -> None:
-    """Ctrl-C goes to all processes of the terminal; a kill to the first one alone."""
-    script = tmp_path / "endless.py"
-    script.write_text(SCRIPT)
-    running = subprocess.Popen(
-        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    assert running.stdout is not None
-    assert running.stderr is not None
-    assert running.stdout.readline() == "6\n"
-    children = _children(running.pid)
-    assert len(children) >= 2
-    if sent == signal.SIGINT:
-        os.killpg(running.pid, sent)
-    else:
-        running.send_signal(sent)
-    running.stdout.close()
-    assert running.wait(HANG) != 0
-    said = running.stderr.read() if sent == signal.SIGINT else ""
-    assert said.count("Traceback") <= 1  # that of the script itself, which catches nothing
-    assert "SpawnProcess" not in said
-    until(lambda: not any(_alive(process) for process in children))
+def test_what_cannot_be_entered_is_one_piece(tmp_path: Path) -> None:
+    for ending in (".xml.gz", ".xml.bz2"):
+        assert len(pieces(written(tmp_path, *PAGES, ending=ending), 1)) == 1
 
 
-def _children(process: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+@pytest.mark.parametrize("end", ["", "</page>", "<page><title>cut"])
+def test_a_piece_of_a_dump_that_is_cut_off_says_so(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "wiki.xml"
+    path.write_bytes(TEXT.removesuffix(b"</mediawiki>\n") + end.encode())
+    with pytest.raises(ValueError, match=r"wiki.xml could not be read to its end"):
+        of_pieces(path, 500)
 
 
-def _alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+def test_memory_of_a_piece_is_that_of_a_block(tmp_path: Path) -> None:
+    """A page of 20 MB whose end is far away is counted and not kept; nor is what stands before the piece."""
+    path = tmp_path / "wiki.xml"
+    path.write_text(HEAD + page("Long", "x" * 20_000_000) + "".join(PAGES) + "</mediawiki>")
+    tracemalloc.start()
+    found, tally, _ = of_pieces(path, 4_000_000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(found) == 60
+    assert tally[dumps.TOO_LARGE, "articles"] == 1
+    assert peak < 16_000_000

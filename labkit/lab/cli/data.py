@@ -31,6 +31,7 @@ from labkit.progress import terminal
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus, Sentences
+    from labkit.thematic.making import Funnel
     from labkit.thematic.triplets import Plan
 
 
@@ -176,7 +177,16 @@ def make(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "--output", help="The file: .csv, .tsv or .jsonl, or one of these .gz. Of runs: a folder."
+            "--out",
+            "--output",
+            help="The file: .csv, .tsv or .jsonl, or one of these .gz. Of runs, and with --format parquet: a folder.",
+        ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="`parquet`: a folder of shards. What stopped it, the same call goes on from there.",
         ),
     ] = None,
     rows: Annotated[
@@ -184,7 +194,11 @@ def make(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Without it, that of the file that ships; 0 for triplets.")] = None,
     articles: Annotated[
-        str | None, typer.Option(help="triplets: a corpus of articles, a .jsonl, or a Wikipedia dump (.xml.bz2).")
+        list[str] | None,
+        typer.Option(
+            help="triplets: a corpus of articles, a .jsonl, or a Wikipedia dump (.xml.bz2). For shards any number of "
+            "them, with the option before each."
+        ),
     ] = None,
     rule: Annotated[
         str | None,
@@ -197,6 +211,9 @@ def make(
     limit: Annotated[int | None, typer.Option(min=1, help="triplets: of so many articles, the first ones.")] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="triplets: processes; for a dump one a core, up to 8.")
+    ] = None,
+    executor: Annotated[
+        str | None, typer.Option(help="triplets: who does the work: `local:N` processes, or `ray[:HOST:PORT]`.")
     ] = None,
     force: Force = False,
     json: Json = False,
@@ -211,7 +228,12 @@ def make(
         "--max-per-anchor": max_per_anchor,
         "--limit": limit,
         "--workers": workers,
+        "--executor": executor,
     }
+    if form not in (None, "parquet"):
+        raise ValueError(f"--format is {form!r}, expected parquet; for a file leave it out: its name says what it is")
+    if workers is not None and executor is not None:
+        raise ValueError(f"--workers is {workers} and --executor {executor!r}, which say the same; leave one out")
     if name == "runs":
         for option, value in {**further, "--rows": rows, "--seed": seed}.items():
             if value is not None:
@@ -224,9 +246,10 @@ def make(
         return
     if out is None:
         raise ValueError("--out is missing, expected the file to write; name it")
-    check_free(out, "--out", force=force)
+    if form is None:
+        check_free(out, "--out", force=force)
     if name == "triplets":
-        if articles is None:
+        if not articles:
             raise ValueError("--articles is missing, expected a corpus of articles, a .jsonl or a dump; name one")
         if rows is not None:
             raise ValueError(
@@ -235,7 +258,18 @@ def make(
         from labkit.thematic.triplets import Plan
 
         plan = Plan(rule or "adjacent", seed or 0, max_per_anchor, by or "top")
-        record, text = _make_triplets(articles, out, plan, limit, workers)
+        work = executor or (f"local:{workers}" if workers else None)
+        if form is not None:
+            if limit is not None:
+                raise ValueError(
+                    f"--limit is {limit}, but shards take whole files; leave --limit or --format out"
+                )
+            _clear_shards(out, force=force)
+            record, text = _make_shards(articles, out, plan, work or "local")
+        elif len(articles) > 1:
+            raise ValueError(f"--articles names {len(articles)} sources, expected one; for more say --format parquet")
+        else:
+            record, text = _make_triplets(articles[0], out, plan, limit, work)
     elif foreign := [option for option, value in further.items() if value is not None]:
         raise ValueError(
             f"{foreign[0]} is {further[foreign[0]]}, which is of `make triplets`, not of {name!r}; leave it out"
@@ -263,16 +297,45 @@ def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> 
 
 
 def _make_triplets(
-    articles: str, out: Path, plan: Plan, limit: int | None, workers: int | None
+    articles: str, out: Path, plan: Plan, limit: int | None, work: str | None
 ) -> tuple[dict[str, Any], str]:
     """Write the file; the record says what each rule removed."""
-    from labkit.thematic.making import UNITS, write_triplets
-    from labkit.thematic.wikipedia import is_dump, usual
+    from labkit.executors import executor_of
+    from labkit.thematic.making import usual, write_triplets
+    from labkit.thematic.wikipedia import is_dump
 
     dump = is_dump(Path(articles))
-    workers = workers or (usual() if dump else 1)  # what is not a dump is read faster than processes start
+    # what is not a dump is read faster than processes start
+    executor = executor_of(work or f"local:{usual() if dump else 1}")
     with step("written"), terminal("B" if dump else "article") as progress:
-        funnel = write_triplets(articles, out, plan, workers=workers, limit=limit, progress=progress)
+        funnel = write_triplets(articles, out, plan, limit=limit, executor=executor, progress=progress)
+    return _sifted(out, funnel)
+
+
+def _make_shards(articles: list[str], out: Path, plan: Plan, work: str) -> tuple[dict[str, Any], str]:
+    """Write the folder; the record says what each rule removed, and how many shards there are."""
+    from labkit.executors import executor_of
+    from labkit.thematic.making import write_shards
+
+    with step("written"), terminal("shard") as progress:
+        manifest, funnel = write_shards(articles, out, plan, executor=executor_of(work), progress=progress)
+    record, text = _sifted(out, funnel)
+    shards = len(manifest.shards)
+    return record | {"shards": shards, "splits": manifest.splits}, f"{text} in {shards:,} shard{'s' * (shards > 1)}"
+
+
+def _clear_shards(out: Path, *, force: bool) -> None:
+    """Remove shards of an earlier call, where that is asked for."""
+    from labkit.corpora.shards import is_making, is_shards
+
+    if force and (is_shards(out) or is_making(out)):
+        shutil.rmtree(out)
+
+
+def _sifted(out: Path, funnel: Funnel) -> tuple[dict[str, Any], str]:
+    """What was read, what each rule removed, and what is left."""
+    from labkit.thematic.making import UNITS
+
     record = {
         "file": out,
         "read": {unit: funnel.read(unit) for unit in UNITS},

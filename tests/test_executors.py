@@ -1,0 +1,158 @@
+"""Who does the work of many tasks: the same answers from all, little under way at a time, and quiet ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from labkit.executors import AHEAD, Executor, Local, executor_of
+from tests.waiting import HANG, until
+
+SCRIPT = """
+import sys, time
+from labkit.executors import Local
+def endless():
+    number = 0
+    while True:
+        yield number
+        number += 1
+if __name__ == "__main__":
+    for answer in Local(2).map(abs, endless()):
+        print(answer, flush=True)
+        time.sleep(0.01)
+"""
+
+
+def test_the_names_of_executors() -> None:
+    assert executor_of("local").workers == (os.cpu_count() or 1)
+    assert executor_of("local:3").workers == 3
+    for name in ("local:0", "local:two", "threads", "", "local:-1"):
+        with pytest.raises(ValueError, match=rf"executor is '{name}', expected local, local:N, ray or ray:HOST:PORT"):
+            executor_of(name)
+    with pytest.raises(ValueError, match="workers is 0, expected at least 1"):
+        Local(0)
+
+
+def test_without_ray_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ValueError, match=r"needs the package ray, .*; pip install 'labkit-embeddings\[ray\]', or take"):
+        executor_of("ray")
+
+
+def test_one_worker_is_this_process_and_reads_nothing_ahead() -> None:
+    answers = Local(1).map(_process, iter([1, 2]))
+    assert next(answers) == os.getpid()
+    stream = iter(range(5))
+    assert next(Local(1).map(abs, stream)) == 0
+    assert next(stream) == 1
+
+
+def _process(_: int) -> int:
+    return os.getpid()
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("executor", [Local(1), Local(2)], ids=["one", "two"])
+def test_answers_in_order_or_as_they_come(executor: Executor) -> None:
+    numbers = list(range(-30, 30))
+    assert list(executor.map(_slow_where_small, numbers)) == [abs(number) for number in numbers]
+    assert sorted(executor.map(abs, numbers, ordered=False)) == sorted(map(abs, numbers))
+    assert list(executor.map(abs, [])) == []
+
+
+def _slow_where_small(number: int) -> int:
+    time.sleep(0.05 if number % 7 == 0 else 0)
+    return abs(number)
+
+
+@pytest.mark.whole
+def test_what_is_done_first_comes_first_where_order_does_not_matter(tmp_path: Path) -> None:
+    """The first task waits for a file that is made after the second one's answer has come."""
+    go = tmp_path / "go"
+    answers = Local(2).map(_waits, [str(go), ""], ordered=False)
+    assert next(answers) == ""
+    go.touch()
+    assert list(answers) == [str(go)]
+
+
+def _waits(path: str) -> str:
+    until(lambda: not path or Path(path).exists())
+    return path
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_stream_is_not_read_ahead_to_its_end(ordered: bool) -> None:
+    taken = 0
+
+    def endless() -> Iterator[int]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield taken
+
+    answers = Local(2).map(abs, endless(), ordered=ordered)
+    assert {next(answers), next(answers)} <= set(range(1, 2 * AHEAD + 3))
+    answers.close()  # type: ignore[attr-defined]
+    assert taken <= 2 * AHEAD + 2
+
+
+@pytest.mark.whole
+def test_a_mistake_comes_through() -> None:
+    with pytest.raises(TypeError):
+        list(Local(2).map(abs, ["a", "b"]))
+
+
+@pytest.mark.whole
+def test_a_process_that_dies_is_no_endless_wait() -> None:
+    with pytest.raises(ValueError, match="a process ended before its work was done"):
+        list(Local(2).map(_end, [1, 2]))
+
+
+def _end(_: int) -> None:
+    os._exit(3)
+
+
+@pytest.mark.whole
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks up processes in /proc")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+def test_no_process_is_left_behind(tmp_path: Path, sent: signal.Signals) -> None:
+    """Ctrl-C goes to all processes of the terminal; a kill to the first one alone."""
+    script = tmp_path / "endless.py"
+    script.write_text(SCRIPT)
+    running = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert running.stdout is not None
+    assert running.stderr is not None
+    assert running.stdout.readline() == "0\n"
+    children = _children(running.pid)
+    assert len(children) >= 2
+    if sent == signal.SIGINT:
+        os.killpg(running.pid, sent)
+    else:
+        running.send_signal(sent)
+    running.stdout.close()
+    assert running.wait(HANG) != 0
+    said = running.stderr.read() if sent == signal.SIGINT else ""
+    assert said.count("Traceback") <= 1  # that of the script itself, which catches nothing
+    assert "SpawnProcess" not in said
+    until(lambda: not any(_alive(process) for process in children))
+
+
+def _children(process: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def _alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
