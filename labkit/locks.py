@@ -154,7 +154,7 @@ def _refusal(folder: Path) -> str:
     who = holder(folder) or Holder()
     elsewhere = who.host != socket.gethostname()
     gone = f"; if that is gone, remove {str(folder / LOCK)!r}" if elsewhere else ""
-    return f"folder {str(folder)!r} is being trained into by {who}; wait for it, or choose another folder{gone}"
+    return f"folder {str(folder)!r} is being written into by {who}; wait for it, or choose another folder{gone}"
 
 
 # --- the lock of a folder ----------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def test_a_folder_is_held_once_and_given_back(tmp_path: Path) -> None:
         who = holder(folder)
         assert who is not None
         assert (who.process, who.host) == (os.getpid(), socket.gethostname())
-        with pytest.raises(Held, match=rf"is being trained into by process {os.getpid()} on {who.host} since \d{{4}}-"):
+        with pytest.raises(Held, match=rf"is being written into by process {os.getpid()} on {who.host} since \d{{4}}-"):
             Hold(folder, patience=0)
         assert os.fspath(folder) == str(folder)
     assert holder(folder) is None

@@ -641,7 +641,7 @@ def test_what_a_killed_process_left_is_no_hindrance_and_goes(tmp_path: Path) -> 
 
 def test_nobody_else_trains_into_it_meanwhile(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    refused = r"folder '.*' is being trained into by process \d+ on .*; wait for it, or choose another folder"
+    refused = r"folder '.*' is being written into by process \d+ on .*; wait for it, or choose another folder"
 
     class Watched(Counting):
         def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:

@@ -298,11 +298,10 @@ def write_shards(
         tally: Tally = Counter()
         for n in range(total):
             tally.update({(rule, unit): count for rule, unit, count in (making.record(n) or {})["tally"]})
-        funnel = Funnel(tally)
+        funnel = Funnel({key: count for key, count in sorted(tally.items()) if count})
         if not funnel.left("triplets"):
             raise ValueError(_nothing(", ".join(path.name for path in sources), funnel))
-        counts = [(rule, unit, count) for (rule, unit), count in sorted(tally.items()) if count]
-        return making.finish(total, funnel=counts), funnel
+        return making.finish(total, funnel=[(*key, count) for key, count in funnel.counts.items()]), funnel
 
 
 def _file_of(name: str) -> Path:

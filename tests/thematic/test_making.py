@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import bz2
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
+from random import Random
+from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
 
 from labkit.corpora import Article, Articles, Section, Triplets, load, read_corpus
 from labkit.corpora.files import read_articles
-from labkit.thematic.making import article_source, triplets_and_funnel, write_triplets
+from labkit.corpora.shards import checked, manifest_of, read_parquet, read_shards
+from labkit.thematic.making import article_source, triplets_and_funnel, write_shards, write_triplets
+from labkit.thematic.rules import REPEATED
 from labkit.thematic.triplets import Plan
 from labkit.thematic.wikipedia import ELSEWHERE, REDIRECT
+from tests.waiting import HANG, until
 
+ROOT = Path(__file__).resolve().parents[2]
 HEAD = '<mediawiki><siteinfo><namespaces><namespace key="6">File</namespace></namespaces></siteinfo>'
 
 
@@ -35,7 +45,7 @@ def as_jsonl(path: Path, articles: Articles = ARTICLES, *, splits: bool = False)
     return path
 
 
-def as_dump(path: Path, articles: Articles = ARTICLES) -> Path:
+def pages_of(articles: Articles) -> list[str]:
     pages = ["<page><title>Talk:A</title><ns>1</ns><revision><text>Hm</text></revision></page>"]
     for found in articles.articles:
         text = "\n\n".join(
@@ -48,7 +58,18 @@ def as_dump(path: Path, articles: Articles = ARTICLES) -> Path:
             f"<page><title>{found.title}</title><ns>0</ns><revision><text>{escape(text)}</text></revision></page>"
         )
     pages.append('<page><title>B</title><ns>0</ns><redirect title="A" /><revision><text>x</text></revision></page>')
-    path.write_bytes(bz2.compress(f"{HEAD}{''.join(pages)}</mediawiki>".encode()))
+    return pages
+
+
+def as_dump(path: Path, articles: Articles = ARTICLES, *, stream: int = 10**6) -> Path:
+    """A dump of so many pages a stream; the official form begins and ends with streams without pages."""
+    pages = pages_of(articles)
+    parts = ["".join(pages[start : start + stream]) for start in range(0, len(pages), stream)]
+    if len(parts) > 1:
+        parts = [HEAD, *parts, "</mediawiki>"]
+    else:
+        parts = [f"{HEAD}{parts[0]}</mediawiki>"]
+    path.write_bytes(b"".join(bz2.compress(part.encode()) for part in parts))
     return path
 
 
@@ -154,3 +175,209 @@ def test_sources_that_are_none(tmp_path: Path) -> None:
     bad.write_text('{"title": "A", "sections": [{"title": "B"}]}\n')
     with pytest.raises(ValueError, match="bad.jsonl row 1: sections is"):
         list(read_articles(bad))
+
+
+# --- shards --------------------------------------------------------------------------------------------------------
+
+MANY = Articles([article(f"Title {n}") for n in range(60)], name="many")
+
+
+def parts(folder: Path) -> list[Path]:
+    """Three dumps, of which the last one has titles of the first, and one twice."""
+    some = [MANY.articles[:25], MANY.articles[25:45], [*MANY.articles[40:], *MANY.articles[:3], MANY.articles[59]]]
+    return [as_dump(folder / f"wiki{n}.xml.bz2", Articles(few), stream=6) for n, few in enumerate(some)]
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    return list(read_shards(manifest_of(folder)))
+
+
+def digests(folder: Path) -> list[str]:
+    return [shard.sha256 for shard in manifest_of(folder).shards]
+
+
+@pytest.mark.parametrize("rule", ["adjacent", "article", "titles"])
+def test_shards_have_the_rows_and_the_funnel_of_one_file(tmp_path: Path, rule: str) -> None:
+    """Of all the parts together, read by the one reader as one dump."""
+    sources = parts(tmp_path)
+    manifest, funnel = write_shards([str(path) for path in sources], tmp_path / "out", Plan(rule, 2), size=400)
+    text = "".join("".join(pages_of(articles)) for articles in (
+        Articles(MANY.articles[:25]), Articles(MANY.articles[25:45]),
+        Articles([*MANY.articles[40:], *MANY.articles[:3], MANY.articles[59]]),
+    ))  # fmt: skip
+    (tmp_path / "one.xml").write_text(f"{HEAD}{text}</mediawiki>")
+    alone = write_triplets(str(tmp_path / "one.xml"), tmp_path / "one.csv", Plan(rule, 2))
+    assert len(manifest.shards) > 8
+    assert rows_of(tmp_path / "out") == list(read_corpus(tmp_path / "one.csv").rows())
+    assert funnel.rows() == alone.rows()
+    assert funnel.removed(REPEATED, "articles") == 9
+    assert manifest.rows == funnel.left("triplets")
+    assert write_shards([str(path) for path in sources], tmp_path / "out", Plan(rule, 2), size=400) == (
+        manifest,
+        funnel,
+    )
+
+
+def test_a_title_is_in_one_split_over_all_parts(tmp_path: Path) -> None:
+    write_shards([str(path) for path in parts(tmp_path)], tmp_path / "out", size=400)
+    seen: dict[str, set[str]] = {}
+    shards = manifest_of(tmp_path / "out")
+    where: dict[str, set[int]] = {}
+    for number in range(len(shards.shards)):
+        for row in read_parquet(shards.path(number)):
+            seen.setdefault(row["article"], set()).add(row["split"])
+            where.setdefault(row["article"], set()).add(number)
+    assert len(seen) == 60
+    assert all(len(splits) == 1 for splits in seen.values())
+    assert all(len(numbers) == 1 for numbers in where.values())
+
+
+def test_articles_of_any_kind_are_sources(tmp_path: Path) -> None:
+    jsonl = as_jsonl(tmp_path / "some.jsonl")
+    manifest, funnel = write_shards(["articles", str(jsonl)], tmp_path / "out")
+    assert len(manifest.shards) == 2
+    assert funnel.read("articles") == len(load("articles")) + len(ARTICLES)
+    corpus = load("articles")
+    assert isinstance(corpus, Articles)
+    made, _ = triplets_and_funnel(corpus)
+    assert list(read_parquet(manifest.path(0))) == list(made.rows())
+
+
+def test_sources_of_shards_that_are_none(tmp_path: Path) -> None:
+    for name, says in (
+        ("artcles", "did you mean 'articles'"),
+        ("topics", "topics.csv has the columns of Labelled, expected Articles"),
+        (str(tmp_path), "is no file, expected a .jsonl or a dump"),
+        (str(tmp_path / "no.xml"), "does not exist or is no file"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            write_shards([name], tmp_path / "out")
+    with pytest.raises(ValueError, match="size is 0, expected at least 1 byte"):
+        write_shards(["articles"], tmp_path / "out", size=0)
+    few = as_dump(tmp_path / "few.xml.bz2", Articles([Article("A", ARTICLES.articles[0].sections[:3])]))
+    with pytest.raises(ValueError, match=r"few.xml.bz2 makes no triplet: 1 of 3 articles went by the rule"):
+        write_shards([str(few)], tmp_path / "few")
+
+
+def test_a_part_that_is_broken_is_named_and_the_others_are_kept(tmp_path: Path) -> None:
+    sources = parts(tmp_path)
+    whole = sources[1].read_bytes()
+    sources[1].write_bytes(whole[:-60] + bytes(60))
+    names = [str(path) for path in sources]
+    with pytest.raises(
+        ValueError, match=r"wiki1.xml.bz2 could not be read to its end .* from byte [\d,]+ on; fetch it"
+    ):
+        write_shards(names, tmp_path / "out", size=400)
+    done = len(list((tmp_path / "out").glob("*.parquet")))
+    assert done > 3
+    sources[1].write_bytes(whole)
+    write_shards(names, tmp_path / "out", size=400)
+    write_shards(names, tmp_path / "fresh", size=400)
+    assert digests(tmp_path / "out") == digests(tmp_path / "fresh")
+
+
+KILLED = """
+import sys
+from labkit.executors import Local
+from labkit.thematic.making import write_shards
+if __name__ == "__main__":
+    write_shards(sys.argv[3:], sys.argv[1], size=900, executor=Local(int(sys.argv[2])))
+"""
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_at_any_moment_no_shard_is_lost_or_twice(tmp_path: Path, workers: int) -> None:
+    """The same bytes as those of whoever was never killed, and as those of one process."""
+    names = [str(path) for path in parts(tmp_path)]
+    write_shards(names, tmp_path / "fresh", size=900)
+    script, out = tmp_path / "make.py", tmp_path / "out"
+    script.write_text(KILLED)
+    moments, kills = Random(workers), 0
+    for _ in range(100):
+        running = subprocess.Popen(
+            [sys.executable, str(script), str(out), str(workers), *names], stderr=subprocess.PIPE, text=True
+        )
+        wanted = len(list(out.glob("part-*.parquet"))) + moments.randrange(3)
+        until(lambda: running.poll() is not None or len(list(out.glob("part-*.parquet"))) > wanted)  # noqa: B023
+        if running.poll() is None:
+            running.kill()
+            kills += 1
+        said = running.communicate()[1]
+        if running.returncode == 0:
+            break
+        assert running.returncode == -signal.SIGKILL, said
+    assert kills >= 3
+    assert digests(out) == digests(tmp_path / "fresh")
+    checked(out)
+    assert sorted(path.name for path in out.iterdir()) == sorted(path.name for path in (tmp_path / "fresh").iterdir())
+
+
+CLUSTER = """
+import sys, threading, time
+from functools import partial
+from pathlib import Path
+
+import ray
+from ray.cluster_utils import Cluster
+
+from labkit.executors import executor_of
+from labkit.thematic.making import write_shards
+
+here = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 10**8}
+cluster = Cluster(initialize_head=True, head_node_args={**here, "include_dashboard": False})
+second = cluster.add_node(**here)
+executor = executor_of(f"ray:{cluster.address}")
+print("nodes", sum(node["Alive"] for node in ray.nodes()))
+seen = Path(sys.argv[1]).with_name("seen")
+seen.mkdir()
+
+
+def slowly(call, task):
+    (seen / ray.get_runtime_context().get_node_id()).touch()
+    time.sleep(0.3)
+    return call(task)
+
+
+class Slow:
+    workers = executor.workers
+
+    def map(self, call, tasks, *, ordered=True):
+        return executor.map(partial(slowly, call), tasks, ordered=ordered)
+
+
+def kill():
+    while len(list(seen.iterdir())) < 2:
+        time.sleep(0.02)
+    cluster.remove_node(second, allow_graceful=False)
+    print("killed")
+
+
+killer = threading.Thread(target=kill)
+killer.start()
+write_shards(sys.argv[2:], sys.argv[1], size=400, executor=Slow())
+killer.join()
+print("nodes", sum(node["Alive"] for node in ray.nodes()))
+ray.shutdown()
+cluster.shutdown()
+"""
+
+
+@pytest.mark.whole
+def test_a_ray_cluster_makes_the_same_shards_though_a_node_is_killed(tmp_path: Path) -> None:
+    """Two nodes on this machine; the second one goes when it has begun to work."""
+    pytest.importorskip("ray", reason="Ray is an extra")
+    names = [str(path) for path in parts(tmp_path)]
+    write_shards(names, tmp_path / "fresh", size=400)
+    script = tmp_path / "cluster.py"
+    script.write_text(CLUSTER)
+    ran = subprocess.run(
+        [sys.executable, str(script), str(tmp_path / "out"), *names],
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        env=os.environ | {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": str(ROOT)},
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stdout.split() == ["nodes", "2", "killed", "nodes", "1"]
+    assert digests(tmp_path / "out") == digests(tmp_path / "fresh")

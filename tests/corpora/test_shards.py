@@ -1,0 +1,260 @@
+"""Folders of shards: made once, gone on with, refused where they are something else, compared with what they say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labkit.corpora import shards
+from labkit.corpora.shards import (
+    MANIFEST,
+    WORK,
+    Making,
+    checked,
+    first_seen,
+    is_making,
+    is_shards,
+    key_of,
+    manifest_of,
+    plan_of,
+    read_parquet,
+    read_shards,
+    write_keys,
+    write_parquet,
+)
+from labkit.executors import Local
+from labkit.locks import Held
+
+# --- making --------------------------------------------------------------------------------------------------------
+
+calls: list[str] = []
+
+
+def numbers(task: str, path: Path) -> Mapping[str, Any]:
+    """A shard with a row for each letter of the task."""
+    calls.append(task)
+    if task == "broken":
+        raise ValueError("this task is broken; mend it")
+    rows = ({"text": letter, "split": "train" if letter < "m" else "test"} for letter in task)
+    return {**write_parquet(rows, path, ("text", "split")), "letters": len(task)}
+
+
+PLANNED = {"kind": "letters", "settings": {"seed": 3}, "sources": [], "versions": shards.versions_here()}
+TASKS = {0: "abc", 1: "", 2: "xyz"}
+
+
+def made(folder: Path, tasks: Mapping[int, str] = TASKS, plan: Mapping[str, Any] = PLANNED) -> shards.Manifest:
+    with Making(folder, plan) as making:
+        if making.finished:
+            return making.manifest
+        missing = {number: tasks[number] for number in making.missing(len(tasks))}
+        making.run(numbers, missing, Local(1), total=len(tasks))
+        return making.finish(len(tasks), letters=6)
+
+
+def test_a_folder_is_made_and_read(tmp_path: Path) -> None:
+    manifest = made(tmp_path / "out")
+    assert [shard.rows for shard in manifest.shards] == [3, 0, 3]
+    assert (manifest.rows, manifest.splits, manifest.further) == (6, {"train": 3, "test": 3}, {"letters": 6})
+    assert "".join(row["text"] for row in read_shards(manifest)) == "abcxyz"
+    assert list(read_shards(manifest, ["split"]))[-1] == {"split": "test"}
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        MANIFEST, "part-00000.parquet", "part-00001.parquet", "part-00002.parquet",
+    ]  # fmt: skip
+    assert checked(tmp_path / "out").fingerprint == manifest.fingerprint
+    assert is_shards(tmp_path / "out")
+    assert not is_making(tmp_path / "out")
+
+
+def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="this task is broken"):
+        made(tmp_path / "out", TASKS | {2: "broken"})
+    assert is_making(tmp_path / "out")
+    with pytest.raises(ValueError, match="are not all made yet; start the command that makes them again"):
+        manifest_of(tmp_path / "out")
+    calls.clear()
+    manifest = made(tmp_path / "out")
+    assert calls == ["xyz"]
+    assert [shard.sha256 for shard in manifest.shards] == [shard.sha256 for shard in made(tmp_path / "two").shards]
+    calls.clear()
+    assert made(tmp_path / "out") == manifest
+    assert calls == []
+
+
+@pytest.mark.parametrize("harm", ["marker", "shard", "short", "garbled"])
+def test_a_shard_without_its_marker_or_a_marker_without_its_shard_is_none(tmp_path: Path, harm: str) -> None:
+    with pytest.raises(ValueError, match="broken"):
+        made(tmp_path / "out", TASKS | {2: "broken"})
+    shard, marker = tmp_path / "out" / "part-00000.parquet", tmp_path / "out" / WORK / "00000.json"
+    if harm == "marker":
+        marker.unlink()
+    elif harm == "shard":
+        shard.unlink()
+    elif harm == "short":
+        shard.write_bytes(shard.read_bytes()[:-1])
+    else:
+        marker.write_text('{"file": ')
+    calls.clear()
+    made(tmp_path / "out")
+    assert calls == ["abc", "xyz"]
+    checked(tmp_path / "out")
+
+
+def test_the_marker_goes_before_its_shard_is_made_anew(tmp_path: Path) -> None:
+    """Else a kill between the two would leave a shard whose marker speaks of another."""
+    with Making(tmp_path / "out", PLANNED) as making:
+        making.run(numbers, {0: "abc"}, Local(1))
+        with pytest.raises(ValueError, match="broken"):
+            making.run(numbers, {0: "broken"}, Local(1))
+        assert making.record(0) is None
+
+
+def test_a_folder_takes_shards_of_one_plan(tmp_path: Path) -> None:
+    made(tmp_path / "out")
+    with pytest.raises(ValueError, match=r"out has shards made with settings.seed 3, now it is 4; name another folder"):
+        made(tmp_path / "out", plan=PLANNED | {"settings": {"seed": 4}})
+    with pytest.raises(ValueError, match="broken"):
+        made(tmp_path / "half", {0: "broken"})
+    with pytest.raises(ValueError, match=r'made with versions.pyarrow ".*", now it is "1"'):
+        made(tmp_path / "half", plan=PLANNED | {"versions": PLANNED["versions"] | {"pyarrow": "1"}})  # type: ignore[operator]
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.txt").write_text("mine")
+    with pytest.raises(ValueError, match=r"holds 'thesis.txt' and no shards; name a new folder"):
+        made(other)
+    assert [path.name for path in other.iterdir()] == ["thesis.txt"]
+
+
+def test_one_process_at_a_time(tmp_path: Path) -> None:
+    with Making(tmp_path / "out", PLANNED), pytest.raises(Held, match="being written into by process"):
+        made(tmp_path / "out")
+
+
+def test_a_worker_with_other_versions_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Making(tmp_path / "out", PLANNED) as making:
+        monkeypatch.setattr(shards, "versions_here", lambda *names: {**PLANNED["versions"], "pyarrow": "18.0"})  # type: ignore[dict-item]
+        with pytest.raises(ValueError, match=r"has pyarrow 18.0, expected .* as on the first machine"):
+            making.run(numbers, TASKS, Local(1))
+
+
+def test_a_worker_that_writes_elsewhere_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Making(tmp_path / "out", PLANNED) as making:
+        monkeypatch.setattr(shards, "_work", lambda call, folder, plan, given: given[0])
+        with pytest.raises(ValueError, match="which is not in .* here; give a folder that all machines"):
+            making.run(numbers, TASKS, Local(1))
+
+
+def test_a_worker_that_does_not_see_the_folder_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"does not see .*, expected a folder that all machines share"):
+        shards._work(numbers, str(tmp_path / "elsewhere"), PLANNED, (0, "part-00000.parquet", "abc"))
+
+
+def test_the_sources_are_part_of_the_plan(tmp_path: Path) -> None:
+    source = tmp_path / "a.xml"
+    source.write_text("abc")
+    plan = plan_of("letters", {"seed": 0}, [source])
+    assert plan["sources"] == [{"name": "a.xml", "bytes": 3}]
+    assert set(plan["versions"]) == {"python", "numpy", "pyarrow"}
+
+
+# --- what a folder says of itself ----------------------------------------------------------------------------------
+
+
+def test_a_shard_that_is_not_what_the_manifest_says(tmp_path: Path) -> None:
+    made(tmp_path / "out")
+    path = tmp_path / "out" / "part-00002.parquet"
+    whole = path.read_bytes()
+    for harmed in (whole[:-1], whole[:40] + bytes([whole[40] ^ 1]) + whole[41:]):
+        path.write_bytes(harmed)
+        with pytest.raises(ValueError, match="part-00002.parquet is not the file that manifest.json speaks of"):
+            checked(tmp_path / "out")
+    path.unlink()
+    with pytest.raises(ValueError, match="is not the file"):
+        checked(tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["../up.parquet", "/etc/passwd", ".hidden", "sub/part.parquet"])
+def test_a_manifest_cannot_name_a_file_elsewhere(tmp_path: Path, name: str) -> None:
+    made(tmp_path / "out")
+    said = json.loads((tmp_path / "out" / MANIFEST).read_text())
+    said["shards"][0]["file"] = name
+    (tmp_path / "out" / MANIFEST).write_text(json.dumps(said))
+    with pytest.raises(ValueError, match=r"is none that labkit has written .*; make the shards anew"):
+        manifest_of(tmp_path / "out")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 9, "plan": {}, "shards": [], "further": {}}', "\xff"])
+def test_a_manifest_that_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / MANIFEST).write_text(text, encoding="latin-1")
+    with pytest.raises(ValueError, match="is none that labkit has written"):
+        manifest_of(tmp_path)
+    with pytest.raises(ValueError, match="is no folder of shards"):
+        manifest_of(tmp_path / "no")
+
+
+def test_the_fingerprint_is_of_rows_and_their_order(tmp_path: Path) -> None:
+    one = made(tmp_path / "one")
+    other = made(tmp_path / "other", {0: "xyz", 1: "", 2: "abc"})
+    assert one.fingerprint != other.fingerprint
+    assert replace(one, folder=tmp_path, plan={}).fingerprint == one.fingerprint
+
+
+# --- rows ----------------------------------------------------------------------------------------------------------
+
+
+def test_rows_keep_their_order_and_bytes(tmp_path: Path) -> None:
+    rows = [{"text": f"Größe {n} 東京", "score": n / 7, "split": ("train", "dev")[n % 2]} for n in range(20_001)]
+    counts = write_parquet(iter(rows), tmp_path / "a.parquet")
+    assert counts == {"rows": 20_001, "splits": {"train": 10_001, "dev": 10_000}}
+    assert list(read_parquet(tmp_path / "a.parquet")) == rows
+    write_parquet(iter(rows), tmp_path / "b.parquet")
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+    assert parquet.ParquetFile(tmp_path / "a.parquet").metadata.num_row_groups == 3
+
+
+def test_no_row_is_a_shard_with_columns(tmp_path: Path) -> None:
+    assert write_parquet([], tmp_path / "a.parquet", ("text", "split")) == {"rows": 0, "splits": {}}
+    assert parquet.read_table(tmp_path / "a.parquet").column_names == ["text", "split"]
+
+
+# --- repeats -------------------------------------------------------------------------------------------------------
+
+
+def repeats_by_hand(files: list[list[str]]) -> list[list[int]]:
+    seen: set[str] = set()
+    found = []
+    for texts in files:
+        found.append([place for place, text in enumerate(texts) if text in seen or seen.add(text)])  # type: ignore[func-returns-value]
+    return found
+
+
+@given(st.lists(st.lists(st.sampled_from([f"text {n}" for n in range(30)]), max_size=40), min_size=1, max_size=5))
+@settings(deadline=None, max_examples=12)
+@pytest.mark.parametrize("partition", [2**23, 3])
+def test_the_first_stays_over_all_files(
+    tmp_path_factory: pytest.TempPathFactory, partition: int, files: list[list[str]]
+) -> None:
+    """By a plain loop, also where only few keys are compared at a time."""
+    folder = tmp_path_factory.mktemp("keys")
+    paths = [folder / f"{number}.npy" for number in range(len(files))]
+    for path, texts in zip(paths, files, strict=True):
+        write_keys(map(key_of, texts), path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shards, "PARTITION", partition)
+        assert [found.tolist() for found in first_seen(paths)] == repeats_by_hand(files)
+
+
+def test_keys_of_which_only_the_first_half_is_equal_are_two(tmp_path: Path) -> None:
+    keys = [b"A" * 8 + bytes(8), b"A" * 8 + b"B" * 8, b"A" * 8 + bytes(8)]
+    write_keys(keys, tmp_path / "a.npy")
+    assert [found.tolist() for found in first_seen([tmp_path / "a.npy"])] == [[2]]
+    assert np.load(tmp_path / "a.npy").dtype == np.uint64
