@@ -33,6 +33,7 @@ R = TypeVar("R")
 
 AHEAD = 4  # tasks under way for each worker
 RETRIES = 8  # times that Ray does a task again whose machine is gone
+LOOPBACK = ("127.", "localhost:")
 FORMS = "local, local:N, ray or ray:HOST:PORT"
 
 
@@ -156,6 +157,8 @@ class Ray:
     """A Ray cluster that runs already. Its machines need this labkit, and the same folders under the same paths."""
 
     def __init__(self, address: str = "") -> None:
+        if address.startswith(LOOPBACK):  # which Ray replaces by the machine's address on the network, but for this
+            os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
         try:
             import ray
         except ImportError:
@@ -170,7 +173,7 @@ class Ray:
                 where = f"at {address}" if address else "on this machine"
                 raise ValueError(
                     f"no Ray cluster answers {where} ({' '.join(str(reason).split())[:120]}); start one with "
-                    "`ray start --head --node-ip-address=127.0.0.1`, or take --executor local"
+                    "`ray start --head`, or take --executor local"
                 ) from None
         self._ray = ray
         self.workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -178,10 +181,13 @@ class Ray:
     def map(self, call: Callable[[T], R], tasks: Iterable[T], *, ordered: bool = True) -> Iterator[R]:
         """The answers; a task whose machine is gone is done again on another."""
         ray = self._ray
-        remote = ray.remote(max_retries=RETRIES)(call)
+
+        def work(task: T) -> R:  # Ray takes functions only, and `call` may be something else that can be called
+            return call(task)
+
         try:
             yield from _under_way(
-                remote.remote,
+                ray.remote(max_retries=RETRIES)(work).remote,
                 self._answer,
                 lambda waiting: ray.wait(waiting, num_returns=1, fetch_local=False)[0][0],
                 tasks,
