@@ -49,6 +49,7 @@ class Shard:
     bytes: int
     sha256: str
     splits: Mapping[str, int] = field(default_factory=dict)  # rows of each; empty where rows have no split
+    train: Sequence[int] = ()  # rows of train in each group of rows that are read together
 
 
 @dataclass(frozen=True)
@@ -259,7 +260,7 @@ def _work(call: Task[T], folder: str, plan: Mapping[str, Any], given: tuple[int,
             )
     marker, path = _marker(place, number), place / name
     marker.unlink(missing_ok=True)
-    record = {"splits": {}, **call(task, path)}
+    record = {"splits": {}, "train": [], **call(task, path)}
     record |= {"file": name, "bytes": path.stat().st_size, "sha256": sha256_of(path)}
     write_text(marker, json.dumps(record, ensure_ascii=False))
     return number
@@ -282,7 +283,7 @@ def _first_difference(one: Any, other: Any, key: str = "") -> tuple[str, Any, An
 
 
 def write_parquet(rows: Iterable[Mapping[str, Any]], path: Path, columns: Sequence[str] = ()) -> dict[str, Any]:
-    """Write rows, of which only a few thousand are held at a time, and count them by split.
+    """Write rows, of which only a few thousand are held at a time, and count them by split, and train's by group.
 
     The same rows give the same bytes. `columns` are those of texts, where there may be no row to see them in.
     """
@@ -290,7 +291,7 @@ def write_parquet(rows: Iterable[Mapping[str, Any]], path: Path, columns: Sequen
     import pyarrow.parquet as parquet
 
     schema = arrow.schema([(name, arrow.string()) for name in columns]) if columns else None
-    count, splits, stream = 0, Counter[str](), iter(rows)
+    count, splits, train, stream = 0, Counter[str](), list[int](), iter(rows)
     with in_place(path) as file:
         writer = None
         while (group := list(islice(stream, GROUP))) or writer is None:
@@ -300,9 +301,10 @@ def write_parquet(rows: Iterable[Mapping[str, Any]], path: Path, columns: Sequen
                 writer = parquet.ParquetWriter(file, schema, compression="zstd")
             writer.write_table(table)
             count += len(group)
+            train.append(sum(row.get("split", "train") == "train" for row in group))
             splits.update(row["split"] for row in group if "split" in row)
         writer.close()
-    return {"rows": count, "splits": dict(splits)}
+    return {"rows": count, "splits": dict(splits), "train": train}
 
 
 def read_shards(manifest: Manifest, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:

@@ -8,10 +8,13 @@ Settings, network and loss are in `labkit.thematic.network`.
 
 Triplets that follow each other in the corpus come from one section and share sentences. So a few neighbours stay in
 one batch, where every sentence is encoded once: that saves most of the work, and a batch still mixes many articles.
+
+Triplets in a folder of shards are read as they are needed (`labkit.corpora.streamed`); words are learned from a sample.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +30,7 @@ from torch import Tensor, nn
 from labkit.baselines.averages import shares
 from labkit.corpora.records import Articles, Corpus, Sentences, Triplets
 from labkit.corpora.relations import train_sentences
+from labkit.corpora.streamed import Lanes, Share, Streamed, Texts
 from labkit.evaluation import triplet_accuracy
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.progress import Progress, silent
@@ -35,7 +39,8 @@ from labkit.text import UNKNOWN
 from labkit.thematic.making import triplets_of
 from labkit.thematic.network import DISTANCES, LOSSES, ThematicSettings, network_of, sif_vectors, word_weights
 from labkit.thematic.rules import eligible
-from labkit.training.encoders import Encoder, embed, encode, vector_parts
+from labkit.training import processes
+from labkit.training.encoders import Encoder, embed, embed_alone, encode, vector_parts
 from labkit.training.loop import Dev
 from labkit.training.reader import Reader
 from labkit.training.trained import PROBE, TrainedReader, probe_of
@@ -69,12 +74,16 @@ class Thematic(TrainedReader):
     network: nn.ModuleList  # of one encoder, or for `both` of that of sentences and that of titles
     word_table = "0.words.table.weight"
 
-    def _task(self, corpus: Corpus, seed: int, progress: Progress) -> TripletTask:
+    def _task(self, corpus: Corpus, seed: int, progress: Progress) -> TripletTask | StreamedTask:
         settings: ThematicSettings = self.settings
         triplets = triplets_of_rule(corpus, settings.rule, seed, progress)
+        if isinstance(corpus, Streamed):
+            corpus = corpus.sample()  # of which the words are learned
         vectors = self._read(corpus, "words", seed, progress)
         frequencies = shares(vectors, train_sentences(corpus)) if settings.a else np.ones(len(vectors.vocabulary))
         self.network = self._started(seed, lambda: self._network(sif_vectors(vectors, frequencies, settings.a)))
+        if isinstance(triplets[0], Streamed):
+            return StreamedTask(self.encoders[0], triplets[0], self.reader, settings, seed=seed)
         return TripletTask(self.encoders, triplets, self.reader, settings, seed=seed)
 
     def _network(self, vectors: WordVectors) -> nn.ModuleList:
@@ -91,10 +100,12 @@ class Thematic(TrainedReader):
             for _ in _kinds(settings.rule)
         )
 
-    def _dev(self, corpus: Corpus, task: TripletTask) -> Dev | None:
+    def _dev(self, corpus: Corpus, task: TripletTask | StreamedTask) -> Dev | None:
         return task.dev if task.dev_triplets else None
 
     def _probe(self, corpus: Corpus) -> Snapshots:
+        if isinstance(corpus, Streamed):
+            corpus = corpus.sample(PROBE, "dev" if "dev" in corpus.sizes else "train")
         return sections_of(corpus) if isinstance(corpus, Articles) else probe_of(corpus)
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
@@ -253,7 +264,35 @@ def of_like_length(lengths: Sequence[int]) -> Iterator[list[int]]:
 # --- task --------------------------------------------------------------------------------------------------------
 
 
-class TripletTask:
+class _Triplets:
+    """What learning from triplets is made of, wherever they come from."""
+
+    def __init__(self, encoders: Sequence[Encoder], reader: Reader, settings: ThematicSettings, seed: int) -> None:
+        self.module = nn.ModuleList(encoders)
+        self._encoders, self._reader, self._settings, self._seed = encoders, reader, settings, seed
+        self.dev_triplets: list[TripletRows] = []
+
+    def dev(self) -> tuple[str, float]:
+        """Measure the share of dev's triplets that are right; of two networks the mean, each asked of its own kind."""
+        right = []
+        for encoder, rows in zip(self._encoders, self.dev_triplets, strict=True):
+            vectors = torch.from_numpy(encode(encoder, self._reader, rows.texts, 256, silent))
+            near, far = self._distances(*self._sides(vectors, rows.triplets))
+            right.append(triplet_accuracy(-near.numpy(), -far.numpy()))
+        return "dev_triplets", float(np.mean(right))
+
+    def _sides(self, vectors: Tensor, triplets: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
+        """The vectors of anchors, positives and negatives, (n, d) each."""
+        anchors, positives, negatives = torch.from_numpy(triplets).to(vectors.device).T
+        return vectors[anchors], vectors[positives], vectors[negatives]
+
+    def _distances(self, anchors: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
+        """d⁺ and d⁻, (n,) each."""
+        distance = DISTANCES[self._settings.distance]
+        return distance(anchors, positives), distance(anchors, negatives)
+
+
+class TripletTask(_Triplets):
     """Batches of triplets, each for one network to learn from, and their mean loss."""
 
     def __init__(
@@ -265,8 +304,7 @@ class TripletTask:
         *,
         seed: int,
     ) -> None:
-        self.module = nn.ModuleList(encoders)
-        self._encoders, self._reader, self._settings, self._seed = encoders, reader, settings, seed
+        super().__init__(encoders, reader, settings, seed)
         self._train = [TripletRows.of(corpus.part("train")) for corpus in triplets]
         self._numbers = [[reader.numbers(text) for text in rows.texts] for rows in self._train]
         self.dev_triplets = [TripletRows.of(corpus.part("dev")) for corpus in triplets if "dev" in corpus.splits]
@@ -296,28 +334,83 @@ class TripletTask:
         back = torch.tensor([place for piece in pieces for place in piece]).argsort()
         return vectors[back.to(vectors.device)]
 
-    def dev(self) -> tuple[str, float]:
-        """Measure the share of dev's triplets that are right; of two networks the mean, each asked of its own kind."""
-        right = []
-        for encoder, rows in zip(self._encoders, self.dev_triplets, strict=True):
-            vectors = torch.from_numpy(encode(encoder, self._reader, rows.texts, 256, silent))
-            near, far = self._distances(*self._sides(vectors, rows.triplets))
-            right.append(triplet_accuracy(-near.numpy(), -far.numpy()))
-        return "dev_triplets", float(np.mean(right))
-
-    def _sides(self, vectors: Tensor, triplets: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
-        """The vectors of anchors, positives and negatives, (n, d) each."""
-        anchors, positives, negatives = torch.from_numpy(triplets).to(vectors.device).T
-        return vectors[anchors], vectors[positives], vectors[negatives]
-
-    def _distances(self, anchors: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
-        """d⁺ and d⁻, (n,) each."""
-        distance = DISTANCES[self._settings.distance]
-        return distance(anchors, positives), distance(anchors, negatives)
-
 
 def _figures(near: Tensor, far: Tensor, *sides: Tensor) -> dict[str, Tensor]:
     """The share of a batch's triplets that are right, and the standard deviation of their cosines."""
+    return {"right": (near < far).double().mean(), "spread": _cosines(*sides).std(correction=0)}
+
+
+def _cosines(*sides: Tensor) -> Tensor:
+    """Of each triplet the cosine of the anchor with the positive, then that with the negative, (2 n,)."""
     anchors, positives, negatives = (side.detach() for side in sides)
-    cosines = torch.cat([F.cosine_similarity(anchors, other) for other in (positives, negatives)])
-    return {"right": (near < far).double().mean(), "spread": cosines.std(correction=0)}
+    return torch.cat([F.cosine_similarity(anchors, other) for other in (positives, negatives)])
+
+
+# --- task, streamed ----------------------------------------------------------------------------------------------
+
+LANE = 16  # triplets of a batch that a lane gives
+
+
+class StreamedTask(_Triplets):
+    """Batches out of a folder of shards: each process reads and encodes the lanes that are its own.
+
+    The loss is the mean over the whole batch. As it is a sum over triplets, processes tell one another their sums only.
+    What is drawn for a lane is drawn from its own seed, so that it is the same whichever process has it.
+    """
+
+    def __init__(
+        self, encoder: Encoder, triplets: Streamed, reader: Reader, settings: ThematicSettings, *, seed: int
+    ) -> None:
+        super().__init__([encoder], reader, settings, seed)
+        self._corpus = triplets
+        self.dev_triplets = [TripletRows.of(triplets.part("dev"))] if "dev" in triplets.sizes else []
+        self._epoch = 0
+
+    def batches(self, epoch: int) -> Lanes:
+        settings, seed = self._settings, self._seed * 100_003 + epoch
+        lanes = max(1, settings.batch // LANE)
+        self._epoch = epoch
+        return Lanes(self._corpus, lanes=lanes, size=settings.batch, run=settings.neighbours, seed=seed)
+
+    def loss(self, batch: Share) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+        here = torch.zeros(len(SUMS), dtype=torch.float64, device=self._device)
+        for lane in processes.share(range(len(batch))):
+            texts = batch.rows(lane)
+            if texts[0]:
+                torch.manual_seed(zlib.crc32(f"{self._seed}/{self._epoch}/{batch.number}/{lane}".encode()))
+                here = here + self._lane(texts)
+        if not here.requires_grad:  # nothing of this batch is here, and yet there is a way back
+            here = (
+                here + 0.0 * [parameter for parameter in self.module.parameters() if parameter.requires_grad][-1].sum()
+            )
+        sums = dict(zip(SUMS, processes.gathered(here[None], processes.size()).sum(0), strict=True))
+        return sums["loss"] / sums["triplets"], partial(_figures_of_sums, sums)
+
+    def _lane(self, texts: Texts) -> Tensor:
+        """The sums over a lane's triplets, float64 (len(SUMS),)."""
+        settings, reader = self._settings, self._reader
+        sentences = list(dict.fromkeys(text for column in texts for text in column))
+        place = {text: row for row, text in enumerate(sentences)}
+        triplets = np.array([[place[text] for text in column] for column in texts], dtype=np.int64).T
+        rows = reader.batch([reader.numbers(text) for text in sentences])
+        sides = self._sides(embed_alone(self._encoders[0], settings.half, *rows), triplets)
+        near, far = self._distances(*sides)
+        losses = LOSSES[settings.loss](settings.scale * near, settings.scale * far)
+        cosines = _cosines(*sides).double()
+        figures = (losses.double().sum(), (near < far).double().sum(), cosines.sum(), (cosines**2).sum())
+        return torch.stack([*figures, losses.new_tensor(len(losses), dtype=torch.float64)])
+
+    @property
+    def _device(self) -> torch.device:
+        return next(self.module.parameters()).device
+
+
+SUMS = ("loss", "right", "cosines", "squares", "triplets")  # over the triplets of a batch
+
+
+def _figures_of_sums(sums: dict[str, Tensor]) -> dict[str, Tensor]:
+    """What `_figures` gives, out of sums; there are two cosines for each triplet."""
+    found = {name: value.detach() for name, value in sums.items()}
+    pairs = 2 * found["triplets"]
+    variance = found["squares"] / pairs - (found["cosines"] / pairs) ** 2
+    return {"right": found["right"] / found["triplets"], "spread": variance.clamp(min=0).sqrt()}

@@ -214,7 +214,7 @@ def embed(encoder: nn.Module, reader: Reads, rows: list[list[int]], *, half: boo
 
     With `half` the encoder runs in bfloat16, on CUDA only.
     """
-    return processes.shared(partial(_embedded, encoder, half), *reader.batch(rows))
+    return processes.shared(partial(embed_alone, encoder, half), *reader.batch(rows))
 
 
 def embed_in_chunks(encoder: nn.Module, reader: Reads, rows: list[list[int]], *, half: bool = False) -> Tensor:
@@ -253,7 +253,8 @@ class _Chunks(torch.autograd.Function):
         return None, None, None, None
 
 
-def _embedded(encoder: nn.Module, half: bool, numbers: Tensor, lengths: Tensor) -> Tensor:
+def embed_alone(encoder: nn.Module, half: bool, numbers: Tensor, lengths: Tensor) -> Tensor:
+    """Encode rows of word numbers, padded, with their lengths, in this process."""
     device = next(encoder.parameters()).device
     with torch.autocast(device.type, torch.bfloat16, enabled=half and device.type == "cuda"):
         vectors: Tensor = encoder(numbers.to(device), lengths.to(device))
@@ -269,7 +270,7 @@ def encode(encoder: nn.Module, reader: Reads, sentences: list[str], batch_size: 
     with torch.inference_mode():
         for start in range(0, len(order), batch_size):
             batch = order[start : start + batch_size]
-            part = _embedded(encoder, False, *reader.batch([rows[row] for row in batch])).cpu().numpy()  # (b, d)
+            part = embed_alone(encoder, False, *reader.batch([rows[row] for row in batch])).cpu().numpy()  # (b, d)
             vectors = np.empty((len(rows), part.shape[1]), part.dtype) if vectors is None else vectors
             vectors[batch] = part
             progress(min(start + batch_size, len(order)), len(order), "encoding")

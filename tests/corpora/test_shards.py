@@ -214,7 +214,11 @@ def test_the_fingerprint_is_of_rows_and_their_order(tmp_path: Path) -> None:
 def test_rows_keep_their_order_and_bytes(tmp_path: Path) -> None:
     rows = [{"text": f"Größe {n} 東京", "score": n / 7, "split": ("train", "dev")[n % 2]} for n in range(20_001)]
     counts = write_parquet(iter(rows), tmp_path / "a.parquet")
-    assert counts == {"rows": 20_001, "splits": {"train": 10_001, "dev": 10_000}}
+    assert counts == {
+        "rows": 20_001,
+        "splits": {"train": 10_001, "dev": 10_000},
+        "train": [4096, 4096, 1809],
+    }
     assert list(read_parquet(tmp_path / "a.parquet")) == rows
     write_parquet(iter(rows), tmp_path / "b.parquet")
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
@@ -222,7 +226,7 @@ def test_rows_keep_their_order_and_bytes(tmp_path: Path) -> None:
 
 
 def test_no_row_is_a_shard_with_columns(tmp_path: Path) -> None:
-    assert write_parquet([], tmp_path / "a.parquet", ("text", "split")) == {"rows": 0, "splits": {}}
+    assert write_parquet([], tmp_path / "a.parquet", ("text", "split")) == {"rows": 0, "splits": {}, "train": [0]}
     assert parquet.read_table(tmp_path / "a.parquet").column_names == ["text", "split"]
 
 

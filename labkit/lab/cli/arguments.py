@@ -148,10 +148,13 @@ def check_free(path: Path, option: str, *, force: bool) -> None:
 def opened_corpus(name: str) -> Corpus:
     """The corpus of this name or in this file; a file's corpus is called by its path, so that it is found again."""
     from labkit.corpora import CORPORA, load
+    from labkit.corpora.streamed import Streamed
 
     with step(f"corpus {name} opened"):
         if name in CORPORA or not Path(name).exists():
             return load(name)
+        if Path(name).is_dir() and isinstance(corpus := load(name), Streamed):
+            return Streamed(corpus.manifest, name=str(Path(name)))
         return replace(corpus_of_file(Path(name)), name=str(Path(name)))
 
 
@@ -167,11 +170,12 @@ def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
 def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> Corpus:
     """The corpus that is named; where none is, the one that the run says it was trained on."""
     from labkit.corpora import CORPORA
+    from labkit.corpora.shards import is_shards
 
     if named is not None:
         return opened_corpus(named)
     name = record["corpus"]
-    if name not in CORPORA and not Path(name).is_file():
+    if name not in CORPORA and not (Path(name).is_file() or is_shards(name)):
         raise ValueError(
             f"run {str(run)!r} was trained on {name!r}, which is neither a known corpus nor a file seen from this "
             "folder; name its corpus or another with --corpus"

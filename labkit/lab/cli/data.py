@@ -261,9 +261,7 @@ def make(
         work = executor or (f"local:{workers}" if workers else None)
         if form is not None:
             if limit is not None:
-                raise ValueError(
-                    f"--limit is {limit}, but shards take whole files; leave --limit or --format out"
-                )
+                raise ValueError(f"--limit is {limit}, but shards take whole files; leave --limit or --format out")
             _clear_shards(out, force=force)
             record, text = _make_shards(articles, out, plan, work or "local")
         elif len(articles) > 1:
