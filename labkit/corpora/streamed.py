@@ -90,7 +90,7 @@ class Streamed(Triplets):
             groups = [groups[place] for place in dict.fromkeys(at.tolist())]
             each = -(-count // len(groups))
         rows = [row for group in groups for row in _group(self.manifest, *group, split).slice(0, each).to_pylist()]
-        return _triplets(rows, self.name)
+        return _triplets(rows[:count], self.name)
 
     def held(self) -> Triplets:
         """All rows in memory, or a ValueError where they are too many."""
@@ -128,12 +128,12 @@ def _group(manifest: Manifest, number: int, group: int, split: str, columns: Seq
     try:
         with parquet.ParquetFile(manifest.path(number)) as file:
             table = file.read_row_group(group, columns=wanted, use_threads=False)
-    except (arrow.ArrowException, OSError, IndexError, ValueError) as reason:
+        return table.filter(compute.equal(table["split"], split)) if split else table
+    except (arrow.ArrowException, OSError, LookupError, ValueError) as reason:
         raise ValueError(
             f"{manifest.path(number)} is not what the manifest beside it says ({' '.join(str(reason).split())[:120]}); "
             "`labkit data check` compares them all; make or fetch the folder again"
         ) from None
-    return table.filter(compute.equal(table["split"], split)) if split else table
 
 
 def _triplets(rows: list[dict[str, Any]], name: str) -> Triplets:

@@ -25,6 +25,7 @@ from labkit.runs import History, Snapshots, read_checkpoint, read_run
 from labkit.sentpwnet.method import PairSettings, SentPWNet
 from labkit.training import Training, loop, train
 from labkit.training.loop import Adam, clip_, cuda_or_cpu, device_of, gradient_length
+from tests.sharded import sharded
 
 SMALL = PairSettings(epochs=6, patience=0, size=12, dimension=8, dropout=0.3, batch=32)
 
@@ -208,6 +209,7 @@ RESUMED = [
     *[("sentpwnet", SENTPWNET | {"sparse": sparse}, step) for sparse in (True, False) for step in (0, 1, 9, 13)],
     *[("pthought", PTHOUGHT | {"dropout": 0.3, "tune": tune}, step) for tune in (False, True) for step in (0, 3, 5)],
     ("thematic", THEMATIC | {"dropout": 0.3}, 7),
+    *[("streamed", THEMATIC | {"dropout": 0.3, "rule": "adjacent"}, step) for step in (1, 4)],
 ]
 
 
@@ -217,7 +219,13 @@ def test_resumed_equals_uninterrupted_bit_for_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, settings: dict[str, Any], step: int
 ) -> None:
     """Stopped after any step, in the middle of an epoch too, and gone on with by another object."""
-    corpus = {"sentpwnet": few, "pthought": lambda: few("captions", 45), "thematic": lambda: few("articles", 6)}[name]()
+    corpus = {
+        "sentpwnet": few,
+        "pthought": lambda: few("captions", 45),
+        "thematic": lambda: few("articles", 6),
+        "streamed": lambda: sharded(few("articles", 6)),
+    }[name]()
+    name = "thematic" if name == "streamed" else name
     METHODS[name](**settings).fit(corpus, seed=3, folder=tmp_path / "straight")
     monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)  # after every step
     whole, count = loop._Loop._step, 0

@@ -24,6 +24,7 @@ from labkit.sentpwnet.method import PairSettings, PairTask, SentPWNet
 from labkit.training import Training, encoders, processes
 from labkit.training.loop import device_of
 from labkit.training.reader import reader_and_vectors
+from tests.sharded import sharded
 from tests.waiting import until
 
 
@@ -77,6 +78,7 @@ TRAININGS: dict[str, tuple[dict[str, Any], str, int]] = {
     "pthought": ({"hidden": 6, "decoder_hidden": 6, "batch": 17, "dimension": 8, "tune": True}, "captions", 100),
     "film-deep": ({"size": 4, "filters": 8, "batch": 99, "base": "mean-vectors", "random": 2}, "topics", 300),
     "pv-dbow": ({"size": 8, "batch": 17}, "topics", 120),
+    "streamed": ({"size": 12, "dimension": 8, "batch": 67}, "articles", 8),  # thematic, from a folder of shards
 }
 # How far vectors may be apart. film-deep begins with cosines that differ by 1e-4 only, so that float32's rounding
 # counts in its gradient, and Adam's step is the same however short that is; in float64 two are one to 1e-13.
@@ -91,11 +93,13 @@ TWO_ROWS = (
 def method_of(name: str, processes: int) -> tuple[Any, Corpus]:
     """For three processes batches are of two rows where they can be, so that one of them has none."""
     settings, corpus, rows = TRAININGS[name]
+    entry = METHODS["thematic" if name == "streamed" else name]
     if processes == 3 and name in TWO_ROWS:
         settings, rows = {**settings, "batch": 2}, 30
-    if "dropout" in {field.name for field in fields(METHODS[name].method.Settings)}:
+    if "dropout" in {field.name for field in fields(entry.method.Settings)}:
         settings = {**settings, "dropout": 0.4}
-    return METHODS[name](**settings, epochs=2, patience=0, device="cpu"), load(corpus).take(range(rows))
+    opened = load(corpus).take(range(rows))
+    return entry(**settings, epochs=2, patience=0, device="cpu"), sharded(opened) if name == "streamed" else opened
 
 
 def fit(folder: str, name: str, processes: int, epochs: int = 2) -> None:
@@ -208,7 +212,7 @@ def test_three_processes_give_the_gradient_of_one(three: Path) -> None:
 
 def test_every_method_that_learns_by_gradient_is_tried() -> None:
     learning = {name for name, entry in METHODS.items() if issubclass(entry.method.Settings, Training)}
-    assert set(TRAININGS) == learning
+    assert set(TRAININGS) == learning | {"streamed"}
 
 
 def check_training(folder: Path, name: str, processes: int) -> None:
@@ -221,7 +225,7 @@ def check_training(folder: Path, name: str, processes: int) -> None:
         torch.set_num_threads(threads)
     found, texts, apart = read_run(folder), corpus.sentences(), APART.get(name, 1e-6)
     assert found.state == "finished"
-    np.testing.assert_allclose(METHODS[name]().load(folder).encode(texts), alone.encode(texts), rtol=0, atol=apart)
+    np.testing.assert_allclose(type(alone)().load(folder).encode(texts), alone.encode(texts), rtol=0, atol=apart)
     np.testing.assert_allclose(found.snapshots.vectors, alone.snapshots.vectors, rtol=0, atol=apart)
     assert found.history.columns == alone.history.columns
     for column in found.history.columns:

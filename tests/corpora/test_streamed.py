@@ -1,0 +1,239 @@
+"""Triplets that are streamed: the same rows as in memory, each once an epoch, whoever reads which lane."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow as arrow
+import pyarrow.parquet as parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labkit.corpora import Triplets, load, shards, streamed
+from labkit.corpora.files import read_corpus
+from labkit.corpora.shards import MANIFEST, Making, manifest_of, write_parquet
+from labkit.corpora.streamed import Lanes, Streamed
+from labkit.executors import Local
+from labkit.progress import collected
+from labkit.thematic.making import triplets_and_funnel
+from tests.sharded import sharded
+
+SPLITS = ("train", "train", "dev", "train", "test")
+COLUMNS = ("anchor", "positive", "negative", "split")
+
+
+@pytest.fixture(autouse=True)
+def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "GROUP", 16)
+
+
+def numbered(task: tuple[int, int], path: Path) -> dict[str, object]:
+    """So many rows, whose texts say who they are."""
+    number, count = task
+    rows = [
+        dict(zip(COLUMNS, (*(f"{role}{number}/{n}" for role in "apn"), SPLITS[n % 5]), strict=True))
+        for n in range(count)
+    ]
+    return write_parquet(rows, path, COLUMNS)
+
+
+def folder_of(place: Path, counts: list[int]) -> Streamed:
+    """A folder of shards with so many rows each."""
+    with Making(
+        place, {"kind": "triplets", "settings": {}, "sources": [], "versions": shards.versions_here()}
+    ) as making:
+        making.run(numbered, {n: (n, count) for n, count in enumerate(counts)}, Local(1))
+        return Streamed(making.finish(len(counts)))
+
+
+def train_of(corpus: Streamed) -> list[tuple[str, ...]]:
+    rows = shards.read_shards(corpus.manifest)
+    return [tuple(row[name] for name in COLUMNS[:3]) for row in rows if row["split"] == "train"]
+
+
+def of_batch(lanes: Lanes, number: int) -> list[tuple[str, ...]]:
+    share = lanes[number]
+    return [row for lane in range(len(share)) for row in zip(*share.rows(lane), strict=True)]
+
+
+# --- the corpus ----------------------------------------------------------------------------------------------------
+
+
+def test_it_has_the_rows_of_the_corpus_in_memory() -> None:
+    articles = load("articles").take(range(30))
+    corpus = sharded(articles, 1)
+    made, _ = triplets_and_funnel(articles)  # type: ignore[arg-type]
+    assert isinstance(corpus, Triplets)
+    assert corpus.sizes == made.sizes
+    assert len(corpus) == len(made)
+    for split in made.sizes:
+        found, expected = corpus.part(split), made.part(split)
+        assert list(found.rows()) == list(expected.rows())
+        assert found.sentences() == expected.sentences()
+    assert corpus.anchors == made.anchors
+    assert corpus.extra == made.extra
+    assert list(corpus.take([3, 1]).rows()) == list(made.take([3, 1]).rows())
+    assert corpus.fingerprint == corpus.manifest.fingerprint
+
+
+def test_names_of_folders_are_names_of_corpora(tmp_path: Path) -> None:
+    corpus = folder_of(tmp_path / "out", [40])
+    opened = load(tmp_path / "out")
+    assert isinstance(opened, Streamed)
+    assert (opened.name, opened.fingerprint) == ("out", corpus.fingerprint)
+    (tmp_path / "half").mkdir()
+    (tmp_path / "half" / "plan.json").write_text("{}")
+    with pytest.raises(ValueError, match="half are not all made yet"):
+        load(tmp_path / "half")
+
+
+def test_nothing_is_read_for_what_the_manifest_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = folder_of(tmp_path / "out", [40, 25])
+    monkeypatch.setattr(streamed, "_group", None)
+    assert repr(corpus) == "Streamed('out', 65 rows: train 39, dev 13, test 13)"
+    assert len(corpus.part("train")) == 39
+    assert corpus.part("train").sizes == {"train": 39}
+    assert len(corpus.fingerprint) == 64
+
+
+def test_of_many_rows_of_dev_some_are_asked_and_a_note_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = folder_of(tmp_path / "out", [100, 60])
+    monkeypatch.setattr(streamed, "MOST_MEASURED", 10)
+    with collected() as notes:
+        dev = corpus.part("dev")
+    assert 8 <= len(dev) <= 10
+    assert {anchor.partition("/")[0] for anchor in dev.anchors} == {"a0", "a1"}  # from all over
+    assert "dev has 32 triplets: 10 of them, from all over, are asked" in str(notes)
+    assert set(dev.splits) == {"dev"}
+
+
+def test_a_sample_is_spread_over_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = folder_of(tmp_path / "out", [160, 160, 160])
+    monkeypatch.setattr(streamed, "SPREAD", 6)
+    sample = corpus.sample(60)
+    assert 6 * 9 <= len(sample) <= 60
+    assert {anchor.partition("/")[0] for anchor in sample.anchors} == {"a0", "a1", "a2"}
+    assert len(corpus.sample(10**6)) == 288
+
+
+def test_more_rows_than_fit_are_refused_for_who_cannot_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = folder_of(tmp_path / "out", [40])
+    monkeypatch.setattr(streamed, "MOST_HELD", 39)
+    with pytest.raises(
+        ValueError, match=r"has 40 triplets in its shards, more than the 39 that are read into memory; the"
+    ):
+        corpus.sentences()
+    assert len(corpus.part("train").sentences()) == 3 * 24
+
+
+def test_what_is_no_split_of_it(tmp_path: Path) -> None:
+    corpus = folder_of(tmp_path / "out", [2])
+    with pytest.raises(ValueError, match="has no row in split 'dev'"):
+        corpus.part("dev")
+    with pytest.raises(ValueError, match="split is 'all', expected train, dev or test"):
+        corpus.part("all")
+    with pytest.raises(ValueError, match="has shards of vectors, expected triplets"):
+        Streamed(replace(corpus.manifest, plan={"kind": "vectors"}))
+    with pytest.raises(ValueError, match="has no rows"):
+        folder_of(tmp_path / "none", [0])
+
+
+# --- an epoch ------------------------------------------------------------------------------------------------------
+
+
+@given(
+    counts=st.lists(st.integers(0, 70), min_size=1, max_size=6).filter(any),
+    lanes=st.integers(1, 9),
+    size=st.integers(1, 40),
+    run=st.integers(1, 5),
+    window=st.integers(1, 6),
+)
+@settings(deadline=None, max_examples=25)
+def test_each_row_of_train_once_an_epoch(
+    tmp_path_factory: pytest.TempPathFactory, counts: list[int], lanes: int, size: int, run: int, window: int
+) -> None:
+    corpus = folder_of(tmp_path_factory.mktemp("some") / "out", counts)
+    if not corpus.sizes.get("train"):
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streamed, "WINDOWS", window)
+        order = Lanes(corpus, lanes=lanes, size=size, run=run, seed=3)
+        batches = [of_batch(order, number) for number in range(len(order))]
+        again = Lanes(corpus, lanes=lanes, size=size, run=run, seed=3)
+        for number in range(len(order) - 1, -1, -1):  # asked for in any order, and by whoever
+            assert of_batch(again, number) == batches[number]
+    assert Counter(row for batch in batches for row in batch) == Counter(train_of(corpus))
+    assert all(len(batch) <= max(size, run) + lanes * run for batch in batches)
+
+
+def test_another_epoch_has_another_order_and_runs_stay_together(tmp_path: Path) -> None:
+    corpus = folder_of(tmp_path / "out", [200, 200, 200])
+    one, other = (Lanes(corpus, lanes=2, size=8, run=4, seed=seed) for seed in (1, 2))
+    assert [of_batch(one, n) for n in range(len(one))] != [of_batch(other, n) for n in range(len(other))]
+    place = {row: at for at, row in enumerate(train_of(corpus))}
+    rows = [place[row] for n in range(len(one)) for row in of_batch(one, n)]
+    following = sum(later == earlier + 1 for earlier, later in pairwise(rows))
+    assert following >= len(rows) // 2  # of four in a run three follow the one before
+    assert following < len(rows) * 0.8
+
+
+def test_a_lane_has_shards_of_its_own(tmp_path: Path) -> None:
+    """Whoever reads half of the lanes opens half of the shards."""
+    corpus = folder_of(tmp_path / "out", [100] * 8)
+    order = Lanes(corpus, lanes=4, size=32, run=4, seed=0)
+    seen = [
+        {anchor.partition("/")[0] for number in range(len(order)) for anchor in order[number].rows(lane)[0]}
+        for lane in range(4)
+    ]
+    assert [len(names) for names in seen] == [2, 2, 2, 2]
+    assert len(set().union(*seen)) == 8
+
+
+def test_a_lane_holds_few_groups_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = folder_of(tmp_path / "out", [320])
+    monkeypatch.setattr(streamed, "WINDOWS", 2)
+    opened: list[int] = []
+    read = streamed._group
+    monkeypatch.setattr(streamed, "_group", lambda *given: opened.append(given[2]) or read(*given))
+    order = Lanes(corpus, lanes=1, size=8, run=4, seed=0)
+    assert opened == []
+    for number in range(len(order)):
+        of_batch(order, number)
+    assert sorted(opened) == list(range(20))  # each group once: no batch opens again what one before it had
+
+
+def test_numbers_that_are_none_of_the_epoch(tmp_path: Path) -> None:
+    order = Lanes(folder_of(tmp_path / "out", [40]), lanes=2, size=8, run=4, seed=0)
+    assert [share.number for share in order[1:3]] == [1, 2]
+    with pytest.raises(IndexError):
+        order[len(order)]
+
+
+@pytest.mark.parametrize("harm", ["rows", "groups", "gone", "column"])
+def test_a_folder_that_is_not_what_its_manifest_says(tmp_path: Path, harm: str) -> None:
+    folder_of(tmp_path / "out", [40])
+    path, said = tmp_path / "out" / "part-00000.parquet", json.loads((tmp_path / "out" / MANIFEST).read_text())
+    if harm == "rows":
+        said["shards"][0]["train"][0] = 3
+    elif harm == "groups":
+        said["shards"][0]["train"] = [10] * 9
+    elif harm == "gone":
+        path.unlink()
+    else:
+        parquet.write_table(arrow.table({"anchor": ["a"]}), path)
+    (tmp_path / "out" / MANIFEST).write_text(json.dumps(said))
+    order = Lanes(Streamed(manifest_of(tmp_path / "out")), lanes=1, size=8, run=4, seed=0)
+    with pytest.raises(ValueError, match=r"part-00000.parquet .*make or fetch the folder again"):
+        list(map(partial(of_batch, order), range(len(order))))
+
+
+def test_rows_written_to_a_file_are_read_as_the_same_corpus(tmp_path: Path) -> None:
+    corpus = folder_of(tmp_path / "out", [30, 30])
+    write_parquet(corpus.rows(), tmp_path / "one.parquet")
+    assert list(read_corpus(tmp_path / "one.parquet").rows()) == list(corpus.rows())
