@@ -6,6 +6,9 @@ and disambiguation pages. Bodies repeat from 2,000 different ones, titles do not
 process of its own. Memory is the largest sum of resident bytes of that process and its workers, looked at twenty times
 a second; rates are given by the clock, and by the CPU seconds of all processes, for a machine that others use too.
 
+Then the official multistream form, in parts with their indices, becomes a folder of shards, by one process and by
+more: the shards must be the same, byte by byte. The two are run in turn, so that both meet the same load.
+
     python -m benchmarks dump
 """
 
@@ -15,20 +18,24 @@ import bz2
 import os
 import random
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 from benchmarks.machine import describe
 from labkit.corpora.generators import articles
+from labkit.corpora.shards import manifest_of
 
 RUNS = {10_000: (1, 2), 100_000: (2,)}  # articles -> numbers of workers
 BODIES, SEED = 2_000, 5
+PARTS, PART, STREAM = 8, 3_000, 100  # files, articles of each, pages of a stream as in the official dumps
+WORKERS, TURNS = (1, 2, 4), 2
 HEAD = (
     '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" xml:lang="en"><siteinfo><namespaces>'
     '<namespace key="0"/><namespace key="6">File</namespace><namespace key="14">Category</namespace></namespaces>'
@@ -46,6 +53,14 @@ COLUMNS = (
     "MB/s",
     "triplets",
     "peak MB",
+)
+SHARDS = (
+    "import sys, time; from labkit.executors import Local; from labkit.thematic.making import write_shards\n"
+    "if __name__ == '__main__':\n"
+    "    start = time.perf_counter()\n"
+    "    manifest, funnel = write_shards(sys.argv[3:], sys.argv[1], executor=Local(int(sys.argv[2])), size=2**20)\n"
+    "    took = time.perf_counter() - start\n"
+    "    print(took, funnel.read('articles'), manifest.rows)\n"
 )
 CALL = (
     "import sys, time; from labkit.thematic.making import write_triplets\n"
@@ -70,14 +85,76 @@ def main() -> str:
                 shown = (f"{figure:,.1f}" if figure < 10 else f"{figure:,.0f}" for figure in figures)
                 lines.append(f"| {count:,} | {workers} | {sizes} | {' | '.join(shown)} |")
                 print(lines[-1], file=sys.stderr, flush=True)
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *sharded()])
 
 
-def measured(dump: Path, out: Path, workers: int) -> tuple[float, ...]:
+def sharded() -> list[str]:
+    """The table of shards."""
+    columns = ("workers", "s", "CPU s", "articles/s", "MB of XML/s", "MB/CPU s", "triplets", "shards", "peak MB")
+    lines = [f"| {' | '.join(columns)} |", "| ---: " * len(columns) + "|"]
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        parts, plain = write_parts(place)
+        packed = sum(part.stat().st_size for part in parts)
+        figures: dict[int, list[tuple[float, ...]]] = {}
+        digests = set()
+        for turn in range(TURNS):
+            for workers in WORKERS:
+                out = place / f"shards-{workers}-{turn}"
+                found = measured(parts[0], out, workers, call=SHARDS, words=[str(out), str(workers), *map(str, parts)])
+                figures.setdefault(workers, []).append(found)
+                digests.add(manifest_of(out).fingerprint)
+                print(workers, found, file=sys.stderr, flush=True)
+        shards = len(manifest_of(out).shards)
+        for workers, turns in figures.items():
+            taken, cpu, pages, triplets, peak = (statistics.median(column) for column in zip(*turns, strict=True))
+            row = (taken, cpu, pages / taken, plain / taken / 1e6, plain / cpu / 1e6, triplets, shards, peak / 1e6)
+            lines.append(
+                f"| {workers} | {' | '.join(f'{each:,.2f}' if each < 10 else f'{each:,.0f}' for each in row)} |"
+            )
+    one, two = (statistics.median(taken for taken, *_ in figures[workers]) for workers in (1, 2))
+    same = "the same" if len(digests) == 1 else f"{len(digests)} different"
+    return [
+        f"{PARTS} parts in the multistream form, {packed / 1e6:,.0f} MB packed, {plain / 1e6:,.0f} not; medians of {TURNS}.",
+        "",
+        *lines,
+        "",
+        f"All made {same} shards, byte by byte. Two processes are {one / two:.2f} times as fast as one.",
+    ]
+
+
+def write_parts(
+    folder: Path, parts: int = PARTS, articles_of_part: int = PART, seed: int = SEED
+) -> tuple[list[Path], int]:
+    """A dump as it is published: part files, each of many streams, with an index beside it; its bytes unpacked."""
+    rng = random.Random(seed)
+    bodies = [wikitext(unit[0], rng) for unit in islice(articles.units(seed), BODIES)]
+    pages = _pages(bodies, parts * articles_of_part, rng)
+    paths, size, number = [], 0, 0
+    for part in range(1, parts + 1):
+        path = folder / f"made-pages-articles-multistream{part}.xml-p{number + 1}p{number + articles_of_part}.bz2"
+        index = folder / path.name.replace(f"multistream{part}.xml", f"multistream-index{part}.txt")
+        with path.open("wb") as file, bz2.open(index, "wt", encoding="utf-8") as names:
+            file.write(bz2.compress(HEAD.encode()))
+            while True:
+                stream = list(islice(pages, STREAM))
+                for page in stream:
+                    names.write(f"{file.tell()}:{number}:{page.split('<title>')[1].split('</title>')[0]}\n")
+                    number += 1
+                file.write(bz2.compress("".join(stream).encode()))
+                size += sum(map(len, stream))
+                if number >= part * articles_of_part or not stream:
+                    break
+            file.write(bz2.compress(b"</mediawiki>\n"))
+        paths.append(path)
+    return paths, size
+
+
+def measured(dump: Path, out: Path, workers: int, *, call: str = "", words: Sequence[str] = ()) -> tuple[float, ...]:
     """Seconds, CPU seconds, pages read, triplets, peak bytes of all processes."""
     script = out.with_name("make.py")
-    script.write_text(CALL, encoding="utf-8")
-    command = [sys.executable, str(script), str(dump), str(out), str(workers)]
+    script.write_text(call or CALL, encoding="utf-8")
+    command = [sys.executable, str(script), *(words or [str(dump), str(out), str(workers)])]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
     before = _cpu()
     running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)

@@ -115,15 +115,16 @@ RunFolders = Annotated[
 CorpusName = Annotated[
     str | None,
     typer.Option(
-        help="A corpus' name, or a file of your own (CSV, TSV, TXT, JSONL, Parquet); where it can be left out, that of "
-        "the run.",
+        help="A corpus' name, a file of your own (CSV, TSV, TXT, JSONL, Parquet), or a folder of shards; where it can "
+        "be left out, that of the run.",
         autocompletion=complete_corpora,
     ),
 ]
 AnyCorpus = Annotated[
     str,
     typer.Argument(
-        help="A corpus' name, or a file of your own (CSV, TSV, TXT, JSONL, Parquet).", autocompletion=complete_corpora
+        help="A corpus' name, a file of your own (CSV, TSV, TXT, JSONL, Parquet), or a folder of shards.",
+        autocompletion=complete_corpora,
     ),
 ]
 

@@ -114,8 +114,12 @@ def check(
     """Read a corpus to its end and say what is in it, or what is wrong with it and in which row."""
     from labkit.corpora import CORPORA, Sentences, load
     from labkit.corpora.files import contradictions
+    from labkit.corpora.shards import is_making, is_shards
     from labkit.progress import note
 
+    if is_shards(name) or is_making(name):
+        show_result(*_checked_shards(Path(name)), json=json)
+        return
     here = name in CORPORA or not Path(name).exists()
     if name in CORPORA and encoding != "utf-8-sig":
         raise ValueError(f"--encoding is {encoding!r}, but {name} is not a file of your own; leave it out")
@@ -143,6 +147,29 @@ def check(
         record |= {"difficulty": asdict(measured)}
         lines.append(str(measured))
     show_result(record, "\n".join(lines), json=json)
+
+
+def _checked_shards(folder: Path) -> tuple[dict[str, Any], str]:
+    """What is in a folder of shards, after each was compared with what the manifest says."""
+    from labkit.atomic import amount
+    from labkit.corpora.shards import checked
+
+    with step("compared"), terminal("shard") as progress:
+        manifest = checked(folder, progress=progress)
+    size = sum(shard.bytes for shard in manifest.shards)
+    record = {
+        "name": str(folder),
+        "kind": manifest.plan["kind"],
+        "shards": len(manifest.shards),
+        "rows": manifest.rows,
+        "splits": manifest.splits,
+        "bytes": size,
+        "fingerprint": manifest.fingerprint,
+    }
+    splits = ", ".join(f"{split} {count:,}" for split, count in manifest.splits.items())
+    what = f"{manifest.plan['kind']} in {len(manifest.shards):,} shards of {amount(size)}, {manifest.rows:,} rows"
+    last = f"every shard is the one that was made, fingerprint {manifest.fingerprint[:16]}"
+    return record, f"{what}{': ' if splits else ''}{splits}\n{last}"
 
 
 FROM_TEXTS = (

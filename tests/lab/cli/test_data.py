@@ -267,3 +267,58 @@ def test_options_of_triplets_are_not_of_a_corpus(labkit: Labkit) -> None:
         "the folder 'no' does not exist"
         in labkit("data", "make", "triplets", "--articles", "articles", "--out", "no/t.csv").mistake()
     )
+
+
+# --- shards ----------------------------------------------------------------------------------------------------------
+
+SHARDS = ("data", "make", "triplets", "--articles", "articles", "--format", "parquet", "--executor", "local:1")
+
+
+def test_a_folder_of_shards_is_made_checked_trained_on_and_gone_on_with(labkit: Labkit, tmp_path: Path) -> None:
+    made = labkit(*SHARDS, "--articles", "articles", "--out", "shards").out.splitlines()
+    assert made[-1] == "shards: 7,112 triplets of 160 articles in 2 shards"
+    assert labkit(*SHARDS, "--articles", "articles", "--out", "shards").out.splitlines() == made  # it is all there
+    said = labkit("data", "check", "shards").out.splitlines()
+    assert said[0].startswith("triplets in 2 shards of ")
+    assert said[0].endswith(" 7,112 rows: train 5,670, dev 741, test 701")
+    assert said[1].startswith("every shard is the one that was made, fingerprint ")
+    record = json.loads(labkit("data", "check", "shards", "--json").out)
+    assert (record["kind"], record["rows"], record["shards"]) == ("triplets", 7112, 2)
+    call = ("train", "thematic", "--corpus", "shards", "--epochs", "1", "--set", "size=8", "--out", "run")
+    figures = labkit(*call, "--device", "cpu").out.splitlines()
+    assert figures[-2].startswith("shards (test): triplet_accuracy 0.")
+    assert "\n\nshards, test\n\ntriplet_accuracy   0." in labkit("evaluate", "run").out
+    part = tmp_path / "shards" / "part-00000.parquet"
+    part.write_bytes(part.read_bytes()[:-1])
+    assert (
+        "part-00000.parquet is not the file that manifest.json speaks of" in labkit("data", "check", "shards").mistake()
+    )
+
+
+def test_shards_of_other_settings_are_refused_unless_forced(labkit: Labkit, tmp_path: Path) -> None:
+    labkit(*SHARDS, "--out", "shards")
+    mistake = labkit(*SHARDS, "--out", "shards", "--rule", "titles").mistake()
+    assert mistake == (
+        'shards has shards made with settings.rule "adjacent", now it is "titles"; name another folder, or remove it'
+    )
+    assert labkit(*SHARDS, "--out", "shards", "--rule", "titles", "--force").out.endswith(" in 1 shard\n")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("mine")
+    assert "holds 'thesis.txt' and no shards" in labkit(*SHARDS, "--out", "mine", "--force").mistake()
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "mistake"),
+    [
+        (("--format", "csv"), "--format is 'csv', expected parquet; for a file leave it out"),
+        (("--format", "parquet", "--limit", "3"), "--limit is 3, but shards take whole files"),
+        (("--articles", "articles"), "--articles names 2 sources, expected one; for more say --format parquet"),
+        (("--executor", "threads"), "executor is 'threads', expected local, local:N, ray or ray:HOST:PORT"),
+        (("--executor", "local:2", "--workers", "2"), "--workers is 2 and --executor 'local:2', which say the same"),
+        (("--format", "parquet", "--rows", "3"), "--rows is 3, which is of embedded corpora"),
+    ],
+)
+def test_options_of_shards(labkit: Labkit, words: tuple[str, ...], mistake: str) -> None:
+    call = ("data", "make", "triplets", "--articles", "articles", "--out", "t.csv", *words)
+    assert mistake in labkit(*call).mistake()
