@@ -164,7 +164,7 @@ class Ray:
         except ImportError:
             raise ValueError(
                 "the executor ray needs the package ray, which is not installed; "
-                "pip install 'labkit-embeddings[ray]', or take --executor local"
+                "pip install ray, or take --executor local"
             ) from None
         if not ray.is_initialized():
             try:

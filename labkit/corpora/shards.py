@@ -325,7 +325,7 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[d
 # --- repeats -----------------------------------------------------------------------------------------------------
 
 
-def key_of(text: str) -> bytes:
+def text_key(text: str) -> bytes:
     """Sixteen bytes for a text: two texts with the same are the same, but for one chance in 10^38 a pair."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
@@ -339,7 +339,7 @@ def write_keys(keys: Iterable[bytes], path: Path) -> None:
 
 
 def first_seen(files: Sequence[Path]) -> list[np.ndarray]:
-    """For each file of keys the places, in order, of what an earlier row or an earlier file has, int64.
+    """The places in each file of keys, in order, of what an earlier row or an earlier file has; int64.
 
     So many keys are compared at once as fit into memory, those of a range of values over all files at a time.
     """

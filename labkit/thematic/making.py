@@ -27,7 +27,7 @@ from typing import Any
 
 from labkit.corpora.files import read_articles, write_rows
 from labkit.corpora.records import Article, Articles, Triplets, hashed_split
-from labkit.corpora.shards import WORK, Making, Manifest, first_seen, key_of, plan_of, write_keys, write_parquet
+from labkit.corpora.shards import WORK, Making, Manifest, first_seen, text_key, plan_of, write_keys, write_parquet
 from labkit.corpora.table import CORPORA, load
 from labkit.executors import Executor, Local
 from labkit.progress import Progress, silent
@@ -335,7 +335,7 @@ def _made(share: _Share, path: Path) -> dict[str, Any]:
 
     def prepared() -> Iterator[Prepared]:
         for place, item in enumerate(source.items):
-            keys.append(key_of(item[0].title))
+            keys.append(text_key(item[0].title))
             if place in left_out:
                 tally.update({(READ, "articles"): 1, (rules.REPEATED, "articles"): 1})
                 continue

@@ -341,7 +341,7 @@ def _figures(near: Tensor, far: Tensor, *sides: Tensor) -> dict[str, Tensor]:
 
 
 def _cosines(*sides: Tensor) -> Tensor:
-    """Of each triplet the cosine of the anchor with the positive, then that with the negative, (2 n,)."""
+    """The cosines of all anchors with their positives, then with their negatives, (2 n,)."""
     anchors, positives, negatives = (side.detach() for side in sides)
     return torch.cat([F.cosine_similarity(anchors, other) for other in (positives, negatives)])
 

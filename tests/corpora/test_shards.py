@@ -23,7 +23,7 @@ from labkit.corpora.shards import (
     first_seen,
     is_making,
     is_shards,
-    key_of,
+    text_key,
     manifest_of,
     plan_of,
     read_parquet,
@@ -251,7 +251,7 @@ def test_the_first_stays_over_all_files(
     folder = tmp_path_factory.mktemp("keys")
     paths = [folder / f"{number}.npy" for number in range(len(files))]
     for path, texts in zip(paths, files, strict=True):
-        write_keys(map(key_of, texts), path)
+        write_keys(map(text_key, texts), path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shards, "PARTITION", partition)
         assert [found.tolist() for found in first_seen(paths)] == repeats_by_hand(files)
