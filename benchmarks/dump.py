@@ -115,7 +115,7 @@ def sharded() -> list[str]:
     one, two = (statistics.median(taken for taken, *_ in figures[workers]) for workers in (1, 2))
     same = "the same" if len(digests) == 1 else f"{len(digests)} different"
     return [
-        f"{PARTS} parts in the multistream form, {packed / 1e6:,.0f} MB packed, {plain / 1e6:,.0f} not; medians of {TURNS}.",
+        f"{PARTS} parts in the multistream form, {packed / 1e6:,.0f} MB packed, {plain / 1e6:,.0f} MB not.",
         "",
         *lines,
         "",

@@ -163,8 +163,7 @@ class Ray:
             import ray
         except ImportError:
             raise ValueError(
-                "the executor ray needs the package ray, which is not installed; "
-                "pip install ray, or take --executor local"
+                "Ray is not installed, and the executor ray needs it (or take --executor local); run pip install ray"
             ) from None
         if not ray.is_initialized():
             try:

@@ -27,7 +27,7 @@ from typing import Any
 
 from labkit.corpora.files import read_articles, write_rows
 from labkit.corpora.records import Article, Articles, Triplets, hashed_split
-from labkit.corpora.shards import WORK, Making, Manifest, first_seen, text_key, plan_of, write_keys, write_parquet
+from labkit.corpora.shards import WORK, Making, Manifest, first_seen, plan_of, text_key, write_keys, write_parquet
 from labkit.corpora.table import CORPORA, load
 from labkit.executors import Executor, Local
 from labkit.progress import Progress, silent

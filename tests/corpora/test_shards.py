@@ -23,11 +23,11 @@ from labkit.corpora.shards import (
     first_seen,
     is_making,
     is_shards,
-    text_key,
     manifest_of,
     plan_of,
     read_parquet,
     read_shards,
+    text_key,
     write_keys,
     write_parquet,
 )
