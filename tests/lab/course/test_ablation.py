@@ -297,7 +297,7 @@ def test_a_lead_has_the_interval_that_other_seeds_would_give_it() -> None:
 
 def test_a_figure_that_is_no_number_is_named() -> None:
     with pytest.raises(ValueError, match="ablation 'small' has no figure 'spearman'"):
-        SMALL.measured({"pearson": 0.5})
+        SMALL.measured("words", {"pearson": 0.5})
 
 
 def test_unknown_names_are_refused(tmp_path: Path) -> None:

@@ -69,7 +69,9 @@ def falling_by_deleting(alike, words, parts):  # type: ignore[no-untyped-def]
 
 def falling_by_keeping(alike, words, parts):  # type: ignore[no-untyped-def]
     kept = np.argsort(parts)
-    return torch.tensor([alike([words[at] for at in sorted(kept[: len(words) - count])]) for count in range(len(words))])
+    return torch.tensor(
+        [alike([words[at] for at in sorted(kept[: len(words) - count])]) for count in range(len(words))]
+    )
 
 
 def falling_in_turn(alike, words, parts):  # type: ignore[no-untyped-def]
@@ -109,6 +111,11 @@ def hits(parts, planted):  # type: ignore[no-untyped-def]
     return np.mean([each.argmax() == at for each, at in zip(parts, planted, strict=True)])
 
 
+def each(how):  # type: ignore[no-untyped-def]
+    """A mean over the sentences of something else than hits."""
+    return lambda parts, planted: np.mean([how(p, at) for p, at in zip(parts, planted, strict=True)])
+
+
 def hits_by_loops(parts, planted):  # type: ignore[no-untyped-def]
     found = 0
     for each, at in zip(parts, planted, strict=True):
@@ -120,14 +127,19 @@ RIGHT = {
     "12.1": [
         pairs_of_words,
         pairs_by_loops,
-        lambda A, B: torch.tensor(A) @ torch.tensor(B).T / torch.tensor(A).sum(0).norm() / torch.tensor(B).sum(0).norm(),
+        lambda A, B: (
+            torch.tensor(A) @ torch.tensor(B).T / torch.tensor(A).sum(0).norm() / torch.tensor(B).sum(0).norm()
+        ),
         lambda A, B: np.einsum("ud,vd->uv", A / np.linalg.norm(A.sum(0)), B / np.linalg.norm(B.sum(0))),
     ],
     "12.2": [
         lost,
         lost_by_popping,
         lambda alike, words: torch.tensor(
-            [alike(words) - alike([word for place, word in enumerate(words) if place != at]) for at in range(len(words))]
+            [
+                alike(words) - alike([word for place, word in enumerate(words) if place != at])
+                for at in range(len(words))
+            ]
         ),
     ],
     "12.3": [
@@ -145,7 +157,11 @@ RIGHT = {
         lambda one, other: interval(torch.tensor(one), torch.tensor(other), ddof=0),
         lambda one, other: stats.norm.interval(0.95, (one - other).mean(), stats.sem(one - other)),
     ],
-    "12.6": [hits, hits_by_loops, lambda parts, planted: sum(np.argmax(p) == at for p, at in zip(parts, planted)) / len(parts)],
+    "12.6": [
+        hits,
+        hits_by_loops,
+        lambda parts, planted: sum(np.argmax(p) == at for p, at in zip(parts, planted, strict=True)) / len(parts),
+    ],
     "12.7": [0.05 ** (1 / 20), 0.86, np.exp(np.log(0.05) / 20), torch.tensor(0.8609)],
 }
 WRONG = {
@@ -234,18 +250,18 @@ WRONG = {
                              (one - other).mean() + 1.96 * (one - other).std() / len(one)), "root of n"),
     ],
     "12.6": [
-        (lambda parts, planted: np.mean([abs(p).argmax() == at for p, at in zip(parts, planted)]), "negative"),
-        (lambda parts, planted: np.mean([p.argmin() == at for p, at in zip(parts, planted)]), "smallest"),
-        (lambda parts, planted: sum(p.argmax() == at for p, at in zip(parts, planted)), "how many"),
+        (each(lambda p, at: abs(p).argmax() == at), "negative"),
+        (each(lambda p, at: p.argmin() == at), "smallest"),
+        (lambda parts, planted: len(parts) * hits(parts, planted), "how many"),
         (lambda parts, planted: 1 - hits(parts, planted), "missed"),
-        (lambda parts, planted: np.mean([p[at] > 0 for p, at in zip(parts, planted)]), "above 0"),
-        (lambda parts, planted: np.mean([p[at] for p, at in zip(parts, planted)]), "mean of its parts"),
-        (lambda parts, planted: np.mean([at in np.argsort(-p)[:3] for p, at in zip(parts, planted)]), "three"),
-        (lambda parts, planted: np.mean([(p > p[at]).sum() + 1 for p, at in zip(parts, planted)]), "rank"),
+        (each(lambda p, at: p[at] > 0), "above 0"),
+        (each(lambda p, at: p[at]), "mean of its parts"),
+        (each(lambda p, at: at in np.argsort(-p)[:3]), "three"),
+        (each(lambda p, at: (p > p[at]).sum() + 1), "rank"),
         (lambda parts, planted: 100 * hits(parts, planted), "per cent"),
-        (lambda parts, planted: np.mean([p[at] > p.mean() for p, at in zip(parts, planted)]), "above the mean"),
+        (each(lambda p, at: p[at] > p.mean()), "above the mean"),
         (lambda parts, planted: np.mean([p[at] == max(p) for p in parts for at in planted if at < len(p)]), "its own"),
-        (lambda parts, planted: [p.argmax() == at for p, at in zip(parts, planted)], "one number"),
+        (lambda parts, planted: [p.argmax() == at for p, at in zip(parts, planted, strict=True)], "one number"),
         (lambda parts, planted: np.mean([p.argmax() for p in parts]), "use planted"),
     ],
     "12.7": [
