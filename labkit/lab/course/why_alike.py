@@ -11,7 +11,8 @@ An explanation gives each word of a sentence a part in its similarity to another
     any           of no network: a random number
 
 `explained` asks all of them the same, of one network on the same pairs. It was trained on a corpus in which the truth
-is known (`tampered`): some posts, whatever they are about, have one of three words put in, and are a class of their own.
+is known (`tampered`): some posts, whatever they are about, have one of three words put in, and are a class of their
+own.
 
 In: a case whose corpus has classes. Out: figures, `{way} {measure}`:
 
@@ -20,8 +21,8 @@ In: a case whose corpus has classes. Out: figures, `{way} {measure}`:
     first                    what the similarity loses with the first word
     shuffled, another        the rank correlation of the parts with those for a network of shuffled weights, and with
                              those of the same sentence beside one of another topic
-    hit, hit_two, false      how often the largest part is on a word put in: one in each sentence; two in the one and
-                             a third in the other; and one in a sentence beside one without, whom it sets apart
+    hit, hit_two, false      how often the largest part is on a word put in: one in each sentence; two in the one
+                             and a third in the other; and one in a sentence beside one without, which it sets apart
 """
 
 from __future__ import annotations
