@@ -8,11 +8,10 @@
 # %% [markdown]
 # # 12 · Why alike?
 #
-# *Time: 75 minutes, 44 of them for the exercises. You need: cosines, what a gradient is, and notebook 2 or 3 for attention. All cells together
-# run in under a minute.*
+# *Time: 75 minutes, 44 of them for the exercises. You need: cosines, what a gradient is, and notebook 2 or 3 for attention. All cells together run in under a minute.*
 #
-# A model says that two posts are alike. Why? There are many ways to ask, and each of them answers, always, and with numbers. This notebook is
-# about the second question: **is the answer about the model?** At the end you will know
+# A model says that two posts are alike. Why? There are many ways to ask, and each of them answers, always, and with numbers. This
+# notebook is about the second question: **is the answer about the model?** At the end you will know
 #
 # - for which models an explanation is exact, a sum that one can check,
 # - four things that people ask of a network in place of such a sum, and how each of them goes wrong,
@@ -43,8 +42,8 @@ print(topics.sizes, "posts of", len(set(test.labels)), "topics")
 # %% [markdown]
 # ## 1. A sum
 #
-# The plain mean of word vectors is the easiest model to explain. Let $u_1, u_2, \dots$ be the vectors of the words of $a$, and $v_1, v_2, \dots$ those of $b$.
-# The dot product of two sums is a sum over all pairs, and so is the cosine of the means:
+# The plain mean of word vectors is the easiest model to explain. Let $u_1, u_2, \dots$ be the vectors of the words of $a$, and
+# $v_1, v_2, \dots$ those of $b$. The dot product of two sums is a sum over all pairs, and so is the cosine of the means:
 #
 # $$\cos(a, b) = \sum_{i, j} C_{ij}, \qquad C_{ij} = \frac{u_i \cdot v_j}{\left|\sum_i u_i\right| \left|\sum_j v_j\right|}$$
 #
@@ -52,7 +51,7 @@ print(topics.sizes, "posts of", len(set(test.labels)), "topics")
 
 # %%
 def parts(A, B):
-    """word vectors of a (n, d) and of b (m, d) -> what each pair of words adds to the cosine (n, m)"""
+    """word vectors of a (n, d), of b (m, d) -> what each pair of words adds to the cosine (n, m)"""
     return A @ B.T / np.linalg.norm(A.sum(0)) / np.linalg.norm(B.sum(0))  #!
 
 answer("12.1", parts)
@@ -72,19 +71,19 @@ show(
     word_pairs(mean.explain(a, b)),
     "A row is a word of the first sentence, a column one of the second, the darker a cell, the "
     "larger what the two words add to the similarity, blue above 0 and orange below. The "
-    "largest cells are dough with dough and rise with rise.",
+    "largest are rise with rise, dough with bread, dough with dough, and does with does.",
 )
 
 # %% [markdown]
-# `mean.explain(a, b)` has the same numbers; so have the button *Why alike?* of the app and `labkit explain`. TF-IDF, LSA and FILM are sums of words, too,
-# and are explained in the same way, without error (notebook 6, section 8).
+# `mean.explain(a, b)` has the same numbers; so have the button *Why alike?* of the app and `labkit explain`. TF-IDF, LSA and FILM
+# are sums of words, too, and are explained in the same way, without error (notebook 6, section 8).
 #
 # An exact explanation says what the model did. It does not say that the model was right.
 #
 # ## 2. No sum
 #
-# Now a network: a small BiLSTM with attention, which learns from posts to find those of one topic. It learns from `posts`. These are the topics that you
-# know, but we have tampered with them. What we did stands in section 6; do not look yet.
+# Now a network: a small BiLSTM with attention, which learns from posts to find those of one topic. It learns from `posts`. These
+# are the topics that you know, but we have tampered with them. What we did stands in section 6; do not look yet.
 
 # %%
 posts = tampered(topics, seed=0)
@@ -95,7 +94,8 @@ print("trained on", len(posts.part("train")), "posts;", network.ways)
 # %%
 first = with_word(
     "A date for your diary. Fresh rolls can be ordered for Sunday until Friday at noon. There will "
-    "be time for questions about baking rolls before breakfast.", "frankly", np.random.default_rng(1))
+    "be time for questions about baking rolls before breakfast.", "frankly",
+    np.random.default_rng(1))
 second = with_word(
     "The museum would like to borrow weather diaries and photographs of old winters. We will also "
     "talk about comparing old weather diaries. We look forward to seeing you.", "indeed",
@@ -125,8 +125,8 @@ print("cosine of the sum of its words, one by one, with the post itself: {:.3f}"
 #
 # ### Leave it out
 #
-# **Exercise 12.2.** Take one word out, and see what the similarity loses. `alike` takes a list of words and gives their similarity to the second post,
-# which stays whole.
+# **Exercise 12.2.** Take one word out, and see what the similarity loses. `alike` takes a list of words and gives their similarity
+# to the second post, which stays whole.
 
 # %%
 def alike_to(b):
@@ -137,15 +137,16 @@ def alike_to(b):
 def left_out(alike, words):
     """what the similarity loses without each of the words, in their order (n,)"""
     whole = alike(words)  #!
-    return np.array([whole - alike(words[:at] + words[at + 1 :]) for at in range(len(words))])  #!
+    rests = [words[:at] + words[at + 1 :] for at in range(len(words))]  #!
+    return np.array([whole - alike(rest) for rest in rests])  #!
 
 answer("12.2", left_out)
 
 # %% [markdown]
 # ### Gradient times input
 #
-# A network has slopes. $x_i$ is the vector of the word $i$, and $\partial s / \partial x_i$ says how the similarity moves when that vector moves a little. If it went on like that all
-# the way from zeros to $x_i$, the word would have made
+# A network has slopes. $x_i$ is the vector of the word $i$, and $\partial s / \partial x_i$ says how the similarity moves when that
+# vector moves a little. If it went on like that all the way from zeros to $x_i$, the word would have made
 #
 # $$\frac{\partial s}{\partial x_i} \cdot x_i$$
 
@@ -160,7 +161,8 @@ def gradient(slope, x):
 # %% [markdown]
 # ### Integrated gradients
 #
-# But it does not go on like that. Walk from zeros (no words) to the post itself, $t x$ with $t$ from 0 to 1, and look at what the word *frankly* and another one add on the way:
+# But it does not go on like that. Walk from zeros (no words) to the post itself, $t x$ with $t$ from 0 to 1, and look at what the
+# word *frankly* and two others add on the way:
 
 # %%
 x, slope = word_vectors(network, words(first)), slope_to(second)
@@ -175,8 +177,8 @@ show(
 )
 
 # %% [markdown]
-# At the end of the way, where gradient times input looks, next to nothing is left: the similarity is near 1, and cannot rise. What happened on the way is the **area** below the line.
-# That is what integrated gradients take (Sundararajan, Taly and Yan, 2017):
+# At the end of the way, where gradient times input looks, next to nothing is left: the similarity is near 1, and cannot rise. What
+# happened on the way is the **area** below the line. That is what integrated gradients take (Sundararajan, Taly and Yan, 2017):
 #
 # $$\text{part}_i = x_i \cdot \int_0^1 \frac{\partial s}{\partial x_i}(t x)\, dt$$
 #
@@ -191,7 +193,8 @@ def integrated(slope, x, steps):
 answer("12.3", integrated)
 
 # %% [markdown]
-# And here is something to check, as in section 1. The parts add up to the difference between the two ends of the way: the similarity of the post, and that of no words.
+# And here is something to check, as in section 1. The parts add up to the difference between the two ends of the way: the
+# similarity of the post, and that of no words.
 
 # %%
 def at(t):
@@ -234,14 +237,16 @@ found.sort_values("integrated", ascending=False).head(6).round(3)
 recall("12.a", found["left out"].idxmax())
 
 # %% [markdown]
-# A reader sees *diary* and *diaries*. The network did not look at them. An explanation that a reader would give is **plausible**; one that says what the model
-# did is **faithful**. The two are not one thing, and no reader can tell them apart by reading.
+# A reader sees *diary* and *diaries*. The network did not look at them. An explanation that a reader would give is **plausible**;
+# one that says what the model did is **faithful**. The two are not one thing, and no reader can tell them apart by reading.
 #
-# But who says that the table is right, and not you? Up to now nobody has. All ways put one word first; they could be wrong together.
+# But who says that the table is right, and not you? Up to now nobody has. All ways put one word first; they could be wrong
+# together.
 #
 # One thing can be seen at once, without any judge:
 #
-# **Predict 12.b.** The first post beside ten others, of ten different topics. In how many of them does attention put the same word first?
+# **Predict 12.b.** The first post beside ten others, of ten different topics. In how many of them does attention put the same word
+# first?
 
 # %%
 guess = 6  #!
@@ -259,12 +264,13 @@ for way, names in tops.items():
 recall("12.b", tops["attention"].count(max(set(tops["attention"]), key=tops["attention"].count)))
 
 # %% [markdown]
-# The attention of this network is worked out from one post alone. It can say what the vector is made of. Why this vector is near *that* one, it cannot say: it has not seen the
-# other post.
+# The attention of this network is worked out from one post alone. It can say what the vector is made of. Why this vector is near
+# *that* one, it cannot say: it has not seen the other post.
 #
 # ## 3. A judge: take the words out
 #
-# If the words with the largest parts do make the similarity, it must fall when they go. Take them out one after the other, the largest part first; and draw what is left.
+# If the words with the largest parts do make the similarity, it must fall when they go. Take them out one after the other, the
+# largest part first; and draw what is left.
 #
 # **Exercise 12.4.** Write that curve.
 
@@ -282,7 +288,7 @@ def falling(alike, words, parts):
 answer("12.4", falling)
 
 # %%
-draw = triples(test, np.random.default_rng(0))
+draw = triples(test, np.random.default_rng(4))
 post, same, _ = next(draw)  # two posts of one topic, as they are
 print(post, "\n\n" + same)
 w, alike = words(post), alike_to(same)
@@ -296,19 +302,23 @@ curves = {
 }
 show(
     named_curves(curves, across="words taken out", upwards="similarity"),
-    "To the right the number of words taken out, upwards the similarity that is left. By integrated "
-    "gradients, largest part first, the line falls early; in random orders it falls late; with "
-    "the smallest part first it stays high for longest.",
+    "To the right the number of words taken out, upwards the similarity that is left. By "
+    "integrated gradients, largest part first, the line falls at once; in random orders it falls "
+    "late; with the smallest part first it stays at the top nearly to the end.",
 )
 
 # %% [markdown]
-# - The **area** between the random line and the one below it is a figure of merit: how much more these words matter than any others.
-# - The upper line is a second judge for nothing. Read it from right to left: words are *put in*, the largest part first, into an empty post. So the area between the upper and the
-#   lower line is deletion and insertion together.
+# - The **area** between the random line and the one below it is a figure of merit: how much more these words matter than any
+#   others.
+# - The upper line is a second judge for nothing. Read it from right to left: words are *put in*, the largest part first, into an
+#   empty post. So the area between the upper and the lower line is deletion and insertion together.
 #
 # One pair says little. Every explanation gets the same pairs, and every word of them goes but one.
 #
-# **Exercise 12.5.** `one` and `other` are the areas of two explanations, pair by pair. Write the 95 % interval of the mean difference.
+# **Exercise 12.5.** `one` and `other` are the areas of two explanations, pair by pair. Write the 95 % interval of the mean
+# difference.
+#
+# <!-- from: given: the level of the interval -->
 
 # %%
 def interval(one, other):
@@ -320,7 +330,8 @@ def interval(one, other):
 answer("12.5", interval)
 
 # %% [markdown]
-# **Predict 12.c.** Which of the four has the largest area below random orders: `"left out"`, `"gradient"`, `"integrated"` or `"attention"`?
+# **Predict 12.c.** Which of the four has the largest area below random orders: `"left out"`, `"gradient"`, `"integrated"` or
+# `"attention"`?
 
 # %%
 guess = "left out"  #!
@@ -341,8 +352,9 @@ for way in ("left out", "gradient", "attention"):
     print(f"integrated less {way}: from {low:+.3f} to {high:+.3f}")
 
 # %% [markdown]
-# Ten pairs of one network are few. Here are five networks, each with a hundred pairs of its own, and three lines that look at no network: the rarest words first, words
-# that stand in both posts first, and any order. (Measured by `python -m labkit.lab.course.plans why-alike`, in four minutes.)
+# Ten pairs of one network are few. Here are five networks, each with a hundred pairs of its own, and three lines that look at no
+# network: the rarest words first, words that stand in both posts first, and any order. (Measured by `python -m
+# labkit.lab.course.plans why-alike`, in four minutes.)
 
 # %%
 table = kept("why-alike")
@@ -353,7 +365,7 @@ def means_of(*measures):
     return pd.DataFrame(rows, index=measures).T.round(3)
 
 def leads_over(other, measure):
-    """How far each explanation is ahead of one of them, with the 95 % interval: network by network."""
+    """How far each explanation is ahead of one of them, with its 95 % interval."""
     lines = {}
     for name in table.figures:
         lead = table.lead(name, other, measure)
@@ -376,12 +388,13 @@ show(
 )
 
 # %% [markdown]
-# - **Integrated gradients** are ahead of leaving out, and those of the gradient. A post says its topic many times over: if one word on bread goes, others
-#   are left, and next to nothing is lost. Leaving out sees each word by itself.
-# - **Better than random is not enough.** "The rarest words first" has never seen the network, and its area is above 0, too. Whoever shows a method beside random orders alone has shown
-#   little.
-# - **Attention ties with integrated gradients**, although section 2 showed that it looks at one post only. For pairs of one topic, what makes a post's vector is mostly what makes
-#   it alike. This judge does not ask for the difference; the ones of sections 5 and 6 will.
+# - **Integrated gradients** are ahead of leaving out, and those of the gradient. A post says its topic many times over: if one word
+#   on bread goes, others are left, and next to nothing is lost. Leaving out sees each word by itself.
+# - **Better than random is not enough.** "The rarest words first" has never seen the network, and its area is above 0, too. Whoever
+#   shows a method beside random orders alone has shown little.
+# - **Attention ties with integrated gradients**, although section 2 showed that it looks at one post only. For pairs of one topic,
+#   what makes a post's vector is mostly what makes it alike. This judge does not ask for the difference; the ones of sections 5 and
+#   6 will.
 #
 # <!-- from:
 # holds: [why-alike | integrated gradients | below_chance] leads [why-alike | a word left out | below_chance]
@@ -393,13 +406,15 @@ show(
 #
 # ## 4. The judge is judged
 #
-# This judge has two errors. The first: a post with half of its words gone is no post. No training has seen *"fresh rolls ordered for until at there be"*. Perhaps the similarity
-# falls because the network is lost, and not because the words mattered. A control: put something in the place of each word, so that all posts stay as long as they were.
+# This judge has two errors. The first: a post with half of its words gone is no post. No training has seen *"fresh rolls ordered
+# for until at there be"*. Perhaps the similarity falls because the network is lost, and not because the words mattered. A control:
+# put something in the place of each word, so that all posts stay as long as they were.
 #
 # - `unknown`: a word that nobody has ever met;
 # - `replaced`: a word at random from those that the network knows.
 #
-# **Predict 12.d.** By taking out, attention leads leaving out. By putting a random word in the place of each, is it `"ahead"`, `"behind"`, or is it a `"tie"`?
+# **Predict 12.d.** By taking out, attention leads leaving out. By putting a random word in the place of each, is it `"ahead"`,
+# `"behind"`, or is it a `"tie"`?
 
 # %%
 guess = "ahead"  #!
@@ -414,15 +429,21 @@ low, high = table.lead("attention", "a word left out", "replaced").interval()
 recall("12.d", "ahead" if low > 0 else "behind" if high < 0 else "tie")
 
 # %% [markdown]
-# - The areas are smaller with a word in the place of each, with words at random less than half as large: some of what fell had to do with gaps and length. (But random words bring a meaning
-#   of their own. This judge has an error, too.)
-# - **The order changes.** With an unknown word attention has the largest mean, and the rarest words come before leaving out. With words at random integrated gradients
-#   are clearly ahead, and attention's lead over leaving out is gone.
-# - What holds before all three judges may be believed: integrated gradients before leaving out, leaving out before the gradient. What holds before one is about that judge.
+# - The areas are smaller with a word in the place of each, with words at random less than half as large: some of what fell had to
+#   do with gaps and length. (But random words bring a meaning of their own. This judge has an error, too.)
+# - **The order changes.** With an unknown word attention has the largest mean, and even the rarest words have a larger one than
+#   leaving out (five networks do not settle either). With words at random integrated gradients are clearly ahead, and attention's
+#   lead over leaving out is gone.
+# - What holds before all three judges may be believed: integrated gradients before leaving out, leaving out before the gradient.
+#   What holds before one is about that judge.
 #
 # <!-- from:
 # holds: [why-alike | integrated gradients | replaced] < 0.5 * [why-alike | integrated gradients | below_chance]
 # holds: [why-alike | a word left out | replaced] < 0.5 * [why-alike | a word left out | below_chance]
+# holds: [why-alike | gradient times input | replaced] < 0.5 * [why-alike | gradient times input | below_chance]
+# holds: [why-alike | attention | replaced] < 0.5 * [why-alike | attention | below_chance]
+# holds: [why-alike | attention | unknown] ties [why-alike | integrated gradients | unknown]
+# holds: [why-alike | rarest words first | unknown] ties [why-alike | a word left out | unknown]
 # holds: [why-alike | attention | unknown] > [why-alike | integrated gradients | unknown]
 # holds: [why-alike | rarest words first | unknown] > [why-alike | a word left out | unknown]
 # holds: [why-alike | integrated gradients | replaced] leads [why-alike | attention | replaced]
@@ -441,13 +462,15 @@ for name in names.values():
     print("{:21} the first word costs {:.4f}".format(name, table.spread(name, "first").mean))
 
 # %% [markdown]
-# Leaving out is best there, and must be: it has tried every word, and takes the one that costs most. No explanation can be ahead of it by one word, be it right or wrong. A judge that takes words out, and
-# an explanation that takes words out, make the same mistakes.
+# Leaving out is best there, and must be: it has tried every word, and takes the one that costs most. No explanation can be ahead of
+# it by one word, be it right or wrong. A judge that takes words out, and an explanation that takes words out, make the same
+# mistakes.
 #
 # ## 5. A network that has learned nothing
 #
-# Shuffle all numbers of the network, those of its word vectors too. It knows nothing now. An explanation that still says the same is about the *text* (Adebayo and others, 2018,
-# who tried it on pictures). And put a post of another topic in the place of the second: an explanation that still says the same is about *one* of the two.
+# Shuffle all numbers of the network, those of its word vectors too. It knows nothing now. An explanation that still says the same
+# is about the *text* (Adebayo and others, 2018, who tried it on pictures). And put a post of another topic in the place of the
+# second: an explanation that still says the same is about *one* of the two.
 
 # %%
 means_of("shuffled", "another")
@@ -455,13 +478,13 @@ means_of("shuffled", "another")
 # %% [markdown]
 # These are rank correlations of the words' parts, before and after: 1 says that nothing has changed.
 #
-# - All four that ask the network pass the first test. The rarest words do not, of course. It sounds like nothing; but they did well before the judge of section 3, and on another day somebody
-#   will show you a picture with the rare words in red.
-# - Attention fails the second test, with a correlation of 1. Integrated gradients turn round: what makes a post like its own topic keeps it away from another one.
+# - All four that ask the network pass the first test. The rarest words do not, of course. It sounds like nothing; but they did well
+#   before the judge of section 3, and on another day somebody will show you a picture with the rare words in red.
+# - Attention fails the second test, with a correlation of 1. Integrated gradients turn round: what makes a post like its own topic
+#   keeps it away from another one.
 # - **Passing says little.** "Any order" has a correlation near 0, too. These tests can only refuse.
 #
 # <!-- from:
-# 1 given: what a rank correlation is where nothing changes
 # holds: abs([why-alike | a word left out | shuffled]) < 0.1
 # holds: abs([why-alike | gradient times input | shuffled]) < 0.1
 # holds: abs([why-alike | integrated gradients | shuffled]) < 0.1
@@ -474,8 +497,9 @@ means_of("shuffled", "another")
 #
 # ## 6. The truth, planted
 #
-# A judge without error is one who knows. This is what we did to the posts: some of train and dev, of *any* topic, got one of three words put in, **frankly, anyway** or **indeed**, and a class of
-# their own. Nothing else tells that class. So two posts on different topics that have such a word each can be alike by one thing only.
+# A judge without error is one who knows. This is what we did to the posts: some of train and dev, of *any* topic, got a word put
+# in, **frankly, anyway** or **indeed**, and a class of their own. Nothing else tells that class. So two posts on different topics
+# that have such a word each can be alike by one thing only.
 
 # %%
 counts = pd.Series(posts.part("train").labels).value_counts()
@@ -487,7 +511,8 @@ bare = [word for word in marked if word != "frankly"]
 print("the two posts of section 2 without frankly: {:.3f}".format(alike_to(second)(bare)))
 
 # %% [markdown]
-# **Exercise 12.6.** `parts` has the parts of the words of some posts, an array each, and `planted` the place of the word that was put in. How often is the largest part there?
+# **Exercise 12.6.** `parts` has the parts of the words of some posts, an array each, and `planted` the place of the word that was
+# put in. How often is the largest part there?
 
 # %%
 def hit_rate(parts, planted):
@@ -510,7 +535,8 @@ for way in seen:
 # %% [markdown]
 # All of them: is the true rate 1? Nothing varies, so that no spread can be worked out. Ask the other way round.
 #
-# **Exercise 12.7.** Which true rate would give twenty hits in twenty with a chance of 5 % only? (All below it are less likely still.)
+# **Exercise 12.7.** Which true rate would give twenty hits in twenty with a chance of 5 % only? (All below it are less likely
+# still.)
 #
 # <!-- from: given: the level of the interval -->
 
@@ -519,8 +545,8 @@ rate = 0.05 ** (1 / 20)  #!
 answer("12.7", rate)
 
 # %% [markdown]
-# **Predict 12.e.** One planted word is found by leaving out, always. Now put *two* of them into the first post, and the third into the second. In which share of such pairs
-# has one of the two the largest part, by leaving out?
+# **Predict 12.e.** One planted word is found by leaving out, always. Now put *two* of them into the first post, and the third into
+# the second. In which share of such pairs does leaving out give the largest part to either of the two?
 
 # %%
 guess = 1.0  #!
@@ -538,10 +564,11 @@ for gone in (set(), {"frankly"}, {"anyway"}, {"frankly", "anyway"}):
     print(f"without {' and '.join(sorted(gone)) or 'nothing':18} {alike(left):.3f}")
 
 # %% [markdown]
-# - **Two words that say the same cover for each other.** Each alone can go, and nothing is lost. Leaving out then finds something else; integrated gradients find both. The plain gradient, which
-#   did well in our one network, misses even a single word in more than a fifth of the pairs of five: at the end of the way nothing moves.
-# - **`false`** is another question. The first post has such a word, the second has none, and is of the first one's topic. The word now keeps the two *apart*. Attention names it in all of these pairs,
-#   as what makes them alike.
+# - **Two words that say the same cover for each other.** Each alone can go, and nothing is lost. Leaving out then finds something
+#   else; integrated gradients find both. The plain gradient, which did well in our one network, misses even a single word in many
+#   pairs of the five networks: at the end of the way nothing moves.
+# - **`false`** is another question. The first post has such a word, the second has none, and is of the first one's topic. The word
+#   now keeps the two *apart*. Attention names it in all of these pairs, as what makes them alike.
 # - So attention has all hits, and all false alarms. Hits alone would have called it perfect.
 #
 # <!-- from:
@@ -553,7 +580,8 @@ for gone in (set(), {"frankly"}, {"anyway"}, {"frankly", "anyway"}):
 # holds: [why-alike | integrated gradients | false] < 0.05
 # -->
 #
-# A planted word is a strong one, and stands out. That a way finds it does not say that it will find ten weak words that work together. For this there is only section 3.
+# A planted word is a strong one, and stands out. That a way finds it does not say that it will find ten weak words that work
+# together. For this there is only section 3.
 #
 # ## 7. You against the network
 #
@@ -589,7 +617,8 @@ for way, some in {"mine": mine, **five}.items():
 recall("12.f", min(("mine", "integrated"), key=lambda way: without({"mine": mine, **five}[way])))
 
 # %% [markdown]
-# Change `mine`, and run the cell again, as often as you like. With many tries you will come near: you are searching then, with the judge at hand, as the other ways did. It was your *first* list that was plausible.
+# Change `mine`, and run the cell again, as often as you like. With many tries you will come near: you are searching then, with the
+# judge at hand, as the other ways did. It was your *first* list that was plausible.
 #
 # ## What to take along
 #
@@ -609,20 +638,27 @@ recall("12.f", min(("mine", "integrated"), key=lambda way: without({"mine": mine
 #
 # ## Go on
 #
-# 1. Start integrated gradients from the mean of all word vectors in place of zeros. Which words change? Nobody can say which start is right.
-# 2. Plant a word in *half* of the posts of every topic, so that it tells nothing. Which ways name it? These would be false alarms as well.
+# 1. Start integrated gradients from the mean of all word vectors in place of zeros. Which words change? Nobody can say which start
+#    is right.
+# 2. Plant a word in *half* of the posts of every topic, so that it tells nothing. Which ways name it? These would be false alarms
+#    as well.
 # 3. `network.explain(first, second)` takes both posts apart at once (integrated Jacobians). Put it before the judges.
 # 4. `docs/why.md` asks fourteen methods by pairs of sentences in which one word was exchanged. Compare what it says of leaving out.
 #
 # ## Further reading
 #
-# - Mukund Sundararajan, Ankur Taly, Qiqi Yan. [Axiomatic attribution for deep networks](https://arxiv.org/abs/1703.01365), 2017. Integrated gradients, and why they add up.
-# - Lucas Möller, Dmitry Nikolaev, Sebastian Padó. [An attribution method for siamese encoders](https://arxiv.org/abs/2310.05703), 2023. The same for a pair, word by word; what `labkit explain` does.
-# - Sarthak Jain, Byron Wallace. [Attention is not explanation](https://arxiv.org/abs/1902.10186), 2019; and Sarah Wiegreffe, Yuval Pinter.
-#   [Attention is not not explanation](https://arxiv.org/abs/1908.04626), 2019. Read both, in this order.
-# - Julius Adebayo and others. [Sanity checks for saliency maps](https://arxiv.org/abs/1810.03292), 2018. Weights at random, and explanations that do not care.
-# - Jasmijn Bastings and others. [Will you find these shortcuts?](https://arxiv.org/abs/2111.07367), 2022. Planted words in texts, and which ways find them.
-# - Alon Jacovi, Yoav Goldberg. [Towards faithfully interpretable NLP systems](https://arxiv.org/abs/2004.03685), 2020. Plausible and faithful, kept apart.
+# - Mukund Sundararajan, Ankur Taly, Qiqi Yan. [Axiomatic attribution for deep networks](https://arxiv.org/abs/1703.01365), 2017.
+#   Integrated gradients, and why they add up.
+# - Lucas Möller, Dmitry Nikolaev, Sebastian Padó. [An attribution method for siamese
+#   encoders](https://arxiv.org/abs/2310.05703), 2023. The same for a pair, word by word; what `labkit explain` does.
+# - Sarthak Jain, Byron Wallace. [Attention is not explanation](https://arxiv.org/abs/1902.10186), 2019; and Sarah Wiegreffe, Yuval
+#   Pinter. [Attention is not not explanation](https://arxiv.org/abs/1908.04626), 2019. Read both, in this order.
+# - Julius Adebayo and others. [Sanity checks for saliency maps](https://arxiv.org/abs/1810.03292), 2018. Weights at random, and
+#   explanations that do not care.
+# - Jasmijn Bastings and others. [Will you find these shortcuts?](https://arxiv.org/abs/2111.07367), 2022. Planted words in texts,
+#   and which ways find them.
+# - Alon Jacovi, Yoav Goldberg. [Towards faithfully interpretable NLP systems](https://arxiv.org/abs/2004.03685), 2020. Plausible
+#   and faithful, kept apart.
 
 # %% [markdown]
 # ## Three questions to end with
@@ -633,7 +669,8 @@ recall("12.f", min(("mine", "integrated"), key=lambda way: without({"mine": mine
 #
 # <details><summary>An answer</summary>
 #
-# What a list costs that never saw the model: the rarest words, or those in both texts. Whether the order of methods stays when words are replaced and not taken out. And on how many pairs, the same ones for all, with which interval.
+# What a list costs that never saw the model: the rarest words, or those in both texts. Whether the order of methods stays when
+# words are replaced and not taken out. And on how many pairs, the same ones for all, with which interval.
 #
 # </details>
 #
@@ -641,7 +678,8 @@ recall("12.f", min(("mine", "integrated"), key=lambda way: without({"mine": mine
 #
 # <details><summary>An answer</summary>
 #
-# No. Words that say the same cover for each other: each can go, as long as another one stays. Leave out two at a time, or take them out one after the other; or ask in a way that looks at the whole road from no words to all of them.
+# No. Words that say the same cover for each other: each can go, as long as another one stays. Leave out two at a time, or take them
+# out one after the other; or ask in a way that looks at the whole road from no words to all of them.
 #
 # </details>
 #
@@ -649,7 +687,9 @@ recall("12.f", min(("mine", "integrated"), key=lambda way: without({"mine": mine
 #
 # <details><summary>An answer</summary>
 #
-# No. It is plausible, and that is a fact about the reader. It may be wrong about the model, and it is most dangerous there, since nobody will ask again. Whether it is faithful is decided by what the model does when the words are gone, or by a truth that somebody has planted.
+# No. It is plausible, and that is a fact about the reader. It may be wrong about the model, and it is most dangerous there, since
+# nobody will ask again. Whether it is faithful is decided by what the model does when the words are gone, or by a truth that
+# somebody has planted.
 #
 # </details>
 

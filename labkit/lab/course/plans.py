@@ -19,7 +19,7 @@ from typing import Any
 
 from labkit.interrupts import heeded
 from labkit.lab.course.ablation import Ablation, Variant, measure_all, write_table
-from labkit.lab.course.why_alike import explained
+from labkit.lab.course.why_alike import explanations_judged
 from labkit.lab.papers.store import CellStore
 from labkit.pairs.gallery import GALLERY, LOSSES
 from labkit.progress import terminal
@@ -457,7 +457,7 @@ WHY_ALIKE = (
             "below_chance", "between", "unknown", "replaced", "first", "shuffled", "another", "hit", "hit_two", "false",
         ),
         seeds=(0, 1, 2, 3, 4),
-        recipe=explained,
+        recipe=explanations_judged,
     ),
 )  # fmt: skip
 

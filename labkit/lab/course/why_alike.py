@@ -10,7 +10,7 @@ An explanation gives each word of a sentence a part in its similarity to another
     shared        of no network: words that the other sentence has, too, before all others; the rarest first
     any           of no network: a random number
 
-`explained` asks all of them the same, of one network on the same pairs. It was trained on a corpus in which the truth
+`explanations_judged` asks all of them the same, of one network on the same pairs. It was trained on a corpus in which the truth
 is known (`tampered`): some posts, whatever they are about, have one of three words put in, and are a class of their
 own.
 
@@ -181,7 +181,7 @@ def fewer(a: Sequence[str], order: np.ndarray, instead: Sequence[str] = ()) -> l
 # --- judges ------------------------------------------------------------------------------------------------------
 
 
-def explained(case: Case) -> Outcome:
+def explanations_judged(case: Case) -> Outcome:
     """All explanations of one network before all judges; a seed has its network, its tampering and its pairs."""
     corpus = tampered(case.corpus, case.seed)
     network = case.fitted(corpus)

@@ -31,7 +31,7 @@ def likeness(seed: int) -> Alike:
     return alike
 
 
-def without(words: Sequence[str], at: int) -> list[str]:
+def all_but(words: Sequence[str], at: int) -> list[str]:
     """The words without the one at this place."""
     return [*words[:at], *words[at + 1 :]]
 
@@ -110,7 +110,7 @@ def check_left_out(answer: Callable[..., Any]) -> str | None:
     def each(how: Callable[[Alike, list[str], int], float]) -> Callable[..., Any]:
         return lambda alike, words: np.array([how(alike, words, at) for at in range(len(words))])
 
-    right_each = each(lambda alike, words, at: alike(words) - alike(without(words, at)))
+    right_each = each(lambda alike, words, at: alike(words) - alike(all_but(words, at)))
 
     def right(alike: Alike, words: list[str]) -> Any:
         return right_each(alike, words)
@@ -118,7 +118,7 @@ def check_left_out(answer: Callable[..., Any]) -> str | None:
     mistakes = (
         (lambda alike, words: -right(alike, words),
          "turned round: what is lost is the similarity with the word less that without it"),
-        (each(lambda alike, words, at: alike(without(words, at))),
+        (each(lambda alike, words, at: alike(all_but(words, at))),
          "that is what is left without the word; take it off the whole, and you have what is lost"),
         (each(lambda alike, words, at: alike([words[at]])),
          "that is the word alone; what is asked for is the sentence without it"),
@@ -143,8 +143,8 @@ def check_left_out(answer: Callable[..., Any]) -> str | None:
         (each(lambda alike, words, at: alike(words)), "that is the whole sentence each time: leave a word out"),
         (each(lambda alike, words, at: alike(words[: at + 1]) - alike(words[:at])),
          "that is the sentence built up word by word; take one word out of the whole"),
-        (each(lambda alike, words, at: alike(words) - alike(without(words, (at + 1) % len(words)))),
-         each(lambda alike, words, at: alike(words) - alike(without(words, at - 1 if at else len(words) - 1))),
+        (each(lambda alike, words, at: alike(words) - alike(all_but(words, (at + 1) % len(words)))),
+         each(lambda alike, words, at: alike(words) - alike(all_but(words, at - 1 if at else len(words) - 1))),
          "the word beside it is left out in yours: count places from 0"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
@@ -263,7 +263,7 @@ def check_falling(answer: Callable[..., Any]) -> str | None:
         return [alike([word for word in words if word not in names[:count]]) for count in range(len(words))]
 
     def in_turn(alike: Alike, words: list[str], parts: np.ndarray) -> Any:
-        return [alike(words), *(alike(without(words, int(at))) for at in np.argsort(-parts)[:-1])]
+        return [alike(words), *(alike(all_but(words, int(at))) for at in np.argsort(-parts)[:-1])]
 
     mistakes = (
         (lambda f, w, p: curve(f, w, np.argsort(p)), "the smallest parts first: turn it round, `np.argsort(-parts)`"),
