@@ -10,9 +10,9 @@ An explanation gives each word of a sentence a part in its similarity to another
     shared        of no network: words that the other sentence has, too, before all others; the rarest first
     any           of no network: a random number
 
-`explanations_judged` asks all of them the same, of one network on the same pairs. It was trained on a corpus in which the truth
-is known (`tampered`): some posts, whatever they are about, have one of three words put in, and are a class of their
-own.
+`explanations_judged` asks all of them the same, of one network on the same pairs. It was trained on a corpus in which
+the truth is known (`tampered`): some posts, whatever they are about, have one of three words put in, and are a class of
+their own.
 
 In: a case whose corpus has classes. Out: figures, `{way} {measure}`:
 

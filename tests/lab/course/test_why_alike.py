@@ -1,4 +1,4 @@
-"""What notebook 12 measures: the truth is planted where it is said to be, and judges know a good explanation from a bad."""
+"""What notebook 12 measures: the truth stands where it was planted, and judges know a good explanation from a bad."""
 
 from __future__ import annotations
 
