@@ -241,12 +241,16 @@ def test_planted_words_are_hits_and_a_false_alarm_where_the_other_sentence_has_n
     assert rates == {"pair": (1, 1, 0), "text": (1, 1, 1), "never": (0, 0, 0), "alone": (1, 0, 1)}
 
 
-def test_every_variant_of_the_table_has_all_its_figures(topics: Labelled) -> None:
+def test_every_variant_of_the_table_has_the_figures_that_it_is_called_by(topics: Labelled) -> None:
     plan = PLANS["why-alike"]
     settings = {**EXPLAINED, "epochs": 1, "size": 12, "dimension": 8}
     outcome = explanations_judged(Case("sentpwnet", topics, settings, 0, quick=True))
-    for variant in plan.variants:
-        assert plan.measured(variant.name, outcome.figures).keys() == set(plan.measures)
+    rows = {variant.name: plan.measured(variant.name, outcome.figures) for variant in plan.variants}
+    assert all(row.keys() == set(plan.measures) for row in rows.values())
+    assert [name for name in rows if rows[name]["shuffled"] == 1] == ["rarest words first", "words in both first"]
+    assert [name for name in rows if rows[name]["another"] == 1] == ["attention", "rarest words first"]
+    assert max(rows, key=lambda name: rows[name]["first"]) == "a word left out"
+    assert rows["integrated gradients"]["first"] != rows["gradient times input"]["first"]
     again = explanations_judged(Case("sentpwnet", topics, settings, 0, quick=True))
     assert again.figures == outcome.figures
 
