@@ -8,7 +8,8 @@
 # %% [markdown]
 # # 12 · Why alike?
 #
-# *Time: 75 minutes, 44 of them for the exercises. You need: cosines, what a gradient is, and notebook 2 or 3 for attention. All cells together run in under a minute.*
+# *Time: 75 minutes, 44 of them for the exercises. You need: cosines, what a gradient is, and notebook 2 or 3 for attention. All cells
+# together run in under a minute.*
 #
 # A model says that two posts are alike. Why? There are many ways to ask, and each of them answers, always, and with numbers. This
 # notebook is about the second question: **is the answer about the model?** At the end you will know
@@ -92,14 +93,14 @@ network.fit(posts, seed=0)
 print("trained on", len(posts.part("train")), "posts;", network.ways)
 
 # %%
-first = with_word(
-    "A date for your diary. Fresh rolls can be ordered for Sunday until Friday at noon. There will "
-    "be time for questions about baking rolls before breakfast.", "frankly",
-    np.random.default_rng(1))
-second = with_word(
+first = (
+    "A date for your diary. Frankly, fresh rolls can be ordered for Sunday until Friday at noon. "
+    "There will be time for questions about baking rolls before breakfast."
+)
+second = (
     "The museum would like to borrow weather diaries and photographs of old winters. We will also "
-    "talk about comparing old weather diaries. We look forward to seeing you.", "indeed",
-    np.random.default_rng(2))
+    "talk about comparing old weather diaries. Indeed, we look forward to seeing you."
+)
 print(first, "\n\n" + second)
 print("\nsimilarity {:.3f}".format(network.similarity([first], [second])[0, 0]))
 
@@ -161,19 +162,19 @@ def gradient(slope, x):
 # %% [markdown]
 # ### Integrated gradients
 #
-# But it does not go on like that. Walk from zeros (no words) to the post itself, $t x$ with $t$ from 0 to 1, and look at what the
-# word *frankly* and two others add on the way:
+# But it does not go on like that. Walk from zeros (no words) to the post itself, $t x$ with $t$ from 0 to 1, and look at what three
+# of the words add on the way:
 
 # %%
 x, slope = word_vectors(network, words(first)), slope_to(second)
 way = np.linspace(0, 1, 41)
 along = np.array([(slope(t * x) * x).sum(1) for t in way])  # (41, words)
-shown = {word: along[:, words(first).index(word)] for word in ("frankly", "rolls", "breakfast")}
+shown = {word: along[:, words(first).index(word)] for word in ("diary", "frankly", "rolls")}
 show(
     named_curves(shown, across="share t of the way", upwards="slope times input", whole=1.0),
     "To the right the share of the way from zeros to the post, upwards what a word adds there. The "
-    "line of frankly rises and falls again to nearly 0 before the end; the other two lie "
-    "near 0 all the way.",
+    "line of frankly rises and falls again to nearly 0 before the end; those of diary and rolls "
+    "lie near 0 all the way.",
 )
 
 # %% [markdown]
@@ -352,7 +353,11 @@ for way in ("left out", "gradient", "attention"):
     print(f"integrated less {way}: from {low:+.3f} to {high:+.3f}")
 
 # %% [markdown]
-# Ten pairs of one network are few. Here are five networks, each with a hundred pairs of its own, and three lines that look at no
+# Ten pairs of one network are few. (And for so few pairs 1.96 is too narrow; Student's t would say 2.26.)
+#
+# <!-- from: 2 given: quantiles -->
+#
+# Here are five networks, each with a hundred pairs of its own, and three lines that look at no
 # network: the rarest words first, words that stand in both posts first, and any order. (Measured by `python -m
 # labkit.lab.course.plans why-alike`, in four minutes.)
 
@@ -388,7 +393,8 @@ show(
 )
 
 # %% [markdown]
-# - **Integrated gradients** are ahead of leaving out, and those of the gradient. A post says its topic many times over: if one word
+# - **Integrated gradients** are ahead of leaving a word out, and that is ahead of the plain gradient. A post says its topic many
+#   times over: if one word
 #   on bread goes, others are left, and next to nothing is lost. Leaving out sees each word by itself.
 # - **Better than random is not enough.** "The rarest words first" has never seen the network, and its area is above 0, too. Whoever
 #   shows a method beside random orders alone has shown little.
@@ -413,8 +419,8 @@ show(
 # - `unknown`: a word that nobody has ever met;
 # - `replaced`: a word at random from those that the network knows.
 #
-# **Predict 12.d.** By taking out, attention leads leaving out. By putting a random word in the place of each, is it `"ahead"`,
-# `"behind"`, or is it a `"tie"`?
+# **Predict 12.d.** When words are taken out, attention is ahead of leaving a word out. When each has a random word put in its place,
+# is attention `"ahead"`, `"behind"`, or is it a `"tie"`?
 
 # %%
 guess = "ahead"  #!
@@ -565,13 +571,15 @@ for gone in (set(), {"frankly"}, {"anyway"}, {"frankly", "anyway"}):
 
 # %% [markdown]
 # - **Two words that say the same cover for each other.** Each alone can go, and nothing is lost. Leaving out then finds something
-#   else; integrated gradients find both. The plain gradient, which did well in our one network, misses even a single word in many
-#   pairs of the five networks: at the end of the way nothing moves.
+#   else; integrated gradients find both.
+# - **The plain gradient** hit every time in our one network. In five it misses even a single word in many pairs: at the end of the way
+#   nothing moves. An interval over the pairs of one network knows nothing of other networks.
 # - **`false`** is another question. The first post has such a word, the second has none, and is of the first one's topic. The word
 #   now keeps the two *apart*. Attention names it in all of these pairs, as what makes them alike.
 # - So attention has all hits, and all false alarms. Hits alone would have called it perfect.
 #
 # <!-- from:
+# holds: [12 | gradient hits of 20] > 19
 # holds: [why-alike | gradient times input | hit] < 0.8
 # holds: [why-alike | a word left out | hit_two] < 0.95
 # holds: [why-alike | integrated gradients | hit_two] > 0.99
@@ -625,7 +633,7 @@ recall("12.f", min(("mine", "integrated"), key=lambda way: without({"mine": mine
 # | question | what we found here |
 # | --- | --- |
 # | when is an explanation exact? | when the model adds up words; then check the sum |
-# | what does it cost to leave words out? | it works for everything, and is blind where words say the same |
+# | leaving a word out? | it works for everything, and is blind where words say the same |
 # | gradient times input? | the slope at the end, where a network may have nothing left to climb |
 # | integrated gradients? | ahead before most judges here; they add up, which is a check, not a proof |
 # | attention as a reason? | it does not see the other sentence |
