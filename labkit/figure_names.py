@@ -36,6 +36,8 @@ SPOKEN = {
     "mi": "MI (nats)",
     "nmi": "NMI",
     "ri": "RI",
+    # explanations before judges (notebook 12)
+    "below_chance": "area below random orders",
     # what a training keeps of every epoch
     "triplets": "triplet accuracy",
     "right": "triplets in order",

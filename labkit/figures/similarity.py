@@ -8,11 +8,12 @@ threshold_curves                            accuracy at every threshold, on dev 
 alike                                       two sentences word by word, each word with its part, and which meets which
 explained_rows, explained_words             steps from 0 to the similarity, by rows of L or by words
 word_pairs                                  a square: which word of a meets which of b
+named_curves                                what changes with a number: words taken out, or a share of the way
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import unescape
 from typing import TYPE_CHECKING
 
@@ -313,6 +314,29 @@ def _what(explanation: Explanation) -> str:
 
 def _title(text: str, x: float, y: float, **more: str) -> Entries:
     return annotation(text, x, y, size=13, xanchor="left", yanchor="bottom", **more)
+
+
+def named_curves(curves: Mapping[str, ArrayLike], *, across: str, upwards: str, whole: float = 0.0) -> go.Figure:
+    """A line for each name, over 0, 1, 2 ... to the right; over 0 to `whole` where that is given.
+
+    Dashes tell the lines apart, too, so that no colour is needed.
+    """
+    dashes = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+    traces = []
+    for number, (name, values) in enumerate(curves.items()):
+        heights = np.asarray(values, np.float64)
+        x = np.linspace(0, whole, len(heights)) if whole else np.arange(len(heights))
+        hover = f"{across} %{{x:.3g}}: %{{y:.3f}}<extra>{short(name, 40)}</extra>"
+        look = COLOURS[number % len(COLOURS)], dashes[number % len(dashes)]
+        traces.append(curve(x, heights, *look, name=short(name, 40), hovertemplate=hover))
+    return figure_of(
+        traces,
+        xaxis={"title": across, "gridcolor": FAINT, "zeroline": False},
+        yaxis={"title": upwards, "gridcolor": FAINT, "zeroline": False},
+        height=380,
+        legend=ABOVE,
+        showlegend=True,
+    )
 
 
 def explained_rows(explanation: Explanation, *, top: int = 10) -> go.Figure:

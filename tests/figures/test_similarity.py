@@ -107,6 +107,19 @@ def test_parts_that_do_not_add_up_lead_to_no_total() -> None:
     assert "together +" not in str(figures.alike(told).layout.annotations)
 
 
+def test_curves_have_names_dashes_and_places() -> None:
+    drawn = {"one": [0.9, 0.5, 0.1], "two": np.array([0.9, 0.8, 0.7])}
+    counted = figures.named_curves(drawn, across="words", upwards="similarity")
+    assert [(line.name, list(line.x), list(line.y)) for line in counted.data] == [
+        ("one", [0, 1, 2], [0.9, 0.5, 0.1]),
+        ("two", [0, 1, 2], [0.9, 0.8, 0.7]),
+    ]
+    assert len({line.line.dash for line in counted.data}) == 2
+    shares = figures.named_curves(drawn, across="share", upwards="slope", whole=1.0)
+    assert [list(line.x) for line in shares.data] == [[0, 0.5, 1]] * 2
+    assert (shares.layout.xaxis.title.text, shares.layout.yaxis.title.text) == ("share", "slope")
+
+
 def test_a_word_that_stands_twice_has_two_places_in_the_order_of_the_sentence() -> None:
     told = explained("the cat the dog", "dog the dog", rest=True)
     assert told.names_a == ("the", "cat", "the", "dog", REST)

@@ -13,7 +13,7 @@ variant and a seed; means, spreads, ties and leads are worked out from the figur
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -44,18 +44,23 @@ CLUSTERED = {f"{each}_ami" for each in ALGORITHMS}  # of articles: do clusters f
 class Variant:
     """A row: its name for the eye, and the method with the settings that make it.
 
-    With `first` it is tuned: trials choose its other settings, and the first of them starts from these.
+    With `first` it is tuned: trials choose its other settings, and the first of them starts from these. Variants with
+    the same settings share their cells; `part` is what the names of this one's figures begin with in them.
     """
 
     name: str
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     first: Mapping[str, Any] | None = None
+    part: str = ""
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """What is compared with what. `asks`: the question in a sentence. `measures`: the figures kept, the first leads."""
+    """What is compared with what. `asks`: the question in a sentence. `measures`: the figures kept, the first leads.
+
+    `recipe` measures, where that is not a method trained on the corpus and scored on its test split.
+    """
 
     name: str
     asks: str
@@ -63,15 +68,20 @@ class Ablation:
     variants: tuple[Variant, ...]
     measures: tuple[str, ...]
     seeds: tuple[int, ...] = (0, 1, 2)
+    recipe: Callable[[Case], Outcome] | None = None
 
-    def cell(self, name: str, seed: int) -> Cell:
-        """The cell of the variant of this name."""
+    def variant(self, name: str) -> Variant:
+        """The variant of this name."""
         variants = {each.name: each for each in self.variants}
         if name not in variants:
             names = ", ".join(variants)
             raise ValueError(f"variant is {name!r}, expected one of {names}, those of ablation {self.name!r}")
-        chosen = variants[name]
-        measuring = scored_and_clustered if CLUSTERED & set(self.measures) else scored
+        return variants[name]
+
+    def cell(self, name: str, seed: int) -> Cell:
+        """The cell of the variant of this name."""
+        chosen = self.variant(name)
+        measuring = self.recipe or (scored_and_clustered if CLUSTERED & set(self.measures) else scored)
         recipe = Recipe(measuring, chosen.method, chosen.settings, first=chosen.first or {}, methods=COURSE)
         cell = Cell(recipe, self._data, {}, seed, chosen.settings, label=name)
         return cell if chosen.first is None else replace(cell, tunings=tunings_of(cell))
@@ -80,8 +90,11 @@ class Ablation:
     def _data(self) -> DataAtHand:
         return DataAtHand.of(load(self.corpus), f"{self.corpus}, embedded")
 
-    def measured(self, figures: Mapping[str, float]) -> dict[str, float]:
-        """What the table keeps of all figures of a cell, which has none where one came out as no number."""
+    def measured(self, name: str, figures: Mapping[str, float]) -> dict[str, float]:
+        """What the table keeps for a variant of all figures of its cell, which has none where one is no number."""
+        if part := self.variant(name).part:
+            begin = f"{part} "
+            figures = {each.removeprefix(begin): value for each, value in figures.items() if each.startswith(begin)}
         if missing := [measure for measure in self.measures if measure not in figures]:
             has = ", ".join(figures) or "none"
             raise ValueError(f"ablation {self.name!r} has no figure {missing[0]!r} (it has {has}); try other settings")
@@ -158,7 +171,7 @@ def measure_all(plan: Ablation, store: CellStore, *, anew: bool = False, progres
         raise reason
     figures: dict[str, dict[int, dict[str, float]]] = {}
     for (name, seed), cell in cells.items():
-        figures.setdefault(name, {})[seed] = plan.measured(computed.known[cell.fingerprint].figures)
+        figures.setdefault(name, {})[seed] = plan.measured(name, computed.known[cell.fingerprint].figures)
     settings = {each.name: {"method": each.method, **each.settings} for each in plan.variants}
     trials = {name: computed.known[each.fingerprint] for (name, _), cell in cells.items() for each in cell.tunings}
     tunings = {name: {key: each.notes[key] for key in TUNING} for name, each in trials.items()}
@@ -170,7 +183,7 @@ def again(plan: Ablation, variant: str, seed: int, progress: Progress = silent) 
     cell = plan.cell(variant, seed)
     chosen = [kept(plan.name).tunings[variant]["chosen"]] if cell.tunings else []
     with one_thread():
-        return plan.measured(cell.recipe.run(cell.case(progress, chosen=chosen)).figures)
+        return plan.measured(variant, cell.recipe.run(cell.case(progress, chosen=chosen)).figures)
 
 
 def scored_and_clustered(case: Case) -> Outcome:

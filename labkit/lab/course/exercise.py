@@ -425,7 +425,7 @@ def _first_with_rows(case: tuple[Any, ...], names: list[str]) -> str:
 
 
 def _has_rows(each: Any) -> bool:
-    return hasattr(each, "__len__") and bool(np.ndim(each))
+    return isinstance(each, list | tuple) or (hasattr(each, "__len__") and bool(np.ndim(each)))
 
 
 _TURNS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...] = (

@@ -1,7 +1,8 @@
 """The ablations of the notebooks: what each compares, and by which figures. Settings were chosen on dev, by hand.
 
-    FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER, SENTPWNET, BREAK_IT, WHICH_LOSS     those of a notebook
-    PLANS                                                                                     all of them by name
+    FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER,     those of a notebook
+    SENTPWNET, BREAK_IT, WHICH_LOSS, WHY_ALIKE
+    PLANS                                                     all of them by name
 
 `python -m labkit.lab.course.plans [NAME ...]` measures them and keeps their tables in `notebooks/ablations/`. What the
 store of cells knows is not computed again, so that it goes on where Ctrl-C ended it; with `--force` it is.
@@ -18,6 +19,7 @@ from typing import Any
 
 from labkit.interrupts import heeded
 from labkit.lab.course.ablation import Ablation, Variant, measure_all, write_table
+from labkit.lab.course.why_alike import explanations_judged
 from labkit.lab.papers.store import CellStore
 from labkit.pairs.gallery import GALLERY, LOSSES
 from labkit.progress import terminal
@@ -430,7 +432,37 @@ WHICH_LOSS = (
 )
 
 
-_ALL = (FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER, SENTPWNET, BREAK_IT, WHICH_LOSS)
+# --- notebook 12: explanations of one network before several judges ----------------------------------------------
+
+EXPLAINED: dict[str, Any] = {  # reads posts well after a second of training
+    "encoder": "bilstm", "size": 24, "dimension": 24, "epochs": 3, "patience": 0, "learning_rate": 0.02,
+}  # fmt: skip
+_EXPLANATIONS = {
+    "a word left out": "left out",
+    "gradient times input": "gradient",
+    "integrated gradients": "integrated",
+    "attention": "attention",
+    "rarest words first": "rarest",
+    "words in both first": "shared",
+    "any order": "any",
+}
+
+WHY_ALIKE = (
+    Ablation(
+        "why-alike",
+        "Which explanation is about the network that it explains?",
+        "topics",
+        tuple(Variant(name, "sentpwnet", EXPLAINED, part=part) for name, part in _EXPLANATIONS.items()),
+        (
+            "below_chance", "between", "unknown", "replaced", "first", "shuffled", "another", "hit", "hit_two", "false",
+        ),
+        seeds=(0, 1, 2, 3, 4),
+        recipe=explanations_judged,
+    ),
+)  # fmt: skip
+
+
+_ALL = (FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER, SENTPWNET, BREAK_IT, WHICH_LOSS, WHY_ALIKE)
 PLANS: dict[str, Ablation] = {plan.name: plan for plans in _ALL for plan in plans}
 
 

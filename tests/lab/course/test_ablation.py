@@ -297,7 +297,23 @@ def test_a_lead_has_the_interval_that_other_seeds_would_give_it() -> None:
 
 def test_a_figure_that_is_no_number_is_named() -> None:
     with pytest.raises(ValueError, match="ablation 'small' has no figure 'spearman'"):
-        SMALL.measured({"pearson": 0.5})
+        SMALL.measured("words", {"pearson": 0.5})
+
+
+def test_variants_share_a_cell_of_a_recipe_of_their_own(store: CellStore) -> None:
+    asked: list[int] = []
+
+    def two_ways(case: Case) -> Outcome:
+        asked.append(case.seed)
+        return Outcome({"left out hit": 0.1, "left out rank": 3.0, "out hit": 0.2, "out rank": 4.0})
+
+    rows = (Variant("without", "tfidf", part="left out"), Variant("outside", "tfidf", part="out"))
+    plan = replace(SMALL, variants=rows, measures=("hit", "rank"), recipe=two_ways)
+    measured = measure_all(plan, store)
+    assert asked == [0, 1]
+    assert measured.figures["without"] == {seed: {"hit": 0.1, "rank": 3.0} for seed in (0, 1)}
+    assert measured.figures["outside"] == {seed: {"hit": 0.2, "rank": 4.0} for seed in (0, 1)}
+    assert again(plan, "outside", 1) == {"hit": 0.2, "rank": 4.0}
 
 
 def test_unknown_names_are_refused(tmp_path: Path) -> None:

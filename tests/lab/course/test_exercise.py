@@ -209,3 +209,15 @@ def test_cases_differ_in_size_and_settings(compared: dict[str, Any]) -> None:
     for arguments in zip(*compared["cases"], strict=True):
         kept = arguments[0]
         assert any(np.shape(each) != np.shape(kept) or not np.array_equal(each, kept) for each in arguments)
+
+
+def test_lists_of_rows_of_different_lengths_are_compared() -> None:
+    """The check of 12.6 has them; numpy makes no array of them."""
+    cases = [([np.ones(n), np.ones(n + 1)], [0, 1]) for n in (2, 3, 4)]
+
+    def longest(rows: list[np.ndarray], places: list[int]) -> int:
+        return max(map(len, rows)) + places[1]
+
+    assert "yours is the right one times len(rows)" in str(
+        find_mistake(lambda rows, places: 2 * longest(rows, places), longest, cases)
+    )

@@ -15,6 +15,7 @@ from labkit.lab.course.exercises import (
     together,
     tour,
     which_loss,
+    why_alike,
     word_vectors,
 )
 
@@ -30,6 +31,7 @@ _MODULES = (
     word_vectors,
     break_it,
     which_loss,
+    why_alike,
 )
 LESSONS: dict[str, Lesson] = {module.LESSON.number: module.LESSON for module in _MODULES}
 
