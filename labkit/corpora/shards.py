@@ -287,22 +287,37 @@ def write_parquet(rows: Iterable[Mapping[str, Any]], path: Path, columns: Sequen
     The same rows give the same bytes. `columns` are those of texts, where there may be no row to see them in.
     """
     import pyarrow as arrow
+
+    schema, stream = arrow.schema([(name, arrow.string()) for name in columns]) if columns else None, iter(rows)
+    first = arrow.Table.from_pylist(list(islice(stream, GROUP)), schema=schema)
+
+    def grouped() -> Iterator[Any]:
+        yield first
+        while group := list(islice(stream, GROUP)):
+            yield arrow.Table.from_pylist(group, schema=first.schema)
+
+    return write_tables(grouped(), path, first.schema)
+
+
+def write_tables(tables: Iterable[Any], path: Path, schema: Any) -> dict[str, Any]:
+    """Write Arrow tables of one schema, in groups of the same size however they are cut, and count rows by split."""
+    import pyarrow as arrow
     import pyarrow.parquet as parquet
 
-    schema = arrow.schema([(name, arrow.string()) for name in columns]) if columns else None
-    count, splits, stream = 0, Counter[str](), iter(rows)
-    with in_place(path) as file:
-        writer = None
-        while (group := list(islice(stream, GROUP))) or writer is None:
-            table = arrow.Table.from_pylist(group, schema=schema)
-            if writer is None:
-                schema = table.schema
-                writer = parquet.ParquetWriter(file, schema, compression="zstd")
-            writer.write_table(table)
-            count += len(group)
-            splits.update(row["split"] for row in group if "split" in row)
-        writer.close()
-    return {"rows": count, "splits": dict(splits)}
+    count, splits = 0, Counter[str]()
+    waiting = schema.empty_table()
+    with in_place(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        for table in tables:
+            count += len(table)
+            if "split" in schema.names:
+                splits.update(table.column("split").to_pylist())
+            waiting = arrow.concat_tables([waiting, table])
+            while len(waiting) >= GROUP:
+                writer.write_table(waiting.slice(0, GROUP).combine_chunks())
+                waiting = waiting.slice(GROUP)
+        if len(waiting) or not count:
+            writer.write_table(waiting.combine_chunks())
+    return {"rows": count, "splits": {split: rows for split, rows in splits.items() if split is not None}}
 
 
 def read_shards(manifest: Manifest, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
