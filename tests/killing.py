@@ -13,7 +13,7 @@ from tests.waiting import until
 
 
 def killed_until_done(script: str, folder: Path, out: Path, *, more: int = 40) -> int:
-    """How often the script, which makes shards in `out`, was killed: each time when `more` files of its work are there."""
+    """How often the script, which makes shards in `out`, was killed: when `more` files of its work are there."""
     kills, least = 0, 1
     while not is_shards(out):
         process = subprocess.Popen(

@@ -11,7 +11,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from labkit.corpora.repeats import write_distinct
-from labkit.corpora.shards import Manifest, read_shards
+from labkit.corpora.shards import read_shards
 from labkit.executors import Local
 from labkit.text import normalise
 from tests.killing import killed_until_done

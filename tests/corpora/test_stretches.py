@@ -1,4 +1,4 @@
-"""Rows of large files in stretches: every row once and in order, however files are cut; what is wrong is one sentence."""
+"""Rows of large files in stretches: every row once and in order, however files are cut; mistakes are one sentence."""
 
 from __future__ import annotations
 
