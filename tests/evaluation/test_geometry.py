@@ -193,8 +193,9 @@ def test_cosines_without_classes_and_without_snapshots() -> None:
 
 
 def test_float32_rows_are_never_all_there_in_float64(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("labkit.evaluation.classes.BLOCK", 2**16)
-    rows = np.random.default_rng(0).standard_normal((300_000, 8), dtype=np.float32) + 1
+    for name in ("BLOCK", "MOST_ASKING"):
+        monkeypatch.setattr(f"labkit.evaluation.classes.{name}", 2**10)
+    rows = np.random.default_rng(0).standard_normal((60_000, 64), dtype=np.float32) + 1
     labels = np.arange(len(rows)) % 7
     wanted = space_figures(rows[:50].astype(np.float64))
     assert space_figures(rows[:50]) == pytest.approx(wanted, abs=1e-12)
