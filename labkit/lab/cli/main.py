@@ -52,6 +52,7 @@ for function in (runs.evaluate, encode.encode, runs.compare, runs.runs, export.e
     command(app)(function)
 command(app)(reproduce.reproduce)
 command(app)(runs.paraphrase)
+command(app)(shards.neighbours)
 command(data.app)(shards.dedup)
 
 

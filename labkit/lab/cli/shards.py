@@ -64,3 +64,45 @@ def dedup(
     share = said["repeats"] / said["read"]
     text = f"{out}: {manifest.rows:,} of {said['read']:,} rows are left, {said['repeats']:,} ({share:.1%}) were repeats"
     show_result(record, text, json=json)
+
+
+def neighbours(
+    vectors: Annotated[
+        Path, typer.Argument(metavar="VECTORS", help="A folder that `labkit encode --out` has made, or a .npy.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "--output", metavar="FOLDER", help="A folder of Parquet shards.")],
+    queries: Annotated[
+        Path | None, typer.Option(help="Vectors that ask; without them all rows ask for their nearest others.")
+    ] = None,
+    count: Annotated[int, typer.Option(min=1, help="Neighbours of each.")] = 10,
+    index: Annotated[
+        str, typer.Option(help="`exact` compares all with all; `faiss` looks where they may be, and says how often.")
+    ] = "exact",
+    yes: Annotated[bool, typer.Option("--yes", help="exact: however long it takes.")] = False,
+    executor: ExecutorName = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Find the nearest rows of vectors by cosine, with their numbers and cosines, the nearest first."""
+    from labkit.evaluation.neighbour_shards import write_neighbours
+    from labkit.executors import executor_of
+
+    clear_shards(out, force=force)
+    work = executor_of(executor or "local")
+    with step("neighbours found"), terminal("shard") as progress:
+        manifest = write_neighbours(
+            vectors,
+            out,
+            queries=queries,
+            count=count,
+            index=index,
+            insist=yes,
+            executor=work,
+            progress=progress,
+        )
+    said = manifest.further
+    record = {"folder": out, "queries": manifest.rows, **said, "shards": len(manifest.shards)}
+    text = f"{out}: the {count} nearest of {said['base']:,} rows for each of {manifest.rows:,}"
+    if "recall" in said:
+        text += f"; recall {said['recall']:.4f}, measured on {said['recalled']:,} of them"
+    show_result(record, text, json=json)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from .conftest import Labkit
 
 
@@ -24,3 +26,12 @@ def test_dedup(labkit: Labkit) -> None:
     assert (
         "has no column 'sentence'" in labkit("data", "dedup", "a.csv", "--out", "x", "--column", "sentence").mistake()
     )
+
+
+def test_neighbours(labkit: Labkit) -> None:
+    np.save("base.npy", np.array([[1, 0], [1, 0.1], [0, 1]], np.float32))
+    words = ("neighbours", "base.npy", "--out", "near", "--count", "1", "--executor", "local:1")
+    assert labkit(*words).out == "near: the 1 nearest of 3 rows for each of 3\n"
+    record = labkit(*words, "--json").document()
+    assert (record["queries"], record["base"], record["nearest"], record["index"]) == (3, 3, 1, "exact")
+    assert "index is 'tree', expected one of exact, faiss" in labkit(*words, "--index", "tree").mistake()
