@@ -150,6 +150,21 @@ def _end_with(first: BaseProcess) -> None:
     os._exit(1)
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep libraries to one thread: their sums come out the same on every machine, and tasks share its cores."""
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
 # --- a Ray cluster -----------------------------------------------------------------------------------------------
 
 

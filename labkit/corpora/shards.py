@@ -283,27 +283,50 @@ def _first_difference(one: Any, other: Any, key: str = "") -> tuple[str, Any, An
 
 
 def write_parquet(rows: Iterable[Mapping[str, Any]], path: Path, columns: Sequence[str] = ()) -> dict[str, Any]:
-    """Write rows, of which only a few thousand are held at a time, and count them by split, and train's by group.
+    """Write rows, of which only a few thousand are held at a time, and count them as `write_tables` does.
 
     The same rows give the same bytes. `columns` are those of texts, where there may be no row to see them in.
     """
     import pyarrow as arrow
+
+    schema, stream = arrow.schema([(name, arrow.string()) for name in columns]) if columns else None, iter(rows)
+    first = arrow.Table.from_pylist(list(islice(stream, GROUP)), schema=schema)
+
+    def grouped() -> Iterator[Any]:
+        yield first
+        while group := list(islice(stream, GROUP)):
+            yield arrow.Table.from_pylist(group, schema=first.schema)
+
+    return write_tables(grouped(), path, first.schema)
+
+
+def write_tables(tables: Iterable[Any], path: Path, schema: Any) -> dict[str, Any]:
+    """Write Arrow tables of one schema, in groups of one size however they are cut, and count rows by split and group."""
+    import pyarrow as arrow
+    import pyarrow.compute as compute
     import pyarrow.parquet as parquet
 
-    schema = arrow.schema([(name, arrow.string()) for name in columns]) if columns else None
-    count, splits, train, stream = 0, Counter[str](), list[int](), iter(rows)
-    with in_place(path) as file:
-        writer = None
-        while (group := list(islice(stream, GROUP))) or writer is None:
-            table = arrow.Table.from_pylist(group, schema=schema)
-            if writer is None:
-                schema = table.schema
-                writer = parquet.ParquetWriter(file, schema, compression="zstd")
-            writer.write_table(table)
-            count += len(group)
-            train.append(sum(row.get("split", "train") == "train" for row in group))
-            splits.update(row["split"] for row in group if "split" in row)
-        writer.close()
+    splits, train, waiting = Counter[str](), list[int](), schema.empty_table()
+    with in_place(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+
+        def write(group: Any) -> int:
+            writer.write_table(group.combine_chunks())
+            counts = {"train": len(group)}
+            if "split" in schema.names:
+                counted = compute.value_counts(group.column("split")).to_pylist()
+                counts = {each["values"]: each["counts"] for each in counted}
+                splits.update({split: rows for split, rows in counts.items() if split is not None})
+            train.append(counts.get("train", 0))
+            return len(group)
+
+        count = 0
+        for table in tables:
+            waiting = arrow.concat_tables([waiting, table])
+            while len(waiting) >= GROUP:
+                count += write(waiting.slice(0, GROUP))
+                waiting = waiting.slice(GROUP)
+        if len(waiting) or not count:
+            count += write(waiting)
     return {"rows": count, "splits": dict(splits), "train": train}
 
 

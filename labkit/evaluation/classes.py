@@ -248,16 +248,20 @@ def _above(floor: float, distances: np.ndarray) -> float:
     return float(np.where(distances > floor * np.sqrt(len(distances)), distances, 0).mean())
 
 
-def class_sums(rows: Vectors, codes: np.ndarray) -> Vectors:
+def class_sums(rows: Vectors, codes: np.ndarray, *, directions: bool = False) -> Vectors:
     """The sum of each class's rows, (C, d) in float64, in O(n d); of sparse rows they stay sparse if filled up they
-    would be large, as those of thousands of classes and a hundred thousand words."""
+    would be large, as those of thousands of classes and a hundred thousand words.
+
+    With `directions` each row counts at length 1; none may be zero.
+    """
     count = int(codes.max()) + 1
     sums: Vectors | None = None
     # a part at a time, so that float32 rows are never all there as float64, too
     for block in blocks(len(codes), 1, max(MOST_ASKING, BLOCK // filled(rows))):
         own = codes[block]
         members = sparse.csr_matrix((np.ones(len(own)), (own, np.arange(len(own)))), shape=(count, len(own)))
-        part = members @ rows[block].astype(np.float64, copy=False)
+        here = rows[block].astype(np.float64, copy=False)
+        part = members @ (unit(here, refuse="embeddings") if directions else here)
         sums = part if sums is None else sums + part if sparse.issparse(part) else np.add(sums, part, out=sums)
     assert sums is not None
     if isinstance(sums, np.ndarray) or count * rows.shape[1] > FILLED:

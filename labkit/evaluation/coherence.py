@@ -14,9 +14,11 @@ from scipy.spatial.distance import cdist
 
 from labkit.evaluation.classes import class_sums
 from labkit.evaluation.inputs import Vectors, classes, exponent, scaled, unit, vectors
-from labkit.evaluation.neighbours import squares
-from labkit.evaluation.retrieval import hit_at
+from labkit.evaluation.neighbours import sampled, squares
+from labkit.evaluation.retrieval import hit_at, not_zero
 from labkit.progress import Progress, silent
+
+MEMBERS = 1_000  # of a group whose distances are looked at, where only a sample asks
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ def p_coherence(
 ) -> Coherence:
     """Embeddings (n, d) and the group of each (n,) to the record; `most` sentences ask for `retrieval`, if given.
 
+    Of more than `most` sentences `distance` is that of at most MEMBERS of each group, always the same.
+
     within     mean cosine over the pairs of a group, then over groups of two or more (eq. 4, 5)
     between    mean cosine over all pairs of sentences from different groups, those alone in theirs included
     lift       within - between
@@ -51,7 +55,7 @@ def p_coherence(
                by its standard deviation over the whole set (the paper's table A.8 leaves this open; by each
                group's own it would be about the same for any encoder)
     """
-    rows = vectors("embeddings", embeddings)
+    rows = vectors("embeddings", embeddings, keep_single=True)
     codes = classes("groups", groups, count=rows.shape[0])
     sizes = np.bincount(codes)
     if len(sizes) == 1 or sizes.max() == 1:
@@ -59,8 +63,9 @@ def p_coherence(
             f"the sentences are in {len(sizes)} groups, the largest of {sizes.max()}, expected at least two groups "
             "and one of at least two sentences; add paraphrases or groups"
         )
-    directions = unit(rows, refuse="embeddings")
-    sums = class_sums(directions, codes)
+    if not not_zero(rows).all():
+        unit(rows, refuse="embeddings")  # says which
+    sums = class_sums(rows, codes, directions=True)
     # |sum of a group|² is the sum over all its ordered pairs, a sentence with itself (cosine 1) included
     inside = squares(sums)
     total = np.asarray(sums.sum(axis=0)).ravel()
@@ -72,24 +77,25 @@ def p_coherence(
         between=between,
         lift=within - between,
         retrieval=hit_at(rows, codes, (1,), most=most, progress=progress)[1],
-        distance=_mean_distance(rows, codes, sizes),
+        distance=_mean_distance(rows, codes, sizes, None if most is None or len(codes) <= most else MEMBERS),
         groups=int(paired.sum()),
         left_out=int((~paired).sum()),
     )
 
 
-def _mean_distance(rows: Vectors, codes: np.ndarray, sizes: np.ndarray) -> float:
-    rows = scaled(rows, exponent(rows))
+def _mean_distance(rows: Vectors, codes: np.ndarray, sizes: np.ndarray, most: int | None) -> float:
+    rows = scaled(rows, exponent(rows) if rows.dtype == np.float64 else 0)
     spread = _deviation(rows)
     members = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
-    means = [_mean_pair_distance(rows[group], spread) for group in members if len(group) > 1]
+    several = (sampled(group, most) for group in members if len(group) > 1)
+    means = [_mean_pair_distance(rows[group], spread) for group in several]
     return float(np.mean(means))
 
 
 def _deviation(rows: Vectors) -> np.ndarray:
     """Standard deviation of every dimension over the whole set (d,); a constant one gets 1, its distances are 0."""
     if isinstance(rows, np.ndarray):
-        variance = rows.var(axis=0)
+        variance = rows.var(axis=0, dtype=np.float64)
     else:
         from sklearn.utils.sparsefuncs import mean_variance_axis  # takes a second, and few rows are sparse
 

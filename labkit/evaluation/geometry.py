@@ -56,8 +56,8 @@ def alignment(a: ArrayLike, b: ArrayLike) -> float:
 def class_alignment(embeddings: ArrayLike, labels: ArrayLike) -> float:
     """E |x - y|² over all pairs of rows of one class, each pair counted alike: Σ |x - y|² = 2 m² - 2 |Σ x|² of a class
     of m, both orders."""
-    directions = _directions(embeddings)
-    codes = classes("labels", labels, count=directions.shape[0])
+    rows = _several(embeddings)
+    codes = classes("labels", labels, count=rows.shape[0])
     sizes = np.bincount(codes)
     pairs = (sizes * (sizes - 1)).sum()
     if not pairs:
@@ -65,7 +65,7 @@ def class_alignment(embeddings: ArrayLike, labels: ArrayLike) -> float:
             f"each of the {len(codes)} rows is the only one of its class, expected a class with at least two; label "
             "more rows, or give `alignment` the pairs"
         )
-    return max(0.0, float(2 * (sizes**2 - squares(class_sums(directions, codes))).sum() / pairs))
+    return max(0.0, float(2 * (sizes**2 - squares(class_sums(rows, codes, directions=True))).sum() / pairs))
 
 
 def uniformity(embeddings: ArrayLike, *, most: int | None = None, progress: Progress = silent) -> float:
@@ -73,9 +73,9 @@ def uniformity(embeddings: ArrayLike, *, most: int | None = None, progress: Prog
 
     |x - y|² = 2 - 2 cos, so that n² cosines are made, a block at a time, the half of them that says it all.
     """
-    rows = _directions(embeddings)
+    rows = _several(embeddings)
     asking = sampled(np.arange(rows.shape[0]), most)
-    rows = rows if len(asking) == rows.shape[0] else rows[asking]
+    rows = _directions(rows if len(asking) == rows.shape[0] else rows[asking])
     n, total = rows.shape[0], 0.0
     for block in blocks(n, n, BLOCK // 4):
         near = dots(rows[block], rows[block.start :])  # (b, n - start): no pair twice but in the square at its left
@@ -90,9 +90,9 @@ def uniformity(embeddings: ArrayLike, *, most: int | None = None, progress: Prog
 
 def mean_cosine(embeddings: ArrayLike) -> float:
     """The mean cosine of two different rows, exact over all pairs: (|Σ x|² - n) / (n (n - 1))."""
-    rows = _directions(embeddings)
+    rows = _several(embeddings)
     n = rows.shape[0]
-    total = class_sums(rows, np.zeros(n, np.int64))
+    total = class_sums(rows, np.zeros(n, np.int64), directions=True)
     return float((squares(total)[0] - n) / (n * (n - 1)))
 
 
@@ -101,13 +101,15 @@ def singular_shares(embeddings: ArrayLike) -> np.ndarray:
 
     From the eigenvalues of the smaller one of XᵀX (d, d) and XXᵀ (n, n), so that sparse rows are not filled up.
     """
-    rows = _directions(embeddings)
+    rows = _several(embeddings)
     n, d = rows.shape
-    mean = np.asarray(rows.mean(axis=0), np.float64).ravel()
+    total = class_sums(rows, np.zeros(n, np.int64), directions=True)
+    mean = np.asarray(total.mean(axis=0), np.float64).ravel() / n
     if n > d:
-        products = (part.T @ part for part in (rows[block] for block in blocks(n, filled(rows))))
+        products = (part.T @ part for part in (_directions(rows[block]) for block in blocks(n, filled(rows))))
         gram = sum((_dense(product) for product in products), np.zeros((d, d))) - n * np.outer(mean, mean)
     else:
+        rows = _directions(rows)
         across = dots(rows, mean[None])  # x · mean, (n, 1)
         gram = dots(rows, rows) - across - across.T + mean @ mean
     values = np.linalg.eigvalsh(gram)[::-1]
@@ -126,11 +128,18 @@ def _dense(product: Any) -> np.ndarray:
     return product if isinstance(product, np.ndarray) else np.asarray(product.toarray())
 
 
-def _directions(embeddings: ArrayLike) -> Vectors:
-    rows = vectors("embeddings", embeddings)
+def _several(embeddings: ArrayLike) -> Vectors:
+    """The rows, checked; float32 as they are, since as directions in float64 they are there a part at a time."""
+    rows = vectors("embeddings", embeddings, keep_single=True)
     if rows.shape[0] < 2:
         raise ValueError("embeddings has 1 row, expected at least two, or there is no pair; give more sentences")
-    directions: Vectors = unit(rows, refuse="embeddings")
+    if not not_zero(rows).all():
+        unit(rows, refuse="embeddings")  # says which
+    return rows
+
+
+def _directions(rows: Vectors) -> Vectors:
+    directions: Vectors = unit(rows.astype(np.float64, copy=False), refuse="embeddings")
     return directions
 
 

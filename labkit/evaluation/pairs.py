@@ -161,22 +161,29 @@ def correlation_by(scores: ArrayLike, gold: ArrayLike, parts: Sequence[str]) -> 
     return {name: correlation(scores[codes == c], gold[codes == c]) for c, name in enumerate(names)}
 
 
-def correlation_parts(scores: ArrayLike, gold: ArrayLike, units: ArrayLike | None = None) -> dict[str, Parts]:
+def correlation_parts(
+    scores: ArrayLike, gold: ArrayLike, units: ArrayLike | None = None, *, of: np.ndarray | None = None
+) -> dict[str, Parts]:
     """Both correlations taken apart over the pairs, or over units of pairs: `pearson` and `spearman`.
 
-    A pair's influence is (n - 1) times what the correlation loses without it (the jackknife).
+    A pair's influence is (n - 1) times what the correlation loses without it (the jackknife), which takes n² steps for
+    all pairs. Of the pairs `of`, by their numbers, the influence is that among themselves; the figure is that of all.
     """
     from scipy.stats import rankdata  # takes a second
 
     x, y = (numbers(name, side).astype(np.float64) for name, side in (("scores", scores), ("gold", gold)))
     both = correlation(x, y)
     codes = np.arange(len(x)) if units is None else np.asarray(units)
+    whole = both
+    if of is not None and len(of) < len(x):
+        x, y, codes = x[of], y[of], codes[of]
+        both = correlation(x, y)
     every, parts = np.arange(len(x)), {}
     for name, figure, a, b in (("pearson", both.pearson, x, y), ("spearman", both.spearman, rankdata(x), rankdata(y))):
         rank = name == "spearman"
         without = np.concatenate([_without(a, b, every[block], ranks=rank) for block in blocks(len(x), len(x))])
         influence = (len(x) - 1) * (figure - without)
-        parts[name] = Parts.by(codes, figure + influence - influence.mean())
+        parts[name] = Parts.by(codes, getattr(whole, name) + influence - influence.mean())
     return parts
 
 

@@ -25,13 +25,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labkit.evaluation.inputs import classes, classes_of_both, unit, vectors, whole
+from labkit.evaluation.inputs import Vectors, classes, classes_of_both, unit, vectors, whole
 from labkit.evaluation.neighbours import BLOCK, MOST_ASKING, blocks, dots, nearest_rows, sampled
 from labkit.progress import Progress, silent
 
 Columns: TypeAlias = slice | np.ndarray  # numbers of rows
 ROUNDING = 1e-12  # cosines in float64 that differ by less are tied
 VOTERS = 3
+DEEPEST = MOST_ASKING  # others of a class, beyond which its R nearest are neither kept nor sorted
 
 # --- embeddings, by cosine and distance --------------------------------------------------------------------------
 
@@ -102,7 +103,7 @@ def _by_cosine(
     embeddings: ArrayLike, labels: ArrayLike, most: int | None, progress: Progress, *, deep: bool
 ) -> tuple[Retrieved, int]:
     """What is retrieved by cosine, and how many do not ask since they are alone in their class."""
-    rows = vectors("embeddings", embeddings)
+    rows = vectors("embeddings", embeddings, keep_single=True)
     codes = classes("labels", labels, count=rows.shape[0])
     having = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if not len(having):
@@ -110,12 +111,19 @@ def _by_cosine(
             f"each of the {codes.max() + 1} sentences is the only one of its class, expected a class with at least "
             "two; label more sentences or evaluate pairs instead"
         )
-    directions = unit(rows, refuse="embeddings")
+    every = _directions(rows) if rows.shape[0] <= MOST_ASKING or not not_zero(rows).all() else None
 
     def cosine(these: Columns, others: Columns) -> np.ndarray:
-        return dots(directions[these], directions[others])
+        # of many rows only those that are looked at are there in float64
+        left, right = ((_directions(rows[some]) if every is None else every[some]) for some in (these, others))
+        return dots(left, right)
 
     return retrieved(cosine, codes, sampled(having, most), progress, deep=deep), len(codes) - len(having)
+
+
+def _directions(rows: Vectors) -> Vectors:
+    directions: Vectors = unit(rows.astype(np.float64, copy=False), refuse="embeddings")
+    return directions
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,10 +175,11 @@ def retrieved(
         nearest = np.empty((len(rows), 0)), np.empty((len(rows), 0), bool)  # of the R nearest: how far, whether own
         for at, columns in enumerate(numbers):
             near = look(at) >= best - ROUNDING
-            same = own == codes[columns] if at in home else np.zeros(near.shape, bool)
-            ranks[queue[block]] += np.count_nonzero(near & ~same, axis=1)
+            same = own == codes[columns] if at in home else None  # elsewhere is nobody of the own class, nor the row
+            ranks[queue[block]] += np.count_nonzero(near if same is None else near & ~same, axis=1)
             if deep:
-                nearest = _nearest_first(nearest, look(at), same, rows[:, None] == columns, int(others[rows].max()))
+                itself = None if same is None else rows[:, None] == columns
+                nearest = _nearest_first(nearest, look(at), same, itself, int(others[rows].max()))
         if deep:
             average[queue[block]], right[queue[block]] = _at_r(nearest[1], others[rows])
         progress(block.stop, len(asking), "looking for neighbours")
@@ -180,14 +189,20 @@ def retrieved(
 _Nearest: TypeAlias = tuple[np.ndarray, np.ndarray]
 
 
-def _nearest_first(before: _Nearest, similarities: np.ndarray, same: np.ndarray, itself: Any, k: int) -> _Nearest:
+def _nearest_first(
+    before: _Nearest, similarities: np.ndarray, own: np.ndarray | None, itself: np.ndarray | None, k: int
+) -> _Nearest:
     """The k nearest of those before and of a tile more, the nearest first: how far (b, k), and whether of one class.
 
     Those of the own class are as much farther as counts as a tie, so that others go before; a row itself comes last.
     """
     far = -np.asarray(similarities, np.float64)
-    far += same * (ROUNDING + 4e-16 * np.abs(far))  # beside a long distance 1e-12 is nothing, two roundings are not
-    far[itself] = np.inf
+    if own is not None:
+        far += own * (ROUNDING + 4e-16 * np.abs(far))  # beside a long distance 1e-12 is nothing, two roundings are not
+        far[itself] = np.inf
+    same = np.zeros(far.shape, bool) if own is None else own
+    if before[0].shape[1] == k:
+        far, same = _below(before[0][:, -1:], far, same)
     if before[0].size:
         far, same = (np.concatenate(each, axis=1) for each in zip(before, (far, same), strict=True))
     if 4 * k < far.shape[1]:  # few of many: sorting them all takes longer
@@ -195,6 +210,16 @@ def _nearest_first(before: _Nearest, similarities: np.ndarray, same: np.ndarray,
         far, same = (np.take_along_axis(each, some, 1) for each in (far, same))
     order = np.argsort(far, axis=1)[:, :k]
     return np.take_along_axis(far, order, 1), np.take_along_axis(same, order, 1)
+
+
+def _below(limit: np.ndarray, far: np.ndarray, same: np.ndarray) -> _Nearest:
+    """Those of each row that are below its limit (b, 1), which are few once some tiles were looked at, (b, few)."""
+    rows, columns = np.nonzero(far < limit)
+    counts = np.bincount(rows, minlength=len(far))
+    places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    some, own = np.full((len(far), counts.max()), np.inf), np.zeros((len(far), counts.max()), bool)
+    some[rows, places], own[rows, places] = far[rows, columns], same[rows, columns]
+    return some, own
 
 
 def _at_r(own: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -266,8 +291,12 @@ def own_ranks(
 def own_retrieved(
     method: Any, rows: Any, labels: Sequence[Any], *, most: int | None = MOST_ASKING, progress: Progress = silent
 ) -> Retrieved:
-    """What `own_ranks` gives, and what is among the R nearest; a row of zeros finds nothing."""
-    return _by_own(method, rows, labels, most, progress, deep=True)
+    """What `own_ranks` gives, and what is among the R nearest; a row of zeros finds nothing.
+
+    Where a class has more than DEEPEST others nobody looks so deep: each row would keep as many.
+    """
+    largest = np.unique(np.asarray(labels), return_counts=True)[1].max()
+    return _by_own(method, rows, labels, most, progress, deep=bool(largest <= DEEPEST + 1))
 
 
 def _by_own(

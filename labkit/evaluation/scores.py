@@ -17,7 +17,9 @@ counts as wrong.
 
 Of more than 20,000 sentences a sample of 20,000 asks for its neighbours, always the same and among all of them, and of
 more classes a sample asks for its nearest centre. Then the figures `asked` and `asked_centres` say of how many.
-Uniformity is then that of such a sample among itself.
+Uniformity is then that of such a sample among itself, the distance of P-coherence one of at most 1,000 of each group,
+and correlations are taken apart over as many pairs. MAP@R and R-precision are left out where a class is larger than
+that. So time and memory grow with the sentences and no faster.
 """
 
 from __future__ import annotations
@@ -39,8 +41,8 @@ from labkit.evaluation.comparison import Parts
 from labkit.evaluation.geometry import alignment, class_alignment, space_figures
 from labkit.evaluation.neighbours import MOST_ASKING, blocks, sampled
 from labkit.evaluation.pairs import correlation, correlation_parts, pair_classification, triplet_accuracy
-from labkit.evaluation.retrieval import not_zero, own_ranks, own_retrieved, voted
-from labkit.progress import Progress, silent
+from labkit.evaluation.retrieval import DEEPEST, not_zero, own_ranks, own_retrieved, voted
+from labkit.progress import Progress, note, silent
 
 KS = (1, 3, 10)
 NEAR = 0.8  # of the highest grade: from there on two sentences count as a positive pair
@@ -84,7 +86,7 @@ def score(
     most: int | None = MOST_ASKING,
     progress: Progress = silent,
 ) -> Scores:
-    """The figures of a fitted method on one split of a corpus; `apart`: with their parts, which take n² for grades.
+    """The figures of a fitted method on one split of a corpus; `apart`: with their parts.
 
     Of more than `most` sentences a sample of so many looks for its neighbours; with None all of them do.
     """
@@ -206,7 +208,8 @@ def _graded(method: Any, test: Pairs, asks: _Asks) -> _Scored:
     figures = {"pearson": both.pearson, "spearman": both.spearman} | _space(rows, texts, asks, near, near + count)
 
     def parts() -> dict[str, Parts]:
-        return correlation_parts(scores, test.scores, linked(test)) if len(test) > 2 else {}
+        some = sampled(np.arange(len(test)), asks.most)  # each pair's part takes as long as there are pairs
+        return correlation_parts(scores, test.scores, linked(test), of=some) if len(test) > 2 else {}
 
     return "spearman", figures, None, parts
 
@@ -263,9 +266,16 @@ def _triplets(method: Any, test: Triplets, asks: _Asks) -> _Scored:
 def _hits(method: Any, rows: Any, labels: Sequence[Any], asks: _Asks) -> tuple[dict[str, float], np.ndarray, _Taken]:
     found = own_retrieved(method, rows, labels, most=asks.most, progress=asks.progress)
     asking, ranks, at_r = found.asking, found.ranks, {"map@r": found.average, "r_precision": found.right}
+    codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
+    if sizes.max() > DEEPEST + 1:
+        note(
+            f"map@r and r_precision are left out: a class has {sizes.max():,} sentences, and they would sort as many "
+            f"for each that asks, expected at most {DEEPEST:,}",
+            stacklevel=4,
+        )
+        at_r = {}
     figures = {f"hit@{k}": float((ranks <= k).mean()) for k in KS}
     figures |= {name: float(values.mean()) for name, values in at_r.items()}
-    codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
     if alone := int((sizes == 1).sum()):
         figures["alone"] = float(alone)  # sentences without another of their class: not asked
     figures |= _of(len(asking), len(labels) - alone)
@@ -312,7 +322,8 @@ def _class_space(rows: Any, labels: Sequence[Any], asks: _Asks) -> dict[str, flo
     known = np.flatnonzero(not_zero(rows))
     names = np.asarray(labels)[known]
     pairs = len(np.unique(names)) < len(names)
-    figures = {"alignment": class_alignment(rows[known], names)} if pairs else {}
+    directed = rows if len(known) == rows.shape[0] else rows[known]
+    figures = {"alignment": class_alignment(directed, names)} if pairs else {}
     return figures | space_figures(rows, most=asks.most, progress=asks.progress)
 
 

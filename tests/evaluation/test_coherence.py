@@ -14,6 +14,7 @@ from scipy.spatial.distance import pdist
 from scipy.stats import ortho_group
 
 from labkit.evaluation import coherence, hit_at, p_coherence
+from labkit.evaluation.neighbours import sampled
 
 FIGURES = ("within", "between", "lift", "retrieval", "distance")
 
@@ -119,3 +120,16 @@ def test_of_sparse_rows_no_group_is_filled_up(monkeypatch):
     dense = astuple(p_coherence(rows.toarray(), groups))
     monkeypatch.setattr("labkit.evaluation.classes.FILLED", 0)
     assert astuple(p_coherence(sparse.csr_array(rows), groups)) == pytest.approx(dense)
+
+
+def test_of_many_sentences_the_distance_is_that_of_some_of_each_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(0).standard_normal((60, 4))
+    groups = np.arange(60) % 3
+    monkeypatch.setattr("labkit.evaluation.coherence.MEMBERS", 5)
+    every = p_coherence(rows, groups).distance
+    assert p_coherence(rows, groups, most=60).distance == every
+    spread = rows.std(axis=0)
+    some = [sampled(np.flatnonzero(groups == group), 5) for group in range(3)]
+    wanted = np.mean([pdist(rows[part] / spread).mean() for part in some])
+    assert p_coherence(rows, groups, most=59).distance == pytest.approx(wanted)
+    assert wanted != pytest.approx(every)

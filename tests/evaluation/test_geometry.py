@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any
@@ -189,3 +190,21 @@ def test_cosines_without_classes_and_without_snapshots() -> None:
     assert found.negative.sum(axis=1) == pytest.approx([1, 1, 1])
     with pytest.raises(ValueError, match="the run has no snapshots of two sentences"):
         cosines_over_epochs(Snapshots((), ()))
+
+
+def test_float32_rows_are_never_all_there_in_float64(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("BLOCK", "MOST_ASKING"):
+        monkeypatch.setattr(f"labkit.evaluation.classes.{name}", 2**10)
+    rows = np.random.default_rng(0).standard_normal((60_000, 64), dtype=np.float32) + 1
+    wanted = space_figures(rows[:50].astype(np.float64))
+    assert space_figures(rows[:50]) == pytest.approx(wanted, abs=1e-12)
+    tracemalloc.start()
+    try:
+        for figure in (mean_cosine, lambda each: uniformity(each, most=100)):
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            figure(rows)
+            # in float64 they would take twice their bytes, as directions as much again
+            assert tracemalloc.get_traced_memory()[1] - before < rows.nbytes
+    finally:
+        tracemalloc.stop()

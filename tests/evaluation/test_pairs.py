@@ -24,7 +24,14 @@ from labkit.evaluation import (
     spearman_error,
     triplet_accuracy,
 )
-from labkit.evaluation.pairs import Reversal, _features, _fit, _predict, grade_distribution, reversals
+from labkit.evaluation.pairs import (
+    Reversal,
+    _features,
+    _fit,
+    _predict,
+    grade_distribution,
+    reversals,
+)
 
 
 def exhaustive(scores, labels):
@@ -411,3 +418,15 @@ def test_grades_from_rows_of_any_size(power, form):
     plain = relatedness(*map(form, train[:2]), train[2], *map(form, test[:2]), test[2], grades=(1, 5))
     assert found.mse == pytest.approx(plain.mse, abs=2e-3)
     assert found.pearson == pytest.approx(plain.pearson, abs=2e-3)
+
+
+def test_parts_of_some_pairs_have_the_figure_of_all() -> None:
+    generator = np.random.default_rng(0)
+    gold = generator.standard_normal(60)
+    scores = gold + generator.standard_normal(60)
+    some = np.arange(0, 60, 3)
+    parts, among = correlation_parts(scores, gold, of=some), correlation_parts(scores[some], gold[some])
+    both = correlation(scores, gold)
+    for name in ("pearson", "spearman"):
+        assert parts[name].figure == pytest.approx(getattr(both, name))
+        np.testing.assert_allclose(parts[name].above - parts[name].figure, among[name].above - among[name].figure)

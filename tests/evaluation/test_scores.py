@@ -19,6 +19,7 @@ from labkit.evaluation.inputs import unit
 from labkit.evaluation.retrieval import own_retrieved, precision_at_r, voted
 from labkit.evaluation.scores import called_parts, score, scored_part, selection, threshold_split
 from labkit.methods import METHODS
+from labkit.progress import collected
 from labkit.thematic.making import triplets_of
 
 SPACE = ("uniformity", "mean_cosine", "effective_rank")  # what sentences of all shapes have
@@ -586,3 +587,31 @@ def test_alignment_is_that_of_what_a_person_put_together(kind: str) -> None:
     holed = score(blank, Pairs(first, second, [1, 0, 1, 0, 1, 0], splits=test + dev)).figures
     assert holed["alignment"] == pytest.approx(aligned["ae"])
     assert "alignment" not in score(blank, Pairs(first, second, [1, 0, 0, 0, 1, 0], splits=test + dev)).figures
+
+
+def test_of_a_very_large_class_nothing_is_sorted_and_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("labkit.evaluation.retrieval.DEEPEST", 5)
+    monkeypatch.setattr("labkit.evaluation.scores.DEEPEST", 5)
+    texts = [f"word{number} and word{number % 4}" for number in range(14)]
+
+    class Counts:
+        def encode(self, sentences: list[str]) -> np.ndarray:
+            return np.array([[float(f"word{number}" in text.split()) for number in range(14)] for text in sentences])
+
+        def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+            return a @ b.T
+
+    corpus = Labelled(texts, ["a"] * 8 + ["b"] * 6, name="c", splits=["test"] * 14)
+    with collected() as notes:
+        figures = score(Counts(), corpus).figures
+    assert notes
+    assert "map@r and r_precision are left out: a class has 8 sentences" in notes[0]
+    assert "hit@1" in figures
+    assert not {"map@r", "r_precision"} & figures.keys()
+    for module in ("retrieval", "scores"):
+        monkeypatch.setattr(f"labkit.evaluation.{module}.DEEPEST", 7)
+    with collected() as notes:
+        deeper = score(Counts(), corpus).figures
+    assert not notes
+    assert {name: deeper[name] for name in figures} == figures
+    assert {"map@r", "r_precision"} <= deeper.keys()

@@ -7,6 +7,7 @@ stands what a shell completes it by. The functions at the end open what was name
 from __future__ import annotations
 
 import os
+import shutil
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -112,6 +113,10 @@ RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a 
 RunFolders = Annotated[
     list[Path], typer.Argument(metavar="RUN...", help="The folders of the runs.", autocompletion=_runs)
 ]
+ExecutorName = Annotated[
+    str | None,
+    typer.Option("--executor", help="Who makes shards: `local:N` processes, one a core, or `ray[:HOST:PORT]`."),
+]
 CorpusName = Annotated[
     str | None,
     typer.Option(
@@ -141,6 +146,14 @@ def check_free(path: Path, option: str, *, force: bool) -> None:
         raise ValueError(
             f"{option} is {str(path)!r}, which is there already; add --force to write over it, or choose another name"
         )
+
+
+def clear_shards(folder: Path, *, force: bool) -> None:
+    """Remove shards of an earlier call, where that is asked for; without it their making goes on."""
+    from labkit.corpora.shards import is_making, is_shards
+
+    if force and (is_shards(folder) or is_making(folder)):
+        shutil.rmtree(folder)
 
 
 # --- runs and corpora, opened ------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """The program `labkit`. A user's mistake is one line on standard error and exit status 2, Ctrl-C is 130.
 
-Each group of commands is a module beside this one: `train`, `tune`, `runs`, `export`, `data`, `reproduce`, and
-`teaching` with `labkit class`; here are those that open the app and JupyterLab. What commands do stands in the
-package: they read what was typed (`arguments`), call it, and write what came of it (`output`).
+Each group of commands is a module beside this one: `train`, `tune`, `runs`, `encode`, `export`, `data`, `shards`,
+`reproduce`, and `teaching` with `labkit class`; here are those that open the app and JupyterLab. What commands do
+stands in the package: they read what was typed (`arguments`), call it, and write what came of it (`output`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import typer
 
 from labkit import __version__
 from labkit.atomic import sentence_of
-from labkit.lab.cli import data, export, output, reproduce, runs, teaching, train, tune
+from labkit.lab.cli import data, encode, export, output, reproduce, runs, shards, teaching, train, tune
 from labkit.lab.cli.arguments import command, with_verbosity
 from labkit.lab.course.notebooks import NOTEBOOKS, copied
 from labkit.progress import counting_minutes, first_process
@@ -48,10 +48,12 @@ app.add_typer(data.app, name="data")
 app.add_typer(teaching.app, name="class")
 command(app, cls=train.TrainCommand)(train.train)
 command(app, cls=train.WithMethods)(tune.tune)
-for function in (runs.evaluate, runs.encode, runs.compare, runs.runs, export.export, runs.explain):
+for function in (runs.evaluate, encode.encode, runs.compare, runs.runs, export.export, runs.explain):
     command(app)(function)
 command(app)(reproduce.reproduce)
 command(app)(runs.paraphrase)
+command(app)(shards.neighbours)
+command(data.app)(shards.dedup)
 
 
 def version(show: Annotated[bool, typer.Option("--version", is_eager=True, help="Say the version.")] = False) -> None:

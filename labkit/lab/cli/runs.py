@@ -1,45 +1,41 @@
-"""The commands on trained runs: `labkit compare`, `encode`, `evaluate`, `explain`, `paraphrase`, and `runs`, the list.
+"""The commands on trained runs: `labkit compare`, `evaluate`, `explain`, `paraphrase`, and `runs`, the list.
 
-In: folders of runs, as `labkit train` leaves them. Out: figures, vectors or sentences, as text or as JSON.
+In: folders of runs, as `labkit train` leaves them. Out: figures or sentences, as text or as JSON. `encode` has a module
+of its own.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import io
-import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from labkit.lab.cli.arguments import (
     CorpusName,
-    Force,
     Json,
     RunFolder,
     RunFolders,
     WithProgress,
-    check_free,
     corpus_for,
     opened_corpus,
     opened_method,
     record_of,
     usable_method,
 )
-from labkit.lab.cli.output import remark, show_result, standard_output, step, text_table
+from labkit.lab.cli.output import remark, show_result, step, text_table
 from labkit.progress import Progress, terminal
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
     from labkit.evaluation.leaderboard import Line
-    from labkit.method import Method
 
 # --- compare -----------------------------------------------------------------------------------------------------
 
@@ -137,100 +133,6 @@ def _record(line: Line) -> dict[str, Any]:
         "saw_test": line.saw_test,
         **({"sample": line.sample} if line.sample else {}),
     }
-
-
-# --- encode ------------------------------------------------------------------------------------------------------
-
-BATCH = 256  # sentences
-
-Blocks: TypeAlias = Iterator[tuple[list[str], int]]  # sentences, and how far that is of the total
-
-
-def encode(
-    run: RunFolder,
-    output: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE|-", help="A file that ends in .npz, .parquet or .tsv; - is standard output, as JSON lines."
-        ),
-    ],
-    source: Annotated[
-        str, typer.Option("--input", metavar="FILE|-", help="A text with one sentence a line, or a corpus file.")
-    ] = "-",
-    force: Force = False,
-    json: Json = False,
-) -> None:
-    """Write the vectors of sentences: of a text's lines, of a corpus file's distinct sentences, of standard input."""
-    from labkit.embedding_files import check_place
-
-    if str(output) != "-":
-        check_place(output)
-        check_free(output, "--output", force=force)
-    elif json or force:
-        option = "--json" if json else "--force"
-        why = "both want standard output" if json else "standard output has nothing to write over"
-        raise ValueError(f"{option} and --output - exclude each other: {why}; leave {option} out")
-    if source != "-" and not Path(source).is_file():
-        raise ValueError(f"--input is {source!r}, which is no file; check the name, or give - for standard input")
-    method = usable_method(run)
-    if source == "-" and sys.stdin is not None and sys.stdin.isatty():
-        remark("one sentence a line; Ctrl-D ends")
-    with step("encoded"), _opened(source) as (blocks, total, unit), terminal(unit) as progress:
-        rows, width = _written(method, blocks, total, output, progress)
-    if str(output) == "-":
-        remark(f"{rows:,} sentences, {width:,} columns")
-    else:
-        record = {"run": run, "file": output, "sentences": rows, "columns": width}
-        show_result(record, f"{output}: {rows:,} sentences, {width:,} columns", json=json)
-
-
-def _written(method: Method, blocks: Blocks, total: int | None, output: Path, progress: Progress) -> tuple[int, int]:
-    """Encode and write block by block; returns the number of rows and of columns."""
-    from labkit.embedding_files import embedding_file
-
-    count, width = 0, 0
-    with _standard_lines() if str(output) == "-" else embedding_file(output) as add:
-        for sentences, done in blocks:
-            rows = method.encode(sentences, batch_size=BATCH)
-            add(sentences, rows)
-            count, width = count + len(sentences), rows.shape[1]
-            progress(done, total, "encoding")
-        if not count:
-            raise ValueError("--input has no line, expected one sentence a line; give it at least one")
-    return count, width
-
-
-@contextmanager
-def _standard_lines() -> Iterator[Callable[[list[str], Any], None]]:
-    """Gives a function that writes a block of sentences and rows to standard output at once."""
-    from labkit.embedding_files import json_lines
-
-    def add(sentences: list[str], rows: Any) -> None:
-        for line in json_lines(sentences, rows):
-            sys.stdout.buffer.write(line)
-        sys.stdout.buffer.flush()
-
-    with standard_output():
-        yield add
-
-
-@contextmanager
-def _opened(source: str) -> Iterator[tuple[Blocks, int | None, str]]:
-    """The blocks of a source, the total that their progress counts up to, and what it counts."""
-    from labkit.corpora.files import FORMATS
-    from labkit.text import LINES, line_blocks
-
-    if source == "-":
-        stream = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
-        yield line_blocks(stream, "standard input"), None, "B"
-    elif any(ending in FORMATS for ending in Path(source.lower()).suffixes):
-        sentences = opened_corpus(source).sentences()
-        ends = range(LINES, len(sentences) + LINES, LINES)
-        blocks = ((sentences[end - LINES : end], min(end, len(sentences))) for end in ends)
-        yield blocks, len(sentences), "sentence"
-    else:
-        with Path(source).open("rb") as stream:
-            yield line_blocks(stream, Path(source).name), Path(source).stat().st_size, "B"
 
 
 # --- evaluate ----------------------------------------------------------------------------------------------------

@@ -24,9 +24,10 @@ import numpy as np
 from labkit.atomic import write_text
 from labkit.corpora import load
 from labkit.evaluation.comparison import Lead, Parts, Spread, lead_of, leader
+from labkit.executors import one_thread
 from labkit.lab.course.notebooks import NOTEBOOKS
 from labkit.lab.course.variants import COURSE
-from labkit.lab.papers.cells import Cell, one_thread, run, tunings_of
+from labkit.lab.papers.cells import Cell, run, tunings_of
 from labkit.lab.papers.data import DataAtHand
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import scored

@@ -27,6 +27,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from labkit.executors import one_thread
 from labkit.experiment import digest, versions_of
 from labkit.lab.papers.data import DATASETS, DataAtHand, Desk, Missing
 from labkit.lab.papers.fair import chosen_on_dev, decisive, dials_of, tuning_of
@@ -423,21 +424,6 @@ def _compute(
     # on a machine that others use, the processor's time is nearer to what it takes than the clock's
     seconds = min(time.monotonic() - begun, time.process_time() - busy)
     computed.known[cell.fingerprint] = store.keep(cell, outcome, seconds)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Torch and the numerical libraries use one thread each."""
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _shortest_first(todo: Sequence[Cell], expected: Mapping[str, float]) -> list[Cell]:

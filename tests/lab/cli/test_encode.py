@@ -213,7 +213,7 @@ class TestHostileInput:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("encode", "dense", "--input", "in.txt"), "Missing option '--output'"),
+        (("encode", "dense", "--input", "in.txt"), "--output is missing, expected the file to write, or --out"),
         (("encode", "dense", "--input", "in.txt", "--output", "out.csv"), "ends in .npz, .parquet, .tsv"),
         (("encode", "none", "--output", "out.csv"), "ends in .npz, .parquet, .tsv"),  # said before anything is read
         (("encode", "dense", "--input", "in.txt", "--output", "out"), "ends in .npz, .parquet, .tsv"),
@@ -231,3 +231,44 @@ def test_mistakes(labkit: Labkit, dense: str, words: tuple[str, ...], said: str)
     here = sorted(Path().iterdir())
     assert said in labkit(*words).mistake()
     assert sorted(Path().iterdir()) == here
+
+
+class TestAFolderOfShards:
+    @pytest.fixture
+    def rows(self) -> list[str]:
+        rows = [*LINES, *LINES]
+        pd.DataFrame({"text": rows, "other": [*map(str, range(len(rows)))]}).to_parquet("rows.parquet")
+        return rows
+
+    def test_all_rows_in_order(self, labkit: Labkit, dense: str, rows: list[str]) -> None:
+        done = labkit("encode", dense, "rows.parquet", "--out", "vectors", "--executor", "local:1")
+        assert (done.status, done.err) == (0, "")
+        assert done.out == "vectors: 14 rows, 8 columns, float32, in 1 shard\n"
+        np.testing.assert_array_equal(np.load("vectors/part-00000.npy"), load(dense).encode(rows))
+        other = labkit(
+            "encode", dense, "--input", "rows.parquet", "--out", "half", "--half", "--column", "other", "--json"
+        ).document()
+        assert (other["rows"], other["columns"], other["type"], other["shards"]) == (14, 8, "float16", 1)
+
+    def test_force_begins_anew(self, labkit: Labkit, dense: str, rows: list[str]) -> None:
+        words = ("encode", dense, "rows.parquet", "--out", "vectors", "--executor", "local:1")
+        assert labkit(*words).status == 0
+        assert "has shards made with" in labkit(*words, "--half").mistake()
+        assert labkit(*words, "--half", "--force").status == 0
+        assert np.load("vectors/part-00000.npy").dtype == np.float16
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (("--out", "vectors"), "INPUT is missing"),
+            (("in.txt", "--out", "vectors"), "expected a .parquet or a folder of shards"),
+            (("rows.parquet", "--out", "vectors", "--column", "no"), "has no column 'no', its columns are 'text', "),
+            (("rows.parquet", "--out", "vectors", "--output", "out.npz"), "leave one of them out"),
+            (("rows.parquet", "--out", "vectors", "--executor", "threads"), "expected local, local:N"),
+            (("in.txt", "--output", "out.npz", "--half"), "--half is of a folder of shards"),
+            (("in.txt", "in.txt", "--output", "out.npz"), "there are 2 inputs, expected one for a file"),
+        ],
+    )
+    def test_mistakes(self, labkit: Labkit, dense: str, rows: list[str], words: tuple[str, ...], said: str) -> None:
+        assert said in labkit("encode", dense, *words).mistake()
+        assert not Path("vectors").exists()

@@ -1,0 +1,271 @@
+"""The nearest rows of more vectors than fit into memory, by cosine, each shard of answers made by one task.
+
+    write_neighbours(base, folder, queries=None, count=10, index="exact")
+
+In: shards of vectors (`labkit.embedding_shards`), of which a task looks at a tile at a time. Out: Parquet shards with a
+row for each query: its number `row`, the numbers `neighbours` of the nearest rows, the nearest first, and their
+`cosines`. Without `queries` the rows ask each other, and none finds itself; a copy of it, it does. A row of zeros has
+the cosine 0 with all. `neighbours.py` beside this has what fits into memory, by Euclidean distance and to the last bit;
+here cosines are in float32, so that rows whose cosines differ by less than about 1e-6 may change places.
+
+    exact    every query with every row: queries x rows x numbers multiplications, which is quadratic. Of how many there
+             would be, and how long they would take at the pace of a small block, it is said before anything begins.
+    faiss    an inverted index (faiss, an extra): rows lie in lists around centres, and a query looks through the lists
+             of its nearest centres; twice as many as it keeps are compared exactly. Built once, which needs the index
+             in memory (4 bytes a number); read as a map of its file. Its recall, the share of the exact neighbours
+             that it finds, is measured on a sample of queries.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labkit.atomic import in_place
+from labkit.corpora.shards import WORK, Making, Manifest, plan_of, write_tables
+from labkit.embedding_shards import VectorShards, in_float32, opened_vectors
+from labkit.evaluation.inputs import unit, whole
+from labkit.evaluation.neighbours import sampled
+from labkit.executors import Executor, Local, one_thread
+from labkit.progress import Progress, lasting, note, silent
+
+INDEXES = ("exact", "faiss")
+ASKED = 2**14  # queries of a task
+TILE, TOGETHER = 2**14, 2**10  # rows that are compared at once with so many queries: 64 MB of cosines
+MOST_PRODUCTS = 10**15  # multiplications of exact neighbours, unless somebody insists
+SAID = 60.0  # seconds of work from which on it is said how long it takes
+RECALLED = 1_000  # queries on which an index is compared with the exact neighbours
+LOOKED_THROUGH, LEARNED_FROM = 32, 64  # lists for each query; rows for each list, of which its centre is learned
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """Which rows of the queries a task answers, among which rows, and how."""
+
+    base: VectorShards
+    queries: VectorShards
+    start: int
+    stop: int
+    count: int
+    index: str  # the file, or nothing where all are compared
+    themselves: bool  # whether the queries are the base
+
+
+def write_neighbours(
+    base: Path | str,
+    folder: Path | str,
+    *,
+    queries: Path | str | None = None,
+    count: int = 10,
+    index: str = "exact",
+    insist: bool = False,
+    executor: Executor | None = None,
+    progress: Progress = silent,
+) -> Manifest:
+    """The `count` nearest rows of `base` for each row of `queries`, or of `base` itself, to a folder of shards.
+
+    Whatever stops it, the same call goes on from there. Exact neighbours that take more than MOST_PRODUCTS
+    multiplications are refused, unless one has it `insist`. Several workers are processes started anew: call this
+    below `if __name__ == "__main__":` in a script then.
+    """
+    if index not in INDEXES:
+        raise ValueError(f"index is {index!r}, expected one of {', '.join(INDEXES)}; faiss is for many rows")
+    rows = opened_vectors(base, progress=progress)
+    asking = rows if queries is None else opened_vectors(queries, progress=progress)
+    if asking.dimension != rows.dimension:
+        raise ValueError(
+            f"queries have {asking.dimension} numbers a row and the base {rows.dimension}, expected as many; encode "
+            "both by one run"
+        )
+    whole("count", count, 1, len(rows) - (queries is None), "the number of other rows")
+    executor, settings = executor or Local(1), {"index": index, "count": count, "base": rows.fingerprint}
+    settings |= {} if queries is None else {"queries": asking.fingerprint}
+    paths = [Path(path) for path in dict.fromkeys((*rows.paths, *asking.paths))]
+    with Making(folder, plan_of("neighbours", settings, paths, *(["faiss-cpu"] if _faiss(index) else []))) as making:
+        if making.finished:
+            return making.manifest
+        file = ""
+        bounds = range(0, len(asking), ASKED)
+        missing = making.missing(len(bounds))
+        if index == "faiss":
+            file = str((making.folder / WORK / "index.faiss").resolve())
+            if not Path(file).is_file():
+                _build(rows, Path(file), progress)
+        elif missing:
+            _estimate(len(asking) * len(missing) / len(bounds), rows, executor.workers, insist=insist)
+        tasks = {
+            number: _Asking(rows, asking, start, min(start + ASKED, len(asking)), count, file, queries is None)
+            for number, start in enumerate(bounds)
+        }
+        making.run(_answered, {n: tasks[n] for n in missing}, executor, total=len(tasks), progress=progress)
+        further: dict[str, Any] = {"nearest": count, "index": index, "base": len(rows)}
+        if file:
+            progress(0, None, "recall measured")
+            further |= _recall(tasks[0])
+        return making.finish(len(tasks), **further)
+
+
+def _estimate(asking: float, rows: VectorShards, workers: int, *, insist: bool) -> None:
+    """Say how long exact neighbours take, or refuse them."""
+    products = asking * len(rows) * rows.dimension
+    with one_thread():
+        tile = np.ones((min(TILE, len(rows)), rows.dimension), np.float32)
+        few = tile[:TOGETHER] + 0.5
+        few @ tile.T
+        began = time.perf_counter()
+        few @ tile.T
+        pace = len(few) * len(tile) * rows.dimension / max(time.perf_counter() - began, 1e-9)
+    seconds = 1.5 * products / pace / workers  # half as much again for looking through what was multiplied
+    what = (
+        f"exact neighbours of {asking:,.0f} rows among {len(rows):,} take {products:.1e} multiplications, about "
+        f"{lasting(seconds)} at the pace of a small block and with as many cores as workers ({workers})"
+    )
+    if products > MOST_PRODUCTS and not insist:
+        raise ValueError(f"{what}, the limit is {MOST_PRODUCTS:.0e}; take --index faiss, or say --yes for all of them")
+    if seconds > SAID:
+        note(what, stacklevel=3)
+
+
+# --- a task ------------------------------------------------------------------------------------------------------
+
+
+def _answered(task: _Asking, path: Path) -> dict[str, Any]:
+    """One shard of answers."""
+    import pyarrow as arrow
+
+    numbers = np.arange(task.start, task.stop)
+    with one_thread():
+        near, cosines = _approximate(task, numbers) if task.index else _exact(task, numbers)
+    lists = (arrow.FixedSizeListArray.from_arrays(each.ravel(), task.count) for each in (near, cosines))
+    table = arrow.table(dict(zip(("row", "neighbours", "cosines"), (arrow.array(numbers), *lists), strict=True)))
+    return write_tables([table], path, table.schema)
+
+
+def _exact(task: _Asking, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest of these queries among all rows, and their cosines, (m, count) each."""
+    asked = _directions(task.queries, numbers)
+    near = np.full((len(numbers), task.count), -1, np.int64)
+    cosines = np.full(near.shape, -np.inf, np.float32)
+    for first, tile in _tiles(task.base):
+        for start in range(0, len(asked), TOGETHER):
+            block = slice(start, start + TOGETHER)
+            scores = asked[block] @ tile.T
+            if task.themselves:
+                own = numbers[block] - first
+                here = np.flatnonzero((own >= 0) & (own < len(tile)))
+                scores[here, own[here]] = -np.inf
+            _merge(near[block], cosines[block], scores, first)
+    return near, cosines
+
+
+def _merge(near: np.ndarray, cosines: np.ndarray, scores: np.ndarray, first: int) -> None:
+    """Take what of a tile is nearer than what was found so far; of equals the earlier row."""
+    count = near.shape[1]
+    if scores.shape[1] > 4 * count and np.isneginf(cosines[:, -1]).any():  # nothing yet: most would be nearer
+        columns = np.argpartition(scores, scores.shape[1] - count, axis=1)[:, scores.shape[1] - count :]
+        some, found = np.take_along_axis(scores, columns, 1), columns + first
+    else:
+        rows, columns = np.nonzero(scores > cosines[:, -1:])
+        counts = np.bincount(rows, minlength=len(scores))
+        places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        some = np.full((len(scores), counts.max(initial=0)), -np.inf, np.float32)
+        found = np.full(some.shape, -1, np.int64)
+        some[rows, places], found[rows, places] = scores[rows, columns], columns + first
+    every, which = np.concatenate([cosines, some], axis=1), np.concatenate([near, found], axis=1)
+    order = np.lexsort((which, -every))[:, :count]
+    near[:], cosines[:] = np.take_along_axis(which, order, 1), np.take_along_axis(every, order, 1)
+
+
+def _tiles(vectors: VectorShards) -> Iterator[tuple[int, np.ndarray]]:
+    """All rows at length 1, a tile at a time, with the number of its first."""
+    for number, first in enumerate(vectors.bounds[:-1]):
+        array = vectors.array(number)
+        for start in range(0, len(array), TILE):
+            rows = in_float32(array[start : start + TILE], vectors.paths[number], start)
+            yield first + start, unit(rows)
+
+
+def _directions(vectors: VectorShards, numbers: np.ndarray) -> np.ndarray:
+    directions: np.ndarray = unit(in_float32(vectors.rows(numbers), vectors.name, int(numbers[0])))
+    return directions
+
+
+# --- an index ----------------------------------------------------------------------------------------------------
+
+
+def _faiss(index: str) -> Any:
+    """The package, where the index needs it; one sentence where it is not installed."""
+    if index != "faiss":
+        return None
+    try:
+        import faiss
+    except ImportError:
+        raise ValueError(
+            "the index faiss needs the package faiss-cpu, which is not installed; pip install "
+            "'labkit-embeddings[faiss]', or take --index exact"
+        ) from None
+    return faiss
+
+
+def _build(rows: VectorShards, path: Path, progress: Progress) -> None:
+    """Learn the centres, lay all rows into their lists, and keep the index in a file."""
+    faiss = _faiss("faiss")
+    lists = max(1, min(int(2 * len(rows) ** 0.5), len(rows) // LEARNED_FROM))
+    with one_thread():
+        faiss.omp_set_num_threads(1)
+        index = faiss.index_factory(rows.dimension, f"IVF{lists},Flat", faiss.METRIC_INNER_PRODUCT)
+        index.cp.niter = 10
+        progress(0, None, "centres of the index learned")
+        index.train(_directions(rows, sampled(np.arange(len(rows)), lists * LEARNED_FROM)))
+        for first, tile in _tiles(rows):
+            progress(first, len(rows), "rows laid into the index")
+            index.add(tile)
+    with in_place(path) as file:
+        faiss.write_index(index, faiss.PyCallbackIOWriter(file.write))
+
+
+@lru_cache(maxsize=1)
+def _opened_index(path: str) -> Any:
+    """The index as a map of its file, which a process opens once."""
+    faiss = _faiss("faiss")
+    faiss.omp_set_num_threads(1)
+    index = faiss.read_index(path, faiss.IO_FLAG_MMAP)
+    index.nprobe = LOOKED_THROUGH
+    return index
+
+
+def _approximate(task: _Asking, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What the index finds for these queries, twice as many as are kept, in the order of their exact cosines."""
+    index = _opened_index(task.index)
+    near = np.empty((len(numbers), task.count), np.int64)
+    cosines = np.empty(near.shape, np.float32)
+    for start in range(0, len(numbers), TOGETHER):
+        block = slice(start, start + TOGETHER)
+        asked = _directions(task.queries, numbers[block])
+        found = index.search(asked, min(2 * task.count + 1, len(task.base)))[1]
+        there = found >= 0
+        if task.themselves:
+            there &= found != numbers[block][:, None]
+        picked = _directions(task.base, np.where(there, found, 0).ravel()).reshape(*found.shape, -1)
+        scores = np.where(there, np.einsum("md,mkd->mk", asked, picked), -np.inf).astype(np.float32)
+        order = np.lexsort((found, -scores))[:, : task.count]
+        near[block], cosines[block] = np.take_along_axis(found, order, 1), np.take_along_axis(scores, order, 1)
+    few = np.flatnonzero(np.isneginf(cosines).any(axis=1))  # the lists of their centres hold too few rows
+    if len(few):
+        near[few], cosines[few] = _exact(task, numbers[few])
+    return near, cosines
+
+
+def _recall(task: _Asking) -> dict[str, Any]:
+    """The share of the exact neighbours of a sample of queries that the index finds."""
+    numbers = sampled(np.arange(len(task.queries)), RECALLED)
+    with one_thread():
+        exact, found = _exact(task, numbers)[0], _approximate(task, numbers)[0]
+    both = (exact[:, :, None] == found[:, None, :]).any(axis=2).mean()
+    return {"recall": float(both), "recalled": len(numbers)}

@@ -1,0 +1,98 @@
+"""Repeated sentences dropped from large files: what a loop over a set leaves, whoever does the work."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow as arrow
+import pyarrow.parquet as parquet
+import pytest
+
+from labkit.corpora.repeats import write_distinct
+from labkit.corpora.shards import read_shards
+from labkit.executors import Local
+from labkit.text import normalise
+from tests.killing import killed_until_done
+
+RANDOM = random.Random(0)
+ROWS = [
+    {"text": RANDOM.choice(["Ä", "a\u0308", "ä", "b", "B ", "b\u2028", f"rare {n}"]), "number": n, "split": "train"}
+    for n in range(400)
+]
+
+
+def written(path: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
+    parquet.write_table(arrow.Table.from_pylist(rows), path, row_group_size=33)
+    return path
+
+
+def first_of(rows: list[dict[str, Any]], key: Any) -> list[dict[str, Any]]:
+    seen: set[str] = set()
+    return [row for row in rows if not (key(row) in seen or seen.add(key(row)))]  # type: ignore[func-returns-value]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("size", [1, 20, 10_000])
+@pytest.mark.parametrize("plain", [False, True])
+def test_the_first_of_equals_stays_with_all_it_has(tmp_path: Path, size: int, plain: bool) -> None:
+    manifest = write_distinct([written(tmp_path / "a.parquet")], tmp_path / "out", plain=plain, size=size)
+    wanted = first_of(ROWS, lambda row: normalise(row["text"]) if plain else row["text"])
+    assert list(read_shards(manifest)) == wanted
+    assert manifest.further["read"] == len(ROWS)
+    assert manifest.further["repeats"] == len(ROWS) - len(wanted)
+    assert manifest.splits == {"train": len(wanted)}
+    assert not (tmp_path / "out" / ".work").exists()
+
+
+def test_of_several_sources_the_first_has_its_sentences(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.jsonl"
+    one.write_text("text,label\na,1\nb,2\na,3\n")
+    two.write_text('{"text": "b", "label": 4}\n{"text": "c", "label": 5}\n')
+    manifest = write_distinct([one, two], tmp_path / "out")
+    assert [(row["text"], row["label"]) for row in read_shards(manifest)] == [("a", "1"), ("b", "2"), ("c", "5")]
+    again = write_distinct([two, tmp_path / "out"], tmp_path / "again")
+    assert [row["label"] for row in read_shards(again)] == ["4", "5", "1"]
+
+
+def test_the_texts_of_several_columns(tmp_path: Path) -> None:
+    rows = [{"a": "x", "b": "y"}, {"a": "y", "b": "z"}, {"a": "x", "b": "x"}]
+    manifest = write_distinct([written(tmp_path / "t.parquet", rows)], tmp_path / "out", columns=["a", "b"], size=1)
+    assert list(read_shards(manifest)) == [{"text": "x"}, {"text": "y"}, {"text": "z"}]
+    assert (manifest.further["read"], manifest.further["repeats"]) == (6, 3)
+
+
+@pytest.mark.whole
+def test_the_same_bytes_from_two_processes(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.parquet")
+    write_distinct([path], tmp_path / "one", size=50)
+    write_distinct([path], tmp_path / "two", size=50, executor=Local(2))
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+@pytest.mark.whole
+def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.parquet", [{"text": f"{n % 900}", "number": n} for n in range(3000)])
+    write_distinct([path], tmp_path / "one", size=10)
+    script = f"from labkit.corpora.repeats import write_distinct\nwrite_distinct([{str(path)!r}], 'out', size=10)"
+    kills = killed_until_done(script, tmp_path, tmp_path / "out")
+    assert kills >= 2
+    assert contents(tmp_path / "one") == contents(tmp_path / "out")
+
+
+def test_mistakes(tmp_path: Path) -> None:
+    path, other = written(tmp_path / "a.parquet"), written(tmp_path / "b.parquet", [{"text": "a", "more": 1}])
+    with pytest.raises(ValueError, match=r"b.parquet has the columns text \(string\), more \(int64\), .*a.parquet has"):
+        write_distinct([path, other], tmp_path / "out")
+    for columns in ([], ["text", "text"]):
+        with pytest.raises(ValueError, match="expected one or several different ones"):
+            write_distinct([path], tmp_path / "out", columns=columns)
+    with pytest.raises(ValueError, match="has nothing in column 'text'"):
+        write_distinct([written(tmp_path / "c.parquet", [{"text": None}, {"text": "a"}])], tmp_path / "out")
+    write_distinct([path], tmp_path / "done")
+    with pytest.raises(ValueError, match="has shards made with settings.plain false, now it is true"):
+        write_distinct([path], tmp_path / "done", plain=True)

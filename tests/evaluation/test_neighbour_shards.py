@@ -1,0 +1,166 @@
+"""Neighbours over shards: those of brute force, a task at a time; the index says how much of them it finds."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labkit.corpora.shards import WORK, Manifest, read_shards
+from labkit.evaluation import neighbour_shards
+from labkit.evaluation.neighbour_shards import write_neighbours
+from labkit.executors import Local
+from labkit.progress import collected
+from tests.killing import killed_until_done
+
+
+def saved(path: Path, rows: int = 400, *, seed: int = 0, dimension: int = 6, kind: str = "float32") -> Path:
+    np.save(path, np.random.default_rng(seed).standard_normal((rows, dimension)).astype(kind))
+    return path
+
+
+def brute(queries: np.ndarray, base: np.ndarray, count: int, *, themselves: bool) -> tuple[np.ndarray, np.ndarray]:
+    a, b = (x.astype(np.float64) / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12) for x in (queries, base))
+    cosines = a @ b.T
+    if themselves:
+        np.fill_diagonal(cosines, -np.inf)
+    near = np.argsort(-cosines, axis=1, kind="stable")[:, :count]
+    return near, np.take_along_axis(cosines, near, 1)
+
+
+def answers(manifest: Manifest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rows: list[dict[str, Any]] = list(read_shards(manifest))
+    return tuple(np.array([row[name] for row in rows]) for name in ("row", "neighbours", "cosines"))  # type: ignore[return-value]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("ASKED", 150), ("TILE", 70), ("TOGETHER", 40)):
+        monkeypatch.setattr(neighbour_shards, name, value)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16"])
+@pytest.mark.parametrize("count", [1, 10, 399])
+def test_rows_that_ask_each_other(tmp_path: Path, small: None, kind: str, count: int) -> None:
+    base = saved(tmp_path / "base.npy", kind=kind)
+    rows, near, cosines = answers(write_neighbours(base, tmp_path / "out", count=count))
+    wanted, far = brute(np.load(base), np.load(base), count, themselves=True)
+    assert rows.tolist() == list(range(400))
+    np.testing.assert_array_equal(near, wanted)
+    np.testing.assert_allclose(cosines, far, atol=2e-6)
+
+
+def test_queries_of_their_own(tmp_path: Path, small: None) -> None:
+    base, queries = saved(tmp_path / "base.npy"), saved(tmp_path / "queries.npy", 33, seed=1)
+    manifest = write_neighbours(base, tmp_path / "out", queries=queries, count=7)
+    wanted, _ = brute(np.load(queries), np.load(base), 7, themselves=False)
+    np.testing.assert_array_equal(answers(manifest)[1], wanted)
+    assert manifest.further == {"nearest": 7, "index": "exact", "base": 400}
+
+
+def test_copies_are_neighbours_and_a_row_of_zeros_is_near_to_nothing(tmp_path: Path, small: None) -> None:
+    rows = np.array([[1, 0], [0, 1], [2, 0], [0, 0], [1, 0]], np.float32)
+    np.save(tmp_path / "base.npy", rows)
+    _, near, cosines = answers(write_neighbours(tmp_path / "base.npy", tmp_path / "out", count=3))
+    assert near.tolist() == [[2, 4, 1], [0, 2, 3], [0, 4, 1], [0, 1, 2], [0, 2, 1]]
+    assert cosines[3].tolist() == [0, 0, 0]
+
+
+@pytest.mark.whole
+def test_the_same_bytes_from_two_processes(tmp_path: Path) -> None:
+    base = saved(tmp_path / "base.npy", 2 * neighbour_shards.ASKED + 5, dimension=2)
+    queries = saved(tmp_path / "queries.npy", neighbour_shards.ASKED + 5, dimension=2)
+    write_neighbours(base, tmp_path / "one", queries=queries, count=2)
+    write_neighbours(base, tmp_path / "two", queries=queries, count=2, executor=Local(2))
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+@pytest.mark.whole
+def test_killed_at_any_moment_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = saved(tmp_path / "base.npy")
+    monkeypatch.setattr(neighbour_shards, "ASKED", 2)
+    write_neighbours(base, tmp_path / "one")
+    script = (
+        "from labkit.evaluation import neighbour_shards\nneighbour_shards.ASKED = 2\n"
+        f"neighbour_shards.write_neighbours({str(base)!r}, 'out')"
+    )
+    assert killed_until_done(script, tmp_path, tmp_path / "out") >= 2
+    assert contents(tmp_path / "one") == contents(tmp_path / "out")
+
+
+def test_exact_neighbours_of_too_many_rows_are_refused_before_they_begin(
+    tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = saved(tmp_path / "base.npy")
+    monkeypatch.setattr(neighbour_shards, "MOST_PRODUCTS", 400 * 400 * 6 - 1)
+    with pytest.raises(ValueError, match=r"400 rows among 400 take 9.6e\+05 multiplications, about .* --index faiss"):
+        write_neighbours(base, tmp_path / "out")
+    assert write_neighbours(base, tmp_path / "out", insist=True).rows == 400
+    monkeypatch.setattr(neighbour_shards, "SAID", 0)
+    with collected() as notes:
+        write_neighbours(base, tmp_path / "again", insist=True)
+    assert "take 9.6e+05 multiplications" in notes[0]
+
+
+def test_without_faiss_one_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    with pytest.raises(ValueError, match=r"needs the package faiss-cpu, .* pip install 'labkit-embeddings\[faiss\]'"):
+        write_neighbours(saved(tmp_path / "base.npy"), tmp_path / "out", index="faiss")
+    assert not (tmp_path / "out").exists()
+
+
+class TestTheIndex:
+    @pytest.fixture(autouse=True)
+    def installed(self) -> None:
+        pytest.importorskip("faiss")
+
+    def test_with_all_lists_it_finds_what_is_exact(
+        self, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        base = saved(tmp_path / "base.npy", 1000)
+        monkeypatch.setattr(neighbour_shards, "LEARNED_FROM", 40)
+        neighbour_shards._opened_index.cache_clear()
+        manifest = write_neighbours(base, tmp_path / "out", index="faiss", count=5)
+        wanted, far = brute(np.load(base), np.load(base), 5, themselves=True)
+        _, near, cosines = answers(manifest)
+        np.testing.assert_array_equal(near, wanted)
+        np.testing.assert_allclose(cosines, far, atol=2e-6)
+        assert (manifest.further["recall"], manifest.further["recalled"]) == (1.0, 1000)
+
+    def test_what_it_misses_is_measured(self, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
+        base = saved(tmp_path / "base.npy", 1000)
+        for name, value in (("LEARNED_FROM", 20), ("LOOKED_THROUGH", 2), ("RECALLED", 300)):
+            monkeypatch.setattr(neighbour_shards, name, value)
+        neighbour_shards._opened_index.cache_clear()
+        manifest = write_neighbours(base, tmp_path / "out", index="faiss", count=5)
+        asked = neighbour_shards.sampled(np.arange(1000), 300)
+        wanted = brute(np.load(base), np.load(base), 5, themselves=True)[0][asked]
+        near = answers(manifest)[1][asked]
+        share = np.mean([len(set(a) & set(b)) / 5 for a, b in zip(wanted.tolist(), near.tolist(), strict=True)])
+        assert manifest.further["recall"] == pytest.approx(share)
+        assert 0.2 < share < 1
+        assert not (tmp_path / "out" / WORK).exists()
+        assert all(len(set(row)) == 5 and number not in row for number, row in enumerate(answers(manifest)[1].tolist()))
+
+
+def test_mistakes(tmp_path: Path) -> None:
+    base, other = saved(tmp_path / "base.npy"), saved(tmp_path / "other.npy", dimension=3)
+    bad = np.load(base)
+    bad[7, 1] = np.nan
+    np.save(tmp_path / "bad.npy", bad)
+    for call, said in [
+        ({"base": base, "index": "hnsw"}, "index is 'hnsw', expected one of exact, faiss"),
+        ({"base": base, "queries": other}, "queries have 3 numbers a row and the base 6"),
+        ({"base": base, "count": 400}, "count is 400, expected"),
+        ({"base": tmp_path / "bad.npy"}, "row 7 holds NaN or infinite numbers"),
+        ({"base": tmp_path / "gone"}, "expected a folder that `labkit encode` has made, or a .npy"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            write_neighbours(folder=tmp_path / "out", **call)  # type: ignore[arg-type]

@@ -1,0 +1,154 @@
+"""Vectors in shards: those of the method, in order, with the same bytes whoever encodes; what lies is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as arrow
+import pyarrow.parquet as parquet
+import pytest
+
+from labkit.corpora import Sentences
+from labkit.corpora.shards import MANIFEST
+from labkit.embedding_shards import in_float32, opened_vectors, write_vectors
+from labkit.executors import Local
+from labkit.methods import METHODS, load
+from tests.killing import killed_until_done
+
+TEXTS = [f"the {animal} sleeps on {place} {n}" for n in range(25) for animal in ("cat", "dog") for place in ("a", "b")]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return trained("mean-vectors", tmp_path_factory.mktemp("run") / "run")
+
+
+def trained(name: str, folder: Path) -> Path:
+    method = METHODS[name]()
+    method.fit(Sentences(TEXTS, name="small", splits=["train"] * len(TEXTS)))
+    method.save(folder)
+    return folder
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    path = tmp_path / "texts.parquet"
+    parquet.write_table(arrow.table({"text": TEXTS}), path, row_group_size=17)
+    return path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("size", [1, 30, 1000])
+@pytest.mark.parametrize("half", [False, True])
+def test_the_rows_of_the_method_in_order(run: Path, texts: Path, tmp_path: Path, size: int, half: bool) -> None:
+    manifest = write_vectors(run, [texts], tmp_path / "out", size=size, half=half)
+    wanted = load(run).encode(TEXTS).astype(np.float16 if half else np.float32)
+    found = opened_vectors(tmp_path / "out")
+    parts = [found.array(number) for number in range(len(found.paths))]
+    assert all(isinstance(part, np.memmap) and part.dtype == wanted.dtype for part in parts)
+    np.testing.assert_array_equal(np.concatenate(parts), wanted)
+    assert (len(found), found.dimension, manifest.rows) == (len(TEXTS), wanted.shape[1], len(TEXTS))
+    assert manifest.further == {"dimension": wanted.shape[1], "type": wanted.dtype.name, "run": load(run).origin}
+    picked = np.array([99, 0, 31, 0])
+    np.testing.assert_array_equal(found.rows(picked), wanted[picked].astype(np.float32))
+
+
+@pytest.mark.whole
+def test_the_same_bytes_from_two_processes(run: Path, texts: Path, tmp_path: Path) -> None:
+    write_vectors(run, [texts], tmp_path / "one", size=9)
+    write_vectors(run, [texts], tmp_path / "two", size=9, executor=Local(2))
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+@pytest.mark.whole
+def test_killed_at_any_moment_it_goes_on(run: Path, texts: Path, tmp_path: Path) -> None:
+    write_vectors(run, [texts], tmp_path / "one", size=1)
+    call = f"write_vectors({str(run)!r}, [{str(texts)!r}], 'out', size=1)"
+    script = f"from labkit.embedding_shards import write_vectors\n{call}"
+    assert killed_until_done(script, tmp_path, tmp_path / "out") >= 2
+    assert contents(tmp_path / "one") == contents(tmp_path / "out")
+
+
+def test_what_is_done_is_not_done_again(
+    run: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_vectors(run, [texts], tmp_path / "out")
+    before = contents(tmp_path / "out")
+    monkeypatch.setattr("labkit.embedding_shards._encoded", None)
+    write_vectors(run, [texts], tmp_path / "out")
+    assert contents(tmp_path / "out") == before
+    with pytest.raises(ValueError, match='has shards made with settings.type "float32", now it is "float16"'):
+        write_vectors(run, [texts], tmp_path / "out", half=True)
+
+
+def test_another_run_does_not_go_on_with_the_shards_of_the_first(run: Path, texts: Path, tmp_path: Path) -> None:
+    write_vectors(run, [texts], tmp_path / "out")
+    other = trained("sif", tmp_path / "other")
+    with pytest.raises(ValueError, match=r"has shards made with settings\.run"):
+        write_vectors(other, [texts], tmp_path / "out")
+
+
+def test_sparse_rows_are_refused(texts: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="method 'tfidf' gives sparse rows of .* columns, expected dense ones"):
+        write_vectors(trained("tfidf", tmp_path / "tfidf"), [texts], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_number_too_large_for_half(run: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("labkit.baselines.averages.MeanVectors._encode", lambda *_: np.full((1, 2), 1e6, np.float32))
+    with pytest.raises(ValueError, match=r"the number 1e\+06, too large for float16; leave --half out"):
+        write_vectors(run, [texts], tmp_path / "out", half=True, size=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"rows": 99}, "has 50 rows of .* which is not what the others or the manifest say"),
+        ({"sha256": "0" * 64}, "is not the file that manifest.json speaks of"),
+        ({"file": "../texts.npy"}, "is none that labkit has written"),
+    ],
+)
+def test_a_manifest_that_lies(run: Path, texts: Path, tmp_path: Path, change: dict[str, object], said: str) -> None:
+    write_vectors(run, [texts], tmp_path / "out", size=50)
+    manifest = json.loads((tmp_path / "out" / MANIFEST).read_text())
+    manifest["shards"][1] |= change
+    (tmp_path / "out" / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match=said):
+        opened_vectors(tmp_path / "out")
+
+
+def test_hostile_arrays(tmp_path: Path) -> None:
+    np.save(tmp_path / "objects.npy", np.array([[{}]]), allow_pickle=True)
+    np.save(tmp_path / "flat.npy", np.zeros(3, np.float32))
+    np.save(tmp_path / "whole.npy", np.zeros((3, 2), np.int64))
+    np.save(tmp_path / "none.npy", np.zeros((0, 2), np.float32))
+    (tmp_path / "short.npy").write_bytes((tmp_path / "whole.npy").read_bytes()[:-8])
+    (tmp_path / "junk.npy").write_bytes(b"junk")
+    with (tmp_path / "zip.npy").open("wb") as file:
+        np.savez(file, a=np.zeros((2, 2), np.float32))
+    for name, said in [
+        ("objects", "holds no array that can be read"),
+        ("flat", r"holds float32 of shape \(3,\), expected float32 or float16 in two dimensions"),
+        ("whole", r"holds int64 of shape \(3, 2\)"),
+        ("none", "has no vector, expected at least one"),
+        ("short", "holds no array that can be read"),
+        ("junk", "holds no array that can be read"),
+        ("zip", "holds an archive"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            opened_vectors(tmp_path / f"{name}.npy")
+    with pytest.raises(ValueError, match="expected a folder that `labkit encode` has made, or a .npy; name it"):
+        opened_vectors(tmp_path / "gone")
+
+
+def test_a_row_that_is_no_number_is_named() -> None:
+    rows = np.zeros((5, 3), np.float16)
+    rows[4, 1] = np.nan
+    with pytest.raises(ValueError, match=r"vectors row 1,004 holds NaN or infinite numbers, expected finite ones"):
+        in_float32(rows, "vectors", 1000)
+    assert in_float32(rows[:4], "vectors").dtype == np.float32
