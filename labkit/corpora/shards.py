@@ -301,7 +301,7 @@ def write_parquet(rows: Iterable[Mapping[str, Any]], path: Path, columns: Sequen
 
 
 def write_tables(tables: Iterable[Any], path: Path, schema: Any) -> dict[str, Any]:
-    """Write Arrow tables of one schema, in groups of one size however they are cut, and count rows by split and group."""
+    """Write Arrow tables of one schema, in groups of one size however they are cut; count rows by split and group."""
     import pyarrow as arrow
     import pyarrow.compute as compute
     import pyarrow.parquet as parquet
