@@ -223,7 +223,7 @@ def training_curves(
     return figure_of(traces, height=rows * height, legend=below(-0.3 / rows), margin=margin(44), **layout)
 
 
-RIDGES = 8  # epochs that are drawn below each other
+RIDGES = 9  # epochs that are drawn below each other
 SINGULAR = 100  # values of a spectrum
 
 

@@ -428,7 +428,7 @@ def _visible(weights: np.ndarray) -> np.ndarray:
 # --- hard negatives ----------------------------------------------------------------------------------------------
 
 
-def false_negatives_mined(shares: Mapping[str, FalseShares], *, height: int = 340) -> go.Figure:
+def false_negatives_mined(shares: Mapping[str, FalseShares], *, height: int = 360) -> go.Figure:
     """The share of mined negatives that mean the same as their anchor: by rank on the left; on the right of all that
     keep a margin, where a hover says how many those are. A line for each way to mine."""
     traces: list[Entries] = []
@@ -459,4 +459,4 @@ def false_negatives_mined(shares: Mapping[str, FalseShares], *, height: int = 34
     )
     layout["xaxis"]["title"], layout["xaxis2"]["title"] = "rank of the negative", "margin to the positive"
     layout["yaxis"]["title"] = "false negatives"
-    return figure_of(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)
+    return figure_of(traces, height=height, legend=below(-0.42), margin=margin(34), **layout)

@@ -20,7 +20,7 @@
 #
 # Each section has three steps: **predict** (say what you expect before you look), **run**, **explain**. Where a line
 # says `...  # your turn`, it is yours to fill in. `answer(...)` looks at it at once; `hint("00.1")` helps, in three steps.
-# A cell is run with Shift and Enter.
+# A cell is run with Shift and Enter; while `[*]` stands before it, it is at work. For a hint make a new cell: Esc, then B.
 #
 # Below what an exercise asks stands how many minutes it may take (an estimate), how hard it is, and what it is for; below its
 # cell, folded, what to do with the answer if you have time to *go further*.

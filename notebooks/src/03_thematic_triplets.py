@@ -40,6 +40,7 @@ from labkit.evaluation import iclust, kmeans
 from labkit.explore import Slider, explore, show
 from labkit.figures import attention_bars, section_ribbon, triplet_losses
 from labkit.methods import load as load_run
+from labkit.progress import in_notebook
 from labkit.text import words
 from labkit.thematic.network import ratio
 from labkit.thematic.sections import sectioned, themes
@@ -225,7 +226,8 @@ answer("03.6", objective)
 # **k-means** moves centres $\mu_C$ and makes $\sum_i \lVert x_i - \mu_{C(i)} \rVert^2$ small. In table 4 of the paper, Iclust is ahead of k-means
 # in AMI for every method.
 #
-# **Predict 03.b.** For vectors of length 1, with $S$ their cosines: do the two look for *the same* partition or for *different* ones?
+# **Predict 03.b.** For vectors of length 1, with $S$ their cosines: do the two look for the same partition or for different ones? Write
+# `"the same"` or `"different"`.
 
 # %%
 guess = "the same"  #!
@@ -337,7 +339,8 @@ recall("03.c", max(asked, key=lambda name: rules.spread(name, "triplet_accuracy"
 # anchor's section (section 3.2). This table was measured by `python -m labkit.lab.course.plans thematic-rules`. Do not believe it: measure one cell again.
 
 # %%
-now = again(PLANS["thematic-rules"], "adjacent", seed=0)
+with in_notebook("adjacent, seed 0") as bar:
+    now = again(PLANS["thematic-rules"], "adjacent", seed=0, progress=bar)
 then = rules.figures["adjacent"][0]
 both = pd.DataFrame({"now": now, "kept": then})
 both["so it is"] = np.where(abs(both["now"] - both["kept"]) < 0.01, "the same", "different")

@@ -74,7 +74,7 @@ def test_ridges_are_the_shares_of_the_cosines() -> None:
 def test_of_many_epochs_the_first_the_last_and_some_between_are_drawn() -> None:
     run = cosines_over_epochs(a_probe(40))
     names = list(cosine_ridges(run).layout.yaxis.ticktext)
-    assert (len(names), names[0], names[-1]) == (8, "epoch 0", "epoch 39")
+    assert (len(names), names[0], names[-1]) == (9, "epoch 0", "epoch 39")
     lines = spectra_over_epochs(run).data
     assert (len(lines), lines[0].name, lines[-1].name) == (6, "epoch 0", "epoch 39")
     assert len({line.line.dash for line in lines}) == 6

@@ -167,7 +167,8 @@ def _beside_truth(key: str, guess: Any, truth: Any) -> Shown:
     if guess is None:
         return Shown(f"{key}: it is {_written(truth)}. (You made no prediction.)")
     if _number(guess) and _number(truth):
-        return Shown(f"{key}: you predicted {_written(guess)}; it is {_written(truth)}.")
+        share = f" (as a share {_written(guess / 100)})" if 0 < truth < 1 < 5 <= guess <= 100 else ""
+        return Shown(f"{key}: you predicted {_written(guess)}{share}; it is {_written(truth)}.")
     same = str(guess).strip().lower() == str(truth).strip().lower()
     return Shown(f"{key}: you predicted {guess!r}; it is {truth!r}{', as you said' if same else ''}.")
 

@@ -141,8 +141,19 @@ def judge(exercise: Exercise, answer: Any) -> Verdict:
     except Unfit as other_kind:
         return Verdict(exercise.key, False, str(other_kind))
     except Exception as mistake:  # whatever a student's function may throw
-        return Verdict(exercise.key, False, f"your answer stops with {type(mistake).__name__}: {mistake}")
+        return Verdict(exercise.key, False, f"your answer stops with {_told(mistake)}")
     return Verdict(exercise.key, complaint is None, complaint or exercise.praise, not isinstance(complaint, Unnamed))
+
+
+def _told(mistake: Exception) -> str:
+    """The mistake, and what to look at where two shapes do not go together, which numpy and torch do not say."""
+    says = f"{type(mistake).__name__}: {mistake}".strip()
+    if any(words in says for words in _SHAPES):
+        says += ". Print the `.shape` of both; where an axis is missing, `x[:, None]` adds it"
+    return says
+
+
+_SHAPES = ("could not be broadcast", "must match the size", "cannot be multiplied", "not aligned", "mismatch in")
 
 
 def is_open(answer: Any) -> bool:
@@ -190,7 +201,9 @@ def _has_dots(function: Callable[..., Any]) -> bool:
 
 def array(answer: Any) -> np.ndarray:
     """A float64 array of a number, a list, an array, a tensor or a sparse matrix."""
-    came = type(answer).__name__
+    came = f"a {type(answer).__name__}"
+    if isinstance(answer, str):
+        came = f"the text {answer!r:.40}"
     if isinstance(answer, Tensor):
         answer = answer.detach().cpu().numpy()
     elif sparse.issparse(answer):
@@ -201,7 +214,7 @@ def array(answer: Any) -> np.ndarray:
     try:
         return np.asarray(answer, dtype=np.float64)
     except (TypeError, ValueError):
-        raise Unfit(f"numbers were expected, and a {came} came") from None
+        raise Unfit(f"numbers were expected, and {came} came") from None
 
 
 def yes_or_no(answer: Any, hint: str = "") -> np.ndarray:

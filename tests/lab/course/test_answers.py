@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -45,6 +46,20 @@ def test_verdicts() -> None:
     assert judge(asked(seven), lambda: 7).right
 
 
+@pytest.mark.parametrize(
+    "stumbles",
+    [
+        lambda: np.ones(4) * np.ones((4, 3)),
+        lambda: np.ones((2, 3)) @ np.ones((2, 3)),
+        lambda: np.dot(np.ones((2, 3)), np.ones((2, 3))),
+        lambda: torch.ones(4) * torch.ones(4, 3),
+        lambda: torch.ones(2, 3) @ torch.ones(2, 3),
+    ],
+)
+def test_shapes_that_do_not_go_together_are_advised_on(stumbles) -> None:  # type: ignore[no-untyped-def]
+    assert judge(asked(seven), stumbles).says.endswith("`x[:, None]` adds it")
+
+
 def test_a_mistake_in_an_answer_is_told() -> None:
     assert judge(asked(seven), lambda: 1 / 0).says == "your answer stops with ZeroDivisionError: division by zero"
     assert "TypeError" in judge(asked(seven), lambda: len(3)).says  # type: ignore[arg-type]
@@ -74,7 +89,8 @@ def test_a_forgotten_return_is_no_open_answer() -> None:
 
 
 def test_an_answer_of_another_kind_is_told_without_the_name_of_an_error() -> None:
-    assert judge(asked(lambda given: str(one_number(given))), "x").says == "numbers were expected, and a str came"
+    says = judge(asked(lambda given: str(one_number(given))), "x").says
+    assert says == "numbers were expected, and the text 'x' came"
 
 
 def test_a_solution_is_shown_run_and_kept_as_seen(empty: Path) -> None:
@@ -144,6 +160,9 @@ def test_predictions_stand_beside_the_truth() -> None:
     assert "as you said" not in check.recall("01.a", "farthest positive").text
     check.predict("01.b", 0.25)
     assert check.recall("01.b", 0.5).text == "01.b: you predicted 0.25; it is 0.5."
+    check.predict("01.b", 80)  # in per cent, where a share was asked for
+    assert check.recall("01.b", 0.5).text == "01.b: you predicted 80 (as a share 0.8); it is 0.5."
+    assert check.recall("01.b", 64).text == "01.b: you predicted 80; it is 64."
 
 
 @pytest.mark.parametrize("key", ["01.99", "99.1", "", "x", "01.a"])

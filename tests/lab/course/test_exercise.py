@@ -138,7 +138,7 @@ def test_readers_say_what_is_expected() -> None:
     pair = several(2, mask, "two masks were expected")
     assert [each.tolist() for each in pair([torch.tensor([True]), torch.tensor([False])])] == [[True], [False]]
     for reader, wrong, word in (
-        (array, "x", "a str came"),
+        (array, "x", "the text 'x' came"),
         (array, ("1,007", 700), "a tuple of int and str came"),
         (number, [1.0, 2.0], "one number was expected"),
         (mask, torch.ones(2), "torch.float32 came"),

@@ -92,14 +92,19 @@ def test_copies_are_made_once_and_never_written_over(tmp_path: Path) -> None:
     assert (folder / f"{names[3]}.ipynb").read_text("utf-8") == "no notebook"
 
 
-def test_jupyter_is_told_to_save_sliders_with_a_notebook(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Else a notebook that is opened again says "Error displaying widget" above each of them."""
+def test_jupyter_saves_sliders_with_a_notebook_and_asks_for_no_news(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Else a notebook that is opened again says "Error displaying widget" above each of them, and a question about
+    news from the network covers the first one that somebody opens."""
     from jupyterlab_server.settings_utils import _get_overrides
 
     assert "@jupyter-widgets/jupyterlab-manager:plugin" not in _get_overrides(str(tmp_path))[0]
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(NOTEBOOKS / "settings"))
     found = _get_overrides(str(tmp_path))[0]
     assert found["@jupyter-widgets/jupyterlab-manager:plugin"] == {"saveState": True}
+    news = found["@jupyterlab/apputils-extension:notification"]
+    assert news == {"fetchNews": "false", "checkForUpdates": False}
 
 
 def test_a_solution_is_that_of_its_cell() -> None:

@@ -299,7 +299,7 @@ def check_whiten(answer: Callable[..., Any]) -> str | None:
         (lambda X: right(X) * np.sqrt((len(X) - 1) / len(X)),
          "right but for n - 1 in the place of n: `np.cov` divides by n - 1, unless it is told bias=True"),
         (lambda X: right(X) / np.sqrt(len(X)),
-         "the left singular vectors have length 1 each: times the root of n, and the variance is 1"),
+         "without a mean over the rows: the covariance is `X.T @ X / len(X)`; singular vectors need the root of n"),
         (lambda X: right(X) * np.sqrt(len(X)), "the covariance is a mean over the rows: divide by n"),
         (lambda X: unit(right(X)), "right, and then each row divided by its length: that is not asked for"),
         (lambda X: unit(X), "that makes each row 1 long; each direction of the whole is to have variance 1"),

@@ -212,7 +212,7 @@ WRONG = {
         (lambda v, pull: unit(v + pull), "after the pull"),
         (lambda v, pull: pull - (pull @ v.T) @ v, "row with row"),
         (lambda v, pull: pull - (v * pull).sum(1)[:, None] / v.sum(1)[:, None] * v, "expected"),
-        (lambda v, pull: pull - (v * pull).sum(1) * v, "stops with ValueError"),
+        (lambda v, pull: pull - (v * pull).sum(1) * v, "print the `.shape` of both"),
     ],
     "09.5": [
         (uncentred, "the mean is still in"),
@@ -222,7 +222,7 @@ WRONG = {
         (centred, "no direction is scaled"),
         (lambda X: centred(X) / X.std(0), "still go together"),
         (of_np_cov, "n - 1"),
-        (lambda X: np.linalg.svd(centred(X), full_matrices=False)[0], "left singular vectors"),
+        (lambda X: np.linalg.svd(centred(X), full_matrices=False)[0], "the root of n"),
         (lambda X: unit(X), "each row 1 long"),
         (lambda X: X @ eigen(centred(X))[1] / np.sqrt(eigen(centred(X))[0]), "not out of the rows"),
         (lambda X: by_eigenvectors(X)[:, 1:], "a direction is missing"),
