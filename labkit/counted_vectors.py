@@ -115,7 +115,7 @@ def _all_words(folder: str) -> Counter[str]:
 
 
 def _pairs(task: _Counting, path: Path) -> dict[str, Any]:
-    """Which words of the vocabulary stand near which in a stretch."""
+    """Count which words of the vocabulary stand near which in a stretch."""
     vocabulary = _vocabulary(task.words, task.least, task.most)
     rows = 0
 

@@ -1,7 +1,7 @@
 """Rows of files that may be larger than memory, cut into stretches, each of which one task reads.
 
     stretches_of(sources, columns)  those of Parquet files, of folders of shards, and of other files, in order
-    tables(stretch)                 its rows as Arrow tables of a few thousand
+    row_tables(stretch)             its rows as Arrow tables of a few thousand
     text_blocks(stretch, columns)   the texts of some columns, row by row, in lists of a few thousand
 
 A Parquet file is entered where its groups of rows begin, so that many tasks read one file. All other files (CSV, TSV,
@@ -98,7 +98,7 @@ def _files(source: Path, progress: Progress) -> Iterator[tuple[Path, int | None,
 # --- reading -----------------------------------------------------------------------------------------------------
 
 
-def tables(stretch: Stretch, columns: Sequence[str] | None = None) -> Iterator[Any]:
+def row_tables(stretch: Stretch, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """The rows as Arrow tables, of some columns or of all; the cells of what is no Parquet are texts."""
     import pyarrow as arrow
 
@@ -137,7 +137,7 @@ def text_blocks(stretch: Stretch, columns: Sequence[str] = ("text",), *, split: 
     """
     row = stretch.start
     divided = bool(split) and "split" in schema_of(stretch.path).names
-    for table in tables(stretch, [*columns, "split"] if divided else columns):
+    for table in row_tables(stretch, [*columns, "split"] if divided else columns):
         values = [table.column(name).to_pylist() for name in columns]
         block = [text for texts in zip(*values, strict=True) for text in texts]
         if None in block:
