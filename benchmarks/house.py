@@ -44,6 +44,7 @@ TWICE = {
     "logistic": "the formula, and its fast form",
     "main": "where a program begins",
     "margin_triplet": "the formula, and its fast form",
+    "neighbours": "the command, and where old sentences lie among which a new one is placed",
     "page": "where a page of the app begins",
     "pair_cosines": "the computation, and what the app keeps of it",
     "pca": "a method, and a picture",

@@ -15,7 +15,7 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from encodings.aliases import aliases
@@ -126,7 +126,11 @@ class Vocabulary:
     @classmethod
     def of(cls, tokenised: Iterable[Sequence[str]], *, least: int = 1, most: int | None = None) -> Vocabulary:
         """The words that occur at least `least` times, at most `most` of them; ties in alphabetical order."""
-        counts = Counter(word for sentence in tokenised for word in sentence)
+        return cls.of_counts(Counter(word for sentence in tokenised for word in sentence), least=least, most=most)
+
+    @classmethod
+    def of_counts(cls, counts: Mapping[str, int], *, least: int = 1, most: int | None = None) -> Vocabulary:
+        """The same of how often each word occurs."""
         ranked = sorted((word for word in counts if counts[word] >= least), key=lambda word: (-counts[word], word))
         return cls((PAD, UNKNOWN, *[word for word in ranked[:most] if word not in (PAD, UNKNOWN)]))
 

@@ -26,6 +26,9 @@ from labkit.evaluation.inputs import unit, whole
 from labkit.text import PAD, UNKNOWN, Vocabulary, pad, words
 
 TOKENS_AT_ONCE = 500_000  # of the co-occurrence count: bounds its memory
+# A neighbour at distance 1 counts so many units. All whole numbers up to 20 divide it, so that 1/t is a whole number of
+# them there, and whole numbers add up to the same in any order: counts of parts of a corpus are those of all of it.
+UNIT = 232_792_560
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +72,27 @@ def cooccurrence(numbers: Iterable[Sequence[int]], size: int, *, window: int = 1
 
     A neighbour at distance t counts 1/t, as in GloVe: the nearer, the more it says.
     """
-    total = sparse.csr_array((size, size), dtype=np.float64)
+    return of_units(counted_units(numbers, size, window=window))
+
+
+def counted_units(numbers: Iterable[Sequence[int]], size: int, *, window: int = 10) -> sparse.csr_array:
+    """The same of word j behind word i, in whole units, int64: the sum over parts of a corpus is that of all of it."""
+    total = sparse.csr_array((size, size), dtype=np.int64)
     for flat, owner in _flattened(numbers):
+        pairs = []
         for distance in range(1, window + 1):
             near = owner[:-distance] == owner[distance:]
             left, right = flat[:-distance][near], flat[distance:][near]
-            weights = np.full(len(left), 1.0 / distance)
-            total += sparse.coo_array((weights, (left, right)), shape=(size, size)).tocsr()
-    return (total + total.T).tocsr()
+            pairs.append((np.full(len(left), round(UNIT / distance)), left, right))
+        weights, rows, columns = (np.concatenate(each) for each in zip(*pairs, strict=True))
+        total += sparse.coo_array((weights, (rows, columns)), shape=(size, size)).tocsr()
+    return total
+
+
+def of_units(units: sparse.csr_array) -> sparse.csr_array:
+    """Counts of either side, symmetric, of counts in units."""
+    both = (units + units.T).tocsr()
+    return sparse.csr_array((both.data / UNIT, both.indices, both.indptr), shape=both.shape)
 
 
 def _flattened(numbers: Iterable[Sequence[int]]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -123,6 +139,14 @@ def ppmi_vectors(
     """
     tokenised = tokenised if isinstance(tokenised, Sequence) else list(tokenised)
     vocabulary = Vocabulary.of(tokenised, least=least, most=most)
+    units = counted_units(map(vocabulary.encode, tokenised), len(vocabulary), window=window)
+    return vectors_of_units(vocabulary, units, dimension=dimension, least=least, seed=seed)
+
+
+def vectors_of_units(
+    vocabulary: Vocabulary, units: sparse.csr_array, *, dimension: int = 100, least: int = 2, seed: int = 0
+) -> WordVectors:
+    """The vectors of `ppmi_vectors`, of what was counted before, in one piece or in parts."""
     if len(vocabulary) < 4:
         raise ValueError(
             f"the training texts have {len(vocabulary) - 2} words that occur {least} times or more, expected at least "
@@ -130,7 +154,7 @@ def ppmi_vectors(
         )
     whole("dimension", dimension, 1, 2**31, "numbers of a vector")
     # Unknown words keep their place (number 1) while neighbours are counted; their own row is emptied afterwards.
-    counts = cooccurrence(map(vocabulary.encode, tokenised), len(vocabulary), window=window)
+    counts = of_units(units)
     present = sparse.diags_array((np.arange(len(vocabulary)) > 1).astype(float))
     information = ppmi((present @ counts @ present).tocsr())
     rank = min(dimension, len(vocabulary) - 2)

@@ -22,7 +22,7 @@ import numpy as np
 
 from labkit.atomic import in_place
 from labkit.corpora.shards import WORK, Making, Manifest, first_seen, plan_of, text_key, write_keys, write_tables
-from labkit.corpora.stretches import ROWS, Stretch, schema_of, stretches_of, tables, text_blocks
+from labkit.corpora.stretches import ROWS, Stretch, row_tables, schema_of, stretches_of, text_blocks
 from labkit.executors import Executor, Local
 from labkit.progress import Progress, silent
 from labkit.text import normalise
@@ -128,7 +128,7 @@ def _left(reading: _Reading, path: Path) -> dict[str, Any]:
 
     def kept() -> Iterator[Any]:
         at = 0
-        for table in tables(reading.stretch, None if whole else reading.columns):
+        for table in row_tables(reading.stretch, None if whole else reading.columns):
             if not whole:
                 rows = zip(*(table.column(name).to_pylist() for name in reading.columns), strict=True)
                 table = arrow.table({"text": arrow.array([*chain.from_iterable(rows)], arrow.string())})

@@ -1,7 +1,7 @@
 """Rows of files that may be larger than memory, cut into stretches, each of which one task reads.
 
     stretches_of(sources, columns)  those of Parquet files, of folders of shards, and of other files, in order
-    tables(stretch)                 its rows as Arrow tables of a few thousand
+    row_tables(stretch)             its rows as Arrow tables of a few thousand
     text_blocks(stretch, columns)   the texts of some columns, row by row, in lists of a few thousand
 
 A Parquet file is entered where its groups of rows begin, so that many tasks read one file. All other files (CSV, TSV,
@@ -16,7 +16,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +98,7 @@ def _files(source: Path, progress: Progress) -> Iterator[tuple[Path, int | None,
 # --- reading -----------------------------------------------------------------------------------------------------
 
 
-def tables(stretch: Stretch, columns: Sequence[str] | None = None) -> Iterator[Any]:
+def row_tables(stretch: Stretch, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """The rows as Arrow tables, of some columns or of all; the cells of what is no Parquet are texts."""
     import pyarrow as arrow
 
@@ -130,10 +130,14 @@ def tables(stretch: Stretch, columns: Sequence[str] | None = None) -> Iterator[A
                 break
 
 
-def text_blocks(stretch: Stretch, columns: Sequence[str] = ("text",)) -> Iterator[list[str]]:
-    """The texts of these columns, of each row one after the other; a ValueError names the row that has none."""
+def text_blocks(stretch: Stretch, columns: Sequence[str] = ("text",), *, split: str = "") -> Iterator[list[str]]:
+    """The texts of these columns, of each row one after the other; a ValueError names the row that has none.
+
+    With `split` those of its rows, where rows have splits.
+    """
     row = stretch.start
-    for table in tables(stretch, columns):
+    divided = bool(split) and "split" in schema_of(stretch.path).names
+    for table in row_tables(stretch, [*columns, "split"] if divided else columns):
         values = [table.column(name).to_pylist() for name in columns]
         block = [text for texts in zip(*values, strict=True) for text in texts]
         if None in block:
@@ -142,6 +146,9 @@ def text_blocks(stretch: Stretch, columns: Sequence[str] = ("text",)) -> Iterato
                 f"{Path(stretch.path).name} row {row + at // len(columns) + 1} has nothing in column "
                 f"{columns[at % len(columns)]!r}, expected a text; drop it or fill it in"
             )
+        if divided:
+            own = [each == split for each in table.column("split").to_pylist() for _ in columns]
+            block = list(compress(block, own))
         yield block
         row += len(table)
 

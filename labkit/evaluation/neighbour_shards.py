@@ -46,7 +46,7 @@ LOOKED_THROUGH, LEARNED_FROM = 32, 64  # lists for each query; rows for each lis
 
 @dataclass(frozen=True)
 class _Asking:
-    """Which rows of the queries a task answers, among which rows, and how."""
+    """What a task answers: these rows of the queries, among which rows, and how."""
 
     base: VectorShards
     queries: VectorShards

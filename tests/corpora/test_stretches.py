@@ -11,7 +11,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from labkit.corpora.shards import MANIFEST, Making, plan_of, write_parquet
-from labkit.corpora.stretches import schema_of, stretches_of, tables, text_blocks
+from labkit.corpora.stretches import row_tables, schema_of, stretches_of, text_blocks
 
 TEXTS = [f"sentence {number}" for number in range(53)]
 
@@ -53,7 +53,7 @@ def test_several_files_and_folders_come_in_their_order(tmp_path: Path) -> None:
     cut = stretches_of(sources, rows=15)
     read = list(chain.from_iterable(chain.from_iterable(map(text_blocks, cut.each))))
     assert read == [*TEXTS, "one, two", "three", "x", "a line"]
-    assert [table.to_pylist() for table in tables(cut.each[-2])] == [[{"text": "x", "number": "3"}]]
+    assert [table.to_pylist() for table in row_tables(cut.each[-2])] == [[{"text": "x", "number": "3"}]]
     assert schema_of(tmp_path / "b.csv").names == ["text", "number"]
 
 

@@ -23,7 +23,8 @@ def saved(path: Path, rows: int = 400, *, seed: int = 0, dimension: int = 6, kin
 
 
 def brute(queries: np.ndarray, base: np.ndarray, count: int, *, themselves: bool) -> tuple[np.ndarray, np.ndarray]:
-    a, b = (x.astype(np.float64) / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12) for x in (queries, base))
+    a, b = (each.astype(np.float64) for each in (queries, base))
+    a, b = (each / np.maximum(np.linalg.norm(each, axis=1, keepdims=True), 1e-12) for each in (a, b))
     cosines = a @ b.T
     if themselves:
         np.fill_diagonal(cosines, -np.inf)
@@ -53,7 +54,8 @@ def test_rows_that_ask_each_other(tmp_path: Path, small: None, kind: str, count:
     rows, near, cosines = answers(write_neighbours(base, tmp_path / "out", count=count))
     wanted, far = brute(np.load(base), np.load(base), count, themselves=True)
     assert rows.tolist() == list(range(400))
-    np.testing.assert_array_equal(near, wanted)
+    assert (near == wanted).mean() > 0.999  # cosines that are as good as equal may change places
+    assert all(len(set(row)) == count and number not in row for number, row in enumerate(near.tolist()))
     np.testing.assert_allclose(cosines, far, atol=2e-6)
 
 
