@@ -207,8 +207,7 @@ def _faiss(index: str) -> Any:
         import faiss
     except ImportError:
         raise ValueError(
-            "the index faiss needs the package faiss-cpu, which is not installed; pip install "
-            "'labkit-embeddings[faiss]', or take --index exact"
+            "faiss is not installed, and the index faiss needs it (or take --index exact); run pip install faiss-cpu"
         ) from None
     return faiss
 
