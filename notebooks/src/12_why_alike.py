@@ -63,7 +63,7 @@ mean.fit(topics)
 a = "How long does sour dough rise in a cold kitchen?"
 b = "My bread dough does not rise."
 A, B = mean.encode(words(a)), mean.encode(words(b))  # a word alone is its own mean
-C = parts(A, B)
+C = np.asarray(parts(A, B))
 print("sum of all parts: {:.6f}".format(C.sum()))
 print("the similarity:   {:.6f}".format(mean.similarity([a], [b])[0, 0]))
 
@@ -208,7 +208,7 @@ def at(t):
 difference = at(1) - at(0)
 print(f"similarity at the end {at(1):.3f}, of no words {at(0):.3f}, difference {difference:.4f}")
 for steps in (1, 2, 4, 8, 32, 128):
-    gap = integrated(slope, x, steps).sum() - difference
+    gap = np.asarray(integrated(slope, x, steps)).sum() - difference
     print(f"{steps:4} steps: sum of the parts less the difference {gap:+.4f}")
 print("gradient times input adds up to", round(float(gradient(slope, x).sum()), 4))
 
@@ -224,12 +224,13 @@ def attention(a, b):
 def ways(a, b):
     """the parts of the words of a by each way"""
     alike, slope, x = alike_to(b), slope_to(b), word_vectors(network, a)
-    return {
+    found = {
         "left out": left_out(alike, a),
         "gradient": gradient(slope, x),
         "integrated": integrated(slope, x, 32),
         "attention": attention(a, b),
     }
+    return {way: np.asarray(own, float) for way, own in found.items()}
 
 found = pd.DataFrame(ways(words(first), second), index=words(first))
 found.sort_values("integrated", ascending=False).head(6).round(3)
@@ -342,9 +343,9 @@ predict("12.c", guess)
 areas = {way: [] for way in found}
 for (post, same, _), seed in zip(draw, range(10)):
     w, alike = words(post), alike_to(same)
-    chance = falling(alike, w, np.random.default_rng(seed).random(len(w))).mean()
+    chance = np.mean(falling(alike, w, np.random.default_rng(seed).random(len(w))))
     for way, own in ways(w, same).items():
-        areas[way].append(chance - falling(alike, w, own).mean())
+        areas[way].append(chance - np.mean(falling(alike, w, own)))
 areas = {way: np.array(each) for way, each in areas.items()}
 for way, each in areas.items():
     print("{:11} area below a random order {:+.3f}".format(way, each.mean()))
@@ -536,7 +537,7 @@ for (post, _, other), _ in zip(draw, range(20)):
     for way, own in ways(a, with_word(other, "indeed", random)).items():
         seen[way].append(own)
 for way in seen:
-    print("{:11} hits of 20: {:.0f}".format(way, 20 * hit_rate(seen[way], places)))
+    print("{:11} hits of 20: {:.0f}".format(way, 20 * float(hit_rate(seen[way], places))))
 
 # %% [markdown]
 # All of them: is the true rate 1? Nothing varies, so that no spread can be worked out. Ask the other way round.
