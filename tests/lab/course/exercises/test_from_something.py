@@ -182,7 +182,7 @@ WRONG = {
         (lambda labels, a, b: crossed(labels, a, b) / labels[-1], "share"),
         (lambda labels, a, b: np.flatnonzero(a >= b)[0] if (a >= b).any() else np.inf, "the place"),
         (lambda labels, a, b: crossed(labels, a, b, position=np.sqrt, back=np.square), "yours is"),
-        (lambda labels, a, b: np.inf, "yours is"),
+        (lambda labels, a, b: np.inf, "does catch up"),
     ],
     "11.4": [
         (lambda start, learned, share: (1 - share) * start + share * learned, "turned round"),
