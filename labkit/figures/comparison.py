@@ -263,7 +263,9 @@ def label_curves(
     for number, (name, variant) in enumerate(levels.items()):
         mean = ablation.spread(variant, measure).mean
         dash = DASHES[(number + 1) % len(DASHES)]
-        traces.append(curve(ends, [mean, mean], INK, dash, 1.5, name=short(name, 40), hovertemplate=f"%{{y:.4f}}{NAME}"))
+        traces.append(
+            curve(ends, [mean, mean], INK, dash, 1.5, name=short(name, 40), hovertemplate=f"%{{y:.4f}}{NAME}")
+        )
     said = {"tickvals": [place[count] for count in counts], "ticktext": [f"{count:,}" for count in counts]}
     return figure_of(
         traces,

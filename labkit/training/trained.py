@@ -1,7 +1,7 @@
 """The base of every method that learns by gradient: how it is trained, kept, restored, and which epoch is chosen.
 
     _task(corpus, seed, progress)     what is learned: the method's own network, its batches, their loss
-    _dev(corpus, task)                what chooses the epoch         the usual: its `selection` on dev, where it can tell
+    _dev(corpus, task)                what chooses the epoch         the usual: its `selection` of dev, if that can tell
     _probe(corpus)                    what is kept of every epoch    the usual: the vectors of 300 sentences
 
 A `TrainedReader` reads words and gives `_network(vectors)`, too; it is kept as its arrays and its vocabulary.

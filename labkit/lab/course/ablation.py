@@ -24,7 +24,8 @@ import numpy as np
 
 from labkit.atomic import write_text
 from labkit.baselines.sbert import Sbert
-from labkit.corpora import Labelled, load
+from labkit.corpora import CORPORA, Labelled, load
+from labkit.corpora.table import Embedded
 from labkit.evaluation.comparison import Lead, Parts, Spread, lead_of, leader
 from labkit.evaluation.scores import score
 from labkit.lab.course.notebooks import NOTEBOOKS
@@ -76,13 +77,16 @@ class Ablation:
             names = ", ".join(variants)
             raise ValueError(f"variant is {name!r}, expected one of {names}, those of ablation {self.name!r}")
         chosen = variants[name]
-        recipe = Recipe(_measuring(self.measures), chosen.method, chosen.settings, first=chosen.first or {}, methods=COURSE)
+        recipe = Recipe(
+            _measuring(self.measures), chosen.method, chosen.settings, first=chosen.first or {}, methods=COURSE
+        )
         cell = Cell(recipe, self._data, {}, seed, chosen.settings, label=name)
         return cell if chosen.first is None else replace(cell, tunings=tunings_of(cell))
 
     @cached_property
     def _data(self) -> DataAtHand:
-        return DataAtHand.of(load(self.corpus), f"{self.corpus}, embedded")
+        embedded = isinstance(CORPORA[self.corpus], Embedded)
+        return DataAtHand.of(load(self.corpus), f"{self.corpus}, embedded" if embedded else self.corpus)
 
     def measured(self, figures: Mapping[str, float]) -> dict[str, float]:
         """What the table keeps of all figures of a cell, which has none where one came out as no number."""

@@ -1,7 +1,8 @@
 """The ablations of the notebooks: what each compares, and by which figures. Settings were chosen on dev, by hand.
 
-    FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER, SENTPWNET, BREAK_IT, WHICH_LOSS, STARTS     of a notebook each
-    PLANS                                                                                             all of them by name
+    FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER, SENTPWNET, BREAK_IT, WHICH_LOSS     those of a notebook
+    STARTS                                                       those of notebook 11, which stand in `starts`
+    PLANS                                                                                     all of them by name
 
 `python -m labkit.lab.course.plans [NAME ...]` measures them and keeps their tables in `notebooks/ablations/`. What the
 store of cells knows is not computed again, so that it goes on where Ctrl-C ended it; with `--force` it is.
@@ -16,9 +17,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from labkit.baselines.sbert import PACKAGED
 from labkit.interrupts import heeded
-from labkit.lab.course.ablation import ELSEWHERE, WITHHELD, Ablation, Variant, measure_all, write_table
+from labkit.lab.course.ablation import Ablation, Variant, measure_all, write_table
+from labkit.lab.course.starts import STARTS
 from labkit.lab.papers.store import CellStore
 from labkit.pairs.gallery import GALLERY, LOSSES
 from labkit.progress import terminal
@@ -427,125 +428,6 @@ WHICH_LOSS = (
         (_UNTRAINED, *(_by_loss(name) for name in ("cosent", "contrastive", "logistic", "infonce", "simcse"))),
         ("spearman", "mean_cosine"),
         seeds=(0, 1, 2, 3, 4),
-    ),
-)
-
-
-# --- notebook 11: what is learned from labels by who starts from nothing, and by who starts from something -------
-
-_DISTILLED: dict[str, Any] = {"vectors": f"distilled:{PACKAGED}"}
-_MODEL: dict[str, Any] = {"encoder": "transformer", "model": PACKAGED}
-STARTS_FROM: dict[str, dict[str, Any]] = {  # the name of a start -> the settings that make it of a bag
-    "bag": {},
-    "corpus vectors": {"vectors": "ppmi", "unit": "words"},
-    "static vectors": _DISTILLED,
-    "MiniLM and a map": _MODEL | {"layers": 0},
-}
-SHARES: dict[str, float] = {"no labels": 0.0, "1/16": 1 / 16, "1/8": 1 / 8, "1/4": 1 / 4, "1/2": 1 / 2, "all": 1.0}
-_FIVE = (0, 1, 2, 3, 4)
-
-
-def _started(start: str, share: str, *, epochs: float = 6, name: str = "", **changed: Any) -> Variant:
-    """A start that learns from this share of the labels; of few, more often, though not as often as they are fewer."""
-    settings, name = STARTS_FROM[start] | changed, name or f"{start}, {share}"
-    if not SHARES[share]:
-        return Variant(name, "bag, partly taught", {**settings, "epochs": 0})
-    much = {"epochs": round(epochs / SHARES[share] ** 0.5), "patience": 0, "taught": SHARES[share]}
-    usual = {"temperature": LOSSES["cosent"].temperature} if changed.get("loss") == "cosent" else {"margin": 0.5}
-    return Variant(name, "bag, partly taught", settings | much, first=usual)
-
-
-def _curves(starts: Sequence[str], shares: Sequence[str], **changed: Any) -> tuple[Variant, ...]:
-    """What has learned nothing, and each start with each share of the labels, after none of them."""
-    plain = (Variant("TF-IDF", "tfidf"), Variant("SIF", "sif"), Variant("mean of word vectors", "mean-vectors"))
-    none = (_started(start, "no labels") for start in starts)
-    return (*plain, *none, *(_started(start, share, **changed) for start in starts for share in shares))
-
-
-_FROM_WORDS_AND_MODEL = ("bag", "static vectors", "MiniLM and a map")
-_LAST_LAYER = "MiniLM, its last layer"
-STARTS_FROM[_LAST_LAYER] = _MODEL | {"layers": 1}
-
-STARTS: tuple[Ablation, ...] = (
-    Ablation(
-        "start-questions",
-        "How many labelled pairs make up for a start from nothing, where test asks about other questions?",
-        "questions",
-        _curves([*_FROM_WORDS_AND_MODEL, "corpus vectors"], [*SHARES][1:]),
-        ("auc",),
-        seeds=_FIVE,
-    ),
-    Ablation(
-        "start-topics",
-        "And how many labelled sentences, where all classes of test are those of training?",
-        "topics",
-        _curves(_FROM_WORDS_AND_MODEL, [*SHARES][1:]),
-        ("map@r",),
-        seeds=_FIVE,
-    ),
-    Ablation(
-        "start-places",
-        "And where sentences are names, addresses and codes, which no model has read?",
-        "places",
-        _curves(_FROM_WORDS_AND_MODEL, ["1/16", "1/4", "all"]),
-        ("hit@1",),
-        seeds=_FIVE,
-    ),
-    Ablation(
-        "start-stsb",
-        "And where people have written the sentences?",
-        "stsb",
-        _curves(_FROM_WORDS_AND_MODEL, ["1/16", "1/4", "all"], epochs=4, loss="cosent", labelled=True),
-        ("spearman",),
-        seeds=_FIVE,
-    ),
-    Ablation(
-        "start-unseen",
-        "Does what is learned of some classes help with others?",
-        "topics",
-        (
-            Variant("TF-IDF", "tfidf"),
-            *(_started(start, "no labels") for start in _FROM_WORDS_AND_MODEL),
-            *(
-                _started(start, share, name=f"{start}, {name}", **withheld)
-                for start in _FROM_WORDS_AND_MODEL
-                for name, share, withheld in (
-                    ("half of each class", "1/2", {}),
-                    ("half of the classes", "all", {"withheld": True}),
-                )
-            ),
-        ),
-        (WITHHELD,),
-        seeds=_FIVE,
-    ),
-    Ablation(
-        "start-forgetting",
-        "What is gained by tuning what was pretrained, and what is forgotten elsewhere?",
-        "questions",
-        (
-            _started("static vectors", "no labels"),
-            _started("static vectors", "1/4"),
-            _started("static vectors", "1/4", name="static vectors, halfway back", back=0.5),
-            _started("MiniLM and a map", "no labels"),
-            _started("MiniLM and a map", "1/4"),
-            _started("MiniLM and a map", "1/4", name="MiniLM and a map, halfway back", back=0.5),
-            _started(_LAST_LAYER, "1/4", epochs=1.5),
-        ),
-        ("auc", *(f"{corpus} {measure}" for corpus, measure in ELSEWHERE.items())),
-        seeds=_FIVE,
-    ),
-    Ablation(
-        "start-costs",
-        "What does each cost whoever uses it?",
-        "questions",
-        (
-            Variant("mean of word vectors", "mean-vectors"),
-            _started("bag", "no labels"),
-            _started("static vectors", "no labels"),
-            Variant("MiniLM", "sbert"),
-        ),
-        ("parameters", "megabytes", "milliseconds"),
-        seeds=_FIVE,
     ),
 )
 

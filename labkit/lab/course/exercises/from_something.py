@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, inf, nan
+from math import inf, nan
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,51 +16,103 @@ LESSON = Lesson("11", predictions=("11.a", "11.b", "11.c", "11.d", "11.e"))
 VERDICTS = ("yes", "no", "measure more")
 
 
-# --- how much of a way ------------------------------------------------------------------------------------------
+# --- where two lines cross --------------------------------------------------------------------------------------
+
+Curves: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]  # numbers of labels, the figures of two methods
+
+
+def drawn_curves(seed: int) -> list[Curves]:
+    """One that catches up and stays ahead, one that falls back, one that never does, and one ahead from the first."""
+    draw = np.random.default_rng(seed)
+    cases = []
+    for gaps in ((-3, -2, -1.4, 0.6, 1.5), (-2, -1, 1.5, -0.7, 2), (-4, -1, -2.5, -3), (1, 2, 3), (-1, 2, 3, 4)):
+        labels = draw.integers(80, 130) * 2.0 ** np.cumsum(draw.integers(1, 3, size=len(gaps)))
+        b = 0.7 + np.sort(draw.uniform(0, 0.1, size=len(gaps)))
+        cases.append((labels, b + 0.01 * np.array(gaps) * draw.uniform(0.9, 1.1, size=len(gaps)), b))
+    return cases
+
+
+def crossing_on(
+    position: Callable[[float], float], back: Callable[[float], float], behind: Callable[[np.ndarray], float]
+) -> Callable[..., Any]:
+    """Where a catches up, on an axis of one's own; `behind`: what comes of the labels where it never does."""
+
+    def found(labels: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
+        gap = a - b
+        ahead = np.flatnonzero(gap >= 0)
+        if not len(ahead):
+            return behind(labels)
+        if ahead[0] == 0:
+            return labels[0]
+        at = int(ahead[0])
+        share = gap[at - 1] / (gap[at - 1] - gap[at])
+        return back((1 - share) * position(labels[at - 1]) + share * position(labels[at]))
+
+    return found
 
 
 @LESSON.exercise(
     "11.1",
-    "Write how much of the way from nothing to something labels have gone.",
-    "The whole way is `something - nothing`. How much of it is `taught` away from where it began?",
-    "It began at `nothing`, so `taught - nothing` is what it has gone.",
-    "`(taught - nothing) / (something - nothing)`",
-    praise="0 where nothing was learned, 1 where the model stands that saw no label, and more beyond it",
-    minutes=4,
-    difficulty="easy",
-    aim="a figure that can be compared between corpora, where hundredths of an AUC cannot",
-    further="What does it say where nothing and something are nearly the same? Take an interval of each, and see how "
-    "wide that of the share becomes.",
+    "Write with how many labels one method catches up with another.",
+    "`gap = a - b` is below 0 where a is behind. Between which two points does it change its sign for the first time?",
+    "Of the way from `labels[i - 1]` to `labels[i]` it has gone `gap[i - 1] / (gap[i - 1] - gap[i])` when it is 0.",
+    "`np.exp2((1 - s) * np.log2(labels[i - 1]) + s * np.log2(labels[i]))`, with s that share; `np.inf` where no gap is "
+    "0 or more, `labels[0]` where the first one is",
+    praise="so many labels are worth what the other one was given: that is a price",
+    minutes=10,
+    difficulty="medium",
+    aim="reading a learning curve by the axis that costs money",
+    further="Read it off five times, once for each seed. How far apart are the five numbers, and what would you say in "
+    "public?",
 )
-def check_gap_closed(answer: Callable[..., Any]) -> str | None:
-    """(taught - nothing) / (something - nothing), below 0 and above 1 as it comes."""
-    draw = np.random.default_rng(11)
-    cases = []
-    for share in (0.4, 1.3, -0.2, 0.8):
-        nothing, way = draw.uniform(0.4, 0.6), draw.uniform(0.1, 0.3)
-        cases.append((nothing, nothing + way * (share + draw.uniform(-0.05, 0.05)), nothing + way))
+def check_crossing(answer: Callable[..., Any]) -> str | None:
+    """On a straight line over log2 of the labels, between the last point behind and the first that is not."""
+    right = crossing_on(np.log2, np.exp2, lambda labels: inf)
 
-    def right(nothing: float, taught: float, something: float) -> Any:
-        return (taught - nothing) / (something - nothing)
+    def named(labels: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
+        return right(labels, a, b)
 
+    def at_point(of: Callable[[int], int]) -> Callable[..., Any]:
+        """A measured point in the place of one between two."""
+
+        def found(labels: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
+            ahead = np.flatnonzero(a >= b)
+            return inf if not len(ahead) else labels[max(0, of(int(ahead[0])))]
+
+        return found
+
+    def last_behind(labels: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
+        return labels[a < b][-1] if (a < b).any() else labels[0]
+
+    first_ahead, before_it = at_point(lambda at: at), at_point(lambda at: at - 1)
+    never = "where a never catches up no number of labels is known: np.inf"
+    between = "the lines cross between two points: go so far from one to the other as the gap says"
     mistakes = (
-        (lambda n, t, s: (s - t) / (s - n), "that is what is left of the way; what is gone is asked for"),
-        (lambda n, t, s: t / s, lambda n, t, s: 1 - t / s,
-         "the way does not begin at 0: it begins at `nothing`, which is taken off both"),
-        (lambda n, t, s: (t - n) / s, lambda n, t, s: (t - n) / n, "divide by the whole way, `something - nothing`"),
-        (lambda n, t, s: t - n, lambda n, t, s: s - t, lambda n, t, s: s - n,
-         "that is how much, not which share: divide by the whole way, `something - nothing`"),
-        (lambda n, t, s: (t - n) / (s - t), "that is what is gone over what is left to go; divide by the whole way"),
-        (lambda n, t, s: 100 * right(n, t, s), "as a share, please, not in per cent: 1 is the whole way"),
-        (lambda n, t, s: min(1, max(0, right(n, t, s))), lambda n, t, s: min(1, right(n, t, s)),
-         lambda n, t, s: max(0, right(n, t, s)),
-         "who goes beyond the end has more than 1, and who falls behind less than 0: do not cut it off"),
-        (lambda n, t, s: abs(right(n, t, s)), lambda n, t, s: -right(n, t, s),
-         "the sign counts: above 0 where labels have helped"),
-        (lambda n, t, s: 1 / right(n, t, s), "upside down: the whole way stands below the line"),
-        (lambda n, t, s: 1 - right(n, t, s), "that is what is left of the way; what is gone is asked for"),
+        (crossing_on(float, float, lambda labels: inf), crossing_on(float, float, lambda labels: labels[-1]),
+         "on a straight line over the labels themselves; over their logarithm, as is drawn here, it lies elsewhere"),
+        (crossing_on(np.log2, float, lambda labels: inf), crossing_on(np.log, float, lambda labels: inf),
+         "that is the logarithm of the number; raise 2 (or e) to it"),
+        (first_ahead, f"that is the first point at which a is not behind; {between}"),
+        (before_it, last_behind, f"that is a point at which a is still behind; {between}"),
+        (lambda labels, a, b: labels[abs(a - b).argmin()], f"that is the point where they are nearest; {between}"),
+        (crossing_on(np.log2, np.exp2, lambda labels: labels[-1]), crossing_on(np.log2, np.exp2, lambda labels: 0.0),
+         crossing_on(np.log2, np.exp2, lambda labels: nan), crossing_on(np.log2, np.exp2, lambda labels: -1.0),
+         never),
+        (lambda labels, a, b: inf, "in some of the cases a does catch up: look where the gap is 0 or more"),
+        (lambda labels, a, b: np.exp2(np.interp(0, a - b, np.log2(labels))),
+         f"np.interp over all points wants gaps that only grow, and it gives the last point where a never catches up; "
+         f"{never}"),
+        (lambda labels, a, b: right(labels, b, a), "a and b have changed places: a is the one that is to catch up"),
+        (lambda labels, a, b: right(labels, a, b) / labels[-1], "as a number of labels, please, not as a share of all"),
+        (lambda labels, a, b: np.flatnonzero(a >= b)[0] if (a >= b).any() else inf,
+         f"that is the place in the list; the number of labels is asked for, and {between}"),
+        (lambda labels, a, b: crossing_on(np.log2, np.exp2, lambda labels: inf)(labels[::-1], a[::-1], b[::-1]),
+         "from the left: the first time that a catches up counts"),
+        (lambda *case: (first_ahead(*case) + before_it(*case)) / 2,
+         lambda *case: (first_ahead(*case) * before_it(*case)) ** 0.5,
+         "that is the middle between two points; the gaps say how far from either the lines cross"),
     )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)
+    return find_mistake(answer, named, drawn_curves(31), mistakes, tolerance=1e-4)
 
 
 # --- a paired interval ------------------------------------------------------------------------------------------
@@ -155,102 +207,51 @@ def check_paired_interval(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes, read=_two_ends)
 
 
-# --- where two lines cross --------------------------------------------------------------------------------------
-
-Curves: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]  # numbers of labels, the figures of two methods
-
-
-def drawn_curves(seed: int) -> list[Curves]:
-    """One that catches up and stays ahead, one that falls back, one that never does, and one ahead from the first."""
-    draw = np.random.default_rng(seed)
-    cases = []
-    for gaps in ((-3, -2, -1.4, 0.6, 1.5), (-2, -1, 1.5, -0.7, 2), (-4, -1, -2.5, -3), (1, 2, 3), (-1, 2, 3, 4)):
-        labels = draw.integers(80, 130) * 2.0 ** np.cumsum(draw.integers(1, 3, size=len(gaps)))
-        b = 0.7 + np.sort(draw.uniform(0, 0.1, size=len(gaps)))
-        cases.append((labels, b + 0.01 * np.array(gaps) * draw.uniform(0.9, 1.1, size=len(gaps)), b))
-    return cases
-
-
-def crossing_on(
-    position: Callable[[float], float], back: Callable[[float], float], behind: Callable[[np.ndarray], float]
-) -> Callable[..., Any]:
-    """Where a catches up, on an axis of one's own; `behind`: what it is of the numbers of labels where it never does."""
-
-    def found(labels: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
-        gap = a - b
-        ahead = np.flatnonzero(gap >= 0)
-        if not len(ahead):
-            return behind(labels)
-        if ahead[0] == 0:
-            return labels[0]
-        at = int(ahead[0])
-        share = gap[at - 1] / (gap[at - 1] - gap[at])
-        return back((1 - share) * position(labels[at - 1]) + share * position(labels[at]))
-
-    return found
+# --- how much of a way ------------------------------------------------------------------------------------------
 
 
 @LESSON.exercise(
     "11.3",
-    "Write with how many labels one method catches up with another.",
-    "`gap = a - b` is below 0 where a is behind. Between which two points does it change its sign for the first time?",
-    "Of the way from `labels[i - 1]` to `labels[i]` it has gone `gap[i - 1] / (gap[i - 1] - gap[i])` when it is 0.",
-    "`np.exp2((1 - s) * np.log2(labels[i - 1]) + s * np.log2(labels[i]))`, with s that share; `np.inf` where no gap is "
-    "0 or more, `labels[0]` where the first one is",
-    praise="so many labels are worth what the other one was given: that is a price",
-    minutes=10,
-    difficulty="medium",
-    aim="reading a learning curve by the axis that costs money",
-    further="Read it off five times, once for each seed. How far apart are the five numbers, and what would you say in "
-    "public?",
+    "Write how much of the way from nothing to something labels have gone.",
+    "The whole way is `something - nothing`. How much of it is `taught` away from where it began?",
+    "It began at `nothing`, so `taught - nothing` is what it has gone.",
+    "`(taught - nothing) / (something - nothing)`",
+    praise="0 where nothing was learned, 1 where the model stands that saw no label, and more beyond it",
+    minutes=4,
+    difficulty="easy",
+    aim="a figure that can be compared between corpora, where hundredths of an AUC cannot",
+    further="What does it say where nothing and something are nearly the same? Take an interval of each, and see how "
+    "wide that of the share becomes.",
 )
-def check_crossing(answer: Callable[..., Any]) -> str | None:
-    """On a straight line over log2 of the labels, between the last point behind and the first that is not."""
-    right = crossing_on(np.log2, np.exp2, lambda labels: inf)
+def check_gap_closed(answer: Callable[..., Any]) -> str | None:
+    """(taught - nothing) / (something - nothing), below 0 and above 1 as it comes."""
+    draw = np.random.default_rng(11)
+    cases = []
+    for share in (0.4, 1.3, -0.2, 0.8):
+        nothing, way = draw.uniform(0.4, 0.6), draw.uniform(0.1, 0.3)
+        cases.append((nothing, nothing + way * (share + draw.uniform(-0.05, 0.05)), nothing + way))
 
-    def named(labels: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
-        return right(labels, a, b)
+    def right(nothing: float, taught: float, something: float) -> Any:
+        return (taught - nothing) / (something - nothing)
 
-    def at_point(of: Callable[[int], float]) -> Callable[..., Any]:
-        """A measured point in the place of one between two."""
-
-        def found(labels: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
-            ahead = np.flatnonzero(a >= b)
-            return inf if not len(ahead) else labels[max(0, of(int(ahead[0])))]
-
-        return found
-
-    def last_behind(labels: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
-        return labels[a < b][-1] if (a < b).any() else labels[0]
-
-    never = "where a never catches up no number of labels is known: np.inf"
-    between = "the lines cross between two points: go so far from one to the other as the gap says"
     mistakes = (
-        (crossing_on(float, float, lambda labels: inf), crossing_on(float, float, lambda labels: labels[-1]),
-         "on a straight line over the labels themselves; over their logarithm, as the axis is drawn, it lies elsewhere"),
-        (crossing_on(np.log2, float, lambda labels: inf), crossing_on(np.log, float, lambda labels: inf),
-         "that is the logarithm of the number; raise 2 (or e) to it"),
-        (at_point(lambda at: at), f"that is the first point at which a is not behind; {between}"),
-        (at_point(lambda at: at - 1), last_behind, f"that is a point at which a is still behind; {between}"),
-        (lambda labels, a, b: labels[abs(a - b).argmin()], f"that is the point where they are nearest; {between}"),
-        (crossing_on(np.log2, np.exp2, lambda labels: labels[-1]), crossing_on(np.log2, np.exp2, lambda labels: 0.0),
-         crossing_on(np.log2, np.exp2, lambda labels: nan), crossing_on(np.log2, np.exp2, lambda labels: -1.0),
-         never),
-        (lambda labels, a, b: inf, "in some of the cases a does catch up: look where the gap is 0 or more"),
-        (lambda labels, a, b: np.exp2(np.interp(0, a - b, np.log2(labels))),
-         f"np.interp over all points wants gaps that only grow, and it gives the last point where a never catches up; "
-         f"{never}"),
-        (lambda labels, a, b: right(labels, b, a), "a and b have changed places: a is the one that is to catch up"),
-        (lambda labels, a, b: right(labels, a, b) / labels[-1], "as a number of labels, please, not as a share of all"),
-        (lambda labels, a, b: np.flatnonzero(a >= b)[0] if (a >= b).any() else inf,
-         f"that is the place in the list; the number of labels is asked for, and {between}"),
-        (lambda labels, a, b: crossing_on(np.log2, np.exp2, lambda labels: inf)(labels[::-1], a[::-1], b[::-1]),
-         "from the left: the first time that a catches up counts"),
-        (lambda labels, a, b: (at_point(lambda at: at)(labels, a, b) + at_point(lambda at: at - 1)(labels, a, b)) / 2,
-         lambda labels, a, b: (at_point(lambda at: at)(labels, a, b) * at_point(lambda at: at - 1)(labels, a, b)) ** 0.5,
-         "that is the middle between two points; the gaps say how far from either the lines cross"),
+        (lambda n, t, s: (s - t) / (s - n), "that is what is left of the way; what is gone is asked for"),
+        (lambda n, t, s: t / s, lambda n, t, s: 1 - t / s,
+         "the way does not begin at 0: it begins at `nothing`, which is taken off both"),
+        (lambda n, t, s: (t - n) / s, lambda n, t, s: (t - n) / n, "divide by the whole way, `something - nothing`"),
+        (lambda n, t, s: t - n, lambda n, t, s: s - t, lambda n, t, s: s - n,
+         "that is how much, not which share: divide by the whole way, `something - nothing`"),
+        (lambda n, t, s: (t - n) / (s - t), "that is what is gone over what is left to go; divide by the whole way"),
+        (lambda n, t, s: 100 * right(n, t, s), "as a share, please, not in per cent: 1 is the whole way"),
+        (lambda n, t, s: min(1, max(0, right(n, t, s))), lambda n, t, s: min(1, right(n, t, s)),
+         lambda n, t, s: max(0, right(n, t, s)),
+         "who goes beyond the end has more than 1, and who falls behind less than 0: do not cut it off"),
+        (lambda n, t, s: abs(right(n, t, s)), lambda n, t, s: -right(n, t, s),
+         "the sign counts: above 0 where labels have helped"),
+        (lambda n, t, s: 1 / right(n, t, s), "upside down: the whole way stands below the line"),
+        (lambda n, t, s: 1 - right(n, t, s), "that is what is left of the way; what is gone is asked for"),
     )  # fmt: skip
-    return find_mistake(answer, named, drawn_curves(31), mistakes, tolerance=1e-4)
+    return find_mistake(answer, right, cases, mistakes)
 
 
 # --- a way back -------------------------------------------------------------------------------------------------
@@ -314,8 +315,10 @@ def drawn_decisions(seed: int) -> list[tuple[float, ...]]:
     """Intervals above, below and around what the costs ask for, with 0 inside and outside; dear labels and cheap."""
     draw = np.random.default_rng(seed)
     #: ends of the interval as shares of what is needed; the two of "measure more" have their middles on either side
-    ends = ((1.2, 1.9), (1.1, 3.0), (0.3, 0.8), (0.5, 0.95), (-0.6, 0.7), (-1.5, -0.2), (0.6, 2.0), (0.1, 1.3), (-0.4, 1.8))
-    cases = []
+    above, below, around = ((1.2, 1.9), (1.1, 3.0)), ((0.3, 0.8), (0.5, 0.95)), ((0.6, 2.0), (0.1, 1.3))
+    with_0_inside = ((-0.6, 0.7), (-0.4, 1.8))
+    ends = (*above, *below, (-1.5, -0.2), *around, *with_0_inside)
+    cases: list[tuple[float, ...]] = []
     for worth in (0.4, 30.0, 900.0):
         for low, high in ends:
             need = draw.uniform(0.01, 0.04)
