@@ -11,11 +11,13 @@ import pytest
 
 from labkit.corpora import Corpus, Pairs, load
 from labkit.evaluation.scores import score
+from labkit.experiment import Experiment
 from labkit.film.method import Film, FilmSettings
 from labkit.film.triplets import Clusters, FilmSource, Recipe
 from labkit.lab.course.ablation import Variant, again
 from labkit.lab.course.plans import PLANS
 from labkit.lab.course.variants import (
+    COURSE,
     PartlyLabelled,
     PartlyLabelledSettings,
     PartlyTaught,
@@ -26,6 +28,7 @@ from labkit.lab.course.variants import (
     two_scores,
     withheld_classes,
 )
+from labkit.tuning import tune
 
 
 def source(count: int = 10) -> FilmSource:
@@ -148,7 +151,7 @@ def test_classes_are_drawn_whole_where_test_has_others_and_in_part_where_it_has_
 
 
 def taught(**settings: Any) -> PartlyTaught:
-    return PartlyTaught(PartlyTaughtSettings(dimension=16, patience=0, **settings))
+    return PartlyTaught(PartlyTaughtSettings(**{"dimension": 16, "patience": 0, **settings}))
 
 
 def test_labels_that_are_not_drawn_change_nothing_and_their_texts_are_read() -> None:
@@ -251,3 +254,12 @@ def test_what_is_withheld_is_what_is_scored() -> None:
     method.fit(load("topics"), seed=3)
     assert again(plan, "TF-IDF", 3) == {plan.measures[0]: pytest.approx(map_at_r(method, part), abs=1e-6)}
     assert again(plan, "TF-IDF", 4) != again(plan, "TF-IDF", 3)
+
+
+def test_trials_are_judged_by_what_the_method_itself_is_chosen_by() -> None:
+    settings = {"epochs": 1, "dimension": 8, "patience": 0, "dropout": 0.0, "withheld": True}
+    found = tune(Experiment("bag, partly taught", load("topics"), settings, methods=COURSE), trials=1)
+    assert found.measure == "dev_map@r"
+    method = taught(**settings)
+    method.fit(load("topics"), seed=0)
+    assert found.best.figure == method.selection(load("topics").part("dev"))[1]
