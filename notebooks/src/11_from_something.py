@@ -114,7 +114,7 @@ here = 1000 * (time.process_time() - started) / len(texts)
 print(f"the bag here and now: {here:.3f} ms a sentence")
 
 # %% [markdown]
-# Static vectors take a third of MiniLM's memory and read as fast as any bag, some three hundred times as fast as MiniLM. What they have lost
+# Static vectors take a third of MiniLM's memory and read as fast as any bag, some 300 times as fast as MiniLM. What they have lost
 # is every word's neighbours: "dog bites man" and "man bites dog" are one vector.
 #
 # <!-- from: [start-costs | MiniLM | milliseconds] / [start-costs | static vectors, no labels | milliseconds] -->
@@ -148,8 +148,8 @@ show(
     "AUC on test upwards, over the number of labelled pairs that were learned from, to the right, "
     "each step doubling; a line and a mark for each start. MiniLM with its map lies above all "
     "others everywhere, and rises slowly. Static vectors begin in the middle, the bag and corpus "
-    "vectors at the bottom near TF-IDF; these three rise ever more steeply, static vectors always "
-    "above the bag, the bag above corpus vectors from an eighth of the labels on.",
+    "vectors below them near TF-IDF. These three rise ever more steeply; with all labels the bag "
+    "has come up to static vectors, a little below MiniLM, and corpus vectors stay below both.",
 )
 
 # %% [markdown]
@@ -221,9 +221,39 @@ pd.DataFrame(
 ).set_index("lead of").round(3)
 
 # %% [markdown]
-# BOUND
+# - With a sixteenth of the labels, 215 pairs, static vectors are six hundredths ahead of the bag, and MiniLM with its map nine hundredths
+#   ahead of them. **With few labels the start is nearly everything.**
+# - With all labels the bag and static vectors tie: where a piece began is forgotten. MiniLM is still ahead, by less than a hundredth.
+#   **With many labels it is nearly nothing.**
+# - And it is MiniLM *with* its map that is ahead. As it came, it is behind a bag of random vectors that has learned from all pairs.
 #
-# One cell of it again:
+# (The map's step was chosen at the upper end of its range, 0.001, with most shares: a longer one might do better. And corpus vectors are of
+# whole words, the bag's of pieces, so that two things differ between these.)
+#
+# An interval of pairs sees more than two spreads laid side by side. With an eighth of the labels the bag and corpus vectors tie by the rule
+# of notebook 2, since either figure swings with the labels that were drawn. But both drew the same ones:
+#
+# <!-- from:
+# [start-questions | static vectors, 1/16 | auc] - [start-questions | bag, 1/16 | auc]
+# [start-questions | MiniLM and a map, 1/16 | auc] - [start-questions | static vectors, 1/16 | auc]
+# given: the upper end of a range
+# holds: [start-questions | static vectors, 1/16 | auc] leads [start-questions | bag, 1/16 | auc]
+# holds: [start-questions | MiniLM and a map, 1/16 | auc] leads [start-questions | static vectors, 1/16 | auc]
+# holds: [start-questions | static vectors, all | auc] ties [start-questions | bag, all | auc]
+# holds: [start-questions | MiniLM and a map, all | auc] leads [start-questions | static vectors, all | auc]
+# holds: [start-questions | MiniLM and a map, all | auc] < [start-questions | static vectors, all | auc] + 0.01
+# holds: [start-questions | bag, all | auc] leads [start-questions | MiniLM and a map, no labels | auc]
+# holds: [start-questions | bag, 1/8 | auc] ties [start-questions | corpus vectors, 1/8 | auc]
+# -->
+
+# %%
+line = led(curves_of, "auc", "corpus vectors, 1/8", "bag, 1/8")
+spreads = [curves_of.spread(f"{start}, 1/8", "auc").spread for start in ("corpus vectors", "bag")]
+print(f"corpus vectors above the bag: {line['by']:+.4f}, from {line['from']:+.4f} to {line['to']:+.4f};",
+      f"spreads {spreads[0]:.4f} and {spreads[1]:.4f}")
+
+# %% [markdown]
+# One cell of the table again:
 
 # %%
 for measure, value in again(PLANS["start-questions"], "bag, 1/4", seed=1).items():
@@ -348,8 +378,8 @@ pd.DataFrame(
 #
 # ## 4. Tuning what was pretrained, and forgetting
 #
-# A linear map leaves the model alone. One can also let its **last layer** learn (`--set encoder=transformer --set layers=1`): it has a
-# million and a half numbers, and takes some hundred times as long, so that it is in this table only, with a quarter of the labels.
+# A linear map leaves the model alone. One can also let its **last layer** learn (`--set encoder=transformer --set layers=1`): it has
+# nearly two million numbers, and takes far longer, so that it is in this table only, with a quarter of the labels.
 #
 # Whoever learns questions may forget something else. So each is asked about two corpora that it was *not* taught: `relatedness` and
 # `topics`.
