@@ -1048,6 +1048,8 @@ print(f"a million sentences, at the same pace: {slow / count * 1000:.0f} s a que
 # the lines), and `--set encoder=transformer` trains the last layers of such a model inside the lab. Notebook 11 takes
 # that up: what it brings over starting from nothing, with how many labels, and what is forgotten on the way. Its table
 # has MiniLM as it comes, and with its last layer trained on a quarter of these pairs:
+#
+# <!-- from: given: a share -->
 
 # %%
 pretrained = kept("start-forgetting")
