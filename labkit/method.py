@@ -67,6 +67,12 @@ class Method(ABC):
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         """Take over such a state; a ValueError where arrays and words do not fit each other or the settings."""
 
+    def selection(self, dev: Corpus) -> tuple[str, float]:
+        """The one figure by which its epochs and settings are chosen on a dev split, larger is better."""
+        from labkit.evaluation.scores import selection
+
+        return selection(self, dev)
+
     # --- what it can say of itself ---------------------------------------------------------------------------
 
     @property

@@ -6,7 +6,7 @@
 In: an experiment, whose settings stay as they are given, and what to try beside them: the dials of its method's
 settings, or others. Trial 0 has the settings as given; Optuna proposes the others, each with a sampler of its own that
 is seeded by (seed, number of the trial), so that what a trial tries hangs on the outcomes before it and nothing else.
-No two are alike. A trial learns from a corpus that has no test rows, and is worth what `selection` says of it on dev.
+No two are alike. A trial learns from a corpus that has no test rows, and is worth what its `selection` says of dev.
 
 With a folder all of it is kept there, and several processes may share the work:
 
@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.atomic import write_text
 from labkit.corpora.records import Corpus
-from labkit.evaluation.scores import require_labels, selection
+from labkit.evaluation.scores import require_labels
 from labkit.experiment import Experiment, digest, versions_of
 from labkit.locks import LOCK, Hold, holder
 from labkit.progress import Progress, silent
@@ -304,7 +304,7 @@ class _Tuning:
         figure: float | None = None
         measure = ""
         try:
-            measure, value = selection(self._trained(taken), self.corpus.part("dev"))
+            measure, value = self._trained(taken).selection(self.corpus.part("dev"))
             if math.isfinite(value):
                 figure = float(value)
             else:

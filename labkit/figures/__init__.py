@@ -1,7 +1,7 @@
 """Records in, plotly figure out. Notebooks and app draw with the same functions."""
 
 from labkit.figures.clusters import clusters, movement_bars
-from labkit.figures.comparison import leader_bars, leads_before_and_after, ours_beside_paper, seed_dots
+from labkit.figures.comparison import label_curves, leader_bars, leads_before_and_after, ours_beside_paper, seed_dots
 from labkit.figures.epochs import (
     clusters_over_epochs,
     cosine_ridges,
@@ -76,6 +76,7 @@ __all__ = [
     "explained_words",
     "false_negatives_mined",
     "kept_heatmap",
+    "label_curves",
     "leader_bars",
     "leads_before_and_after",
     "loss_curves",

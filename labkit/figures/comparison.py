@@ -5,15 +5,15 @@ In: the lines of a leaderboard, a `TableResult` of a paper, or the `Figures` of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
 from labkit.figure_names import spoken
-from labkit.figures.drawing import NAME, Entries, annotation, figure_of, level_bars, margin, marks, short
-from labkit.figures.palette import COLOURS, FAINT, INK
-from labkit.figures.panels import ABOVE, BARE, EMPTY, ticks
+from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, level_bars, margin, marks, short
+from labkit.figures.palette import COLOURS, DASHES, FAINT, INK, look
+from labkit.figures.panels import ABOVE, BARE, EMPTY, below, ticks
 
 if TYPE_CHECKING:
     from labkit.evaluation.leaderboard import Line
@@ -217,6 +217,62 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
         yaxis=BARE | ticks(names, 34) | {"range": [len(names) - 0.5, -0.5]},
         height=AROUND + VARIANT_HEIGHT * len(names),
         legend=ABOVE,
+    )
+
+
+# --- over numbers of labels --------------------------------------------------------------------------------------
+
+CURVES_HEIGHT = 430  # pixels
+
+
+def label_curves(
+    ablation: Figures,
+    measure: str,
+    curves: Mapping[str, Sequence[tuple[int, str]]],
+    levels: Mapping[str, str],
+) -> go.Figure:
+    """A figure over the number of labels, on an axis of powers: a line for each name through its (labels, variant).
+
+    The arms are the spread over the seeds. Without labels (0), which such an axis has no place for, a point stands at
+    its left end. `levels` are variants that look at no label, each a level line.
+    """
+    counts = sorted({count for points in curves.values() for count, _ in points})
+    if not counts or counts[-1] <= 0:
+        raise ValueError(f"curves have the numbers of labels {counts}, expected at least one above 0; name its variant")
+    above = [count for count in counts if count > 0]
+    none = above[0] / 2
+    place = {count: count or none for count in counts}
+    traces: list[Entries] = []
+    for number, (name, points) in enumerate(curves.items()):
+        colour, mark = look(number)
+        spreads = [ablation.spread(variant, measure) for _, variant in points]
+        traces.append(
+            curve(
+                [place[count] for count, _ in points],
+                [spread.mean for spread in spreads],
+                colour,
+                DASHES[number % len(DASHES)],
+                name=short(name, 40),
+                mode="lines+markers",
+                marker={"symbol": mark, "size": 9, "color": colour},
+                error_y={"array": [spread.spread for spread in spreads], "color": colour, "thickness": 1.5},
+                hovertemplate=f"%{{x}} labels: %{{y:.4f}}{NAME}",
+            )
+        )
+    ends = [place[counts[0]], above[-1]]
+    for number, (name, variant) in enumerate(levels.items()):
+        mean = ablation.spread(variant, measure).mean
+        dash = DASHES[(number + 1) % len(DASHES)]
+        traces.append(
+            curve(ends, [mean, mean], INK, dash, 1.5, name=short(name, 40), hovertemplate=f"%{{y:.4f}}{NAME}")
+        )
+    said = {"tickvals": [place[count] for count in counts], "ticktext": [f"{count:,}" for count in counts]}
+    return figure_of(
+        traces,
+        xaxis={"type": "log", "title": "labels that are learned from", "gridcolor": FAINT} | said,
+        yaxis={"title": spoken(measure), "gridcolor": FAINT, "zeroline": False},
+        height=CURVES_HEIGHT,
+        legend=below(-0.2),
     )
 
 

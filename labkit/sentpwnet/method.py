@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -312,13 +312,7 @@ class SentPWNet(TrainedReader):
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
         settings: PairSettings = self.settings
-        source = batch_source(
-            corpus.part("train"),
-            per_class=settings.per_class,
-            in_batch=settings.in_batch,
-            labelled=settings.labelled,
-            needs=LOSSES[settings.loss].needs if settings.epochs else "texts",  # who learns nothing needs no labels
-        )
+        source = self._source(corpus, seed)
         if isinstance(source, PairSource) and source.contradictions:
             warnings.warn(
                 f"{source.contradictions} training pairs are labelled 0 although others labelled 1 join their "
@@ -330,12 +324,26 @@ class SentPWNet(TrainedReader):
             self.network = self._started(seed, self._model_network)
             if settings.epochs:
                 progress(0, None, "frozen layers")
-                seen = [*source.texts, *(corpus.part("dev").sentences() if "dev" in corpus.splits else ())]
-                self.network.remember(map(self.reader.numbers, dict.fromkeys(seen)))
+                self.network.remember(map(self.reader.numbers, self._seen(corpus, source)))
         else:
             vectors = self._read(corpus, settings.unit, seed, progress)
             self.network = self._started(seed, partial(self._network, vectors))
         return PairTask(self.network, self.reader, source, settings, seed)
+
+    def _source(self, corpus: Corpus, seed: int) -> BatchSource:
+        """Give what batches are made of: all of train; who learns from some of its labels chooses them by the seed."""
+        settings: PairSettings = self.settings
+        return batch_source(
+            corpus.part("train"),
+            per_class=settings.per_class,
+            in_batch=settings.in_batch,
+            labelled=settings.labelled,
+            needs=LOSSES[settings.loss].needs if settings.epochs else "texts",  # who learns nothing needs no labels
+        )
+
+    def _seen(self, corpus: Corpus, source: BatchSource) -> Iterable[str]:
+        """Give the sentences that a training reads again and again."""
+        return dict.fromkeys([*source.texts, *(corpus.part("dev").sentences() if "dev" in corpus.splits else ())])
 
     def _network(self, vectors: WordVectors) -> Encoder:
         settings: PairSettings = self.settings

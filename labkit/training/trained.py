@@ -1,7 +1,7 @@
 """The base of every method that learns by gradient: how it is trained, kept, restored, and which epoch is chosen.
 
     _task(corpus, seed, progress)     what is learned: the method's own network, its batches, their loss
-    _dev(corpus, task)                what chooses the epoch         the usual: `selection` on dev, where it can tell
+    _dev(corpus, task)                what chooses the epoch         the usual: its `selection` of dev, if that can tell
     _probe(corpus)                    what is kept of every epoch    the usual: the vectors of 300 sentences
 
 A `TrainedReader` reads words and gives `_network(vectors)`, too; it is kept as its arrays and its vocabulary.
@@ -23,7 +23,6 @@ from torch import nn
 
 from labkit.corpora.records import Articles, Corpus, Labelled
 from labkit.evaluation.neighbours import MOST_ASKING
-from labkit.evaluation.scores import selection
 from labkit.method import History, Keeper, Method
 from labkit.progress import Progress, silent
 from labkit.runs import Snapshots
@@ -48,14 +47,14 @@ class Trained(Method):
 
     def _dev(self, corpus: Corpus, task: Any) -> Dev | None:
         """Give what measures the figure of dev by which an epoch is chosen; None where the last one stays."""
-        dev = usable_dev(corpus, lambda dev: selection(self, dev)[1])
+        dev = usable_dev(corpus, lambda dev: self.selection(dev)[1])
         if dev is None:
             return None
         if dev.CLASSES and len(dev) > MOST_ASKING:
             warnings.warn(
                 f"dev has {len(dev):,} sentences: {MOST_ASKING:,} of them are asked after each epoch", stacklevel=2
             )
-        return partial(selection, self, dev)
+        return partial(self.selection, dev)
 
     def _probe(self, corpus: Corpus) -> Snapshots:
         """Give the sentences whose vectors are kept of every epoch, with their classes."""

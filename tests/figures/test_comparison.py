@@ -9,7 +9,7 @@ from labkit.evaluation import Parts
 from labkit.evaluation.comparison import Spread
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import Scores
-from labkit.figures import leader_bars, leads_before_and_after, ours_beside_paper, seed_dots
+from labkit.figures import label_curves, leader_bars, leads_before_and_after, ours_beside_paper, seed_dots
 from labkit.lab.course.ablation import Figures
 from labkit.lab.papers.claims import ShownLead
 from labkit.lab.papers.records import Column, Row, Table
@@ -104,6 +104,22 @@ def test_seed_dots_show_every_seed_the_means_and_the_band_of_ties() -> None:
     assert "<b>" not in figure.layout.yaxis.ticktext[2]  # a name is text, no markup
     with pytest.raises(ValueError, match="has not"):
         seed_dots(table(), "f1")
+
+
+def test_a_curve_goes_over_the_labels_and_begins_where_there_are_none() -> None:
+    curves = {EVIL: [(0, "<b>still</b>"), (100, "two"), (400, "one")], "other": [(100, "two")]}
+    figure = label_curves(table(), "auc", curves, {"level": "<b>still</b>"})
+    line, other, level = figure.data
+    assert (list(line.x), list(line.y)) == ([50, 100, 400], pytest.approx([0.5, 0.71, 0.82]))
+    assert list(line.error_y.array) == pytest.approx([0.0, 3**0.5 / 100, 0.02])
+    assert (list(other.x), list(level.x), list(level.y)) == ([100], [50, 400], [0.5, 0.5])
+    assert line.marker.symbol != other.marker.symbol
+    assert len({line.line.dash, other.line.dash}) == 2
+    assert figure.layout.xaxis.type == "log"
+    assert list(figure.layout.xaxis.ticktext) == ["0", "100", "400"]
+    assert "<b>" not in line.name
+    with pytest.raises(ValueError, match="expected at least one above 0"):
+        label_curves(table(), "auc", {"a": [(0, "one")]}, {})
 
 
 def test_leads_stand_before_and_after_with_their_intervals() -> None:

@@ -13,6 +13,7 @@ variant and a seed; means, spreads, ties and leads are worked out from the figur
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,11 +23,14 @@ from typing import Any, Self
 import numpy as np
 
 from labkit.atomic import write_text
-from labkit.corpora import load
+from labkit.baselines.sbert import Sbert
+from labkit.corpora import CORPORA, Labelled, load
+from labkit.corpora.table import Embedded
 from labkit.evaluation.comparison import Lead, Parts, Spread, lead_of, leader
+from labkit.evaluation.scores import score
 from labkit.executors import one_thread
 from labkit.lab.course.notebooks import NOTEBOOKS
-from labkit.lab.course.variants import COURSE
+from labkit.lab.course.variants import COURSE, map_at_r, withheld_classes, without_classes
 from labkit.lab.papers.cells import Cell, run, tunings_of
 from labkit.lab.papers.data import DataAtHand
 from labkit.lab.papers.recipes import Case
@@ -39,6 +43,8 @@ from labkit.thematic.sections import ALGORITHMS, section_agreement
 FOLDER = NOTEBOOKS / "ablations"
 TUNING = ("protocol", "space", "measure", "chosen", "trials")  # what is kept of the notes of a tuning
 CLUSTERED = {f"{each}_ami" for each in ALGORITHMS}  # of articles: do clusters find the sections again?
+ELSEWHERE = {"relatedness": "spearman", "topics": "map@r"}  # corpora that nobody learned from, and what is asked there
+WITHHELD = "map@r, withheld"  # of test sentences whose classes have no labels
 
 
 @dataclass(frozen=True)
@@ -82,14 +88,15 @@ class Ablation:
     def cell(self, name: str, seed: int) -> Cell:
         """The cell of the variant of this name."""
         chosen = self.variant(name)
-        measuring = self.recipe or (scored_and_clustered if CLUSTERED & set(self.measures) else scored)
+        measuring = self.recipe or _measuring(self.measures)
         recipe = Recipe(measuring, chosen.method, chosen.settings, first=chosen.first or {}, methods=COURSE)
         cell = Cell(recipe, self._data, {}, seed, chosen.settings, label=name)
         return cell if chosen.first is None else replace(cell, tunings=tunings_of(cell))
 
     @cached_property
     def _data(self) -> DataAtHand:
-        return DataAtHand.of(load(self.corpus), f"{self.corpus}, embedded")
+        embedded = isinstance(CORPORA[self.corpus], Embedded)
+        return DataAtHand.of(load(self.corpus), f"{self.corpus}, embedded" if embedded else self.corpus)
 
     def measured(self, name: str, figures: Mapping[str, float]) -> dict[str, float]:
         """What the table keeps for a variant of all figures of its cell, which has none where one is no number."""
@@ -187,12 +194,58 @@ def again(plan: Ablation, variant: str, seed: int, progress: Progress = silent) 
         return plan.measured(variant, cell.recipe.run(cell.case(progress, chosen=chosen)).figures)
 
 
+def _measuring(measures: Sequence[str]) -> Callable[[Case], Outcome]:
+    """The recipe that gives these figures."""
+    for names, recipe in (
+        (CLUSTERED, scored_and_clustered),
+        ({"milliseconds"}, priced),
+        ({f"{corpus} {measure}" for corpus, measure in ELSEWHERE.items()}, scored_elsewhere),
+        ({WITHHELD}, scored_on_withheld),
+    ):
+        if names & set(measures):
+            return recipe
+    return scored
+
+
 def scored_and_clustered(case: Case) -> Outcome:
     """The figures that fit articles, and how well clusters of their opening sentences find the sections again."""
     outcome = scored(case)
     agreement = section_agreement(case.fitted(), case.corpus.part("test"), seed=case.seed)  # type: ignore[arg-type]
     clusters = {f"{each}_ami": float(agreement.values(each, "ami").mean()) for each in ALGORITHMS}
     return replace(outcome, figures={**outcome.figures, **clusters})
+
+
+def scored_elsewhere(case: Case) -> Outcome:
+    """The figures that fit the corpus, and those of corpora that it did not learn from."""
+    outcome, method = scored(case), case.fitted()
+    others = {f"{name} {measure}": score(method, load(name)).figures[measure] for name, measure in ELSEWHERE.items()}
+    return replace(outcome, figures={**outcome.figures, **others})
+
+
+def scored_on_withheld(case: Case) -> Outcome:
+    """MAP@R of test sentences among those whose classes have no labels where some are withheld, with this seed."""
+    test = case.corpus.part("test")
+    assert isinstance(test, Labelled)
+    unknown = without_classes(test, set(test.classes) - withheld_classes(test, case.seed))
+    return Outcome({WITHHELD: map_at_r(case.fitted(), unknown)})
+
+
+def priced(case: Case) -> Outcome:
+    """What a method costs whoever uses it: numbers, megabytes at four bytes each, and CPU time of a sentence of test.
+
+    The time is the least of three, for all sentences in one call, by one thread.
+    """
+    method, texts = case.fitted(), case.corpus.part("test").sentences()
+    if isinstance(method, Sbert):
+        numbers = sum(parameter.numel() for parameter in method.model.parameters())
+    else:
+        numbers = sum(array.size for array in method._state()[0].values())
+    spent = []
+    for _ in range(3):
+        start = time.process_time()
+        method.encode(texts)
+        spent.append(1000 * (time.process_time() - start) / len(texts))
+    return Outcome({"parameters": numbers, "megabytes": 4 * numbers / 1e6, "milliseconds": min(spent)})
 
 
 def write_table(table: Figures, folder: Path = FOLDER) -> Path:

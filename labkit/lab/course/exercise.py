@@ -416,7 +416,7 @@ def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[
             other = turn(right, sizes)
         if np.isfinite(other).all() and np.allclose(mine, other, rtol=1e-5, atol=1e-8):
             return says.format(_first_with_rows(cases[0], names))
-    if len(right) > 2 and np.ptp(right) > 0:
+    if len(right) > 2 and np.isfinite(mine).all() and np.isfinite(right).all() and np.ptp(right) > 0:
         if np.ptp(mine) < 1e-9 * (1 + abs(mine[0])):
             return f"yours is {mine[0]:.4g} whatever is asked: it must be computed from the arguments"
         with np.errstate(all="ignore"):

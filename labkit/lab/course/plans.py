@@ -2,6 +2,7 @@
 
     FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER,     those of a notebook
     SENTPWNET, BREAK_IT, WHICH_LOSS, WHY_ALIKE
+    STARTS                                                    those of notebook 11, which stand in `starts`
     PLANS                                                     all of them by name
 
 `python -m labkit.lab.course.plans [NAME ...]` measures them and keeps their tables in `notebooks/ablations/`. What the
@@ -19,6 +20,7 @@ from typing import Any
 
 from labkit.interrupts import heeded
 from labkit.lab.course.ablation import Ablation, Variant, measure_all, write_table
+from labkit.lab.course.starts import STARTS
 from labkit.lab.course.why_alike import explanations_judged
 from labkit.lab.papers.store import CellStore
 from labkit.pairs.gallery import GALLERY, LOSSES
@@ -462,7 +464,7 @@ WHY_ALIKE = (
 )  # fmt: skip
 
 
-_ALL = (FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER, SENTPWNET, BREAK_IT, WHICH_LOSS, WHY_ALIKE)
+_ALL = (FILM, LOCALLY_LINEAR, PARAPHRASE, THEMATIC, TOGETHER, SENTPWNET, BREAK_IT, WHICH_LOSS, STARTS, WHY_ALIKE)
 PLANS: dict[str, Ablation] = {plan.name: plan for plans in _ALL for plan in plans}
 
 

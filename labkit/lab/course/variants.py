@@ -5,24 +5,32 @@ PartlyLabelled     FILM, for "how much has to be labelled?": all sentences are k
 EmbeddedTogether   SBERT-LP, for "what does it cost that a sentence comes later?": the lab's method embeds sentences of
                    train and puts others where their neighbours are; the paper embeds all that it compares together,
                    without labels, and so does this one with the sentences of test.
+PartlyTaught       a bag, for "when is metric learning worth it?": all texts are known, a share of the rows is labelled,
+                   or half of the classes. With `vectors` and `encoder` it starts from something.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from labkit.baselines.base import base_of
-from labkit.corpora.records import Corpus, Pairs
+from labkit.corpora.records import Corpus, Labelled, Pairs
 from labkit.evaluation.inputs import unit
+from labkit.evaluation.retrieval import own_retrieved
 from labkit.film.method import Film, FilmSettings
 from labkit.film.triplets import Clusters, FilmSource
 from labkit.method import History, Keeper, setting
 from labkit.methods import METHODS, Entry
 from labkit.progress import Progress
 from labkit.sbert_lp.method import SbertLp
+from labkit.sentpwnet.batches import BatchSource
+from labkit.sentpwnet.method import Bag, BagSettings, PairTask
+from labkit.training.trained import arrays_of, fill
 
 
 class EmbeddedTogether(SbertLp):
@@ -71,6 +79,97 @@ def fewer_labels(source: FilmSource, share: float, seed: int) -> FilmSource:
     return replace(source, clusters=clusters)
 
 
+# --- from nothing and from something -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartlyTaughtSettings(BagSettings):
+    """The bag's settings, and what of the labels it is taught."""
+
+    taught: float = setting(1.0, "share of the training rows whose labels are used", above=0, most=1, only="epochs")
+    withheld: bool = setting(False, "no label of half of the classes is used", only="epochs, corpus=Labelled")
+    back: float = setting(0.0, "share of the way back to where the weights started", least=0, most=1, only="epochs")
+
+
+class PartlyTaught(Bag):
+    """A bag, or what its settings put in the place of its words, that learns from some of the labels.
+
+    Which ones, the seed says. Word vectors are made of all training texts. Of classes, dials and epochs are chosen by
+    MAP@R, since Hit@1 is soon at its end; those that are withheld have no part in that.
+    """
+
+    name = "bag, partly taught"
+    Settings = PartlyTaughtSettings
+
+    def selection(self, dev: Corpus) -> tuple[str, float]:
+        if not isinstance(dev, Labelled):
+            return super().selection(dev)
+        if self.settings.withheld:
+            dev = without_classes(dev, self._withheld)
+        return "dev_map@r", map_at_r(self, dev)
+
+    def _source(self, corpus: Corpus, seed: int) -> BatchSource:
+        train: Corpus = corpus.part("train")
+        if self.settings.withheld:
+            assert isinstance(train, Labelled)
+            self._withheld = withheld_classes(train, seed)
+            train = without_classes(train, self._withheld)
+        whole = corpus.take(row for row, split in enumerate(corpus.splits) if split != "train")
+        return super()._source(taught_rows(train, whole, self.settings.taught, seed), seed)
+
+    def _seen(self, corpus: Corpus, source: BatchSource) -> Iterable[str]:
+        return corpus.sentences()  # those of test, too: what is frozen is computed once for all shares and seeds
+
+    def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
+        task = super()._task(corpus, seed, progress)
+        if self.settings.back:
+            self._start = {name: array.copy() for name, array in arrays_of(self.network).items()}
+        return task
+
+    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        history = super()._fit(corpus, seed, progress, keeper)
+        if back := self.settings.back:
+            learned = arrays_of(self.network)
+            fill(self.network, {name: (1 - back) * learned[name] + back * start for name, start in self._start.items()})
+        return history
+
+
+def taught_rows(train: Corpus, others: Corpus, share: float, seed: int) -> Corpus:
+    """So large a share of training rows, drawn by the seed: whole classes, or rows of each where others have them."""
+    texts, classes = train.classified()
+    random = np.random.default_rng(seed)
+    if not texts:
+        rows = random.permutation(len(train))[: max(2, round(share * len(train)))]
+        return train.take(np.sort(rows).tolist())
+    names = list(dict.fromkeys(classes))
+    if not set(others.classified()[1]) <= set(names):
+        drawn = random.permutation(len(names))[: max(2, round(share * len(names)))]
+        wanted = {names[at] for at in drawn}
+        return train.take(row for row, name in enumerate(classes) if name in wanted)
+    kept: list[int] = []
+    for name in names:
+        members = random.permutation([row for row, own in enumerate(classes) if own == name])
+        kept += members[: max(2, round(share * len(members)))].tolist()
+    return train.take(sorted(kept))
+
+
+def withheld_classes(corpus: Labelled, seed: int) -> set[str]:
+    """Half of the classes, drawn by the seed: those of which no label is used."""
+    names = corpus.classes
+    return {names[at] for at in np.random.default_rng(seed).permutation(len(names))[: len(names) // 2]}
+
+
+def without_classes(corpus: Labelled, names: Set[str]) -> Labelled:
+    """The rows of all other classes."""
+    return corpus.take(row for row, label in enumerate(corpus.labels) if label not in names)
+
+
+def map_at_r(method: Any, part: Labelled) -> float:
+    """MAP@R of the sentences of a split among themselves."""
+    found = own_retrieved(method, method.encode(list(part.texts)), part.labels, most=None)
+    return float(found.average.mean())
+
+
 def two_scores(film: Film, part: Pairs) -> tuple[np.ndarray, np.ndarray]:
     """The cosine of each pair's TF-IDF rows, and that of its `y = L x`: what a share mixes."""
     a, b = (film.vectorizer.transform(list(texts)) for texts in (part.text_a, part.text_b))
@@ -84,5 +183,6 @@ COURSE = METHODS | {
     for method, summary in (
         (PartlyLabelled, "FILM, of whose clusters a share is labelled"),
         (EmbeddedTogether, "SBERT-LP, the sentences of test embedded together"),
+        (PartlyTaught, "a bag that learns from a share of the labels"),
     )
 }

@@ -1,16 +1,34 @@
-"""Fewer labelled clusters: the same sentences, fewer triplets, the same words."""
+"""Fewer labels, of clusters, pairs and classes: the same sentences and words, and nothing known of the rest."""
 
 from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from labkit.corpora import Pairs, load
+from labkit.corpora import Corpus, Pairs, load
+from labkit.evaluation.scores import score
+from labkit.experiment import Experiment
 from labkit.film.method import Film, FilmSettings
 from labkit.film.triplets import Clusters, FilmSource, Recipe
-from labkit.lab.course.ablation import again
+from labkit.lab.course.ablation import Variant, again
 from labkit.lab.course.plans import PLANS
-from labkit.lab.course.variants import PartlyLabelled, PartlyLabelledSettings, fewer_labels, two_scores
+from labkit.lab.course.variants import (
+    COURSE,
+    PartlyLabelled,
+    PartlyLabelledSettings,
+    PartlyTaught,
+    PartlyTaughtSettings,
+    fewer_labels,
+    map_at_r,
+    taught_rows,
+    two_scores,
+    withheld_classes,
+)
+from labkit.tuning import tune
 
 
 def source(count: int = 10) -> FilmSource:
@@ -103,3 +121,145 @@ def test_every_sentence_of_test_is_one_of_those_embedded() -> None:
 def test_a_cell_is_the_same_again() -> None:
     plan = PLANS["lp-topics-sif"]
     assert again(plan, "sif, LP together", 0) == again(plan, "sif, LP together", 0)
+
+
+# --- a share of the labels ---------------------------------------------------------------------------------------
+
+
+def rows_of(corpus: Corpus, share: float, seed: int) -> list[dict[str, Any]]:
+    others = corpus.take(row for row, split in enumerate(corpus.splits) if split != "train")
+    return [*taught_rows(corpus.part("train"), others, share, seed).rows()]
+
+
+@pytest.mark.parametrize("name", ["questions", "topics", "places", "relatedness"])
+def test_a_share_of_the_labels_is_drawn_by_the_seed_from_train_alone(name: str) -> None:
+    corpus = load(name)
+    train = [*corpus.part("train").rows()]
+    quarter = rows_of(corpus, 0.25, 0)
+    assert len(quarter) == pytest.approx(len(train) / 4, rel=0.05)
+    assert all(row in train for row in quarter[:50])
+    assert rows_of(corpus, 0.25, 0) == quarter != rows_of(corpus, 0.25, 1)
+    assert rows_of(corpus, 1.0, 3) == train
+
+
+def test_classes_are_drawn_whole_where_test_has_others_and_in_part_where_it_has_them() -> None:
+    whole = {name: Counter(load(name).part("train").labels) for name in ("places", "topics")}  # type: ignore[attr-defined]
+    drawn = {name: Counter(row["label"] for row in rows_of(load(name), 1 / 8, 2)) for name in whole}
+    assert all(drawn["places"][place] == whole["places"][place] for place in drawn["places"])
+    assert len(drawn["places"]) == round(len(whole["places"]) / 8)
+    assert {topic: round(count / 8) for topic, count in whole["topics"].items()} == drawn["topics"]
+
+
+def taught(**settings: Any) -> PartlyTaught:
+    return PartlyTaught(PartlyTaughtSettings(**{"dimension": 16, "patience": 0, **settings}))
+
+
+def test_labels_that_are_not_drawn_change_nothing_and_their_texts_are_read() -> None:
+    whole = load("questions")
+    corpus = whole.take([row for row in range(len(whole)) if whole.splits[row] != "train" or row % 5 == 0])
+    train = corpus.part("train")
+    drawn = {(row["text_a"], row["text_b"]) for row in rows_of(corpus, 0.25, 1)}
+    turned = replace(
+        corpus,
+        values=[
+            1 - value if split == "train" and (a, b) not in drawn else value
+            for a, b, value, split in zip(corpus.text_a, corpus.text_b, corpus.values, corpus.splits, strict=True)
+        ],
+    )
+    assert turned.values != corpus.values
+    some, other = taught(taught=0.25, epochs=2), taught(taught=0.25, epochs=2)
+    some.fit(corpus, seed=1)
+    other.fit(turned, seed=1)
+    texts = train.sentences()[:50]
+    assert np.array_equal(some.encode(texts), other.encode(texts))
+    plain = taught(epochs=0)
+    plain.fit(corpus, seed=1)
+    assert plain.reader.vocabulary.words == some.reader.vocabulary.words
+    assert not np.allclose(plain.encode(texts), some.encode(texts))
+
+
+def test_of_withheld_classes_no_label_is_learned_from_nor_chosen_by() -> None:
+    corpus: Any = load("topics")
+    dev: Any = corpus.part("dev")
+    unknown = withheld_classes(dev, 4)
+    assert len(unknown) == 7
+    assert unknown == withheld_classes(corpus.part("test"), 4) != withheld_classes(dev, 5)  # type: ignore[arg-type]
+    method = taught(withheld=True, epochs=1)
+    method.fit(corpus, seed=4)
+    known = dev.take(row for row, label in enumerate(dev.labels) if label not in unknown)
+    assert method.selection(dev) == ("dev_map@r", pytest.approx(score_of(method, known)))
+    of = dict(zip(corpus.texts, corpus.labels, strict=True))  # type: ignore[attr-defined]
+    assert not unknown & {of[text] for text in method._source(corpus, 4).texts}
+    assert method.history.column("dev_map@r")[-1] == pytest.approx(score_of(method, known))
+    graded = load("relatedness").part("dev")
+    assert taught_on(load("relatedness")).selection(graded)[0] == "dev_spearman"
+
+
+def taught_on(corpus: Corpus) -> PartlyTaught:
+    method = taught(epochs=0)
+    method.fit(corpus)
+    return method
+
+
+def score_of(method: PartlyTaught, part: Any) -> float:
+    """MAP@R by the package's figures."""
+    return score(method, replace(part, splits="test")).figures["map@r"]
+
+
+def test_the_way_back_ends_where_the_weights_started() -> None:
+    corpus = load("topics")
+    tables = {}
+    for back in (0.0, 0.25, 1.0):
+        method = taught(epochs=1, back=back)
+        method.fit(corpus, seed=0)
+        tables[back] = method.network.state_dict()["words.table.weight"].numpy()
+    start = taught(epochs=0)
+    start.fit(corpus, seed=0)
+    first = start.network.state_dict()["words.table.weight"].numpy()
+    assert np.allclose(tables[1.0], first, atol=1e-7)
+    assert not np.allclose(tables[0.0], first)
+    assert np.allclose(tables[0.25], 0.75 * tables[0.0] + 0.25 * first, atol=1e-6)
+
+
+# --- recipes of their own ----------------------------------------------------------------------------------------
+
+
+def test_what_is_priced_are_all_numbers_of_a_method() -> None:
+    plan = PLANS["start-costs"]
+    figures = again(plan, "mean of word vectors", 0)
+    method = plan.cell("mean of word vectors", 0).case().unfitted()
+    method.fit(load("questions"), seed=0)
+    assert figures["parameters"] == sum(array.size for array in method._state()[0].values())
+    assert figures["megabytes"] == pytest.approx(4 * figures["parameters"] / 1e6)
+    assert figures["milliseconds"] > 0
+
+
+def test_figures_elsewhere_are_of_corpora_that_nobody_learned_from() -> None:
+    plan = replace(
+        PLANS["start-forgetting"], variants=(Variant("bag", "bag, partly taught", {"epochs": 0, "dimension": 16}),)
+    )
+    figures = again(plan, "bag", 0)
+    method = taught(epochs=0)
+    method.fit(load("questions"), seed=0)
+    for name, measure in (("relatedness", "spearman"), ("topics", "map@r")):
+        assert figures[f"{name} {measure}"] == pytest.approx(score(method, load(name)).figures[measure], abs=1e-6)
+
+
+def test_what_is_withheld_is_what_is_scored() -> None:
+    plan = replace(PLANS["start-unseen"], variants=(Variant("TF-IDF", "tfidf"),))
+    test: Any = load("topics").part("test")
+    unknown = withheld_classes(test, 3)
+    part = test.take(row for row, label in enumerate(test.labels) if label in unknown)
+    method = plan.cell("TF-IDF", 3).case().unfitted()
+    method.fit(load("topics"), seed=3)
+    assert again(plan, "TF-IDF", 3) == {plan.measures[0]: pytest.approx(map_at_r(method, part), abs=1e-6)}
+    assert again(plan, "TF-IDF", 4) != again(plan, "TF-IDF", 3)
+
+
+def test_trials_are_judged_by_what_the_method_itself_is_chosen_by() -> None:
+    settings = {"epochs": 1, "dimension": 8, "patience": 0, "dropout": 0.0, "withheld": True}
+    found = tune(Experiment("bag, partly taught", load("topics"), settings, methods=COURSE), trials=1)
+    assert found.measure == "dev_map@r"
+    method = taught(**settings)
+    method.fit(load("topics"), seed=0)
+    assert found.best.figure == method.selection(load("topics").part("dev"))[1]

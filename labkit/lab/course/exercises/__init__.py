@@ -6,6 +6,7 @@ from labkit.lab.course.exercise import Exercise, Lesson
 from labkit.lab.course.exercises import (
     break_it,
     film,
+    from_something,
     own_training,  # noqa: F401 (the last exercises of notebook 02)
     pairs_and_weights,
     pthought,
@@ -31,6 +32,7 @@ _MODULES = (
     word_vectors,
     break_it,
     which_loss,
+    from_something,
     why_alike,
 )
 LESSONS: dict[str, Lesson] = {module.LESSON.number: module.LESSON for module in _MODULES}
