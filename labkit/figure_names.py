@@ -20,6 +20,7 @@ SPOKEN = {
     "pearson": "Pearson",
     "spearman": "Spearman",
     "map@r": "MAP@R",
+    "map@r, withheld": "MAP@R of withheld classes",  # a notebook's
     "r_precision": "R-precision",
     "alignment": "alignment, positives apart",
     "uniformity": "uniformity, 0 where all are alike",

@@ -102,16 +102,18 @@ rows = {
     name: {measure: costs.spread(name, measure).mean for measure in PLANS["start-costs"].measures}
     for name in costs.figures
 }
-prices = pd.DataFrame(rows).T
+prices = pd.DataFrame(rows).T.astype({"parameters": int})
 prices["times the bag's"] = prices["milliseconds"] / prices.loc["bag, no labels", "milliseconds"]
-prices.round({"parameters": 0, "megabytes": 1, "milliseconds": 3, "times the bag's": 0})
+prices.round({"megabytes": 1, "milliseconds": 3, "times the bag's": 1})
 
 # %%
 texts = questions.part("test").sentences()
-started = time.process_time()
-untrained.encode(texts)
-here = 1000 * (time.process_time() - started) / len(texts)
-print(f"the bag here and now: {here:.3f} ms a sentence")
+here = []
+for _ in range(3):  # of which the quickest counts, as in the table
+    started = time.process_time()
+    untrained.encode(texts)
+    here.append(1000 * (time.process_time() - started) / len(texts))
+print(f"the bag here and now: {min(here):.3f} ms a sentence")
 
 # %% [markdown]
 # Static vectors take a third of MiniLM's memory and read as fast as any bag, some 300 times as fast as MiniLM. What they have lost
@@ -140,7 +142,7 @@ guess = 1000  #!
 predict("11.b", guess)
 
 # %%
-def curves(table, size, starts=("bag", "corpus vectors", "static vectors", "MiniLM and a map")):
+def curves(table, size, starts=("bag", "static vectors", "MiniLM and a map", "corpus vectors")):
     """Of each start its points: how many labels, and the variant that learned from them."""
     points = {}
     for start in starts:
@@ -193,7 +195,7 @@ for start in ("bag", "corpus vectors", "static vectors"):
     print(f"{start:15} is where MiniLM is without labels at {needs:,.0f} labelled pairs")
     if start == "bag":
         bag_needs = needs
-recall("11.b", float(bag_needs))
+recall("11.b", round(bag_needs))
 
 # %% [markdown]
 # So the model is worth that many labelled pairs, *here*, to somebody who would begin with nothing. How sure is a lead in such a table? Five
@@ -308,19 +310,25 @@ topics, places, stsb = (kept(name) for name in list(seen)[1:])
 plain = {"TF-IDF": "TF-IDF", "SIF": "SIF"}
 show(
     label_curves(topics, "map@r", curves(topics, seen["start-topics"][1]), plain),
-    "Topics: MAP@R upwards over the number of labelled sentences, to the right. ",
+    "Topics: MAP@R upwards over the number of labelled sentences, to the right. All three lines "
+    "rise, the bag from the bottom most steeply. MiniLM with its map begins on top and flattens; "
+    "static vectors cross it between a quarter of the labels and all.",
 )
 
 # %%
 show(
     label_curves(places, "hit@1", curves(places, seen["start-places"][1]), plain),
-    "Places: Hit@1 upwards over the number of labelled records, to the right. ",
+    "Places: Hit@1 upwards over the number of labelled records, to the right. The bag lies above "
+    "all others, without a label already, and rises most. Static vectors and MiniLM with its map "
+    "begin below TF-IDF; MiniLM stays lowest with all labels.",
 )
 
 # %%
 show(
     label_curves(stsb, "spearman", curves(stsb, seen["start-stsb"][1]), plain),
-    "STS-B: Spearman's correlation with the grades upwards over the number of labelled pairs. ",
+    "STS-B: Spearman's correlation with the grades upwards over the number of labelled pairs. "
+    "MiniLM with its map lies far above all others, nearly level; static vectors rise below it, "
+    "and the bag rises from the bottom, first below TF-IDF and then above it.",
 )
 
 # %% [markdown]
@@ -364,14 +372,18 @@ recall("11.d", float(gone.loc["stsb", "all"]))
 # Four corpora, and no two give one answer:
 #
 # - **Questions.** A bag goes the whole way with two thousand labels, and further with all.
-# - **Topics.** TOPICS
+# - **Topics.** All classes were taught. The bag is level after a few hundred labels, and goes far beyond the model with all of them. And two
+#   lines *cross*: with few labels MiniLM with its map leads static vectors, with all of them it is behind. A map of 384 numbers has less to
+#   move than a vector for each of 30,000 pieces, which is a blessing first and a limit later.
 # - **Places.** The bag is ahead *before the first label*, and stays there: without any, it leads MiniLM with its map and all of them. What
 #   tells two shops apart is a street, a misspelt name, a row of digits, and a model has read about none of these. (So there is no way to
 #   go: the first column is below 0, and a share of it says nothing. Look at the figures before you divide.)
 # - **STS-B.** The other way round. MiniLM *without* a label is ahead of static vectors and of the bag *with* all labels, and the bag with a
 #   sixteenth is behind TF-IDF. Labels bring the map two hundredths. People's words are many, and those of test are rare in training.
+#   (The model has read captions of the kind that STS-B draws on, so that its figures there may flatter.)
 #
 # <!-- from:
+# given: the number of word pieces
 # [start-stsb | MiniLM and a map, all | spearman] - [start-stsb | MiniLM and a map, no labels | spearman]
 # holds: [start-questions | bag, all | auc] leads [start-questions | MiniLM and a map, no labels | auc]
 # holds: [start-places | bag, no labels | hit@1] leads [start-places | MiniLM and a map, all | hit@1]
@@ -379,7 +391,10 @@ recall("11.d", float(gone.loc["stsb", "all"]))
 # holds: [start-stsb | MiniLM and a map, no labels | spearman] leads [start-stsb | static vectors, all | spearman]
 # holds: [start-stsb | MiniLM and a map, no labels | spearman] leads [start-stsb | bag, all | spearman]
 # holds: [start-stsb | TF-IDF | spearman] leads [start-stsb | bag, 1/16 | spearman]
-# TOPICHOLDS
+# holds: [start-topics | bag, all | map@r] leads [start-topics | MiniLM and a map, no labels | map@r]
+# holds: [start-topics | MiniLM and a map, 1/16 | map@r] leads [start-topics | static vectors, 1/16 | map@r]
+# holds: [start-topics | MiniLM and a map, 1/4 | map@r] leads [start-topics | static vectors, 1/4 | map@r]
+# holds: [start-topics | static vectors, all | map@r] leads [start-topics | MiniLM and a map, all | map@r]
 # -->
 #
 # So the first three flatter whoever starts from nothing, as was said: their words are few, and training has them all. If your sentences
@@ -395,14 +410,15 @@ unseen = kept("start-unseen")
 measure = PLANS["start-unseen"].measures[0]
 show(
     seed_dots(unseen, measure),
-    "MAP@R to the right, among test sentences of the seven classes that were withheld; a row for "
-    "TF-IDF, and three for each start: without labels, with half of the labels of each class, "
-    "with all labels of the other seven classes. Circles are seeds, diamonds their means.",
+    "MAP@R to the right, among test sentences of seven of the classes; a row for TF-IDF, then each "
+    "start without labels, then each with half of the labels of every class, and with all labels "
+    "of the other seven classes. Labels of every class put each start far to the right; those of "
+    "other classes leave it near where it was, the bag more to the right, MiniLM more to the left.",
 )
 
 # %%
 pd.DataFrame(
-    led(unseen, measure, f"{start}, half of the classes", f"{start}, no labels")
+    led(unseen, measure, f"{start}, other classes", f"{start}, no labels")
     for start in ("bag", "static vectors", "MiniLM and a map")
 ).set_index("lead of").round(3)
 
@@ -412,7 +428,7 @@ pd.DataFrame(
 #
 # <!-- from:
 # [start-unseen | bag, no labels | map@r, withheld]
-# [start-unseen | bag, half of each class | map@r, withheld]
+# [start-unseen | bag, every class | map@r, withheld]
 # -->
 #
 # - help the bag, by nine hundredths: it has learned which pieces tell topics apart at all, and is still behind TF-IDF,
@@ -420,12 +436,12 @@ pd.DataFrame(
 # - and **hurt** MiniLM, by nine hundredths: a map that has drawn seven topics apart has folded the space between the others.
 #
 # <!-- from:
-# [start-unseen | bag, half of the classes | map@r, withheld] - [start-unseen | bag, no labels | map@r, withheld]
-# [start-unseen | MiniLM and a map, no labels | map@r, withheld] - [start-unseen | MiniLM and a map, half of the classes | map@r, withheld]
-# holds: [start-unseen | bag, half of the classes | map@r, withheld] leads [start-unseen | bag, no labels | map@r, withheld]
-# holds: [start-unseen | TF-IDF | map@r, withheld] leads [start-unseen | bag, half of the classes | map@r, withheld]
-# holds: [start-unseen | static vectors, half of the classes | map@r, withheld] ties [start-unseen | static vectors, no labels | map@r, withheld]
-# holds: [start-unseen | MiniLM and a map, no labels | map@r, withheld] leads [start-unseen | MiniLM and a map, half of the classes | map@r, withheld]
+# [start-unseen | bag, other classes | map@r, withheld] - [start-unseen | bag, no labels | map@r, withheld]
+# [start-unseen | MiniLM and a map, no labels | map@r, withheld] - [start-unseen | MiniLM and a map, other classes | map@r, withheld]
+# holds: [start-unseen | bag, other classes | map@r, withheld] leads [start-unseen | bag, no labels | map@r, withheld]
+# holds: [start-unseen | TF-IDF | map@r, withheld] leads [start-unseen | bag, other classes | map@r, withheld]
+# holds: [start-unseen | static vectors, other classes | map@r, withheld] ties [start-unseen | static vectors, no labels | map@r, withheld]
+# holds: [start-unseen | MiniLM and a map, no labels | map@r, withheld] leads [start-unseen | MiniLM and a map, other classes | map@r, withheld]
 # -->
 #
 # Metric learning on classes that you will meet again is one thing, on others another. A corpus of which all test classes are in training
@@ -540,13 +556,12 @@ for name, found in tuned.tunings.items():
 # ## 5. Is it worth it?
 #
 # That 0 is outside an interval says that there is a lead. It does not say that the lead is worth what it costs. Say that a label costs 0.20
-# euros, and that a hundredth of AUC saves you 100 euros a year. Then all 3,447 labels cost 689 euros, and the lead must be above seven
-# hundredths.
+# euros, and that a hundredth of AUC saves you 200 euros a year. Then all 3,447 labels cost 689 euros, and the lead must be above 0.034.
 #
 # <!-- from:
 # 2 given: an example
 # [02 | {'train':]
-# 3447 * 0.2 / 100 / 100
+# 3447 * 0.2 / 200 / 100
 # -->
 #
 # **Exercise 11.5.** Write the rule: "yes" where even the lower end of the interval is above what is needed, "no" where even the upper end is
@@ -578,13 +593,17 @@ pd.DataFrame(
 ).set_index(["corpus", "start", "labels"]).round(3)
 
 # %% [markdown]
-# TABLE
+# One price and one rule, and four corpora disagree. Where words are few, *all* labels pay, whatever the start. A sixteenth pays where the
+# start is strong, or where the model that is free is of little use, as with the bag on `places`; else such labels make something worse than
+# what costs nothing. On STS-B no label pays at this price, and of the map's first hundredth nobody knows. Change the price, and look again.
+#
+# (The intervals are of seeds alone. Another draw of test sentences would widen each, and turn some words into "measure more".)
 #
 # ## What would be wrong to conclude
 #
 # - *"A model that has read much is always ahead."* Of what it has read. Measure it on your sentences before the first label: that costs
 #   nothing, and is the row that every other one must beat.
-# - *"Labels make up for everything."* With the questions they do, in a corpus of a few hundred words that a program strings together anew. In
+# - *"Labels make up for everything."* With the questions they do, where a program strings the same words together anew. In
 #   sentences that people write, most words of test are rare in training, and a bag has learned nothing about these.
 # - *"The bag caught up at so many labels, so I need so many."* The number belongs to this corpus, to this dev, and to a straight line
 #   between two points.

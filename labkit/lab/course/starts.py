@@ -93,8 +93,8 @@ STARTS: tuple[Ablation, ...] = (
                 _started(start, share, name=f"{start}, {name}", **changed)
                 for start in _FROM_WORDS_AND_MODEL
                 for name, share, changed in (
-                    ("half of each class", "1/2", {}),
-                    ("half of the classes", "all", {"withheld": True, "epochs": 8}),  # as often as half of the rows
+                    ("every class", "1/2", {}),
+                    ("other classes", "all", {"withheld": True, "epochs": 8}),  # as many labels, as often
                 )
             ),
         ),
