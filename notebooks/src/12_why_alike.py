@@ -384,7 +384,6 @@ means_of("below_chance", "between").join(leads_over("rarest words first", "below
 # %%
 names = {"left out": "a word left out", "gradient": "gradient times input",
          "integrated": "integrated gradients", "attention": "attention"}
-recall("12.c", max(names, key=lambda way: table.spread(names[way], "below_chance").mean))
 show(
     seed_dots(table, "below_chance"),
     "A line is an explanation, the area below random orders grows to the right. Circles are "
@@ -392,6 +391,7 @@ show(
     "gradients and attention lie rightmost, then a word left out and the gradient, then the rarest "
     "words and those in both; any order lies at 0.",
 )
+recall("12.c", max(names, key=lambda way: table.spread(names[way], "below_chance").mean))
 
 # %% [markdown]
 # - **Integrated gradients** are ahead of leaving a word out, and that is ahead of the plain gradient. A post says its topic many
@@ -563,12 +563,12 @@ predict("12.e", guess)
 means_of("hit", "hit_two", "false").join(leads_over("a word left out", "hit_two"))
 
 # %%
-recall("12.e", round(table.spread("a word left out", "hit_two").mean, 2))
 both = with_word(first, "anyway", np.random.default_rng(3))
 alike = alike_to(second)
 for gone in (set(), {"frankly"}, {"anyway"}, {"frankly", "anyway"}):
     left = [word for word in words(both) if word not in gone]
     print(f"without {' and '.join(sorted(gone)) or 'nothing':18} {alike(left):.3f}")
+recall("12.e", round(table.spread("a word left out", "hit_two").mean, 2))
 
 # %% [markdown]
 # - **Two words that say the same cover for each other.** Each alone can go, and nothing is lost. Leaving out then finds something
