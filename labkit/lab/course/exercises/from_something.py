@@ -66,7 +66,7 @@ def crossing_on(
     "public?",
 )
 def check_crossing(answer: Callable[..., Any]) -> str | None:
-    """The crossing on a straight line over log2 of the labels, between the last point behind and the first not behind."""
+    """The crossing on a straight line over log2 of the labels, from the last point behind to the first that is not."""
     right = crossing_on(np.log2, np.exp2, lambda labels: inf)
 
     def named(labels: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
