@@ -25,7 +25,6 @@ import numpy as np
 from labkit.atomic import write_text
 from labkit.baselines.sbert import Sbert
 from labkit.corpora import CORPORA, Labelled, load
-from labkit.corpora.table import Embedded
 from labkit.evaluation.comparison import Lead, Parts, Spread, lead_of, leader
 from labkit.evaluation.scores import score
 from labkit.executors import one_thread
@@ -95,8 +94,7 @@ class Ablation:
 
     @cached_property
     def _data(self) -> DataAtHand:
-        embedded = isinstance(CORPORA[self.corpus], Embedded)
-        return DataAtHand.of(load(self.corpus), f"{self.corpus}, embedded" if embedded else self.corpus)
+        return DataAtHand.of(load(self.corpus), f"{self.corpus}, {CORPORA[self.corpus].kind}")
 
     def measured(self, name: str, figures: Mapping[str, float]) -> dict[str, float]:
         """What the table keeps for a variant of all figures of its cell, which has none where one is no number."""

@@ -16,7 +16,6 @@ import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from labkit.corpora import CORPORA, Corpus, load
-from labkit.corpora.table import Embedded
 from labkit.lab.course import ablation, plans
 from labkit.lab.course.ablation import FOLDER, Ablation, Figures, Variant, again, kept, measure_all, write_table
 from labkit.lab.course.plans import PLANS, main
@@ -234,7 +233,7 @@ def test_a_method_of_the_course_is_named_with_all_its_settings_and_its_version(
 def test_no_two_recipes_have_one_name() -> None:
     """A cell is known by the name of its recipe's function, in ablations and in the papers' tables."""
     recipes = [row.recipe for each in tables("") for row in each.rows if row.recipe is not None]
-    here = [plan for plan in PLANS.values() if isinstance(CORPORA[plan.corpus], Embedded)]
+    here = [plan for plan in PLANS.values() if CORPORA[plan.corpus].kind == "embedded"]
     recipes += [plan.cell(each.name, 0).recipe for plan in here for each in plan.variants]
     functions = {recipe.run for recipe in recipes}
     assert len({function.__qualname__ for function in functions}) == len(functions) > 20
@@ -330,7 +329,7 @@ def test_a_kept_table_is_its_plans(
     plan: Ablation, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     """Same variants with the same settings, every seed, every measure, of the corpus as it is now."""
-    if not isinstance(CORPORA[plan.corpus], Embedded):
+    if CORPORA[plan.corpus].kind == "published":
         monkeypatch.setenv("LABKIT_DATA", str(request.getfixturevalue("published_data")))
     found = kept(plan.name, FOLDER)
     wanted = {each.name: {"method": each.method, **each.settings} for each in plan.variants}

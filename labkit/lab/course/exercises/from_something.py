@@ -35,7 +35,7 @@ def drawn_curves(seed: int) -> list[Curves]:
 def crossing_on(
     position: Callable[[float], float], back: Callable[[float], float], behind: Callable[[np.ndarray], float]
 ) -> Callable[..., Any]:
-    """Where a catches up, on an axis of one's own; `behind`: what comes of the labels where it never does."""
+    """Give the rule of where a catches up, on an axis of one's own; `behind`: what comes where it never does."""
 
     def found(labels: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
         gap = a - b
@@ -66,7 +66,7 @@ def crossing_on(
     "public?",
 )
 def check_crossing(answer: Callable[..., Any]) -> str | None:
-    """On a straight line over log2 of the labels, between the last point behind and the first that is not."""
+    """The crossing on a straight line over log2 of the labels, from the last point behind to the first that is not."""
     right = crossing_on(np.log2, np.exp2, lambda labels: inf)
 
     def named(labels: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
