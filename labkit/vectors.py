@@ -26,6 +26,7 @@ from labkit.evaluation.inputs import unit, whole
 from labkit.text import PAD, UNKNOWN, Vocabulary, pad, words
 
 TOKENS_AT_ONCE = 500_000  # of the co-occurrence count: bounds its memory
+WORDS_AT_ONCE = 1_000  # rows of the matrix of counts: the same
 # A neighbour at distance 1 counts so many units. All whole numbers up to 20 divide it, so that 1/t is a whole number of
 # them there, and whole numbers add up to the same in any order: counts of parts of a corpus are those of all of it.
 UNIT = 232_792_560
@@ -114,14 +115,18 @@ def ppmi(counts: sparse.csr_array, *, smoothing: float = 0.75) -> sparse.csr_arr
 
     `smoothing` raises the context's counts to that power, so that rare contexts are not taken for telling ones.
     """
-    counts = counts.tocoo()
+    counts = counts.tocsr()
     rows = np.asarray(counts.sum(axis=1)).ravel()
     contexts = np.asarray(counts.sum(axis=0)).ravel() ** smoothing
-    chance = rows[counts.row] * contexts[counts.col] / contexts.sum()
-    information = np.maximum(0.0, np.log(counts.data / chance))
-    kept = sparse.csr_array((information, (counts.row, counts.col)), shape=counts.shape)
-    kept.eliminate_zeros()
-    return kept
+    total, parts = contexts.sum(), []
+    for start in range(0, counts.shape[0], WORDS_AT_ONCE):  # a million sentences have a hundred million pairs
+        part = counts[start : start + WORDS_AT_ONCE].tocoo()
+        chance = rows[part.row + start] * contexts[part.col] / total
+        information = np.maximum(0.0, np.log(part.data / chance))
+        kept = sparse.csr_array((information, (part.row, part.col)), shape=part.shape)
+        kept.eliminate_zeros()
+        parts.append(kept)
+    return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
 
 def ppmi_vectors(
@@ -155,8 +160,10 @@ def vectors_of_units(
     whole("dimension", dimension, 1, 2**31, "numbers of a vector")
     # Unknown words keep their place (number 1) while neighbours are counted; their own row is emptied afterwards.
     counts = of_units(units)
-    present = sparse.diags_array((np.arange(len(vocabulary)) > 1).astype(float))
-    information = ppmi((present @ counts @ present).tocsr())
+    counts.data[: counts.indptr[2]] = 0
+    counts.data[counts.indices < 2] = 0
+    counts.eliminate_zeros()
+    information = ppmi(counts)
     rank = min(dimension, len(vocabulary) - 2)
     u, sigma, _ = randomized_svd(information, rank, n_iter=5, random_state=seed)
     matrix = np.zeros((len(vocabulary), dimension), dtype=np.float32)
