@@ -263,7 +263,8 @@ pd.DataFrame(
 # %%
 line = led(curves_of, "auc", "corpus vectors, 1/8", "bag, 1/8")
 spreads = [curves_of.spread(f"{start}, 1/8", "auc").spread for start in ("corpus vectors", "bag")]
-print(f"corpus vectors above the bag: {line['by']:+.4f}, from {line['from']:+.4f} to {line['to']:+.4f};",
+print(f"corpus vectors above the bag: {line['by']:+.4f},",
+      f"from {line['from']:+.4f} to {line['to']:+.4f};",
       f"spreads {spreads[0]:.4f} and {spreads[1]:.4f}")
 
 # %% [markdown]
@@ -349,14 +350,16 @@ answer("11.3", way_gone)
 def ways(name):
     """Of a table: how far the bag goes by a sixteenth of the labels, and by all of them."""
     table, (measure, rows) = kept(name), seen[name]
-    ends = [table.spread(f"{start}, no labels", measure).mean for start in ("bag", "MiniLM and a map")]
+    ends = [table.spread(f"{start}, no labels", measure).mean
+            for start in ("bag", "MiniLM and a map")]
     gone = {
         share: way_gone(ends[0], table.spread(f"bag, {share}", measure).mean, ends[1])
         for share in ("1/16", "all")
     }
     labels, figures = line_of(table, measure, "bag", rows)
     level = catches_up(labels, figures, np.full(len(labels), ends[1]))
-    return {"corpus": name.removeprefix("start-"), "way": ends[1] - ends[0], **gone, "level at": level}
+    way = ends[1] - ends[0]
+    return {"corpus": name.removeprefix("start-"), "way": way, **gone, "level at": level}
 
 gone = pd.DataFrame(map(ways, seen)).set_index("corpus").round(2)
 gone
@@ -546,7 +549,8 @@ start, learned = (
 between = bag(epochs=0, **from_corpus)
 for share in (0, 0.25, 0.5, 0.75, 1):
     between.network.words.table.weight.data[:] = torch.tensor(back_to(start, learned, share))
-    print(f"{share:.0%} of the way back: AUC on dev {selection(between, questions.part('dev'))[1]:.3f}")
+    found = selection(between, questions.part("dev"))[1]
+    print(f"{share:.0%} of the way back: AUC on dev {found:.3f}")
 
 # %% [markdown]
 # Between the two ends lies no valley: the way is a road. In the table above it is the rows *halfway back*, whose dials were chosen with the
@@ -585,7 +589,7 @@ for name, found in tuned.tunings.items():
 
 # %%
 def worth(low, high, labels, price, hundredth):
-    """the interval of a lead; how many labels, what one costs, what a hundredth is worth -> a word"""
+    """interval of a lead; how many labels, what one costs, what a hundredth is worth -> a word"""
     need = labels * price / hundredth / 100  #!
     return "yes" if low > need else "no" if high < need else "measure more"  #!
 
@@ -593,13 +597,13 @@ answer("11.5", worth)
 
 # %%
 def asked(name, start, share, price, hundredth):
-    """Whether labels are worth it for this start, beside MiniLM without any: the best that is free."""
+    """Whether labels are worth it for this start, beside MiniLM without any: the best for free."""
     table, (measure, rows) = kept(name), seen[name]
     line = led(table, measure, f"{start}, {share}", "MiniLM and a map, no labels")
     labels = round(SHARES[share] * rows)
     said = worth(line["from"], line["to"], labels, price, hundredth)
-    return {"corpus": name.removeprefix("start-"), "start": start, "labels": labels, "lead": line["by"],
-            "needed": labels * price / hundredth / 100, "worth it?": said}
+    return {"corpus": name.removeprefix("start-"), "start": start, "labels": labels,
+            "lead": line["by"], "needed": labels * price / hundredth / 100, "worth it?": said}
 
 pd.DataFrame(
     asked(name, start, share, 0.2, 200)
