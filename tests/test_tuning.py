@@ -19,7 +19,7 @@ from labkit.corpora import Corpus
 from labkit.evaluation.scores import selection
 from labkit.experiment import Experiment
 from labkit.locks import Hold
-from labkit.method import History
+from labkit.method import History, Method
 from labkit.methods import METHODS, Entry
 from labkit.runs import read_record
 from labkit.settings import Dial, setting
@@ -187,7 +187,7 @@ def test_nothing_of_test_is_seen(shape: str, monkeypatch: pytest.MonkeyPatch) ->
         measured.append(dev)
         return selection(method, dev)
 
-    monkeypatch.setattr(tuning, "selection", spying)
+    monkeypatch.setattr(Method, "selection", spying)
     experiment = spied(corpus)
     tune(experiment, trials=2, space={"window": Dial(1, 5, whole=True)}, part=0.5)
     assert len(seen(experiment)) == len(measured) == 2
@@ -232,7 +232,7 @@ def test_a_trial_that_fails_is_the_worst_and_keeps_its_reason(tmp_path: Path) ->
 
 def test_a_figure_that_is_no_number_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     figures = iter([0.5, float("nan"), 0.25])
-    monkeypatch.setattr(tuning, "selection", lambda *_: ("dev_auc", next(figures)))
+    monkeypatch.setattr(Method, "selection", lambda *_: ("dev_auc", next(figures)))
     tuned = tune(Experiment("sif", CORPORA["pairs"]()), trials=3)
     assert [trial.figure for trial in tuned.trials] == [0.5, None, 0.25]
     assert tuned.trials[1].reason == "dev_auc is nan, expected a number"

@@ -170,15 +170,11 @@ show(
 # %%
 def catches_up(labels, a, b):
     """labels (n,), rising; figures a and b (n,) with so many labels -> where a first meets b"""
-    gap = a - b  #!
-    ahead = np.flatnonzero(gap >= 0)  #!
-    if not len(ahead):  #!
-        return np.inf  #!
-    at = ahead[0]  #!
-    if at == 0:  #!
-        return labels[0]  #!
-    gone = gap[at - 1] / (gap[at - 1] - gap[at])  #!
-    return np.exp2((1 - gone) * np.log2(labels[at - 1]) + gone * np.log2(labels[at]))  #!
+    gap, ahead = a - b, np.flatnonzero(a >= b)  #!
+    at = ahead[0] if len(ahead) else 0  #!
+    gone = gap[at - 1] / (gap[at - 1] - gap[at]) if at else 1.0  #!
+    there = np.exp2((1 - gone) * np.log2(labels[at - 1]) + gone * np.log2(labels[at]))  #!
+    return there if len(ahead) else np.inf  #!
 
 answer("11.1", catches_up)
 

@@ -534,7 +534,7 @@ def test_batches_of_up_to_2048_sentences_stay_as_they_were(monkeypatch: pytest.M
 
 def test_a_diverged_encoder_is_said_in_a_large_batch(small_parts: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentpwnet, "LARGE", 10)
-    embedded = encoders._embedded
-    monkeypatch.setattr(encoders, "_embedded", lambda *given: embedded(*given) * np.nan)
+    embedded = encoders.embed_alone
+    monkeypatch.setattr(encoders, "embed_alone", lambda *given: embedded(*given) * np.nan)
     with pytest.raises(ValueError, match="not finite, expected numbers; lower the learning rate"):
         step_of(PairTask, "questions")
