@@ -100,8 +100,7 @@ def check_crossing(answer: Callable[..., Any]) -> str | None:
          never),
         (lambda labels, a, b: inf, "in some of the cases a does catch up: look where the gap is 0 or more"),
         (lambda labels, a, b: np.exp2(np.interp(0, a - b, np.log2(labels))),
-         f"np.interp over all points wants gaps that only grow, and it gives the last point where a never catches up; "
-         f"{never}"),
+         never),
         (lambda labels, a, b: right(labels, b, a), "a and b have changed places: a is the one that is to catch up"),
         (lambda labels, a, b: right(labels, a, b) / labels[-1], "as a number of labels, please, not as a share of all"),
         (lambda labels, a, b: np.flatnonzero(a >= b)[0] if (a >= b).any() else inf,
@@ -364,6 +363,10 @@ def check_worth(answer: Callable[..., Any]) -> str | None:
     def middle(low: float, high: float, *costs: Any) -> str:
         return rule((low + high) / 2, (low + high) / 2, *costs)
 
+    units = (
+        "check the units, and that nothing stands upside down: divide the costs by what a hundredth is worth, and you "
+        "have hundredths, of which a lead of 1 has a hundred"
+    )
     mistakes = (
         *((lambda *case, word=word: word, f"yours says {word!r} whatever the case is: look at it")
           for word in ("yes", "measure more")),
@@ -372,15 +375,15 @@ def check_worth(answer: Callable[..., Any]) -> str | None:
          lambda low, high, *costs: "yes" if low > 0 else "no",
          "yours asks for a lead above 0, or above what one label costs; what all of them cost is labels · price"),
         (by(lambda labels, price, hundredth: labels * price / hundredth),
-         "yours says 'no' to all: a lead of 1 is a hundred hundredths, so divide by 100, too"),
+         units),
         (by(lambda labels, price, hundredth: labels * price * hundredth / 100),
          by(lambda labels, price, hundredth: labels * price * hundredth),
-         "costs divided by what a hundredth is worth are hundredths: divide, do not multiply"),
+         units),
         (by(lambda labels, price, hundredth: labels * price), by(lambda labels, price, hundredth: labels * price / 100),
-         "that is money, and an interval has none: divide by what a hundredth is worth"),
+         units),
         (by(lambda labels, price, hundredth: hundredth / (labels * price) / 100),
          by(lambda labels, price, hundredth: hundredth / (labels * price)),
-         "upside down: the more the labels cost, the larger a lead they need"),
+         units),
         (by(lambda labels, price, hundredth: labels / hundredth / 100), "the price of a label is missing"),
         (by(lambda labels, price, hundredth: price * 100 / hundredth / 100),
          "the number of labels is missing"),
