@@ -19,6 +19,7 @@ from labkit.lab.cli.arguments import (
     Json,
     WithProgress,
     check_free,
+    clear_shards,
     command,
     complete_corpora,
     corpus_of_file,
@@ -289,7 +290,7 @@ def make(
         if form is not None:
             if limit is not None:
                 raise ValueError(f"--limit is {limit}, but shards take whole files; leave --limit or --format out")
-            _clear_shards(out, force=force)
+            clear_shards(out, force=force)
             record, text = _make_shards(articles, out, plan, work or "local")
         elif len(articles) > 1:
             raise ValueError(f"--articles names {len(articles)} sources, expected one; for more say --format parquet")
@@ -347,14 +348,6 @@ def _make_shards(articles: list[str], out: Path, plan: Plan, work: str) -> tuple
     record, text = _sifted(out, funnel)
     shards = len(manifest.shards)
     return record | {"shards": shards, "splits": manifest.splits}, f"{text} in {shards:,} shard{'s' * (shards > 1)}"
-
-
-def _clear_shards(out: Path, *, force: bool) -> None:
-    """Remove shards of an earlier call, where that is asked for."""
-    from labkit.corpora.shards import is_making, is_shards
-
-    if force and (is_shards(out) or is_making(out)):
-        shutil.rmtree(out)
 
 
 def _sifted(out: Path, funnel: Funnel) -> tuple[dict[str, Any], str]:
