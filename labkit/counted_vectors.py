@@ -75,8 +75,8 @@ def counted_vectors(
     settings: dict[str, Any] = {"columns": columns, "size": size, "rows": source.fingerprint}
     with Making(folder / "words", plan_of("words", settings, source.files)) as making:
         if not making.finished:
-            tasks = {number: _Counting(source.each[number], columns) for number in making.missing(total)}
-            making.run(_words, tasks, executor, total=total, progress=progress)
+            tasks = {number: _Counting(stretch, columns) for number, stretch in enumerate(source.each)}
+            making.run(_words, tasks, executor, progress=progress)
             making.finish(total)
     counts = _all_words(str(folder / "words"))
     vocabulary = Vocabulary.of_counts(counts, least=least, most=most)
@@ -85,10 +85,10 @@ def counted_vectors(
         if not making.finished:
             place = str((folder / "words").resolve())
             tasks = {
-                number: _Counting(source.each[number], columns, place, least, most, window)
-                for number in making.missing(total)
+                number: _Counting(stretch, columns, place, least, most, window)
+                for number, stretch in enumerate(source.each)
             }
-            making.run(_pairs, tasks, executor, total=total, progress=progress)
+            making.run(_pairs, tasks, executor, progress=progress)
             making.finish(total)
         units = sparse.csr_array((len(vocabulary), len(vocabulary)), dtype=np.int64)
         for number in range(total):

@@ -81,8 +81,7 @@ def write_vectors(
     with Making(folder, plan_of("vectors", settings, source.files, "scipy", "torch"), ending="npy") as making:
         if making.finished:
             return making.manifest
-        missing = {number: tasks[number] for number in making.missing(len(tasks))}
-        making.run(_encoded, missing, executor or Local(1), total=len(tasks), progress=progress)
+        making.run(_encoded, tasks, executor or Local(1), progress=progress)
         return making.finish(len(tasks), dimension=int(probe.shape[1]), type=kind, run=method.origin)
 
 

@@ -123,7 +123,8 @@ def test_a_manifest_that_lies(run: Path, texts: Path, tmp_path: Path, change: di
 
 
 def test_hostile_arrays(tmp_path: Path) -> None:
-    np.save(tmp_path / "objects.npy", np.array([[{}]]), allow_pickle=True)
+    with (tmp_path / "objects.npy").open("wb") as file:  # as an array of objects begins; nothing here makes a pickle
+        np.lib.format.write_array_header_1_0(file, {"descr": "|O", "fortran_order": False, "shape": (1, 1)})
     np.save(tmp_path / "flat.npy", np.zeros(3, np.float32))
     np.save(tmp_path / "whole.npy", np.zeros((3, 2), np.int64))
     np.save(tmp_path / "none.npy", np.zeros((0, 2), np.float32))

@@ -71,8 +71,7 @@ def write_distinct(
             return making.manifest
         with Making(making.folder / WORK / KEYS, plan, ending="npy") as keys:
             if not keys.finished:
-                some = {number: readings[number] for number in keys.missing(total)}
-                keys.run(_keyed, some, executor, total=total, progress=progress)
+                keys.run(_keyed, dict(enumerate(readings)), executor, progress=progress)
                 keys.finish(total)
             files = [keys.manifest.path(number) for number in range(total)]
         progress(0, None, "keys compared")

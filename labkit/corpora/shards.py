@@ -216,15 +216,17 @@ class Making:
         tasks: Mapping[int, T],
         executor: Executor,
         *,
+        anew: bool = False,
         total: int | None = None,
         progress: Progress = silent,
     ) -> None:
-        """Do these tasks; `total` is how many there are, with those that were done before."""
+        """Do those of these tasks that are not done yet, or all of them `anew`; `total` is how many the plan has."""
+        missing = {number: task for number, task in tasks.items() if anew or self.record(number) is None}
         total = total or len(tasks)
-        done = total - len(tasks)
-        names = {number: part_name(number, self.ending) for number in tasks}
+        done = total - len(missing)
+        names = {number: part_name(number, self.ending) for number in missing}
         work = partial(_work, call, str(self.folder.resolve()), self.plan)
-        given = ((number, names[number], task) for number, task in tasks.items())
+        given = ((number, names[number], task) for number, task in missing.items())
         for number in executor.map(work, given, ordered=False):
             if self.record(number) is None:
                 raise ValueError(

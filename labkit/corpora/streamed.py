@@ -111,11 +111,12 @@ class Streamed(Triplets):
         """The corpus of these rows, in memory."""
         return self._held.take(rows)
 
-    def __getattribute__(self, name: str) -> Any:
-        """The columns are those of all rows in memory, once they are asked for."""
-        if name in ("anchors", "positives", "negatives", "splits", "extra"):
-            return getattr(self._held, name)
-        return super().__getattribute__(name)
+    # The columns are those of all rows in memory, once they are asked for
+    anchors = property(lambda self: self._held.anchors)
+    positives = property(lambda self: self._held.positives)
+    negatives = property(lambda self: self._held.negatives)
+    splits = property(lambda self: self._held.splits)
+    extra = property(lambda self: self._held.extra)
 
 
 def _group(manifest: Manifest, number: int, group: int, split: str, columns: Sequence[str] | None = None) -> Any:

@@ -103,7 +103,7 @@ def write_neighbours(
             number: _Asking(rows, asking, start, min(start + ASKED, len(asking)), count, file, queries is None)
             for number, start in enumerate(bounds)
         }
-        making.run(_answered, {n: tasks[n] for n in missing}, executor, total=len(tasks), progress=progress)
+        making.run(_answered, tasks, executor, progress=progress)
         further: dict[str, Any] = {"nearest": count, "index": index, "base": len(rows)}
         if file:
             progress(0, None, "recall measured")

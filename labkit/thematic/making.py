@@ -290,11 +290,10 @@ def write_shards(
             manifest = making.manifest
             return manifest, Funnel({(rule, unit): count for rule, unit, count in manifest.further["funnel"]})
         total = len(shares)
-        missing = [n for n in range(total) if making.record(n) is None or not _keys(making.folder, n).is_file()]
-        making.run(_made, {n: shares[n] for n in missing}, executor, total=total, progress=progress)
+        making.run(_made, dict(enumerate(shares)), executor, progress=progress)
         repeats = [tuple(found.tolist()) for found in first_seen([_keys(making.folder, n) for n in range(total)])]
         again = {n: replace(shares[n], repeats=repeats[n]) for n in range(total) if _left_out(making, n) != repeats[n]}
-        making.run(_made, again, executor, total=total, progress=progress)
+        making.run(_made, again, executor, anew=True, total=total, progress=progress)
         tally: Tally = Counter()
         for n in range(total):
             tally.update({(rule, unit): count for rule, unit, count in (making.record(n) or {})["tally"]})

@@ -56,8 +56,7 @@ def made(folder: Path, tasks: Mapping[int, str] = TASKS, plan: Mapping[str, Any]
     with Making(folder, plan) as making:
         if making.finished:
             return making.manifest
-        missing = {number: tasks[number] for number in making.missing(len(tasks))}
-        making.run(numbers, missing, Local(1), total=len(tasks))
+        making.run(numbers, tasks, Local(1))
         return making.finish(len(tasks), letters=6)
 
 
@@ -114,7 +113,7 @@ def test_the_marker_goes_before_its_shard_is_made_anew(tmp_path: Path) -> None:
     with Making(tmp_path / "out", PLANNED) as making:
         making.run(numbers, {0: "abc"}, Local(1))
         with pytest.raises(ValueError, match="broken"):
-            making.run(numbers, {0: "broken"}, Local(1))
+            making.run(numbers, {0: "broken"}, Local(1), anew=True)
         assert making.record(0) is None
 
 

@@ -85,7 +85,6 @@ def check_crossing(answer: Callable[..., Any]) -> str | None:
         return labels[a < b][-1] if (a < b).any() else labels[0]
 
     first_ahead, before_it = at_point(lambda at: at), at_point(lambda at: at - 1)
-    never = "where a never catches up no number of labels is known: np.inf"
     between = "the lines cross between two points: go so far from one to the other as the gap says"
     mistakes = (
         (crossing_on(float, float, lambda labels: inf), crossing_on(float, float, lambda labels: labels[-1]),
@@ -97,10 +96,9 @@ def check_crossing(answer: Callable[..., Any]) -> str | None:
         (lambda labels, a, b: labels[abs(a - b).argmin()], f"that is the point where they are nearest; {between}"),
         (crossing_on(np.log2, np.exp2, lambda labels: labels[-1]), crossing_on(np.log2, np.exp2, lambda labels: 0.0),
          crossing_on(np.log2, np.exp2, lambda labels: nan), crossing_on(np.log2, np.exp2, lambda labels: -1.0),
-         never),
+         lambda labels, a, b: np.exp2(np.interp(0, a - b, np.log2(labels))),
+         "where a never catches up no number of labels is known: np.inf (np.interp would give the last one)"),
         (lambda labels, a, b: inf, "in some of the cases a does catch up: look where the gap is 0 or more"),
-        (lambda labels, a, b: np.exp2(np.interp(0, a - b, np.log2(labels))),
-         never),
         (lambda labels, a, b: right(labels, b, a), "a and b have changed places: a is the one that is to catch up"),
         (lambda labels, a, b: right(labels, a, b) / labels[-1], "as a number of labels, please, not as a share of all"),
         (lambda labels, a, b: np.flatnonzero(a >= b)[0] if (a >= b).any() else inf,
@@ -363,10 +361,6 @@ def check_worth(answer: Callable[..., Any]) -> str | None:
     def middle(low: float, high: float, *costs: Any) -> str:
         return rule((low + high) / 2, (low + high) / 2, *costs)
 
-    units = (
-        "check the units, and that nothing stands upside down: divide the costs by what a hundredth is worth, and you "
-        "have hundredths, of which a lead of 1 has a hundred"
-    )
     mistakes = (
         *((lambda *case, word=word: word, f"yours says {word!r} whatever the case is: look at it")
           for word in ("yes", "measure more")),
@@ -375,15 +369,13 @@ def check_worth(answer: Callable[..., Any]) -> str | None:
          lambda low, high, *costs: "yes" if low > 0 else "no",
          "yours asks for a lead above 0, or above what one label costs; what all of them cost is labels · price"),
         (by(lambda labels, price, hundredth: labels * price / hundredth),
-         units),
+         "yours says 'no' to all: a lead of 1 is a hundred hundredths, so divide by 100, too"),
         (by(lambda labels, price, hundredth: labels * price * hundredth / 100),
-         by(lambda labels, price, hundredth: labels * price * hundredth),
-         units),
-        (by(lambda labels, price, hundredth: labels * price), by(lambda labels, price, hundredth: labels * price / 100),
-         units),
+         "costs divided by what a hundredth is worth are hundredths: divide, do not multiply"),
+        (by(lambda labels, price, hundredth: labels * price / 100),
+         "that is money, and an interval has none: divide by what a hundredth is worth"),
         (by(lambda labels, price, hundredth: hundredth / (labels * price) / 100),
-         by(lambda labels, price, hundredth: hundredth / (labels * price)),
-         units),
+         "upside down: the more the labels cost, the larger a lead they need"),
         (by(lambda labels, price, hundredth: labels / hundredth / 100), "the price of a label is missing"),
         (by(lambda labels, price, hundredth: price * 100 / hundredth / 100),
          "the number of labels is missing"),
