@@ -128,7 +128,9 @@ def _counted(path: Path, first: int, last: int) -> Iterator[tuple[np.ndarray, np
 
     with parquet.ParquetFile(path) as file:
         groups = [file.metadata.row_group(number).column(0).statistics for number in range(file.num_row_groups)]
-        there = [number for number, each in enumerate(groups) if each.has_min_max and each.max >= first and each.min < last]
+        there = [
+            number for number, each in enumerate(groups) if each.has_min_max and each.max >= first and each.min < last
+        ]
         for batch in file.iter_batches(GROUP, row_groups=there, use_threads=False) if there else ():
             columns = [column.to_numpy() for column in batch.columns]
             low, high = np.searchsorted(columns[0], [first, last])
