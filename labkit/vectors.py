@@ -179,7 +179,7 @@ def vectors_of_units(
     whole("dimension", dimension, 1, 2**31, "numbers of a vector")
 
     def counts() -> Iterator[sparse.csr_array]:
-        """Without unknown words, which kept their place (number 1) while neighbours were counted."""
+        """The counts without unknown words, which kept their place (number 1) while neighbours were counted."""
         first = 0
         for units in blocks():
             part = sparse.csr_array((units.data / UNIT, units.indices, units.indptr), shape=units.shape, copy=True)
