@@ -12,17 +12,18 @@ from functools import partial
 from typing import Any
 
 import cached
+import choosing
 import frame
 import marking
 import numpy as np
 import streamlit as st
 from choosing import Space
-from clusters_sides import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, Side, picture_rows, show_side, words_on
+from clusters_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, look_of, sentences_of
+from clusters_reading import clear_button, show_apart
+from clusters_sides import Side, journey_of, opened_side, picture_rows, show_side, side_of, words_on
 
 from labkit import figures
-from labkit.corpora import Labelled
 from labkit.evaluation.neighbours import Movement, moved_rows, moved_together
-from labkit.evaluation.regions import set_apart
 from labkit.figures.clusters import MOVED, TRUST, WAYS
 from labkit.projection import Projection, laid_over
 
@@ -32,6 +33,8 @@ SECONDS = 3
 FEWEST = 20  # lines from where a sentence stood: a tenth of all, up to WAYS, else none could be followed
 RANKED = 100  # sentences of the list
 HEIGHT = 520
+NOTHING_COMPARED = "Choose other vectors beside these in the sidebar, or a run that was trained in epochs."
+SAME_EPOCH = "Both ends of the slider are at epoch {epoch}: draw one of them to another epoch."
 ASK = "Measure it: about {minutes} min"
 LONG = "Comparing the neighbours of {count:,} sentences with each other takes about {minutes} min on one core."
 SUMMARY = "From **{before}** to **{after}**: of its {k} nearest a sentence has {new:.1f} new ones on average."
@@ -45,12 +48,6 @@ ABOUT_FOUND = "There are no classes here: the groups are clusters of the picture
 
 
 # --- what colours a picture --------------------------------------------------------------------------------------
-
-
-def measured_columns(shown: Labelled | None, *, moved: bool) -> list[str]:
-    """What a picture can be coloured by beside the columns of the sentences."""
-    own = () if shown is None else shown.extra
-    return [name for name in ([TRUST, MOVED] if moved else [TRUST]) if name not in own]
 
 
 def in_colour(side: Side, look: Look, before: Side | None, after: Side | None) -> Side:
@@ -100,17 +97,51 @@ def who_moved(before: Side, after: Side) -> Movement:
     return cached.compared_neighbours(before.vectors()[1], after.vectors()[1], *movement_key(before, after))
 
 
-# --- a selection in one line -------------------------------------------------------------------------------------
-
-
-def show_apart(side: Side, rows: Sequence[int]) -> None:
-    """Say what sets the marked sentences apart from the rest: words, classes, lengths, with counts."""
-    if 1 < len(rows) < len(side.shown):
-        counted = cached.words_of_sentences(side.shown.texts, side.key)
-        st.caption(frame.plain(str(set_apart(counted, rows, side.shown.labels))))
-
-
 # --- the view ----------------------------------------------------------------------------------------------------
+
+
+def show_who(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
+    """Two spaces over each other: those of the sides, or two epochs of a run."""
+    options = comparisons(chosen)
+    if not options:
+        st.info(NOTHING_COMPARED)
+        return
+    with bar[0]:
+        wanted = choose_comparison(options)
+    clear_button(bar[2])
+    if wanted.epochs_of:
+        show_who_in_epochs(opened, chosen[wanted.epochs_of], wanted, bar[1])
+        return
+    shown, key, line = sentences_of(opened)
+    look = replace(look_of(opened, shown), dimensions=2, as_map=False)
+    arranged = ("who", look.how, *(space.key for space in chosen.values()))
+    marking.update_marks(key, arranged, look, len(shown))
+    box = st.container()
+    sides = [opened_side(name, space, shown, key, look, box)[0] for name, space in chosen.items()]
+    show_moved(*sides, (sides[0].space.name, sides[1].space.name), look)
+    both = f"{sides[0].space.code}\nbefore = method\n{sides[1].space.code}\nafter = method"
+    space = replace(sides[1].space, code=both)
+    choosing.show_code(WHO_CODE, space, opened, spaces=OF_SIDES.format(shown=line), how=look.how)
+
+
+def show_who_in_epochs(opened: cached.Opened, space: Space, wanted: Comparison, place: Any) -> None:
+    """One epoch of a run over another one, at first the first and the last."""
+    look, name = look_of(opened, None), wanted.epochs_of
+    journey = journey_of(name, space, look, opened)
+    epochs = [int(epoch) for epoch in journey.epochs]
+    with place:
+        ends = choosing.two_on_slider(
+            "Two epochs", epochs, ("since", "epoch"), (epochs[0], epochs[-1]), label_visibility="collapsed"
+        )
+    if ends[0] == ends[1]:
+        st.info(SAME_EPOCH.format(epoch=ends[0]))
+        return
+    first, at = map(epochs.index, ends)
+    before, after = (side_of(name, space, journey, number) for number in (first, at))
+    marking.update_marks(("epochs", space.key), ("who", look.how, *ends), look, len(journey.shown))
+    names = tuple(f"{space.name} at epoch {number}" for number in ends)
+    show_moved(before, after, (names[0], names[1]), look)
+    choosing.show_code(WHO_CODE, space, spaces=OF_EPOCHS.format(first=first, at=at), how=look.how)
 
 
 def show_moved(before: Side, after: Side, names: tuple[str, str], look: Look) -> None:
@@ -245,6 +276,26 @@ CODE_OF_LABELS = {
     FINE: WORDS_CODE.format(fine=True),
     NO_LABELS: "",
 }
+WHO_CODE = """\
+from labkit.evaluation import moved_together, movement
+from labkit.figures import clusters, movement_bars
+from labkit.projection import laid_over, project
+{spaces}
+moved = movement(*spaces)
+for group in moved_together(moved, shown.labels):
+    print(group)
+old, new = laid_over(*(project(rows, {how!r}) for rows in spaces))
+clusters(new, shown, before=old.points, chosen=moved.ranked[:200], named=True).show()
+movement_bars(moved).show()
+"""
+OF_SIDES = """\
+{shown}
+spaces = [method.encode(shown.texts, normalize_embeddings=True) for method in (before, after)]"""
+OF_EPOCHS = """\
+from labkit.projection import unit
+from labkit.projection.epochs import probe
+shown = probe(method.snapshots)
+spaces = [unit(method.snapshots.vectors[place]) for place in ({first}, {at})]"""
 
 
 def code_of_colour(side: Side, sides: Sequence[Side], look: Look, at: int | None) -> tuple[Space, str]:
@@ -259,3 +310,13 @@ def code_of_colour(side: Side, sides: Sequence[Side], look: Look, at: int | None
     before, after = sides[0].space.code, sides[-1].space.code
     code = f"{before}\nbefore = method\n{after}\nafter = method\n{side.space.code}"
     return replace(side.space, code=code), MOVED_CODE
+
+
+def show_side_code(lines: str, side: Side, sides: list[Side], opened: cached.Opened, look: Look, **values: Any) -> None:
+    """The lines that make the picture of a side."""
+    of = side.title if len(sides) > 1 else ""
+    space, measured = code_of_colour(side, sides, look, values.get("at"))
+    if before := values.pop("before", ""):
+        space = replace(space, code=f"{before}\n{space.code}")
+    values |= {"by": look.by, "most": look.most, "measured": measured, "labels": CODE_OF_LABELS[look.labels]}
+    choosing.show_code(lines, space, opened, of, how=look.how, **values)

@@ -21,6 +21,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 from choosing import Space
+from clusters_look import COARSE, FINE, OF_CLASSES, Look
 from marking import rows_with_same_text
 
 from labkit import figures
@@ -29,16 +30,15 @@ from labkit.embedding_files import embedding_bytes
 from labkit.evaluation.classes import Separation
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.regions import PlacedName, Regions
-from labkit.figures.clusters import CLASS, MOST, colouring, columns
+from labkit.figures.clusters import MOST, colouring
 from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.lab.shipped import picture as stored_picture
-from labkit.projection import NAMES, Placement, Projection, place
-from labkit.projection.placement import unknown_words
+from labkit.projection import NAMES, Projection
+from labkit.projection.epochs import Journey
 
 NOTHING = "nothing"
 FILE = "your own vectors"
 SHIPPED = "run "
-OF_CLASSES, COARSE, FINE, NO_LABELS = LABELS = ("names of classes", "words", "words, finer", "none")
 HEIGHT = 350  # pixels of the axes; the first picture has the legend of both below them
 WIDTHS = {1: [6, 4], 2: [7, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
 FIRST_LOOK = "A first look, by PCA, while {how} is being made …"
@@ -113,38 +113,6 @@ def _file(side: str, opened: cached.Opened) -> Space | None:
 # --- its picture -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Look:
-    """How pictures are drawn: the choices of the sidebar; `order` is that of the classes of the whole corpus."""
-
-    how: str
-    dimensions: int
-    by: str
-    most: int
-    density: bool
-    order: tuple[str, ...] = ()
-    labels: str = OF_CLASSES
-    as_map: bool = False  # drawn by WebGL, and not by plotly
-
-    def colours(self, shown: Labelled) -> dict[str, Any]:
-        """What every picture of this look is drawn with; by class where it has no such column, or not yet."""
-        by = self.by if self.by in columns(shown) else CLASS
-        return {"by": by, "most": self.most, "order": self.order, "named": self.labels == OF_CLASSES}
-
-    def legends(self, pictures: Sequence[Labelled]) -> list[bool | None]:
-        """Tell for each picture of these sentences whether it has a legend: one that would say what the first one's
-        says has none. It is None for a picture alone."""
-        if len(pictures) < 2:
-            return [None]
-        drawn = [self.colours(shown) for shown in pictures]
-        found = [
-            colouring(shown, each["by"], most=self.most, order=self.order)
-            for shown, each in zip(pictures, drawn, strict=True)
-        ]
-        said = [(each.column, each.names, each.styles) for each in found]
-        return [number == 0 or each != said[0] for number, each in enumerate(said)]
-
-
 @dataclass(frozen=True, eq=False)
 class Side:
     """A space with its picture; `vectors` gives the sentences' rows as the method compares them, and at unit length."""
@@ -189,6 +157,24 @@ def opened_side(
         picture = cached.arranged_picture(rows, *wanted)
         preview.empty()
     return Side(name, space, shown, key, picture, vectors), slot.container()
+
+
+def journey_of(name: str, space: Space, look: Look, opened: cached.Opened) -> Journey:
+    """A run's pictures; while they are made, its last one by PCA."""
+    if look.how == "pca" or ("journey", space.key, look.how) in cached.made_before():
+        return cached.arranged_epochs(space, look.how, opened)
+    first = cached.arranged_epochs(space, "pca", opened)
+    preview = st.empty()
+    show_first_look(preview, name, first.pictures[-1], first.shown, look, 500)
+    journey = cached.arranged_epochs(space, look.how, opened)
+    preview.empty()
+    return journey
+
+
+def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
+    """The side as it was at the `at`-th kept epoch."""
+    rows = space.method.snapshots.vectors[at]
+    return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, unit(rows)))
 
 
 def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, look: Look, height: int) -> None:
@@ -371,27 +357,3 @@ def picture_rows(projection: Projection, shown: Labelled) -> Iterator[dict[str, 
     axes = [f"{projection.name} {number}" for number in range(1, projection.points.shape[1] + 1)]
     for row, (line, point) in enumerate(zip(shown.rows(), projection.points.tolist(), strict=True)):
         yield {"row": row, **line, **dict(zip(axes, point, strict=True))}
-
-
-# --- a typed sentence on it --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Landed:
-    """A typed sentence's vector, and where it lies in the picture: nowhere if none of its words is known."""
-
-    row: Any
-    where: Placement | None
-    unknown: tuple[str, ...]
-
-
-def landing(typed: str, side: Side) -> Landed:
-    """The typed sentence's vector, and where it lies in the picture."""
-    method = side.space.method
-    unknown, known = unknown_words(method, typed)
-    cosine = method.similarity_name == "cosine"
-    row = method.encode([typed], normalize_embeddings=cosine)
-    if not known:
-        return Landed(row, None, unknown)
-    unit_row = row if cosine else unit(row)
-    return Landed(row, place(side.picture, side.vectors()[1], unit_row), unknown)

@@ -35,7 +35,7 @@ from scipy import sparse
 import labkit
 from labkit.atomic import NoRoom, amount, room_for
 from labkit.corpora import Article, Articles, Corpus, Section, read_corpus
-from labkit.corpora.files import SHAPES_BY_NAME
+from labkit.corpora.rows import SHAPES_BY_NAME
 from labkit.embedding_files import Embedded, read_embeddings
 from labkit.progress import collected
 

@@ -21,8 +21,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from labkit.corpora.files import column_names, corpus_of_rows
 from labkit.corpora.records import SPLITS, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
+from labkit.corpora.rows import column_names, corpus_of_rows
 
 Splits = str | Sequence[str]
 Numbered = Iterator[tuple[int | str, dict[str, Any]]]

@@ -99,9 +99,7 @@ class Streamed(Triplets):
                 f"corpus {self.name!r} has {len(self):,} triplets in its shards, more than the {MOST_HELD:,} that are "
                 "read into memory; the method thematic reads them as a stream, for others make fewer"
             )
-        groups = ((n, group) for n, shard in enumerate(self.manifest.shards) for group in range(len(shard.train)))
-        rows = [row for group in groups for row in _group(self.manifest, *group, self.only).to_pylist()]
-        return _triplets(rows, self.name)
+        return self.sample(MOST_HELD, self.only)
 
     @cached_property
     def _held(self) -> Triplets:

@@ -14,18 +14,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, compress, islice
 from pathlib import Path
 from typing import Any
 
-from labkit.corpora.files import read_rows
+from labkit.corpora.files import STREAMED, parquet_file, read_rows
 from labkit.corpora.shards import GROUP, checked, is_making, is_shards, sha256_of
 from labkit.progress import Progress, silent
 
 ROWS = 2**16  # of a stretch
-STREAMED = 2**42  # bytes of a file of which a few rows at a time are held
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,7 @@ def row_tables(stretch: Stretch, columns: Sequence[str] | None = None) -> Iterat
             table = arrow.Table.from_pylist(group, schema=schema)
             yield table if columns is None else table.select(list(columns))
         return
-    with _parquet_file(path) as file:
+    with parquet_file(path, buffer=2**20) as file:
         meta = file.metadata
         stop = meta.num_rows if stretch.stop is None else stretch.stop
         first, at, groups = 0, 0, []
@@ -158,31 +156,16 @@ def schema_of(path: Path | str) -> Any:
     import pyarrow as arrow
 
     if Path(path).suffix.lower() == ".parquet":
-        with _parquet_file(Path(path)) as file:
+        with parquet_file(Path(path)) as file:
             return file.schema_arrow.remove_metadata()
     first = next(read_rows(path, limit=STREAMED), (0, {}))[1]
     return arrow.schema([(name, arrow.string()) for name in first])
 
 
-@contextmanager
-def _parquet_file(path: Path) -> Iterator[Any]:
-    import pyarrow as arrow
-    import pyarrow.parquet as parquet
-
-    try:
-        # what a group of rows has of a column is read as it is needed, however large the groups are
-        with parquet.ParquetFile(path, buffer_size=2**20) as file:
-            yield file
-    except MemoryError:  # Arrow's own is an ArrowException, too
-        raise
-    except arrow.ArrowException as reason:
-        raise ValueError(f"{path.name} is not a readable Parquet file ({str(reason).splitlines()[0]})") from None
-
-
 def _rows_in(path: Path, columns: Sequence[str]) -> int:
     import pyarrow as arrow
 
-    with _parquet_file(path) as file:
+    with parquet_file(path) as file:
         schema = file.schema_arrow
         _check_columns(path, schema.names, columns)
         for name in columns:

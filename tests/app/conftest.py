@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import urllib.error
 import urllib.request
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
+from labkit.corpora import load
 from labkit.lab.shipped import DEMONSTRATIONS
+from labkit.methods import METHODS
 from tests.waiting import HANG, until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -142,6 +147,61 @@ def no_lab_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a checkout without the runs that come with the lab."""
     for name in list(DEMONSTRATIONS)[::-1]:  # they come back in their order
         monkeypatch.delitem(DEMONSTRATIONS, name)
+
+
+# --- the page Clusters -------------------------------------------------------------------------------------------
+
+EVIL = "<img src=//evil>"
+QUICK = {"how": "PCA", "left": "TF-IDF", "right": "nothing"}
+NEIGHBOUR = re.compile(r"\d+\. \*\*(-?[\d.]+)\*\* · (✓ )?(.*?) · (.*)")
+
+
+def numbers(values: list | dict) -> np.ndarray:
+    """An array as plotly writes it."""
+    return np.array(values) if isinstance(values, list) else np.frombuffer(b64decode(values["bdata"]), values["dtype"])
+
+
+def texts(page: AppTest) -> str:
+    """All that is written on the page."""
+    return "\n".join(str(found.value) for kind in (page.markdown, page.caption, page.text) for found in kind)
+
+
+def named(page: AppTest, alt: str) -> list:
+    """Tables by the beginning of their name."""
+    return [found.value for found in page.dataframe if found.proto.alt.startswith(alt)]
+
+
+def near(page: AppTest) -> list[list[tuple[float, str, str, str]]]:
+    """Each list of neighbours: similarity, tick, class and the whole sentence, as they are read."""
+    found: list[list[tuple[float, str, str, str]]] = []
+    for line in (re.sub(r"\\(.)", r"\1", text.value) for text in page.markdown):
+        for similarity, *rest in NEIGHBOUR.findall(line):
+            if line.startswith("1. **"):
+                found.append([])
+            found[-1].append((float(similarity), *rest))
+    return found
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a stored run of two epochs, `small`."""
+    folder = tmp_path_factory.mktemp("runs")
+    method = METHODS["sentpwnet"](epochs=2, dimension=8, size=12, device="cpu")
+    method.fit(load("topics").take(range(0, 2000, 10)))
+    method.save(folder / "small")
+    return folder
+
+
+def with_runs(opened: Opened, folder: Path, **address: str) -> AppTest:
+    """The page with a stored run of a folder."""
+    page = opened("clusters_page", left="a stored run", right="nothing", how="PCA", **address)
+    page.session_state["left-folders"] = str(folder)
+    return fine(page.run())
+
+
+def over_the_epochs(opened: Opened, folder: Path) -> AppTest:
+    """The page with a stored run, at the last of its epochs."""
+    return with_runs(opened, folder, view="Over the epochs")
 
 
 # --- a started app, and a browser ---------------------------------------------------------------------------------

@@ -22,11 +22,12 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
-from labkit.corpora.files import SHAPES_BY_NAME, from_columns, read_rows
+from labkit.corpora.files import read_rows
 from labkit.corpora.published.fetch import fetch, is_archive, unpack
 from labkit.corpora.published.formats import PUBLISHED
 from labkit.corpora.published.release import Published, Row, Rows, Source, present
 from labkit.corpora.records import Corpus, Section
+from labkit.corpora.rows import SHAPES_BY_NAME, from_columns
 from labkit.progress import Progress, silent
 
 # --- the plain form: a folder with a file for each part of a set, as TSV without quoting or JSONL, packed by gzip ---

@@ -114,7 +114,7 @@ def check(
 ) -> None:
     """Read a corpus to its end and say what is in it, or what is wrong with it and in which row."""
     from labkit.corpora import CORPORA, Sentences, load
-    from labkit.corpora.files import contradictions
+    from labkit.corpora.rows import contradictions
     from labkit.corpora.shards import is_making, is_shards
     from labkit.progress import note
 

@@ -1,0 +1,163 @@
+"""The page "Clusters" over the epochs of a training: its pictures at each of them, its figures, and its cosines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import cached
+import choosing
+import frame
+import marking
+import numpy as np
+import streamlit as st
+from choosing import Space
+from clusters_look import Look, look_of
+from clusters_moved import in_colour, show_side_code
+from clusters_reading import marks_on, search_field, show_list, show_reading
+from clusters_sides import WIDTHS, Side, figures_table, journey_of, show_name, show_side, side_of
+
+from labkit import figures
+from labkit.evaluation.geometry import EpochCosines
+from labkit.figure_names import spoken
+from labkit.figures.epochs import probe_columns
+from labkit.projection.epochs import Journey
+
+EPOCHS_SHOWN = (
+    "The {count} sentences are those of the run's probe, the same at every epoch, in axes that stay as they are. {how} "
+    "The arrow keys move the slider from epoch to epoch; Play (reached by Tab, pressed by Enter) goes from the first "
+    "to the one on the slider."
+)
+MEASURED_EPOCHS = """\
+Measured on {count} sentences of the run's probe, the same at every epoch (0: before training), by cosine.
+
+* **MAP@R, R-precision**: of a sentence whose class has R others, what its R nearest are; 1: all of its class. A tie is
+  a miss, and MAP@R asks for the order, too.
+* **alignment**: the mean squared distance of positive pairs. **uniformity**: the log of the mean of exp(-2 × squared
+  distance) over all pairs; near -4 the sphere is covered evenly. A collapse has the best alignment, noise the best
+  uniformity: read them together.
+* **mean cosine, effective rank**: how far all vectors point one way, and how many directions the rest of them uses.
+"""
+HOW_EPOCHS = {
+    "pca": "One PCA is made of all epochs together: a path is straight where that of the vectors is.",
+    "tsne": "t-SNE starts each epoch from the picture before, in the unit of the first picture.",
+    "umap": "UMAP starts each epoch from the picture before, in the unit of the first picture.",
+    "lle": "The LLE of each epoch is turned to match the one before, in the unit of the first picture.",
+}
+
+
+def trained_in_epochs(opened: cached.Opened, chosen: dict[str, Space]) -> dict[str, Space]:
+    """The spaces that were trained in epochs; where there is none, the page says how to train one."""
+    trained = {name: space for name, space in chosen.items() if len(space.method.snapshots.epochs)}
+    if not trained:
+        choosing.show_command(choosing.NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
+    return trained
+
+
+def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
+    """Every side that was trained in epochs, all at the epoch of one slider, which goes into the bar above."""
+    look, trained = look_of(opened, None), trained_in_epochs(opened, chosen)
+    if not trained:
+        return
+    journeys = {name: journey_of(name, space, look, opened) for name, space in trained.items()}
+    epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
+    with bar[1]:
+        epoch = choosing.number_on_slider("Epoch", epochs, "epoch", epochs[-1], label_visibility="collapsed")
+    places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
+    sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
+    first = sides[0]
+    arranged = (look.how, epoch, *(side.key for side in sides))
+    marking.update_marks(("epochs", first.space.key), arranged, look, len(first.shown))
+    _, matches = search_field(bar, first.shown.texts)
+    left, right = st.columns(WIDTHS[len(sides)])
+    columns, coloured = left.columns(len(sides)), []
+    for column, side in zip(columns, sides, strict=True):
+        with column:
+            show_name(side.space)
+            start = side_of(side.name, side.space, journeys[side.name], 0)
+            coloured.append(in_colour(side, look, start, side).shown)
+    for column, side, shown, legend in zip(columns, sides, coloured, look.legends(coloured), strict=True):
+        with column:
+            journey = replace(journeys[side.name], shown=shown)
+            show_journey(journey, places[side.name], side, first, look, legend, marks_on(side, sides, matches))
+    st.html(marking.RING + frame.BUTTONS, unsafe_allow_javascript=True)
+    with right:
+        show_reading(sides, matches, {})
+    with left:
+        st.caption(EPOCHS_SHOWN.format(count=len(first.shown), how=HOW_EPOCHS[look.how]))
+        show_list(sides, matches)
+    for side in sides:
+        show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
+
+
+def show_journey(
+    journey: Journey, at: int, side: Side, first: Side, look: Look, legend: bool | None, marks: Mapping[str, Any]
+) -> None:
+    """The picture that plays, with what is marked on it, and below it the figures of the epoch it stands at."""
+    where = f"epoch {journey.epochs[at]}"
+    drawing = {"height": 480 if legend is None else 400, "legend": legend}
+    figure = figures.clusters_over_epochs(journey, at=at, **drawing, **look.colours(journey.shown), **marks)
+    show_side(figure, side, first, look, journey.rows)
+    figures_table(st, [f"space, {where}", f"picture, {where}"], [journey.space[at], journey.drawn[at]])
+
+
+def show_measured(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
+    """The figures, the cosines and the spectrum of every side that was trained in epochs."""
+    trained = trained_in_epochs(opened, chosen)
+    if not trained:
+        return
+    measured = {name: cached.measured_epochs(space) for name, space in trained.items()}
+    names = {name: f"{name}, {space.name}" if len(trained) > 1 else space.name for name, space in trained.items()}
+    histories = {names[name]: history for name, (history, _) in measured.items()}
+    shown = probe_columns(histories)
+    frame.picture(
+        figures.training_curves(histories, shown),
+        key="probe_curves",
+        alt=f"Figures of the probe over the epochs of {', '.join(histories)}: {', '.join(map(spoken, shown))}.",
+        rows=lambda: [{"run": name, **line} for name, history in histories.items() for line in history.rows],
+    )
+    st.caption(MEASURED_EPOCHS.format(count=max(len(space.method.snapshots.texts) for space in trained.values())))
+    for place, (name, space) in zip(st.columns(len(trained)), trained.items(), strict=True):
+        with place:
+            show_cosines(names[name], name, space, measured[name][1])
+
+
+def show_cosines(title: str, side: str, space: Space, cosines: EpochCosines) -> None:
+    """The hills of a side's cosines, and below them its spectrum."""
+    first, last = cosines.means[0], cosines.means[-1]
+    said = f"the means of positive and negative pairs go from {first[0]:.2f} and {first[1]:.2f} to {last[0]:.2f} and "
+    st.markdown(f"**{frame.plain(title)}: cosines**")
+    frame.picture(
+        figures.cosine_ridges(cosines),
+        key=f"cosine_ridges-{side}",
+        alt=f"Cosines of {title} over {len(cosines.epochs)} epochs: {said}{last[1]:.2f}.",
+        rows=cosines.rows,
+    )
+    st.markdown(f"**{frame.plain(title)}: spectrum**")
+    frame.picture(
+        figures.spectra_over_epochs(cosines),
+        key=f"spectra-{side}",
+        alt=f"Singular values of {title} as shares of their sum, over {len(cosines.epochs)} epochs.",
+        rows=cosines.spectrum_rows,
+    )
+    choosing.show_code(MEASURED_CODE, space, of=title)
+
+
+EPOCHS_CODE = """\
+from labkit.corpora.relations import class_order
+from labkit.figures import clusters_over_epochs
+from labkit.projection.epochs import in_classes_of, journey
+epochs = in_classes_of(journey(method.snapshots, {how!r}, common={common}), corpus)
+{measured}
+clusters_over_epochs(epochs, at={at}, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
+"""
+MEASURED_CODE = """\
+from labkit.evaluation.geometry import cosines_over_epochs, figures_over_epochs
+from labkit.figures import cosine_ridges, spectra_over_epochs, training_curves
+from labkit.figures.epochs import probe_columns
+histories = {{"this run": figures_over_epochs(method.snapshots)}}
+training_curves(histories, probe_columns(histories)).show()
+cosine_ridges(cosines_over_epochs(method.snapshots)).show()
+spectra_over_epochs(cosines_over_epochs(method.snapshots)).show()
+"""

@@ -1,0 +1,131 @@
+"""How the pictures of the page "Clusters" are drawn, and of which sentences: the choices of its sidebar."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cached
+import frame
+import marking
+import streamlit as st
+
+from labkit.corpora import Labelled
+from labkit.corpora.relations import UNLABELLED
+from labkit.evaluation.classes import NO_CLASS
+from labkit.figures.clusters import CLASS, MOST, MOVED, TRUST, colouring, columns
+from labkit.projection import NAMES
+
+TEST, ALL = "of the test split", "of all splits"
+AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
+PLOTTED = 2_000  # sentences: above, a map
+PRINTED = 100_000  # sentences that plotly can still draw
+UNDRAWN = 5_000  # sentences that a browser without WebGL can draw
+LONGEST = {"lle": 5_000}  # sentences that somebody can wait for
+SOLID = ("pca", "umap")
+OF_CLASSES, COARSE, FINE, NO_LABELS = LABELS = ("names of classes", "words", "words, finer", "none")
+PICTURED = """\
+from labkit.lab.shipped import pictured
+shown = pictured(corpus)"""
+POINTS = """\
+from labkit.corpora.relations import points
+shown = points(corpus, classes=len(corpus), most={most})"""
+
+
+def sentences_of(opened: cached.Opened) -> tuple[Labelled, tuple[Any, ...], str]:
+    """The sentences shown, the key that stands for them, and the line that chooses them."""
+    parts = [TEST, ALL] if "test" in opened.corpus.splits and not opened.own else [ALL]
+    part = st.sidebar.selectbox("Sentences", parts, key="part", **frame.KEEP)
+    if part == TEST:
+        return cached.sentences_shown(opened, "test", 0), (opened.key, "test"), PICTURED
+    most = st.sidebar.select_slider(
+        "Sentences at most", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP
+    )
+    if marking.NO_WEBGL in st.session_state and most > UNDRAWN:
+        most = UNDRAWN
+        st.sidebar.warning(f"This browser has no WebGL: at most {most:,} sentences are drawn.")
+    shown = cached.sentences_shown(opened, "all", most)
+    return shown, (opened.key, most), POINTS.format(most=most)
+
+
+@dataclass(frozen=True)
+class Look:
+    """How pictures are drawn: the choices of the sidebar; `order` is that of the classes of the whole corpus."""
+
+    how: str
+    dimensions: int
+    by: str
+    most: int
+    density: bool
+    order: tuple[str, ...] = ()
+    labels: str = OF_CLASSES
+    as_map: bool = False  # drawn by WebGL, and not by plotly
+
+    def colours(self, shown: Labelled) -> dict[str, Any]:
+        """What every picture of this look is drawn with; by class where it has no such column, or not yet."""
+        by = self.by if self.by in columns(shown) else CLASS
+        return {"by": by, "most": self.most, "order": self.order, "named": self.labels == OF_CLASSES}
+
+    def legends(self, pictures: Sequence[Labelled]) -> list[bool | None]:
+        """Tell for each picture of these sentences whether it has a legend: one that would say what the first one's
+        says has none. It is None for a picture alone."""
+        if len(pictures) < 2:
+            return [None]
+        drawn = [self.colours(shown) for shown in pictures]
+        found = [
+            colouring(shown, each["by"], most=self.most, order=self.order)
+            for shown, each in zip(pictures, drawn, strict=True)
+        ]
+        said = [(each.column, each.names, each.styles) for each in found]
+        return [number == 0 or each != said[0] for number, each in enumerate(said)]
+
+
+def look_of(opened: cached.Opened, shown: Labelled | None, *, moved: bool = True) -> Look:
+    """How to draw it, from the sidebar; without sentences of the corpus the view is that of the epochs. `moved`: there
+    are two spaces to compare."""
+    bar, keep, epochs = st.sidebar, frame.KEEP, shown is None
+    bar.header("Picture")
+    how = bar.radio(
+        "Arranged by", list(NAMES), index=1, format_func=NAMES.__getitem__, horizontal=True, key="how", **keep
+    )
+    count = 0 if shown is None else len(shown)
+    flat = epochs or how not in SOLID or count > PRINTED
+    solid = bar.toggle("In three dimensions (PCA, UMAP)", key="solid", disabled=flat, **keep) and not flat
+    named = [CLASS] if shown is None else columns(shown)
+    by = bar.selectbox("Colour", [*named, *measured_columns(shown, moved=moved)], key="colour", **keep)
+    most = bar.slider("Classes with a colour of their own", 2, 36, 12, key="classes", **keep)
+    as_map = not solid and wants_map(count)
+    labels = LABELS[0] if epochs else bar.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)
+    density = bar.toggle(
+        "Lines of equal density", value=count > MOST, key="density", disabled=epochs or solid or as_map, **keep
+    )
+    if count > LONGEST.get(how, count):
+        bar.info(f"{NAMES[how]} of {count:,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
+        how = "pca"
+    order = cached.classes_of_corpus(opened)[0]
+    if order == (UNLABELLED,) and shown is not None:  # the largest of the classes found first
+        sizes = Counter(shown.labels)
+        order = tuple(sorted(sizes, key=lambda name: (name == NO_CLASS, -sizes[name], name)))
+    return Look(how, 3 if solid else 2, by, most, density and not epochs, order, labels, as_map)
+
+
+def measured_columns(shown: Labelled | None, *, moved: bool) -> list[str]:
+    """What a picture can be coloured by beside the columns of the sentences."""
+    own = () if shown is None else shown.extra
+    return [name for name in ([TRUST, MOVED] if moved else [TRUST]) if name not in own]
+
+
+def wants_map(count: int) -> bool:
+    """Whether so many sentences are drawn as a map: what plotly draws can be printed, and is asked for if wished."""
+    if count <= PLOTTED or marking.NO_WEBGL in st.session_state:
+        return False
+    about = (
+        "An image of lines and shapes, that can be saved as SVG or HTML; slower, and a lasso ends at a few thousand."
+    )
+    printed = count <= PRINTED
+    plotted = st.sidebar.toggle(
+        "Draw by plotly, for print", key="plotly", disabled=not printed, help=about, **frame.KEEP
+    )
+    return not (plotted and printed)

@@ -1,0 +1,243 @@
+"""The sentences behind the points of the page "Clusters": to search, type, list, and read with their neighbours.
+
+What is marked or found is told as rows of the first side; the others have it where they show the same text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import cached
+import frame
+import marking
+import streamlit as st
+import why
+from clusters_sides import Side
+from marking import Brush, rows_with_same_text
+
+from labkit.corpora import Labelled
+from labkit.corpora.relations import UNLABELLED
+from labkit.evaluation.inputs import unit
+from labkit.evaluation.regions import set_apart
+from labkit.projection import Placement, place
+from labkit.projection.placement import matching, neighbours, unknown_words
+
+Ask = Callable[[int, str, bool, Callable[[], str | None] | None], None]  # number, neighbour, typed, the right one
+LISTED = 500  # sentences
+PANEL = 600  # pixels: as high as the pictures beside it, with their figures
+SEARCH = (marking.QUERY, "Search the sentences", "Search for words", 200)  # key, label, hint, letters
+TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence", 2_000)
+NOTHING_READ = "Click a point, search for words, or type a sentence: it is shown here in full, with its neighbours."
+PLACED = "Where it lies: {how}."
+UNKNOWN_ALL = (
+    "{space} has never met any of these words: {words}. Its vector says nothing about the sentence, which "
+    "therefore has no place in the picture and no neighbours."
+)
+UNKNOWN_SOME = "{space} has never met these words, and leaves them out: {words}."
+
+# --- to search, and to type ----------------------------------------------------------------------------------------
+
+
+def typed_text(column: Any, key: str, label: str, hint: str, most: int) -> str:
+    """What to search for, or a sentence of the visitor's own; it stays out of the address."""
+    text: str = column.text_input(label, key=key, max_chars=most, placeholder=hint, label_visibility="collapsed")
+    return text.strip()
+
+
+def search_field(bar: Sequence[Any], texts: Sequence[str]) -> tuple[str, list[int] | None]:
+    """What is searched for, with the rows that have it; the last place of the bar has the button that clears all."""
+    query = typed_text(bar[0], *SEARCH)
+    clear_button(bar[2])
+    return query, matching(texts, query, most=LISTED) if query else None
+
+
+def clear_button(column: Any) -> None:
+    """One button for all that is marked, searched for, typed and read."""
+    about = "Clear what is marked, searched for, typed and read."
+    column.button("Clear", key="clear", on_click=marking.clear, help=about, width="stretch")
+
+
+@dataclass(frozen=True, eq=False)
+class Landed:
+    """A typed sentence's vector, and where it lies in the picture: nowhere if none of its words is known."""
+
+    row: Any
+    where: Placement | None
+    unknown: tuple[str, ...]
+
+
+def landing(typed: str, side: Side) -> Landed:
+    """The typed sentence's vector, and where it lies in the picture."""
+    method = side.space.method
+    unknown, known = unknown_words(method, typed)
+    cosine = method.similarity_name == "cosine"
+    row = method.encode([typed], normalize_embeddings=cosine)
+    if not known:
+        return Landed(row, None, unknown)
+    unit_row = row if cosine else unit(row)
+    return Landed(row, place(side.picture, side.vectors()[1], unit_row), unknown)
+
+
+# --- what is marked or found ---------------------------------------------------------------------------------------
+
+
+def marked_rows(brush: Brush, sides: list[Side], onto: Side) -> list[int] | None:
+    """What is marked, as rows of the sentences of `onto`; None where nothing is."""
+    marked = next((side for side in sides if side.name == marking.state_of_marks().source), None)
+    if marked is None or not brush:
+        return None
+    return rows_with_same_text(
+        marking.rows_inside(brush, marked.picture).tolist(), marked.shown.texts, onto.shown.texts
+    )
+
+
+def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole: bool = False) -> dict[str, Any]:
+    """What stands out in the picture of a side: what is marked, what is found, and the sentence that is read.
+
+    A map is told the `whole`; plotly shows some of it by itself.
+    """
+    state, texts = marking.state_of_marks(), sides[0].shown.texts
+    row = marking.read_row(len(texts))
+    ring = row if whole else state.ring(side.name, row)
+    here = partial(rows_with_same_text, texts=texts, onto=side.shown.texts)
+    return {
+        "chosen": marked_rows(state.now if whole else state.of(side.name), sides, side),
+        "found": here(matches or []),
+        "ring": next(iter(here([] if ring is None else [ring])), None),
+    }
+
+
+def show_list(sides: list[Side], matches: list[int] | None) -> None:
+    """The sentences that are found, else those that are marked, as a table below the pictures."""
+    shown, rows = sides[0].shown, marked_rows(marking.state_of_marks().now, sides, sides[0])
+    if rows is None and matches is None:
+        return
+    lines = [
+        {"row": row, **({} if shown.labels[row] == UNLABELLED else {"class": shown.labels[row]})}
+        | {"sentence": shown.texts[row]}
+        for row in rows_to_read(shown, rows, matches)
+    ]
+    alt = "Marked or found sentences with row number and class."
+    frame.table(lines, alt, widths={"row": "small", "class": "small"}, height=215)
+
+
+def rows_to_read(shown: Labelled, rows: list[int] | None, matches: list[int] | None) -> list[int]:
+    """What is searched for is sought everywhere, and goes before what is marked; else all that there is."""
+    if matches is not None:
+        return matches
+    return list(range(len(shown)) if rows is None else rows)[:LISTED]
+
+
+def show_apart(side: Side, rows: Sequence[int]) -> None:
+    """Say what sets the marked sentences apart from the rest: words, classes, lengths, with counts."""
+    if 1 < len(rows) < len(side.shown):
+        counted = cached.words_of_sentences(side.shown.texts, side.key)
+        st.caption(frame.plain(str(set_apart(counted, rows, side.shown.labels))))
+
+
+# --- to read -------------------------------------------------------------------------------------------------------
+
+
+def show_reading(
+    sides: list[Side],
+    matches: list[int] | None,
+    landed: Mapping[str, Landed],
+    opened: cached.Opened | None = None,
+    typed: str = "",
+) -> None:
+    """Show beside the pictures what is marked or found, the sentence that is read, and the nearest to it.
+
+    With the corpus each neighbour has the question why it is near.
+    """
+    first = sides[0]
+    with st.container(height=PANEL, border=False, key="reading"):
+        row = choose_row(first, marked_rows(marking.state_of_marks().now, sides, first), matches)
+        if row is None and not landed:
+            st.caption(NOTHING_READ)
+        for side in sides:
+            if side.name in landed:
+                show_landed(side, landed[side.name], partial(why_near, typed, side, sides, opened))
+        for side in sides:
+            own = [] if row is None else rows_with_same_text([row], first.shown.texts, side.shown.texts)
+            if own:
+                ask = partial(why_near, side.shown.texts[own[0]], side, sides, opened)
+                show_neighbours("The sentence read", side, side.vectors()[0][own], ask, own[0])
+
+
+def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) -> int | None:
+    """How many are marked or found, what sets the marked ones apart, and the choice of one of them to read; its row,
+    and the sentence whole."""
+    shown = side.shown
+    for name, listed in (("Found", matches), ("Marked", rows)):
+        if listed is not None:
+            more = f", the first {LISTED} of them" if name == "Found" and len(listed) >= LISTED else ""
+            st.markdown(f"**{name} sentences**: {len(listed):,} of {len(shown):,}{more}")
+    show_apart(side, rows or [])
+    row = marking.read_row(len(shown))
+    st.session_state[marking.READ] = row
+    st.selectbox(
+        "Sentence to read, with its nearest neighbours",
+        sorted({*rows_to_read(shown, rows, matches), *([] if row is None else [row])}),
+        index=None,
+        format_func=lambda row: f"{row} · {shown.texts[row]}",
+        placeholder="click a point, or choose here",
+        key=marking.READ,
+        on_change=marking.on_chosen,
+    )
+    if row is not None:
+        label = shown.labels[row]
+        st.text(shown.texts[row] + (f"\n— {label}" if label != UNLABELLED else ""))
+    return row
+
+
+def show_landed(side: Side, landed: Landed, ask: Ask) -> None:
+    """The neighbours of a typed sentence; a warning, and none, where no word of it is known."""
+    names = {"space": frame.plain(side.space.name), "words": frame.plain(", ".join(landed.unknown))}
+    if landed.where is None:
+        st.warning(UNKNOWN_ALL.format(**names))
+        return
+    if landed.unknown:
+        st.warning(UNKNOWN_SOME.format(**names))
+    show_neighbours("Your sentence", side, landed.row, ask)
+    st.caption(PLACED.format(how=landed.where.how))
+
+
+def show_neighbours(title: str, side: Side, asked: Any, ask: Ask, row: int | None = None) -> None:
+    """The nearest in the embedding space, each sentence whole, and beside it the question why; `row` is the one asked
+    about, if it is one of those shown."""
+    near = partial(neighbours, side.space.method, asked, side.vectors()[0], side.shown, without=row)
+    label = None if row is None else side.shown.labels[row]
+    bare = set(side.shown.labels) == {UNLABELLED}
+
+    def right() -> str | None:
+        return next((each.text for each in near(k=len(side.shown)) if each.label == label), None)
+
+    st.markdown(f"**{title}: nearest in the embedding space of {frame.plain(side.space.name)}**")
+    for number, each in enumerate(near(), 1):
+        tick = "✓ " if each.label == label else ""
+        text, question = st.columns([4, 1], gap="small")
+        of = "" if bare else f"{tick}{frame.plain(each.label)} · "
+        text.markdown(f"{number}. **{each.similarity:.3f}** · {of}{frame.plain(each.text)}")
+        with question:
+            ask(number, each.text, row is None, right if label is not None and not tick else None)
+
+
+def why_near(
+    text: str,
+    side: Side,
+    sides: list[Side],
+    opened: cached.Opened | None,
+    number: int,
+    neighbour: str,
+    typed: bool,
+    right: Callable[[], str | None] | None,
+) -> None:
+    """The question why a neighbour is near, in this space and in the one beside it."""
+    if opened is None:  # vectors of an epoch, which no method has any more
+        return
+    spaces = [side.space, *(other.space for other in sides if other is not side)]
+    name = f"{side.name}-{'typed' if typed else 'read'}-{number}"
+    why.button(name, spaces, opened, text, neighbour, label=f"Why {number}?", icon=None, right=right)

@@ -1,0 +1,268 @@
+"""A corpus out of rows, wherever they are from: the columns say which of the six shapes it has.
+
+    text, label                          sentences with classes      -> Labelled
+    text_a, text_b, label | score        pairs, 0/1 or graded        -> Pairs
+    anchor, positive, negative           triplets                    -> Triplets
+    group, text                          paraphrases                 -> Groups
+    title, sections                      articles                    -> Articles
+    text                                 sentences without labels    -> Sentences
+
+A column `split` (train, dev, test) is taken as it is; without one the rows are divided (`splits.py`). All other columns
+are kept in `extra`. Every complaint is one sentence with the row's number; rows that repeat an earlier one are left
+out, and a note names them (`labkit.progress`). `files.py` has the rows of files, `frames.py` those in memory.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from labkit.corpora.records import (
+    SPLITS,
+    Article,
+    Articles,
+    Corpus,
+    Groups,
+    Labelled,
+    Pairs,
+    Section,
+    Sentences,
+    Triplets,
+    hashed_split,
+)
+from labkit.progress import Progress, note, silent
+
+# shape -> its columns, the more telling first
+SHAPES: dict[type[Corpus], tuple[str, ...]] = {
+    Triplets: ("anchor", "positive", "negative"),
+    Pairs: ("text_a", "text_b"),
+    Labelled: ("text", "label"),
+    Groups: ("group", "text"),
+    Articles: ("title", "sections"),
+    Sentences: ("text",),
+}
+SHAPES_BY_NAME = {shape.__name__: shape for shape in SHAPES}
+_SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "val": "dev", "valid": "dev", "validation": "dev",
+                "test": "test"}  # fmt: skip
+_BINARY = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
+
+
+def column_names(names: Iterable[Any], at: str) -> list[str]:
+    """The names of columns as they are compared: without blanks around them, in small letters, each once."""
+    columns = [str(name).strip().lower() for name in names]
+    twice = sorted(name for name, times in Counter(columns).items() if times > 1)
+    if twice:
+        raise ValueError(f"{at}: column {twice[0]!r} stands twice; give each its own name")
+    return columns
+
+
+def corpus_of_rows(
+    rows: Iterable[tuple[int | str, Mapping[str, Any]]], where: str, name: str, *, progress: Progress = silent
+) -> Corpus:
+    """The corpus of these rows, each with its number: checked, without repeats, of the shape that their columns say.
+
+    `where` is how complaints call what the rows are from. Notes count as those of the caller's caller.
+    """
+    shape: type[Corpus] | None = None
+    columns: dict[str, list[Any]] = {}
+    seen: dict[tuple[Any, ...], int | str] = {}
+    repeated: list[tuple[int | str, int | str]] = []
+    numbers: list[int | str] = []
+    for number, row in rows:
+        if shape is None:
+            shape = _shape(where, row)
+            columns = {column: [] for column in row}
+        at = f"{where} row {number}"
+        if row.keys() != columns.keys():
+            odd = sorted(row.keys() ^ columns.keys())
+            raise ValueError(f"{at}: column {odd[0]!r} is not in every row; give each row the same columns")
+        checked = _checked(shape, row, at)
+        key = tuple(checked[column] for column in checked if column != "split")
+        if (first := seen.setdefault(_hashable(key), number)) != number:
+            repeated.append((number, first))
+            continue
+        numbers.append(number)
+        if len(numbers) % 1000 == 0:
+            progress(len(numbers), None, where)
+        for column, value in checked.items():
+            columns[column].append(value)
+    if shape is None:
+        raise ValueError(f"{where} has no rows; give it at least one")
+    if repeated:
+        some = ", ".join(f"row {row} repeats row {first}" for row, first in repeated[:3])
+        rest = f" and {len(repeated) - 3} more" if len(repeated) > 3 else ""
+        note(f"{where}: repeated rows were left out: {some}{rest}", stacklevel=3)
+    corpus = from_columns(shape, columns, name)
+    _check_classes(where, corpus, numbers)
+    if twice := contradictions(corpus, numbers):
+        note(f"{where}: {twice}; no method can tell which is meant: keep one of them, or drop the rows", stacklevel=3)
+    return corpus
+
+
+def articles_of_rows(rows: Iterable[tuple[int, Mapping[str, Any]]], where: str) -> Iterator[tuple[Article, str]]:
+    """The articles of these rows one after the other, with their splits."""
+    for place, (number, row) in enumerate(rows):
+        if not place and (shape := _shape(where, row)) is not Articles:
+            raise ValueError(f"{where} has the columns of {shape.__name__}, expected Articles: title, sections")
+        at = f"{where} row {number}"
+        for column in SHAPES[Articles]:
+            if column not in row:
+                raise ValueError(f"{at}: column {column!r} is missing; give each row the same columns")
+        checked = _checked(Articles, row, at)
+        yield Article(checked["title"], checked["sections"]), checked.get("split") or hashed_split(checked["title"])
+
+
+def _shape(where: str, row: Mapping[str, Any]) -> type[Corpus]:
+    """The shape whose columns a row has."""
+    for shape, needed in SHAPES.items():
+        if all(column in row for column in needed):
+            if shape is Pairs and not {"label", "score"} & row.keys():
+                raise ValueError(
+                    f"{where}: column 'label' (0/1) or 'score' is missing beside text_a and text_b; add it"
+                )
+            return shape
+    wanted = "; ".join(", ".join(columns) for columns in SHAPES.values())
+    columns = ", ".join(repr(column) for column in list(row)[:8])
+    remedy = "; a line each, without a header, they go into a .txt" if len(row) == 1 else ""
+    raise ValueError(f"{where} row 1: columns {columns} are not those of a corpus, expected one of: {wanted}{remedy}")
+
+
+def _checked(shape: type[Corpus], row: Mapping[str, Any], at: str) -> dict[str, Any]:
+    """One row with its texts, labels, scores and split looked at."""
+    row = dict(row)
+    if shape is Articles:
+        row["sections"] = _sections(row["sections"], at)
+        row["title"] = _text(row["title"], "title", at)
+    for column in shape.TEXTS:
+        row[shape.COLUMNS[column]] = _text(row[shape.COLUMNS[column]], shape.COLUMNS[column], at)
+    if shape.CLASSES:
+        column = shape.COLUMNS[shape.CLASSES]
+        name = row[column]
+        if isinstance(name, int | float) and name == name:  # written as in a CSV: 3 is '3', 0.5 is '0.5'; NaN is none
+            name = str(name)
+        row[column] = sys.intern(_text(name, column, at))  # one for all rows of a class
+    elif shape is Pairs and "label" in row:
+        row["label"] = _one_of(_BINARY, row, "label", "0 or 1; for degrees name the column 'score'", at)
+    elif shape is Pairs:
+        row["score"] = _finite(row["score"], at)
+    if "split" in row:
+        row["split"] = _one_of(_SPLIT_NAMES, row, "split", f"one of {', '.join(SPLITS)}", at)
+    return row
+
+
+def _text(value: Any, column: str, at: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(
+            f"{at}: {column} is {_shown(value)}, expected a text that is not empty; fill it in or drop the row"
+        )
+    if "\0" in value or any("\ud800" <= sign <= "\udfff" for sign in value):
+        raise ValueError(f"{at}: {column} holds a sign that is no text (NUL or half a surrogate pair); remove it")
+    return value
+
+
+def _one_of(meanings: Mapping[str, Any], row: Mapping[str, Any], column: str, expected: str, at: str) -> Any:
+    """What the value in this column means, in large or small letters."""
+    try:
+        return meanings[str(row[column]).strip().lower()]
+    except KeyError:
+        raise ValueError(f"{at}: {column} is {_shown(row[column])}, expected {expected}") from None
+
+
+def _finite(value: Any, at: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{at}: score is {_shown(value)}, expected a finite number with a decimal point")
+    return number
+
+
+def _sections(value: Any, at: str) -> tuple[Section, ...]:
+    """Sections as [{title, paragraphs, level?, top?}]."""
+    try:
+        sections = [
+            Section(str(s["title"]), tuple(s["paragraphs"]), int(s.get("level", 2)), str(s.get("top", "")))
+            for s in value
+        ]
+    except (TypeError, KeyError, AttributeError, ValueError):
+        raise ValueError(
+            f'{at}: sections is {_shown(value)}, expected a list of {{"title": ..., "paragraphs": [...]}}'
+        ) from None
+    for section in sections:
+        for paragraph in section.paragraphs:
+            _text(paragraph, f"a paragraph of section {section.title!r}", at)
+    return tuple(sections)
+
+
+def _shown(value: Any) -> str:
+    """A value as it came, short enough for one line."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _hashable(key: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(value if isinstance(value, str | float | int | tuple | None) else repr(value) for value in key)
+
+
+def _check_classes(where: str, corpus: Corpus, numbers: Sequence[int | str]) -> None:
+    """A corpus with a single class has nothing to learn."""
+    classes: set[Any] = set(corpus.classified()[1])
+    if isinstance(corpus, Pairs) and not corpus.graded:
+        classes = {int(value) for value in corpus.values}
+    if len(classes) == 1:
+        what = corpus.COLUMNS.get(corpus.CLASSES, "label")
+        raise ValueError(
+            f"{where} rows {numbers[0]} to {numbers[-1]}: every {what} is {next(iter(classes))!r}, expected at least "
+            f"two different ones; add rows with another {what}"
+        )
+
+
+def contradictions(corpus: Corpus, numbers: Sequence[int | str] | None = None) -> str:
+    """How many texts or pairs are told two things of, with the first of them; "" if there is none.
+
+    `numbers`: of the rows, where they are not counted from 1.
+    """
+    keys: Iterable[tuple[str, ...]]
+    values: Sequence[Any]
+    if corpus.CLASSES:
+        texts, values = corpus.classified()
+        what, said, keys = "text", corpus.COLUMNS[corpus.CLASSES], zip(texts)
+    elif isinstance(corpus, Pairs):
+        what, said = "pair", "score" if corpus.graded else "label"
+        keys, values = (tuple(sorted(pair)) for pair in zip(corpus.text_a, corpus.text_b, strict=True)), corpus.values
+    else:
+        return ""
+    first: dict[tuple[str, ...], int] = {}
+    other_than_first: dict[tuple[str, ...], int] = {}
+    for row, key in enumerate(keys):
+        if values[first.setdefault(key, row)] != values[row]:
+            other_than_first.setdefault(key, row)
+    if not other_than_first:
+        return ""
+    key, row = next(iter(other_than_first.items()))
+    one, other = (
+        f"{f'{values[at]:g}' if what == 'pair' else _shown(values[at])} in row {numbers[at] if numbers else at + 1}"
+        for at in (first[key], row)
+    )
+    count = f"{len(other_than_first):,} {what}s have" if len(other_than_first) > 1 else f"a {what} has"
+    return f"{count} more than one {said} (the first is {' and '.join(map(_shown, key))}: {one}, {other})"
+
+
+def from_columns(shape: type[Corpus], columns: Mapping[str, list[Any]], name: str) -> Corpus:
+    """The corpus out of its columns; what its shape does not use goes into `extra`."""
+    rest = dict(columns)
+    shared: dict[str, Any] = {"name": name, "splits": rest.pop("split", ())}
+    if shape is Articles:
+        titles, sections = rest.pop("title"), rest.pop("sections")
+        articles = [Article(title, parts) for title, parts in zip(titles, sections, strict=True)]
+        return Articles(articles, **shared, extra=rest)
+    if shape is Pairs:
+        graded = "label" not in rest
+        values = rest.pop("score" if graded else "label")
+        return Pairs(rest.pop("text_a"), rest.pop("text_b"), values, graded, **shared, extra=rest)
+    fields: dict[str, Any] = {field: rest.pop(column) for field, column in shape.COLUMNS.items()}
+    return shape(**fields, **shared, extra=rest)
