@@ -156,20 +156,26 @@ def measured(dump: Path, out: Path, workers: int, *, call: str = "", words: Sequ
     script.write_text(call or CALL, encoding="utf-8")
     command = [sys.executable, str(script), *(words or [str(dump), str(out), str(workers)])]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
-    before = _cpu()
+    before = cpu_seconds()
     running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    peak = 0
-    while running.poll() is None:
-        peak = max(peak, sum(map(_resident, [running.pid, *_children(running.pid)])))
-        time.sleep(0.05)
+    peak = peak_of(running)
     said = running.communicate()[0]
     if running.returncode:
         raise RuntimeError(f"making triplets ended with {running.returncode}")
     taken, pages, triplets = map(float, said.split())
-    return taken, _cpu() - before, pages, triplets, peak
+    return taken, cpu_seconds() - before, pages, triplets, peak
 
 
-def _cpu() -> float:
+def peak_of(running: subprocess.Popen[str]) -> int:
+    """The largest sum of resident bytes of a process and its children, until it ends."""
+    peak = 0
+    while running.poll() is None:
+        peak = max(peak, sum(map(_resident, [running.pid, *_children(running.pid)])))
+        time.sleep(0.05)
+    return peak
+
+
+def cpu_seconds() -> float:
     """CPU seconds of all processes that were started here and have ended, and of those they started."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

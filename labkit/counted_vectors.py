@@ -5,7 +5,8 @@
 In: Parquet files, folders of shards and other files with a column of texts, of which the training rows count, where
 rows have splits. Out: `WordVectors`, and how often each word occurs, which `sif` needs. Two rounds: words are counted,
 which gives the vocabulary; then which words stand near which. What is in memory is a stretch of sentences, the counts
-of words and those of pairs of the vocabulary, which grow no further once the words have met.
+of words, some words' counts of pairs, and at last the information of all pairs that stand together more than by
+chance: 12 bytes each, which grow no further once the words have met.
 
 A sentence that stands twice counts twice: `labkit data dedup` before, where it should not.
 """
@@ -13,21 +14,34 @@ A sentence that stands twice counts twice: `labkit data dedup` before, where it 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from labkit.atomic import in_place
-from labkit.corpora.shards import Making, manifest_of, plan_of, read_shards, write_parquet
+from labkit.corpora.shards import (
+    GROUP,
+    Making,
+    Manifest,
+    manifest_of,
+    plan_of,
+    read_shards,
+    write_parquet,
+    write_tables,
+)
 from labkit.corpora.stretches import ROWS, Stretch, stretches_of, text_blocks
 from labkit.executors import Executor, Local, one_thread
 from labkit.progress import Progress, silent
 from labkit.text import Vocabulary, words
 from labkit.vectors import WordVectors, counted_units, vectors_of_units
+
+ENTRIES = 2**24  # counts of pairs that are added up at once: 128 MB
+PAIRS = ("word", "near", "units")
 
 
 @dataclass(frozen=True)
@@ -81,7 +95,7 @@ def counted_vectors(
     counts = _all_words(str(folder / "words"))
     vocabulary = Vocabulary.of_counts(counts, least=least, most=most)
     settings |= {"window": window, "least": least, "most": most}
-    with Making(folder / "pairs", plan_of("pairs", settings, source.files, "scipy"), ending="npz") as making:
+    with Making(folder / "pairs", plan_of("pairs", settings, source.files, "scipy")) as making:
         if not making.finished:
             place = str((folder / "words").resolve())
             tasks = {
@@ -90,11 +104,37 @@ def counted_vectors(
             }
             making.run(_pairs, tasks, executor, progress=progress)
             making.finish(total)
-        units = sparse.csr_array((len(vocabulary), len(vocabulary)), dtype=np.int64)
-        for number in range(total):
-            units += sparse.csr_array(sparse.load_npz(making.manifest.path(number)))
-            progress(number + 1, total, "counts added up")
-    return CountedVectors(vectors_of_units(vocabulary, units, dimension=dimension, least=least, seed=seed), counts)
+        blocks = partial(_summed, making.manifest, len(vocabulary), progress)
+        made = vectors_of_units(vocabulary, blocks, dimension=dimension, least=least, seed=seed)
+    return CountedVectors(made, counts)
+
+
+def _summed(manifest: Manifest, size: int, progress: Progress) -> Iterator[sparse.csr_array]:
+    """The counts of all shards, some words at a time: of a shard only the groups of rows are read that have them."""
+    step = max(1, ENTRIES // size)
+    for first in range(0, size, step):
+        last = min(first + step, size)
+        block = np.zeros((last - first, size), np.int64)
+        for number in range(len(manifest.shards)):
+            for words_there, near, units in _counted(manifest.path(number), first, last):
+                block[words_there - first, near] += units  # a pair stands once in a shard
+        yield sparse.csr_array(block)
+        progress(last, size, "counts of words added up")
+
+
+def _counted(path: Path, first: int, last: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Pairs whose word is one of these, and their counts in units, a group of rows of a shard at a time."""
+    import pyarrow.parquet as parquet
+
+    with parquet.ParquetFile(path) as file:
+        groups = [file.metadata.row_group(number).column(0).statistics for number in range(file.num_row_groups)]
+        there = [
+            number for number, each in enumerate(groups) if each.has_min_max and each.max >= first and each.min < last
+        ]
+        for batch in file.iter_batches(GROUP, row_groups=there, use_threads=False) if there else ():
+            columns = [column.to_numpy() for column in batch.columns]
+            low, high = np.searchsorted(columns[0], [first, last])
+            yield columns[0][low:high], columns[1][low:high], columns[2][low:high]
 
 
 def _words(task: _Counting, path: Path) -> dict[str, Any]:
@@ -115,22 +155,16 @@ def _all_words(folder: str) -> Counter[str]:
 
 
 def _pairs(task: _Counting, path: Path) -> dict[str, Any]:
-    """Count which words of the vocabulary stand near which in a stretch."""
+    """Count which words of the vocabulary stand near which in a stretch, by word and by what is near it."""
+    import pyarrow as arrow
+
     vocabulary = _vocabulary(task.words, task.least, task.most)
-    rows = 0
-
-    def numbers() -> Any:
-        nonlocal rows
-        for texts in text_blocks(task.stretch, task.columns, split="train"):
-            rows += len(texts)
-            yield from (vocabulary.encode(words(text)) for text in texts)
-
+    texts = chain.from_iterable(text_blocks(task.stretch, task.columns, split="train"))
     with one_thread():
-        units = counted_units(numbers(), len(vocabulary), window=task.window)
-    units.sort_indices()
-    with in_place(path) as file:
-        sparse.save_npz(file, units, compressed=True)
-    return {"rows": rows}
+        numbers = (vocabulary.encode(words(text)) for text in texts)
+        units = counted_units(numbers, len(vocabulary), window=task.window).tocoo()
+    pairs = arrow.table([units.row.astype(np.int32), units.col.astype(np.int32), units.data], names=PAIRS)
+    return write_tables([pairs], path, pairs.schema)
 
 
 def _vocabulary(folder: str, least: int, most: int) -> Vocabulary:

@@ -73,12 +73,13 @@ def cooccurrence(numbers: Iterable[Sequence[int]], size: int, *, window: int = 1
 
     A neighbour at distance t counts 1/t, as in GloVe: the nearer, the more it says.
     """
-    return of_units(counted_units(numbers, size, window=window))
+    units = counted_units(numbers, size, window=window)
+    return sparse.csr_array((units.data / UNIT, units.indices, units.indptr), shape=units.shape)
 
 
 def counted_units(numbers: Iterable[Sequence[int]], size: int, *, window: int = 10) -> sparse.csr_array:
-    """The same of word j behind word i, in whole units, int64: the sum over parts of a corpus is that of all of it."""
-    total = sparse.csr_array((size, size), dtype=np.int64)
+    """The same in whole units, int64: the sum over parts of a corpus is that of all of it."""
+    behind = sparse.csr_array((size, size), dtype=np.int64)  # of word j behind word i
     for flat, owner in _flattened(numbers):
         pairs = []
         for distance in range(1, window + 1):
@@ -86,14 +87,8 @@ def counted_units(numbers: Iterable[Sequence[int]], size: int, *, window: int = 
             left, right = flat[:-distance][near], flat[distance:][near]
             pairs.append((np.full(len(left), round(UNIT / distance)), left, right))
         weights, rows, columns = (np.concatenate(each) for each in zip(*pairs, strict=True))
-        total += sparse.coo_array((weights, (rows, columns)), shape=(size, size)).tocsr()
-    return total
-
-
-def of_units(units: sparse.csr_array) -> sparse.csr_array:
-    """Counts of either side, symmetric, of counts in units."""
-    both = (units + units.T).tocsr()
-    return sparse.csr_array((both.data / UNIT, both.indices, both.indptr), shape=both.shape)
+        behind += sparse.coo_array((weights, (rows, columns)), shape=(size, size)).tocsr()
+    return (behind + behind.T).tocsr()
 
 
 def _flattened(numbers: Iterable[Sequence[int]]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -115,18 +110,37 @@ def ppmi(counts: sparse.csr_array, *, smoothing: float = 0.75) -> sparse.csr_arr
 
     `smoothing` raises the context's counts to that power, so that rare contexts are not taken for telling ones.
     """
-    counts = counts.tocsr()
-    rows = np.asarray(counts.sum(axis=1)).ravel()
-    contexts = np.asarray(counts.sum(axis=0)).ravel() ** smoothing
-    total, parts = contexts.sum(), []
-    for start in range(0, counts.shape[0], WORDS_AT_ONCE):  # a million sentences have a hundred million pairs
-        part = counts[start : start + WORDS_AT_ONCE].tocoo()
-        chance = rows[part.row + start] * contexts[part.col] / total
-        information = np.maximum(0.0, np.log(part.data / chance))
-        kept = sparse.csr_array((information, (part.row, part.col)), shape=part.shape)
+    return _ppmi_of(lambda: _row_blocks(counts.tocsr()), smoothing=smoothing)
+
+
+def _row_blocks(counts: sparse.csr_array) -> Iterator[sparse.csr_array]:
+    yield from (counts[start : start + WORDS_AT_ONCE] for start in range(0, counts.shape[0], WORDS_AT_ONCE))
+
+
+def _ppmi_of(blocks: Callable[[], Iterable[sparse.csr_array]], *, smoothing: float = 0.75) -> sparse.csr_array:
+    """PPMI of counts of which `blocks()` gives some rows at a time, twice: a million sentences have a hundred million
+    pairs, of which only the result is in memory."""
+    sums, contexts, most = [], np.zeros(0), 0
+    for counts in blocks():
+        sums.append(np.asarray(counts.sum(axis=1)).ravel())
+        contexts = contexts if len(contexts) else np.zeros(counts.shape[1])
+        np.add.at(contexts, counts.indices, counts.data)
+        most += counts.nnz
+    contexts **= smoothing
+    total = contexts.sum()
+    # room for all: what is never written to takes no memory
+    data, indices = np.empty(most), np.empty(most, np.int32 if most < 2**31 else np.int64)
+    pointers, done = [np.zeros(1, indices.dtype)], 0
+    for counts, rows in zip(blocks(), sums, strict=True):
+        chance = np.repeat(rows, np.diff(counts.indptr)) * contexts[counts.indices] / total
+        information = np.maximum(0.0, np.log(counts.data / chance))
+        kept = sparse.csr_array((information, counts.indices, counts.indptr), shape=counts.shape)
         kept.eliminate_zeros()
-        parts.append(kept)
-    return sparse.csr_array(sparse.vstack(parts, format="csr"))
+        data[done : done + kept.nnz], indices[done : done + kept.nnz] = kept.data, kept.indices
+        pointers.append(kept.indptr[1:] + done)
+        done += kept.nnz
+    shape = (sum(map(len, sums)), len(contexts))
+    return sparse.csr_array((data[:done], indices[:done], np.concatenate(pointers)), shape=shape)
 
 
 def ppmi_vectors(
@@ -145,25 +159,37 @@ def ppmi_vectors(
     tokenised = tokenised if isinstance(tokenised, Sequence) else list(tokenised)
     vocabulary = Vocabulary.of(tokenised, least=least, most=most)
     units = counted_units(map(vocabulary.encode, tokenised), len(vocabulary), window=window)
-    return vectors_of_units(vocabulary, units, dimension=dimension, least=least, seed=seed)
+    return vectors_of_units(vocabulary, lambda: _row_blocks(units), dimension=dimension, least=least, seed=seed)
 
 
 def vectors_of_units(
-    vocabulary: Vocabulary, units: sparse.csr_array, *, dimension: int = 100, least: int = 2, seed: int = 0
+    vocabulary: Vocabulary,
+    blocks: Callable[[], Iterable[sparse.csr_array]],
+    *,
+    dimension: int = 100,
+    least: int = 2,
+    seed: int = 0,
 ) -> WordVectors:
-    """The vectors of `ppmi_vectors`, of what was counted before, in one piece or in parts."""
+    """The vectors of `ppmi_vectors`, of counts in units of which `blocks()` gives some words at a time, twice."""
     if len(vocabulary) < 4:
         raise ValueError(
             f"the training texts have {len(vocabulary) - 2} words that occur {least} times or more, expected at least "
             f"2 to learn word vectors from; give more text{', or a smaller least' if least > 1 else ''}"
         )
     whole("dimension", dimension, 1, 2**31, "numbers of a vector")
-    # Unknown words keep their place (number 1) while neighbours are counted; their own row is emptied afterwards.
-    counts = of_units(units)
-    counts.data[: counts.indptr[2]] = 0
-    counts.data[counts.indices < 2] = 0
-    counts.eliminate_zeros()
-    information = ppmi(counts)
+
+    def counts() -> Iterator[sparse.csr_array]:
+        """Without unknown words, which kept their place (number 1) while neighbours were counted."""
+        first = 0
+        for units in blocks():
+            part = sparse.csr_array((units.data / UNIT, units.indices, units.indptr), shape=units.shape, copy=True)
+            part.data[: part.indptr[min(max(2 - first, 0), part.shape[0])]] = 0
+            part.data[part.indices < 2] = 0
+            part.eliminate_zeros()
+            yield part
+            first += part.shape[0]
+
+    information = _ppmi_of(counts)
     rank = min(dimension, len(vocabulary) - 2)
     u, sigma, _ = randomized_svd(information, rank, n_iter=5, random_state=seed)
     matrix = np.zeros((len(vocabulary), dimension), dtype=np.float32)

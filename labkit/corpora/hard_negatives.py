@@ -28,7 +28,7 @@ from labkit.corpora.relations import opened
 from labkit.corpora.splits import connected
 from labkit.corpora.table import EMBEDDED
 from labkit.evaluation.inputs import Vectors, seeded, unit, vectors, whole
-from labkit.evaluation.neighbours import blocks, dots
+from labkit.evaluation.neighbours import blocks, dots, foreseen
 from labkit.text import normalise
 
 
@@ -234,6 +234,7 @@ def _nearest_of_others(
     """The `most` nearest rows that share no class with each row asking, and their cosines, (asking, most); equals by
     number. Where there are fewer, the last cosines are -inf."""
     anchors, place = np.unique(asking, return_inverse=True)
+    foreseen(len(anchors), rows, remedy="mine in a part of the corpus")
     near, cosines = np.empty((len(anchors), most), np.int64), np.empty((len(anchors), most))
     for block in blocks(len(anchors), len(belongs.indptr) - 1):
         of = anchors[block]

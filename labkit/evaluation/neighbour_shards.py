@@ -8,8 +8,8 @@ row for each query: its number `row`, the numbers `neighbours` of the nearest ro
 the cosine 0 with all. `neighbours.py` beside this has what fits into memory, by Euclidean distance and to the last bit;
 here cosines are in float32, so that rows whose cosines differ by less than about 1e-6 may change places.
 
-    exact    every query with every row: queries x rows x numbers multiplications, which is quadratic. Of how many there
-             would be, and how long they would take at the pace of a small block, it is said before anything begins.
+    exact    every query with every row: queries x rows x numbers multiplications, which is quadratic. How long
+             they take at the pace of a small block is said before anything begins.
     faiss    an inverted index (faiss, an extra): rows lie in lists around centres, and a query looks through the lists
              of its nearest centres; twice as many as it keeps are compared exactly. Built once, which needs the index
              in memory (4 bytes a number); read as a map of its file. Its recall, the share of the exact neighbours
@@ -18,7 +18,6 @@ here cosines are in float32, so that rows whose cosines differ by less than abou
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,15 +30,14 @@ from labkit.atomic import in_place
 from labkit.corpora.shards import WORK, Making, Manifest, plan_of, write_tables
 from labkit.embedding_shards import VectorShards, in_float32, opened_vectors
 from labkit.evaluation.inputs import unit, whole
-from labkit.evaluation.neighbours import sampled
+from labkit.evaluation.neighbours import foreseen, sampled
 from labkit.executors import Executor, Local, one_thread
-from labkit.progress import Progress, lasting, note, silent
+from labkit.progress import Progress, silent
 
 INDEXES = ("exact", "faiss")
 ASKED = 2**14  # queries of a task
 TILE, TOGETHER = 2**14, 2**10  # rows that are compared at once with so many queries: 64 MB of cosines
-MOST_PRODUCTS = 10**15  # multiplications of exact neighbours, unless somebody insists
-SAID = 60.0  # seconds of work from which on it is said how long it takes
+REMEDY = "take --index faiss, or say --yes for all of them"
 RECALLED = 1_000  # queries on which an index is compared with the exact neighbours
 LOOKED_THROUGH, LEARNED_FROM = 32, 64  # lists for each query; rows for each list, of which its centre is learned
 
@@ -70,8 +68,8 @@ def write_neighbours(
 ) -> Manifest:
     """The `count` nearest rows of `base` for each row of `queries`, or of `base` itself, to a folder of shards.
 
-    Whatever stops it, the same call goes on from there. Exact neighbours that take more than MOST_PRODUCTS
-    multiplications are refused, unless one has it `insist`. Several workers are processes started anew: call this
+    Whatever stops it, the same call goes on from there. Exact neighbours that take more than a day are refused, unless
+    one has it `insist`. Several workers are processes started anew: call this
     below `if __name__ == "__main__":` in a script then.
     """
     if index not in INDEXES:
@@ -98,7 +96,10 @@ def write_neighbours(
             if not Path(file).is_file():
                 _build(rows, Path(file), progress)
         elif missing:
-            _estimate(len(asking) * len(missing) / len(bounds), rows, executor.workers, insist=insist)
+            asked = len(asking) * len(missing) / len(bounds)
+            block = np.ones((min(TILE, len(rows)), rows.dimension), np.float32)
+            with one_thread():
+                foreseen(asked, block, len(rows), workers=executor.workers, insist=insist, remedy=REMEDY)
         tasks = {
             number: _Asking(rows, asking, start, min(start + ASKED, len(asking)), count, file, queries is None)
             for number, start in enumerate(bounds)
@@ -109,27 +110,6 @@ def write_neighbours(
             progress(0, None, "recall measured")
             further |= _recall(tasks[0])
         return making.finish(len(tasks), **further)
-
-
-def _estimate(asking: float, rows: VectorShards, workers: int, *, insist: bool) -> None:
-    """Say how long exact neighbours take, or refuse them."""
-    products = asking * len(rows) * rows.dimension
-    with one_thread():
-        tile = np.ones((min(TILE, len(rows)), rows.dimension), np.float32)
-        few = tile[:TOGETHER] + 0.5
-        few @ tile.T
-        began = time.perf_counter()
-        few @ tile.T
-        pace = len(few) * len(tile) * rows.dimension / max(time.perf_counter() - began, 1e-9)
-    seconds = 1.5 * products / pace / workers  # half as much again for looking through what was multiplied
-    what = (
-        f"exact neighbours of {asking:,.0f} rows among {len(rows):,} take {products:.1e} multiplications, about "
-        f"{lasting(seconds)} at the pace of a small block and with as many cores as workers ({workers})"
-    )
-    if products > MOST_PRODUCTS and not insist:
-        raise ValueError(f"{what}, the limit is {MOST_PRODUCTS:.0e}; take --index faiss, or say --yes for all of them")
-    if seconds > SAID:
-        note(what, stacklevel=3)
 
 
 # --- a task ------------------------------------------------------------------------------------------------------

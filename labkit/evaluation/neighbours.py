@@ -12,6 +12,7 @@ k + SPARE copies of one row, and differences below about 1e-7 of the whole cloud
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,11 +22,13 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from labkit.evaluation.inputs import Vectors, classes, exponent, same_length, scaled, vectors, whole
-from labkit.progress import Progress, silent
+from labkit.progress import Progress, lasting, note, silent
 
 BLOCK = 2**24  # entries of a block of scores: 64 MB in float32
 MOST_ASKING = 20_000  # rows that ask all others; of more, a sample of so many asks
 SPARE = 8  # candidates beyond k, so that the k-th is rarely within rounding of the first one left out
+LONGEST, SAID = 86_400.0, 60.0  # seconds of an exact search that are refused, unless somebody insists; that are said
+MOMENT = 2**28  # pairs of rows that are compared before anybody could read a sentence
 FOLD = 16  # columns of scores that share one maximum in the first pass of the search
 
 
@@ -95,6 +98,32 @@ def nearest_rows(queries: Vectors, base: Vectors, k: int) -> tuple[np.ndarray, n
     if not certain.all():
         indices[~certain], distances[~certain], _ = _search(queries[~certain], base, k, np.float64)
     return indices, distances
+
+
+def foreseen(
+    asking: float, rows: Vectors, among: int | None = None, *, workers: int = 1, insist: bool = False, remedy: str
+) -> None:
+    """Say how long an exact search takes, by the pace of a small block, or refuse one of more than a day.
+
+    So many ask among all `rows`, or among so many that are like these.
+    """
+    among = among or rows.shape[0]
+    if asking * among <= MOMENT:
+        return
+    few, tile = rows[: 2**9], rows[: 2**14]
+    dots(few, tile)  # the first time is slower
+    began = time.perf_counter()
+    dots(few, tile)
+    pace = few.shape[0] * tile.shape[0] / max(time.perf_counter() - began, 1e-9)
+    seconds = 1.5 * asking * among / pace / workers  # half as much again for looking through what was multiplied
+    what = (
+        f"exact neighbours of {asking:,.0f} rows among {among:,} take about {lasting(seconds)} at the pace of a small "
+        f"block{f' and with as many cores as workers ({workers})' if workers > 1 else ''}"
+    )
+    if seconds > LONGEST and not insist:
+        raise ValueError(f"{what}, the limit is {lasting(LONGEST)}; {remedy}")
+    if seconds > SAID:
+        note(what, stacklevel=3)
 
 
 def _search(

@@ -28,7 +28,7 @@ from scipy.sparse.csgraph import connected_components
 
 from labkit.compiled import alone
 from labkit.evaluation.inputs import Vectors
-from labkit.evaluation.neighbours import blocks, nearest_others, nearest_rows, squares
+from labkit.evaluation.neighbours import blocks, foreseen, nearest_others, nearest_rows, squares
 from labkit.progress import Progress, silent
 
 EXACT_UP_TO = 50_000
@@ -126,6 +126,7 @@ def neighbour_graph(
     if isinstance(rows, np.ndarray) and device != "cpu":
         return Graph(nearest_others_on(device, rows, k))
     if m <= exact_up_to or not isinstance(rows, np.ndarray):
+        foreseen(m, rows, remedy="take a base with dense vectors, whose neighbours are found by a graph")
         return Graph(nearest_others(rows, k))
     neighbours = _approximate(rows, k, seed)
     return Graph(neighbours, exact=False, recall=_recall(rows, neighbours, seed))

@@ -23,6 +23,7 @@ from labkit.corpora.hard_negatives import (
     with_truth,
 )
 from labkit.corpora.table import EMBEDDED
+from labkit.evaluation import neighbours
 from labkit.text import normalise
 
 
@@ -91,6 +92,13 @@ def test_never_of_the_own_class_nor_another_spelling_nor_twice() -> None:
     two = Pairs(["a", "a", "n", "m"], ["p", "q", "k", "l"], [1, 1, 0, 0], splits="train")
     twice = named(mine_negatives(np.random.default_rng(1).normal(size=(7, 3)), two, count=3, ranks=(0, 4)))
     assert len({(anchor, negative) for anchor, _, negative in twice}) == len(twice) == 4  # of n, k, m, l each once
+
+
+def test_a_search_that_takes_too_long_is_refused_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbours, "MOMENT", 0)
+    monkeypatch.setattr(neighbours, "LONGEST", 0)
+    with pytest.raises(ValueError, match="exact neighbours of .* take about .*; mine in a part of the corpus"):
+        mine_negatives(ROWS, HAND)
 
 
 def corpora() -> list[Corpus]:

@@ -11,6 +11,7 @@ import torch
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
+from labkit.evaluation import neighbours
 from labkit.sbert_lp.graph import (
     COPY,
     copies,
@@ -91,6 +92,13 @@ def test_above_the_limit_pynndescent_finds_nearly_all_and_says_how_many() -> Non
     assert not (found.neighbours == np.arange(1500)[:, None]).any()
     assert all(len(set(row)) == 10 for row in found.neighbours.tolist())
     assert neighbour_graph(rows, 10, exact_up_to=1000).neighbours.tolist() == found.neighbours.tolist()
+
+
+def test_exact_neighbours_that_take_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbours, "MOMENT", 0)
+    monkeypatch.setattr(neighbours, "LONGEST", 0)
+    with pytest.raises(ValueError, match="20 rows among 20 take about .*; take a base with dense vectors"):
+        neighbour_graph(sparse.csr_matrix(np.eye(20)), 3)
 
 
 def test_rows_whose_search_ended_early_are_searched_again(connected: np.ndarray, monkeypatch) -> None:

@@ -18,10 +18,13 @@ import pytest
 from labkit.corpora import Article, Articles, Section, Triplets, load, read_corpus
 from labkit.corpora.files import read_articles
 from labkit.corpora.shards import checked, manifest_of, read_parquet, read_shards
+from labkit.executors import Local
+from labkit.methods import METHODS
 from labkit.thematic.making import article_source, triplets_and_funnel, write_shards, write_triplets
 from labkit.thematic.rules import REPEATED
 from labkit.thematic.triplets import Plan
 from labkit.thematic.wikipedia import ELSEWHERE, REDIRECT
+from tests.sharded import all_stages
 from tests.waiting import HANG, until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -324,6 +327,7 @@ from ray.cluster_utils import Cluster
 
 from labkit.executors import executor_of
 from labkit.thematic.making import write_shards
+from tests.sharded import all_stages
 
 here = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 10**8}
 cluster = Cluster(initialize_head=True, head_node_args={**here, "include_dashboard": False})
@@ -356,8 +360,9 @@ def kill():
 
 killer = threading.Thread(target=kill)
 killer.start()
-write_shards(sys.argv[2:], sys.argv[1], size=400, executor=Slow())
+write_shards(sys.argv[3:], sys.argv[1], size=400, executor=Slow())
 killer.join()
+all_stages(Path(sys.argv[2]), Path(sys.argv[1]), Path(sys.argv[1]).with_name("stages"), executor)
 ray.shutdown()
 cluster.shutdown()
 """
@@ -365,14 +370,18 @@ cluster.shutdown()
 
 @pytest.mark.whole
 def test_a_ray_cluster_makes_the_same_shards_though_a_node_is_killed(tmp_path: Path) -> None:
-    """Two nodes on this machine; the second one goes when it has begun to work."""
+    """Two nodes on this machine; the second one goes when it has begun to work. The first does all further stages."""
     pytest.importorskip("ray", reason="Ray is an extra")
     names = [str(path) for path in parts(tmp_path)]
     write_shards(names, tmp_path / "fresh", size=400)
+    run = tmp_path / "run"
+    method = METHODS["mean-vectors"](dimension=8)
+    method.fit(ARTICLES)
+    method.save(run)
     script = tmp_path / "cluster.py"
     script.write_text(CLUSTER)
     ran = subprocess.run(
-        [sys.executable, str(script), str(tmp_path / "out"), *names],
+        [sys.executable, str(script), str(tmp_path / "out"), str(run), *names],
         capture_output=True,
         text=True,
         timeout=HANG,
@@ -381,3 +390,7 @@ def test_a_ray_cluster_makes_the_same_shards_though_a_node_is_killed(tmp_path: P
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert {"nodes 2", "killed"} <= set(ran.stdout.splitlines())
     assert digests(tmp_path / "out") == digests(tmp_path / "fresh")
+    manifests = all_stages(run, tmp_path / "fresh", tmp_path / "here", Local(1))
+    assert all(len(each.shards) > 1 for each in manifests[:2])
+    for folder in ("distinct", "vectors", "counts/words", "counts/pairs", "near"):
+        assert digests(tmp_path / "stages" / folder) == digests(tmp_path / "here" / folder)

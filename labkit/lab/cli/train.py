@@ -8,7 +8,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -80,9 +80,12 @@ def claimed(folder: Path, *, numbered: bool, resume: str | None) -> Iterator[Pla
         return
     names = (folder if number == 1 else folder.with_name(f"{folder.name}-{number}") for number in count(1))
     while True:
-        with suppress(*((Held, FileExistsError) if numbered else ())):
+        try:
             hold = Hold(next(names), new=numbered)
             break
+        except (Held, FileExistsError):
+            if not numbered:
+                raise _held(folder) from None
     with hold:
         yield hold
 
@@ -103,12 +106,19 @@ def way_back(folder: Path | None, words: Sequence[str]) -> str:
     return "stopped before there was a checkpoint; nothing is kept"
 
 
-def _check(out: Path, resume: str | None) -> None:
+def _held(out: Path) -> ValueError:
     from labkit.locks import Held, holder
+
+    who = holder(out) or "another process"
+    return Held(f"--out {str(out)!r} is being trained by {who}; wait for it, or name another folder")
+
+
+def _check(out: Path, resume: str | None) -> None:
+    from labkit.locks import holder
     from labkit.runs import finished, last_checkpoint, read_checkpoint
 
-    if who := holder(out):
-        raise Held(f"--out {str(out)!r} is being trained by {who}; wait for it, or name another folder")
+    if holder(out):
+        raise _held(out)
     if resume == "" and read_checkpoint(out) is None:  # or the reason why it cannot be gone on with
         if finished(out):
             raise ValueError(

@@ -91,7 +91,7 @@ def test_a_folder_without_any_of_the_files(tmp_path: Path, desk: Desk) -> None:
 def test_sizes_and_fingerprint_are_remembered(tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     first = desk.open("stsb", published=False)
     again = Desk(memo=tmp_path)
-    monkeypatch.setattr(again, "embed_alone", lambda found: pytest.fail("was read again"))
+    monkeypatch.setattr(again, "_embedded", lambda found: pytest.fail("was read again"))
     opened = again.open("stsb", published=False)
     assert (opened.fingerprint, opened.sizes) == (first.fingerprint, first.sizes)
     assert first.fingerprint == first.corpus.fingerprint
@@ -297,7 +297,7 @@ def test_what_is_remembered_is_of_these_files_this_version_and_this_form(
     def opened(*, quick: bool = False) -> data.DataAtHand:
         return Desk(quick=quick, memo=tmp_path).open("stsb", published=False)
 
-    monkeypatch.setattr(Desk, "embed_alone", reading)
+    monkeypatch.setattr(Desk, "_embedded", reading)
     assert opened().sizes == opened().sizes
     assert opened(quick=True).learned == data.QUICK_ROWS
     assert read == [False, True]

@@ -212,7 +212,7 @@ WRONG = {
         (lambda v, pull: unit(v + pull), "after the pull"),
         (lambda v, pull: pull - (pull @ v.T) @ v, "row with row"),
         (lambda v, pull: pull - (v * pull).sum(1)[:, None] / v.sum(1)[:, None] * v, "expected"),
-        (lambda v, pull: pull - (v * pull).sum(1) * v, "print the `.shape` of both"),
+        (lambda v, pull: pull - (v * pull).sum(1) * v, "rint the `.shape` of both"),
     ],
     "09.5": [
         (uncentred, "the mean is still in"),
