@@ -10,6 +10,7 @@ import pyarrow as arrow
 import pyarrow.parquet as parquet
 import pytest
 
+from labkit import embedding_shards
 from labkit.corpora import Sentences
 from labkit.corpora.shards import MANIFEST
 from labkit.embedding_shards import in_float32, opened_vectors, write_vectors
@@ -93,6 +94,30 @@ def test_another_run_does_not_go_on_with_the_shards_of_the_first(run: Path, text
         write_vectors(other, [texts], tmp_path / "out")
 
 
+def test_other_texts_do_not_go_on_with_the_shards_of_the_first(run: Path, tmp_path: Path) -> None:
+    """Also where a file of the same name and size holds them."""
+    for name, texts in (("one", TEXTS), ("two", TEXTS[::-1])):
+        (tmp_path / name).mkdir()
+        table = arrow.table({"text": texts, "title": TEXTS})
+        parquet.write_table(table, tmp_path / name / "texts.parquet", compression="none", use_dictionary=False)
+    one, two = (tmp_path / name / "texts.parquet" for name in ("one", "two"))
+    assert one.stat().st_size == two.stat().st_size
+    write_vectors(run, [one], tmp_path / "out", size=30)
+    for sources, change in (([two], {}), ([one], {"column": "title"}), ([one], {"size": 20})):
+        with pytest.raises(ValueError, match=r"has shards made with settings\."):
+            write_vectors(run, sources, tmp_path / "out", **{"size": 30, **change})  # type: ignore[arg-type]
+
+
+def test_a_run_or_texts_that_change_on_the_way_are_found_out(
+    run: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ValueError, match="is another one than when the work began; start again, in a new folder"):
+        embedding_shards._opened(str(run), "0" * 64)
+    monkeypatch.setattr(embedding_shards, "text_blocks", lambda *given: iter([TEXTS[:7]]))
+    with pytest.raises(ValueError, match=r"texts.parquet has changed while it was read; start again"):
+        write_vectors(run, [texts], tmp_path / "out")
+
+
 def test_sparse_rows_are_refused(texts: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="method 'tfidf' gives sparse rows of .* columns, expected dense ones"):
         write_vectors(trained("tfidf", tmp_path / "tfidf"), [texts], tmp_path / "out")
@@ -147,7 +172,8 @@ def test_hostile_arrays(tmp_path: Path) -> None:
         opened_vectors(tmp_path / "gone")
 
 
-def test_a_row_that_is_no_number_is_named() -> None:
+def test_a_row_that_is_no_number_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding_shards, "LOOKED", 3)
     rows = np.zeros((5, 3), np.float16)
     rows[4, 1] = np.nan
     with pytest.raises(ValueError, match=r"vectors row 1,004 holds NaN or infinite numbers, expected finite ones"):

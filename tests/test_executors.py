@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from labkit.executors import AHEAD, Executor, Local, executor_of
+from labkit.executors import AHEAD, Executor, Local, executor_of, one_thread
 from tests.waiting import HANG, until
 
 SCRIPT = """
@@ -23,8 +23,11 @@ def endless():
     while True:
         yield number
         number += 1
+def long(number):
+    time.sleep(3600 if number else 0)
+    return number
 if __name__ == "__main__":
-    for answer in Local(2).map(abs, endless()):
+    for answer in Local(2).map({"abs": abs, "long": long}[sys.argv[1]], endless()):
         print(answer, flush=True)
         time.sleep(0.01)
 """
@@ -56,6 +59,19 @@ def test_one_worker_is_this_process_and_reads_nothing_ahead() -> None:
 
 def _process(_: int) -> int:
     return os.getpid()
+
+
+HELD = "as imported"
+
+
+@pytest.mark.whole
+def test_a_process_is_started_anew_and_copies_nothing_of_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "HELD", "changed since")
+    assert set(Local(2).map(_held, range(4))) == {"as imported"}
+
+
+def _held(_: int) -> str:
+    return HELD
 
 
 @pytest.mark.whole
@@ -122,13 +138,18 @@ def _end(_: int) -> None:
 
 @pytest.mark.whole
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks up processes in /proc")
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
-def test_no_process_is_left_behind(tmp_path: Path, sent: signal.Signals) -> None:
-    """Ctrl-C goes to all processes of the terminal; a kill to the first one alone."""
+@pytest.mark.parametrize(("sent", "call"), [(signal.SIGINT, "abs"), (signal.SIGKILL, "abs"), (signal.SIGKILL, "long")])
+def test_no_process_is_left_behind(tmp_path: Path, sent: signal.Signals, call: str) -> None:
+    """Ctrl-C goes to all processes of the terminal; a kill to the first one alone, in the middle of a task too."""
     script = tmp_path / "endless.py"
     script.write_text(SCRIPT)
     running = subprocess.Popen(
-        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, str(script), call],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert running.stdout is not None
     assert running.stderr is not None
@@ -145,6 +166,28 @@ def test_no_process_is_left_behind(tmp_path: Path, sent: signal.Signals) -> None
     assert said.count("Traceback") <= 1  # that of the script itself, which catches nothing
     assert "SpawnProcess" not in said
     until(lambda: not any(_alive(process) for process in children))
+
+
+def test_one_thread_is_for_the_block_alone() -> None:
+    import torch  # here: the processes of other tests read this module, too, and would wait for it
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    def threads() -> set[int]:
+        """Those of torch, and of each library that multiplies for numpy."""
+        blas = [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+        assert blas
+        return {torch.get_num_threads(), *blas}
+
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        with threadpool_limits(2):
+            assert threads() == {2}
+            with one_thread():
+                assert threads() == {1}
+            assert threads() == {2}
+    finally:
+        torch.set_num_threads(before)
 
 
 def _children(process: int) -> list[int]:

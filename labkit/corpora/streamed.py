@@ -211,7 +211,7 @@ class _Lane:
         self._windows = [units[start : start + window] for start in range(0, len(units), window)]
         counts = [sum(-(-rows // run) for _, _, rows in part) for part in self._windows]
         self._starts = [0, *accumulate(counts)]
-        self._opened = lru_cache(2)(self._open)  # a batch may end one window and begin the next
+        self._opened = lru_cache(1)(self._open)  # a lane is read onwards, and never comes back to a window
 
     @property
     def runs(self) -> int:

@@ -147,16 +147,17 @@ def _exact(task: _Asking, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _merge(near: np.ndarray, cosines: np.ndarray, scores: np.ndarray, first: int) -> None:
     """Take what of a tile is nearer than what was found so far; of equals the earlier row."""
     count = near.shape[1]
+    nearer = scores > cosines[:, -1:]
     if scores.shape[1] > 4 * count and np.isneginf(cosines[:, -1]).any():  # nothing yet: most would be nearer
-        columns = np.argpartition(scores, scores.shape[1] - count, axis=1)[:, scores.shape[1] - count :]
-        some, found = np.take_along_axis(scores, columns, 1), columns + first
-    else:
-        rows, columns = np.nonzero(scores > cosines[:, -1:])
-        counts = np.bincount(rows, minlength=len(scores))
-        places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-        some = np.full((len(scores), counts.max(initial=0)), -np.inf, np.float32)
-        found = np.full(some.shape, -1, np.int64)
-        some[rows, places], found[rows, places] = scores[rows, columns], columns + first
+        last = np.partition(scores, scores.shape[1] - count, axis=1)[:, -count, None]  # of those to take
+        nearer, equal = scores > last, scores == last
+        nearer |= equal & (equal.cumsum(axis=1, dtype=np.int32) <= count - nearer.sum(axis=1, keepdims=True))
+    rows, columns = np.nonzero(nearer)
+    counts = np.bincount(rows, minlength=len(scores))
+    places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    some = np.full((len(scores), counts.max(initial=0)), -np.inf, np.float32)
+    found = np.full(some.shape, -1, np.int64)
+    some[rows, places], found[rows, places] = scores[rows, columns], columns + first
     every, which = np.concatenate([cosines, some], axis=1), np.concatenate([near, found], axis=1)
     order = np.lexsort((which, -every))[:, :count]
     near[:], cosines[:] = np.take_along_axis(which, order, 1), np.take_along_axis(every, order, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -138,11 +139,40 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
         made(tmp_path / "out")
 
 
-def test_a_worker_with_other_versions_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Making(tmp_path / "out", PLANNED) as making:
-        monkeypatch.setattr(shards, "versions_here", lambda *names: {**PLANNED["versions"], "pyarrow": "18.0"})  # type: ignore[dict-item]
-        with pytest.raises(ValueError, match=r"has pyarrow 18.0, expected .* as on the first machine"):
+@pytest.mark.parametrize("package", ["python", "numpy", "pyarrow", "scipy"])
+def test_a_worker_with_other_versions_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    """Of what all shards need, and of what these need besides."""
+    here = shards.versions_here
+    with Making(tmp_path / "out", plan_of("letters", {}, [], "scipy")) as making:
+        monkeypatch.setattr(
+            shards,
+            "versions_here",
+            lambda *names: {each: "0.9" if each == package else version for each, version in here(*names).items()},
+        )
+        with pytest.raises(ValueError, match=rf"has {package} 0.9, expected .* as on the first machine"):
             making.run(numbers, TASKS, Local(1))
+
+
+def test_a_stop_before_the_manifest_is_written_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Making(tmp_path / "out", PLANNED) as making, monkeypatch.context() as patch:
+        making.run(numbers, TASKS, Local(1))
+        patch.setattr(shards, "write_text", lambda *_: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            making.finish(len(TASKS), letters=6)
+    calls.clear()
+    assert made(tmp_path / "out").rows == 6
+    assert calls == []
+
+
+def test_no_manifest_while_a_shard_is_missing_and_progress_counts_what_is_there(tmp_path: Path) -> None:
+    told: list[tuple[int, int | None]] = []
+    with Making(tmp_path / "out", PLANNED) as making:
+        making.run(numbers, {0: "abc"}, Local(1))
+        with pytest.raises(KeyError):
+            making.finish(len(TASKS))
+        assert not is_shards(tmp_path / "out")
+        making.run(numbers, TASKS, Local(1), progress=lambda done, total, _: told.append((done, total)))
+    assert told == [(2, 3), (3, 3)]
 
 
 def test_a_worker_that_writes_elsewhere_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

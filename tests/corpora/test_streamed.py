@@ -183,6 +183,24 @@ def test_another_epoch_has_another_order_and_runs_stay_together(tmp_path: Path) 
     assert following < len(rows) * 0.8
 
 
+def test_shards_come_in_a_drawn_order_and_no_two_windows_are_shuffled_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight shards of one size, each a window of its own: whoever drew all windows alike would give them one order."""
+    corpus = folder_of(tmp_path / "out", [16] * 8)
+    monkeypatch.setattr(streamed, "WINDOWS", 2)
+    came, within = [], set()
+    for seed in (1, 2):
+        order = Lanes(corpus, lanes=2, size=4, run=1, seed=seed)
+        texts = [text for lane in (0, 1) for number in range(len(order)) for text in order.rows(number, lane)[0]]
+        rows = [text.split("/") for text in texts]
+        came.append(list(dict.fromkeys(shard for shard, _ in rows)))
+        within |= {tuple(place for shard, place in rows if shard == each) for each in came[0]}
+    assert sorted(came[0]) == sorted(came[1]) == [f"a{n}" for n in range(8)]
+    assert sorted(came[0]) != came[0] != came[1]
+    assert len(within) == 16
+
+
 def test_a_lane_has_shards_of_its_own(tmp_path: Path) -> None:
     """Whoever reads half of the lanes opens half of the shards."""
     corpus = folder_of(tmp_path / "out", [100] * 8)
@@ -206,6 +224,20 @@ def test_a_lane_holds_few_groups_at_a_time(tmp_path: Path, monkeypatch: pytest.M
     for number in range(len(order)):
         of_batch(order, number)
     assert sorted(opened) == list(range(20))  # each group once: no batch opens again what one before it had
+
+
+def test_all_lanes_together_hold_few_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = folder_of(tmp_path / "out", [320] * 4)
+    monkeypatch.setattr(streamed, "WINDOWS", 8)
+    opened: list[int] = []
+    read = streamed._group
+    monkeypatch.setattr(streamed, "_group", lambda *given: opened.append(given[2]) or read(*given))
+    order = Lanes(corpus, lanes=4, size=32, run=4, seed=0)
+    of_batch(order, 0)
+    assert len(opened) == 8
+    for number in range(len(order)):
+        of_batch(order, number)
+    assert all(lane._opened.cache_info().currsize == 1 for lane in order._lanes)  # the windows in hand
 
 
 def test_numbers_that_are_none_of_the_epoch(tmp_path: Path) -> None:

@@ -75,6 +75,34 @@ def test_copies_are_neighbours_and_a_row_of_zeros_is_near_to_nothing(tmp_path: P
     assert cosines[3].tolist() == [0, 0, 0]
 
 
+@pytest.mark.parametrize("count", [3, 20])
+def test_of_equals_the_earlier_row_comes_first(tmp_path: Path, small: None, count: int) -> None:
+    """Of sixty copies and more a row has the first ones, in whichever tile they lie."""
+    rows = np.eye(6, dtype=np.float32)[np.random.default_rng(0).integers(0, 6, 400)]
+    np.save(tmp_path / "base.npy", rows)
+    _, near, _ = answers(write_neighbours(tmp_path / "base.npy", tmp_path / "out", count=count))
+    np.testing.assert_array_equal(near, brute(rows, rows, count, themselves=True)[0])
+
+
+def test_another_question_does_not_go_on_with_the_answers_of_the_first(tmp_path: Path) -> None:
+    """Also where files of one name and size hold other rows."""
+    given: dict[str, Any] = {"count": 2, "out": tmp_path / "out"}
+    for number in (0, 1):
+        (tmp_path / str(number)).mkdir()
+        given[f"base {number}"] = saved(tmp_path / str(number) / "base.npy", seed=number)
+        given[f"queries {number}"] = saved(tmp_path / str(number) / "queries.npy", 33, seed=9 + number)
+
+    def asked(base: int = 0, queries: int | None = 0, count: int = 2) -> Manifest:
+        wanted = None if queries is None else given[f"queries {queries}"]
+        return write_neighbours(given[f"base {base}"], tmp_path / "out", queries=wanted, count=count)
+
+    first = asked()
+    for change in ({"base": 1}, {"queries": 1}, {"queries": None}, {"count": 3}):
+        with pytest.raises(ValueError, match=r"has shards made with (settings|sources)"):
+            asked(**change)
+    assert asked() == first
+
+
 @pytest.mark.whole
 def test_the_same_bytes_from_two_processes(tmp_path: Path) -> None:
     base = saved(tmp_path / "base.npy", 2 * neighbour_shards.ASKED + 5, dimension=2)

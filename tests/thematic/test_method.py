@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any
@@ -19,9 +20,11 @@ from labkit.evaluation.inputs import unit
 from labkit.evaluation.scores import score
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
+from labkit.progress import silent
 from labkit.thematic.making import triplets_of
 from labkit.thematic.method import (
     PART,
+    StreamedTask,
     Thematic,
     TripletBatch,
     TripletRows,
@@ -32,6 +35,9 @@ from labkit.thematic.method import (
 )
 from labkit.thematic.network import PAPER, RULES, ThematicSettings, WordAttention, ratio
 from labkit.thematic.rules import eligible
+from labkit.training import processes
+from labkit.training.encoders import encode
+from tests.sharded import sharded
 
 SMALL: dict[str, Any] = {"epochs": 2, "patience": 0, "size": 12, "dimension": 8, "batch": 64}
 
@@ -303,6 +309,88 @@ def test_corpus_of_triplets_from_a_table() -> None:
         pace=1.0,
     )
     assert (method.pairwise_similarity(list(a), list(p)) > method.pairwise_similarity(list(a), list(n))).all()
+
+
+# --- streamed: the same loss, of lanes that are nobody else's ----------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def streamed() -> StreamedTask:
+    corpus = sharded(few())
+    method = fitted(corpus, dropout=0.0, scale=3.0)
+    return StreamedTask(method.encoders[0], corpus, method.reader, method.settings, seed=5)
+
+
+def encoded(task: StreamedTask, texts: Sequence[str]) -> np.ndarray:
+    return unit(encode(task._encoders[0], task._reader, list(texts), 256, silent))
+
+
+def test_the_loss_of_a_streamed_batch_is_that_of_its_triplets(streamed: StreamedTask) -> None:
+    """The mean over the batch, and not that of the means of its lanes, of which some have fewer rows."""
+    batch = next(b for b in streamed.batches(1) if len({len(b.rows(lane)[0]) for lane in range(len(b))}) > 1)
+    found, note = streamed.loss(batch)
+    rows = [row for lane in range(len(batch)) for row in zip(*batch.rows(lane), strict=True)]
+    a, p, n = (encoded(streamed, column) for column in zip(*rows, strict=True))
+    near, far = (torch.from_numpy(1 - (a * other).sum(axis=1)).double() for other in (p, n))
+    torch.testing.assert_close(found.detach(), ratio(3 * near, 3 * far).mean(), atol=1e-6, rtol=1e-5)
+    assert float(note()["right"]) == pytest.approx(float((near < far).double().mean()), abs=1e-9)
+    cosines = np.concatenate([(a * other).sum(axis=1) for other in (p, n)])
+    assert float(note()["spread"]) == pytest.approx(cosines.std(), abs=1e-5)
+
+
+def test_streamed_epochs_have_other_orders_of_the_same_rows(streamed: StreamedTask) -> None:
+    one, two = (
+        [
+            row
+            for batch in streamed.batches(epoch)
+            for lane in range(len(batch))
+            for row in zip(*batch.rows(lane), strict=True)
+        ]
+        for epoch in (1, 2)
+    )
+    assert one != two
+    assert Counter(one) == Counter(two)
+
+
+def test_what_a_streamed_epoch_is_chosen_by_is_dev(streamed: StreamedTask) -> None:
+    dev = streamed._corpus.part("dev")
+    a, p, n = (encoded(streamed, column) for column in (dev.anchors, dev.positives, dev.negatives))
+    right = ((a * p).sum(axis=1) > (a * n).sum(axis=1)).mean()
+    assert streamed.dev() == ("dev_triplets", pytest.approx(right))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_a_process_reads_and_encodes_its_own_lanes(
+    streamed: StreamedTask, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch, read, losses = streamed.batches(1)[0], list[int](), []
+    whole = type(batch).rows
+    monkeypatch.setattr(type(batch), "rows", lambda self, lane: read.append(lane) or whole(self, lane))
+    monkeypatch.setattr(processes, "size", lambda: count)
+    monkeypatch.setattr(processes, "gathered", lambda part, total: losses.append(part) or part)
+    for number in range(count):
+        monkeypatch.setattr(processes, "rank", lambda number=number: number)
+        streamed.loss(batch)
+    assert read == list(range(len(batch)))  # each by one process
+    assert all(part.requires_grad for part in losses)  # of whoever has no lane, too: all wait for all
+
+
+def test_no_two_lanes_drop_the_same(streamed: StreamedTask, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    monkeypatch.setattr(torch, "manual_seed", drawn.append)
+    for seed in (5, 6):
+        task = StreamedTask(streamed._encoders[0], streamed._corpus, streamed._reader, streamed._settings, seed=seed)
+        for epoch in (1, 2):
+            for batch in task.batches(epoch)[:2]:
+                task.loss(batch)
+    assert len(set(drawn)) == len(drawn) > 8
+
+
+def test_streamed_is_read_by_lanes_and_its_words_are_those_of_train(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = sharded(few())
+    words = fitted(corpus.part("train").held()).reader.vocabulary.words
+    monkeypatch.setattr("labkit.corpora.streamed.MOST_HELD", 1)
+    assert fitted(corpus).reader.vocabulary.words == words
 
 
 # --- batches: every triplet once, neighbours together, each sentence once --------------------------------------

@@ -4,7 +4,8 @@
     SHARES         how much of the labels there is -> the share
     STARTS         the tables: a curve over the labels of four corpora, classes without labels, forgetting, and costs
 
-All starts of a table have one loss, one number of epochs for a share, and their dials chosen on dev by as many trials.
+All starts of a table have one loss, one number of epochs for a share (MiniLM's last layer, whose steps take far longer,
+a quarter of it), and their dials chosen on dev by as many trials.
 `start-stsb` is measured on a published set, which `LABKIT_DATA` or the cache must have; its table alone is kept.
 """
 

@@ -140,6 +140,9 @@ def test_a_share_of_the_labels_is_drawn_by_the_seed_from_train_alone(name: str) 
     assert all(row in train for row in quarter[:50])
     assert rows_of(corpus, 0.25, 0) == quarter != rows_of(corpus, 0.25, 1)
     assert rows_of(corpus, 1.0, 3) == train
+    half = rows_of(corpus, 0.5, 0)  # a curve over shares has what it had, and more
+    assert len(half) > len(quarter)
+    assert all(row in half for row in quarter)
 
 
 def test_classes_are_drawn_whole_where_test_has_others_and_in_part_where_it_has_them() -> None:

@@ -22,10 +22,11 @@ Curves: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]  # numbers of labe
 
 
 def drawn_curves(seed: int) -> list[Curves]:
-    """One that catches up and stays ahead, one that falls back, one that never does, and one ahead from the first."""
+    """Some that catch up and stay ahead, some that fall back, one that never catches up, and one level at the last."""
     draw = np.random.default_rng(seed)
     cases = []
-    for gaps in ((-3, -2, -1.4, 0.6, 1.5), (-2, -1, 1.5, -0.7, 2), (-4, -1, -2.5, -3), (1, 2, 3), (-1, 2, 3, 4)):
+    back, level = ((-2, -1, 1.5, -0.7, 2), (-2, 1.5, -0.7, -1)), (-3, -1, 0)
+    for gaps in ((-3, -2, -1.4, 0.6, 1.5), *back, (-4, -1, -2.5, -3), (1, 2, 3), (-1, 2, 3, 4), level):
         labels = draw.integers(80, 130) * 2.0 ** np.cumsum(draw.integers(1, 3, size=len(gaps)))
         b = 0.7 + np.sort(draw.uniform(0, 0.1, size=len(gaps)))
         cases.append((labels, b + 0.01 * np.array(gaps) * draw.uniform(0.9, 1.1, size=len(gaps)), b))
@@ -91,6 +92,10 @@ def check_crossing(answer: Callable[..., Any]) -> str | None:
          "on a straight line over the labels themselves; over their logarithm, as is drawn here, it lies elsewhere"),
         (crossing_on(np.log2, float, lambda labels: inf), crossing_on(np.log, float, lambda labels: inf),
          "that is the logarithm of the number; raise 2 (or e) to it"),
+        (lambda labels, a, b: right(labels, a, b) if a[-1] >= b[-1] else inf,
+         lambda labels, a, b: np.exp2(np.interp(0, a - b, np.log2(labels))) if (a >= b).any() else inf,
+         "where a falls back later it has caught up all the same: the first time counts (np.interp wants rising gaps)"),
+        (lambda labels, a, b: right(labels, a, b) if (a > b).any() else inf, "level is caught up: a gap of 0 counts"),
         (first_ahead, f"that is the first point at which a is not behind; {between}"),
         (before_it, last_behind, f"that is a point at which a is still behind; {between}"),
         (lambda labels, a, b: labels[abs(a - b).argmin()], f"that is the point where they are nearest; {between}"),
@@ -140,9 +145,9 @@ def check_paired_interval(answer: Callable[..., Any]) -> str | None:
     """Student's interval of the mean of a - b."""
     draw = np.random.default_rng(23)
     cases = []
-    for count in (5, 3, 8):
+    for count, lead in ((5, 0.03), (3, 0.03), (8, -0.004)):  # in the last some seeds are ahead, some behind
         luck = draw.normal(scale=0.02, size=count)  # which both share
-        cases.append(tuple(level + luck + draw.normal(scale=0.01, size=count) for level in (0.84, 0.81)))
+        cases.append(tuple(level + luck + draw.normal(scale=0.01, size=count) for level in (0.81 + lead, 0.81)))
 
     def right(a: np.ndarray, b: np.ndarray) -> Any:
         lead = lead_of(*([Parts(np.array([value]), np.ones(1)) for value in each] for each in (a, b)))
@@ -187,6 +192,7 @@ def check_paired_interval(answer: Callable[..., Any]) -> str | None:
         (by(lambda d: stats.t.ppf(0.975, len(d)) * error(d)), by(lambda d: stats.t.ppf(0.975, len(d) - 2) * error(d)),
          "n differences have n - 1 degrees of freedom"),
         (lambda a, b: right(b, a), "a less b: yours is the lead of b"),
+        (lambda a, b: right(abs(a - b), 0 * a), "some seeds are behind: leave the differences their signs"),
         (lambda a, b: ((a - b).mean(), t(a - b) * error(a - b)),
          "that is the middle and half the width; the two ends are asked for"),
         (lambda a, b: ((a - b).min(), (a - b).max()),
@@ -224,8 +230,8 @@ def check_gap_closed(answer: Callable[..., Any]) -> str | None:
     """(taught - nothing) / (something - nothing), below 0 and above 1 as it comes."""
     draw = np.random.default_rng(11)
     cases = []
-    for share in (0.4, 1.3, -0.2, 0.8):
-        nothing, way = draw.uniform(0.4, 0.6), draw.uniform(0.1, 0.3)
+    for share, sign in ((0.4, 1), (1.3, 1), (-0.2, 1), (0.8, 1), (0.7, -1)):  # the last way leads down, as with places
+        nothing, way = draw.uniform(0.4, 0.6), sign * draw.uniform(0.1, 0.3)
         cases.append((nothing, nothing + way * (share + draw.uniform(-0.05, 0.05)), nothing + way))
 
     def right(nothing: float, taught: float, something: float) -> Any:
@@ -243,8 +249,9 @@ def check_gap_closed(answer: Callable[..., Any]) -> str | None:
         (lambda n, t, s: min(1, max(0, right(n, t, s))), lambda n, t, s: min(1, right(n, t, s)),
          lambda n, t, s: max(0, right(n, t, s)),
          "who goes beyond the end has more than 1, and who falls behind less than 0: do not cut it off"),
-        (lambda n, t, s: abs(right(n, t, s)), lambda n, t, s: -right(n, t, s),
-         "the sign counts: above 0 where labels have helped"),
+        (lambda n, t, s: abs(right(n, t, s)), lambda n, t, s: -right(n, t, s), lambda n, t, s: abs(t - n) / (s - n),
+         "the sign counts: above 0 where labels have gone towards the end"),
+        (lambda n, t, s: (t - n) / abs(s - n), "a way may lead down: leave `something - nothing` its sign"),
         (lambda n, t, s: 1 / right(n, t, s), "upside down: the whole way stands below the line"),
         (lambda n, t, s: 1 - right(n, t, s), "that is what is left of the way; what is gone is asked for"),
     )  # fmt: skip

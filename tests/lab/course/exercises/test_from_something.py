@@ -143,6 +143,9 @@ WRONG = {
         (lambda labels, a, b: np.flatnonzero(a >= b)[0] if (a >= b).any() else np.inf, "the place"),
         (lambda labels, a, b: crossed(labels, a, b, position=np.sqrt, back=np.square), "yours is"),
         (lambda labels, a, b: np.inf, "does catch up"),
+        (lambda labels, a, b: crossed(labels, a, b) if a[-1] >= b[-1] else np.inf, "falls back"),
+        (lambda labels, a, b: 2 ** np.interp(0, a - b, np.log2(labels)) if (a >= b).any() else np.inf, "falls back"),
+        (lambda labels, a, b: crossed(labels, a, b) if (a > b).any() else np.inf, "level"),
     ],
     "11.2": [
         (lambda a, b: around((a - b).mean(), stats.t.ppf(0.975, len(a) - 1)
@@ -167,6 +170,7 @@ WRONG = {
         (lambda a, b: np.percentile(a - b, [2.5, 97.5]), "percentiles"),
         (lambda a, b: (*around((a - b).mean(), half_width(a - b)), 0), "two ends"),
         (lambda a, b: around((a - b).mean() + 1, half_width(a - b)), "yours is"),
+        (lambda a, b: around(abs(a - b).mean(), half_width(abs(a - b))), "signs"),
     ],
     "11.3": [
         (lambda nothing, taught, something: (something - taught) / (something - nothing), "what is left"),
@@ -183,6 +187,7 @@ WRONG = {
         (lambda nothing, taught, something: 1 - taught / something, "begins at"),
         (lambda nothing, taught, something: something - taught, "how much"),
         (lambda nothing, taught, something: (taught - nothing) / (taught + something - 2 * nothing), "yours is"),
+        (lambda nothing, taught, something: (taught - nothing) / abs(something - nothing), "lead down"),
     ],
     "11.4": [
         (lambda start, learned, share: (1 - share) * start + share * learned, "turned round"),
