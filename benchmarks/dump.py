@@ -35,7 +35,7 @@ from labkit.corpora.shards import manifest_of
 RUNS = {10_000: (1, 2), 100_000: (2,)}  # articles -> numbers of workers
 BODIES, SEED = 2_000, 5
 PARTS, PART, STREAM = 8, 3_000, 100  # files, articles of each, pages of a stream as in the official dumps
-WORKERS, TURNS = (1, 2, 4), 2
+WORKERS, TURNS = (1, 2, 4), 3
 HEAD = (
     '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" xml:lang="en"><siteinfo><namespaces>'
     '<namespace key="0"/><namespace key="6">File</namespace><namespace key="14">Category</namespace></namespaces>'

@@ -257,7 +257,7 @@ def class_sums(rows: Vectors, codes: np.ndarray, *, directions: bool = False) ->
     count = int(codes.max()) + 1
     sums: Vectors | None = None
     # a part at a time, so that float32 rows are never all there as float64, too
-    for block in blocks(len(codes), 1, max(MOST_ASKING, BLOCK // filled(rows))):
+    for block in blocks(len(codes), 1, MOST_ASKING):
         own = codes[block]
         members = sparse.csr_matrix((np.ones(len(own)), (own, np.arange(len(own)))), shape=(count, len(own)))
         here = rows[block].astype(np.float64, copy=False)

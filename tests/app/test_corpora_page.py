@@ -14,9 +14,10 @@ import streamlit as st
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
-from labkit.corpora import files, load
+from labkit.corpora import load
 from labkit.corpora.table import EMBEDDED
 from labkit.methods import METHODS
+from labkit.progress import note
 
 from .conftest import Opened, RunCode, with_file
 
@@ -113,19 +114,19 @@ def test_a_note_reaches_only_whose_file_it_is(page: AppTest, monkeypatch: pytest
     from cached import uploaded_corpus
     from frame import File
 
-    together, say = threading.Barrier(2), files.note
+    together, say = threading.Barrier(2), note
 
     def at_once(*said: object, **how: object) -> None:
         together.wait(60)  # both files are being read, and neither has been spoken of
         say(*said, **how)  # type: ignore[arg-type]
         together.wait(60)
 
-    monkeypatch.setattr(files, "note", at_once)
+    monkeypatch.setattr("labkit.corpora.rows.note", at_once)
     rows = b"text,label\na,x\na,x\nb,y\n"
     st.cache_resource.clear()
     with ThreadPoolExecutor(2) as pool:
         told = list(pool.map(lambda name: uploaded_corpus(File(name, rows)).notes, ["mine.csv", "yours.csv"]))
-    assert [[note.split(":")[0] for note in notes] for notes in told] == [["mine.csv"], ["yours.csv"]]
+    assert [[line.split(":")[0] for line in notes] for notes in told] == [["mine.csv"], ["yours.csv"]]
 
 
 def test_a_bomb_is_one_sentence_and_is_read_in_a_process_of_its_own(page: AppTest) -> None:
