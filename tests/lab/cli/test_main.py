@@ -139,7 +139,7 @@ def test_ctrl_c_is_130_and_leaves_nothing(tmp_path: Path) -> None:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=HANG)
-    assert process.returncode == 130
+    assert process.returncode == 130, said
     assert said.splitlines()[-1].endswith("labkit: stopped")
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
