@@ -140,6 +140,33 @@ def test_exact_neighbours_of_too_many_rows_are_refused_before_they_begin(
     assert notes[0].startswith("exact neighbours of 400 rows among 400 take about ")
 
 
+def test_what_is_there_already_is_no_part_of_the_time_it_takes(
+    tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, answered = saved(tmp_path / "base.npy"), neighbour_shards._answered
+
+    def stopped(task: Any, path: Path) -> Any:
+        if task.start:
+            raise KeyboardInterrupt
+        return answered(task, path)
+
+    monkeypatch.setattr(neighbour_shards, "_answered", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        write_neighbours(base, tmp_path / "out")
+    monkeypatch.setattr(neighbours, "MOMENT", 0)
+    monkeypatch.setattr(neighbours, "LONGEST", 0)
+    with pytest.raises(ValueError, match="neighbours of 267 rows among 400 take about "):  # two thirds
+        write_neighbours(base, tmp_path / "out")
+
+
+def test_a_query_that_is_no_number_is_named(tmp_path: Path, small: None) -> None:
+    base, queries = saved(tmp_path / "base.npy"), np.ones((200, 6), np.float32)
+    queries[160, 2] = np.nan
+    np.save(tmp_path / "queries.npy", queries)
+    with pytest.raises(ValueError, match=r"queries.npy row 160 holds NaN or infinite numbers"):
+        write_neighbours(base, tmp_path / "out", queries=tmp_path / "queries.npy")
+
+
 def test_without_faiss_one_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(ValueError, match=r"^faiss is not installed, and the index faiss needs it"):
@@ -164,6 +191,18 @@ class TestTheIndex:
         np.testing.assert_array_equal(near, wanted)
         np.testing.assert_allclose(cosines, far, atol=2e-6)
         assert (manifest.further["recall"], manifest.further["recalled"]) == (1.0, 1000)
+
+    def test_where_its_lists_hold_too_few_the_answer_is_exact(
+        self, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        base = saved(tmp_path / "base.npy", 1000)
+        for name, value in (("LEARNED_FROM", 20), ("LOOKED_THROUGH", 1)):
+            monkeypatch.setattr(neighbour_shards, name, value)
+        neighbour_shards._opened_index.cache_clear()
+        _, near, cosines = answers(write_neighbours(base, tmp_path / "out", index="faiss", count=200))
+        wanted, far = brute(np.load(base), np.load(base), 200, themselves=True)
+        assert (near == wanted).mean() > 0.999
+        np.testing.assert_allclose(cosines, far, atol=2e-6)
 
     def test_what_it_misses_is_measured(self, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
         base = saved(tmp_path / "base.npy", 1000)
