@@ -172,10 +172,10 @@ def opened_vectors(place: Path | str, *, progress: Progress = silent) -> VectorS
     bounds, dimension = [0], 0
     for number, path in enumerate(paths):
         array = _mapped(path)
-        if (said is not None and said[number] != array.shape) or dimension not in (0, array.shape[1]):
+        if said is not None and said[number] != array.shape:
             raise ValueError(
-                f"{path} has {array.shape[0]:,} rows of {array.shape[1]:,} numbers, which is not what the others or "
-                "the manifest say; make the folder again"
+                f"{path} has {array.shape[0]:,} rows of {array.shape[1]:,} numbers, which is not what the manifest "
+                "says; make the folder again"
             )
         dimension = array.shape[1]
         bounds.append(bounds[-1] + len(array))

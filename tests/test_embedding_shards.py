@@ -133,7 +133,7 @@ def test_a_number_too_large_for_half(run: Path, texts: Path, tmp_path: Path, mon
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"rows": 99}, "has 50 rows of .* which is not what the others or the manifest say"),
+        ({"rows": 99}, "has 50 rows of .* which is not what the manifest says"),
         ({"sha256": "0" * 64}, "is not the file that manifest.json speaks of"),
         ({"file": "../texts.npy"}, "is none that labkit has written"),
     ],
@@ -170,6 +170,19 @@ def test_hostile_arrays(tmp_path: Path) -> None:
             opened_vectors(tmp_path / f"{name}.npy")
     with pytest.raises(ValueError, match="expected a folder that `labkit encode` has made, or a .npy; name it"):
         opened_vectors(tmp_path / "gone")
+
+
+@pytest.mark.parametrize("dimension", [7, None])
+def test_a_manifest_with_another_dimension_is_refused(
+    run: Path, texts: Path, tmp_path: Path, dimension: int | None
+) -> None:
+    write_vectors(run, [texts], tmp_path / "out", size=30)
+    manifest = json.loads((tmp_path / "out" / MANIFEST).read_text())
+    assert manifest["further"]["dimension"] == opened_vectors(tmp_path / "out").dimension
+    manifest["further"]["dimension"] = dimension
+    (tmp_path / "out" / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match="which is not what the manifest says; make the folder again"):
+        opened_vectors(tmp_path / "out")
 
 
 def test_a_row_that_is_no_number_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
