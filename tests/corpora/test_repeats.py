@@ -79,8 +79,7 @@ def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
     path = written(tmp_path / "a.parquet", [{"text": f"{n % 900}", "number": n} for n in range(3000)])
     write_distinct([path], tmp_path / "one", size=10)
     script = f"from labkit.corpora.repeats import write_distinct\nwrite_distinct([{str(path)!r}], 'out', size=10)"
-    kills = killed_until_done(script, tmp_path, tmp_path / "out")
-    assert kills >= 2
+    assert killed_until_done(script, tmp_path, tmp_path / "out", more=200) >= 2
     assert contents(tmp_path / "one") == contents(tmp_path / "out")
 
 
