@@ -39,8 +39,6 @@ def test_the_names_of_executors() -> None:
     for name in ("local:0", "local:two", "threads", "", "local:-1"):
         with pytest.raises(ValueError, match=rf"executor is '{name}', expected local, local:N, ray or ray:HOST:PORT"):
             executor_of(name)
-    with pytest.raises(ValueError, match="workers is 0, expected at least 1"):
-        Local(0)
 
 
 def test_without_ray_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
