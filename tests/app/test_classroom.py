@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import classroom
+import frame
 import pytest
 from streamlit import config
 from trainings.owners import Owned, write_owned
@@ -155,22 +156,26 @@ def test_who_it_is_is_the_guards_to_say(guard: classroom.Guard) -> None:
     assert ask(guard, cookie=cookie, **mine).text == ask(guard, cookie=cookie).text
 
 
-def test_files_in_memory_are_counted_by_visitor_and_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uploads_are_taken_from_their_visitor_only_up_to_a_limit_each_and_one_for_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     stored: dict[str, dict[str, Any]] = {}
     options = {"server.port": 8501, "server.allowedHosts": ["lab"], "server.maxUploadSize": 10}
     monkeypatch.setattr(config, "get_option", options.__getitem__)
     manager = type("Runtime", (), {"uploaded_file_mgr": type("Manager", (), {"file_storage": stored})})
     monkeypatch.setattr(classroom, "get_instance", lambda: manager)
+    opened = {"one": "a", "two": "a", "three": "a", "four": "b", "five": "c"}
+    monkeypatch.setattr(classroom, "visitor_of", lambda session: opened.get(session, ""))
     monkeypatch.setattr(classroom, "UPLOADS", 25 * 2**20)
     monkeypatch.setattr(classroom, "ALL_UPLOADS", 45 * 2**20)
     seen: list[int] = []
 
-    def put(guard: classroom.Guard, name: str, session: str, *length: bytes) -> int:
+    def put(guard: classroom.Guard, name: str, session: str, *length: bytes, method: str = "PUT") -> int:
         """One upload: the status, or 0 where Streamlit took it."""
         seen.clear()
         path = f"/_stcore/upload_file/{session}/{len(stored.get(session, {}))}"
         headers = [(b"content-length", each) for each in length]
-        scope = {"type": "http", "method": "PUT", "path": path, "query_string": b"", "headers": headers}
+        scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": headers}
 
         async def send(message: Any) -> None:
             seen.append(message.get("status", 0))
@@ -190,6 +195,8 @@ def test_files_in_memory_are_counted_by_visitor_and_in_all(monkeypatch: pytest.M
     assert put(guard, "c", "five", size) == 413  # of all
     del stored["one"]
     assert put(guard, "a", "three", size) == 0
+    for session in ("four", "gone"):
+        assert [put(guard, "a", session, size, method=method) for method in ("PUT", "DELETE")] == [403, 403]
 
 
 @pytest.mark.parametrize(
@@ -232,9 +239,9 @@ class Room:
         """The cookie of a browser that has shown a token."""
         return str(self.ask(f"/?token={token}").headers["Set-Cookie"]).split(";")[0]
 
-    def person(self, page: str, query: str = "", cookie: str = "") -> Person:
-        """Somebody who opens a page; with a cookie, the same one as before."""
-        return Person(self.address, page, query, cookie=cookie or self.cookie())
+    def person(self, page: str, query: str = "", cookie: str = "", resume: str = "") -> Person:
+        """Somebody who opens a page, or resumes a session; with a cookie, the same one as before."""
+        return Person(self.address, page, query, cookie=cookie or self.cookie(), resume=resume)
 
     def name(self, cookie: str) -> str:
         """The name of the visitor with this cookie."""
@@ -256,6 +263,14 @@ class Person(Visitor):
         self.errors.clear()
         await self.run()
         return self.said
+
+    @property
+    def uploads(self) -> list[str]:
+        """The addresses of what was uploaded."""
+        states = self._states.values()
+        return [
+            file.file_urls.delete_url for each in states for file in each.file_uploader_state_value.uploaded_file_info
+        ]
 
     async def tick(self, label: str, value: bool) -> None:
         """Tick a box, and wait for the page."""
@@ -335,6 +350,43 @@ async def test_two_visitors_cannot_see_each_others_upload_or_unshared_run(room: 
         await one.tick("Share alpha-run", True)
     async with room.person("pairs_page", query, cookies[1]) as two:
         assert "alpha-run" in await two.look()
+
+
+@whole
+async def test_a_session_and_its_uploads_belong_to_one_visitor(room: Room) -> None:
+    owner, other = room.cookie(), room.cookie()
+    page = "train_page", "method=tfidf&corpus=your+own+file"
+    async with room.person(*page, owner) as one:
+        await one.look()
+        await one.bring("CSV, TSV", "secret-name.csv", ROWS.encode())
+        (upload,) = one.uploads
+        for method in ("PUT", "DELETE"):
+            assert room.ask(upload, method=method, cookie=other).status == 403
+        async with room.person(*page, other, resume=one.session) as two:
+            assert "secret-name" not in await two.look()
+            assert two.session != one.session
+        await one.look()
+        assert one.errors == []
+    async with room.person(*page, other, resume=one.session) as two:  # the owner's connection is lost
+        assert "secret-name" not in await two.look()
+        assert room.ask(upload, method="DELETE", cookie=other).status == 403
+    async with room.person(*page, owner, resume=one.session) as again:
+        assert "secret-name" in await again.look()
+        assert again.session == one.session
+        assert room.ask(upload, method="DELETE", cookie=owner).status == 204
+
+
+@whole
+async def test_a_vanished_upload_is_a_sentence(room: Room) -> None:
+    async with room.person("train_page", "method=tfidf&corpus=your+own+file") as one:
+        await one.look()
+        await one.bring("CSV, TSV", "secret-name.csv", ROWS.encode())
+        assert room.ask(one.uploads[0], method="DELETE", cookie=one.cookie).status == 204
+        await one.look()
+        assert one.errors == [frame.GONE]
+        await one.bring("CSV, TSV", "secret-name.csv", ROWS.encode())
+        await one.look()
+        assert one.errors == []
 
 
 @whole
