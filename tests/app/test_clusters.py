@@ -20,7 +20,6 @@ from streamlit.testing.v1 import AppTest
 from umap_process import PictureProcess
 
 from labkit.corpora import Labelled, load
-from labkit.embedding_files import embedding_bytes, read_embeddings
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import moved_together, movement
 from labkit.evaluation.regions import counted_words
@@ -115,6 +114,7 @@ def test_an_address_restores_the_view_and_nonsense_is_ignored(opened: Opened) ->
 # --- over the epochs ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.whole
 def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path, run_code: RunCode) -> None:
     page = with_runs(opened, run, view="Over the epochs")
     drawn = figure(page)
@@ -460,7 +460,10 @@ def vectors_file(kind: str) -> tuple[str, bytes]:
     return "mine.npz", file.getvalue()
 
 
-@pytest.mark.parametrize("kind", ["pickle", "bare pickle", "nan", "short", "good"])
+@pytest.mark.parametrize(
+    "kind",
+    ["pickle", "good", *(pytest.param(kind, marks=pytest.mark.whole) for kind in ("bare pickle", "nan", "short"))],
+)
 def test_vectors_of_a_visitor(opened: Opened, kind: str) -> None:
     page = opened("clusters_page", **QUICK | {"left": "your own vectors"}).run()
     name, data = vectors_file(kind)
@@ -473,18 +476,11 @@ def test_vectors_of_a_visitor(opened: Opened, kind: str) -> None:
     refused(page.text_input(key="typed").set_value("a sentence without a row").run(), "no row")
 
 
-def test_saved_rows_start_no_formula_and_saved_vectors_come_back(tmp_path: Path) -> None:
+def test_saved_rows_start_no_formula() -> None:
     shown = Labelled(["=1+1", "two"], ["@x", "y"], extra={"kind": ["-a", "b"]})
     picture = Projection("PCA", np.array([[-0.5, 1], [2, 3]], np.float32))
     lines = spreadsheet(picture_rows(picture, shown)).lstrip("\ufeff").splitlines()
     assert lines[:2] == ["row,text,label,split,kind,PCA 1,PCA 2", "0,'=1+1,'@x,train,'-a,-0.5,1.0"]
-    rows = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
-    for ending in (".npz", ".parquet"):
-        file = tmp_path / f"back{ending}"
-        file.write_bytes(embedding_bytes(["a", "=b", "c"], rows, ending))
-        sentences, found = read_embeddings(file)
-        assert sentences == ["a", "=b", "c"]
-        np.testing.assert_array_equal(found, rows)
 
 
 # --- sentences without labels, and classes that are found ---------------------------------------------------------
@@ -543,7 +539,8 @@ def test_without_classes_there_is_neither_a_class_nor_a_figure_of_classes(opened
     assert "no label" not in texts(page) + " ".join(button.label for button in page.button)
 
 
-@pytest.mark.parametrize("way", ["kmeans", pytest.param("density", marks=pytest.mark.whole)])
+@pytest.mark.whole
+@pytest.mark.parametrize("way", ["kmeans", "density"])
 def test_classes_found_are_a_second_colour_of_a_corpus_with_labels(opened: Opened, way: str, run_code: RunCode) -> None:
     page = fine(opened("clusters_page", **QUICK | {"left": "SIF", "right": "TF-IDF"}).run())
     fine(page.selectbox(key="found").select(way).run())

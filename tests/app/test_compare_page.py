@@ -75,6 +75,7 @@ def test_seeds_are_one_line_with_mean_and_spread(opened: Opened, runs: Path) -> 
     assert len(dots["x"]) == 3
 
 
+@pytest.mark.whole
 def test_another_metric_and_no_run_at_all(opened: Opened, runs: Path) -> None:
     page = fine(compared(opened, runs).run())
     for asked in ("hit@10", "intra"):
@@ -107,6 +108,7 @@ def test_a_run_that_saw_the_test_sentences_is_marked_where_it_leads(opened: Open
     assert not page.warning
 
 
+@pytest.mark.whole
 def test_curves_of_the_runs_that_have_epochs(opened: Opened, runs: Path, run_code: RunCode) -> None:
     page = only_mine(fine(compared(opened, runs, view="Curves").run()))
     traces = figure(page)["data"]
@@ -118,6 +120,7 @@ def test_curves_of_the_runs_that_have_epochs(opened: Opened, runs: Path, run_cod
     assert figure(page)["data"][0]["y"] != traces[0]["y"]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("view", ["Runs", "The papers"])
 def test_the_code_makes_the_picture(opened: Opened, runs: Path, run_code: RunCode, view: str) -> None:
     page = fine(compared(opened, runs, view=view).run())
@@ -126,6 +129,7 @@ def test_the_code_makes_the_picture(opened: Opened, runs: Path, run_code: RunCod
     assert [len(trace["x"]) for trace in figure(page)["data"]] == [len(trace.x) for trace in run_code(page)[0].data]
 
 
+@pytest.mark.whole
 def test_the_link_names_the_runs_and_restores_them(opened: Opened, runs: Path) -> None:
     page = fine(compared(opened, runs).run())
     first = runs_box(page).value
@@ -143,6 +147,7 @@ def test_the_link_names_the_runs_and_restores_them(opened: Opened, runs: Path) -
     assert "runs" not in page.query_params  # those shown at first need not be named
 
 
+@pytest.mark.whole
 def test_runs_of_a_link_that_are_not_here_are_named(opened: Opened, runs: Path) -> None:
     page = compared(opened, runs)
     page.query_params["runs"] = ["small-0", "![x](//evil)", *(f"gone-{number}" for number in range(99))]

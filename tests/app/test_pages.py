@@ -167,7 +167,7 @@ def test_an_address_restores_the_view_and_nonsense_is_ignored(
         ("neighbourhoods_page", b"text,label,split\ncar,x,train\ncat,y,train\nqqq,x,test\nzzz,y,test\n", "two"),
         ("paraphrases_page", b"group,text\ng,a man\ng,a dog\n", "group"),
         ("paraphrases_page", b"group,text,split\ng,a man,train\nh,a dog,train\ng,a cat,test\nh,a cow,test\n", "two"),
-        ("compare_page", b"text,label,split\na word,x,train\nb word,y,train\nc word,x,train\n", "split"),
+        ("compare_page", b"text,label,split\n" + b"a red word,x,train\na blue word,y,train\n" * 20, "split"),
     ],
 )
 def test_a_bad_upload_is_one_sentence(shown: Opened, module: str, data: bytes, named: str) -> None:

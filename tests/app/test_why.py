@@ -171,18 +171,6 @@ def test_a_negative_of_a_batch_is_set_against_the_nearest_positive(opened: Opene
 
 
 @pytest.mark.whole
-def test_a_neighbour_of_the_new_space_is_set_against_the_nearest_of_its_class(opened: Opened) -> None:
-    page = fine(opened("neighbourhoods_page", corpus="topics", base="LSA", most="100", row="4").run())
-    box = page.selectbox(key="neighbour")
-    classes = dict(zip(*load("topics").part("test").classified(), strict=True))
-    text = page.selectbox(key="row-choice").options[4].partition(" · ")[2]
-    wrong = next(other for other in box.options if classes[other] != classes[text])
-    fine(box.set_value(wrong).run())
-    nearest = [other for other in box.options if classes[other] == classes[text]][:1]
-    assert sentences(asked(page, "why-near")) == [text, wrong, *nearest]
-
-
-@pytest.mark.whole
 def test_markup_in_a_sentence_is_text(opened: Opened) -> None:
     page = opened("pairs_page", corpus="your own file", view="One anchor", vectors="SIF")
     fine(with_file(page, HOSTILE.encode()))
