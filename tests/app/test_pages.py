@@ -44,8 +44,8 @@ PAIRS = {"vectors": "TF-IDF", "miner": "every pair"}
 LP = {"base": "LSA", "most": "100"}
 OWN = {"corpus": "your own file"}
 VIEWS = [  # page, what stands in its address, its pictures
-    ("film_page", FILM | {"part": "Rows"}, 3),
     ("film_page", FILM | {"part": "Two sentences"}, 2),
+    ("film_page", FILM | {"part": "Rows"}, 3),
     ("film_page", FILM | {"part": "Mutual neighbours"}, 1),
     ("pairs_page", PAIRS | {"view": "The batch"}, 3),
     ("pairs_page", PAIRS | {"view": "One anchor"}, 1),
@@ -319,6 +319,7 @@ def test_a_run_moves_over_its_epochs_until_it_is_deleted(opened_on: Opened, run:
 # --- FILM rows ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.whole
 def test_rows_come_by_strength_and_varimax_turns_them(opened: Opened) -> None:
     page = fine(opened("film_page", **FILM).run())
     words, strengths = 0, 2
