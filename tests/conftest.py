@@ -6,13 +6,14 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from labkit.corpora.table import Embedded
+from labkit.corpora.table import CORPORA, EMBEDDED
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -37,7 +38,8 @@ def published_data() -> Path:
 def corpora_are_read_once() -> Iterator[None]:
     """An embedded corpus never changes, and a hundred tests take theirs from one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Embedded, "load", cache(Embedded.load))
+        for name in EMBEDDED:
+            patch.setitem(CORPORA, name, replace(CORPORA[name], load=cache(CORPORA[name].load)))
         yield
 
 
