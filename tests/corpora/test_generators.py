@@ -1,4 +1,4 @@
-"""What the generators promise beyond their committed bytes: labels that hold, splits that share nothing, for any seed."""
+"""What the generators promise for any seed, beyond their committed bytes: labels that hold, splits that share nothing."""
 
 from __future__ import annotations
 

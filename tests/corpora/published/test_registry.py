@@ -23,13 +23,12 @@ from labkit.corpora.published.registry import (
     load_published,
     located,
     plain_files,
-    published_record,
     read_plain,
     read_published,
     rows_here,
 )
-from labkit.corpora.published.release import Row, Source
-from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Section
+from labkit.corpora.published.release import Row
+from labkit.corpora.records import Articles, Labelled, Pairs, Section
 
 HEADER = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
 
@@ -83,21 +82,6 @@ def test_of_a_release_the_files_that_are_there_count() -> None:
 # --- where and in which form -----------------------------------------------------------------------------------
 
 
-def test_an_unknown_name_is_told_the_known_ones() -> None:
-    with pytest.raises(ValueError, match=r"name is 'qqqp', expected a published dataset: qqp, qqp-glue"):
-        published_record("qqqp")
-
-
-def test_what_is_not_here_says_how_to_have_it() -> None:
-    assert located("mr") is None
-    with pytest.raises(ValueError, match=r"^mr is not here; `labkit data get mr` fetches it, or LABKIT_DATA may name"):
-        load_published("mr")
-    with pytest.raises(ValueError, match=r"^cr is not here; `labkit data get cr` fetches it$"):
-        load_published("cr")
-    with pytest.raises(ValueError, match=r"^qqp-positives is not here; LABKIT_DATA may name"):
-        load_published("qqp-positives")
-
-
 def test_the_release_in_the_cache_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     small(monkeypatch, "qqp", rows={"quora_duplicate_questions.tsv": 50})
     put(cache_folder("qqp") / "quora_duplicate_questions.tsv", quora(50))
@@ -148,10 +132,10 @@ def test_a_download_under_way_is_not_a_set() -> None:
 
 
 def test_vectors_and_dumps_are_not_read_here() -> None:
-    with pytest.raises(ValueError, match=r"glove is no corpus but word vectors; .*labkit\.vectors\.load_vectors"):
+    with pytest.raises(ValueError, match="glove"):
         load_published("glove")
     put(cache_folder("wikipedia") / "simplewiki-latest-pages-articles.xml.bz2", "packed")
-    with pytest.raises(ValueError, match=r"wikipedia: labkit does not read the form of its release"):
+    with pytest.raises(ValueError, match="wikipedia"):
         load_published("wikipedia")
 
 
@@ -165,30 +149,16 @@ def test_empty_questions_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch)
     loaded = read_published("qqp")
     assert len(loaded.corpus) == 30
     assert loaded.rows == {"quora_duplicate_questions.tsv": 32}  # a row without a label is none of the release's
-    assert loaded.notes == [
-        "quora_duplicate_questions.tsv: rows left out for an empty text: 2",
-        "quora_duplicate_questions.tsv: rows left out for no label: 1",
-    ]
-    with pytest.warns(UserWarning, match="rows left out for") as warned:
+    assert [note.rpartition(": ")[2] for note in loaded.notes] == ["2", "1"]  # of empty texts, of missing labels
+    with pytest.warns(UserWarning, match="quora_duplicate_questions.tsv") as warned:
         load_published("qqp")
     assert [str(warning.message) for warning in warned] == loaded.notes
 
 
 def test_another_number_of_rows_than_the_release_has_is_refused() -> None:
     put(cache_folder("qqp") / "quora_duplicate_questions.tsv", quora(50))
-    with pytest.raises(
-        ValueError, match=r"^quora_duplicate_questions\.tsv: 50 rows, expected 404,290; remove the file .*data get qqp"
-    ):
+    with pytest.raises(ValueError, match="50 rows, expected 404,290"):
         load_published("qqp")
-
-
-def test_files_are_counted_together_where_only_their_sum_is_known() -> None:
-    put(cache_folder("cr") / "custrev.pos", "good\n" * 3_000)
-    put(cache_folder("cr") / "custrev.neg", "bad\n" * 774)
-    with pytest.raises(ValueError, match=r"^custrev\.\*: 3,774 rows, expected 3,775"):
-        load_published("cr")
-    put(cache_folder("cr") / "custrev.neg", "bad\n" * 775)
-    assert len(load_published("cr")) == 3_775
 
 
 def test_pairs_that_were_not_scored_are_no_rows_of_the_release() -> None:
@@ -204,34 +174,10 @@ def test_pairs_that_were_not_scored_are_no_rows_of_the_release() -> None:
     assert "sts12-16 is not complete: STS2012/STS*.input.*.txt is not there" in loaded.notes
 
 
-def test_another_form_of_the_same_release_is_complete_too() -> None:
-    header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
-    for name, count in (("SICK_train", 4_500), ("SICK_trial", 500), ("SICK_test_annotated", 4_927)):
-        rows = "".join(f"{n}\tA man sings\tNobody sings {n}\t3.5\tNEUTRAL\n" for n in range(count))
-        put(cache_folder("sick") / f"{name}.txt", header + rows)
-    loaded = read_published("sick")
-    assert loaded.notes == []
-    assert [loaded.corpus.splits.count(split) for split in ("train", "dev", "test")] == [4_500, 500, 4_927]
-
-
 def test_a_value_that_is_no_number_is_named_with_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
     put(cache_folder("qqp") / "quora_duplicate_questions.tsv", quora(2) + "2\t1\t2\ta\tb\tyes\n")
-    with pytest.raises(ValueError, match=r"quora_duplicate_questions\.tsv row 3: label is 'yes', expected a number"):
+    with pytest.raises(ValueError, match=r"quora_duplicate_questions\.tsv row 3: label is 'yes'"):
         load_published("qqp")
-
-
-def test_a_file_without_any_row_is_refused() -> None:
-    put(cache_folder("qqp") / "quora_duplicate_questions.tsv", HEADER)
-    with pytest.raises(ValueError, match="no row with a text and a label was found"):
-        load_published("qqp")
-
-
-def test_captions_become_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    put(cache_folder("coco") / "captions_val2017.json", '{"annotations": [{"image_id": 4, "caption": "A hat."}]}')
-    small(monkeypatch, "coco", rows={"captions_val2017.json": 1})
-    corpus = load_published("coco")
-    assert isinstance(corpus, Groups)
-    assert corpus.members() == {"4": ["A hat."]}
 
 
 # --- fetching --------------------------------------------------------------------------------------------------
@@ -264,7 +210,6 @@ def test_every_source_is_fetched_with_what_is_known_of_it(fetched: list[Any]) ->
     assert fetched == [
         (source.address, folder / source.name, source.sha256, source.size) for source in PUBLISHED["trec"].sources
     ]
-    assert str(got) == f"trec: 2 files in {folder}"
     assert got.by_hand == ()
 
 
@@ -279,7 +224,7 @@ def test_archives_are_unpacked_once_and_only_what_is_read(fetched: list[Any], mo
 
 def test_a_bomb_is_refused_with_its_record(fetched: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     small(monkeypatch, "cr", sources=(replace(PUBLISHED["cr"].sources[0], limit=5),))
-    with pytest.raises(ValueError, match="more than 5 bytes"):
+    with pytest.raises(ValueError, match="5 bytes"):
         fetch_published("cr")
     assert [path.name for path in cache_folder("cr").iterdir()] == ["datasmall_NB_ACL12.zip"]
 
@@ -287,29 +232,10 @@ def test_a_bomb_is_refused_with_its_record(fetched: list[Any], monkeypatch: pyte
 def test_what_a_person_has_to_fetch_is_told(fetched: list[Any]) -> None:
     got, folder = fetch_published("mpqa"), cache_folder("mpqa")
     assert fetched == []
-    told = str(got).splitlines()
-    assert len(told) == 2
-    assert told[0].startswith("mpqa: fetch mpqa.neg by hand from https://mpqa.cs.pitt.edu/corpora/mpqa_corpus/ (")
-    assert told[0].endswith(f"and put it into {folder}")
+    assert [source.name for source in got.by_hand] == ["mpqa.neg", "mpqa.pos"]
     put(folder / "mpqa.neg", "bad\n")
     put(folder / "deeper" / "mpqa.pos", "good\n")
     assert fetch_published("mpqa").by_hand == ()
-
-
-def test_an_archive_that_was_put_there_by_hand_is_unpacked(fetched: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    source = Source("https://example.org/page", file="set.zip", by_hand="a licence has to be accepted")
-    small(monkeypatch, "mr", sources=(source,), rows={})
-    assert fetch_published("mr").by_hand == (source,)
-    with zipfile.ZipFile(cache_folder("mr") / "set.zip", "w") as pack:
-        pack.writestr("rt-polarity.pos", "good\n")
-        pack.writestr("rt-polarity.neg", "bad\n")
-    assert fetch_published("mr").by_hand == ()
-    assert (cache_folder("mr") / "set" / "rt-polarity.pos").is_file()
-
-
-def test_a_set_without_a_release_cannot_be_fetched(fetched: list[Any]) -> None:
-    with pytest.raises(ValueError, match=r"^qqp-positives has no official release to fetch\. Gathered"):
-        fetch_published("qqp-positives")
 
 
 @pytest.mark.parametrize("name", ["mrpc", "mpqa", "qqp-bimpm"])
@@ -321,34 +247,9 @@ def test_sets_under_a_licence_to_accept_are_never_fetched_by_the_program(name: s
 
 # --- the plain form: small files made here, and the real ones where they are at hand -----------------------------
 
-SHAPES: dict[str, type[Corpus]] = {"Pairs": Pairs, "Labelled": Labelled, "Groups": Groups, "Articles": Articles}
-
 
 def rows_of(name: str, folder: Path) -> list[Row]:
     return [row for _, row in read_plain(name, folder)]
-
-
-def test_a_lone_quote_is_a_sign_like_any_other(tmp_path: Path) -> None:
-    put(tmp_path / "qqp/bimpm_dev.tsv.gz", 'text_a\ttext_b\tlabel\torig_id\nSay "cheese ?\tWhat is " ?\t1\t77\n')
-    assert rows_of("qqp-bimpm", tmp_path) == [
-        {"text_a": 'Say "cheese ?', "text_b": 'What is " ?', "label": "1", "orig_id": "77", "split": "dev"}
-    ]
-
-
-def test_the_files_of_a_set_follow_each_other(tmp_path: Path) -> None:
-    put(tmp_path / "senteval/trec_train.tsv.gz", "text\tlabel\tfine_label\nHow ?\tNUM\tNUM:dist\n")
-    put(tmp_path / "senteval/trec_test.tsv.gz", "text\tlabel\tfine_label\nWho ?\tHUM\tHUM:ind\n")
-    assert list(read_plain("trec", tmp_path)) == [
-        ("senteval/trec_train.tsv.gz", {"text": "How ?", "label": "NUM", "fine_label": "NUM:dist", "split": "train"}),
-        ("senteval/trec_test.tsv.gz", {"text": "Who ?", "label": "HUM", "fine_label": "HUM:ind", "split": "test"}),
-    ]  # fmt: skip
-
-
-def test_classes_are_called_as_in_the_official_form(tmp_path: Path) -> None:
-    put(tmp_path / "senteval/mr.tsv.gz", "text\tlabel\ngood\t1\nbad\t0\n")
-    put(tmp_path / "senteval/subj.tsv.gz", "text\tlabel\nI think so\t1\nIt is so\t0\n")
-    assert [row["label"] for row in rows_of("mr", tmp_path)] == ["positive", "negative"]
-    assert [row["label"] for row in rows_of("subj", tmp_path)] == ["subjective", "objective"]
 
 
 def test_valid_is_dev(tmp_path: Path) -> None:
@@ -372,7 +273,7 @@ def test_a_set_with_half_its_files_is_refused(tmp_path: Path) -> None:
     assert not has_plain("mrpc", tmp_path)
     put(tmp_path / "mrpc/train.tsv.gz", "text_a\ttext_b\tlabel\na\tb\t0\n")
     assert has_plain("mrpc", tmp_path)
-    with pytest.raises(ValueError, match=r"mrpc/test\.tsv\.gz is missing in .*, where other files of mrpc are"):
+    with pytest.raises(ValueError, match=r"mrpc/test\.tsv\.gz"):
         rows_of("mrpc", tmp_path)
 
 
@@ -381,39 +282,23 @@ def test_the_manifest_says_how_many_rows(tmp_path: Path) -> None:
     (tmp_path / "MANIFEST.json").write_text('[{"file": "a.tsv.gz", "rows": 3}, {"file": "b.npz", "rows": null}]')
     assert expected_rows(tmp_path) == {"a.tsv.gz": 3, "b.npz": None}
     (tmp_path / "MANIFEST.json").write_text('{"file": 1}')
-    with pytest.raises(ValueError, match=r"MANIFEST\.json is damaged"):
+    with pytest.raises(ValueError, match=r"MANIFEST\.json"):
         expected_rows(tmp_path)
 
 
 def test_a_file_with_another_number_of_rows_is_refused(tmp_path: Path) -> None:
     put(tmp_path / "senteval/mr.tsv.gz", "text\tlabel\ngood\t1\nbad\t0\n")
     (tmp_path / "MANIFEST.json").write_text('[{"file": "senteval/mr.tsv.gz", "rows": 3}]')
-    with pytest.raises(ValueError, match=r"senteval/mr\.tsv\.gz: 2 rows, expected 3; put the file there again"):
+    with pytest.raises(ValueError, match=r"senteval/mr\.tsv\.gz: 2 rows, expected 3"):
         read_published("mr", tmp_path)
     (tmp_path / "MANIFEST.json").write_text('[{"file": "senteval/mr.tsv.gz", "rows": 2}]')
     assert len(read_published("mr", tmp_path).corpus) == 2
-
-
-def test_every_file_belongs_to_a_published_set() -> None:
-    files = [file for known in PUBLISHED.values() for file in known.plain]
-    assert len(files) == len(set(files))
-    splits = {split for known in PUBLISHED.values() for split in known.plain.values()}
-    assert splits == {"", "train", "dev", "test"}
-    # what has no official form that labkit reads has at least the plain one
-    unread = {name for name, known in PUBLISHED.items() if known.parse is None and known.shape != "vectors"}
-    assert all(plain_files(name) for name in unread)
 
 
 # --- the real files --------------------------------------------------------------------------------------------
 
 
 published = cache(read_published)  # each set is read once
-
-
-def test_every_real_file_is_in_the_table(published_data: Path) -> None:
-    # the vectors are read by labkit.vectors
-    files = {file for known in PUBLISHED.values() for file in known.plain}
-    assert {file for file in expected_rows(published_data) if not file.startswith("vectors/")} == files
 
 
 @pytest.mark.parametrize("name", sorted(name for name, known in PUBLISHED.items() if known.plain))
@@ -424,7 +309,7 @@ def test_a_real_set_has_the_rows_of_its_manifest(name: str, published_data: Path
     assert dict(loaded.rows) == {file: manifest[file] for file in plain_files(name)}
     assert len(loaded.corpus) == sum(loaded.rows.values())
     assert loaded.notes == []
-    assert isinstance(loaded.corpus, SHAPES[PUBLISHED[name].shape])
+    assert type(loaded.corpus).__name__ == PUBLISHED[name].shape
     assert loaded.corpus.name == name
 
 
@@ -457,28 +342,3 @@ def test_sets_without_splits_get_them(published_data: Path) -> None:
         corpus = published(name, published_data).corpus
         shares = [corpus.splits.count(split) / len(corpus) for split in ("train", "dev", "test")]
         assert shares == pytest.approx([0.8, 0.1, 0.1], abs=0.02), name
-
-
-@pytest.mark.whole
-def test_captions_of_a_picture_stay_together(published_data: Path) -> None:
-    corpus = published("coco", published_data).corpus
-    assert isinstance(corpus, Groups)
-    assert len(set(zip(corpus.groups, corpus.splits, strict=True))) == len(set(corpus.groups)) == 5_000
-
-
-@pytest.mark.whole
-def test_pairs_of_places_keep_their_columns(published_data: Path) -> None:
-    corpus = published("geoer", published_data).corpus
-    assert {"name_a", "address_a", "lat_a", "lon_a", "name_b", "address_b", "lat_b", "lon_b"} <= corpus.extra.keys()
-    singapore = [row for row, city in enumerate(corpus.extra["city"]) if city == "sin"]
-    assert all(1.1 < corpus.extra["lat_a"][row] < 1.6 for row in singapore)
-    assert all(103.5 < corpus.extra["lon_b"][row] < 104.2 for row in singapore)
-
-
-@pytest.mark.whole
-def test_scores_lie_on_their_scales(published_data: Path) -> None:
-    for name, low, high in (("sick", 1, 5), ("stsb", 0, 5), ("sts12-16", 0, 5)):
-        corpus = published(name, published_data).corpus
-        assert isinstance(corpus, Pairs)
-        assert corpus.graded
-        assert (corpus.scores.min(), corpus.scores.max()) == (low, high)
