@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.stats import ortho_group
 from sklearn import manifold
 from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
@@ -28,7 +26,6 @@ from labkit.evaluation import (
 )
 from labkit.evaluation.classes import OUTLIER, hdbscan, separation
 
-FIGURES = ("mi", "ami", "nmi", "ri", "ari", "purity")
 labellings = st.integers(2, 30).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2))
 
 
@@ -63,17 +60,6 @@ def test_as_counted_by_hand(pair):
         assert getattr(found, name) == pytest.approx(value, abs=1e-9), name
 
 
-@given(labellings, st.randoms(use_true_random=False))
-def test_order_and_names_do_not_matter(pair, random):
-    truth, found = pair
-    rows = list(range(len(truth)))
-    random.shuffle(rows)
-    renamed = clustering_agreement([f"class {truth[row]}" for row in rows], [-found[row] / 2 for row in rows])
-    plain = clustering_agreement(*pair)
-    for name in FIGURES:
-        assert getattr(renamed, name) == pytest.approx(getattr(plain, name), abs=1e-9), name
-
-
 def test_perfect_and_useless():
     perfect = clustering_agreement(list("aabbcc"), [2, 2, 0, 0, 1, 1])
     assert (perfect.mi, perfect.purity) == (pytest.approx(np.log(3)), 1)
@@ -86,12 +72,6 @@ def test_perfect_and_useless():
     assert "nats" in str(perfect)
 
 
-def test_chance_gets_no_ami():
-    random = np.random.default_rng(0)
-    figures = [clustering_agreement(random.integers(0, 5, 60), random.integers(0, 8, 60)).ami for _ in range(200)]
-    assert abs(np.mean(figures)) < 0.01
-
-
 def test_kmeans_finds_blobs_and_follows_its_seed():
     rows, truth = make_blobs(200, centers=4, n_features=5, cluster_std=0.3, random_state=1)
     labels = kmeans(rows, 4, seed=0, restarts=5)
@@ -100,22 +80,6 @@ def test_kmeans_finds_blobs_and_follows_its_seed():
     np.testing.assert_array_equal(labels, kmeans(rows, 4, seed=0, restarts=5))
     noise = np.random.default_rng(0).standard_normal((300, 10))
     assert (kmeans(noise, 8, seed=0, restarts=1) != kmeans(noise, 8, seed=1, restarts=1)).any()
-
-
-def test_more_restarts_are_never_worse():
-    noise = np.random.default_rng(1).standard_normal((200, 8))
-
-    def inertia(labels):
-        return sum(((noise[labels == c] - noise[labels == c].mean(axis=0)) ** 2).sum() for c in range(10))
-
-    assert inertia(kmeans(noise, 10, seed=3, restarts=20)) < inertia(kmeans(noise, 10, seed=3, restarts=1))
-
-
-@pytest.mark.parametrize("size", [1e150, 1e300, 1e-200, 1e-300])
-def test_clusters_of_rows_of_any_size(size):
-    rows = make_blobs(90, 4, centers=3, random_state=0)[0]
-    expected = kmeans(rows, 3, seed=0, restarts=2)
-    np.testing.assert_array_equal(kmeans(size * rows, 3, seed=0, restarts=2), expected)
 
 
 # --- geometry --------------------------------------------------------------------------------------------------------
@@ -156,16 +120,6 @@ def test_classes_that_are_points():
     assert inter_intra([[0.1], [0.1], [0.1], [0.7]], [0, 0, 0, 1]).ratio == np.inf
 
 
-@settings(max_examples=30)
-@given(st.integers(0, 10**6))
-def test_order_rotation_shift_and_scale(seed):
-    random = np.random.default_rng(seed)
-    rows, labels, order = random.standard_normal((40, 5)), np.arange(40) % 6, random.permutation(40)
-    turned = 3 * rows[order] @ ortho_group.rvs(5, random_state=seed) + 2
-    found, again = inter_intra(rows, labels), inter_intra(turned, labels[order])
-    assert (again.inter, again.intra, again.ratio) == pytest.approx((3 * found.inter, 3 * found.intra, found.ratio))
-
-
 @pytest.mark.parametrize("k", [1, 5, 20])
 @pytest.mark.parametrize("n", [43, 200])
 def test_trustworthiness_as_scikit_learn(n, k):
@@ -199,12 +153,6 @@ def test_blocks_do_not_show(monkeypatch):
     monkeypatch.setattr(geometry, "BLOCK", 1200)
     monkeypatch.setattr(neighbours.blocks, "__defaults__", (100,))
     assert (trustworthiness(rows, picture), inter_intra(rows, np.arange(70) % 7)) == whole
-
-
-def test_a_picture_in_the_same_order_is_trusted():
-    rows = np.random.default_rng(1).standard_normal((60, 3))
-    assert trustworthiness(rows, rows) == 1
-    assert trustworthiness(rows, 5 * rows @ ortho_group.rvs(3, random_state=0) - 7) == 1
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -268,27 +216,6 @@ def test_of_more_classes_a_sample_asks_and_it_is_always_the_same():
     assert found.inter == pytest.approx(gaps.min(axis=1)[asking].mean())
 
 
-def test_float32_rows_are_measured_in_float64():
-    rows, labels = np.random.default_rng(5).standard_normal((80, 6)).astype(np.float32), np.arange(80) % 9
-    assert inter_intra(rows, labels) == inter_intra(rows.astype(np.float64), labels)
-    assert inter_intra(1e30 * rows, labels).ratio == pytest.approx(inter_intra(rows, labels).ratio)
-
-
-def test_thousands_of_classes_and_words_take_little_memory():
-    """Dense centres of these would take a gigabyte, and those of 7,615 places 12."""
-    random = np.random.default_rng(0)
-    columns = np.stack([np.zeros(2400, int), *random.integers(1, 2**17, (9, 2400))]).T
-    rows = sparse.csr_array((random.random(24_000), (np.arange(2400).repeat(10), columns.ravel())), (2400, 2**17))
-    inter_intra(rows[:20], np.arange(20) // 2)  # what is imported on the way
-    tracemalloc.start()
-    try:
-        found = inter_intra(rows, np.arange(2400) // 2)
-        assert tracemalloc.get_traced_memory()[1] < 200e6
-    finally:
-        tracemalloc.stop()
-    assert 0 < found.intra < found.inter
-
-
 # --- separation ------------------------------------------------------------------------------------------------------
 
 
@@ -342,14 +269,6 @@ def test_what_is_not_defined_is_nan() -> None:
     assert math.isnan(alone.silhouette)
     with pytest.raises(ValueError, match="labels has 2 rows, expected 3"):
         separation([[0.0], [1], [2]], ["a", "b"])
-
-
-@pytest.mark.parametrize("size", [1e150, 1e300, 1e-200, 1e-300])
-def test_rows_of_any_size(size: float) -> None:
-    random = np.random.default_rng(0)
-    rows, labels = random.normal(size=(60, 4)), random.integers(0, 3, 60)
-    plain, found = separation(rows, labels), separation(size * rows, labels)
-    assert (found.ratio, found.silhouette, found.hit) == pytest.approx((plain.ratio, plain.silhouette, plain.hit))
 
 
 # --- logistic regression -----------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -167,13 +166,6 @@ def test_a_query_that_is_no_number_is_named(tmp_path: Path, small: None) -> None
         write_neighbours(base, tmp_path / "out", queries=tmp_path / "queries.npy")
 
 
-def test_without_faiss_one_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(ValueError, match=r"^faiss is not installed, and the index faiss needs it"):
-        write_neighbours(saved(tmp_path / "base.npy"), tmp_path / "out", index="faiss")
-    assert not (tmp_path / "out").exists()
-
-
 class TestTheIndex:
     @pytest.fixture(autouse=True)
     def installed(self) -> None:
@@ -191,18 +183,6 @@ class TestTheIndex:
         np.testing.assert_array_equal(near, wanted)
         np.testing.assert_allclose(cosines, far, atol=2e-6)
         assert (manifest.further["recall"], manifest.further["recalled"]) == (1.0, 1000)
-
-    def test_where_its_lists_hold_too_few_the_answer_is_exact(
-        self, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        base = saved(tmp_path / "base.npy", 1000)
-        for name, value in (("LEARNED_FROM", 20), ("LOOKED_THROUGH", 1)):
-            monkeypatch.setattr(neighbour_shards, name, value)
-        neighbour_shards._opened_index.cache_clear()
-        _, near, cosines = answers(write_neighbours(base, tmp_path / "out", index="faiss", count=200))
-        wanted, far = brute(np.load(base), np.load(base), 200, themselves=True)
-        assert (near == wanted).mean() > 0.999
-        np.testing.assert_allclose(cosines, far, atol=2e-6)
 
     def test_what_it_misses_is_measured(self, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
         base = saved(tmp_path / "base.npy", 1000)

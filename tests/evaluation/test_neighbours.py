@@ -48,14 +48,6 @@ def test_as_plain_loops(kind, k):
     np.testing.assert_allclose(distances, wanted_distances, rtol=1e-9)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 40, 700, 1601])
-def test_every_size_and_every_k(n):
-    random = np.random.default_rng(n)
-    base = random.standard_normal((n, 3))
-    for k in {1, n // 2 or 1, n}:
-        np.testing.assert_array_equal(nearest(base[:20], base, k)[0], brute(base[:20], base, k)[0])
-
-
 def test_blocks_do_not_show(monkeypatch):
     queries, base = clouds("plain", np.random.default_rng(2))
     whole = nearest(queries, base, 4)
@@ -164,15 +156,6 @@ def test_movement_as_sets_of_a_brute_search(kind, monkeypatch):
     assert (done[0][0], done[-1][:2]) == (0, (600, 600))
 
 
-def test_nothing_moves_where_two_spaces_are_alike():
-    rows = np.random.default_rng(0).standard_normal((60, 4))
-    assert not neighbours.movement(rows, 3 * rows @ np.eye(4)[::-1]).change.any()
-    with pytest.raises(ValueError, match="after has 59 rows, expected 60 like before"):
-        neighbours.movement(rows, rows[1:])
-    with pytest.raises(ValueError, match="k is 60, expected a whole number from 1 to 59"):
-        neighbours.movement(rows, rows, 60)
-
-
 def test_the_class_of_most_neighbours_is_of_equals_the_nearest():
     codes = np.array([0, 0, 1, 1, 2])
     near = np.array([[2, 0, 1], [2, 0, 4], [4, 2, 0], [0, 2, 3]])
@@ -196,12 +179,3 @@ def test_what_moved_together_by_hand():
         "row": 3, "changed": 0.5, "class": "money", "sentence": "d",
         "neighbours before": "money 3", "neighbours after": "hardware 2, money 1",
     }  # fmt: skip
-
-
-def test_large_groups_go_before_groups_that_changed_more():
-    labels = list("aaabbbccc")
-    before = np.repeat([[0], [3], [6]], 3, axis=0)
-    after = np.array([[3], [3], [3], [6], [3], [3], [6], [6], [6]])
-    change = np.array([0.5, 0.5, 0.5, 1, 0, 0, 0, 0, 0])  # 3 · 0.5 against 1 · 1
-    groups = neighbours.moved_together(neighbours.Movement(before, after, change), labels)
-    assert [str(group) for group in groups] == ["3 from a moved to b", "1 from b moved to c"]

@@ -15,7 +15,6 @@ from labkit.evaluation.classes import OUTLIER
 from labkit.evaluation.neighbours import sampled
 from labkit.evaluation.regions import (
     LEAST,
-    LETTERS,
     RARE,
     class_tf_idf,
     counted_words,
@@ -106,16 +105,6 @@ def test_regions_are_classes_or_clusters_of_the_picture() -> None:
     fine = regions(counted, points, ["vehicles"] * 60 + ["nature"] * 60, fine=True)
     assert len(fine.names) == 12
     assert max(fine.codes) == 11
-
-
-def test_regions_of_few_points_on_one_spot_and_of_long_words() -> None:
-    long = "x" * (LETTERS + 1)
-    found = regions(counted_words(["cat " * 9, "dog " * 9, "dog"]), np.zeros((3, 2)))
-    assert (found.codes.tolist(), found.names) == ([0, 0, 0], ("",))
-    found = regions(counted_words([f"{long} " * 40 + "cat " * 40, "dog " * 40]), np.array([[0, 0], [1, 1.0]]))
-    assert sorted(found.names) == ["cat", "dog"]  # none is cut: what does not fit is left out
-    with pytest.raises(ValueError, match="points has 1 rows, expected 2"):
-        regions(counted_words(["a", "b"]), np.zeros((1, 2)))
 
 
 def test_a_map_has_words_for_the_whole_and_from_close_by(monkeypatch: pytest.MonkeyPatch) -> None:
