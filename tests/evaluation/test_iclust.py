@@ -30,8 +30,7 @@ def bundles(random, classes=4, members=15, noise=0.15):
     return unit(np.eye(classes, 8)[truth] + noise * random.standard_normal((len(truth), 8))), truth
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize(("seed", "k"), [(0, 1), (1, 2), (2, 3)])
 def test_the_best_of_all_partitions(seed, k):
     random = np.random.default_rng(seed)
     noise = random.standard_normal((8, 8))
@@ -61,7 +60,7 @@ def hartigan(rows, labels, k, random):
     return labels
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_with_cosines_it_is_hartigans_k_means_on_unit_vectors(seed):
     """From the same start in the same order: the same partition, and so the same objective."""
     random = np.random.default_rng(seed)
@@ -74,7 +73,7 @@ def test_with_cosines_it_is_hartigans_k_means_on_unit_vectors(seed):
 
 def unit_problems():
     """(seed, k, unit rows), every other one with clusters."""
-    for seed in range(40):
+    for seed in range(8):
         random = np.random.default_rng(seed)
         n, k, d = (int(random.integers(*bounds)) for bounds in ((20, 90), (3, 12), (3, 40)))
         centres = 2 * random.standard_normal((k, d)) * (seed % 2)
@@ -107,7 +106,7 @@ def test_starts_are_far_apart():
         assert set(far_apart(alike, 7, np.random.default_rng(0))) == set(range(7))
 
 
-@pytest.mark.parametrize("temperature", [0.02, 0.1, 0.3])
+@pytest.mark.parametrize("temperature", [0.02, 0.3])
 def test_memberships_are_the_fixed_point(temperature):
     rows, _ = bundles(np.random.default_rng(2), noise=0.5)
     s = rows @ rows.T

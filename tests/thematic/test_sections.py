@@ -80,7 +80,7 @@ def test_what_k_means_found_before_is_taken_as_it_is() -> None:
 def test_as_the_functions_themselves() -> None:
     told = sectioned(article())
     vectors = np.random.default_rng(1).standard_normal((20, 6))
-    found = themes(told, sparse.csr_matrix(vectors), temperature=0.1, seed=4, restarts=2, warm_restarts=1)
+    found = themes(told, sparse.csr_matrix(vectors), temperature=0.1, seed=4, restarts=2, warm_restarts=2)
     k, rows = len(told.sections), unit(vectors)
     by_means = clustering_agreement(told.truth, kmeans(rows, k, seed=4, restarts=2))
     by_cosines = clustering_agreement(told.truth, iclust(rows @ rows.T, k, temperature=0.1, seed=4, restarts=2))
