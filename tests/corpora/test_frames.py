@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -250,10 +249,3 @@ def test_bad_input_is_refused_by_row_and_column(name: str) -> None:
     make, words = BAD[name]
     with pytest.raises(ValueError, match=words):
         make()
-
-
-@pytest.mark.parametrize(("name", "there"), [("polars", to_polars), ("datasets", to_dataset)])
-def test_a_missing_package_is_named(name: str, there: Callable[[Corpus], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ValueError, match=f"pip install {name}"):
-        there(Labelled(["a", "b"], ["x", "y"]))

@@ -21,8 +21,6 @@ from labkit.corpora.hard_negatives import (
     with_truth,
 )
 from labkit.corpora.table import EMBEDDED
-from labkit.evaluation import neighbours
-from labkit.methods import METHODS
 from labkit.text import normalise
 
 
@@ -91,13 +89,6 @@ def test_no_negative_of_the_same_class_nor_another_spelling_nor_twice() -> None:
     two = Pairs(["a", "a", "n", "m"], ["p", "q", "k", "l"], [1, 1, 0, 0], splits="train")
     twice = named(mine_negatives(np.random.default_rng(1).normal(size=(7, 3)), two, count=3, ranks=(0, 4)))
     assert len({(anchor, negative) for anchor, _, negative in twice}) == len(twice) == 4  # of n, k, m, l each once
-
-
-def test_a_search_that_would_take_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(neighbours, "MOMENT", 0)
-    monkeypatch.setattr(neighbours, "LONGEST", 0)
-    with pytest.raises(ValueError, match="mine in a part"):
-        mine_negatives(ROWS, HAND)
 
 
 def corpora() -> list[Corpus]:
@@ -297,16 +288,3 @@ def test_the_truth_is_known_for_generated_corpora() -> None:
     impostor = Pairs(["a"], ["b"], [1], name="questions", splits="train")
     with pytest.raises(ValueError, match="questions"):
         with_truth(impostor)
-
-
-def test_margin_and_guide_lower_the_share_of_false_negatives() -> None:
-    corpus, meanings = with_truth(load("places"))
-    sif, words = METHODS["sif"](), METHODS["tfidf"]()
-    sif.fit(corpus)
-    words.fit(corpus)
-    plain, guided = (
-        false_shares(mine_negatives(sif, corpus, count=50, guide=guide), meanings) for guide in (None, words)
-    )
-    assert guided.by_margin[0] < 0.8 * plain.by_margin[0]  # without a margin
-    assert plain.by_margin[20] < 0.5 * plain.by_margin[0]
-    assert plain.by_rank[0] > 5 * plain.by_rank[5]

@@ -12,9 +12,7 @@ import pytest
 
 from labkit.corpora.repeats import write_distinct
 from labkit.corpora.shards import read_shards
-from labkit.executors import Local
 from labkit.text import normalise
-from tests.killing import killed_until_done
 
 RANDOM = random.Random(0)
 ROWS = [
@@ -33,10 +31,6 @@ def first_of(rows: list[dict[str, Any]], key: Any) -> list[dict[str, Any]]:
     for row in rows:
         first.setdefault(key(row), row)
     return list(first.values())
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize(("size", "plain"), [(20, False), (20, True), (10_000, True)])
@@ -65,23 +59,6 @@ def test_the_texts_of_several_columns(tmp_path: Path) -> None:
     manifest = write_distinct([written(tmp_path / "t.parquet", rows)], tmp_path / "out", columns=["a", "b"], size=1)
     assert list(read_shards(manifest)) == [{"text": "x"}, {"text": "y"}, {"text": "z"}]
     assert (manifest.further["read"], manifest.further["repeats"]) == (6, 3)
-
-
-@pytest.mark.whole
-def test_the_same_bytes_from_two_processes(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.parquet")
-    write_distinct([path], tmp_path / "one", size=50)
-    write_distinct([path], tmp_path / "two", size=50, executor=Local(2))
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
-
-
-@pytest.mark.whole
-def test_killed_at_any_moment_it_resumes(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.parquet", [{"text": f"{n % 900}", "number": n} for n in range(3000)])
-    write_distinct([path], tmp_path / "one", size=10)
-    script = f"from labkit.corpora.repeats import write_distinct\nwrite_distinct([{str(path)!r}], 'out', size=10)"
-    assert killed_until_done(script, tmp_path, tmp_path / "out", more=200) >= 2
-    assert contents(tmp_path / "one") == contents(tmp_path / "out")
 
 
 def test_bad_sources_and_columns_are_refused(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -149,35 +148,6 @@ def test_a_worker_with_other_versions_is_refused(tmp_path: Path, monkeypatch: py
             lambda *names: {each: "0.9" if each == package else version for each, version in here(*names).items()},
         )
         with pytest.raises(ValueError, match=rf"{package} 0.9"):
-            making.run(numbers, TASKS, Local(1))
-
-
-def test_a_stop_before_the_manifest_is_written_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Making(tmp_path / "out", PLANNED) as making, monkeypatch.context() as patch:
-        making.run(numbers, TASKS, Local(1))
-        patch.setattr(shards, "write_text", lambda *_: signal.raise_signal(signal.SIGINT))
-        with pytest.raises(KeyboardInterrupt):
-            making.finish(len(TASKS), letters=6)
-    calls.clear()
-    assert made(tmp_path / "out").rows == 6
-    assert calls == []
-
-
-def test_no_manifest_while_a_shard_is_missing_and_progress_counts_what_is_there(tmp_path: Path) -> None:
-    told: list[tuple[int, int | None]] = []
-    with Making(tmp_path / "out", PLANNED) as making:
-        making.run(numbers, {0: "abc"}, Local(1))
-        with pytest.raises(KeyError):
-            making.finish(len(TASKS))
-        assert not is_shards(tmp_path / "out")
-        making.run(numbers, TASKS, Local(1), progress=lambda done, total, _: told.append((done, total)))
-    assert told == [(2, 3), (3, 3)]
-
-
-def test_a_worker_that_writes_elsewhere_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Making(tmp_path / "out", PLANNED) as making:
-        monkeypatch.setattr(shards, "_work", lambda call, folder, plan, given: given[0])
-        with pytest.raises(ValueError, match="part-00000.parquet"):
             making.run(numbers, TASKS, Local(1))
 
 

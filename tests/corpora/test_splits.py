@@ -104,6 +104,7 @@ def test_a_text_of_two_classes_is_in_one_split() -> None:
     assert Labelled(small, ["y"] * 20).sizes == {"train": 16, "dev": 2, "test": 2}
     made = Labelled([*texts, *small], ["x"] * 200 + ["y"] * 20)
     assert made.splits == ("test",) * 20 + ("dev",) * 20 + ("train",) * 180
+    assert Labelled([*small, *texts], ["y"] * 20 + ["x"] * 200).splits == ("train",) * 20 + made.splits[:200]
 
 
 def test_groups_with_a_sentence_in_common_are_in_one_split() -> None:

@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.corpora import Triplets, load, shards, streamed
-from labkit.corpora.files import read_corpus
 from labkit.corpora.shards import MANIFEST, Making, manifest_of, write_parquet
 from labkit.corpora.streamed import Lanes, Streamed
 from labkit.executors import Local
@@ -186,17 +185,6 @@ def test_shards_come_in_a_drawn_order_and_no_two_windows_are_shuffled_alike(
     assert len(within) == 16
 
 
-def test_lanes_share_no_shard(tmp_path: Path) -> None:
-    corpus = folder_of(tmp_path / "out", [20] * 8)
-    order = Lanes(corpus, lanes=4, size=32, run=4, seed=0)
-    seen = [
-        {anchor.partition("/")[0] for number in range(len(order)) for anchor in order[number].rows(lane)[0]}
-        for lane in range(4)
-    ]
-    assert [len(names) for names in seen] == [2, 2, 2, 2]
-    assert len(set().union(*seen)) == 8
-
-
 def test_all_lanes_together_hold_few_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = folder_of(tmp_path / "out", [320] * 4)
     monkeypatch.setattr(streamed, "WINDOWS", 8)
@@ -210,13 +198,6 @@ def test_all_lanes_together_hold_few_groups(tmp_path: Path, monkeypatch: pytest.
         of_batch(order, number)
     assert len(opened) == 4 * 20  # each group once: no batch opens again what an earlier one had
     assert all(lane._opened.cache_info().currsize == 1 for lane in order._lanes)  # the windows in hand
-
-
-def test_batches_by_slice_and_out_of_range(tmp_path: Path) -> None:
-    order = Lanes(folder_of(tmp_path / "out", [40]), lanes=2, size=8, run=4, seed=0)
-    assert [share.number for share in order[1:3]] == [1, 2]
-    with pytest.raises(IndexError):
-        order[len(order)]
 
 
 @pytest.mark.parametrize("harm", ["rows", "groups", "gone", "column"])
@@ -235,9 +216,3 @@ def test_a_folder_unlike_its_manifest_is_refused(tmp_path: Path, harm: str) -> N
     order = Lanes(Streamed(manifest_of(tmp_path / "out")), lanes=1, size=8, run=4, seed=0)
     with pytest.raises(ValueError, match="part-00000.parquet"):
         list(map(partial(of_batch, order), range(len(order))))
-
-
-def test_rows_written_to_a_file_are_read_as_the_same_corpus(tmp_path: Path) -> None:
-    corpus = folder_of(tmp_path / "out", [30, 30])
-    write_parquet(corpus.rows(), tmp_path / "one.parquet")
-    assert list(read_corpus(tmp_path / "one.parquet").rows()) == list(corpus.rows())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tracemalloc
 from collections import defaultdict
 from itertools import islice
 from pathlib import Path
@@ -59,22 +58,6 @@ class TestEveryCorpus:
         block = card.split(BEGIN)[1].split(END)[0].strip()
         today = corpus_figures(embedded, embedded.load(), Difficulty("m", 0.1, 0.2, 0.3))
         assert block.split("How hard it is")[0] == today.split("How hard it is")[0]
-
-
-@pytest.mark.whole
-@pytest.mark.parametrize("name", ["questions", "places"])
-def test_memory_of_the_stream_is_flat(name: str) -> None:
-    stream = EMBEDDED[name].stream(rows=10**12)
-    _ = list(islice(stream, EMBEDDED[name].rows))  # word lists are read, caches are warm
-    tracemalloc.start()
-    for _ in islice(stream, 50):
-        pass
-    first = tracemalloc.get_traced_memory()[0]
-    for _ in islice(stream, 500):
-        pass
-    grown = tracemalloc.get_traced_memory()[0] - first
-    tracemalloc.stop()
-    assert grown < 100_000  # the rows themselves: more than 180,000
 
 
 ROWS_OF_ALL = """

@@ -113,10 +113,6 @@ def test_a_collapsed_encoder_does_not_look_good():
     assert (found.inter, found.intra, found.ratio) == (0, 0, 0)
 
 
-def test_classes_that_are_points():
-    assert inter_intra([[0.1], [0.1], [0.1], [0.7]], [0, 0, 0, 1]).ratio == np.inf
-
-
 @pytest.mark.parametrize(("n", "k"), [(43, 20), (200, 5)])
 def test_trustworthiness_as_scikit_learn(n, k):
     random = np.random.default_rng(n + k)
@@ -139,15 +135,6 @@ def test_trustworthiness_in_plain_loops_with_copies():
     excess = sum(max(0, ranks[i][j] - k) for i in range(n) for j in ranking(picture, i)[:k])
     wanted = 1 - 2 / (n * k * (2 * n - 3 * k - 1)) * excess
     assert trustworthiness(rows - [0.5, 0.25], picture, k) == pytest.approx(wanted)
-
-
-def test_blocks_do_not_show(monkeypatch):
-    random = np.random.default_rng(0)
-    rows, picture = random.standard_normal((70, 6)), random.standard_normal((70, 2))
-    whole = trustworthiness(rows, picture), inter_intra(rows, np.arange(70) % 7)
-    monkeypatch.setattr(geometry, "BLOCK", 1200)
-    monkeypatch.setattr(neighbours.blocks, "__defaults__", (100,))
-    assert (trustworthiness(rows, picture), inter_intra(rows, np.arange(70) % 7)) == whole
 
 
 @pytest.mark.parametrize(("size", "form"), [(1e300, np.asarray), (1e-300, sparse.csr_array)])

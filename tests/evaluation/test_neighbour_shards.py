@@ -13,7 +13,6 @@ from labkit.evaluation import neighbour_shards, neighbours
 from labkit.evaluation.neighbour_shards import write_neighbours
 from labkit.executors import Local
 from labkit.progress import collected
-from tests.killing import killed_until_done
 
 
 def saved(path: Path, rows: int = 400, *, seed: int = 0, dimension: int = 6, kind: str = "float32") -> Path:
@@ -110,19 +109,6 @@ def test_the_same_bytes_from_two_processes(tmp_path: Path) -> None:
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
-@pytest.mark.whole
-def test_killed_at_any_moment_it_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    base = saved(tmp_path / "base.npy")
-    monkeypatch.setattr(neighbour_shards, "ASKED", 2)
-    write_neighbours(base, tmp_path / "one")
-    script = (
-        "from labkit.evaluation import neighbour_shards\nneighbour_shards.ASKED = 2\n"
-        f"neighbour_shards.write_neighbours({str(base)!r}, 'out')"
-    )
-    assert killed_until_done(script, tmp_path, tmp_path / "out") >= 2
-    assert contents(tmp_path / "one") == contents(tmp_path / "out")
-
-
 def test_exact_neighbours_of_too_many_rows_are_refused_before_they_begin(
     tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,25 +122,6 @@ def test_exact_neighbours_of_too_many_rows_are_refused_before_they_begin(
     with collected() as notes:
         write_neighbours(base, tmp_path / "again", insist=True)
     assert "400 rows among 400" in notes[0]
-
-
-def test_what_is_there_already_is_no_part_of_the_time_it_takes(
-    tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    base, answered = saved(tmp_path / "base.npy"), neighbour_shards._answered
-
-    def stopped(task: Any, path: Path) -> Any:
-        if task.start:
-            raise KeyboardInterrupt
-        return answered(task, path)
-
-    monkeypatch.setattr(neighbour_shards, "_answered", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        write_neighbours(base, tmp_path / "out")
-    monkeypatch.setattr(neighbours, "MOMENT", 0)
-    monkeypatch.setattr(neighbours, "LONGEST", 0)
-    with pytest.raises(ValueError, match="267 rows among 400"):  # two thirds
-        write_neighbours(base, tmp_path / "out")
 
 
 def test_a_query_that_is_no_number_is_named(tmp_path: Path, small: None) -> None:

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 import pytest
 
 from labkit.corpora import Article, Articles, Section, Triplets, load, read_corpus
-from labkit.corpora.files import read_articles
+from labkit.corpora.files import read_articles, read_rows
 from labkit.corpora.shards import checked, manifest_of, read_parquet, read_shards
 from labkit.executors import Local
 from labkit.methods import METHODS
@@ -93,27 +93,6 @@ def test_the_same_from_memory_from_jsonl_and_from_a_dump(tmp_path: Path, rule: s
     assert from_dump.left("triplets") == funnel.left("triplets") == len(made)
 
 
-@pytest.mark.whole
-def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
-    dump = as_dump(tmp_path / "some.xml.bz2", Articles([article(f"Title {n}") for n in range(80)]))
-    alone = write_triplets(str(dump), tmp_path / "one.jsonl.gz", Plan("other"))
-    together = write_triplets(str(dump), tmp_path / "two.jsonl.gz", Plan("other"), workers=2)
-    assert alone == together
-    assert (tmp_path / "one.jsonl.gz").read_bytes() == (tmp_path / "two.jsonl.gz").read_bytes()
-
-
-@pytest.mark.whole
-def test_a_broken_dump_leaves_no_file_and_the_old_one_whole(tmp_path: Path) -> None:
-    dump = as_dump(tmp_path / "some.xml.bz2", Articles([article(f"{n * 7919}") for n in range(400)]))
-    dump.write_bytes(dump.read_bytes()[:-40])
-    (tmp_path / "kept.csv").write_text("old")
-    for name in ("kept.csv", "new.csv.gz"):
-        with pytest.raises(ValueError, match=r"some.xml.bz2 .* \d+ whole pages"):
-            write_triplets(str(dump), tmp_path / name, workers=2)
-    assert (tmp_path / "kept.csv").read_text() == "old"
-    assert sorted(found.name for found in tmp_path.iterdir()) == ["kept.csv", "some.xml.bz2"]
-
-
 def test_a_limit_takes_the_first_articles_even_of_a_broken_dump(tmp_path: Path) -> None:
     dump = as_dump(tmp_path / "some.xml.bz2")
     whole = bz2.decompress(dump.read_bytes())
@@ -126,13 +105,6 @@ def test_a_limit_takes_the_first_articles_even_of_a_broken_dump(tmp_path: Path) 
     assert funnel.left("articles") == 2
     with pytest.raises(ValueError, match="limit"):
         write_triplets("articles", tmp_path / "t.csv", limit=0)
-
-
-def test_splits_of_a_file_are_kept(tmp_path: Path) -> None:
-    corpus = Articles(ARTICLES.articles, splits=["test"] * 4 + ["dev"])
-    path = as_jsonl(tmp_path / "some.jsonl", corpus, splits=True)
-    assert [split for _, split in read_articles(path)] == ["test"] * 4 + ["dev"]
-    assert [found for found, _ in read_articles(path)] == list(ARTICLES.articles)
 
 
 def test_bad_sources_are_refused(tmp_path: Path) -> None:
@@ -205,20 +177,6 @@ def test_shards_have_the_rows_and_the_funnel_of_one_file(tmp_path: Path, rule: s
     )
 
 
-def test_a_title_is_in_one_split_over_all_parts(tmp_path: Path) -> None:
-    write_shards([str(path) for path in parts(tmp_path)], tmp_path / "out", size=400)
-    seen: dict[str, set[str]] = {}
-    shards = manifest_of(tmp_path / "out")
-    where: dict[str, set[int]] = {}
-    for number in range(len(shards.shards)):
-        for row in read_parquet(shards.path(number)):
-            seen.setdefault(row["article"], set()).add(row["split"])
-            where.setdefault(row["article"], set()).add(number)
-    assert len(seen) == 60
-    assert all(len(splits) == 1 for splits in seen.values())
-    assert all(len(numbers) == 1 for numbers in where.values())
-
-
 def test_an_article_in_both_train_and_test_is_kept_once(tmp_path: Path) -> None:
     """Where a file gives the splits itself, or two files do: otherwise a model would be tested on what it has read."""
     both = Articles([*ARTICLES.articles[:3], ARTICLES.articles[0]], splits=["train", "dev", "train", "test"])
@@ -227,7 +185,7 @@ def test_an_article_in_both_train_and_test_is_kept_once(tmp_path: Path) -> None:
     one = as_jsonl(tmp_path / "one.jsonl", both, splits=True)
     write_triplets(str(one), tmp_path / "t.csv")
     write_shards([str(one), str(again)], tmp_path / "out")
-    for rows in (list(read_corpus(tmp_path / "t.csv").rows()), rows_of(tmp_path / "out")):
+    for rows in ([row for _, row in read_rows(tmp_path / "t.csv")], rows_of(tmp_path / "out")):
         splits = {(row["article"], row["split"]) for row in rows}
         assert splits == {("Anna Brun", "train"), ("東京", "dev"), ("Šárka", "train")}
 

@@ -13,10 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.corpora import Article, Articles, Corpus, Section, Triplets, load
-from labkit.evaluation.geometry import PROBED
 from labkit.evaluation.inputs import unit
-from labkit.evaluation.scores import score
-from labkit.methods import METHODS
 from labkit.methods import load as load_run
 from labkit.progress import silent
 from labkit.thematic.making import triplets_of
@@ -31,7 +28,7 @@ from labkit.thematic.method import (
     of_like_length,
     triplets_of_rule,
 )
-from labkit.thematic.network import PAPER, ThematicSettings, WordAttention, ratio
+from labkit.thematic.network import ThematicSettings, WordAttention, ratio
 from labkit.thematic.rules import eligible
 from labkit.training import processes
 from labkit.training.encoders import encode
@@ -76,45 +73,6 @@ def by_l1() -> Thematic:
 # --- what it learns from ---------------------------------------------------------------------------------------
 
 
-def themed() -> Articles:
-    """Six themes of three words that are all alike but for themselves; every article is about all of them."""
-    random = np.random.default_rng(0)
-    themes = ["river bridge ferry", "king crown throne", "bread oven flour", "school pupil lesson", "song choir drum"]
-    themes += ["frost snow ice"]
-
-    def paragraph(theme: str) -> str:
-        told = random.permutation([random.choice(theme.split()), *random.choice(["old", "far", "one", "few"], 4)])
-        return " ".join(told).capitalize() + "."
-
-    made = [
-        Article(
-            f"Town {number}",
-            (
-                Section("", ("A town of its own.",)),
-                *(
-                    Section(theme, tuple(paragraph(theme) for _ in range(4)))
-                    for theme in map(str, random.permutation(themes))
-                ),
-            ),
-        )
-        for number in range(26)
-    ]
-    return Articles(made, splits=["train"] * 20 + ["dev"] * 2 + ["test"] * 4, name="themed")
-
-
-@pytest.mark.parametrize("settings", [{}, {"distance": "l1", "scale": 2.0, "loss": "hinge"}])
-def test_it_learns_themes_that_the_words_alone_do_not_tell(settings: dict[str, Any]) -> None:
-    corpus = themed()
-    triplets = triplets_of(corpus)
-    more = {"vectors": "random", "dimension": 16, "size": 16, "pace": 1.0, "learning_rate": 0.01, "epochs": 4}
-    learned = fitted(corpus, **{**more, **settings})
-    assert score(learned, triplets).headline > 0.9
-    before = fitted(corpus, **{**more, **settings, "learning_rate": 1e-9, "epochs": 1})
-    assert score(before, triplets).headline < 0.75
-    assert learned.history.columns == ["epoch", "loss", "right", "spread", "gradient", "dev_triplets", *PROBED]
-    assert learned.history.column("right")[-1] > learned.history.column("right")[0]
-
-
 @pytest.mark.parametrize("rule", ["article", "both"])
 def test_articles_become_the_triplets_of_the_rule(rule: str) -> None:
     corpus = few(4)
@@ -137,12 +95,6 @@ def test_other_shapes_and_barren_articles_are_refused() -> None:
         fitted(load("captions"))
     with pytest.raises(ValueError, match="triplet"):
         fitted(Articles([Article("One", (Section("Only", ("A single paragraph stands in here.",)),))] * 3))
-
-
-def test_without_dev_all_epochs_are_trained() -> None:
-    method = fitted(few(6).part("train"), patience=1)
-    assert method.history.columns == ["epoch", "loss", "right", "spread", "gradient", *PROBED]
-    assert len(method.history) == 2
 
 
 # --- settings --------------------------------------------------------------------------------------------------
@@ -168,11 +120,6 @@ def test_frozen_word_vectors_stay_and_others_move() -> None:
     start = fitted(corpus, pace=0.0, epochs=1).encoders[0].words.table.weight
     assert torch.equal(fitted(corpus, pace=0.0).encoders[0].words.table.weight, start)
     assert not torch.equal(fitted(corpus, pace=1.0).encoders[0].words.table.weight, start)
-
-
-def test_the_papers_settings_are_settings() -> None:
-    made = METHODS["thematic"](**PAPER)
-    assert made.settings.values() | PAPER == made.settings.values()
 
 
 # --- what comes out --------------------------------------------------------------------------------------------
@@ -317,20 +264,6 @@ def test_the_loss_of_a_streamed_batch_is_that_of_its_triplets(streamed: Streamed
     assert float(note()["spread"]) == pytest.approx(cosines.std(), abs=1e-5)
 
 
-def test_streamed_epochs_have_other_orders_of_the_same_rows(streamed: StreamedTask) -> None:
-    one, two = (
-        [
-            row
-            for batch in streamed.batches(epoch)
-            for lane in range(len(batch))
-            for row in zip(*batch.rows(lane), strict=True)
-        ]
-        for epoch in (1, 2)
-    )
-    assert one != two
-    assert Counter(one) == Counter(two)
-
-
 def test_what_a_streamed_epoch_is_chosen_by_is_dev(streamed: StreamedTask) -> None:
     dev = streamed._corpus.part("dev")
     a, p, n = (encoded(streamed, column) for column in (dev.anchors, dev.positives, dev.negatives))
@@ -352,24 +285,6 @@ def test_a_process_reads_and_encodes_its_own_lanes(
         streamed.loss(batch)
     assert read == list(range(len(batch)))  # each by one process
     assert all(part.requires_grad for part in losses)  # of whoever has no lane, too: all wait for all
-
-
-def test_no_two_lanes_drop_the_same(streamed: StreamedTask, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[int] = []
-    monkeypatch.setattr(torch, "manual_seed", drawn.append)
-    for seed in (5, 6):
-        task = StreamedTask(streamed._encoders[0], streamed._corpus, streamed._reader, streamed._settings, seed=seed)
-        for epoch in (1, 2):
-            for batch in task.batches(epoch)[:2]:
-                task.loss(batch)
-    assert len(set(drawn)) == len(drawn) > 8
-
-
-def test_streamed_is_read_by_lanes_and_its_words_are_those_of_train(monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus = sharded(few(4))
-    words = fitted(corpus.part("train").held(), epochs=1).reader.vocabulary.words
-    monkeypatch.setattr("labkit.corpora.streamed.MOST_HELD", 1)
-    assert fitted(corpus, epochs=1).reader.vocabulary.words == words
 
 
 # --- batches: every triplet once, neighbours together, each sentence once --------------------------------------
@@ -409,21 +324,6 @@ def test_every_triplet_once_and_every_sentence_once(
         assert set(batch.triplets.ravel()) == set(range(len(batch.sentences)))
         assert len(batch.triplets) <= max(size, neighbours)
         assert batch.network == 3
-
-
-def test_neighbours_stay_together_and_the_seed_mixes_the_rest() -> None:
-    rows = TripletRows([str(number) for number in range(64)], np.arange(192, dtype=np.int64).reshape(64, 3) % 64)
-    first, again, other = (batches(rows, 16, 4, seed=seed) for seed in (0, 0, 1))
-
-    def anchors(found: list) -> list[int]:
-        return [batch.sentences[place] for batch in found for place in batch.triplets[:, 0]]
-
-    assert anchors(first) == anchors(again) != anchors(other)
-    in_order = rows.triplets[:, 0].tolist()
-    runs = [in_order[start : start + 4] for start in range(0, 64, 4)]
-    mixed = [anchors(first)[start : start + 4] for start in range(0, 64, 4)]
-    assert mixed != runs
-    assert sorted(mixed) == sorted(runs)
 
 
 @given(st.lists(st.integers(1, 50), max_size=300))

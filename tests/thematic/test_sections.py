@@ -16,7 +16,7 @@ from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.runs import History
 from labkit.thematic.rules import eligible
-from labkit.thematic.sections import ALGORITHMS, means, section_agreement, sectioned, themes
+from labkit.thematic.sections import ALGORITHMS, section_agreement, sectioned, themes
 
 
 def article(sections: int = 5, each: int = 4) -> Article:
@@ -63,20 +63,6 @@ def test_a_sentence_in_the_wrong_place_is_counted_there() -> None:
     assert found.right == pytest.approx(19 / 20)
 
 
-def test_what_k_means_found_before_is_taken_as_it_is() -> None:
-    told = sectioned(article())
-    vectors = np.random.default_rng(1).standard_normal((20, 6))
-    before, found = means(told, vectors), themes(told, vectors)
-    np.testing.assert_array_equal(before.found, found.kmeans.found)
-    assert (before.agreement, before.similarity, before.name) == (
-        found.kmeans.agreement,
-        found.kmeans.similarity,
-        "k-means",
-    )
-    warm = themes(told, vectors, temperature=0.1, warm_restarts=1, by_means=before)
-    assert warm.kmeans is before
-
-
 def test_as_the_functions_themselves() -> None:
     told = sectioned(article())
     vectors = np.random.default_rng(1).standard_normal((20, 6))
@@ -89,14 +75,6 @@ def test_as_the_functions_themselves() -> None:
     members = [rows[found.iclust.found == c] for c in range(k)]
     total = sum(np.square(group.sum(axis=0)).sum() / len(group) for group in members if len(group))
     assert found.iclust.similarity == pytest.approx(total / len(rows))  # 1/n · sum of S_C / |C|
-
-
-def test_heat_melts_clusters_together() -> None:
-    told = sectioned(article())
-    found = themes(told, apart(told.truth), temperature=5.0, warm_restarts=1)
-    assert found.iclust.used == 1
-    assert found.iclust.counts.sum(axis=0).max() == 20
-    assert [row["clusters"] for row in found.figures()] == [5, 1]
 
 
 def test_rows_name_everything() -> None:
@@ -204,10 +182,3 @@ def test_openings_or_all_sentences() -> None:
     corpus = Articles([article_of_paragraphs(5)])
     assert section_agreement(method(), corpus, restarts=1).articles[0].sentences == 15
     assert section_agreement(method(), corpus, which="all", restarts=1).articles[0].sentences == 30
-
-
-def test_rows_for_a_table() -> None:
-    rows = list(section_agreement(method(), Articles([article_of_paragraphs(5)])).rows())
-    assert [row["algorithm"] for row in rows] == ["kmeans", "iclust"]
-    assert rows[0]["title"] == "A"
-    assert {"mi", "ami", "ri", "ari", "nmi", "purity", "sentences", "sections"} < set(rows[0])

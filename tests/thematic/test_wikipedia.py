@@ -6,7 +6,6 @@ import bz2
 import gzip
 import tracemalloc
 from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -54,14 +53,6 @@ def test_pages(tmp_path: Path, ending: str) -> None:
         Page("東京", " 都市\n", ("Datei", "Kategorie")),
     ]
     assert not tally
-
-
-def test_a_dump_in_several_streams(tmp_path: Path) -> None:
-    path = tmp_path / "pages-articles-multistream.XML.BZ2"
-    path.write_bytes(
-        b"".join(bz2.compress(part.encode()) for part in (HEAD, page("A", "a"), page("B", "b") + "</mediawiki>"))
-    )
-    assert [found.title for found in read(path)[0]] == ["A", "B"]
 
 
 @pytest.mark.parametrize(
@@ -116,22 +107,6 @@ def test_broken_files_are_refused(tmp_path: Path) -> None:
     for name in ("other.xml.bz2", "no.xml", "notes.txt"):
         with pytest.raises(ValueError, match=name):
             read(tmp_path / name)
-
-
-def test_entities_of_its_own_do_not_fill_the_memory(tmp_path: Path) -> None:
-    """A 'billion laughs' is refused, by the parser or as a page that is too large."""
-    names = "abcdefghij"
-    laughs = '<!ENTITY a "ha">' + "".join(
-        f'<!ENTITY {name} "{f"&{before};" * 10}">' for before, name in pairwise(names)
-    )
-    path = tmp_path / "bomb.xml"
-    path.write_text(f"<!DOCTYPE mediawiki [{laughs}]><mediawiki>{page('A', '&j;')}</mediawiki>")
-    try:
-        found, tally = read(path)
-    except ValueError as reason:
-        assert "bomb.xml" in str(reason)  # noqa: PT017
-    else:
-        assert (found, tally[dumps.TOO_LARGE, "articles"]) == ([], 1)
 
 
 # --- wikitext ------------------------------------------------------------------------------------------------------
@@ -189,12 +164,6 @@ def test_a_page() -> None:
     assert (also.title, also.paragraphs, lost) == ("See also", (), 0)
 
 
-def test_there_is_a_lead_though_it_is_empty() -> None:
-    article, _ = article_of("T", "== A ==\nText.")
-    assert [(section.title, section.paragraphs) for section in article.sections] == [("", ()), ("A", ("Text.",))]
-    assert [section.paragraphs for section in article_of("T", "")[0].sections] == [()]
-
-
 def test_lines_join_and_blank_lines_part() -> None:
     assert paragraphs("One\ntwo.\n \n\nThree.") == ["One two.", "Three."]
 
@@ -222,28 +191,12 @@ def test_an_unclosed_comment_goes_to_the_end() -> None:
     assert paragraphs("One. <!-- a --> Two.\n\nThree <!-- never\n\nclosed") == ["One. Two.", "Three"]
 
 
-def test_less_than_is_no_markup() -> None:
-    assert paragraphs("If a < b and c > d then 1 <2.") == ["If a < b and c > d then 1 <2."]
-
-
 def test_files_by_the_names_of_the_wiki() -> None:
     text = (
         "[[Datei:A.jpg|mini|Bild]] Der [[Ort]] [[:Kategorie:Orte|alle]] liegt [[Insel: Roman|dort]]. [[Kategorie:Ort]]"
     )
     article, _ = article_of("T", text, ("Datei", "Kategorie"))
     assert article.sections[0].paragraphs == ("Der Ort liegt dort.",)
-
-
-def test_titles_and_text_in_other_scripts() -> None:
-    article, _ = article_of(
-        "東京", "東京は[[日本]]の都市。\n\n== 歴史 ==\n''古い''町。\n\n== История ==\nГород [[река|у реки]]."
-    )
-    assert article.title == "東京"
-    assert [(section.title, section.paragraphs) for section in article.sections] == [
-        ("", ("東京は日本の都市。",)),
-        ("歴史", ("古い町。",)),
-        ("История", ("Город у реки.",)),
-    ]
 
 
 CLOSED = (
@@ -273,12 +226,6 @@ def test_thinning_changes_nothing(pieces: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dumps, "without_templates", lambda text: text)
         assert article_of("T", page) == with_thinning
-
-
-@pytest.mark.parametrize("piece", ["{{a|", "[[a|{{b|<i>", "<ref>", "<!--", "{|\n", "( ", "[http://"])
-def test_a_page_of_nothing_but_markup_ends(piece: str) -> None:
-    article, _ = article_of("T", piece * (30_000 // len(piece)))
-    assert article.title == "T"
 
 
 # --- pieces --------------------------------------------------------------------------------------------------------
@@ -353,11 +300,6 @@ def test_an_index_of_another_dump(tmp_path: Path) -> None:
         index.write_bytes(bz2.compress(lines))
         with pytest.raises(ValueError, match=r"index3.txt-p1p60.bz2"):
             pieces(path, 1)
-
-
-def test_what_cannot_be_entered_is_one_piece(tmp_path: Path) -> None:
-    for ending in (".xml.gz", ".xml.bz2"):
-        assert len(pieces(written(tmp_path, *PAGES, ending=ending), 1)) == 1
 
 
 @pytest.mark.parametrize("end", ["", "</page>", "<page><title>cut"])

@@ -25,10 +25,9 @@ from labkit.corpora.published.formats import (
     quora_glue,
     sick,
     sst,
-    sst_phrases,
     sts,
 )
-from labkit.corpora.published.release import Row, file_lines, find_file, present, table_rows
+from labkit.corpora.published.release import Row, file_lines
 
 
 def put(folder: Path, files: Mapping[str, str | bytes]) -> None:
@@ -62,25 +61,6 @@ def test_encodings_are_tried_in_turn(tmp_path: Path) -> None:
         list(file_lines(tmp_path / "a.txt"))
 
 
-def test_a_table_names_the_column_it_misses(tmp_path: Path) -> None:
-    put(tmp_path, {"a.tsv": "x\ty\n1\t2\n", "empty.tsv": ""})
-    assert list(table_rows(tmp_path / "a.tsv", ("y",))) == [{"x": "1", "y": "2"}]
-    with pytest.raises(ValueError, match=r"a\.tsv: column 'z'"):
-        list(table_rows(tmp_path / "a.tsv", ("y", "z")))
-    with pytest.raises(ValueError, match=r"empty\.tsv: column 'y'"):
-        list(table_rows(tmp_path / "empty.tsv", ("y",)))
-
-
-def test_files_are_found_wherever_the_archive_put_them(tmp_path: Path) -> None:
-    put(tmp_path, {"a/b/x.txt": "deep", "a/x.txt": "near", "__MACOSX/x.txt": "junk", "a/y.txt": ""})
-    assert find_file(tmp_path, "x.txt") == tmp_path / "a" / "x.txt"
-    assert find_file(tmp_path, "missing.txt", "y.txt").name == "y.txt"
-    with pytest.raises(ValueError, match=r"z\.txt or w\.txt"):
-        find_file(tmp_path, "z.txt", "w.txt")
-    assert present(tmp_path, "STS2012/x.txt")
-    assert not present(tmp_path, "nowhere/*/*")
-
-
 # --- pairs -----------------------------------------------------------------------------------------------------
 
 HEADER = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
@@ -103,13 +83,6 @@ def test_quora_has_quotes_line_ends_and_empty_questions(tmp_path: Path) -> None:
     assert rows[1]["text_b"] == "Is a tab\there\nand a line end there?"
     assert rows[2]["text_b"] == ""
     assert len(rows) == 3
-
-
-def test_a_quora_file_that_breaks_off_inside_a_quote_is_refused(tmp_path: Path) -> None:
-    endless = '"open ' + "word " * 300_000
-    put(tmp_path, {"quora_duplicate_questions.tsv": HEADER + f"0\t1\t2\t{endless}\tb\t1\n"})
-    with pytest.raises(ValueError, match=r"quora_duplicate_questions\.tsv"):
-        list(quora(tmp_path))
 
 
 def test_glue_has_lone_quotes_and_broken_rows(tmp_path: Path) -> None:
@@ -237,17 +210,6 @@ def test_sick_in_one_file(tmp_path: Path) -> None:
     assert rows[0]["entailment"] == "NEUTRAL"
 
 
-def test_sick_in_the_three_files_of_semeval(tmp_path: Path) -> None:
-    header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
-    for name in ("SICK_train", "SICK_trial", "SICK_test_annotated"):
-        put(tmp_path, {f"{name}.txt": header + "1\tA man is singing\tNobody sings\t3.5\tCONTRADICTION\n"})
-    assert rows_of(sick(tmp_path)) == [
-        {"text_a": "A man is singing", "text_b": "Nobody sings", "score": "3.5", "split": split,
-         "entailment": "CONTRADICTION"}
-        for split in ("train", "dev", "test")
-    ]  # fmt: skip
-
-
 # --- sentences -------------------------------------------------------------------------------------------------
 
 
@@ -283,16 +245,6 @@ def test_treebank_sentences(tmp_path: Path) -> None:
     assert [row["split"] for row in rows] == ["train"] * 2 + ["dev"] * 2 + ["test"] * 2
     assert rows[0] == {"text": 'a " train sentence .', "label": "positive", "split": "train"}
     assert rows[1]["label"] == "negative"
-
-
-def test_treebank_phrases(tmp_path: Path) -> None:
-    put(tmp_path, {"SST-2/train.tsv": 'sentence\tlabel\nmore "fun \t1\n'})
-    put(tmp_path, {"SST-2/dev.tsv": "sentence\tlabel\nno . \t0\n"})
-    put(tmp_path, {"SST-2/test.tsv": "index\tsentence\n0\tunlabelled\n"})
-    assert rows_of(sst_phrases(tmp_path)) == [
-        {"text": 'more "fun', "label": "positive", "split": "train"},
-        {"text": "no .", "label": "negative", "split": "dev"},
-    ]
 
 
 def test_questions_are_latin_1_and_have_two_classes(tmp_path: Path) -> None:
@@ -341,13 +293,3 @@ def test_five_files_are_one_picture_a_line(tmp_path: Path) -> None:
     assert rows[1] == {"group": "train-0", "text": "picture zero, 2", "split": "train"}
     assert rows[5] == {"group": "train-1", "text": "picture one, 1", "split": "train"}
     assert [row["split"] for row in rows[::10]] == ["train", "dev", "test"]
-
-
-@pytest.mark.parametrize(
-    ("name", "count"),
-    [("qqp", 404_290), ("mrpc", 5_801), ("stsb", 8_628), ("sick", 9_840), ("mr", 10_662), ("subj", 10_000),
-     ("trec", 5_952), ("20news", 18_846), ("sst", 9_613), ("coco", 25_014), ("flickr30k", 155_070), ("geoer", 132_894),
-     ("wikipedia", None)],
-)  # fmt: skip
-def test_the_size_of_a_release(name: str, count: int | None) -> None:
-    assert PUBLISHED[name].count == count
