@@ -275,6 +275,13 @@ def test_a_bad_file_is_refused_with_its_name_and_row(tmp_path: Path, name: str) 
     assert name in str(caught.value)
 
 
+def test_a_folder_and_a_missing_file(tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    for name in ("folder.csv", "no.csv"):
+        with pytest.raises(ValueError, match=name):
+            read_corpus(tmp_path / name)
+
+
 def test_a_bomb_is_refused_by_its_unpacked_size(tmp_path: Path) -> None:
     path = tmp_path / "bomb.csv.gz"
     part = gzip.compress((b"a" * 1000 + b",x\n") * 500)

@@ -152,7 +152,7 @@ def test_g_by_hand_and_as_scipy_has_it() -> None:
     assert g_test(np.array([0, 14]), np.array([0, 500]), 14, 500).tolist() == [0, 0]  # none has it, and all
 
 
-def test_a_selection_in_one_line() -> None:
+def test_what_sets_a_selection_apart_by_hand() -> None:
     texts = (
         ["hammer and nail"] * 9 + ["and wood"] * 5 + ["hammer and then some more"] * 12 + ["and so on it goes"] * 488
     )
@@ -164,10 +164,8 @@ def test_a_selection_in_one_line() -> None:
         ("wood", 5, 0),
     ]
     assert [(each.name, each.inside, each.elsewhere) for each in found.classes] == [("hardware", 11, 9)]
-    assert str(found) == (
-        "14 sentences: nail 9 of 14 (0 of 500 elsewhere), hammer 9 (12), wood 5 (0); "
-        "class hardware 11 of 14 (9 of 500 elsewhere); 2.6 words long, the rest 5.0"
-    )
+    assert (found.size, found.rest) == (14, 500)
+    assert (found.length, found.rest_length) == pytest.approx((37 / 14, 2500 / 500))
     assert all(each.g >= RARE for each in found.words)
 
 

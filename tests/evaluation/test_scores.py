@@ -222,6 +222,15 @@ def test_hits_within_the_split_equal_plain_loops(shape: Any, kind: str) -> None:
     assert len(found.items) == 90 - found.figures["alone"] == sum(labels.count(label) > 1 for label in labels)
 
 
+def test_new_classes_are_asked_among_themselves() -> None:
+    test = [("test", 5, "p"), ("test", 9, "p"), ("test", 50, "q"), ("test", 11, "q")]
+    corpus, method = labelled(TRAIN + test)
+    found = score(method, corpus)
+    assert found.measure == "hit@1"
+    assert "knn_accuracy" not in found.figures
+    assert found.items.tolist() == [1, 0, 1, 0]  # 9's nearest is 11 and the other way round
+
+
 def test_groups_by_hand_and_coherence_by_loops() -> None:
     table = {"a": at(0), "b": at(10), "c": at(90), "d": at(120), "e": at(8)}
     corpus = Groups(list(table), ["1", "1", "2", "2", "3"], splits=["test"] * 5)

@@ -287,6 +287,17 @@ def test_a_process_reads_and_encodes_its_own_lanes(
     assert all(part.requires_grad for part in losses)  # of whoever has no lane, too: all wait for all
 
 
+def test_no_two_lanes_drop_the_same(streamed: StreamedTask, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    monkeypatch.setattr(torch, "manual_seed", drawn.append)
+    for seed in (5, 6):
+        task = StreamedTask(streamed._encoders[0], streamed._corpus, streamed._reader, streamed._settings, seed=seed)
+        for epoch in (1, 2):
+            for batch in task.batches(epoch)[:2]:
+                task.loss(batch)
+    assert len(set(drawn)) == len(drawn) > 8
+
+
 # --- batches: every triplet once, neighbours together, each sentence once --------------------------------------
 
 LETTERS = Triplets(list("aabbc"), list("bbccd"), list("xyxyz"), name="letters")
@@ -324,6 +335,19 @@ def test_every_triplet_once_and_every_sentence_once(
         assert set(batch.triplets.ravel()) == set(range(len(batch.sentences)))
         assert len(batch.triplets) <= max(size, neighbours)
         assert batch.network == 3
+
+
+def test_neighbours_stay_together_and_the_seed_mixes_the_rest() -> None:
+    rows = TripletRows([str(number) for number in range(64)], np.arange(192, dtype=np.int64).reshape(64, 3) % 64)
+    first, again, other = (
+        [batch.sentences[place] for batch in batches(rows, 16, 4, seed=seed) for place in batch.triplets[:, 0]]
+        for seed in (0, 0, 1)
+    )
+    assert first == again != other
+    runs = [rows.triplets[start : start + 4, 0].tolist() for start in range(0, 64, 4)]
+    mixed = [first[start : start + 4] for start in range(0, 64, 4)]
+    assert mixed != runs
+    assert sorted(mixed) == sorted(runs)
 
 
 @given(st.lists(st.integers(1, 50), max_size=300))

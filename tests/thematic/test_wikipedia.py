@@ -6,6 +6,7 @@ import bz2
 import gzip
 import tracemalloc
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,22 @@ def test_broken_files_are_refused(tmp_path: Path) -> None:
     for name in ("other.xml.bz2", "no.xml", "notes.txt"):
         with pytest.raises(ValueError, match=name):
             read(tmp_path / name)
+
+
+def test_entities_of_its_own_do_not_fill_the_memory(tmp_path: Path) -> None:
+    """A 'billion laughs' is refused, by the parser or as a page that is too large."""
+    names = "abcdefgh"
+    laughs = '<!ENTITY a "ha">' + "".join(
+        f'<!ENTITY {name} "{f"&{before};" * 10}">' for before, name in pairwise(names)
+    )
+    path = tmp_path / "bomb.xml"
+    path.write_text(f"<!DOCTYPE mediawiki [{laughs}]><mediawiki>{page('A', '&h;')}</mediawiki>")
+    try:
+        found, tally = read(path)
+    except ValueError as reason:
+        assert "bomb.xml" in str(reason)  # noqa: PT017
+    else:
+        assert (found, tally[dumps.TOO_LARGE, "articles"]) == ([], 1)
 
 
 # --- wikitext ------------------------------------------------------------------------------------------------------
@@ -226,6 +243,12 @@ def test_thinning_changes_nothing(pieces: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dumps, "without_templates", lambda text: text)
         assert article_of("T", page) == with_thinning
+
+
+@pytest.mark.parametrize("piece", ["{{a|", "[[a|{{b|<i>", "<ref>", "<!--", "( "])
+def test_a_page_of_nothing_but_markup_ends(piece: str) -> None:
+    article, _ = article_of("T", piece * (30_000 // len(piece)))
+    assert article.title == "T"
 
 
 # --- pieces --------------------------------------------------------------------------------------------------------
