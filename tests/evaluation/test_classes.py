@@ -151,24 +151,6 @@ def test_rows_of_extreme_size_have_the_same_figures(size, form):
     assert (apart.ratio, apart.silhouette, apart.hit) == pytest.approx((plain.ratio, plain.silhouette, plain.hit))
 
 
-def many_classes(seed=0, rows=400, classes=130, words=300):
-    """Sparse rows, as of TF-IDF: a word that all have, and a few others."""
-    random = np.random.default_rng(seed)
-    found = sparse.random(rows, words, 0.02, "csr", random_state=seed, data_rvs=random.random).tolil()
-    found[:, 0] = 0.3
-    return sparse.csr_array(found), random.integers(0, classes, rows)
-
-
-def test_sparse_centres_are_the_dense_ones(monkeypatch):
-    rows, labels = many_classes()
-    filled, dense = inter_intra(rows, labels), inter_intra(rows.toarray(), labels)
-    assert (filled.inter, filled.intra, filled.ratio) == pytest.approx((dense.inter, dense.intra, dense.ratio))
-    monkeypatch.setattr(geometry, "FILLED", 0)
-    assert sparse.issparse(geometry.class_sums(sparse.csr_matrix(rows), labels))
-    found = inter_intra(rows, labels)
-    assert (found.inter, found.intra, found.ratio) == pytest.approx((dense.inter, dense.intra, dense.ratio), rel=1e-13)
-
-
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("labels", [np.arange(60), [0] * 59 + [1], np.arange(60) // 2])
 def test_classes_of_one_and_one_of_all_but_one_in_parts(monkeypatch, form, labels):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from itertools import combinations
 
 import numpy as np
@@ -68,15 +67,6 @@ def test_coherence_of_rows_of_any_size(size, form):
     rows, groups = random.normal(size=(40, 5)), random.integers(0, 9, 40)
     plain, found = p_coherence(rows, groups), p_coherence(form(size * rows), groups)
     assert [getattr(found, name) for name in FIGURES] == pytest.approx([getattr(plain, name) for name in FIGURES])
-
-
-def test_of_sparse_rows_no_group_is_filled_up(monkeypatch):
-    rows = sparse.random(200, 90, 0.1, "csr", random_state=0).tolil()
-    rows[:, 0] = 1
-    groups = np.arange(200) % 60
-    dense = astuple(p_coherence(rows.toarray(), groups))
-    monkeypatch.setattr("labkit.evaluation.classes.FILLED", 0)
-    assert astuple(p_coherence(sparse.csr_array(rows), groups)) == pytest.approx(dense)
 
 
 def test_of_many_sentences_the_distance_is_that_of_some_of_each_group(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,14 +124,6 @@ def test_exact_neighbours_of_too_many_rows_are_refused_before_they_begin(
     assert "400 rows among 400" in notes[0]
 
 
-def test_a_query_that_is_no_number_is_named(tmp_path: Path, small: None) -> None:
-    base, queries = saved(tmp_path / "base.npy"), np.ones((200, 6), np.float32)
-    queries[160, 2] = np.nan
-    np.save(tmp_path / "queries.npy", queries)
-    with pytest.raises(ValueError, match="queries.npy row 160"):
-        write_neighbours(base, tmp_path / "out", queries=tmp_path / "queries.npy")
-
-
 class TestTheIndex:
     @pytest.fixture(autouse=True)
     def installed(self) -> None:
