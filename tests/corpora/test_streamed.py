@@ -185,6 +185,15 @@ def test_shards_come_in_a_drawn_order_and_no_two_windows_are_shuffled_alike(
     assert len(within) == 16
 
 
+def test_lanes_share_no_shard(tmp_path: Path) -> None:
+    order = Lanes(folder_of(tmp_path / "out", [40] * 4), lanes=4, size=32, run=4, seed=0)
+    seen = [
+        {anchor.partition("/")[0] for number in range(len(order)) for anchor in order[number].rows(lane)[0]}
+        for lane in range(4)
+    ]
+    assert sorted(map(sorted, seen)) == [["a0"], ["a1"], ["a2"], ["a3"]]
+
+
 def test_all_lanes_together_hold_few_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = folder_of(tmp_path / "out", [320] * 4)
     monkeypatch.setattr(streamed, "WINDOWS", 8)
