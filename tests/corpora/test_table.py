@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from labkit.baselines.difficulty import Difficulty
+from labkit.baselines.difficulty import Difficulty, difficulty
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.files import write_rows
 from labkit.corpora.records import SPLITS
@@ -58,6 +58,17 @@ class TestEveryCorpus:
         block = card.split(BEGIN)[1].split(END)[0].strip()
         today = corpus_figures(embedded, embedded.load(), Difficulty("m", 0.1, 0.2, 0.3))
         assert block.split("How hard it is")[0] == today.split("How hard it is")[0]
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("embedded", EMBEDDED.values(), ids=EMBEDDED)
+def test_the_card_tells_how_hard_the_corpus_is(embedded: Embedded) -> None:
+    card = (DATA / f"{embedded.name}.md").read_text(encoding="utf-8")
+    line = next(line for line in card.splitlines() if line.startswith(("| 0.", "| -0.")))
+    found = difficulty(embedded.load())
+    written = [float(cell) for cell in line.strip("| ").split("|")]
+    # the SVD's last digits differ from machine to machine
+    assert written == pytest.approx([found.chance, found.tfidf, found.mean_vectors], abs=0.006)
 
 
 ROWS_OF_ALL = """

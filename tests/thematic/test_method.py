@@ -51,10 +51,6 @@ def fitted(corpus: Corpus | None = None, seed: int = 0, **settings: Any) -> Them
     return method
 
 
-def state(method: Thematic) -> np.ndarray:
-    return np.concatenate([array.ravel() for array in method._state()[0].values()])
-
-
 @pytest.fixture(scope="module")
 def plain() -> Thematic:
     return fitted(few(6), dropout=0.0, scale=3.0)
@@ -95,31 +91,6 @@ def test_other_shapes_and_barren_articles_are_refused() -> None:
         fitted(load("captions"))
     with pytest.raises(ValueError, match="triplet"):
         fitted(Articles([Article("One", (Section("Only", ("A single paragraph stands in here.",)),))] * 3))
-
-
-# --- settings --------------------------------------------------------------------------------------------------
-
-
-CHANGES: list[dict[str, Any]] = [
-    {"batch": 16}, {"neighbours": 1}, {"rule": "other"}, {"encoder": "bilstm"}, {"loss": "softplus"},
-    {"loss": "hinge"}, {"distance": "l1"}, {"scale": 1.0}, {"dropout": 0.8}, {"vectors": "random"}, {"pace": 0.1},
-    {"a": 0.0}, {"least": 5}, {"longest": 4},
-]  # fmt: skip
-
-
-def test_every_setting_changes_what_is_learned() -> None:
-    corpus = few(2).part("train")
-    first = state(fitted(corpus, epochs=1))
-    for change in CHANGES:
-        second = state(fitted(corpus, epochs=1, **change))
-        assert first.shape != second.shape or not np.allclose(first, second, atol=1e-7), change
-
-
-def test_frozen_word_vectors_stay_and_others_move() -> None:
-    corpus = few(2).part("train")
-    start = fitted(corpus, pace=0.0, epochs=1).encoders[0].words.table.weight
-    assert torch.equal(fitted(corpus, pace=0.0).encoders[0].words.table.weight, start)
-    assert not torch.equal(fitted(corpus, pace=1.0).encoders[0].words.table.weight, start)
 
 
 # --- what comes out --------------------------------------------------------------------------------------------
