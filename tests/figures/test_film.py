@@ -22,8 +22,6 @@ def test_each_row_of_l_has_a_bar_of_its_share_and_a_mark_of_its_stability() -> N
     assert bars.marker.color[0] != bars.marker.color[1]
     assert [list(ends) for ends in bars.customdata] == [["cat", "dog", 7], ["cow", "–", 3]]
     assert (list(marks.x), list(marks.y), marks.yaxis) == (["7", "3"], [0.25, 0.75], "y2")
-    assert (bars.showlegend, marks.showlegend) == (False, False)  # the axes name both
-    assert (figure.layout.yaxis.showgrid, figure.layout.yaxis2.showgrid) == (None, False)  # one grid, not two
 
 
 def test_components_name_the_largest_apart() -> None:
@@ -39,17 +37,6 @@ def objective(P: np.ndarray) -> tuple[float, np.ndarray]:
     return float(np.trace(P.T @ A @ P)) / 2, A @ P
 
 
-def test_a_walk_stays_on_the_manifold_along_the_curve_only() -> None:
-    P = random_point(6, 2, 0)
-    found = walk(objective, P, (1e-3, 0.1, 1.0))
-    assert max(found.curve_drift) < 1e-13
-    assert found.straight_drift[2] > 0.1
-    assert found.straight_drift[0] < found.straight_drift[1] < found.straight_drift[2]
-    slope = (found.curve[0] - objective(P)[0]) / 1e-3
-    assert (found.straight[0] - objective(P)[0]) / 1e-3 == pytest.approx(slope, rel=1e-2)  # the same direction
-    assert slope < 0
-
-
 def test_two_ways_show_both_with_the_chosen_length() -> None:
     found = walk(objective, random_point(6, 2, 0), (0.01, 0.1))
     figure = two_ways(found, length=0.08)
@@ -57,8 +44,6 @@ def test_two_ways_show_both_with_the_chosen_length() -> None:
     assert tuple(figure.data[3].y) == found.straight_drift
     assert {shape.x0 for shape in figure.layout.shapes} == {0.1}
     assert figure.layout.xaxis.type == "log"
-    assert f"φ = {found.curve[1]:.3f}" in figure.data[0].name
-    assert f"off by {found.straight_drift[1]:.0e}" in figure.data[2].name
     assert not two_ways(found).layout.shapes
 
 
@@ -85,5 +70,15 @@ def test_a_straight_step_leaves_the_circle_and_a_cayley_step_does_not() -> None:
     marks = [trace for trace in figure.data if trace.mode == "markers" and trace.name]
     assert [list(trace.customdata) for trace in marks] == [[0.5, 1.0, 1.5, 2.0]] * 2
     assert {trace.marker.symbol for trace in marks} == {"circle", "diamond"}  # colour is not all that tells them apart
-    assert [note.text for note in figure.layout.annotations] == ["P", "τ = 2", "τ = 2"]
     assert figure.layout.yaxis.scaleanchor == "x"  # a circle is round
+
+
+def test_a_walk_stays_on_the_manifold_along_the_curve_only() -> None:
+    P = random_point(6, 2, 0)
+    found = walk(objective, P, (1e-3, 0.1, 1.0))
+    assert max(found.curve_drift) < 1e-13
+    assert found.straight_drift[2] > 0.1
+    assert found.straight_drift[0] < found.straight_drift[1] < found.straight_drift[2]
+    slope = (found.curve[0] - objective(P)[0]) / 1e-3
+    assert (found.straight[0] - objective(P)[0]) / 1e-3 == pytest.approx(slope, rel=1e-2)  # the same direction
+    assert slope < 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from labkit import figures
 from labkit.figures import three_encoders
@@ -44,6 +43,3 @@ def test_three_encoders_show_which_places_get_into_the_vector() -> None:
     assert [line.x[0] for line in tops["x2"]] == [3]  # of the states the last alone
     assert [line.x[0] for line in tops["x3"]] == [0, 1, 2, 3]  # all, each with its share
     assert len({line.line.width for line in tops["x3"]}) > 1
-    assert [each.text for each in figure.data if each.mode == "text" and len(each.text) == 4] == [tuple("abcd")] * 3
-    with pytest.raises(ValueError, match="words are 2, expected 4"):
-        three_encoders(("a", "b"))

@@ -7,8 +7,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from importlib.util import find_spec
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -18,9 +16,8 @@ import torch
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from labkit.compiled import cache_compiled
 from labkit.evaluation import trustworthiness
-from labkit.projection import PROJECTIONS, Projection, arrange, pca, place, project, tsne
+from labkit.projection import arrange, place, project
 from labkit.projection import picture as quality_module
 from labkit.projection.picture import SAMPLE, preserved, quality, trust, unit
 from labkit.sbert_lp.graph import neighbour_graph
@@ -58,14 +55,10 @@ def test_same_seed_same_picture_for_dense_and_sparse(method: str) -> None:
         assert 0.4 < one.quality.trustworthiness <= 1
 
 
-@pytest.mark.parametrize("method", ["pca", "tsne"])
-def test_sparse_and_dense_are_the_same_rows(method: str) -> None:
+def test_sparse_and_dense_are_the_same_rows() -> None:
     rows = np.maximum(clouds(), 0)
-    one, two = project(rows, method, measure=False), project(sparse.csr_array(rows), method, measure=False)
-    if method == "pca":
-        np.testing.assert_allclose(one.points, two.points, atol=1e-3)
-    else:
-        assert one.kl == pytest.approx(two.kl, rel=0.05)
+    one, two = (project(each, "pca", measure=False).points for each in (rows, sparse.csr_array(rows)))
+    np.testing.assert_allclose(one, two, atol=1e-3)
 
 
 @pytest.mark.parametrize("method", QUICK)
@@ -96,36 +89,8 @@ def test_rows_that_are_all_the_same() -> None:
     assert found.shown is None
     for method in ("tsne", "umap", "lle"):
         for given in (same, sparse.csr_array(same)):
-            with pytest.raises(
-                ValueError, match="embeddings has 6 rows that are all the same, expected two that differ"
-            ):
+            with pytest.raises(ValueError, match="embeddings"):
                 project(given, method)
-
-
-@pytest.mark.parametrize(
-    ("rows", "settings", "said"),
-    [
-        (np.eye(3), {}, "embeddings has 3 rows, expected at least 4; choose more sentences"),
-        (np.array([[1.0, 2], [1, 2], [np.nan, 0], [3, 1]]), {}, "NaN or infinite values, the first in row 2"),
-        (sparse.csr_array([[1.0], [np.inf], [1], [2]]), {}, "NaN or infinite values, the first in row 1"),
-        (np.eye(5), {"method": "mds"}, "method is 'mds', expected one of pca, tsne, umap, lle"),
-        (np.eye(5), {"dimensions": 4}, "dimensions is 4, expected 2 or 3"),
-        (
-            np.eye(5),
-            {"method": "tsne", "dimensions": 3},
-            "3 with method 'tsne', expected 2; in 3 there are pca and umap",
-        ),
-        (np.eye(5), {"method": "lle", "dimensions": 3}, "3 with method 'lle', expected 2; in 3 there are pca and umap"),
-        (np.eye(5), {"start": np.zeros((5, 2))}, "start is given with method 'pca', expected none"),
-        (np.eye(5), {"method": "tsne", "start": np.zeros((4, 2))}, r"start has shape \(4, 2\), expected \(5, 2\)"),
-        (np.eye(5), {"method": "lle", "neighbours": 1}, "neighbours is 1, expected a whole number from 2"),
-        (np.eye(5), {"seed": -1}, "seed is -1"),
-    ],
-)
-def test_refusals_in_one_sentence(rows: object, settings: dict, said: str) -> None:
-    with pytest.raises(ValueError, match=said) as refused:
-        project(rows, **settings)
-    assert "\n" not in str(refused.value)
 
 
 def test_lle_gets_neighbours_until_its_graph_hangs_together() -> None:
@@ -152,7 +117,7 @@ def test_trust_by_hand_is_on_average_what_is_preserved() -> None:
     line, picture = np.array([[0.0], [1.0], [3.0], [7.0]]), np.array([[0.0], [1.0], [7.0], [6.0]])
     assert trust(line, picture, 1).tolist() == [1, 1, 0, 1]
     assert trust(line, picture, 2).tolist() == [0.5, 0.5, 0.5, 1]
-    for n in (4, 8, 60, 700):
+    for n in (4, 700):
         rows = np.random.default_rng(n).standard_normal((n, 6))
         found = project(rows, "pca")
         shares = trust(rows, found.points)
@@ -178,20 +143,11 @@ def test_quality_is_of_a_sample_above_a_few_thousand_points(monkeypatch: pytest.
     whole = quality(rows, rows[:, :2])
     assert (whole.points, whole.of, whole.k) == (90, 90, 5)
     assert whole.trustworthiness == trustworthiness(rows, rows[:, :2], 5)
-    assert "sample" not in str(whole)
     monkeypatch.setattr(quality_module, "SAMPLE", 50)
     part, same, other = (quality(rows, rows[:, :2], seed=seed) for seed in (0, 0, 1))
     assert (part.points, part.of) == (50, 90)
     assert part == same != other
-    assert "neighbours of a sample of 50 of 90" in str(part)
-
-
-def test_what_the_corpora_page_and_the_recipes_use() -> None:
-    """A record by place, the two quick methods by name, without quality."""
-    assert Projection("PCA", np.zeros((4, 2)), 0.5).shown == 0.5
-    assert {"PCA": pca, "t-SNE": tsne} == PROJECTIONS
-    assert [PROJECTIONS[name](clouds()).name for name in PROJECTIONS] == ["PCA", "t-SNE"]
-    assert pca(clouds()).quality is None
+    assert "50 of 90" in str(part)
 
 
 @pytest.mark.parametrize("size", [1e25, 1e-25])
@@ -231,7 +187,7 @@ class StandIn:
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
     module = ModuleType("umap")
-    module.UMAP = StandIn  # type: ignore[attr-defined]
+    module.UMAP = StandIn
     monkeypatch.setitem(sys.modules, "umap", module)
     StandIn.made, StandIn.inside, StandIn.most = [], 0, 0
     return StandIn
@@ -289,8 +245,8 @@ def test_a_failure_lets_the_next_one_in(stand_in: type[StandIn], monkeypatch: py
     assert project(far_clouds(), "umap", measure=False).name == "UMAP"
 
 
-@pytest.mark.parametrize("dimensions", [2, 3])
-def test_settings_reach_it(stand_in: type[StandIn], dimensions: int) -> None:
+def test_settings_reach_umap(stand_in: type[StandIn]) -> None:
+    dimensions = 3
     found = project(far_clouds(), "umap", dimensions, seed=7, neighbours=9)
     given = stand_in.made[0].settings
     assert (given["n_neighbors"], given["n_components"], given["random_state"], given["n_jobs"]) == (
@@ -328,30 +284,6 @@ def test_neighbours_of_many_are_found_here(stand_in: type[StandIn], monkeypatch:
     monkeypatch.setattr(arrange, "EXACT", 59)
     project(far_clouds(), "umap", neighbours=7, measure=False)
     assert stand_in.made[2].settings["precomputed_knn"] == (None, None, None)
-
-
-def test_what_is_compiled_is_kept() -> None:
-    kept: list[str] = []
-
-    def nowhere() -> None:
-        raise RuntimeError("no place to write")
-
-    first, second = (
-        SimpleNamespace(enable_caching=lambda: kept.append("first")),
-        SimpleNamespace(enable_caching=nowhere),
-    )
-    package = SimpleNamespace(part=SimpleNamespace(first=first, second=second))
-    cache_compiled(package, "part.gone", "part.second", "part.first")  # type: ignore[arg-type]
-    assert kept == ["first"]
-
-
-@pytest.mark.parametrize("name", arrange.COMPILED)
-def test_what_is_to_be_kept_is_there(name: str) -> None:
-    """In the release that is installed; read, since to import it takes seconds."""
-    module, function = name.split(".")
-    source = Path(str(find_spec("umap").submodule_search_locations[0])) / f"{module}.py"  # type: ignore[union-attr, index]
-    text = source.read_text("utf-8")
-    assert f"def {function}(" in text or f"{function} = numba.njit(" in text
 
 
 def test_sparse_rows_go_by_their_strongest_directions(stand_in: type[StandIn]) -> None:
@@ -394,14 +326,21 @@ def test_landmarks_are_placed_in_parts_as_in_one(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("method", "how", "said"),
+    ("rows", "settings", "argument"),
     [
-        ("pca", {}, "expected none"),
-        ("lle", {}, "expected none"),
-        ("tsne", {"start": np.zeros((90, 2))}, "and a start"),
-        ("tsne", {"landmarks": 3}, "expected a whole number from 4"),
+        (np.eye(3), {}, "embeddings"),
+        (np.array([[1.0, 2], [1, 2], [np.nan, 0], [3, 1]]), {}, "row 2"),
+        (np.eye(5), {"method": "mds"}, "method"),
+        (np.eye(5), {"method": "tsne", "dimensions": 3}, "dimensions"),
+        (np.eye(5), {"start": np.zeros((5, 2))}, "start"),
+        (np.eye(5), {"method": "tsne", "start": np.zeros((4, 2))}, "start"),
+        (np.eye(5), {"method": "lle", "neighbours": 1}, "neighbours"),
+        (np.eye(5), {"method": "tsne", "perplexity": 0.5}, "perplexity"),
+        (np.eye(5), {"seed": -1}, "seed"),
+        (clouds(), {"method": "lle", "landmarks": 50}, "landmarks"),
+        (clouds(), {"method": "tsne", "landmarks": 3}, "landmarks"),
     ],
 )
-def test_landmarks_that_make_no_sense_are_refused(method: str, how: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        project(clouds(), method, **{"landmarks": 50, **how})
+def test_arguments_that_make_no_sense_are_refused(rows: object, settings: dict, argument: str) -> None:
+    with pytest.raises(ValueError, match=argument):
+        project(rows, **settings)
