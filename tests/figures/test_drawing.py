@@ -12,7 +12,7 @@ from labkit.figures.panels import grid, on, side_by_side, stacked
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_panels_beside_each_other_are_where_plotly_puts_them(shared: bool) -> None:
+def test_panels_side_by_side_are_where_plotly_puts_them(shared: bool) -> None:
     titles = ["one", "two", "three"]
     y: Entries = {"gridcolor": "#808080"}
     layout = side_by_side(titles, gap=0.07, size=13, x={"title": "t"}, y=y, shared=shared)

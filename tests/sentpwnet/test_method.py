@@ -57,7 +57,7 @@ def state(method: SentPWNet) -> np.ndarray:
     return np.concatenate([array.ravel() for array in method._state()[0].values()])
 
 
-def test_the_three_differ_in_loss_and_miner_and_the_dials_of_their_losses_only() -> None:
+def test_three_methods_differ_in_loss_and_miner_only() -> None:
     ours, first, second = PairSettings(), Siamese().settings, Triplet().settings
     assert (ours.loss, ours.miner) == ("locality", "informative")
     assert (first.loss, first.miner) == ("contrastive", "none")
@@ -67,7 +67,7 @@ def test_the_three_differ_in_loss_and_miner_and_the_dials_of_their_losses_only()
     assert ours.values() | same == first.values() | same == second.values() | same
 
 
-def test_the_history_by_hand() -> None:
+def test_history_by_hand() -> None:
     """Three sentences at known angles, the first two a class: shares kept, weights m |dL/dS|, spread of S."""
     S = torch.tensor([[1.0, 0.5, 0.2], [0.5, 1.0, 0.3], [0.2, 0.3, 1.0]], requires_grad=True)
     P, N = pairs.masks_from_labels([0, 0, 1])
@@ -82,7 +82,7 @@ def test_the_history_by_hand() -> None:
     assert found["spread"] == pytest.approx(np.std([0.5, 0.2, 0.5, 0.3, 0.2, 0.3]))
 
 
-def test_the_history_has_a_row_per_epoch_and_the_dev_figure() -> None:
+def test_history_has_a_row_per_epoch_and_the_dev_figure() -> None:
     method = fitted()
     expected = ["epoch", "loss", "kept_positives", "kept_negatives", "weight_positives", "weight_negatives", "spread"]
     assert method.history.columns == [*expected, "gradient", "dev_auc", *PROBED]
@@ -91,7 +91,7 @@ def test_the_history_has_a_row_per_epoch_and_the_dev_figure() -> None:
     assert fitted(Siamese).history.column("kept_negatives") == [1, 1]
 
 
-def test_the_batch_loss_is_the_loss_of_its_similarities() -> None:
+def test_batch_loss_is_the_loss_of_its_similarities() -> None:
     corpus, method = few(), SentPWNet(PairSettings(**SMALL))
     method._origin = ("questions", "", 0)
     method.reader, vectors = reader_and_vectors(corpus, dimension=8)
@@ -190,7 +190,7 @@ def check_same_step(monkeypatch: pytest.MonkeyPatch, name: str, **settings: Any)
 
 
 @pytest.mark.parametrize("settings", [{"loss": "cosent"}, {"loss": "infonce", "symmetric": True}])
-def test_what_compares_all_anchors_at_once_is_refused_in_a_large_batch(
+def test_losses_that_compare_all_anchors_refuse_a_large_batch(
     monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
 ) -> None:
     fitted(epochs=1, **settings)
@@ -199,7 +199,7 @@ def test_what_compares_all_anchors_at_once_is_refused_in_a_large_batch(
         fitted(epochs=1, **settings)
 
 
-def test_a_temperature_is_learned_and_kept(tmp_path: Any) -> None:
+def test_temperature_is_learned_and_kept(tmp_path: Any) -> None:
     method = fitted(loss="infonce", temperature=0.5, learn_temperature=True, epochs=2)
     found = method.history.column("temperature")
     assert found[0] != found[1]
@@ -211,7 +211,7 @@ def test_a_temperature_is_learned_and_kept(tmp_path: Any) -> None:
     assert "temperature" not in fitted(loss="infonce").history.columns
 
 
-def test_a_run_that_was_written_before_there_were_temperatures_had_1(tmp_path: Any) -> None:
+def test_runs_from_before_temperatures_load_with_1(tmp_path: Any) -> None:
     run = fitted(Triplet, epochs=1).run("finished")
     for known, expected in ((run.settings, 0.2), ({**run.settings, "temperature": None}, 1.0)):
         settings = {name: value for name, value in known.items() if value is not None}
