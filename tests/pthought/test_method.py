@@ -140,7 +140,7 @@ def test_words_beyond_training_are_read_through_their_vectors(tmp_path: Path) ->
 def test_held_out_losses_by_hand() -> None:
     """Mean over all ordered pairs of dev, by decoder, against one pair at a time."""
     method = fitted()
-    corpus = few()
+    corpus = few().take(range(45, 55))  # two groups of dev
     groups = groups_of(corpus.part("dev"))
     read = method.reading.reader.numbers
     sums = {"auto": [0.0, 0], "paraphrase": [0.0, 0]}

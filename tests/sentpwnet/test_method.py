@@ -329,9 +329,8 @@ def test_loss_without_labels_trains_on_texts_alone() -> None:
         ("articles", {"in_batch": True}),
         ("questions", {"epsilon": -0.05, "beta": 300.0, "base": 0.2, "alpha": 7.0}),
         ("questions", {"loss": "infonce", "temperature": 0.2, "miner": "none", "learn_temperature": True}),
-        ("articles", {"loss": "supcon", "temperature": 0.2, "miner": "none", "learn_temperature": True}),
         ("questions", {"loss": "simcse", "temperature": 0.2, "miner": "none", "learn_temperature": True}),
-        ("questions", {"loss": "logistic", "miner": "none"}),
+        ("questions", {"loss": "supcon", "miner": "none"}),
         ("questions", {"prefixes": "3,8"}),
     ],
 )
