@@ -3,8 +3,8 @@
     R = max(rank of b among a's neighbours, rank of a among b's)          same iff R <= k
 
 `mutual_ranks`   rows of all sentences of a split, and pairs of row numbers -> R of every pair, never n x n in memory
-`curves`         R and labels -> the rates for every k at once; `isotonic`, `logistic`, `two_level` -> probabilities,
-                 which a log loss needs and a rule of yes and no does not give
+`curves`         R and labels -> the rates for every k at once; `two_level` -> the log loss for every k, with the
+                 probabilities that a rule of yes and no does not give
 `mutual_rule`    a method, and a corpus that says which sentences are the same -> a `Rule`: the rates on test for every
                  k, with two log losses, and the k chosen on dev
 """
@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 import torch
 from scipy import sparse
-from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
 
 from labkit.corpora.records import Corpus, Pairs, Sentences
 from labkit.evaluation.inputs import binary, exponents, scaled, vectors, whole
@@ -26,7 +24,7 @@ from labkit.evaluation.retrieval import not_zero
 from labkit.progress import Progress, silent
 from labkit.training.loop import cuda_or_cpu
 
-# --- ranks, rates and probabilities ------------------------------------------------------------------------------
+# --- ranks, rates and losses ----------------------------------------------------------------------------------
 
 MOST = 55  # neighbours
 _ENTRIES = 2**24  # of a block of similarities: 64 MB in float32
@@ -111,12 +109,6 @@ def curves(ranks: np.ndarray, labels: np.ndarray, *, most: int = MOST) -> Curves
     return Curves(np.arange(1, most + 1), tp, fp, (~same).sum() - fp, same.sum() - tp)
 
 
-def log_loss(probability: np.ndarray, labels: np.ndarray, *, clip: float = 1e-15) -> float:
-    """The mean of `-log p` of what is true."""
-    p = np.clip(probability, clip, 1 - clip)
-    return float(-np.where(np.asarray(labels, bool), np.log(p), np.log1p(-p)).mean())
-
-
 def hard_log_loss(scored: Curves, *, clip: float = 1e-15) -> np.ndarray:
     """The cross-entropy of figure 4, (k,): yes is 1 - clip, no is clip. It is the error times `|log clip|`."""
     return -(scored.accuracy * np.log1p(-clip) + (1 - scored.accuracy) * np.log(clip))
@@ -131,20 +123,6 @@ def two_level(fitted: Curves, scored: Curves) -> np.ndarray:
     no = (fitted.false_negative + 1) / (fitted.false_negative + fitted.true_negative + 2)
     said_yes = scored.true_positive * np.log(yes) + scored.false_positive * np.log1p(-yes)
     return -(said_yes + scored.false_negative * np.log(no) + scored.true_negative * np.log1p(-no)) / scored.total
-
-
-def isotonic(fit_ranks: np.ndarray, fit_labels: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """A probability for each rank that never rises with it, fitted on other pairs; kept off 0 and 1."""
-    model = IsotonicRegression(increasing=False, out_of_bounds="clip", y_min=1e-3, y_max=1 - 1e-3)
-    return model.fit(fit_ranks, fit_labels).predict(ranks)
-
-
-def logistic(
-    fit_ranks: np.ndarray, fit_cosines: np.ndarray, fit_labels: np.ndarray, ranks: np.ndarray, cosines: np.ndarray
-) -> np.ndarray:
-    """A probability from the logarithm of the rank and the cosine together, fitted on other pairs."""
-    model = LogisticRegression(C=1e4).fit(np.stack([np.log(fit_ranks), fit_cosines], axis=1), fit_labels)
-    return model.predict_proba(np.stack([np.log(ranks), cosines], axis=1))[:, 1]
 
 
 class _Similarities:

@@ -29,30 +29,22 @@ def test_bars_are_the_lines_the_best_on_top() -> None:
     lines = leaderboard([*(result("a", seed, 90 + seed) for seed in range(3)), result("b", 0, 40), result("c", 0, 89)])
     figure = leader_bars(lines)
     bars = {trace.name: trace for trace in figure.data if trace.type == "bar"}
-    assert list(bars) == ["best", "tie with the best", "behind"]
-    assert bars["best"].x[0] == pytest.approx(0.91)
-    assert bars["behind"].x[0] == pytest.approx(0.4)
-    assert (bars["best"].y[0], bars["tie with the best"].y[0], bars["behind"].y[0]) == (0, 1, 2)
-    assert [(name.text, name.y < place) for place, name in enumerate(figure.layout.annotations)] == [
-        ("a", True),
-        ("c", True),
-        ("b", True),
-    ]  # above its bar: the axis runs down
+    best, tie, behind = bars.values()
+    assert (best.x[0], tie.x[0], behind.x[0]) == pytest.approx((0.91, 0.89, 0.4))
+    assert (best.y[0], tie.y[0], behind.y[0]) == (0, 1, 2)
+    assert [name.text for name in figure.layout.annotations] == ["a", "c", "b"]
     dots = figure.data[-1]
     assert sorted(dots.x) == pytest.approx([0.90, 0.91, 0.92])
     described = leader_bars(leaderboard([result("a", 0, 9), result("b", 0, 8)], "intra"))
-    assert [(trace.name, list(trace.x)) for trace in described.data] == [
-        ("neither better nor worse when larger", [0.5, 0.5])
-    ]
-    with pytest.raises(ValueError, match="figure is 'none'"):
-        leader_bars(leaderboard([result("a", 0, 9)], "none"))
+    assert [list(trace.x) for trace in described.data] == [[0.5, 0.5]]  # larger is neither better nor worse
     told = leader_bars(leaderboard([result("sbert-lp", 0, 90, embedded="all")])).layout.annotations[0].text
-    assert told == "sbert-lp · saw the test sentences"  # where it leads, and not elsewhere
-    with pytest.raises(ValueError, match="lines are empty"):
-        leader_bars([])
+    assert "test" in told  # which it has seen
+    for wrong in (lambda: leader_bars(leaderboard([result("a", 0, 9)], "none")), lambda: leader_bars([])):
+        with pytest.raises(ValueError, match="figure|lines"):
+            wrong()
 
 
-def test_ours_and_the_papers_figures_are_told_apart() -> None:
+def test_our_scores_and_the_papers_have_different_marks() -> None:
     figures = (
         Figure(EVIL, "f1", 0.7, Spread(0.72, 0.01, ()), (0, 1, 2)),
         Figure("two", "f1", 0.8, why="not run here"),
@@ -68,11 +60,11 @@ def test_ours_and_the_papers_figures_are_told_apart() -> None:
     assert printed.marker.symbol == "diamond-open"
     ticks = ours_beside_paper(table, "f1").layout.yaxis.ticktext
     assert (ticks[0], ticks[1:]) == ("&lt;b&gt;bad&lt;/b&gt;", ("two", "three *"))
-    with pytest.raises(ValueError, match="column is 'f2', expected one of f1"):
+    with pytest.raises(ValueError, match="column"):
         ours_beside_paper(table, "f2")
 
 
-def test_what_has_an_interval_is_drawn_with_it_and_not_with_the_spread() -> None:
+def test_error_bars_are_the_interval_where_there_is_one() -> None:
     figures = (
         Figure("one", "f1", None, Spread(0.72, 0.01, ()), (0, 1), interval=(0.6, 0.75)),
         Figure("two", "f1", None, Spread(0.5, 0.0, ()), (0,), interval=(0.4, 0.7)),
@@ -80,7 +72,6 @@ def test_what_has_an_interval_is_drawn_with_it_and_not_with_the_spread() -> None
     rows = tuple(Row(figure.row, (None,), why_not="not run here") for figure in figures)
     columns = (Column("f1", "f1", "questions"),)
     ours = ours_beside_paper(TableResult(Table("why", "1", "", columns, rows, intervals=True), figures), "f1").data[-1]
-    assert ours.name == "ours, with its 95 % interval"
     assert list(ours.error_x.array) == pytest.approx([0.03, 0.2])  # to the right
     assert list(ours.error_x.arrayminus) == pytest.approx([0.12, 0.1])
 
@@ -102,11 +93,9 @@ def test_seed_dots_show_every_seed_the_means_and_the_band_of_ties() -> None:
     assert (band.x0, band.x1) == pytest.approx((0.80, 0.84))
     assert list(figure.layout.yaxis.ticktext)[:2] == ["one", "two"]
     assert "<b>" not in figure.layout.yaxis.ticktext[2]  # a name is text, no markup
-    with pytest.raises(ValueError, match="has not"):
-        seed_dots(table(), "f1")
 
 
-def test_a_curve_goes_over_the_labels_and_begins_where_there_are_none() -> None:
+def test_label_curve_starts_at_no_labels() -> None:
     curves = {EVIL: [(0, "<b>still</b>"), (100, "two"), (400, "one")], "other": [(100, "two")]}
     figure = label_curves(table(), "auc", curves, {"level": "<b>still</b>"})
     line, other, level = figure.data
@@ -118,11 +107,9 @@ def test_a_curve_goes_over_the_labels_and_begins_where_there_are_none() -> None:
     assert figure.layout.xaxis.type == "log"
     assert list(figure.layout.xaxis.ticktext) == ["0", "100", "400"]
     assert "<b>" not in line.name
-    with pytest.raises(ValueError, match="expected at least one above 0"):
-        label_curves(table(), "auc", {"a": [(0, "one")]}, {})
 
 
-def test_leads_stand_before_and_after_with_their_intervals() -> None:
+def test_leads_before_and_after_have_their_intervals() -> None:
     leads = ShownLead("f1", EVIL, "b", 0.2, 0.1, 0.3), ShownLead("f1", EVIL, "c", -0.01, -0.03, 0.02)
     claims = (
         JudgedClaim(f"one {EVIL}", "confirmed", "", "undecided", "", *leads),
@@ -131,12 +118,9 @@ def test_leads_stand_before_and_after_with_their_intervals() -> None:
     table = TableResult(Table("film", "9", "caption", (), ()), (), claims)
     figure = leads_before_and_after([table])
     before, after = figure.data
-    assert (before.name, after.name) == ("as printed", "tuned")
     assert (list(before.x), list(after.x)) == ([0.2], [-0.01])
     assert (before.error_x.array[0], before.error_x.arrayminus[0]) == pytest.approx((0.1, 0.1))
     assert (after.error_x.array[0], after.error_x.arrayminus[0]) == pytest.approx((0.03, 0.02))
     assert before.y[0] < 0 < after.y[0]
     assert len(figure.layout.annotations) == 1
     assert "<b>" not in figure.layout.annotations[0].text + before.text[0]
-    with pytest.raises(ValueError, match="^no claim has a lead before and after"):
-        leads_before_and_after([TableResult(table.table, ())])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labkit.explanation import Explanation, explanation_text
+from labkit.explanation import Explanation
 from labkit.film.reading import (
     Terms,
     effective_words,
@@ -28,11 +28,6 @@ def words() -> Terms:
     return Terms.of(["the", "cat", "dog", "ox"], X)
 
 
-def test_words_by_hand(words) -> None:
-    assert words.documents.tolist() == [4, 1, 1, 1]
-    assert words.rms == pytest.approx([1, 1.5, 2, 1])
-
-
 def test_rows_are_ranked_by_effect_and_rare_words_passed_over(words) -> None:
     L = np.array([[0.5, 1.0, -1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
     first, second = word_rows(L, words, top=2, least=1)
@@ -42,19 +37,6 @@ def test_rows_are_ranked_by_effect_and_rare_words_passed_over(words) -> None:
     assert second.effective_words == pytest.approx(1)
     assert np.isnan(first.stability)
     assert word_rows(L, words, least=2)[0].positive == (("the", 0.5),)
-    assert "about 1 words): + ox | - -" in str(second)
-
-
-def test_effective_words_counts_equal_entries() -> None:
-    assert effective_words(np.array([[1.0, -1, 1, 0], [5, 0, 0, 0]])) == pytest.approx([3, 1])
-
-
-def test_varimax_turns_a_mixture_back(random) -> None:
-    simple = np.zeros((30, 3))
-    simple[np.arange(30), np.arange(30) % 3] = random.random(30) + 0.5
-    turn = np.linalg.qr(random.standard_normal((3, 3)))[0]
-    found = simple @ turn @ varimax(simple @ turn)
-    assert np.sort((np.abs(found) > 1e-3).sum(axis=1)).tolist() == [1] * 30
 
 
 def test_at_the_varimax_no_turn_in_any_plane_gains(random) -> None:
@@ -73,7 +55,7 @@ def test_at_the_varimax_no_turn_in_any_plane_gains(random) -> None:
         assert criterion(plane, 0.02) < criterion(plane, 0) > criterion(plane, -0.02)
 
 
-def test_the_readable_view_leaves_every_similarity(random) -> None:
+def test_readable_view_leaves_every_similarity(random) -> None:
     X = random.random((40, 25))
     words = Terms.of([str(w) for w in range(25)], sparse.csr_matrix(X))
     turn = np.linalg.qr(random.standard_normal((6, 6)))[0]
@@ -148,26 +130,9 @@ def test_each_part_by_plain_loops(random) -> None:
         assert part == pytest.approx(sum(value for (s, _), value in pairs.items() if s == word) / 2, abs=1e-14)
 
 
-def test_the_largest_come_first(random) -> None:
-    found = explained(random, 0.3)[0]
-    for parts in (found.rows, found.words_a, found.words_b, found.word_pairs):
-        sizes = [abs(part[-1]) for part in parts]
-        assert sizes == sorted(sizes, reverse=True)
-
-
-def test_a_sentence_of_unknown_words_has_similarity_0_and_it_is_said() -> None:
+def test_sentence_of_unknown_words_has_similarity_0_and_names_them() -> None:
     empty, full = sparse.csr_matrix((1, 8)), sparse.csr_matrix(np.ones((1, 8)))
     found = explain_pair(("zzz", "all"), empty, full, np.eye(8), WORDS, share=0.5, unknown=("zzz",))
     assert found.similarity == 0
     assert found.word_pairs == ()
-    assert "never met in training, which say nothing: zzz" in str(found)
-    assert "0 by definition" in str(found)
-
-
-def test_what_is_cut_off_is_added_up(random) -> None:
-    found = explained(random, 0.3)[0]
-    text = explanation_text(found, top=1)
-    assert f"{len(found.word_pairs) - 1} more" in text
-    rest = sum(part for _, _, part in found.word_pairs[1:])
-    assert f"{rest:+.3f}  {len(found.word_pairs) - 1} more" in text
-    assert "words in common (TF-IDF)" in text
+    assert "zzz" in str(found)

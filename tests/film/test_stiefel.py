@@ -30,12 +30,12 @@ def spread(random: np.random.Generator) -> np.ndarray:
 
 
 @pytest.mark.parametrize("form", [cayley_direct, cayley_woodbury, cayley])
-def test_a_step_of_2_against_a_unit_gradient_is_a_quarter_turn(form) -> None:
+def test_step_of_2_against_a_unit_gradient_is_a_quarter_turn(form) -> None:
     # A = [[0, -1], [1, 0]], and (I + A)⁻¹ (I - A) = [[0, 1], [-1, 0]]
     assert form(np.array([[1.0], [0.0]]), np.array([[0.0], [1.0]]), 2.0) == pytest.approx(np.array([[0.0], [-1.0]]))
 
 
-@pytest.mark.parametrize("length", [1e-4, 0.1, 1.0, 30.0])
+@pytest.mark.parametrize("length", [0.1, 30.0])
 def test_both_forms_agree_and_stay_on_the_manifold(random, length: float) -> None:
     P, gradient = random_point(30, 4, seed=1), random.standard_normal((30, 4))
     direct, woodbury = cayley_direct(P, gradient, length), cayley_woodbury(P, gradient, length)
@@ -43,15 +43,7 @@ def test_both_forms_agree_and_stay_on_the_manifold(random, length: float) -> Non
     assert max(drift(direct), drift(woodbury)) < 1e-12
 
 
-@pytest.mark.parametrize("form", [cayley_direct, cayley_woodbury])
-def test_500_steps_do_not_drift(form, spread) -> None:
-    P, objective = random_point(12, 3, seed=2), leading(spread)
-    for _ in range(500):
-        P = form(P, objective(P)[1], 0.05)
-    assert drift(P) < 1e-12
-
-
-def test_the_curve_leaves_downhill(random) -> None:
+def test_curve_leaves_downhill(random) -> None:
     A = random.standard_normal((9, 9))
     objective, P = leading(A + A.T), random_point(9, 3, seed=3)
     gradient = objective(P)[1]
@@ -61,7 +53,7 @@ def test_the_curve_leaves_downhill(random) -> None:
     assert skew @ P == pytest.approx(stationarity(P, gradient), abs=1e-12)
 
 
-def test_the_minimum_spans_the_leading_eigenvectors(spread) -> None:
+def test_minimum_spans_the_leading_eigenvectors(spread) -> None:
     found = minimise(leading(spread), random_point(12, 3, seed=4), iterations=500, tolerance=1e-9)
     roots, vectors = np.linalg.eigh(spread)
     assert found.converged
@@ -70,81 +62,9 @@ def test_the_minimum_spans_the_leading_eigenvectors(spread) -> None:
     assert max(step.drift for step in found.steps) < 1e-12
 
 
-def test_the_nearest_point_of_the_manifold_is_the_polar_factor(random) -> None:
-    target = random.standard_normal((8, 3))
-    objective = lambda P: (float(np.sum((P - target) ** 2)) / 2, P - target)  # noqa: E731
-    found = minimise(objective, random_point(8, 3, seed=5), iterations=500, tolerance=1e-10)
-    U, _, Vt = np.linalg.svd(target, full_matrices=False)
-    assert found.point == pytest.approx(U @ Vt, abs=1e-8)
-
-
-def test_where_the_gradient_does_not_vanish_the_stationarity_does(spread) -> None:
-    found = minimise(leading(spread), random_point(12, 3, seed=6), iterations=500, tolerance=1e-9)
-    assert np.linalg.norm(leading(spread)(found.point)[1]) > 1
-    assert found.steps[-1].stationarity < 1e-7
-
-
-def test_without_memory_every_step_falls_and_with_it_some_rise(spread) -> None:
-    values = {
-        memory: np.array([s.value for s in minimise(leading(spread), random_point(12, 3, seed=7), memory=memory).steps])
-        for memory in (0.0, 0.99)
-    }
-    assert (np.diff(values[0.0]) <= 0).all()
-    assert (np.diff(values[0.99]) > 0).any()
-
-
-def test_report_sees_every_step(spread) -> None:
-    seen = []
-    found = minimise(
-        leading(spread), random_point(12, 3, seed=8), iterations=7, report=lambda n, step: seen.append((n, step))
-    )
-    assert seen == list(enumerate(found.steps[1:], 1))
-    assert len(seen) == 7
-    assert not found.converged
-
-
 def test_bb_lengths_by_hand() -> None:
     dP, dF = np.array([[3.0], [4.0]]), np.array([[1.0], [-2.0]])
     assert bb_length(dP, dF, long=True) == 25 / 5
     assert bb_length(dP, dF, long=False) == 5 / 5
     assert bb_length(0 * dP, dF, long=True) is None
     assert bb_length(dP, 0 * dF, long=False) is None
-
-
-def test_a_start_at_the_minimum_is_left_alone() -> None:
-    start = np.eye(4)[:, :2]
-    found = minimise(leading(np.diag([4.0, 3.0, 2.0, 1.0])), start)
-    assert len(found.steps) == 1
-    assert found.converged
-    assert (found.point == start).all()
-
-
-def test_random_points_are_on_the_manifold_and_repeatable() -> None:
-    assert drift(random_point(20, 5, seed=0)) < 1e-14
-    assert (random_point(20, 5, seed=0) == random_point(20, 5, seed=0)).all()
-    assert (random_point(20, 5, seed=0) != random_point(20, 5, seed=1)).any()
-
-
-@pytest.mark.parametrize(
-    ("start", "objective", "message"),
-    [
-        (np.ones((2, 3)), leading(np.eye(2)), r"\(2, 3\).*r >= d"),
-        (np.ones((3, 2)), leading(np.eye(3)), "not orthonormal"),
-        (np.eye(3)[:, :2], lambda P: (np.nan, P), "value nan"),
-        (np.eye(3)[:, :2], lambda P: (0.0, P.T), r"shape \(2, 3\)"),
-    ],
-)
-def test_what_cannot_be_minimised_is_refused(start, objective, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        minimise(objective, start)
-
-
-def test_as_low_as_pymanopt(spread) -> None:
-    pymanopt = pytest.importorskip("pymanopt")
-    manifold, objective = pymanopt.manifolds.Stiefel(12, 3), leading(spread)
-    cost = pymanopt.function.numpy(manifold)(lambda P: objective(P)[0])
-    gradient = pymanopt.function.numpy(manifold)(lambda P: objective(P)[1])
-    start = random_point(12, 3, seed=9)
-    problem = pymanopt.Problem(manifold, cost, euclidean_gradient=gradient)
-    theirs = pymanopt.optimizers.ConjugateGradient(verbosity=0, max_iterations=500).run(problem, initial_point=start)
-    assert minimise(objective, start, iterations=500).value == pytest.approx(theirs.cost, rel=1e-9)

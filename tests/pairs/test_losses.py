@@ -1,63 +1,191 @@
-"""The three losses: a case by hand, plain Python loops, autograd, finite differences, and what is extreme."""
+"""Every loss of the gallery and its weights: by hand, plain loops, other libraries, finite differences, extremes.
+
+Oracles are pytorch-metric-learning and sentence-transformers where they have the loss, and plain loops for all.
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from functools import partial
 from itertools import product
+from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from labkit.pairs import contrastive, fast, locality, losses, masks_from_labels, soft_triplet
+from labkit.pairs import (
+    contrastive,
+    fast,
+    locality,
+    losses,
+    masks_from_labels,
+    pair_weights,
+    soft_triplet,
+    weight_parts,
+)
+from labkit.pairs.gallery import GALLERY, LOSSES
+from labkit.pairs.weights import cosent_weights
+from labkit.sentpwnet.method import PairSettings, loss_of
+from tests.pairs.conftest import _cosines, _random_masks
 
-LOSSES = {"contrastive": contrastive, "soft_triplet": soft_triplet, "locality": locality}
-FORMULAS = {"contrastive": losses.contrastive, "soft_triplet": losses.soft_triplet, "locality": losses.locality}
-HALVES = (torch.float16, torch.bfloat16)
+NAMES = [loss.name for loss in GALLERY]
+every_loss = pytest.mark.parametrize("name", NAMES)
+
+Triple = tuple[Tensor, Tensor, Tensor]
 
 
-# ------------------------------------------------------------------ once more, slow and obvious
+def batch(rows: int, seed: int, width: int = 4) -> Triple:
+    return _cosines(rows, width, seed).clamp(-1, 1), *_random_masks(rows, seed)
 
 
-def _members(mask: Tensor, i: int) -> list[int]:
+def slope(loss: Callable[..., Tensor], S: Tensor, P: Tensor, N: Tensor) -> tuple[Tensor, Tensor]:
+    leaf = S.clone().requires_grad_()
+    value = loss(leaf, P, N)
+    value.backward()
+    return value.detach(), leaf.grad
+
+
+def test_multi_similarity_is_another_name_of_locality() -> None:
+    assert LOSSES["multi-similarity"] is LOSSES["locality"]
+    assert PairSettings(loss="multi-similarity") == PairSettings(loss="locality")
+
+
+@every_loss
+def test_training_takes_the_usual_temperature_of_its_loss(name: str) -> None:
+    """The default of the formula's keyword; soft triplets have the paper's 1 there, and a training takes 0.2."""
+    keyword = inspect.signature(LOSSES[name].fast).parameters.get("temperature")
+    usual = 1.0 if keyword is None else 0.2 if name == "soft-triplet" else keyword.default
+    values = {"loss": name} | ({"dropout": 0.1} if name == "simcse" else {})
+    assert PairSettings.of(values).temperature == PairSettings.of(values | {"temperature": 0}).temperature == usual
+    assert PairSettings.of(values | {"temperature": 0.3}).temperature == 0.3
+
+
+# ------------------------------------------------------------------ plain loops
+
+
+def members(mask: Tensor, i: int) -> list[int]:
     return [j for j in range(mask.shape[1]) if mask[i, j]]
 
 
-def loop_contrastive(S: Tensor, P: Tensor, N: Tensor, margin: float = 0.5) -> float:
-    s, total = S.tolist(), 0.0
-    for i in range(len(s)):
-        total += sum(max(0.0, s[i][j] - margin) for j in _members(N, i)) - sum(s[i][j] for j in _members(P, i))
-    return total / len(s)
+def log_sum(exponents: list[float]) -> float:
+    return math.log(sum(map(math.exp, exponents)))
 
 
-def loop_soft_triplet(S: Tensor, P: Tensor, N: Tensor) -> float:
-    s, total = S.tolist(), 0.0
-    for i in range(len(s)):
-        for p, n in product(_members(P, i), _members(N, i)):
-            total += math.log1p(math.exp(s[i][n] - s[i][p]))
-    return total / len(s)
+def of_anchor(name: str, s: list[float], p: list[int], n: list[int], dials: dict[str, Any]) -> float:
+    """The term of one anchor with similarities s, positives p and negatives n."""
+    tau, base, margin = dials.get("temperature", 0.0), dials.get("base", 0.0), dials.get("margin", 0.0)
+    if name == "contrastive":
+        return sum(max(0.0, s[j] - margin) for j in n) - sum(s[j] for j in p)
+    if name == "locality":
+        a, b = dials["alpha"], dials["beta"]
+        return log_sum([0, *(-a * (s[j] - base) for j in p)]) / a + log_sum([0, *(b * (s[j] - base) for j in n)]) / b
+    if name == "soft-triplet":
+        return sum(tau * log_sum([0, (s[k] - s[j]) / tau]) for j, k in product(p, n))
+    if name == "margin-triplet":
+        return sum(max(0.0, s[k] - s[j] + margin) for j, k in product(p, n))
+    if name == "logistic":
+        return sum(tau * log_sum([0, (base - s[j]) / tau]) for j in p) + sum(
+            tau * log_sum([0, (s[j] - base) / tau]) for j in n
+        )
+    if not p:
+        return 0.0
+    if name == "supcon":
+        return -sum(s[j] / tau - log_sum([s[k] / tau for k in p + n]) for j in p) / len(p)
+    return -sum(s[j] / tau - log_sum([s[k] / tau for k in [j, *n]]) for j in p) / len(p)
 
 
-def loop_locality(S: Tensor, P: Tensor, N: Tensor, alpha: float = 2.0, beta: float = 50.0, base: float = 0.5) -> float:
-    s, total = S.tolist(), 0.0
-    for i in range(len(s)):
-        total += math.log1p(sum(math.exp(-alpha * (s[i][j] - base)) for j in _members(P, i))) / alpha
-        total += math.log1p(sum(math.exp(beta * (s[i][j] - base)) for j in _members(N, i))) / beta
-    return total / len(s)
+def in_loops(name: str, S: Tensor, P: Tensor, N: Tensor, **dials: Any) -> float:
+    given = {each.name: each.default for each in inspect.signature(LOSSES[name].fast).parameters.values()} | dials
+    if name == "cosent":
+        t = given["temperature"]
+        near, far = ([float(S[i, j]) for i, j in mask.nonzero().tolist()] for mask in (P, N))
+        return math.log(1 + sum(math.exp((low - high) / t) for high, low in product(near, far)))
+    if given.get("symmetric"):
+        back = in_loops(name, S.T, P.T, N.T, **{**given, "symmetric": False})
+        return (in_loops(name, S, P, N, **{**given, "symmetric": False}) + back) / 2
+    s = S.tolist()
+    return sum(of_anchor(name, s[i], members(P, i), members(N, i), given) for i in range(len(s))) / len(s)
 
 
-LOOPS = {"contrastive": loop_contrastive, "soft_triplet": loop_soft_triplet, "locality": loop_locality}
+OTHER: dict[str, float | bool] = {
+    "alpha": 3.0, "beta": 9.0, "base": 0.1, "margin": 0.25, "temperature": 0.31, "symmetric": True,
+}  # fmt: skip
 
 
-# ------------------------------------------------------------------ values
+@every_loss
+@given(rows=st.integers(1, 10), seed=st.integers(0, 9999), set_=st.booleans())
+def test_both_forms_equal_the_loops_and_closed_weights_the_derivative(
+    name: str, rows: int, seed: int, set_: bool
+) -> None:
+    loss, (S, P, N) = LOSSES[name], batch(rows, seed)
+    dials = {dial: OTHER[dial] for dial in loss.dials} if set_ else {}
+    expected = in_loops(name, S, P, N, **dials)
+    assert loss.fast(S, P, N, **dials).item() == pytest.approx(expected, rel=1e-10, abs=1e-10)
+    if name != "supcon" or (P | N).any(1).all():  # the formula on the board divides by an empty sum
+        assert loss.plain(S, P, N, **dials).item() == pytest.approx(expected, rel=1e-10, abs=1e-10)
+    weights = pair_weights(partial(loss.fast, **dials), S, P, N)
+    torch.testing.assert_close(loss.weights(S, P, N, **dials), weights, atol=1e-9, rtol=1e-8)
 
 
-def by_hand() -> tuple[Tensor, Tensor, Tensor]:
+@given(alpha=st.floats(0.1, 60), beta=st.floats(0.1, 200), base=st.floats(-1, 1), seed=st.integers(0, 999))
+def test_locality_of_any_setting_equals_the_loops(alpha: float, beta: float, base: float, seed: int) -> None:
+    options = {"alpha": alpha, "beta": beta, "base": base}
+    triple = batch(9, seed)
+    expected = in_loops("locality", *triple, **options)
+    assert locality(*triple, **options).item() == pytest.approx(expected, abs=1e-10, rel=1e-10)
+    weights = pair_weights(partial(locality, **options), *triple)
+    torch.testing.assert_close(weight_parts(*triple, **options).weight, weights, atol=1e-10, rtol=0)
+
+
+@every_loss
+def test_masks_need_not_be_square(name: str) -> None:
+    """Anchors against other rows: a batch against a memory."""
+    S, P, N = (part[:4] for part in batch(9, 1))
+    for dials in ({}, {dial: OTHER[dial] for dial in LOSSES[name].dials}):
+        assert LOSSES[name].fast(S, P, N, **dials).item() == pytest.approx(in_loops(name, S, P, N, **dials))
+        weights = pair_weights(partial(LOSSES[name].fast, **dials), S, P, N)
+        torch.testing.assert_close(LOSSES[name].weights(S, P, N, **dials), weights, atol=1e-10, rtol=1e-8)
+
+
+@every_loss
+def test_settings_of_a_training_reach_its_loss(name: str) -> None:
+    S, P, N = batch(8, 1)
+    dials: dict[str, Any] = {dial: OTHER[dial] for dial in LOSSES[name].dials}
+    found = loss_of(PairSettings.of({"loss": name, **dials}))(S, P, N)
+    assert found.item() == pytest.approx(in_loops(name, S, P, N, **dials), rel=1e-9)
+
+
+@every_loss
+def test_gradient_against_finite_differences(name: str) -> None:
+    S, P, N = batch(7, 0)
+    S = S * 0.99
+    S[(S - 0.5).abs() < 1e-4] += 1e-3  # the hinge has no derivative at its corner
+    loss = LOSSES[name].fast
+    assert torch.autograd.gradcheck(lambda S: loss(S, P, N), S.requires_grad_(), atol=1e-5)
+    if "temperature" in LOSSES[name].dials:
+        tau = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
+        assert torch.autograd.gradcheck(lambda tau: loss(S.detach(), P, N, temperature=tau), tau)
+
+
+def test_triplets_in_small_portions_give_the_same_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    S, P, N = batch(12, 3)
+    value, whole = slope(soft_triplet, S, P, N)
+    monkeypatch.setattr(fast, "_TRIPLETS_AT_ONCE", 30)
+    same, parts = slope(soft_triplet, S, P, N)
+    torch.testing.assert_close(same, value, atol=1e-12, rtol=0)
+    torch.testing.assert_close(parts, whole, atol=1e-12, rtol=0)
+
+
+# ------------------------------------------------------------------ by hand
+
+
+def three_rows() -> Triple:
     """Two rows of one class, one of another; the third has no positive."""
     S = torch.tensor([[1.0, 0.8, 0.6], [0.8, 1.0, 0.2], [0.6, 0.2, 1.0]], dtype=torch.float64)
     return S, *masks_from_labels([0, 0, 1])
@@ -65,13 +193,13 @@ def by_hand() -> tuple[Tensor, Tensor, Tensor]:
 
 def test_contrastive_by_hand() -> None:
     # anchors: (0.6 - 0.5) - 0.8, 0 - 0.8, 0.1 + 0
-    assert contrastive(*by_hand()).item() == pytest.approx((-0.7 - 0.8 + 0.1) / 3, abs=1e-15)
-    assert contrastive(*by_hand(), margin=0.0).item() == pytest.approx((-0.2 - 0.6 + 0.8) / 3, abs=1e-15)
+    assert contrastive(*three_rows()).item() == pytest.approx((-0.7 - 0.8 + 0.1) / 3)
+    assert contrastive(*three_rows(), margin=0.0).item() == pytest.approx((-0.2 - 0.6 + 0.8) / 3, abs=1e-15)
 
 
 def test_soft_triplet_by_hand() -> None:
     expected = (math.log(1 + math.exp(-0.2)) + math.log(1 + math.exp(-0.6))) / 3
-    assert soft_triplet(*by_hand()).item() == pytest.approx(expected, abs=1e-15)
+    assert soft_triplet(*three_rows()).item() == pytest.approx(expected)
 
 
 def test_locality_by_hand() -> None:
@@ -79,193 +207,247 @@ def test_locality_by_hand() -> None:
     first = pull + math.log(1 + math.exp(50 * 0.1)) / 50
     second = pull + math.log(1 + math.exp(-50 * 0.3)) / 50
     third = math.log(1 + math.exp(50 * 0.1) + math.exp(-50 * 0.3)) / 50
-    assert locality(*by_hand()).item() == pytest.approx((first + second + third) / 3, abs=1e-15)
+    assert locality(*three_rows()).item() == pytest.approx((first + second + third) / 3)
 
 
-@settings(max_examples=40)
-@given(rows=st.integers(1, 14), width=st.integers(1, 6), seed=st.integers(0, 9999), name=st.sampled_from(list(LOSSES)))
-def test_against_plain_loops(
-    cosines: Callable, random_masks: Callable, rows: int, width: int, seed: int, name: str
-) -> None:
-    triple = cosines(rows, width, seed).clamp(-1, 1), *random_masks(rows, seed)
-    assert LOSSES[name](*triple).item() == pytest.approx(LOOPS[name](*triple), abs=1e-10)
-    assert FORMULAS[name](*triple).item() == pytest.approx(LOOPS[name](*triple), abs=1e-10)
+#: an anchor with a positive at .6, negatives at .5 and .2; the two other anchors have no pair
+BY_HAND = {"alpha": 1.0, "beta": 10.0, "base": 0.4, "margin": 0.3, "temperature": 0.1}
+#: exponents: (.5 - .6)/.1 = -1, (.2 - .6)/.1 = -4; (.4 - .6)/.1 = -2, (.5 - .4)/.1 = 1, (.2 - .4)/.1 = -2
+E1, E4, E2, E = math.exp(-1), math.exp(-4), math.exp(-2), math.e
+WEIGHTS = {
+    "locality": (math.exp(-0.2) / (1 + math.exp(-0.2)), E / (1 + E + E2), E2 / (1 + E + E2)),
+    "contrastive": (1, 1, 0),
+    "soft-triplet": (E1 / (1 + E1) + E4 / (1 + E4), E1 / (1 + E1), E4 / (1 + E4)),
+    "margin-triplet": (1, 1, 0),  # .2 is further than .6 by more than .3
+    "infonce": tuple(10 * share / (1 + E1 + E4) for share in (E1 + E4, E1, E4)),
+    "supcon": tuple(10 * share / (1 + E1 + E4) for share in (E1 + E4, E1, E4)),
+    "logistic": (E2 / (1 + E2), E / (1 + E), E2 / (1 + E2)),
+    "cosent": tuple(30 * share / (1 + E1 + E4) for share in (E1 + E4, E1, E4)),  # m = 3 anchors over τ
+    "simcse": tuple(10 * share / (1 + E1 + E4) for share in (E1 + E4, E1, E4)),
+}
 
 
-@settings(max_examples=30)
-@given(alpha=st.floats(0.1, 60), beta=st.floats(0.1, 200), base=st.floats(-1, 1), seed=st.integers(0, 999))
-def test_every_setting_of_locality_counts(
-    cosines: Callable, random_masks: Callable, alpha: float, beta: float, base: float, seed: int
-) -> None:
-    triple = cosines(9, 4, seed), *random_masks(9, seed)
-    found = locality(*triple, alpha=alpha, beta=beta, base=base).item()
-    assert found == pytest.approx(loop_locality(*triple, alpha, beta, base), abs=1e-10, rel=1e-10)
+def small() -> Triple:
+    S, nothing = torch.zeros(3, 4, dtype=torch.float64), torch.zeros(3, 4, dtype=torch.bool)
+    S[0] = torch.tensor([1.0, 0.6, 0.5, 0.2], dtype=torch.float64)
+    P, N = nothing.clone(), nothing.clone()
+    P[0, 1] = N[0, 2] = N[0, 3] = True
+    return S, P, N
 
 
-def test_the_margin_of_contrastive_counts(cosines: Callable, random_masks: Callable) -> None:
-    triple = cosines(9, 3, 5), *random_masks(9, 5)
-    for margin in (-0.3, 0.1, 0.7):
-        assert contrastive(*triple, margin=margin).item() == pytest.approx(loop_contrastive(*triple, margin), abs=1e-12)
+@every_loss
+def test_weights_of_a_small_batch_by_hand(name: str) -> None:
+    dials = {dial: BY_HAND[dial] for dial in LOSSES[name].dials if dial != "symmetric"}
+    for weights in (
+        pair_weights(partial(LOSSES[name].fast, **dials), *small()),
+        LOSSES[name].weights(*small(), **dials),
+    ):
+        assert weights[0, 1:].tolist() == pytest.approx(WEIGHTS[name], rel=1e-12)
+        assert not weights[1:].any()
+        assert weights[0, 0] == 0
 
 
-def test_masks_need_not_be_square(cosines: Callable) -> None:
-    """Anchors against other rows: a batch against a memory."""
-    S, P, N = cosines(9, 3, 1)[:4], *(mask[:4] for mask in masks_from_labels([0, 1, 0, 2, 1, 1, 0, 2, 2]))
-    for name, loss in LOSSES.items():
-        assert loss(S, P, N).item() == pytest.approx(LOOPS[name](S, P, N), abs=1e-12)
+def test_supcon_pushes_a_positive_that_has_more_than_its_share() -> None:
+    S = torch.tensor([[1.0, 0.9, 0.1, -1.0]], dtype=torch.float64)
+    P, N = torch.tensor([[False, True, True, False]]), torch.tensor([[False, False, False, True]])
+    _, turned = slope(partial(fast.supcon, temperature=1.0), S, P, N)
+    assert turned[0, 1] > 0 > turned[0, 2]
+    near = slope(partial(fast.infonce, temperature=1.0), S, P, N)[1]
+    assert near[0, 1] < 0 > near[0, 2]  # InfoNCE pulls both
 
 
-# ------------------------------------------------------------------ gradients
+def test_triplet_pulls_with_the_logistic_function_not_with_one() -> None:
+    """The erratum of eq. 5: for cosines the weight of one triplet lies between σ(-2) and σ(2)."""
+    for positive, negative in [(1.0, -1.0), (-1.0, 1.0), (0.0, 0.0)]:
+        S = torch.tensor([[1.0, positive, negative]], dtype=torch.float64)
+        _, found = slope(soft_triplet, S, torch.tensor([[False, True, False]]), torch.tensor([[False, False, True]]))
+        assert found[0, 2].item() == pytest.approx(1 / (1 + math.exp(positive - negative)))
+        assert 0.119 < found[0, 2] < 0.881
 
 
-@pytest.mark.parametrize("name", LOSSES)
-@pytest.mark.parametrize("seed", range(4))
-def test_gradient_against_finite_differences(cosines: Callable, random_masks: Callable, name: str, seed: int) -> None:
-    S, (P, N) = cosines(7, 4, seed) * 0.99, random_masks(7, seed)
-    S[(S - 0.5).abs() < 1e-4] += 1e-3  # the hinge has no derivative at its corner
-    assert torch.autograd.gradcheck(lambda S: LOSSES[name](S, P, N), S.requires_grad_(), atol=1e-6)
+# ------------------------------------------------------------------ other libraries
 
 
-@pytest.mark.parametrize(("alpha", "beta", "base"), [(2.0, 50.0, 0.5), (0.1, 40.0, 0.5), (150.0, 200.0, -0.3)])
-def test_closed_form_against_autograd(
-    cosines: Callable, random_masks: Callable, alpha: float, beta: float, base: float
-) -> None:
-    for seed in range(5):
-        (P, N), options = random_masks(20, seed), {"alpha": alpha, "beta": beta, "base": base}
-        ours, theirs = (cosines(20, 5, seed).requires_grad_() for _ in range(2))
-        (3 * locality(ours, P, N, **options)).backward()
-        (3 * losses.locality(theirs, P, N, **options)).backward()
-        torch.testing.assert_close(ours.grad, theirs.grad, atol=1e-10, rtol=0)
+def theirs(name: str) -> tuple[Callable[[Tensor, Tensor], Tensor], dict[str, float]]:
+    """The loss of pytorch-metric-learning on embeddings and labels, and our dials for it."""
+    from pytorch_metric_learning import losses as pml
+    from pytorch_metric_learning.distances import CosineSimilarity
+    from pytorch_metric_learning.reducers import MeanReducer, SumReducer
+
+    triplets = {"distance": CosineSimilarity(), "reducer": SumReducer()}
+    return {
+        "locality": (pml.MultiSimilarityLoss(alpha=2, beta=40, base=0.4), {"alpha": 2, "beta": 40, "base": 0.4}),
+        "margin-triplet": (pml.TripletMarginLoss(margin=0.2, **triplets), {"margin": 0.2}),
+        "soft-triplet": (pml.TripletMarginLoss(margin=0.0, smooth_loss=True, **triplets), {"temperature": 1.0}),
+        "infonce": (pml.NTXentLoss(temperature=0.1, reducer=MeanReducer()), {"temperature": 0.1}),
+        "supcon": (pml.SupConLoss(temperature=0.1, reducer=MeanReducer()), {"temperature": 0.1}),
+    }[name]
 
 
-@settings(max_examples=40)
-@given(rows=st.integers(1, 14), width=st.integers(1, 6), seed=st.integers(0, 9999), name=st.sampled_from(list(LOSSES)))
-def test_the_formula_and_what_trainings_use_have_one_gradient(
-    cosines: Callable, random_masks: Callable, rows: int, width: int, seed: int, name: str
-) -> None:
-    S, (P, N) = cosines(rows, width, seed).clamp(-1, 1), random_masks(rows, seed)
-    used, written = (S.clone().requires_grad_() for _ in range(2))
-    (3 * LOSSES[name](used, P, N)).backward()
-    (3 * FORMULAS[name](written, P, N)).backward()
-    torch.testing.assert_close(used.grad, written.grad, atol=1e-12, rtol=0)
+@pytest.mark.parametrize("name", ["locality", "margin-triplet", "soft-triplet", "infonce", "supcon"])
+def test_against_pytorch_metric_learning(name: str) -> None:
+    generator = torch.Generator().manual_seed(4)
+    X = torch.randn(12, 5, generator=generator, dtype=torch.float64) + 0.3
+    labels = torch.arange(12) // 3  # three of each: a mean over pairs is one over anchors
+    their_loss, dials = theirs(name)
+    V = F.normalize(X, dim=1)
+    scale = 12 if "triplet" in name else 1  # they sum over triplets, we take the mean over anchors of the sum
+    ours = LOSSES[name].fast(V @ V.T, *masks_from_labels(labels), **dials)
+    assert scale * ours.item() == pytest.approx(their_loss(X, labels).item(), rel=1e-6)
 
 
-def test_triplets_in_small_portions(cosines: Callable, random_masks: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    P, N = random_masks(12, 3)
-    whole, parts = (cosines(12, 4, 3).requires_grad_() for _ in range(2))
-    soft_triplet(whole, P, N).backward()
-    monkeypatch.setattr(fast, "_TRIPLETS_AT_ONCE", 30)
-    soft_triplet(parts, P, N).backward()
-    torch.testing.assert_close(parts.grad, whole.grad, atol=1e-14, rtol=0)
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_against_multiple_negatives_ranking(symmetric: bool) -> None:
+    ranking = pytest.importorskip("sentence_transformers.sentence_transformer.losses")
+    A, B = torch.randn(2, 7, 5, generator=torch.Generator().manual_seed(1))
+    kind = ranking.MultipleNegativesSymmetricRankingLoss if symmetric else ranking.MultipleNegativesRankingLoss
+    their_loss = kind(torch.nn.Identity(), scale=20.0)
+    P = torch.eye(7, dtype=torch.bool)
+    S = F.normalize(A, dim=1) @ F.normalize(B, dim=1).T
+    ours = fast.infonce(S, P, ~P, temperature=1 / 20, symmetric=symmetric)
+    assert ours.item() == pytest.approx(their_loss.compute_loss_from_embeddings([A, B], None).item(), rel=1e-5)
+
+
+def test_against_cosent_of_sentence_transformers() -> None:
+    their = pytest.importorskip("sentence_transformers.sentence_transformer.losses")
+    A, B = torch.randn(2, 9, 5, generator=torch.Generator().manual_seed(2))
+    grades = torch.tensor([0, 1, 1, 3, 5, 5, 2, 0.5, 4])
+    expected = their.CoSENTLoss(torch.nn.Identity(), scale=10.0).compute_loss_from_embeddings([A, B], grades)
+    S = torch.diag(F.cosine_similarity(A, B))
+    G, diagonal = torch.diag(grades), torch.eye(9, dtype=torch.bool)
+    P, N = diagonal & (G >= 2.5), diagonal & (G < 2.5)
+    assert fast.cosent(S, P, N, temperature=0.1, grades=G).item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_cosent_with_grades_is_the_double_sum() -> None:
+    S, P, N = batch(8, 0)
+    G = torch.randint(0, 4, (8, 8), generator=torch.Generator().manual_seed(0)).double()
+    known = [(float(S[i, j]), float(G[i, j])) for i, j in (P | N).nonzero().tolist()]
+    total = sum(math.exp((low - high) / 0.2) for (high, g), (low, h) in product(known, known) if g > h)
+    for form in (losses.cosent, fast.cosent):
+        assert form(S, P, N, temperature=0.2, grades=G).item() == pytest.approx(math.log(1 + total), rel=1e-12)
+    weights = pair_weights(partial(fast.cosent, grades=G), S, P, N)
+    torch.testing.assert_close(cosent_weights(S, P, N, grades=G), weights, atol=1e-9, rtol=1e-8)
+    two = slope(partial(fast.cosent, grades=P.double()), S, P, N)
+    torch.testing.assert_close(two, slope(fast.cosent, S, P, N), atol=1e-9, rtol=1e-9)
 
 
 # ------------------------------------------------------------------ extremes
 
 
-@pytest.mark.parametrize("name", LOSSES)
-@pytest.mark.parametrize("labels", [[0], [0, 0, 0, 0], [0, 1, 2, 3]])
-def test_rows_without_positives_or_negatives(cosines: Callable, name: str, labels: list[int]) -> None:
-    S, masks = cosines(len(labels), 3, 0).requires_grad_(), masks_from_labels(labels)
-    loss = LOSSES[name](S, *masks)
-    loss.backward()
-    assert loss.item() == pytest.approx(LOOPS[name](S.detach(), *masks), abs=1e-12)
-    assert S.grad.isfinite().all()
-    assert not S.grad[~(masks[0] | masks[1])].any()
+def test_large_exponent_is_not_cut_off_in_double_precision() -> None:
+    """torch's softplus of 20.5 is 20.5, and a millionth of a millionth is missing."""
+    one = torch.ones(1, 1, dtype=torch.bool)
+    found = fast.logistic(torch.full((1, 1), 0.5, dtype=torch.float64), ~one, one, base=0.0, temperature=0.5 / 20.5)
+    assert found.item() / (0.5 / 20.5) - 20.5 == pytest.approx(math.log1p(math.exp(-20.5)), rel=1e-4)
 
 
-@pytest.mark.parametrize("name", LOSSES)
-def test_no_pair_at_all_costs_nothing(cosines: Callable, name: str) -> None:
-    S, none = cosines(5, 3, 0).float().requires_grad_(), torch.zeros(5, 5, dtype=torch.bool)
-    loss = LOSSES[name](S, none, none)
-    loss.backward()
-    assert loss.item() == 0
-    assert not S.grad.any()
+@every_loss
+@pytest.mark.parametrize(("together", "apart"), [(1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)])
+def test_finite_all_the_way_apart_or_together(name: str, together: float, apart: float) -> None:
+    P, N = masks_from_labels([0, 0, 1, 1, 1])
+    S = (P * together + N * apart + torch.eye(5)).float()
+    dials = {"temperature": 1e-6} if "temperature" in LOSSES[name].dials else {}
+    value, found = slope(partial(LOSSES[name].fast, **dials), S, P, N)
+    assert value.isfinite()
+    assert found.isfinite().all()
+    if dials and together < apart:
+        assert found[P].max() < 0 < found[N].min()  # where all is wrong, all of it is moved
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("beta", [200.0, 5000.0])
 @pytest.mark.parametrize(("together", "apart"), [(1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0)])
-def test_all_the_way_apart_or_together(dtype: torch.dtype, beta: float, together: float, apart: float) -> None:
+def test_locality_of_a_large_beta_by_hand(together: float, apart: float) -> None:
     """S = ±1 with a large β, identical vectors included: log(1 + n e^x) is x + log n when x is large."""
     P, N = masks_from_labels([0, 0, 1, 1, 1])
-    S = (P * together + N * apart + torch.eye(5)).to(dtype).requires_grad_()
-    loss = locality(S, P, N, alpha=beta, beta=beta)
-    loss.backward()
+    S, beta = P * together + N * apart + torch.eye(5), 5000.0
+    value, found = slope(partial(locality, alpha=beta, beta=beta), S, P, N)
 
     def side(exponent: float, n: int) -> float:
         return exponent + math.log(n) if exponent > 0 else math.log1p(n * math.exp(exponent))
 
     sizes = [(1, 3), (1, 3), (2, 2), (2, 2), (2, 2)]
     expected = sum(side(-beta * (together - 0.5), p) + side(beta * (apart - 0.5), n) for p, n in sizes) / 5 / beta
-    assert loss.item() == pytest.approx(expected, rel=1e-6 if dtype is torch.float32 else 1e-12)
-    assert S.grad.isfinite().all()
+    assert value.item() == pytest.approx(expected, rel=1e-5)
+    assert found.isfinite().all()
     if apart == 1:
-        torch.testing.assert_close((5 * S.grad * N).sum(1), torch.ones(5, dtype=dtype))
+        torch.testing.assert_close((5 * found * N).sum(1), torch.ones(5))
 
 
-@pytest.mark.parametrize("name", LOSSES)
-@pytest.mark.parametrize("dtype", HALVES)
-def test_half_precision_is_computed_in_single(
-    cosines: Callable, random_masks: Callable, name: str, dtype: torch.dtype
-) -> None:
-    half, (P, N) = cosines(12, 4, 2).to(dtype), random_masks(12, 2)
-    single = half.float().requires_grad_()
-    half.requires_grad_()
-    loss, same = LOSSES[name](half, P, N), LOSSES[name](single, P, N)
-    loss.backward()
-    same.backward()
-    assert loss.dtype == torch.float32
-    assert torch.equal(loss, same)
-    assert torch.equal(half.grad, single.grad.to(dtype))
+@every_loss
+@pytest.mark.parametrize("labels", [[0], [0, 0, 0, 0], [0, 1, 2, 3]])
+def test_one_class_alone_or_one_row_of_each(name: str, labels: list[int]) -> None:
+    S, (P, N) = _cosines(len(labels), 3, 0).clamp(-1, 1), masks_from_labels(labels)
+    value, found = slope(LOSSES[name].fast, S, P, N)
+    assert value.item() == pytest.approx(in_loops(name, S, P, N), abs=1e-12)
+    assert found.isfinite().all()
+    assert not found[~(P | N)].any()
 
 
-@pytest.mark.parametrize("name", LOSSES)
-def test_autocast_changes_nothing(cosines: Callable, random_masks: Callable, name: str) -> None:
-    triple = cosines(12, 4, 2).float(), *random_masks(12, 2)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        inside = LOSSES[name](*triple)
-    assert torch.equal(inside, LOSSES[name](*triple))
+@every_loss
+def test_half_precision_is_computed_in_single(name: str) -> None:
+    S, P, N = batch(12, 2)
+    half, single = S.half(), S.half().float()
+    (value, found), (same, turned) = (slope(LOSSES[name].fast, each, P, N) for each in (half, single))
+    assert value.dtype == torch.float32
+    torch.testing.assert_close(value, same)
+    torch.testing.assert_close(found, turned.half())
 
 
-@pytest.mark.parametrize("name", LOSSES)
-def test_strides_do_not_matter(cosines: Callable, random_masks: Callable, name: str) -> None:
-    S, P, N = cosines(9, 3, 4), *random_masks(9, 4)
-    wide = torch.zeros(9, 18, dtype=torch.float64)
-    wide[:, ::2] = S
-    assert LOSSES[name](wide[:, ::2], P.T.contiguous().T, N).item() == pytest.approx(
-        LOSSES[name](S, P, N).item(), abs=1e-14
-    )
-
-
-@pytest.mark.parametrize("name", LOSSES)
-def test_inputs_are_left_alone(cosines: Callable, random_masks: Callable, name: str) -> None:
-    triple = cosines(6, 3, 4), *random_masks(6, 4)
-    before = [tensor.clone() for tensor in triple]
-    LOSSES[name](*triple)
-    assert all(torch.equal(tensor, copy) for tensor, copy in zip(triple, before, strict=True))
+@every_loss
+def test_order_of_rows_does_not_matter_and_inputs_are_left_alone(name: str) -> None:
+    S, P, N = batch(9, 3)
+    order = torch.randperm(9, generator=torch.Generator().manual_seed(0))
+    before = [part.clone() for part in (S, P, N)]
+    value, found = slope(LOSSES[name].fast, S, P, N)
+    other, moved = slope(LOSSES[name].fast, *(part[order][:, order] for part in (S, P, N)))
+    assert value.item() == pytest.approx(other.item(), rel=1e-12)
+    torch.testing.assert_close(found[order][:, order], moved, atol=1e-12, rtol=1e-10)
+    assert all(torch.equal(part, copy) for part, copy in zip((S, P, N), before, strict=True))
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "argument"),
     [
-        (partial(contrastive, margin=math.nan), "margin is nan"),
-        (partial(locality, alpha=0.0), "alpha is 0.0, expected a number above 0"),
-        (partial(locality, beta=-1.0), "beta is -1.0, expected a number above 0"),
-        (partial(locality, beta=math.inf), "beta is inf, expected a finite number"),
-        (partial(locality, alpha="2"), "alpha is '2', expected a finite number"),
-        (partial(contrastive, margin=None), "margin is None, expected a finite number"),
-        (partial(locality, base=math.nan), "base is nan"),
+        (partial(contrastive, margin=math.nan), "margin"),
+        (partial(fast.margin_triplet, margin=None), "margin"),
+        (partial(locality, alpha=0.0), "alpha"),
+        (partial(locality, beta=math.inf), "beta"),
+        (partial(fast.logistic, base=math.nan), "base"),
+        *((partial(LOSSES[name].fast, temperature=0), "temperature") for name in ("soft-triplet", "logistic")),
+        *((partial(LOSSES[name].fast, temperature=-1.0), "temperature") for name in ("infonce", "supcon", "cosent")),
+        (partial(fast.cosent, grades=torch.ones(3)), "grades"),
+        (partial(fast.cosent, grades=torch.full((3, 4), math.nan)), "grades"),
     ],
 )
-def test_settings_that_make_no_sense(call: Callable, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        call(*by_hand())
+def test_settings_that_make_no_sense_are_refused(call: Callable, argument: str) -> None:
+    with pytest.raises(ValueError, match=argument):
+        call(*small())
 
 
-def test_a_triplet_pulls_by_the_logistic_function_not_by_one() -> None:
-    """The erratum of eq. 5: for cosines the weight of one triplet lies between σ(-2) and σ(2)."""
-    for positive, negative in [(1.0, -1.0), (-1.0, 1.0), (0.0, 0.0)]:
-        S = torch.tensor([[1.0, positive, negative]], dtype=torch.float64, requires_grad=True)
-        soft_triplet(S, torch.tensor([[False, True, False]]), torch.tensor([[False, False, True]])).backward()
-        assert S.grad[0, 2].item() == pytest.approx(F.sigmoid(torch.tensor(negative - positive)).item(), rel=1e-6)
-        assert 0.119 < S.grad[0, 2] < 0.881
+# ------------------------------------------------------------------ weights of any loss
+
+
+def test_weights_of_a_loss_of_ones_own() -> None:
+    """Any function of the three, similarities that are no cosines; pairs outside the masks do not show."""
+    S, P, N = batch(6, 1)
+    weights = pair_weights(lambda S, P, N: (S**2).mean(), 3 * S, P, N)
+    torch.testing.assert_close(weights, (2 * 3 * S / 6).abs() * (P | N))
+    assert not pair_weights(lambda S, P, N: torch.tensor(1.0), S, P, N).any()
+    for value in (0.0, torch.zeros(3)):
+        with pytest.raises(ValueError, match="loss"):
+            pair_weights(lambda S, P, N, value=value: value, S, P, N)
+
+
+def test_two_parts_of_the_denominator() -> None:
+    """Eq. 9 and 10 as loops."""
+    S, P, N = batch(8, 3)
+    own, relative = parts = weight_parts(S, P, N, alpha=3.0, beta=20.0, base=0.2)
+    for i, j in product(range(8), range(8)):
+        mask, scale = (P, -3.0) if P[i, j] else (N, 20.0)
+        if mask[i, j]:
+            assert own[i, j].item() == pytest.approx(math.exp(scale * (0.2 - S[i, j])), rel=1e-9)
+            terms = sum(math.exp(scale * (S[i, k] - S[i, j])) for k in members(mask, i))
+            assert relative[i, j].item() == pytest.approx(terms, rel=1e-9)
+            assert parts.weight[i, j] == 1 / (own[i, j] + relative[i, j])
+        else:
+            assert own[i, j] == relative[i, j] == parts.weight[i, j] == 0

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -50,14 +50,13 @@ def test_keep_rule_by_hand() -> None:
     assert pushed.tolist() == [[False, False, True, True, False]]
 
 
-def test_a_pair_on_the_margin_is_not_kept() -> None:
+def test_pair_on_the_margin_is_not_kept() -> None:
     S = torch.tensor([[0.5, 0.25], [0.5, 0.26], [0.5, 0.24]], dtype=torch.float64)
     P = torch.tensor([[True, False]]).expand(3, 2)
     kept, pushed = informative(S, P, ~P, epsilon=0.25)
     assert kept[:, 0].tolist() == pushed[:, 1].tolist() == [False, True, False]
 
 
-@settings(max_examples=50)
 @given(rows=st.integers(1, 12), seed=st.integers(0, 9999), epsilon=st.floats(-0.5, 2))
 def test_keep_rule_against_loops(
     cosines: Callable, random_masks: Callable, rows: int, seed: int, epsilon: float
@@ -68,16 +67,6 @@ def test_keep_rule_against_loops(
     assert torch.equal(found[1], expected[1])
 
 
-def test_an_infinite_margin_keeps_all_of_complete_anchors(cosines: Callable, random_masks: Callable) -> None:
-    S, P, N = cosines(9, 3, 2), *random_masks(9, 2)
-    kept, pushed = informative(S, P, N, epsilon=math.inf)
-    complete = (P.any(1) & N.any(1))[:, None]
-    assert torch.equal(kept, P & complete)
-    assert torch.equal(pushed, N & complete)
-    assert not complete.all()
-
-
-@settings(max_examples=50)
 @given(rows=st.integers(1, 12), seed=st.integers(0, 9999))
 def test_hardest_against_loops(cosines: Callable, random_masks: Callable, rows: int, seed: int) -> None:
     triple = cosines(rows, 3, seed), *random_masks(rows, seed)
@@ -93,7 +82,6 @@ def test_hardest_of_equals_is_the_first() -> None:
     assert near.nonzero().tolist() == [[0, 3], [1, 3], [2, 3], [3, 0], [4, 0]]
 
 
-@settings(max_examples=40)
 @given(rows=st.integers(1, 12), seed=st.integers(0, 999), share=st.floats(0, 1))
 def test_random_pairs_keep_a_share(
     cosines: Callable, random_masks: Callable, rows: int, seed: int, share: float
@@ -107,7 +95,7 @@ def test_random_pairs_keep_a_share(
     assert all(torch.equal(some, same) for some, same in zip(kept, again, strict=True))
 
 
-def test_random_pairs_depend_on_the_generator_only(cosines: Callable) -> None:
+def test_random_pairs_do_not_look_at_similarities(cosines: Callable) -> None:
     P, N = masks_from_labels([i // 4 for i in range(40)])
     draws = [
         random_pairs(cosines(40, 3, data), P, N, share=0.5, generator=torch.Generator().manual_seed(seed))[1]
@@ -115,28 +103,15 @@ def test_random_pairs_depend_on_the_generator_only(cosines: Callable) -> None:
     ]
     assert torch.equal(draws[0], draws[1])
     assert not torch.equal(draws[0], draws[2])
-    torch.manual_seed(5)
-    before = torch.rand(1)
-    torch.manual_seed(5)
-    random_pairs(cosines(40, 3, 0), P, N, share=0.5, generator=torch.Generator())
-    assert torch.equal(torch.rand(1), before)
 
 
-@pytest.mark.parametrize("mine", [informative, hardest])
-def test_no_gradient_flows_and_halves_are_taken(cosines: Callable, random_masks: Callable, mine: Callable) -> None:
-    P, N = random_masks(8, 1)
-    half = cosines(8, 3, 1).half()
-    found, same = mine(half.requires_grad_(), P, N), mine(half.detach().float(), P, N)
-    assert all(torch.equal(a, b) and a.dtype == torch.bool for a, b in zip(found, same, strict=True))
-
-
-def test_settings_that_make_no_sense(cosines: Callable, random_masks: Callable) -> None:
+def test_settings_that_make_no_sense_are_refused(cosines: Callable, random_masks: Callable) -> None:
     triple = cosines(5, 3, 1), *random_masks(5, 1)
-    for epsilon in (math.nan, "2", None):
-        with pytest.raises(ValueError, match=f"epsilon is {epsilon!r}, expected a number"):
-            informative(*triple, epsilon=epsilon)  # type: ignore[arg-type]
-    for share in (-0.1, 1.1, math.nan, "x"):
-        with pytest.raises(ValueError, match=f"share is {share!r}, expected a number from 0 to 1"):
+    for epsilon in (math.nan, "2"):
+        with pytest.raises(ValueError, match="epsilon"):
+            informative(*triple, epsilon=epsilon)
+    for share in (-0.1, 1.1, math.nan):
+        with pytest.raises(ValueError, match="share"):
             random_pairs(*triple, share=share, generator=torch.Generator())
-    with pytest.raises(ValueError, match="generator is int, expected torch.Generator"):
+    with pytest.raises(ValueError, match="generator"):
         random_pairs(*triple, share=0.5, generator=3)

@@ -27,7 +27,7 @@ def travelled(pictures: tuple[Projection, ...]) -> float:
     return float(np.mean([np.linalg.norm(b.points - a.points, axis=1).mean() for a, b in pairwise(pictures)]))
 
 
-def test_a_quarter_turn_and_a_mirror_by_hand() -> None:
+def test_quarter_turn_and_a_mirror_by_hand() -> None:
     points = np.array([[2.0, 0], [0, 1], [-2, 0], [0, -1]])
     turned = points @ np.array([[0.0, 1], [-1, 0]]) + 7
     np.testing.assert_allclose(procrustes(turned, points), [[0, -1], [1, 0]], atol=1e-12)
@@ -58,14 +58,6 @@ def test_alignment_turns_points_and_basis_alike_and_keeps_distances() -> None:
     assert far <= np.linalg.norm(2 * one.points - 2 * two.points, axis=1).sum()
 
 
-def test_points_travel_and_do_not_jump() -> None:
-    """Spaces that differ by a rotation alone: aligned they are one picture."""
-    rows = training()[2]
-    turn, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((10, 10)))
-    one, two = epochs([rows, rows @ turn], "pca")
-    np.testing.assert_allclose(one.points, two.points, atol=1e-4)
-
-
 @pytest.mark.parametrize("method", ["pca", "tsne", "lle"])
 def test_aligned_pictures_are_nearer_to_each_other(method: str) -> None:
     snapshots = training(3)
@@ -80,7 +72,7 @@ def test_aligned_pictures_are_nearer_to_each_other(method: str) -> None:
         assert sizes == pytest.approx([sizes[0]] * 3, rel=1e-4)
 
 
-def test_tsne_goes_on_from_the_epoch_before() -> None:
+def test_tsne_starts_from_the_previous_epoch() -> None:
     snapshots = training(3)
     started = epochs(snapshots, "tsne", perplexity=8, measure=False)
     afresh = [aligned(project(rows, "tsne", perplexity=8, measure=False)) for rows in snapshots]
@@ -109,25 +101,6 @@ def test_one_basis_for_all_epochs(sparsely: bool) -> None:
 def test_limits_hold_every_point_with_a_margin() -> None:
     pictures = [Projection("PCA", np.array(each, np.float32)) for each in ([[0, 5], [1, 5]], [[-1, 5], [3, 5]])]
     np.testing.assert_allclose(limits(pictures, margin=0.25), [[-2, 4], [4.75, 5.25]])
-
-
-def test_progress_by_epochs() -> None:
-    seen: list[tuple[int, int | None, str]] = []
-    epochs(training(3), progress=lambda *said: seen.append(said), measure=False)
-    assert seen == [(0, 3, "epochs"), (1, 3, "epochs"), (2, 3, "epochs"), (3, 3, "epochs")]
-
-
-def test_refusals() -> None:
-    with pytest.raises(ValueError, match="snapshots is empty"):
-        epochs(np.zeros((0, 4, 3)))
-    with pytest.raises(ValueError, match="snapshots has 30 rows at place 1, expected 40"):
-        epochs([training()[0], training()[0][:30]])
-    with pytest.raises(ValueError, match="common is True with method 'tsne'"):
-        epochs(training(), "tsne", common=True)
-    with pytest.raises(ValueError, match=r"points has shape \(3, 2\), expected \(4, 2\)"):
-        procrustes(np.zeros((3, 2)), np.zeros((4, 2)))
-    with pytest.raises(ValueError, match="projections is empty"):
-        limits([])
 
 
 # --- a run's journey ---------------------------------------------------------------------------------------------
@@ -185,6 +158,16 @@ def test_points_move_and_axes_do_not(found: Journey) -> None:
     assert play.args[1]["transition"]["duration"] > 0
 
 
+def test_laid_over_takes_away_a_turn_a_shift_and_a_scale() -> None:
+    onto = np.random.default_rng(0).standard_normal((40, 2)).astype(np.float32)
+    turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    old, new = laid_over(Projection("t-SNE", (5 + 3 * onto @ turn).astype(np.float32)), Projection("PCA", onto + 7))
+    np.testing.assert_allclose(old.points, new.points, atol=1e-5)
+    np.testing.assert_allclose(new.points, onto - onto.mean(axis=0), atol=1e-5)
+    (flat, _) = laid_over(Projection("PCA", np.ones((40, 2), np.float32)), new)
+    assert not flat.points.any()
+
+
 def test_marks_and_names(found: Journey) -> None:
     figure = clusters_over_epochs(found, chosen=[0, 4, 5], found=[1, 5], ring=4)
     assert [list(trace.selectedpoints) for trace in figure.data[:3]] == [[0], [0, 1], []]
@@ -196,20 +179,17 @@ def test_marks_and_names(found: Journey) -> None:
     assert not clusters_over_epochs(found).data[3].showlegend
     assert "<b>" not in figure.data[1].name
     assert "<img" not in figure.data[1].text[0]
-    with pytest.raises(ValueError, match="at is 3, expected 0 to 2"):
+    with pytest.raises(ValueError, match="at is 3"):
         clusters_over_epochs(found, at=3)
 
 
-def test_without_snapshots_it_says_what_to_train() -> None:
-    with pytest.raises(ValueError, match="labkit train sentpwnet"):
-        journey(Snapshots((), ()))
-
-
-def test_laid_over_takes_away_a_turn_a_shift_and_a_scale() -> None:
-    onto = np.random.default_rng(0).standard_normal((40, 2)).astype(np.float32)
-    turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
-    old, new = laid_over(Projection("t-SNE", (5 + 3 * onto @ turn).astype(np.float32)), Projection("PCA", onto + 7))
-    np.testing.assert_allclose(old.points, new.points, atol=1e-5)
-    np.testing.assert_allclose(new.points, onto - onto.mean(axis=0), atol=1e-5)
-    (flat, _) = laid_over(Projection("PCA", np.ones((40, 2), np.float32)), new)
-    assert not flat.points.any()
+def test_arguments_that_make_no_sense_are_refused() -> None:
+    for argument, call in {
+        "snapshots": lambda: epochs([training()[0], training()[0][:30]]),
+        "common": lambda: epochs(training(), "tsne", common=True),
+        "points": lambda: procrustes(np.zeros((3, 2)), np.zeros((4, 2))),
+        "projections": lambda: limits([]),
+        "snapshots ": lambda: journey(Snapshots((), ())),
+    }.items():
+        with pytest.raises(ValueError, match=argument.strip()):
+            call()

@@ -21,7 +21,6 @@ from labkit.pthought.network import (
     token_loss,
     without_padding,
     writable,
-    xavier_,
 )
 from labkit.text import Vocabulary, pad
 from labkit.training.encoders import Encoder, Words
@@ -76,16 +75,7 @@ def test_both_losses_by_loops(form: str, feed: bool) -> None:
         assert found.item() == pytest.approx(expected, abs=1e-11)
 
 
-def test_every_weight_learns() -> None:
-    made = model(tune=True)
-    vectors = vectors_of(made)
-    (made.written("auto", vectors, READ) + made.written("paraphrase", vectors, WRITE)).backward()
-    for name, parameter in made.named_parameters():
-        gradient = parameter.grad.to_dense() if parameter.grad.is_sparse else parameter.grad
-        assert gradient.abs().sum() > 0, name
-
-
-def test_a_step_at_a_time_is_the_whole_at_once() -> None:
+def test_decoding_step_by_step_equals_teacher_forcing() -> None:
     made = model()
     table, vectors = made.encoder.words.table.weight, vectors_of(made)
     decoder = made.decoder("auto")
@@ -105,28 +95,18 @@ def test_padding_costs_nothing() -> None:
     torch.testing.assert_close(made.written("auto", vectors, READ), apart, atol=1e-11, rtol=0)
 
 
-def test_what_is_taught_by_hand() -> None:
+def test_taught_tokens_by_hand() -> None:
     read, write, lengths = taught([[7, 8]])
     assert (read.tolist(), write.tolist(), lengths.tolist()) == ([[0, 7, 8]], [[7, 8, 0]], [3])
 
 
-def test_the_objective_by_hand() -> None:
+def test_objective_by_hand() -> None:
     """λ = 0.1, l_auto = 2, l_para = 4: 0.9 · 2 + 1.1 · 4 = 6.2; its slope in λ is l_para - l_auto."""
     losses = {"auto": torch.tensor(2.0), "paraphrase": torch.tensor(4.0)}
     assert objective(losses, 0.1).item() == pytest.approx(6.2)
     assert (objective(losses, 0.6) - objective(losses, 0.1)).item() == pytest.approx(0.5 * (4 - 2))
     assert objective({"auto": losses["auto"]}, 0.1) is losses["auto"]
     assert objective({"paraphrase": losses["paraphrase"]}, 0.1) is losses["paraphrase"]
-
-
-def test_a_decoder_that_is_not_there() -> None:
-    with pytest.raises(ValueError, match="decoder is 'paraphrase', but this model was trained with auto only"):
-        model(decoders="auto").decoder("paraphrase")
-
-
-def test_without_feeding_the_vector_is_read_once() -> None:
-    wide, narrow = model().decoder("auto"), model(feed=False).decoder("auto")
-    assert (wide.gru.input_size, narrow.gru.input_size) == (5 + 6, 5)
 
 
 def test_words_beyond_the_decoders_are_read_but_written_as_unknown() -> None:
@@ -171,30 +151,12 @@ def test_two_tokens_by_hand() -> None:
     assert found.item() == pytest.approx(-math.log(3 / 4) - math.log(1 / 4))
 
 
-def test_plain_loops() -> None:
-    states, weight, bias, targets = made()
-    expected = 0.0
-    for t, target in enumerate(targets.tolist()):
-        logits = [sum(float(s * u) for s, u in zip(states[t], row, strict=True)) for row in weight]
-        logits = [logit + float(c) for logit, c in zip(logits, bias, strict=True)]
-        expected += math.log(sum(math.exp(logit) for logit in logits)) - logits[target]
-    assert token_loss(states, weight, bias, targets).item() == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("logits", [1, 13, 40, 10_000])
+@pytest.mark.parametrize("logits", [1, 40, 10_000])
 def test_every_chunk_size_gives_value_and_gradient_of_the_plain_form(logits: int) -> None:
     expected = with_gradients(plain, made())
     found = with_gradients(lambda *parts: token_loss(*parts, logits=logits), made())
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one, other, atol=1e-12, rtol=0)
-
-
-def test_single_precision_stays_within_1e_6() -> None:
-    parts = made(300, 32, 2_000, torch.float32)
-    parts[1] /= 32**0.5
-    found = with_gradients(lambda *parts: token_loss(*parts, logits=20_000) / 300, parts)
-    for one, other in zip(found, with_gradients(lambda *parts: plain(*parts) / 300, parts), strict=True):
-        torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-6)
 
 
 def test_gradients_by_differences() -> None:
@@ -208,31 +170,6 @@ def test_extreme_logits_stay_finite() -> None:
     states, weight, bias, targets = made(dtype=torch.float32)
     found = with_gradients(token_loss, [states * 1e4, weight, bias, targets])
     assert all(bool(torch.isfinite(each).all()) for each in found)
-
-
-def test_without_gradients_none_are_made() -> None:
-    states, weight, bias, targets = made()
-    assert not token_loss(states, weight, bias, targets).requires_grad
-    only = token_loss(states.requires_grad_(), weight, bias, targets)
-    only.backward()
-    assert weight.grad is None
-    assert states.grad is not None
-
-
-def test_no_tensor_holds_all_logits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The largest product asked of torch has at most as many numbers as allowed."""
-    seen: list[int] = []
-    whole = torch.addmm
-
-    def watched(*parts: Tensor) -> Tensor:
-        found = whole(*parts)
-        seen.append(found.numel())
-        return found
-
-    monkeypatch.setattr(torch, "addmm", watched)
-    token_loss(*made(100, 5, 13), logits=60)
-    assert max(seen) <= 60
-    assert sum(seen) == 1300
 
 
 # --- forms ---------------------------------------------------------------------------------------------------------
@@ -296,36 +233,6 @@ def test_by_loops(form: str) -> None:
         np.testing.assert_allclose(found[row], by_loops(form, weights(body.gru), x[row, :length]), atol=1e-12)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_vector_is_its_sentences_alone(form: str) -> None:
-    vocabulary = Vocabulary(("<PAD>", "<UNK>", *"abcdefgh"))
-    words = Words(random_vectors(vocabulary, DIMENSION), tune=False)
-    encoder = Encoder(words, disturbed(GruEncoder(FORMS[form], DIMENSION, HIDDEN)), normalised=False).eval()
-
-    def run(rows: list[list[int]], wider: int = 0) -> torch.Tensor:
-        numbers = np.pad(pad(rows), ((0, 0), (0, wider)))
-        with torch.no_grad():
-            return encoder(torch.from_numpy(numbers), torch.tensor([len(row) for row in rows]))
-
-    alone = torch.cat([run([row]) for row in ROWS])
-    assert len({tuple(row) for row in alone[:4].tolist()}) == 4
-    torch.testing.assert_close(run(ROWS), alone, atol=1e-6, rtol=0)
-    torch.testing.assert_close(run(ROWS, 9), alone, atol=1e-6, rtol=0)
-    torch.testing.assert_close(run(ROWS[::-1]), alone.flip(0), atol=1e-6, rtol=0)
-
-
 def test_packed_by_hand() -> None:
     x = torch.tensor([[1, 2, 0], [3, 4, 5]])
     assert without_padding(x, torch.tensor([2, 3])).data.tolist() == [3, 1, 4, 2, 5]
-
-
-def test_xavier_bounds_each_gate() -> None:
-    torch.manual_seed(0)
-    gru = nn.GRU(50, 40)
-    xavier_(gru)
-    for name, bound in (("weight_ih_l0", (6 / 90) ** 0.5), ("weight_hh_l0", (6 / 80) ** 0.5)):
-        for gate in getattr(gru, name).chunk(3):
-            assert 0.97 * bound < gate.abs().max() <= bound
-            assert gate.std().item() == pytest.approx(bound / 3**0.5, rel=0.05)
-    assert not gru.bias_ih_l0.any()
-    assert not gru.bias_hh_l0.any()

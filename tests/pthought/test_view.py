@@ -34,10 +34,10 @@ def test_cosines_are_those_of_plain_loops() -> None:
     assert next(found.rows())["value"] == found.figures.within
 
 
-def test_a_collapsed_encoder_is_warned_of() -> None:
+def test_collapsed_encoder_is_warned_of() -> None:
     found = companions(rows(shift=60.0), LABELS)
     assert found.figures.within > 0.99
-    assert "Nearly all sentences point one way" in str(found.warning)
+    assert found.warning is not None
     narrow = np.array([[1.0, 1e-4 * row] for row in range(10)])
     assert companions(narrow, LABELS).warning is not None
 
@@ -49,12 +49,6 @@ def test_sentences_without_a_vector_are_left_out() -> None:
     assert found.left_out == 1
     assert found.figures.left_out == 2  # groups 1 and 3 have one sentence each
     assert len(found.within) == 3 + 6
-
-
-def test_no_more_cosines_than_asked_are_kept() -> None:
-    assert len(companions(rows(), LABELS, most=7).between) <= 7
-    with pytest.raises(ValueError, match="at least two groups"):
-        companions(rows(), [0] * 10)
 
 
 def test_tight_groups_that_lie_apart_are_no_collapse() -> None:
@@ -71,7 +65,7 @@ def test_tight_groups_that_lie_apart_are_no_collapse() -> None:
 GROUPS = [[f"{name} {row}" for row in range(5)] for name in "abcdefgh"] + [["alone"], ["twice", "twice"]]
 
 
-def test_a_handful_is_drawn_by_its_seed_and_leaves_lone_sentences_out() -> None:
+def test_handful_is_drawn_by_its_seed_and_leaves_lone_sentences_out() -> None:
     one, again, other = (handful(GROUPS, count=3, most=4, seed=seed) for seed in (0, 0, 1))
     assert one == again != other
     assert one.letters == tuple("AAAABBBBCCCC")
@@ -83,7 +77,7 @@ def test_a_handful_is_drawn_by_its_seed_and_leaves_lone_sentences_out() -> None:
     assert not {"alone", "twice"} & set(everything.texts)
 
 
-def test_the_plane_is_of_rows_at_length_one() -> None:
+def test_plane_is_of_rows_at_length_one() -> None:
     rows = np.random.default_rng(0).standard_normal((12, 5))
     longer = rows * np.arange(1, 13)[:, None]
     np.testing.assert_allclose(plane(rows).points, plane(longer).points, atol=1e-5)
@@ -92,21 +86,3 @@ def test_the_plane_is_of_rows_at_length_one() -> None:
     spread = np.linalg.svd(centred, compute_uv=False) ** 2
     assert plane(rows).shown == pytest.approx(spread[:2].sum() / spread.sum(), abs=1e-5)
     assert plane(rows, "t-SNE").name == "t-SNE"
-
-
-def test_rows_have_the_places_in_both_planes() -> None:
-    shown = handful(GROUPS, count=2)
-    flat = plane(np.random.default_rng(0).standard_normal((10, 4)))
-    rows = list(shown.rows(base=flat))
-    assert rows[3]["group"] == "A"
-    assert rows[3]["sentence"] == shown.texts[3]
-    assert rows[3]["base y"] == pytest.approx(float(flat.points[3, 1]))
-
-
-def test_nonsense_is_refused() -> None:
-    with pytest.raises(ValueError, match="count is 27"):
-        handful(GROUPS, count=27)
-    with pytest.raises(ValueError, match="none of 2 has two different sentences"):
-        handful([["a"], ["b", "b"]])
-    with pytest.raises(ValueError, match="how is 'umap'"):
-        plane(np.eye(4), "umap")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import pytest
 import torch
@@ -56,10 +55,8 @@ def close(found: list[Generated], expected: list[Generated]) -> None:
         assert one.score == pytest.approx(other.score, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("repeat", [0, 1, 2])
-@pytest.mark.parametrize("power", [0.0, 0.7, 1.5])
-def test_a_wide_beam_finds_what_trying_everything_finds(seed: int, repeat: int, power: float) -> None:
+@pytest.mark.parametrize(("seed", "repeat", "power"), [(0, 0, 0.7), (1, 1, 0.0), (2, 2, 1.5)])
+def test_wide_beam_finds_what_trying_everything_finds(seed: int, repeat: int, power: float) -> None:
     made, table, vectors = decoder(seed)
     search = Search(width=150, longest=LONGEST, repeat=repeat, power=power)
     for found, vector in zip(beam(made, table, vectors, search), vectors, strict=True):
@@ -83,29 +80,15 @@ def beam_by_loops(made: Decoder, table: Tensor, vector: Tensor, search: Search) 
     return sorted(found, key=lambda one: (not one.ended, -one.score))[: search.width]
 
 
-@pytest.mark.parametrize(("seed", "sharp"), [(0, 0.5), (7, 0.5), (2, 2.0), (1, 3.0), (6, 3.0)])
-@pytest.mark.parametrize("width", [1, 2, 3])
-def test_a_narrow_beam_by_loops(seed: int, sharp: float, width: int) -> None:
+@pytest.mark.parametrize(("seed", "sharp", "width"), [(0, 0.5, 2), (7, 0.5, 3), (2, 2.0, 1), (1, 3.0, 2), (6, 3.0, 3)])
+def test_narrow_beam_by_loops(seed: int, sharp: float, width: int) -> None:
     made, table, vectors = decoder(seed, sharp=sharp)
     search = Search(width=width, longest=5, repeat=0)
     for found, vector in zip(beam(made, table, vectors, search), vectors, strict=True):
         close(found, beam_by_loops(made, table, vector, search))
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_beam_of_a_few_never_ranks_wrongly_what_it_finds(seed: int) -> None:
-    made, table, vectors = decoder(seed)
-    search = Search(width=2, longest=LONGEST, repeat=0)
-    wide = beam(made, table, vectors, Search(width=150, longest=LONGEST, repeat=0))
-    for found, whole in zip(beam(made, table, vectors, search), wide, strict=True):
-        assert len(found) == 2
-        rank = {one.words: place for place, one in enumerate(whole)}
-        assert rank[found[0].words] < rank[found[1].words]
-        for one in found:
-            assert one.log_probability == pytest.approx(whole[rank[one.words]].log_probability, abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_greedy_takes_the_likeliest_word_each_time(seed: int) -> None:
     made, table, vectors = decoder(seed)
     search = Search(longest=LONGEST, repeat=0, power=0.0)
@@ -118,20 +101,7 @@ def test_greedy_takes_the_likeliest_word_each_time(seed: int) -> None:
         assert found.log_probability == pytest.approx(log_p(made, table, vector, words), abs=1e-9)
 
 
-def test_the_beam_may_find_what_greedy_misses_and_never_worse() -> None:
-    better = 0
-    for seed in range(30):
-        made, table, vectors = decoder(seed)
-        plain = Search(width=4, longest=LONGEST, repeat=0, power=0.0)
-        pairs = zip(greedy(made, table, vectors, plain), beam(made, table, vectors, plain), strict=True)
-        for quick, found in pairs:
-            if quick.ended:
-                assert found[0].score >= quick.score - 1e-9
-                better += found[0].score > quick.score + 1e-9
-    assert better > 0
-
-
-def test_a_batch_is_written_as_each_alone() -> None:
+def test_batch_is_written_as_each_alone() -> None:
     made, table, vectors = decoder(2)
     search = Search(width=3, longest=12)
     for find in (greedy, beam):
@@ -150,7 +120,7 @@ def always(word: int) -> tuple[Decoder, Tensor, Tensor]:
     return made, table, vectors[:1]
 
 
-def test_length_is_bounded_and_a_cut_is_said() -> None:
+def test_length_is_bounded_and_a_cut_is_marked() -> None:
     search = Search(width=2, longest=7, repeat=0)
     quick = greedy(*always(2), search)[0]
     assert (quick.words, quick.ended) == ((2,) * 7, False)
@@ -161,7 +131,7 @@ def test_length_is_bounded_and_a_cut_is_said() -> None:
 
 
 @pytest.mark.parametrize("repeat", [1, 2, 3])
-def test_no_run_of_words_stands_twice(repeat: int) -> None:
+def test_no_run_of_words_is_repeated(repeat: int) -> None:
     for find in (greedy, beam):
         found = find(*always(2), Search(width=3, longest=30, repeat=repeat))[0]
         for one in found if isinstance(found, list) else [found]:
@@ -170,14 +140,14 @@ def test_no_run_of_words_stands_twice(repeat: int) -> None:
             assert len(one.words) >= repeat
 
 
-def test_the_unknown_word_is_never_written() -> None:
+def test_unknown_word_is_never_written() -> None:
     for find in (greedy, beam):
         found = find(*always(1), Search(longest=5))[0]
         for one in found if isinstance(found, list) else [found]:
             assert 1 not in one.words
 
 
-def test_a_sentence_may_be_empty() -> None:
+def test_sentence_may_be_empty() -> None:
     assert greedy(*always(0), Search())[0].words == ()
     assert greedy(*always(0), Search())[0].ended
     assert beam(*always(0), Search())[0][0].words == ()
@@ -187,18 +157,3 @@ def test_length_is_weighed_by_hand() -> None:
     assert Search(power=1.0).score(-6.0, 3) == pytest.approx(-2)
     assert Search(power=0.0).score(-6.0, 3) == -6
     assert Search(power=0.5).score(-6.0, 4) == pytest.approx(-3)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"width": 0}, "width is 0, expected a whole number of at least 1"),
-        ({"longest": 0}, "longest is 0"),
-        ({"repeat": -1}, "repeat is -1"),
-        ({"power": math.nan}, "power is nan, expected a number of at least 0"),
-        ({"width": 2.5}, "width is 2.5"),
-    ],
-)
-def test_refusals(wrong: dict, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        Search(**wrong)

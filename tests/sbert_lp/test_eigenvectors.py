@@ -6,9 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-import torch
 from scipy import linalg, sparse
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from scipy.special import eval_chebyt
 
 from labkit.sbert_lp import eigenvectors
@@ -29,13 +27,6 @@ def test_lanczos_of_all_steps_is_exact() -> None:
     assert rest == pytest.approx(0, abs=1e-6)
 
 
-def test_the_cut_lies_about_where_it_should() -> None:
-    values = np.linspace(0, 1, 5_000) ** 2
-    cut, highest = cut_for(lambda x: values * x, 5_000, 250, np.random.default_rng(0))
-    assert 100 < (values < cut).sum() < 500
-    assert 1 <= highest < 1.5
-
-
 # --- the filtered search -----------------------------------------------------------------------------------------
 
 
@@ -48,7 +39,7 @@ def last(size: int) -> np.ndarray:
     return np.eye(size)[:, -1:]
 
 
-def test_the_filter_is_the_scaled_chebyshev_polynomial() -> None:
+def test_filter_is_the_scaled_chebyshev_polynomial() -> None:
     values, degree, cut, highest = np.linspace(0, 4, 50), 13, 0.3, 4.0
     made = eigenvectors._filter_of(degree, cut, highest)(diagonal(values), np.ones((50, 1)))[:, 0]
     centre, half = (highest + cut) / 2, (highest - cut) / 2
@@ -63,7 +54,7 @@ def test_degrees_by_hand() -> None:
     assert [degree_for(cut, 4.0) for cut in (0.01, 2.0, 1e-6)] == [30, 8, 120]
 
 
-def test_the_smallest_are_found() -> None:
+def test_smallest_are_found() -> None:
     values = np.random.default_rng(1).permutation(np.linspace(0.01, 4, 900))
     found = smallest(diagonal(values), 900, 30, apart=last(900))
     assert found.values == pytest.approx(np.sort(values[:-1])[:30], abs=1e-10)
@@ -80,16 +71,15 @@ def test_copies_of_an_eigenvalue_are_all_found() -> None:
 
 
 @pytest.mark.parametrize("zeros", [0, 29])
-def test_thirty_zeros(zeros: int) -> None:
-    """Announced or not."""
+def test_thirty_zeros_are_found_announced_or_not(zeros: int) -> None:
     values = np.concatenate([np.zeros(30), np.linspace(0.2, 4, 570)])
     found = smallest(diagonal(values), 600, 40, apart=np.eye(600)[:, :1], zeros=zeros)
     assert found.values == pytest.approx(np.sort(values)[1:41], abs=1e-8)
     assert int((found.values < eigenvectors.ZERO).sum()) == 29
 
 
-@pytest.mark.parametrize("missed", range(0, 30, 3))
-def test_what_was_missed_is_noticed_however_small(missed: int) -> None:
+@pytest.mark.parametrize("missed", [0, 15, 27])
+def test_missed_eigenvalue_is_noticed_however_small(missed: int) -> None:
     """Thirty-one smallest from 1e-7 to 2e-5 beside others of order 1, one of them not known."""
     values = np.concatenate([np.logspace(-7, -4, 40), np.linspace(0.01, 4, 860)])
     product, axes = diagonal(values), np.eye(900)
@@ -100,51 +90,6 @@ def test_what_was_missed_is_noticed_however_small(missed: int) -> None:
     assert not eigenvectors._below(product, bound, made, axes[:, known], np.random.default_rng(1))
     known.remove(missed)
     assert eigenvectors._below(product, bound, made, axes[:, known], np.random.default_rng(1))
-
-
-def test_a_cut_that_was_guessed_too_low_is_raised(monkeypatch) -> None:
-    values = np.linspace(0.01, 4, 900)
-    monkeypatch.setattr(eigenvectors, "cut_for", lambda *_: (0.03, 4.04))
-    found = smallest(diagonal(values), 900, 30, apart=last(900))
-    assert found.values == pytest.approx(values[:30], abs=1e-8)
-
-
-def test_where_lanczos_gives_up_what_it_has_is_used(monkeypatch) -> None:
-    """Five of thirty vectors are handed over the first time; the searches after that bring the others."""
-    calls = []
-
-    def tired(operator, count, **settings):
-        values, vectors = eigsh(operator, count, **settings)
-        calls.append(count)
-        if len(calls) == 1:
-            raise ArpackNoConvergence("%s", values[-5:], vectors[:, -5:])
-        return values, vectors
-
-    monkeypatch.setattr(eigenvectors, "eigsh", tired)
-    values = np.linspace(0, 4, 900)
-    found = smallest(diagonal(values), 900, 30, apart=np.eye(900)[:, :1])  # the constant, whose eigenvalue is 0
-    assert len(calls) > 1
-    assert found.values == pytest.approx(values[1:31], abs=1e-8)
-    assert np.abs(found.vectors[0]).max() < 1e-10
-    assert found.residual < 1e-5
-
-
-def test_rough_vectors_are_polished() -> None:
-    values = np.linspace(0, 4, 900)
-    rough = np.eye(900)[:, 1:31] + 1e-4 * np.random.default_rng(0).standard_normal((900, 30))
-    found = eigenvectors._settled(diagonal(values), rough, 30, 25)
-    assert found.residual > 1e-3
-    polished = eigenvectors._polished(diagonal(values), found, 0.3, 4.04, np.eye(900)[:, :1])
-    assert polished.residual < 1e-6
-    assert polished.values == pytest.approx(values[1:31], abs=1e-10)
-    assert np.abs(polished.vectors[0]).max() < 1e-10
-
-
-def test_a_seed_gives_one_search() -> None:
-    values = np.linspace(0.01, 4, 900)
-    one, two, other = (smallest(diagonal(values), 900, 5, apart=last(900), seed=seed).vectors for seed in (1, 1, 2))
-    assert np.array_equal(one, two)
-    assert not np.array_equal(one, other)
 
 
 # --- graphs of one part, of several, and with many zeros ---------------------------------------------------------
@@ -184,7 +129,7 @@ def test_same_subspace_as_dense(connected: np.ndarray, dense_up_to: int) -> None
 
 
 @pytest.mark.parametrize("dense_up_to", [2_500, 0])
-@pytest.mark.parametrize("p", [2, 3, 25])
+@pytest.mark.parametrize("p", [2, 25])
 def test_merged_spectra_are_those_of_the_joint_problem(clusters: np.ndarray, dense_up_to: int, p: int) -> None:
     W = weights_of(clusters, 12)
     assert weak_components(W).max() == 3
@@ -210,7 +155,7 @@ def test_contrasts_by_hand() -> None:
     assert found.zeros == found.terminal == 2
 
 
-def test_the_second_contrast_leaves_the_first_component_alone() -> None:
+def test_second_contrast_leaves_the_first_component_alone() -> None:
     """Components of 4, 3 and 2 rows: each contrast tells one component from those after it, not from all others."""
     sizes = (4, 3, 2)
     W = sparse.csr_array(linalg.block_diag(*[(np.ones((n, n)) - np.eye(n)) / (n - 1) for n in sizes]))
@@ -221,9 +166,9 @@ def test_the_second_contrast_leaves_the_first_component_alone() -> None:
     assert second == pytest.approx(wanted[1] / np.linalg.norm(wanted[1]))
 
 
-def many_zeros(parts: int = 12, seed: int = 0) -> sparse.csr_array:
+def many_zeros(parts: int = 12) -> sparse.csr_array:
     """One weak component with many terminal ones: rings that nothing leaves, and rows that look at all of them."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     m = parts * 8 + 60
     W = np.zeros((m, m))
     for part in range(parts):
@@ -237,10 +182,9 @@ def many_zeros(parts: int = 12, seed: int = 0) -> sparse.csr_array:
 
 
 @pytest.mark.parametrize("dense_up_to", [2_500, 0])
-@pytest.mark.parametrize("seed", range(3))
-def test_zeros_are_the_terminal_components(dense_up_to: int, seed: int) -> None:
+def test_zeros_are_the_terminal_components(dense_up_to: int) -> None:
     """A search that starts from one vector sees one copy of an eigenvalue: it is begun again until all are there."""
-    W = many_zeros(seed=seed)
+    W = many_zeros()
     assert weak_components(W).max() == 0
     assert len(terminal_components(W)) >= 12
     found = bottom(W, 20, dense_up_to=dense_up_to)
@@ -249,21 +193,9 @@ def test_zeros_are_the_terminal_components(dense_up_to: int, seed: int) -> None:
     assert np.abs(found.vectors.sum(axis=0)).max() < 1e-8
 
 
-def test_a_seed_gives_one_answer(connected: np.ndarray) -> None:
-    W = weights_of(connected, 10)
-    one, two = (bottom(W, 12, dense_up_to=0, seed=3) for _ in range(2))
-    assert np.array_equal(one.vectors, two.vectors)
-
-
 def test_signs_are_settled(connected: np.ndarray) -> None:
     """The largest entry of each vector is positive, so that one seed is one answer whatever LAPACK is at work."""
     W = weights_of(connected, 10)
     for limit in (2_500, 0):
         found = bottom(W, 12, dense_up_to=limit).vectors
         assert (found[np.abs(found).argmax(axis=0), np.arange(12)] > 0).all()
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
-def test_dense_on_cuda(connected: np.ndarray) -> None:
-    W = weights_of(connected, 10)
-    assert bottom(W, 12, device="cuda").values == pytest.approx(bottom(W, 12).values, abs=1e-10)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
 
 from labkit.corpora import Corpus, Labelled, Pairs, load
@@ -35,42 +33,13 @@ def method(some: Corpus) -> SbertLp:
     return found
 
 
-def matrix_file(folder: Path, rows: np.ndarray, sentences: list[str]) -> str:
-    np.savez(folder / "mine.npz", vectors=rows, sentences=np.array(sentences))
-    return str(folder / "mine.npz")
-
-
-def curve(count: int) -> np.ndarray:
-    """A line wound up in space, with noise: one part, so that scikit-learn's embedding is right too."""
-    t = np.sort(np.random.default_rng(0).uniform(0.5, 4, count))
-    rows = np.column_stack([np.cos(t), np.sin(t), 0.3 * t, np.ones(count)])
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-
-def test_as_scikit_learn_where_that_is_right(tmp_path: Path) -> None:
-    rows = curve(120).astype(np.float32)
-    texts = [f"sentence {row}" for row in range(120)]
-    method = METHODS["sbert-lp"](base=matrix_file(tmp_path, rows, texts), neighbours=8, dimension=2)
-    method.fit(Labelled(texts, ["x"] * 120, splits="train"))
-    theirs = LocallyLinearEmbedding(n_neighbors=8, n_components=2, eigen_solver="dense").fit_transform(rows)
-    ours = method.encode(texts) / np.sqrt(120)
-    cosines = np.linalg.svd(np.linalg.qr(ours)[0].T @ np.linalg.qr(theirs)[0], compute_uv=False)
-    np.testing.assert_allclose(cosines, 1, atol=1e-3)  # one subspace
-
-
-def test_embedded_together_they_have_mean_0_and_covariance_1(method: SbertLp) -> None:
-    rows = method.space.embedding.astype(np.float64)
-    np.testing.assert_allclose(rows.mean(axis=0), 0, atol=1e-5)
-    np.testing.assert_allclose(rows.T @ rows / len(rows), np.eye(12), atol=1e-4)
-
-
 def test_encode_gives_a_fitted_sentence_its_own_row(method: SbertLp) -> None:
     rows = method.encode(SENTENCES[:300])
     np.testing.assert_array_equal(rows, method.space.embedding[method.space.place])
     np.testing.assert_array_equal(method.encode([SENTENCES[7]])[0], rows[7])
 
 
-def test_new_sentences_go_where_their_neighbours_put_them(method: SbertLp) -> None:
+def test_new_sentences_are_mixtures_of_their_neighbours(method: SbertLp) -> None:
     base = METHODS["lsa"]()
     base.fit(Labelled(SENTENCES[:300], ["x"] * 300, splits="train"), seed=1)
     d = unit(base.encode(SENTENCES[:300])).astype(np.float64)
@@ -100,14 +69,9 @@ def test_fit_encode_embeds_all_together_and_keeps_nothing(method: SbertLp) -> No
     np.testing.assert_array_equal(method.encode(NEW), before)
     # jointly, each helps to place the others: not the rows of the inductive way
     assert not np.allclose(rows[: len(NEW)], before, atol=0.1)
-    with pytest.raises(ValueError, match="sentences is one text, expected a list of texts"):
-        method.fit_encode("a cat")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="sentences are 0, of which"):
-        method.fit_encode([])
-    with pytest.raises(ValueError, match="seed is -1"):
-        method.fit_encode(asked, seed=-1)
-    with pytest.raises(ValueError, match="has learned nothing yet"):
-        METHODS["sbert-lp"](base="lsa").fit_encode(asked)  # type: ignore[attr-defined]
+    for wrong in ("a cat", []):
+        with pytest.raises(ValueError, match="sentences"):
+            method.fit_encode(wrong)
 
 
 def test_all_splits_or_train_alone() -> None:
@@ -117,20 +81,7 @@ def test_all_splits_or_train_alone() -> None:
     for embedded, count in (("train", 80), ("all", 120)):
         method = METHODS["sbert-lp"](base="lsa", neighbours=5, dimension=4, embedded=embedded)
         method.fit(corpus)
-        assert len(method.space.sentences) == count  # type: ignore[attr-defined]
-
-
-def test_two_texts_with_one_vector_share_a_row(tmp_path: Path) -> None:
-    rows = np.random.default_rng(0).standard_normal((40, 6)).astype(np.float32)
-    rows[30:] = rows[:10] * 2  # the same direction
-    texts = [f"text {row}" for row in range(40)]
-    method = METHODS["sbert-lp"](base=matrix_file(tmp_path, rows, texts), neighbours=4, dimension=3)
-    method.fit(Labelled(texts, ["x"] * 40, splits="train"))
-    found = method.encode(texts)
-    np.testing.assert_array_equal(found[30:], found[:10])
-    assert len(method.space.rows) == 30  # type: ignore[attr-defined]
-    method.save(tmp_path / "run")
-    np.testing.assert_array_equal(load_run(tmp_path / "run").encode(texts), found)
+        assert len(method.space.sentences) == count
 
 
 # --- who reconstructs whom -------------------------------------------------------------------------------------
@@ -172,46 +123,6 @@ def test_neighbourhoods_of_new_and_unknown_sentences(method: SbertLp, tmp_path: 
 # --- what is refused, and what is said -------------------------------------------------------------------------
 
 
-def test_more_neighbours_and_dimensions_than_sentences() -> None:
-    corpus = Labelled(SENTENCES[:12], ["x"] * 12, splits="train")
-    method = METHODS["sbert-lp"](base="lsa")
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        method.fit(corpus)
-    said = [str(each.message) for each in told]
-    for limit in (
-        "neighbours (n_neighbors) is 15, but 12 distinct rows",
-        "dimension (n_components) is 100, but 12 distinct rows",
-    ):
-        assert any(limit in sentence for sentence in said)
-    assert method.encode(SENTENCES[:12]).shape == (12, 11)
-
-
-def test_one_sentence_equal_sentences_and_sentences_of_which_nothing_is_known(tmp_path: Path) -> None:
-    one = matrix_file(tmp_path, np.ones((1, 3)), ["one"])
-    with pytest.raises(ValueError, match="sentences are 1, of which base 'matrix' knows 1, expected at least two"):
-        METHODS["sbert-lp"](base=one).fit(Labelled(["one"], ["x"]))
-    equal = matrix_file(tmp_path, np.full((3, 4), 0.1), ["a", "b", "c"])
-    with pytest.raises(ValueError, match=r"the 3 vectors \(rows of X\) are all the same"):
-        METHODS["sbert-lp"](base=equal).fit(Labelled(["a", "b", "c"], ["x"] * 3))
-    nothing = matrix_file(tmp_path, np.zeros((3, 4)), ["a", "b", "c"])
-    with pytest.raises(ValueError, match="sentences are 3, of which base 'matrix' knows 0"):
-        METHODS["sbert-lp"](base=nothing).fit(Labelled(["a", "b", "c"], ["x"] * 3))
-
-
-def test_half_precision_is_enough_and_nan_is_named(tmp_path: Path) -> None:
-    rows = curve(60)
-    texts = [f"sentence {row}" for row in range(60)]
-    corpus = Labelled(texts, ["x"] * 60, splits="train")
-    np.savez(tmp_path / "half.npz", vectors=rows.astype(np.float16), sentences=np.array(texts))
-    method = METHODS["sbert-lp"](base=str(tmp_path / "half.npz"), neighbours=10, dimension=2)
-    method.fit(corpus)
-    assert np.isfinite(method.encode(texts)).all()
-    rows[3, 1] = np.nan
-    with pytest.raises(ValueError, match="has 1 numbers that are NaN or too large"):
-        METHODS["sbert-lp"](base=matrix_file(tmp_path, rows, texts)).fit(corpus)
-
-
 def test_over_a_base_is_fit_without_fitting_the_base(some: Corpus, method: SbertLp) -> None:
     settings = SbertLpSettings(base="lsa", neighbours=10, dimension=12)
     over = SbertLp.over(method.base, SENTENCES[:300], settings, seed=1)
@@ -222,5 +133,5 @@ def test_over_a_base_is_fit_without_fitting_the_base(some: Corpus, method: Sbert
     fewer = SbertLp.over(method.base, SENTENCES[:100], settings)
     assert len(fewer.space.sentences) == 100
     assert SbertLp.over(method, SENTENCES[:60], settings).base is method.base  # one of its kind gives its own base
-    with pytest.raises(ValueError, match="learned nothing yet"):
+    with pytest.raises(ValueError, match="learned nothing"):
         SbertLp.over(METHODS["lsa"](), SENTENCES[:50], settings)

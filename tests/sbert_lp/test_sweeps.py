@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from labkit.corpora import Articles, Groups, Labelled, Pairs, Triplets, load
-from labkit.corpora.table import EMBEDDED
 from labkit.evaluation import knn_accuracy, spearman_error
 from labkit.evaluation.inputs import unit
 from labkit.method import Method
@@ -22,7 +22,6 @@ from labkit.sbert_lp import LocalityPreserving
 from labkit.sbert_lp.sweeps import (
     LP,
     RAW,
-    TRANSFORMS,
     Grid,
     Point,
     Tried,
@@ -53,27 +52,9 @@ def points() -> tuple[Point, ...]:
 
 
 def test_every_way_once(points: tuple[Point, ...]) -> None:
-    assert [point.transform for point in points] == [
-        RAW,
-        *["pca"] * 2,
-        *["whitening"] * 2,
-        *["all-but-the-top"] * 2,
-        "prefix",
-        *[LP] * 4,
-    ]
-    assert {(point.neighbours, point.size) for point in points if point.transform == LP} == {
-        (6, 2),
-        (6, 5),
-        (20, 2),
-        (20, 5),
-    }
-    assert {point.transform for point in points} == set(TRANSFORMS)
-
-
-def test_a_point_is_what_its_transformation_is_worth(points: tuple[Point, ...]) -> None:
-    for point in points:
-        # the first p columns of more are what p columns alone are, so that one fit serves all p
-        assert JUDGE(transformed(ROWS, point)) == pytest.approx(point.value, abs=1e-4), point
+    counts = Counter(point.transform for point in points)
+    assert counts == {RAW: 1, "pca": 2, "whitening": 2, "all-but-the-top": 2, "prefix": 1, LP: 4}
+    assert {(each.neighbours, each.size) for each in points if each.transform == LP} == {*product((6, 20), (2, 5))}
 
 
 def test_against_the_transformations_themselves(points: tuple[Point, ...]) -> None:
@@ -86,19 +67,18 @@ def test_against_the_transformations_themselves(points: tuple[Point, ...]) -> No
     assert found[LP, 20, 5] == pytest.approx(JUDGE(model.fit_transform(unit(ROWS))), abs=1e-4)
 
 
-def test_what_rows_are_too_few_for_is_left_out() -> None:
+def test_sizes_beyond_the_number_of_rows_are_left_out() -> None:
     few = sweep(ROWS[:10], lambda rows: float(rows.shape[1]), Grid((3, 10), (2, 8, 9, 40), (1, 50)))
     assert {(point.transform, point.size) for point in few} == {
         (RAW, 0), ("pca", 2), ("pca", 8), ("whitening", 2), ("whitening", 8), ("all-but-the-top", 1), (LP, 2), (LP, 8),
     }  # fmt: skip
 
 
-def test_the_best_of_a_kind() -> None:
+def test_best_of_a_kind() -> None:
     points = [Point(LP, 0.5, 2, 6), Point(LP, 0.7, 5, 6), Point(LP, 0.7, 2, 20), Point(RAW, 0.9)]
     assert best(points, LP) == points[1]
     assert best(points, RAW).value == 0.9
-    assert str(points[1]) == "lp k=6 p=5: 0.7000"
-    with pytest.raises(ValueError, match="points has none of transform 'pca', expected one of raw, pca"):
+    with pytest.raises(ValueError, match="pca"):
         best(points, "pca")
 
 
@@ -116,30 +96,11 @@ def test_judges_against_other_libraries() -> None:
     assert by_clusters(names, "purity", seed=3)(ROWS) != by_clusters(names, "ari", seed=3)(ROWS)
 
 
-def test_zeros_are_as_near_to_one_as_to_another() -> None:
-    assert pair_cosines(np.array([[0.0, 0.0], [1.0, 2.0]]), [0, 1], [1, 1]).tolist() == pytest.approx([0, 1])
-
-
-def test_progress_says_where_it_is() -> None:
-    seen: list[str] = []
-    sweep(ROWS, JUDGE, Grid((6,), (2,), (1,)), progress=lambda done, total, what: seen.append(what))
-    assert seen == ["pca 2", "whitening 2", "all-but-the-top 1", "locality preserving, 6 neighbours"]
-
-
-def test_what_cannot_be_swept() -> None:
-    from scipy import sparse
-
-    with pytest.raises(ValueError, match="rows is sparse, expected a dense matrix; take LSA"):
-        sweep(sparse.csr_array(ROWS), JUDGE)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="rows holds 1 NaN"):
-        sweep(np.where(np.arange(150)[:, None] + np.zeros(12) == 3, np.nan, ROWS)[:4, :1], JUDGE)
-
-
 # --- what a corpus is compared by --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", EMBEDDED)
-def test_every_corpus_gives_at_most_so_many_sentences_of_the_split(name: str) -> None:
+@pytest.mark.parametrize("name", ["relatedness", "captions", "articles"])
+def test_corpus_gives_at_most_so_many_sentences_of_the_split(name: str) -> None:
     corpus = load(name)
     told = compared(corpus, split="dev", most=90)
     assert 60 <= len(told.sentences) <= 90
@@ -160,7 +121,6 @@ def test_pairs_are_judged_by_the_order_of_their_cosines() -> None:
     assert told.judge()(rows) == pytest.approx(1)
     assert told.judge()(rows[::-1]) == pytest.approx(-1)
     assert told.noise(0.6) == spearman_error(0.6, 3)
-    assert told.measure == "Spearman of cosine and grade"
 
 
 def test_classes_are_judged_by_the_nearest_and_triplets_by_their_order() -> None:
@@ -175,7 +135,7 @@ def test_classes_are_judged_by_the_nearest_and_triplets_by_their_order() -> None
     assert three.noise(0.5) == pytest.approx(0.5 / np.sqrt(2))
 
 
-def test_a_group_stays_whole() -> None:
+def test_group_stays_whole() -> None:
     groups = Groups([f"s{row}" for row in range(12)], [str(row // 4) for row in range(12)])
     told = compared(groups, split="train", most=9)
     assert isinstance(told.rows, Groups)
@@ -193,15 +153,8 @@ def test_rows_of_unknown_sentences_are_left_out() -> None:
     same, all_of_them = told.known(np.eye(4))
     assert same is told
     assert len(all_of_them) == 4
-    with pytest.raises(ValueError, match="zeros in every row of split 'train'"):
+    with pytest.raises(ValueError, match="vectors"):
         told.known(np.zeros((4, 2)))
-
-
-def test_nonsense_is_refused() -> None:
-    with pytest.raises(ValueError, match="most is 3"):
-        compared(load("topics"), most=3)
-    with pytest.raises(ValueError, match="split is 'best'"):
-        compared(load("topics"), split="best")
 
 
 # --- chosen on dev, told on test ---------------------------------------------------------------------------------
@@ -217,7 +170,7 @@ def base() -> Method:
     return method
 
 
-def test_chosen_on_dev_told_on_test(base: Method) -> None:
+def test_choice_is_made_on_dev_and_scored_on_test(base: Method) -> None:
     corpus = load("relatedness")
     found = tried(base, corpus, GRID, most=120)
     dev, test = (compared(corpus, split=split, most=120) for split in ("dev", "test"))
@@ -240,15 +193,9 @@ def a_try(raw: float, lp: float) -> Tried:
 
 
 @pytest.mark.parametrize(
-    ("raw", "lp", "said"), [(0.5, 0.6, "helps"), (0.5, 0.4, "hurts"), (0.5, 0.53, "makes no difference that one could")]
+    ("raw", "lp", "said"), [(0.5, 0.6, "helps"), (0.5, 0.4, "hurts"), (0.5, 0.53, "no difference")]
 )
-def test_the_verdict_knows_ties(raw: float, lp: float, said: str) -> None:
+def test_verdict_knows_ties(raw: float, lp: float, said: str) -> None:
     verdict = a_try(raw, lp).verdict
-    assert f"locality preserving {said}" in verdict
+    assert said in verdict
     assert f"{lp:.3f} against {raw:.3f}" in verdict
-
-
-def test_too_few_sentences_for_any_neighbourhood_are_no_mistake(base: Method) -> None:
-    found = tried(base, load("relatedness"), replace(GRID, neighbours=(50,)), most=20)
-    assert [point.transform for point in found.chosen][-1] != "lp"
-    assert "too few sentences" in found.verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labkit.corpora import Labelled, Pairs
+from labkit.corpora import Pairs
 from labkit.evaluation.inputs import unit
 from labkit.sbert_lp import LocalityPreserving
 from labkit.sbert_lp.method import SbertLp, SbertLpSettings
@@ -14,7 +14,7 @@ from labkit.sbert_lp.view import Around, around, changed, structure
 
 
 @pytest.fixture
-def made(base, circle) -> SbertLp:  # type: ignore[no-untyped-def]
+def made(base, circle) -> SbertLp:
     vectors = circle(30)
     return SbertLp.over(base(vectors), list(vectors), SbertLpSettings(neighbours=4, dimension=3))
 
@@ -32,7 +32,7 @@ def check(found: Around, made: SbertLp) -> None:
     assert found.shared == len(common)
 
 
-def test_before_is_what_the_method_says(made: SbertLp) -> None:
+def test_neighbours_before_are_those_of_the_method(made: SbertLp) -> None:
     found = around(made.space, "sentence 10")
     check(found, made)
     record = made.neighbourhood("sentence 10")
@@ -64,68 +64,30 @@ def test_after_is_nearest_by_cosine_with_weights_that_rebuild_it(made: SbertLp) 
     assert found.kept < 0.01  # a line is rebuilt well
 
 
-def test_copies_are_named_by_the_first_and_have_no_star_to_themselves(base, circle) -> None:  # type: ignore[no-untyped-def]
-    vectors = circle(12)
-    vectors["a copy of 5"] = vectors["sentence 5"]
-    made = SbertLp.over(base(vectors), list(vectors), SbertLpSettings(neighbours=3, dimension=2))
-    one, other = around(made.space, "sentence 5"), around(made.space, "a copy of 5")
-    assert one.before == other.before
-    assert one.after == other.after
-    assert (one.number, other.number) == (5, 12)
-    assert "a copy of 5" not in {spoke.text for spoke in around(made.space, "sentence 4").before}
-
-
-def test_rows_are_a_table_of_both_sides(made: SbertLp) -> None:
-    found = around(made.space, "sentence 0")
-    rows = list(found.rows())
-    assert len(rows) == 8 - found.shared
-    before = {row["no."]: row for row in rows if row["rank before"]}
-    assert before[found.before[0].number]["weight before"] == found.before[0].weight
-    lone = [row for row in rows if row["rank after"] is None]
-    assert len(lone) == 4 - found.shared
-    assert all(row["weight after"] is None for row in lone)
-
-
-def test_an_unknown_sentence_is_refused(made: SbertLp) -> None:
-    with pytest.raises(ValueError, match="'never seen' is none of the 30 that were embedded"):
-        around(made.space, "never seen")
-
-
 # --- all sentences -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def two_parts(circle) -> dict[str, list[float]]:  # type: ignore[no-untyped-def]
+def two_parts(circle) -> dict[str, list[float]]:
     """Two arcs far from each other, and one sentence of the first twice."""
     near, far = circle(20), circle(12, start=2.5)
     return near | {f"far {row}": vector for row, vector in enumerate(far.values())} | {"twice": near["sentence 4"]}
 
 
 @pytest.fixture
-def parted(base, two_parts) -> SbertLp:  # type: ignore[no-untyped-def]
+def parted(base, two_parts) -> SbertLp:
     return SbertLp.over(base(two_parts), list(two_parts), SbertLpSettings(neighbours=3, dimension=4))
 
 
-def test_parts_copies_and_what_was_done(parted: SbertLp) -> None:
+def test_structure_counts_parts_and_copies(parted: SbertLp) -> None:
     found = structure(parted.space)
     assert found.components == (21, 12)
     assert found.copies == (("sentence 4", "twice"),)
     assert found.component[-1] == found.component[4] == 0
     copies, parts, zeros = found.told()
-    assert copies.startswith("2 of 33 sentences share a vector")
-    assert "2 parts" in parts
-    assert "of 21, 12 sentences" in parts
-    assert f"{found.terminal} sets" in zeros
-
-
-def test_the_parts_of_a_vector_are_its_neighbours_points_by_their_weights(
-    parted: SbertLp, two_parts: dict[str, list[float]]
-) -> None:
-    for text in two_parts:
-        parts = parted._parts(text, "neighbours", 0)
-        points = np.asarray(parted.encode(list(parts.names)), np.float64)
-        np.testing.assert_allclose(parts.rows, np.array(parts.weights)[:, None] * points, atol=1e-6)
-        np.testing.assert_allclose(parts.rows.sum(axis=0) + parts.rest, parted.encode([text])[0], atol=1e-6)
+    assert "2 of 33" in copies
+    assert "21, 12" in parts
+    assert str(found.terminal) in zeros
 
 
 def test_as_the_record_of_the_fit(parted: SbertLp, two_parts: dict[str, list[float]]) -> None:
@@ -139,30 +101,6 @@ def test_as_the_record_of_the_fit(parted: SbertLp, two_parts: dict[str, list[flo
     assert len(found.components) == record.components
     assert found.zeros == (np.abs(record.eigenvalues) < 1e-9).sum()
     assert found.zeros >= len(found.components) - 1
-
-
-def test_errors_after_are_those_of_the_same_weights(parted: SbertLp) -> None:
-    found, space = structure(parted.space), parted.space
-    y = space.embedding.astype(np.float64)
-    row = space.number["far 5"]
-    left = y[row] - space.weights[row].astype(np.float64) @ y[space.neighbours[row]]
-    number = space.sentences.index("far 5")
-    assert found.kept[number] == pytest.approx(left @ left / (y[row] @ y[row]))
-    assert list(found.rows())[number] == {
-        "no.": number,
-        "sentence": "far 5",
-        "error before": found.errors[number],
-        "error after": found.kept[number],
-        "part": 1,
-    }
-
-
-def test_one_part_without_copies_says_so(base, circle) -> None:  # type: ignore[no-untyped-def]
-    vectors = circle(15)
-    found = structure(SbertLp.over(base(vectors), list(vectors), SbertLpSettings(neighbours=4, dimension=2)).space)
-    assert found.copies == ()
-    assert "nothing was set aside" in found.told()[0]
-    assert "hangs together" in found.told()[1]
 
 
 # --- pairs that changed order ------------------------------------------------------------------------------------
@@ -201,18 +139,3 @@ def test_three_pairs_by_hand() -> None:
         "after": pytest.approx(np.cos(0.1)),
     }
     assert [kind for kind, _ in found.examples] == ["mended", "spoilt"]
-
-
-def test_small_differences_are_not_asked() -> None:
-    told = compared(PAIRS, split="train")
-    rows = np.random.default_rng(0).standard_normal((6, 3))
-    assert changed(told, rows, rows, least=2.5).found.couples == 1
-    assert changed(told, rows, rows).found.couples == 3
-
-
-def test_other_shapes_and_other_rows_are_refused() -> None:
-    told = compared(Labelled(["a", "b"], ["x", "y"]), split="train")
-    with pytest.raises(ValueError, match="shape Labelled, expected Pairs"):
-        changed(told, np.eye(2), np.eye(2))
-    with pytest.raises(ValueError, match="after has 2 rows, expected 6"):
-        changed(compared(PAIRS, split="train"), np.eye(6), np.eye(2))
