@@ -77,8 +77,8 @@ def test_imports_and_what_draws_are_folded_and_other_code_is_not(tmp_path: Path)
     assert works["metadata"] == {}
 
 
-def test_what_says_where_a_figure_is_from_is_not_shown(tmp_path: Path) -> None:
-    text = {"cell_type": "markdown", "id": "t", "metadata": {}, "source": ["0.7\n", "<!-- from:\n", "[a] -->\n", "end"]}
+def test_a_comment_in_a_notebook_is_not_shown(tmp_path: Path) -> None:
+    text = {"cell_type": "markdown", "id": "t", "metadata": {}, "source": ["0.7\n", "<!-- a\n", "note -->\n", "end"]}
     assert chapter([text], [text], tmp_path)[0]["source"] == "0.7\n\nend"
 
 
