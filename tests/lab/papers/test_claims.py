@@ -64,17 +64,6 @@ def test_by_hand(claim: Claim, verdict: str) -> None:
     assert judge_figures(claim, look_up).verdict == verdict
 
 
-def test_says_the_numbers_that_decide() -> None:
-    assert judge_figures(Claim("", ("new",), ("old",), ("accuracy",)), look_up).why == (
-        "accuracy: new 0.8 against old 0.75 (+0.05, spread 0.02)"
-    )
-    told = judge_figures(Claim("", ("new",), ("old",), ("accuracy", "f1", "loss")), look_up).why
-    assert told == "loss: new 1 against old 1.5 (-0.5); holds in 1 of 3 columns"
-    told = judge_figures(Claim("", ("old",), ("new",), ("accuracy", "f1")), look_up).why
-    assert told.endswith("; holds in none of 2 columns")
-    assert "+6.7%" in judge_figures(Claim("", ("new",), ("old",), ("accuracy",), relative=True), look_up).why
-
-
 # --- on runs -----------------------------------------------------------------------------------------------------
 
 UNITS = np.random.default_rng(7).normal(size=200)
@@ -146,13 +135,6 @@ def test_runs_decide(claim: Claim, verdict: str) -> None:
         return ROWS.get(row)
 
     assert judge_runs(claim, look_up).verdict == verdict
-
-
-def test_the_interval_that_decides_is_said() -> None:
-    told = judge_runs(Claim("", ("a",), ("b", "c"), ("x",)), lambda row, column: ROWS.get(row)).why
-    assert told.startswith("x: a 0.8 against b 0.75 (+0.05 [+0.0")
-    told = judge_runs(Claim("", ("a",), ("b",), ("x",), by=0.05, relative=True), lambda row, column: ROWS.get(row)).why
-    assert told.startswith("x: a 0.8 against b 0.75 (+6.7% [+5.8%, +7.5%])")
 
 
 def test_the_lead_that_decides_is_the_furthest_in_units_of_its_error() -> None:

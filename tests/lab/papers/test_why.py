@@ -10,11 +10,8 @@ import pytest
 
 from labkit.corpora import load
 from labkit.corpora.generators.minimal import KINDS, MinimalPair
-from labkit.explanation import LEFT_OUT, REST, Explanation, Parts
-from labkit.lab.papers.published import tables
-from labkit.lab.papers.published.why import APART, ASKED, LINEAR, NETWORKS, RAREST
+from labkit.explanation import REST, Explanation, Parts
 from labkit.lab.papers.recipes import Case, why
-from labkit.lab.papers.records import Table
 from labkit.methods import METHODS
 from labkit.text import words
 
@@ -188,14 +185,6 @@ def test_no_method_and_a_linear_reader_on_each_corpus(corpus: str) -> None:
     assert zero["apart rank"] < min(found["exact rank"], zero["rarest rank"])
 
 
-def test_another_seed_takes_out_other_words_at_random() -> None:
-    opened = load("questions")
-    found = [why.differing_words(Case("tfidf", opened, {}, seed, METHODS, quick=True)).figures for seed in (0, 0, 1)]
-    assert found[0] == found[1]
-    assert found[0]["exact back"] == found[2]["exact back"]
-    assert found[0]["exact back at random"] != found[2]["exact back at random"]
-
-
 def test_no_method_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of four training sentences "cat" stands in one, four times, "dog" in three, "a" in all, "jumps" in none."""
     pair = replace(PAIR, text_a="a dog jumps", text_b="a cat jumps", changed_a=frozenset({"dog"}))
@@ -222,24 +211,6 @@ def test_where_two_sentences_differ_by_hand() -> None:
     assert why._apart(turned) == ({"dog", "cat"}, {"cat", "dog"})
     denied = replace(PAIR, text_a="a dog chases a cat", text_b="a dog does not chase a cat")
     assert why._apart(denied) == ({"chases"}, {"does", "not", "chase"})
-
-
-@pytest.mark.parametrize(("method", "settings", "count"), [("tfidf", {}, why.MANY), ("siamese", {}, why.FEW)])
-def test_what_is_exact_is_asked_more(method: str, settings: dict[str, Any], count: int,
-                                     monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    asked = []
-
-    def ask(name: str, kind: str, count: int) -> list[Any]:
-        asked.append(count)
-        return [replace(PAIR, kind=kind)]
-
-    monkeypatch.setattr(why, "minimal_pairs", ask)
-    monkeypatch.setattr(why, "lost", lambda *given, way: ([], []))
-    told = Counted()
-    told.ways = METHODS[method](**settings).ways  # type: ignore[attr-defined]
-    monkeypatch.setattr(Case, "fitted", lambda case: told)
-    why.differing_words(Case(method, load("questions"), settings, 0, METHODS))
-    assert set(asked) == {count}
 
 
 def test_order_that_is_compared_is_that_of_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,63 +246,9 @@ def test_order_that_is_compared_is_that_of_the_same_words(monkeypatch: pytest.Mo
     assert sorted(seeds) == list(range(8))  # no training stands in two of the comparisons
 
 
-def test_a_pair_of_which_nothing_is_known_has_no_order_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Ignorant:
-        """Knows the words of every second pair alone."""
-
-        ways = ("exact",)
-
-        def explain(self, a: str, b: str, *, way: str) -> Any:
-            names = ("u", "v") if len(a) % 2 else ()
-            own = (1.0, 2.0)[: len(names)]
-            return type("Said", (), {"names_a": names, "names_b": (), "own_a": own, "own_b": (),
-                                     "similarity": float(len(a))})  # fmt: skip
-
-    monkeypatch.setattr(Case, "fitted", lambda case: Ignorant())
-    found = why.steady(Case("tfidf", load("questions"), {}, 0, METHODS, quick=True)).figures
-    assert found == {"exact parts": pytest.approx(1.0), "exact similarities": pytest.approx(1.0)}
-
-
-def test_two_trainings_without_chance_are_alike_and_rows_of_film_have_a_figure() -> None:
-    opened = load("questions")
-    same = why.steady(Case("tfidf", opened, {}, 0, METHODS, quick=True)).figures
-    assert same == {f"{way} {name}": pytest.approx(1.0) for way in ("exact", LEFT_OUT)
-                    for name in ("parts", "similarities")}  # fmt: skip
-    settings = {"dimension": 8, "iterations": 2}
-    film = why.steady(Case("film", opened, settings, 0, METHODS, quick=True)).figures
-    assert 0 < film["exact parts"] < 1
-    assert 0 < film["rows parts"] < 1
-
-
 def test_own_parts_are_those_of_words_on_each_side() -> None:
     a, b = (Parts.of_sum(("he", "x"), np.eye(2), rest=np.ones(2)) for _ in range(2))
     names, own = why._own(Explanation.of_parts(("he x", "he x"), "exact", a, b))
     assert names == [(0, "he"), (0, "x"), (1, "he"), (1, "x")]
     # rows (1, 0), (0, 1), rest (1, 1), length 8: each word has (1 + 0 + 1) / 8, half of it on its side
     assert own == pytest.approx([1 / 8] * 4)
-
-
-def test_every_way_of_every_method_that_is_asked_is_a_row() -> None:
-    assert (len(LINEAR), len(NETWORKS)) == (7, 5)
-    for name, asked in ASKED.items():
-        if asked.method == "film-deep":  # knows its network once it is trained
-            continue
-        assert set(METHODS[asked.method](**asked.settings).ways) - {"neighbours"} == set(asked.ways), name
-    for table in tables("why")[:3]:
-        assert len({row.recipe and row.recipe.method + str(row.recipe.settings) for row in table.rows}) >= 10
-        assert len({row.name.rpartition(", ")[2] for row in table.rows}) >= 5
-
-
-@pytest.mark.parametrize("table", tables("why")[:3], ids=lambda table: table.name)
-def test_claims_ask_what_their_text_says(table: Table) -> None:
-    better = {column.name: column.larger for column in table.columns}
-    assert any(row.name.startswith("P-thought") for row in table.rows) == (table.number != "relatedness")
-    for claim in table.claims:
-        assert {better[column] for column in claim.columns} == {claim.larger}, claim.text
-        if "integrated Jacobians" in claim.text:
-            assert all(row.endswith(", integrated Jacobians") for row in claim.rows), claim.text
-        if "leaving words out" in claim.text:
-            assert all(row.endswith(", a word left out") for row in claim.over), claim.text
-        assert (RAREST in claim.over) == ("rarest" in claim.text), claim.text
-        assert APART not in claim.over  # which is right by its making
-        assert "exchanged word" not in claim.text or "order" not in claim.columns
