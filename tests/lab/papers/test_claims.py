@@ -170,7 +170,7 @@ def test_what_is_one_number_a_seed_is_judged_by_seeds_and_says_so() -> None:
 def test_of_many_rows_the_luckiest_is_not_taken_for_the_best() -> None:
     """Twenty rows that are worth the same as what they are set against: one of them may look ahead."""
     wrong = alone = 0
-    for trial in range(60):
+    for trial in range(30):
         random = np.random.default_rng(trial)
         names = [f"r{n}" for n in range(20)]
         there = {name: {0: Parts(random.normal(0.7, 0.3, 150), np.ones(150))} for name in (*names, "over")}
@@ -179,14 +179,14 @@ def test_of_many_rows_the_luckiest_is_not_taken_for_the_best() -> None:
             claim = Claim("", rows, ("over",), ("x",), best=picked)
             confirmed = judge_runs(claim, lambda row, column: there[row]).verdict == "confirmed"  # noqa: B023
             wrong, alone = wrong + (confirmed and picked), alone + (confirmed and not picked)
-    assert wrong <= 4 < alone
+    assert wrong <= 2 < alone
 
 
 def test_a_tie_needs_a_bound() -> None:
-    with pytest.raises(ValueError, match="is of a tie and gives no bound"):
+    with pytest.raises(ValueError, match="tie"):
         Claim("as good", ("a",), ("b",), ("x",), tie=True)
 
-    with pytest.raises(ValueError, match="is of a tie within a share"):
+    with pytest.raises(ValueError, match="tie"):
         Claim("as good", ("a",), ("b",), ("x",), by=0.1, relative=True, tie=True)
 
 

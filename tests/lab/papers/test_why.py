@@ -173,7 +173,7 @@ def test_the_truth_hits_always_and_its_opposite_never(monkeypatch: pytest.Monkey
     assert {len(each.above) for each in found.parts.values()} == {why.UNITS}
 
 
-@pytest.mark.parametrize("corpus", ["questions", "relatedness", "captions"])
+@pytest.mark.parametrize("corpus", ["questions", "captions"])
 def test_no_method_and_a_linear_reader_on_each_corpus(corpus: str) -> None:
     opened = load(corpus)
     zero = why.no_method(Case("", opened, {}, 0, METHODS, quick=True)).figures
