@@ -487,7 +487,8 @@ def test_many_at_once_have_each_a_folder_of_its_own(labkit: Labkit) -> None:
 def test_of_many_that_want_one_folder_one_trains(labkit: Labkit, more: tuple[str, ...]) -> None:
     assert labkit(*NO_EPOCHS, "--out", "alone").status == 0
     found = at_once(*[(*NO_EPOCHS, "--out", "r", *more)] * 8)
-    assert {status for status, _, _ in found} <= {0, 2}
-    assert sum(", into r" in said for _, _, said in found) == 1
+    statuses = sorted(status for status, _, _ in found)
+    assert set(statuses) == {0, 2} if more else statuses == [0] + [2] * 7  # who finds it finished is content
     assert not any("Traceback" in said for _, _, said in found)
+    assert sum(", into r" in said for _, _, said in found) == 1 or not more
     assert contents("r") == contents("alone")
