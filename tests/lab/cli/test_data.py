@@ -162,7 +162,7 @@ def test_the_funnel_of_triplets_adds_up(labkit: Labkit, tmp_path: Path) -> None:
         gone = sum(each.get(unit, 0) for each in found["removed"].values())
         assert found["read"][unit] - gone == found["left"][unit]
     assert found["left"]["triplets"] == len(read_corpus(tmp_path / "t.tsv"))
-    header, *rows, last = labkit(*TRIPLETS, "--rule", "titles", "--output", "u.tsv").out.splitlines()
+    rows = labkit(*TRIPLETS, "--rule", "titles", "--output", "u.tsv").out.splitlines()[1:-1]
     told = {row.split("  ")[0]: row.split()[-1].replace(",", "") for row in rows}
     assert (told["read"], told["left"]) == tuple(str(found[name]["triplets"]) for name in ("read", "left"))
 

@@ -262,7 +262,7 @@ def listed(labkit: Labkit, *words: object) -> list[dict[str, Any]]:
 
 
 def test_runs_lists_a_run_as_a_line_the_newest_first(some: Labkit) -> None:
-    head, *lines = [line.split() for line in some("runs").out.splitlines()]
+    lines = [line.split() for line in some("runs").out.splitlines()[1:]]
     assert [line[0] for line in lines] == ["runs/lsa-mine-seed0", "runs/siamese-mine-seed4", "runs/tfidf-mine-seed0"]
     accuracy = read_record("runs/siamese-mine-seed4")["metrics"]["mine.csv/test"]["accuracy"]
     assert lines[1][1:8] == ["siamese", "mine.csv", "4", "2", "accuracy", f"{accuracy:.4f}", "finished"]
