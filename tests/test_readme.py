@@ -23,6 +23,7 @@ from .lab.course.thirty import write_class
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 PAGES = README + "".join(path.read_text("utf-8") for path in sorted((ROOT / "docs").glob("*.md")))
+# in the place of what is the reader's own, or large
 TAKEN = {
     "DUMP": "articles",
     "1000000": "300",
