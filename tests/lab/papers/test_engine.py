@@ -282,17 +282,6 @@ def test_what_another_process_has_computed_meanwhile_is_not_computed_again(
     assert found.known.keys() == {cell.fingerprint for cell in wanted}
 
 
-def test_two_at_once_keep_each_others_times(desk: Desk, store: CellStore) -> None:
-    cells = plan(TABLE, desk, 1).cells
-    other = CellStore(store.folder)
-    assert other.seconds(cells[0]) == cells[0].guess  # both have read the times before either writes
-    store.seconds(cells[0])
-    store.keep(cells[0], Outcome({}), 41.0)
-    other.keep(cells[1], Outcome({}), 42.0)
-    again = CellStore(store.folder)
-    assert (again.seconds(cells[0]), again.seconds(cells[1])) == (41.0, 42.0)
-
-
 def test_interrupted_keeps_what_is_done(desk: Desk, store: CellStore) -> None:
     stopping = Row("stopping", (None, None), recipe("stop", 0.1, run=interrupted))
     table = replace(TABLE, rows=(TABLE.rows[0], stopping, TABLE.rows[1]), claims=())
@@ -983,17 +972,6 @@ def test_who_is_alone_in_a_class_has_no_partner() -> None:
     labels, splits = ["x", "x", "y", "z", "z", "z", "y"], ["test"] * 6 + ["train"]
     assert _partnered(Labelled(list("abcdefg"), labels, splits=splits)) == 5  # y has one of it in test
     assert _partnered(load("relatedness")) == 0
-
-
-def test_queries_with_a_partner_are_counted_once(tmp_path: Path) -> None:
-    desk = Desk(memo=tmp_path)
-    test = load("places").part("test")
-    assert isinstance(test, Labelled)
-    expected = sum(test.labels.count(label) > 1 for label in test.labels)
-    for again in (desk, Desk(memo=tmp_path)):  # from the corpus, and from the memo
-        assert again.open("places", published=False).partnered == expected
-    assert 0 < expected <= len(test)
-    assert desk.open("stsb", published=False).partnered == 0
 
 
 def test_share_against_a_simulation() -> None:

@@ -13,7 +13,7 @@ import pytest
 from labkit.evaluation.comparison import Spread
 from labkit.lab.papers.cells import cells_of, plan, run
 from labkit.lab.papers.data import Desk
-from labkit.lab.papers.html import as_html, lines_svg, points_svg
+from labkit.lab.papers.html import as_html, lines_svg
 from labkit.lab.papers.records import Column, Observation, Table
 from labkit.lab.papers.reports import (
     AT_END,
@@ -84,16 +84,6 @@ def test_lines_leave_out_what_is_not_known() -> None:
     first, last = (float(y) for y in re.findall(r'<circle cx="[\d.]+" cy="([\d.]+)"', drawn))
     assert first < last
     assert lines_svg("none", ["1"], [None], [0.0]) == ""
-
-
-def test_points_are_told_apart_without_colour() -> None:
-    drawn = points_svg("map", [("a & b", 0.0, 0.0), ("c", 1.0, 1.0)])
-    assert "<circle" in drawn and "<rect" in drawn  # noqa: PT018
-    assert "<title>a &amp; b</title>" in drawn
-    named = points_svg("map", [("a", -0.5, 0.0), ("a", 1.0, 4.5)], axes=("cosine", "given & grade"))
-    assert re.findall(r">([^<]*)</text>", named) == [
-        "map", "cosine", "given &amp; grade", "-0.5", "1", "4.5", "0"
-    ]  # fmt: skip
 
 
 def test_no_word_of_a_table_becomes_markup(desk: Desk, store: CellStore) -> None:
