@@ -15,7 +15,7 @@ CORPORA := questions captions articles places relatedness topics
 # scikit-learn's threads wait for one another by spinning; on few cores that costs ten times the work itself
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help app lab book book-pdf test test-all test-lowest check bench notebooks ablations corpora runs clean
+.PHONY: help app lab book book-pdf docs docs-check test test-all test-lowest check bench notebooks ablations corpora runs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -25,7 +25,8 @@ help:
 	@echo "make test       run the tests of formulas, contracts, pages, commands and notebook checks: minutes"
 	@echo "make test-all   run all tests: browsers, notebooks from a cold start, several processes, published data, too"
 	@echo "make test-lowest  make test with the lowest versions that pyproject.toml allows, on Python 3.11: 7 GB in .venv-lowest"
-	@echo "make check      linter, format and types"
+	@echo "make check      linter, format, types, and make docs-check"
+	@echo "make docs       write the tables of stored figures into the pages; make docs-check compares them"
 	@echo "make bench      measure speed and memory against named peers"
 	@echo "make notebooks  make the student and solution notebooks from their sources (needs Chromium for the pictures)"
 	@echo "make ablations  measure the tables that the notebooks show"
@@ -61,10 +62,16 @@ test-all: $(VENV)/.dev
 test-lowest: $(LOWEST)/.made
 	OMP_NUM_THREADS=1 $(LOWEST)/bin/python .ci/lowest.py
 
-check: $(VENV)/.dev
+check: docs-check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(VENV)/.dev
+	$(BIN)/python docs/measured.py
+
+docs-check: $(VENV)/.dev
+	$(BIN)/python docs/measured.py --check
 
 bench: $(VENV)/.bench
 	env -u OMP_WAIT_POLICY $(BIN)/python -m benchmarks
