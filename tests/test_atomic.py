@@ -8,9 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 import pytest
 
@@ -133,50 +131,3 @@ def test_what_a_dead_process_left_goes_and_what_is_being_written_stays(tmp_path:
         one.write(b"one")
     assert path.read_bytes() == b"one"
     assert {each.name for each in tmp_path.iterdir()} == {"a.bin", *kept}
-
-
-def test_a_failure_that_names_no_file_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
-        raise OSError(errno.EIO, "Input/output error")
-
-    monkeypatch.setattr(os, "fsync", broken)
-    with pytest.raises(OSError, match="a.bin") as caught, in_place(tmp_path / "a.bin") as file:
-        file.write(b"new")
-    assert str(tmp_path / "a.bin") in sentence_of(caught.value)
-
-
-def test_ctrl_c_at_any_line_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
-    path = tmp_path / "a.bin"
-
-    def write(*, stop_at: int) -> bool:
-        """Write, interrupted at this line of Python (the standard library's count too); whether it came so far."""
-        lines = 0
-
-        def traced(frame: FrameType, event: str, _: object) -> Callable[..., object]:
-            nonlocal lines
-            lines += event == "line"
-            if lines == stop_at:
-                sys.settrace(None)
-                raise KeyboardInterrupt
-            return traced
-
-        before = sys.gettrace()
-        sys.settrace(traced)
-        try:
-            with in_place(path) as file:
-                file.write(b"new")
-        except KeyboardInterrupt:
-            return False
-        finally:
-            sys.settrace(before)
-        return lines < stop_at  # else it was interrupted where Python drops an exception: in a finaliser that came by
-
-    stop_at = 0
-    done = False
-    while not done:
-        stop_at += 1
-        path.write_bytes(b"old")
-        done = write(stop_at=stop_at)
-        assert path.read_bytes() in (b"old", b"new"), stop_at
-        assert list(tmp_path.iterdir()) == [path], stop_at
-    assert stop_at > 20  # it was interrupted at many

@@ -7,12 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from labkit.executors import AHEAD, Local, executor_of, one_thread
+from labkit.executors import Local, executor_of
 from tests.waiting import HANG, until
 
 SCRIPT = """
@@ -61,19 +60,6 @@ def _process(_: int) -> int:
     return os.getpid()
 
 
-HELD = "as imported"
-
-
-@pytest.mark.whole
-def test_a_process_is_started_anew_and_copies_nothing_of_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules[__name__], "HELD", "changed since")
-    assert set(Local(2).map(_held, range(4))) == {"as imported"}
-
-
-def _held(_: int) -> str:
-    return HELD
-
-
 @pytest.mark.whole
 def test_answers_in_order_or_as_they_come() -> None:
     executor = Local(2)
@@ -86,38 +72,6 @@ def test_answers_in_order_or_as_they_come() -> None:
 def _slow_where_small(number: int) -> int:
     time.sleep(0.05 if number % 7 == 0 else 0)
     return abs(number)
-
-
-@pytest.mark.whole
-def test_what_is_done_first_comes_first_where_order_does_not_matter(tmp_path: Path) -> None:
-    """The first task waits for a file that is made after the second one's answer has come."""
-    go = tmp_path / "go"
-    answers = Local(2).map(_waits, [str(go), ""], ordered=False)
-    assert next(answers) == ""
-    go.touch()
-    assert list(answers) == [str(go)]
-
-
-def _waits(path: str) -> str:
-    until(lambda: not path or Path(path).exists())
-    return path
-
-
-@pytest.mark.whole
-@pytest.mark.parametrize("ordered", [True, False])
-def test_a_stream_is_not_read_ahead_to_its_end(ordered: bool) -> None:
-    taken = 0
-
-    def endless() -> Iterator[int]:
-        nonlocal taken
-        while True:
-            taken += 1
-            yield taken
-
-    answers = Local(2).map(abs, endless(), ordered=ordered)
-    assert {next(answers), next(answers)} <= set(range(1, 2 * AHEAD + 3))
-    answers.close()
-    assert taken <= 2 * AHEAD + 2
 
 
 @pytest.mark.whole
@@ -160,28 +114,6 @@ def test_no_process_is_left_behind(tmp_path: Path, sent: signal.Signals, call: s
     assert said.count("Traceback") <= 1  # that of the script itself, which catches nothing
     assert "SpawnProcess" not in said
     until(lambda: not any(_alive(process) for process in children))
-
-
-def test_one_thread_is_for_the_block_alone() -> None:
-    import torch  # here: the processes of other tests read this module, too, and would wait for it
-    from threadpoolctl import threadpool_info, threadpool_limits
-
-    def threads() -> set[int]:
-        """Those of torch, and of each library that multiplies for numpy."""
-        blas = [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
-        assert blas
-        return {torch.get_num_threads(), *blas}
-
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(2)
-        with threadpool_limits(2):
-            assert threads() == {2}
-            with one_thread():
-                assert threads() == {1}
-            assert threads() == {2}
-    finally:
-        torch.set_num_threads(before)
 
 
 def _children(process: int) -> list[int]:

@@ -12,7 +12,7 @@ from scipy import sparse
 from torch import nn
 
 from labkit.corpora import from_pairs, load
-from labkit.explanation import LEFT_OUT, REST, Contrast, Explanation, Parts, contrast_text, left_out, lost, merged
+from labkit.explanation import LEFT_OUT, REST, Contrast, Explanation, Parts, contrast_text, lost, merged
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.text import Vocabulary
@@ -148,33 +148,6 @@ def test_what_is_lost_adds_up_to_what_is_missing(kind: str, request: pytest.Fixt
     )
 
 
-def test_what_is_lost_takes_as_many_steps_as_are_asked_for() -> None:
-    method = METHODS["sentpwnet"](encoder="lstm", epochs=0, size=12, dimension=8)
-    method.fit(load("questions").take(range(300)))
-    for steps in (1, 20):
-        one, _ = lost(method, *PAIR, way="integrated", steps=steps)
-        own = (method.explain(PAIR[0], text, way="integrated", steps=steps).own_a for text in PAIR)
-        assert [part for _, part in one] == pytest.approx([u - v for u, v in zip(*own, strict=True)], abs=1e-9)
-    assert lost(method, *PAIR, way="integrated", steps=1) != lost(method, *PAIR, way="integrated", steps=20)
-
-
-def test_what_is_left_is_a_sentence_with_single_spaces() -> None:
-    class Heard:
-        """Keeps what it is asked."""
-
-        def encode(self, texts: list[str]) -> np.ndarray:
-            self.texts = texts
-            return np.ones((len(texts), 1))
-
-        def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-            return a @ b.T
-
-    heard = Heard()
-    assert left_out(heard, "Mend MY  bike, now", "So what?").names_a == ("mend", "my", "bike", "now")
-    assert heard.texts == ["Mend MY  bike, now", "So what?", "MY bike, now", "Mend bike, now", "Mend MY , now",
-                           "Mend MY bike,", "what?", "So ?"]  # fmt: skip
-
-
 # --- the parts of networks ---------------------------------------------------------------------------------------
 
 
@@ -238,19 +211,6 @@ def test_attention_is_shown_beside_the_parts(monkeypatch: pytest.MonkeyPatch) ->
     assert isinstance(body, nn.Module)
     monkeypatch.setattr(body, "attention", lambda states, lengths: torch.ones(states.shape[:2]) / states.shape[1])
     assert set(np.round(method.explain(*PAIR, way="attention").weights_a, 6)) == {round(1 / 6, 6)}
-
-
-def test_jacobians_leave_tf32_alone_of_which_torch_warns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Torch says once a process, on standard error, that its TF32 is for other processors."""
-
-    def refused(*given: object) -> None:
-        raise AssertionError("TF32 was set")
-
-    monkeypatch.setattr(torch._C, "_set_onednn_allow_tf32", refused)
-    before = torch.backends.mkldnn.enabled
-    rows, start, end = integrated(lambda x: x**2, torch.zeros(1, 3), torch.ones(1, 3), 4)
-    assert rows[0].tolist() == pytest.approx((end - start).tolist(), abs=0.02)
-    assert torch.backends.mkldnn.enabled == before
 
 
 def test_neighbours_explain_a_vector_made_of_them() -> None:

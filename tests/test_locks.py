@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 
 from labkit.locks import LOCK, Held, Hold, holder
-from tests.waiting import HANG
 
 HOLDS = "import sys; from labkit.locks import Hold; Hold(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
 
@@ -96,29 +95,6 @@ def test_only_one_of_many_threads_has_it(tmp_path: Path) -> None:
         thread.join()
     assert len(got) == 1
     got[0].release()
-
-
-def test_one_after_the_other_and_never_two(tmp_path: Path) -> None:
-    """The lock file comes and goes all the time: nobody may hold one that is no longer there."""
-    inside, most = 0, 0
-    count = threading.Lock()
-
-    def work() -> None:
-        nonlocal inside, most
-        for _ in range(30):
-            with Hold(tmp_path / "run", patience=HANG):
-                with count:
-                    inside += 1
-                    most = max(most, inside)
-                with count:
-                    inside -= 1
-
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert most == 1
 
 
 @pytest.mark.whole

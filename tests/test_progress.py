@@ -50,14 +50,6 @@ def test_a_bar_is_drawn_over_itself_and_its_last_state_stays(output: Output) -> 
     assert place[-1] == f"{'█' * 20} cnn, epoch 4 of 4"  # no time: two makings of a notebook are alike
 
 
-def test_a_bar_is_not_drawn_at_every_step(output: Output) -> None:
-    with in_notebook(every=60.0) as shown:
-        for done in range(1000):
-            shown(done, 1000, "steps")
-    (place,) = output.places
-    assert len(place) == 2
-
-
 # --- where standard error is a file ------------------------------------------------------------------------------
 
 

@@ -171,13 +171,6 @@ def test_comes_back_as_it_was(tmp_path: Path, state: str) -> None:
     assert "numpy" in back.versions
 
 
-def test_the_same_run_is_the_same_bytes(tmp_path: Path) -> None:
-    write_run(a_run(), tmp_path / "a")
-    write_run(a_run(), tmp_path / "b")
-    for name in FILES:
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-
-
 def test_figures_are_added_beside_those_that_are_there(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
     add_metrics(folder, {"f1": 0.5, "hit": {1: 0.25, 3: 0.5, 10: 0.75}})
@@ -211,22 +204,6 @@ class TestDamage:
         content[place] ^= 1
         (folder / name).write_bytes(content)
         refused(folder, name)
-
-    def test_damaged_while_in_training_never_ends_in_a_traceback(self, tmp_path: Path, name: str) -> None:
-        # there are no checksums then: what cannot be read is refused, what can be read is read
-        folder = folder_of(tmp_path, state="training")
-        content = (folder / name).read_bytes()
-        random, refusals = np.random.default_rng(1), 0
-        for _ in range(30):
-            damaged = bytearray(content)
-            for place in random.integers(0, len(content), 3):
-                damaged[place] = random.integers(256)
-            (folder / name).write_bytes(damaged[: random.integers(len(content))] if random.random() < 0.3 else damaged)
-            try:
-                read_run(folder)
-            except ValueError:
-                refusals += 1
-        assert refusals
 
 
 def test_a_place_that_holds_no_run_is_refused(tmp_path: Path) -> None:
@@ -275,15 +252,6 @@ def test_a_record_with_gaps(tmp_path: Path, change: dict[str, Any]) -> None:
     folder = folder_of(tmp_path)
     signed(folder, **change)
     refused(folder, "run.json", next(iter(change)))
-
-
-def test_settings_edited_by_hand(tmp_path: Path) -> None:
-    folder = folder_of(tmp_path)
-    text = (folder / "run.json").read_text(encoding="utf-8")
-    (folder / "run.json").write_text(text.replace('"size": 3', '"size": 4'), encoding="utf-8")
-    for use in (lambda: read_record(folder), lambda: add_metrics(folder, {"f1": 1.0})):
-        with pytest.raises(ValueError, match=r"run\.json"):
-            use()
 
 
 def npz(**arrays: Any) -> Callable[[Path], None]:
@@ -386,15 +354,6 @@ def test_checkpoint_there_and_back(tmp_path: Path) -> None:
     assert found[1] == record
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"\x00" * 7, b"nonsense" * 9, save_tensors({"a": np.zeros(2)}), save_tensors({}, {"record": "{"})]
-)
-def test_a_damaged_checkpoint_is_refused(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "checkpoint.safetensors").write_bytes(content)
-    with pytest.raises(ValueError, match=r"checkpoint\.safetensors"):
-        read_checkpoint(tmp_path)
-
-
 def test_no_byte_of_a_checkpoint_may_differ(tmp_path: Path) -> None:
     write_checkpoint(tmp_path, {"a": np.arange(6.0), "b": np.array([True, False])}, {"epoch": 2, "sha256": '"'})
     path = tmp_path / CHECKPOINT
@@ -442,14 +401,6 @@ def test_a_checkpoint_that_cannot_be_written_leaves_both(tmp_path: Path, monkeyp
     with pytest.raises(OSError, match=CHECKPOINT):
         write_checkpoint(tmp_path, {}, {"epoch": 2})
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_a_checkpoint_of_an_earlier_labkit_is_read(tmp_path: Path) -> None:
-    (tmp_path / CHECKPOINT).write_bytes(save_tensors({"a": np.arange(2)}, {"record": '{"epoch": 4}'}))
-    found = read_checkpoint(tmp_path)
-    assert found is not None
-    assert found[1] == {"epoch": 4}
-    assert found[0]["a"].tolist() == [0, 1]
 
 
 # --- while it is trained ---------------------------------------------------------------------------------------------
@@ -549,13 +500,6 @@ def test_somebodys_files_are_left_alone(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="mine"):
         Counting().fit(CORPUS, folder=tmp_path / "mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
-
-
-def test_what_a_killed_process_left_is_no_hindrance_and_goes(tmp_path: Path) -> None:
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / ".checkpoint.safetensors.ab12").write_bytes(b"half")
-    Counting().fit(CORPUS, folder=tmp_path / "run")
-    assert not [path for path in (tmp_path / "run").iterdir() if path.name.startswith(".")]
 
 
 def test_nobody_else_trains_into_the_folder_meanwhile(tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import tracemalloc
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -150,39 +148,3 @@ def test_the_longest_line() -> None:
     assert read(b"x" * lines.LONGEST) == ["x" * lines.LONGEST]
     with pytest.raises(ValueError, match="t line 2"):
         read(b"a\n" + b"x" * (lines.LONGEST + 1))
-
-
-class Endless(io.RawIOBase):
-    """Text without end, made as it is read."""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer) -> int:
-        buffer[:] = b"x" * len(buffer)
-        return len(buffer)
-
-
-def test_a_line_without_end_is_not_read_to_its_end() -> None:
-    with pytest.raises(ValueError, match="t line 1"):
-        list(line_blocks(io.BufferedReader(Endless()), "t"))
-
-
-def test_memory_is_flat() -> None:
-    def content() -> Iterator[bytes]:
-        yield from (b"%d " % number * 20 + b"\n" for number in range(60_000))
-
-    source = content()
-
-    class Made:
-        def readline(self, limit: int) -> bytes:
-            return next(source, b"")
-
-    tracemalloc.start()
-    try:
-        count = sum(len(block) for block, _ in line_blocks(Made(), "t"))
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert count == 60_000
-    assert peak < 3_000_000  # all lines together: 10 million

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,7 +22,6 @@ from labkit.methods import METHODS, Entry
 from labkit.settings import Dial, setting
 from labkit.tuning import Trial, Tuned, tune
 from tests.test_contract import CORPORA
-from tests.waiting import HANG
 
 HERE = Path(__file__).resolve().parents[1]
 TINY = {"encoder": "mean", "dimension": 8, "size": 6, "batch": 8, "epochs": 3, "device": "cpu"}
@@ -282,31 +279,6 @@ def test_a_stopped_tuning_resumes_to_the_same_bits(tmp_path: Path) -> None:
     assert outcomes(tune(networks(), trials=3, space=SPACE, folder=tmp_path / "t")) == outcomes(straight)
 
 
-def test_a_trial_that_was_trained_but_not_written_down_is_not_trained_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    straight = tune(networks(), trials=2, space=SPACE)
-    with monkeypatch.context() as patch:
-        patch.setattr(tuning._Journal, "finish", lambda *_: stopped_at(0)())
-        with pytest.raises(Stop):
-            tune(networks(), trials=2, space=SPACE, folder=tmp_path / "t")
-    trained: list[int] = []
-
-    def tell(done: int, total: int | None, what: str) -> None:
-        trained.append(done)
-
-    assert outcomes(tune(networks(), trials=2, space=SPACE, folder=tmp_path / "t", progress=tell)) == outcomes(straight)
-    assert set(trained) == {1}
-
-
-def test_half_a_run_without_a_checkpoint_is_trained_anew(tmp_path: Path) -> None:
-    experiment = Experiment("sif", CORPORA["pairs"]())
-    half = tmp_path / "t" / "trials" / "001"
-    half.mkdir(parents=True)
-    (half / "model.safetensors").write_bytes(b"half")
-    assert outcomes(tune(experiment, trials=3, folder=tmp_path / "t")) == outcomes(tune(experiment, trials=3))
-
-
 @pytest.mark.parametrize("torn", [b'{"op_code":4,"worker_id":"a","study_id":0,"state":0', b"\0\0\0"])
 def test_a_torn_line_of_the_journal_is_cut_off(torn: bytes, tmp_path: Path) -> None:
     experiment, journal = Experiment("sif", CORPORA["pairs"]()), tmp_path / "t" / tuning.JOURNAL
@@ -319,20 +291,6 @@ def test_a_torn_line_of_the_journal_is_cut_off(torn: bytes, tmp_path: Path) -> N
     after = journal.read_bytes()
     assert after.startswith(before)
     assert len([json.loads(line) for line in after.splitlines()]) > len(before.splitlines())
-
-
-def test_a_journal_that_ends_anywhere_is_resumed(tmp_path: Path) -> None:
-    """Wherever the journal ends, as where a process is killed, the rest is the same."""
-    experiment = Experiment("sif", CORPORA["pairs"]())
-    straight = tune(experiment, trials=2, folder=tmp_path / "t")
-    journal = tmp_path / "t" / tuning.JOURNAL
-    whole = journal.read_bytes()
-    ends = [place for place in range(len(whole)) if whole[place : place + 1] == b"\n"]
-    for end in [*ends[::4], ends[2] + 20]:
-        journal.write_bytes(whole[:end])
-        for path in (tmp_path / "t" / "trials").glob("*/*"):
-            path.unlink()
-        assert outcomes(tune(experiment, trials=2, folder=tmp_path / "t")) == outcomes(straight)
 
 
 def test_a_trial_of_a_living_process_is_left_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,44 +314,3 @@ def test_a_trial_of_a_living_process_is_left_to_it(tmp_path: Path, monkeypatch: 
     assert any("another process" in each for each in said)
     assert [trial.number for trial in told] == [1, 2, 0]
     assert [trial.number for trial in tuned.trials] == [0, 1, 2]
-
-
-PROGRAM = """
-import os, sys
-from pathlib import Path
-from tests.test_tuning import SPACE, networks, outcomes
-from labkit.tuning import tune
-
-def begun(folder, log):
-    child = os.fork()
-    if not child:
-        def told(trial):
-            with open(log, "a") as file: file.write(f"{os.getpid()} {trial.number}\\n")
-        tune(networks(epochs=8), trials=TRIALS, space=SPACE, folder=folder, after_trial=told)
-        os._exit(0)
-    return child
-
-TRIALS, place = int(sys.argv[1]), Path(sys.argv[2])
-"""
-TWO = """
-both = [begun(place / "two", place / "two.log") for _ in range(2)]
-assert [os.waitpid(child, 0)[1] for child in both] == [0, 0]
-tuned = tune(networks(epochs=8), trials=TRIALS, space=SPACE, folder=place / "two")
-print(len(tuned.trials), len({tuple(trial.tried.values()) for trial in tuned.trials}))
-"""
-
-
-def script(text: str, trials: int, place: Path) -> str:
-    environment = os.environ | {"PYTHONPATH": str(HERE), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", PROGRAM + text, str(trials), str(place)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=HERE, env=environment, timeout=HANG)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-@pytest.mark.whole
-def test_two_processes_share_the_trials(tmp_path: Path) -> None:
-    assert script(TWO, 16, tmp_path).split() == ["16", "16"]
-    lines = [line.split() for line in (tmp_path / "two.log").read_text().splitlines()]
-    assert sorted(int(number) for _, number in lines) == list(range(16))
-    assert len({process for process, _ in lines}) == 2

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
-import threading
 import warnings
 import zipfile
 from pathlib import Path
@@ -18,7 +16,6 @@ import pytest
 from scipy import sparse
 
 from labkit import untrusted
-from labkit.atomic import amount
 from labkit.corpora import read_corpus
 from labkit.embedding_files import embedding_bytes
 from labkit.untrusted import corpus_apart, embeddings_apart, within_memory
@@ -245,43 +242,6 @@ def test_a_corpus_comes_in_parts_and_a_class_is_one_text(
         assert len({id(each) for each in classes if each == label}) == 1
 
 
-def test_no_more_than_two_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    at_once, most = [], []
-    free, released = threading.Semaphore(0), threading.Event()
-
-    class Slow:
-        def __init__(self, command: list[str], **_: Any) -> None:
-            at_once.append(1)
-            most.append(len(at_once))
-            free.release()
-            (Path(command[-2]).parent / "answer.json").write_text(json.dumps({"refused": "no"}))
-
-        def wait(self, seconds: float = 0) -> int:
-            released.wait(60)
-            return 0
-
-        def kill(self) -> None:
-            if at_once:
-                at_once.pop()
-
-    monkeypatch.setattr(untrusted.subprocess, "Popen", Slow)
-    asked = [threading.Thread(target=_refused) for _ in range(5)]
-    for each in asked:
-        each.start()
-    assert free.acquire(timeout=60)
-    assert free.acquire(timeout=60)
-    released.set()
-    for each in asked:
-        each.join(60)
-    assert len(most) == 5
-    assert max(most) == 2
-
-
-def _refused() -> None:
-    with pytest.raises(ValueError, match="no"):
-        corpus_apart("mine.parquet", b"", LIMIT)
-
-
 @pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="needs a system that limits memory")
 def test_on_the_command_line_too_much_is_a_sentence_and_the_limit_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     import resource
@@ -292,21 +252,6 @@ def test_on_the_command_line_too_much_is_a_sentence_and_the_limit_is_gone(monkey
         bytes(2**30)
     assert resource.getrlimit(resource.RLIMIT_AS) == before
     assert len(bytes(2**26)) == 2**26
-
-
-@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="needs a system that limits memory")
-def test_a_lower_limit_of_the_process_is_the_one_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    import resource
-
-    monkeypatch.setattr(untrusted, "_free", lambda: 2**50)
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (held + 2**26, before[1]))
-    try:
-        with pytest.raises(ValueError, match=amount(held + 2**26)), within_memory("mine.csv"):
-            bytes(2**30)
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def test_a_full_disk_is_no_fault_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,21 +176,6 @@ def test_no_word_found_and_no_file(tmp_path: Path) -> None:
         load_vectors(tmp_path)
 
 
-@pytest.mark.whole
-@pytest.mark.parametrize(
-    ("name", "count", "dimension"),
-    [
-        ("glove.6B.50d.subset", 7842, 50),
-        ("glove.6B.100d.top2.7k", 2716, 100),
-        ("word2vec.GoogleNews.300d.8k", 8000, 300),
-    ],
-)
-def test_real_vectors(published_data: Path, name: str, count: int, dimension: int) -> None:
-    loaded = load_vectors(published_data / "vectors" / f"{name}.npz")
-    assert loaded.matrix.shape == (count + 2, dimension)
-    assert np.isfinite(loaded.matrix).all()
-
-
 def test_padding_stays_without_a_vector_where_rounding_would_give_it_one() -> None:
     tokenised = [[f"w{i}", f"v{j}"] for i in range(40) for j in range(40)]  # of rank 2: the rest is rounding
     found = ppmi_vectors(tokenised)
@@ -233,22 +218,6 @@ class TestDistilled:
         expected = self.expected(self.states(rows), 3)
         np.testing.assert_allclose(np.abs(found.matrix[2:]), np.abs(expected), atol=1e-5)
 
-    def test_its_signs_are_always_the_same(self) -> None:
-        vectors._states_of_pieces.cache_clear()
-        one = distilled_vectors(tiny_sbert(), 4).matrix
-        vectors._states_of_pieces.cache_clear()
-        np.testing.assert_array_equal(distilled_vectors(tiny_sbert(), 4).matrix, one)
-
     def test_more_numbers_than_the_model_has(self) -> None:
         with pytest.raises(ValueError, match="setting dimension"):
             distilled_vectors(tiny_sbert(), 17)
-
-    def test_a_model_that_is_no_transformer(self, tmp_path: Path) -> None:
-        from sentence_transformers import SentenceTransformer
-        from sentence_transformers.sentence_transformer.modules import StaticEmbedding
-        from tokenizers import Tokenizer, models
-
-        tokens = Tokenizer(models.WordPiece({"[UNK]": 0, "the": 1}, unk_token="[UNK]"))
-        SentenceTransformer(modules=[StaticEmbedding(tokens, embedding_dim=4)], device="cpu").save(str(tmp_path / "m"))
-        with pytest.raises(ValueError, match="StaticEmbedding"):
-            distilled_vectors(str(tmp_path / "m"), 2)

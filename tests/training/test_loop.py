@@ -320,39 +320,6 @@ def test_asked_to_stop_it_keeps_the_batch_in_hand(
 BATCHES = 5  # an epoch of `few` in SMALL
 
 
-def test_ctrl_c_again_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def asks(self: Any, *given: Any) -> None:
-        signal.raise_signal(signal.SIGTERM)
-        signal.raise_signal(signal.SIGTERM)  # which is no hurry
-        signal.raise_signal(signal.SIGINT)
-        pytest.fail("it went on")
-
-    monkeypatch.setattr(loop._Loop, "_step", asks)
-    with pytest.raises(interrupts.Asked), interrupts.heeded():
-        SentPWNet(SMALL).fit(few(), folder=tmp_path / "run")
-    kept = read_checkpoint(tmp_path / "run")
-    assert kept is not None
-    assert (kept[1]["epoch"], kept[1]["batch"]) == (1, 0)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler  # as it was before
-
-
-def test_between_the_epochs_it_stops_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asked while dev is scored: the epoch is kept, and no batch of the next is begun."""
-    whole = loop._Loop._close
-
-    def asks(self: Any, *given: Any) -> None:
-        signal.raise_signal(signal.SIGTERM)
-        whole(self, *given)
-
-    monkeypatch.setattr(loop._Loop, "_close", asks)
-    with pytest.raises(interrupts.Asked), interrupts.heeded():
-        SentPWNet(SMALL).fit(few(), folder=tmp_path / "run")
-    kept = read_checkpoint(tmp_path / "run")
-    assert kept is not None
-    assert (kept[1]["epoch"], kept[1]["batch"]) == (2, 0)
-    assert len(read_run(tmp_path / "run").history) == 1
-
-
 def test_before_the_batches_and_where_nobody_listens_a_signal_ends_at_once() -> None:
     with pytest.raises(interrupts.Asked) as left, interrupts.heeded():
         signal.raise_signal(signal.SIGTERM)
@@ -361,15 +328,6 @@ def test_before_the_batches_and_where_nobody_listens_a_signal_ends_at_once() -> 
     with pytest.raises(KeyboardInterrupt) as plain, interrupts.patient():
         signal.raise_signal(signal.SIGINT)
     assert not isinstance(plain.value, interrupts.Asked)
-
-
-def test_who_was_told_to_ignore_ctrl_c_goes_on_to() -> None:
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does for what it starts in the background
-    try:
-        with interrupts.heeded():
-            signal.raise_signal(signal.SIGINT)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 PROGRAM = """
@@ -454,24 +412,6 @@ def test_length_and_clipping_see_every_gradient(sparse: bool) -> None:
     torch.testing.assert_close(gradient_length(model), torch.tensor(0.5))
     clip_(model, gradient_length(model), 2.0)
     torch.testing.assert_close(gradient_length(model), torch.tensor(0.5))  # short ones stay
-
-
-@pytest.mark.parametrize("sparse", [True, False])
-def test_state_goes_out_and_comes_back(sparse: bool) -> None:
-    straight, broken = Table(sparse), Table(sparse)
-    one, two = Adam(straight, 0.05), Adam(broken, 0.05)
-    batches = [torch.tensor(rows) for rows in ([0, 1], [2, 3], [1, 5], [0, 2])]
-    for number, batch in enumerate(batches):
-        if number == 2:
-            state = two.state()
-            two = Adam(broken, 0.05)
-            two.restore(state)
-        for model, optimiser in ((straight, one), (broken, two)):
-            optimiser.clear()
-            model(batch).backward()
-            optimiser.step()
-    for mine, other in zip(straight.parameters(), broken.parameters(), strict=True):
-        assert torch.equal(mine, other)
 
 
 # --- settings ------------------------------------------------------------------------------------------------------
