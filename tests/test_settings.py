@@ -189,6 +189,7 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
     ("thematic", "Triplets", {}),
     ("pv-dbow", "Labelled", {"epochs": 0}),
 ]
+UNTRAINED = ["mean-vectors", "sif", "lsa", "whitening", "sbert-lp", "all-but-the-top"]
 
 
 def learned(name: str, shape: str, settings: tuple[tuple[str, Any], ...]) -> dict[str, np.ndarray]:
@@ -227,8 +228,13 @@ def another(found: dataclasses.Field[Any], now: Any) -> Any:
     return not now if isinstance(now, bool) else now / 2 if isinstance(now, float) else now + 1
 
 
-@pytest.mark.whole
-@pytest.mark.parametrize(("name", "shape", "given"), CASES)
+@pytest.mark.parametrize(
+    ("name", "shape", "given"),
+    [
+        *[(name, "Labelled", {}) for name in UNTRAINED],
+        *[pytest.param(*case, marks=pytest.mark.whole) for case in CASES],
+    ],
+)
 def test_a_setting_counts_exactly_where_it_is_taken(name: str, shape: str, given: dict[str, Any]) -> None:
     settings, wrong = own(name, given), []
     rest = ("", OWN_WORDS) if "epochs" in given else ("", OWN_WORDS, "epochs", f"epochs, {OWN_WORDS}")  # felt always
