@@ -130,14 +130,3 @@ def test_evaluators_go_by_the_method_s_own_similarity(walk: Walk) -> None:
     assert found["manhattan_accuracy"] == triplet_accuracy(np.array([-1, -8]), np.array([-5, -5])) == 0.5
     found = evaluation.EmbeddingSimilarityEvaluator(a, b, [5, 4, 3, 0])(AsModel(walk))
     assert found["spearman_manhattan"] == pytest.approx(1)
-
-
-@pytest.mark.parametrize(("argument", "value"), [("precision", "int8"), ("output_value", "token_embeddings")])
-def test_what_no_method_gives_is_refused(walk: Walk, argument: str, value: str) -> None:
-    with pytest.raises(ValueError, match=argument):
-        AsModel(walk).encode(["1 2"], **{argument: value})
-
-
-def test_only_methods_become_models() -> None:
-    with pytest.raises(ValueError, match="method"):
-        AsModel(METHODS["tfidf"])

@@ -243,17 +243,6 @@ def test_what_cannot_be_exported_is_refused(tmp_path: Path, change: dict[str, An
         export(fitted("mean-vectors"), tmp_path / "out", **{"to": "onnx", **change})
 
 
-@pytest.mark.parametrize(("form", "package"), [("onnx", "onnx"), ("sentence-transformers", "sentence_transformers")])
-def test_without_the_extra_it_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, package: str
-) -> None:
-    method = fitted("mean-vectors")
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ValueError, match="pip install"):
-        export(method, tmp_path / "out", form)
-    assert list(tmp_path.iterdir()) == []
-
-
 # --- README ------------------------------------------------------------------------------------------------------
 
 
@@ -266,13 +255,3 @@ def test_the_card_says_what_was_trained_on_what_and_what_it_is_worth(tmp_path: P
     for words in ("`siamese`", "`questions`", "encoder=mean, ", "0.7500", "MIT"):
         assert words in card
     assert "auc" not in card.partition("0.7500")[2]
-
-
-def test_the_card_of_other_peoples_weights(tmp_path: Path) -> None:
-    export(fitted("sbert"), tmp_path / "one", "onnx")
-    export(fitted("whitening of sbert"), tmp_path / "two", "onnx")
-    one, two = ((tmp_path / name / CARD).read_text("utf-8") for name in ("one", "two"))
-    assert "`questions`" not in one  # nothing was learned here
-    assert "`questions`" in two
-    for card in (one, two):
-        assert f"`{tiny_sbert()}`" in card

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -310,13 +309,6 @@ def test_the_same_tokens_are_the_same_sentence() -> None:
         assert values[0] != values[1]
         cut = [column[:4] for column in twice]  # the fourth row is the first, turned round
         torch.testing.assert_close(loss([model.preprocess(column) for column in cut]), values[0])
-
-
-def test_the_configuration_of_a_loss_is_json() -> None:
-    loss = sentence_transformers_loss(Rows(), "locality", miner="informative")
-    config = loss.get_config_dict()
-    assert json.loads(json.dumps(config)) == config
-    assert (config["loss"], config["miner"], config["epsilon"]) == ("locality", "informative", PairSettings().epsilon)
 
 
 def refused(*columns: Sequence[int], labels: list[float] | None = None, **options: Any) -> Tensor:

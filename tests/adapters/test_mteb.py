@@ -72,17 +72,6 @@ def test_one_training_is_never_given_the_figures_of_another(tmp_path: Path) -> N
     assert len(list(tmp_path.glob(f"**/{task.metadata.name}.json"))) == 2
 
 
-def test_meta() -> None:
-    pytest.importorskip("mteb", reason=NEEDS)
-    method = trained("lsa", dimension=7)
-    meta = AsEncoder(method, "me/mine").mteb_model_meta
-    assert (meta.name, meta.embed_dim, meta.similarity_fn_name) == ("me/mine", 7, "cosine")
-    assert meta.n_parameters == sum(array.size for array in method._state()[0].values())
-    assert (meta.license, meta.open_weights, meta.public_training_data) == (None, None, None)
-    with pytest.raises(ValueError, match="name"):
-        AsEncoder(method, "mine")
-
-
 def test_the_revision_tells_trainings_apart(tmp_path: Path) -> None:
     """By settings, by what was learned, by its words; and it is still the same on disk."""
     first = trained("sentpwnet", **SMALL)

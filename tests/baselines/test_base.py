@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from labkit.baselines import base as matrix_module
-from labkit.baselines.base import base_of, base_rows, packed, unpacked
+from labkit.baselines.base import base_of, base_rows
 from labkit.corpora import Labelled
 from labkit.methods import METHODS, load
 from labkit.progress import silent
@@ -126,11 +126,3 @@ def test_an_unknown_base_is_refused(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(ValueError, match="run.json"):
         fitted(str(tmp_path / "folder"))
-
-
-def test_packed_and_unpacked_keep_the_names_apart() -> None:
-    base = base_of("lsa", CORPUS, seed=0, progress=silent)
-    arrays, words = packed(base)
-    assert all(name.startswith("base.") for name in arrays)
-    again = unpacked({**arrays, "centre": np.zeros(3)}, {**words, "sentences": []})
-    np.testing.assert_array_equal(base_rows(again, TEXTS, 32, silent), base_rows(base, TEXTS, 32, silent))

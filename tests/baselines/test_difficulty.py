@@ -70,11 +70,3 @@ def test_chance_is_the_same_for_a_sentence_and_different_for_another() -> None:
     np.testing.assert_array_equal(chance.encode(["b"])[0], first[1])
     np.testing.assert_array_equal(Chance(seed=3).encode(["a", "b", "a"]), first)
     assert not np.array_equal(Chance(seed=4).encode(["a"]), first[:1])
-
-
-def test_the_threshold_is_named_after_its_split() -> None:
-    pairs = corpora(True)[3]
-    without = Pairs(
-        pairs.text_a, pairs.text_b, pairs.values, splits=["test" if s == "test" else "train" for s in pairs.splits]
-    )
-    assert difficulty(without).measure == "accuracy, threshold from train"
