@@ -46,7 +46,6 @@ CASES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "static": ("static", "questions", {"epochs": 1, "dimension": 10, "unit": "words"}, ALL),
     "last layer": ("sentpwnet", "questions", {**TUNED, "layers": 1}, NO_MEAN),
     "adapters": ("sentpwnet", "questions", {**TUNED, "layers": 1, "adapters": 2}, NO_MEAN),
-    "map": ("sentpwnet", "questions", {**TUNED, "layers": 0}, NO_MEAN),
     "whitening of sbert": ("whitening", "questions", {"dimension": 5}, NO_MEAN),
 }
 SENTENCES = [
@@ -63,7 +62,7 @@ SENTENCES += ["12 Mill Lane <PAD> Heron Bakery <PAD> 5159555464442150912", "how 
 
 def few(name: str) -> Corpus:
     corpus = load(name)
-    return corpus.take(range(12 if name == "articles" else 300))
+    return corpus.take(range(12 if name == "articles" else 150))
 
 
 @cache
