@@ -118,6 +118,15 @@ def _has_model2vec() -> bool:
     return True
 
 
+@pytest.mark.parametrize(
+    ("case", "form"), [("mean", "model2vec"), ("cnn", "onnx"), ("bag of pieces", "sentence-transformers")]
+)
+def test_an_export_has_the_vectors_of_its_method(tmp_path: Path, case: str, form: str) -> None:
+    export(fitted(case), tmp_path / "out", form)
+    np.testing.assert_allclose(FORMS[form].read(tmp_path / "out", SENTENCES), fitted(case).encode(SENTENCES), atol=1e-5)
+
+
+@pytest.mark.whole
 @pytest.mark.parametrize(("case", "form"), [(case, form) for case, (*_, forms) in CASES.items() for form in forms])
 def test_a_process_without_labkit_has_the_same_vectors(exported: Path, case: str, form: str) -> None:
     if form == "model2vec" and not _has_model2vec():
@@ -126,6 +135,7 @@ def test_a_process_without_labkit_has_the_same_vectors(exported: Path, case: str
     np.testing.assert_allclose(found, fitted(case).encode(SENTENCES), atol=1e-5)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("case", "form"), [(case, form) for case, (*_, forms) in CASES.items() for form in forms])
 def test_the_check_reads_a_folder_as_the_libraries_do(exported: Path, case: str, form: str) -> None:
     if form == "model2vec" and not _has_model2vec():
@@ -134,8 +144,9 @@ def test_the_check_reads_a_folder_as_the_libraries_do(exported: Path, case: str,
     np.testing.assert_allclose(FORMS[form].read(folder, SENTENCES), np.load(folder / "alone.npy"), atol=1e-6)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("case", CASES)
-def test_an_empty_text_is_right_in_a_graph_and_elsewhere_it_is_said(exported: Path, case: str) -> None:
+def test_an_empty_text_is_right_in_a_graph_and_elsewhere_a_limit(exported: Path, case: str) -> None:
     own, folder = fitted(case).encode([""]), exported / f"{case}, onnx"
     np.testing.assert_allclose(FORMS["onnx"].read(folder, [""]), own, atol=1e-5)
     np.testing.assert_allclose(FORMS["onnx"].read(folder, ["", "the cat"])[:1], own, atol=1e-5)

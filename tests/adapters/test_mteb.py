@@ -21,7 +21,7 @@ NEEDS = "needs the extra mteb"
 
 def trained(name: str, *, seed: int = 0, **settings: Any) -> Any:
     method = METHODS[name](**settings)
-    method.fit(load("questions").take(range(400)), seed=seed)
+    method.fit(load("questions").take(range(200)), seed=seed)
     return method
 
 
@@ -40,6 +40,7 @@ def test_mock_run() -> None:
     assert len(ran) > 20  # the tasks on text; those on images and sounds are left out
 
 
+@pytest.mark.whole
 def test_figures_are_those_of_our_own_evaluation() -> None:
     """A task of MTEB's on our sentences: its correlations are ours."""
     mteb = pytest.importorskip("mteb", reason=NEEDS)
@@ -61,6 +62,7 @@ def test_figures_are_those_of_our_own_evaluation() -> None:
     assert figures["pearson"] == pytest.approx(expected.pearson, abs=1e-4)
 
 
+@pytest.mark.whole
 def test_one_training_is_never_given_the_figures_of_another(tmp_path: Path) -> None:
     mteb = pytest.importorskip("mteb", reason=NEEDS)
     from mteb.mocks.mock_run import get_compatible_mock_tasks
