@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import json
 import os
 import signal
@@ -33,16 +31,6 @@ def held_elsewhere(folder: Path) -> Iterator[subprocess.Popen[str]]:
             yield process
         finally:
             process.kill()
-
-
-@pytest.fixture
-def without_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A network folder whose server has no locks."""
-
-    def none(file: int, how: int) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr(fcntl, "flock", none)
 
 
 def test_a_folder_is_held_once_and_given_back(tmp_path: Path) -> None:
@@ -115,37 +103,6 @@ def test_a_number_that_is_used_again_is_no_hindrance(tmp_path: Path) -> None:
     (tmp_path / LOCK).write_text(json.dumps({"process": os.getpid(), "host": socket.gethostname(), "since": "then"}))
     assert holder(tmp_path) is None
     Hold(tmp_path).release()
-
-
-@pytest.mark.usefixtures("without_locks")
-class TestWithoutLocks:
-    def test_a_folder_is_held_once_and_given_back(self, tmp_path: Path) -> None:
-        with Hold(tmp_path / "run"):
-            assert holder(tmp_path / "run") is not None
-            with pytest.raises(Held, match=f"by process {os.getpid()} on"):
-                Hold(tmp_path / "run", patience=0)
-        assert holder(tmp_path / "run") is None
-        assert not (tmp_path / "run").exists()
-
-    def test_a_dead_process_is_no_hindrance(self, tmp_path: Path) -> None:
-        with subprocess.Popen([sys.executable, "-c", ""]) as gone:
-            gone.wait()
-        me = {"host": socket.gethostname(), "since": "then"}
-        for process in ({"process": gone.pid}, {"process": os.getpid(), "born": "before"}):
-            (tmp_path / LOCK).write_text(json.dumps(me | process))
-            assert holder(tmp_path) is None
-            Hold(tmp_path).release()
-            assert list(tmp_path.iterdir()) == []
-
-    def test_another_host_is_asked_about(self, tmp_path: Path) -> None:
-        (tmp_path / LOCK).write_text(json.dumps({"process": 1, "host": "elsewhere", "since": "then"}))
-        with pytest.raises(Held, match=r"process 1 on elsewhere.*\.lock"):
-            Hold(tmp_path, patience=0)
-
-    def test_only_one_of_many_threads_has_it(self, tmp_path: Path) -> None:
-        (tmp_path / LOCK).write_text(json.dumps({"process": 2**22 + 1, "host": socket.gethostname(), "since": "then"}))
-        test_only_one_of_many_threads_has_it(tmp_path / "sub")
-        test_only_one_of_many_threads_has_it(tmp_path)
 
 
 def test_a_copy_of_the_process_does_not_give_it_back(tmp_path: Path) -> None:

@@ -124,12 +124,6 @@ def test_no_two_trials_are_alike_and_a_small_space_is_used_up(sampler: str, tmp_
     assert again.trials == tuned.trials
 
 
-def test_settings_given_may_lie_outside_of_the_space() -> None:
-    tuned = tune(Experiment("sif", CORPORA["pairs"]()), trials=9, space={"window": Dial(2, 5, whole=True)})
-    assert tuned.trials[0].tried == {"window": 10}
-    assert sorted(trial.tried["window"] for trial in tuned.trials[1:]) == [2, 3, 4, 5]
-
-
 # --- what is seen ------------------------------------------------------------------------------------------------
 
 

@@ -192,13 +192,6 @@ def test_a_training_by_two_is_that_of_one(two: Path, name: str) -> None:
     assert not len(begun) or np.abs(begun[-1] - begun[0]).max() > 100 * apart  # there is something to compare
 
 
-def test_alone_nothing_changes() -> None:
-    part = torch.randn(3, 2, requires_grad=True)
-    assert processes.gathered(part, 3) is part
-    assert processes.share([1, 2, 3]) == [1, 2, 3]
-    assert (processes.rank(), processes.size(), processes.agreed("x")) == (0, 1, "x")
-
-
 @pytest.mark.parametrize(("total", "count"), [(10, 3), (2, 3), (7, 7), (0, 2)])
 def test_shares_are_the_whole_in_order(total: int, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "size", lambda: count)

@@ -156,14 +156,6 @@ class TestTransformer:
         vectors = network(*Reader.batch(rows)).detach()
         np.testing.assert_allclose(network.whole(other).encode(TEXTS), vectors, atol=1e-5)
 
-    def test_a_model_that_cannot_be_taken_apart(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Layers below the last are computed twice: as a family might that adds something of its own on the way."""
-        real = transformer._twin
-        monkeypatch.setattr(transformer, "_twin", lambda body, name, layers: real(body, name, layers * 2))
-        with pytest.raises(ValueError, match="BertModel"):
-            Transformer(model, layers=1)
-        Transformer(model, layers=0)
-
 
 class TestInAMethod:
     @pytest.mark.parametrize("more", [{"layers": 0}, {"layers": 1}, {"layers": 2, "adapters": 2}])
@@ -177,22 +169,3 @@ class TestInAMethod:
         vectors = method.encode(TEXTS)
         np.testing.assert_array_equal(load(tmp_path / "r").encode(TEXTS), vectors)
         assert not np.allclose(vectors, model.encode(TEXTS, normalize_embeddings=True), atol=1e-3)
-
-    @pytest.mark.parametrize("loss", ["simcse", "cosent"])
-    def test_any_loss(self, tiny: str, loss: str) -> None:
-        corpus = pairs(graded=loss == "cosent")
-        method = METHODS["siamese"](**settings(tiny, loss=loss, epochs=1))
-        method.fit(corpus)
-        assert np.isfinite(method.encode(TEXTS)).all()
-
-    def test_another_model_under_its_name(self, tmp_path: Path) -> None:
-        folder = make_tiny_sbert(tmp_path / "one", seed=0, layers=3)
-        method = METHODS["siamese"](**settings(folder, epochs=0))
-        method.fit(pairs())
-        method.save(tmp_path / "r")
-        other = make_tiny_sbert(tmp_path / "two", seed=1, layers=3)
-        weights = "model.safetensors"
-        (Path(folder) / weights).write_bytes((Path(other) / weights).read_bytes())
-        opened_model.cache_clear()
-        with pytest.raises(ValueError, match="weights of model"):
-            load(tmp_path / "r")
