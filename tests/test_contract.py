@@ -297,7 +297,7 @@ class TestEveryMethod:
         method = METHODS[name]().load(folder)
         for number, broken in enumerate(damaged):
             write_run(broken, tmp_path / str(number))
-            with pytest.raises(ValueError, match="cannot be read"):
+            with pytest.raises(ValueError, match=f"{number}'"):
                 method.load(tmp_path / str(number))
             assert not method.fitted  # half of what it was
 
@@ -401,7 +401,7 @@ def test_before_it_has_learned_a_method_can_do_nothing(tmp_path: Path) -> None:
         lambda: method.trained_on,
         lambda: method.explain("a cat", "a dog"),
     ):
-        with pytest.raises(ValueError, match="'sif' has learned nothing"):
+        with pytest.raises(ValueError, match="'sif'"):
             action()
     assert not (tmp_path / "run").exists()
 
@@ -426,7 +426,7 @@ def test_an_interrupted_method_has_learned_nothing() -> None:
 
 def test_a_run_of_another_method_is_refused() -> None:
     other = METHODS["sif"]()
-    with pytest.raises(ValueError, match="'tfidf', expected 'sif'"):
+    with pytest.raises(ValueError, match="'tfidf'.*'sif'"):
         other.load(stored("tfidf")[1])
     assert not other.fitted
 
@@ -472,7 +472,7 @@ def test_a_nan_in_a_vector_is_refused_with_its_sentence(name: str, monkeypatch: 
 
     monkeypatch.setattr(learned, "_encode", damaged)
     assert np.isfinite(dense(method.encode(["the cat", ""]))).all()
-    with pytest.raises(ValueError, match="1 of 3 sentences, .*'a new dog"):
+    with pytest.raises(ValueError, match="'a new dog"):
         method.encode(["the cat", "", "a new dog looks at a lake"])
 
 

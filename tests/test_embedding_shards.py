@@ -108,7 +108,7 @@ def test_a_run_or_texts_that_change_meanwhile_are_refused(
 
 
 def test_sparse_rows_are_refused(texts: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="'tfidf'.* sparse"):
+    with pytest.raises(ValueError, match="'tfidf'"):
         write_vectors(trained("tfidf", tmp_path / "tfidf"), [texts], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

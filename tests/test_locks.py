@@ -40,7 +40,7 @@ def test_a_folder_is_held_once_and_given_back(tmp_path: Path) -> None:
         who = holder(folder)
         assert who is not None
         assert (who.process, who.host) == (os.getpid(), socket.gethostname())
-        with pytest.raises(Held, match=f"process {os.getpid()} on {who.host}"):
+        with pytest.raises(Held, match=f"{os.getpid()}.*{who.host}"):
             Hold(folder, patience=0)
         assert os.fspath(folder) == str(folder)
     assert holder(folder) is None
@@ -88,7 +88,7 @@ def test_only_one_of_many_threads_has_it(tmp_path: Path) -> None:
 @pytest.mark.whole
 def test_another_process_and_its_death(tmp_path: Path) -> None:
     with held_elsewhere(tmp_path / "run") as process:
-        with pytest.raises(Held, match=f"by process {process.pid} on "):
+        with pytest.raises(Held, match=str(process.pid)):
             Hold(tmp_path / "run", patience=0)
         process.send_signal(signal.SIGKILL)
         process.wait()

@@ -161,7 +161,7 @@ def test_trials_learn_from_the_same_part_for_a_share_of_the_epochs(shape: str) -
 
 
 def test_sentences_without_labels_cannot_be_tuned_on() -> None:
-    with pytest.raises(ValueError, match="'sentences'.* labels"):
+    with pytest.raises(ValueError, match="'sentences'"):
         tune(Experiment("sif", CORPORA["sentences"]()), trials=2)
 
 
@@ -231,7 +231,7 @@ def test_another_tuning_or_other_files_are_refused_by_name(tmp_path: Path) -> No
         ({"space": {"window": Dial(1, 3, whole=True)}}, "space"),
         ({"first": {"window": 3}}, "first"),
     ):
-        with pytest.raises(ValueError, match=f"another {said}"):
+        with pytest.raises(ValueError, match=said):
             tune(Experiment("sif", CORPORA["pairs"]()), **{"trials": 2, "folder": tmp_path / "t", **other})
     with pytest.raises(ValueError, match="fingerprint"):
         tune(Experiment("sif", replace(CORPORA["groups"](), name="pairs")), trials=2, folder=tmp_path / "t")
@@ -305,6 +305,6 @@ def test_a_trial_of_a_living_process_is_left_to_it(tmp_path: Path, monkeypatch: 
         after_trial=told.append,
         progress=lambda done, total, what: said.append(what),
     )
-    assert any("another process" in each for each in said)
+    assert any("trial 0" in each for each in said)
     assert [trial.number for trial in told] == [1, 2, 0]
     assert [trial.number for trial in tuned.trials] == [0, 1, 2]

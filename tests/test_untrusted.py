@@ -115,7 +115,7 @@ def corpora() -> dict[str, bytes]:
 def test_a_parquet_bomb_is_refused_by_what_it_unpacks_to(tmp_path: Path) -> None:
     for name, data in corpora().items():
         assert len(data) < 60_000, name
-        with pytest.raises(ValueError, match="mine.parquet unpacks"):
+        with pytest.raises(ValueError, match=r"mine\.parquet"):
             corpus_apart("mine.parquet", data, LIMIT)
         path = tmp_path / "mine.parquet"
         path.write_bytes(data)
@@ -191,7 +191,7 @@ def varint(number: int) -> bytes:
 @pytest.mark.whole
 @pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="needs a system that limits memory")
 def test_a_file_that_lies_ends_its_process_and_nothing_else() -> None:
-    with pytest.raises(ValueError, match="mine.parquet .* memory"):
+    with pytest.raises(ValueError, match=r"mine\.parquet.*1 GB"):
         corpus_apart("mine.parquet", lying(), LIMIT)
 
 
@@ -222,7 +222,7 @@ def test_what_comes_back_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path.write_bytes(FILES["labelled.csv"])
     monkeypatch.setattr(untrusted, "LARGEST", 20)
     monkeypatch.setattr(untrusted, "TIMES", 0)
-    assert "more than 20 bytes of texts" in untrusted.answer_to("corpus", path, LIMIT)["refused"]
+    assert "20 bytes" in untrusted.answer_to("corpus", path, LIMIT)["refused"]
     assert [each.read_bytes() for each in tmp_path.iterdir() if each != path] == [b""]
 
 
@@ -248,7 +248,7 @@ def test_on_the_command_line_too_much_is_a_sentence_and_the_limit_is_gone(monkey
 
     before = resource.getrlimit(resource.RLIMIT_AS)
     monkeypatch.setattr(untrusted, "_free", lambda: 2**24)
-    with pytest.raises(ValueError, match="mine.csv .* memory .*16 MB"), within_memory("mine.csv"):
+    with pytest.raises(ValueError, match=r"mine\.csv.*16 MB"), within_memory("mine.csv"):
         bytes(2**30)
     assert resource.getrlimit(resource.RLIMIT_AS) == before
     assert len(bytes(2**26)) == 2**26

@@ -77,7 +77,7 @@ def test_learns_from_the_training_split_alone() -> None:
     ],
 )
 def test_a_corpus_with_nothing_to_count_is_refused(texts: tuple[str, ...], settings: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=f"that {settings.get('least', 1)} "):
+    with pytest.raises(ValueError, match="words|characters"):
         METHODS["tfidf"](**settings).fit(groups(*texts))
 
 

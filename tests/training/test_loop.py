@@ -124,7 +124,7 @@ def test_no_warning_without_a_collapse(spreads: Sequence[float], recwarn: pytest
 
 def test_a_loss_that_is_not_finite_stops_before_it_does_harm() -> None:
     task = Line(slope=1e20)  # squared: beyond float32
-    with pytest.raises(ValueError, match="batch 1 of epoch 1.*learning_rate"):
+    with pytest.raises(ValueError, match="learning_rate"):
         run(task, epochs=1)
     assert task.module.weight.item() == pytest.approx(1e20)
 

@@ -243,9 +243,9 @@ def test_dropout_is_that_of_torch_bit_for_bit() -> None:
 
 @pytest.mark.parametrize("drawn", [torch.nn.Dropout(0.4), torch.rand_like, lambda x: x + torch.randn(1)])
 def test_who_draws_for_a_share_is_refused(drawn: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="were drawn"):
+    with pytest.raises(ValueError, match="Dropout"):
         parts(monkeypatch, 2, drawn, torch.ones(4, 3))
-    with pytest.raises(ValueError, match="were drawn"):
+    with pytest.raises(ValueError, match="Dropout"):
         parts(monkeypatch, 2, lambda x: processes.Dropout(0.4)(drawn(x)), torch.ones(4, 3))
     parts(monkeypatch, 2, lambda x: x, torch.ones(4, 3))  # the next batch is none the worse
     with pytest.raises(ValueError, match="6 rows"):
