@@ -288,7 +288,7 @@ def dial(name: str, text: str, kind: type[Settings] = Some) -> Dial:
     ("name", "text", "made"),
     [
         ("rate", "0.1..0.9", Dial(0.1, 0.9)),  # nine times
-        ("rate", "0.09..0.9", Dial(0.09, 0.9, log=True)),  # ten times
+        ("rate", "0.05..0.5", Dial(0.05, 0.5, log=True)),  # ten times
         ("rate", " 1e-3 .. 1 ", Dial(0.001, 1.0, log=True)),
         ("size", "1..9", Dial(1, 9, whole=True)),
         ("size", "2|4|8", Dial(choices=(2, 4, 8))),
