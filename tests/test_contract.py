@@ -431,6 +431,17 @@ def test_a_run_of_another_method_is_refused() -> None:
     assert not other.fitted
 
 
+def test_a_word_left_out_is_what_the_similarity_loses() -> None:
+    method = any_of("sif")
+    found = method.explain("the cat sleeps", "a dog sleeps", way="left-out")
+    s = method.similarity(["the cat sleeps", "the cat", "cat sleeps"], ["a dog sleeps", "a dog"])
+    assert (found.names_a, found.names_b) == (("the", "cat", "sleeps"), ("a", "dog", "sleeps"))
+    assert found.own_a[2] == pytest.approx(s[0, 0] - s[1, 0], abs=1e-6)
+    assert found.own_a[0] == pytest.approx(s[0, 0] - s[2, 0], abs=1e-6)
+    assert found.own_b[2] == pytest.approx(s[0, 0] - s[0, 1], abs=1e-6)
+    assert found.parts[2][2] == pytest.approx(s[0, 0] - s[1, 0] - s[0, 1] + s[1, 1], abs=1e-6)
+
+
 def test_what_cannot_be_explained_is_refused() -> None:
     method = any_of("sif")
     for given, said in (

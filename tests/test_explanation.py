@@ -163,14 +163,14 @@ def test_integrated_jacobians_of_a_product_by_hand() -> None:
     assert (start.tolist(), end.tolist()) == ([0, 0], [12, 5])
 
 
-@pytest.mark.parametrize("name", ["cnn", "lstm", "bilstm"])
+@pytest.mark.parametrize("name", ["cnn", "bilstm"])
 def test_integrated_jacobians_against_a_plain_sum_of_autograds(name: str) -> None:
     torch.manual_seed(0)
     body = ENCODERS[name](6, 4).double()
     x = torch.randn(1, 5, 6, dtype=torch.float64)
     f = body_of_one_length(body)
     rows, start, end = integrated(f, torch.zeros_like(x), in_turn(x), 60)
-    wanted, count = torch.zeros(5, 4, dtype=torch.float64), 400
+    wanted, count = torch.zeros(5, 4, dtype=torch.float64), 120
     for number in range(count):
         at = (number + 0.5) / count * x
         J = torch.autograd.functional.jacobian(lambda at: f(at)[0], at)[:, 0]  # (4, 5, 6)
