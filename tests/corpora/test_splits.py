@@ -20,7 +20,7 @@ def many(count: int) -> list[Corpus]:
         Labelled(texts, [str(i % 5) for i in range(count)]),
         Groups(texts, [str(i // 4) for i in range(count)]),
         Pairs(texts, [f"other {i // 3}" for i in range(count)], [i % 2 for i in range(count)]),
-        Triplets(texts, [f"p {i // 2}" for i in range(count)], [f"n {i}" for i in range(count)]),
+        Triplets(texts, [f"p {i // 2}" for i in range(count)], [f"n {i // 4}" for i in range(count)]),
         Articles([Article(text, ()) for text in texts]),
     ]
 
