@@ -54,7 +54,7 @@ trained.train = one_epoch
 
 
 def short(notebook: Any) -> Any:
-    """The notebook with trainings of one epoch, in its own cells too, and one trial; `make notebooks` runs all of it."""
+    """The notebook with trainings of one epoch, in its own cells too, and one trial: `make notebooks` runs it whole."""
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.source = re.sub(r'(\bepochs=|"trials": )\d+', r"\g<1>1", cell.source)
