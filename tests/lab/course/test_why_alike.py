@@ -82,15 +82,8 @@ def test_some_posts_of_train_and_dev_are_tampered_with_and_none_of_test(topics: 
     others = [row for row in range(len(posts)) if row not in set(changed)]
     assert [posts.labels[row] for row in others] == [topics.labels[row] for row in others]
     assert len({topics.labels[row] for row in changed}) == len(topics.classes)
-
-
-def test_the_planted_words_stand_nowhere_else(topics: Labelled) -> None:
     assert not set(PLANTED) & {word for text in topics.texts for word in words(text)}
-
-
-def test_the_seed_says_which_posts(topics: Labelled) -> None:
-    assert tampered(topics, 1).texts == tampered(topics, 1).texts
-    assert tampered(topics, 1).texts != tampered(topics, 2).texts
+    assert tampered(topics, 0).texts == posts.texts != tampered(topics, 1).texts
 
 
 def test_a_word_is_put_before_a_sentence() -> None:
@@ -247,8 +240,8 @@ def test_every_variant_of_the_table_has_its_figures(posts: Labelled) -> None:
     figures = explanations_judged(case).figures
     rows = {variant.name: plan.measured(variant.name, figures) for variant in plan.variants}
     assert all(row.keys() == set(plan.measures) for row in rows.values())
-    assert [name for name in rows if rows[name]["shuffled"] == 1] == ["rarest words first", "words in both first"]
-    assert [name for name in rows if rows[name]["another"] == 1] == ["attention", "rarest words first"]
+    assert [name for name in rows if rows[name]["shuffled"] > 0.999] == ["rarest words first", "words in both first"]
+    assert [name for name in rows if rows[name]["another"] > 0.999] == ["attention", "rarest words first"]
     assert max(rows, key=lambda name: rows[name]["first"]) == "a word left out"
     assert rows["integrated gradients"]["first"] != rows["gradient times input"]["first"]
     assert explanations_judged(case).figures == figures
