@@ -244,4 +244,3 @@ def test_every_variant_of_the_table_has_its_figures(posts: Labelled) -> None:
     assert [name for name in rows if rows[name]["another"] > 0.999] == ["attention", "rarest words first"]
     assert max(rows, key=lambda name: rows[name]["first"]) == "a word left out"
     assert rows["integrated gradients"]["first"] != rows["gradient times input"]["first"]
-    assert explanations_judged(case).figures == figures
