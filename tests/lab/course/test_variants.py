@@ -47,7 +47,7 @@ def source(count: int = 10) -> FilmSource:
 
 def test_a_share_of_the_clusters_keeps_its_labels() -> None:
     full = source()
-    found = fewer_labels(full, 0.3, seed=1)
+    found = fewer_labels(full, 0.28, seed=1)  # rounded, three of ten
     assert found.texts == full.texts
     sizes = np.bincount(found.clusters.of)
     assert (sizes == 3).sum() == 3
@@ -56,7 +56,7 @@ def test_a_share_of_the_clusters_keeps_its_labels() -> None:
     assert set(found.triplets(Recipe(), seed=0)[:, 0]) == set(labelled)
     assert np.isin(found.clusters.apart, labelled).all()
     assert (np.diff(full.clusters.of[labelled].reshape(-1, 3)) == 0).all()
-    assert (fewer_labels(full, 0.3, seed=0).clusters.of != found.clusters.of).any()
+    assert (fewer_labels(full, 0.28, seed=0).clusters.of != found.clusters.of).any()
 
 
 def test_with_all_labels_nothing_changes() -> None:

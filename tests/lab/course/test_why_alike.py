@@ -225,12 +225,14 @@ def test_planted_words_are_hits_and_a_false_alarm_where_the_other_sentence_has_n
         "text": lambda a, b: mark(a),
         "never": lambda a, b: -mark(a),
         "alone": lambda a, b: mark(a) if mark(a).sum() == 1 else -mark(a),
+        "same": lambda a, b: mark(a) * (1 if b == f"{B}." else -1),
     }
     seen: dict[str, list[float]] = defaultdict(list)
     random = np.random.default_rng(0)
     for _ in range(20):
         why_alike._by_planted_words(seen, given, Triple(f"{A}.", f"{B}.", f"{OTHER}."), random)
     rates = {way: tuple(np.mean(seen[f"{way} {each}"]) for each in ("hit", "hit_two", "false")) for way in given}
+    assert rates.pop("same") == (0, 0, 1)  # beside a sentence of the same topic
     assert rates == {"pair": (1, 1, 0), "text": (1, 1, 1), "never": (0, 0, 0), "alone": (1, 0, 1)}
 
 
