@@ -97,9 +97,10 @@ def test_exercise(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(StillOpen):
         exec(with_gaps(cell_of(key)), untouched)
     for given in (solution(key), *ALSO_RIGHT.get(key, [])):
-        assert judge(asked, given).right, judge(asked, given)
-        with drawn_anew(DRAWN_ANEW):  # the hidden test of an assignment
-            assert judge(asked, given).right, judge(asked, given)
+        verdict = judge(asked, given)
+        assert verdict.right, verdict
+    with drawn_anew(DRAWN_ANEW):  # the hidden test of an assignment
+        assert judge(asked, solution(key)).right
     for given in ALSO_WRONG.get(key, []):
         verdict = judge(asked, given)
         assert not verdict.right
