@@ -14,6 +14,8 @@ CORPORA := questions captions articles places relatedness topics
 
 # scikit-learn's threads wait for one another by spinning; on few cores that costs ten times the work itself
 export OMP_WAIT_POLICY := PASSIVE
+# where Python may not keep compiled files, every process of a test run compiles its libraries again
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help app lab book book-pdf docs docs-check test test-all test-weekly test-lowest check bench notebooks ablations \
 	corpora runs clean
