@@ -10,7 +10,6 @@ from labkit.corpora.files import write_rows
 from labkit.corpora.repeats import write_distinct
 from labkit.corpora.shards import Manifest
 from labkit.corpora.streamed import Streamed
-from labkit.counted_vectors import counted_vectors
 from labkit.embedding_shards import write_vectors
 from labkit.evaluation.neighbour_shards import write_neighbours
 from labkit.executors import Executor
@@ -30,6 +29,5 @@ def all_stages(run: Path, triplets: Path, out: Path, executor: Executor) -> list
     """What is made of triplets by every further stage, in folders in `out`: two tasks or more each."""
     distinct = write_distinct([triplets], out / "distinct", columns=["anchor", "positive"], size=40, executor=executor)
     vectors = write_vectors(run, [distinct.folder], out / "vectors", size=40, executor=executor)
-    counted_vectors([distinct.folder], out / "counts", size=40, executor=executor)
     near = write_neighbours(vectors.folder, out / "near", count=3, executor=executor)
     return [distinct, vectors, near]

@@ -12,7 +12,7 @@ The threshold comes from one set and the figures from another: a threshold chose
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,7 +22,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from labkit.evaluation.comparison import Parts
-from labkit.evaluation.inputs import Vectors, binary, classes, exponent, numbers, same_length, scaled, vectors, whole
+from labkit.evaluation.inputs import Vectors, binary, exponent, numbers, same_length, scaled, vectors, whole
 from labkit.evaluation.neighbours import blocks, squares
 
 # --- same or not -------------------------------------------------------------------------------------------------
@@ -151,14 +151,6 @@ def correlation(scores: ArrayLike, gold: ArrayLike) -> Correlation:
     from scipy.stats import rankdata  # takes a second
 
     return Correlation(_pearson(scores, gold), _pearson(rankdata(scores), rankdata(gold)))
-
-
-def correlation_by(scores: ArrayLike, gold: ArrayLike, parts: Sequence[str]) -> dict[str, Correlation]:
-    """`correlation` within each part, such as the year of an STS task; part (n,), in order of first appearance."""
-    scores, gold = numbers("scores", scores), numbers("gold", gold)
-    codes = classes("parts", parts, count=len(scores))
-    names = list(dict.fromkeys(parts))
-    return {name: correlation(scores[codes == c], gold[codes == c]) for c, name in enumerate(names)}
 
 
 def correlation_parts(

@@ -247,11 +247,6 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """
         return self._mixtures(X).of(self.embedding_[self.record_.kept])
 
-    def reconstruct(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """New rows by fitted ones: their row numbers (n, k), and weights (n, k) that sum to 1."""
-        new = self._mixtures(X)
-        return self.record_.kept[new.neighbours], new.weights
-
     def _mixtures(self, X: Any) -> Mixtures:
         """New rows as mixtures of the distinct fitted ones."""
         check_is_fitted(self)

@@ -17,7 +17,6 @@ from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_sc
 from labkit.evaluation import (
     best_threshold,
     correlation,
-    correlation_by,
     correlation_parts,
     pair_classification,
     relatedness,
@@ -136,12 +135,6 @@ def test_as_scipy_with_ties():
 def test_a_constant_score_orders_nothing(constant):
     found = correlation(np.full(30, constant), np.arange(30))
     assert (found.pearson, found.spearman) == (0, 0)
-
-
-def test_year_by_year():
-    found = correlation_by([1, 2, 3, 3, 2, 1], [1, 2, 3, 1, 2, 3], [2013, 2013, 2013, 2012, 2012, 2012])
-    assert list(found) == [2013, 2012]
-    assert [part.pearson for part in found.values()] == pytest.approx([1, -1])
 
 
 def test_parts_are_what_is_lost_without_a_pair():

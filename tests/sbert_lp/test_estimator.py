@@ -100,12 +100,10 @@ def test_every_parameter_changes_something(connected, parameter) -> None:
 def test_new_rows_are_mixtures_of_fitted_ones(connected) -> None:
     found = LocalityPreserving(10, 6, random_state=0).fit(np.concatenate([connected[:5], connected[:250]]))
     new = connected[250:]
-    near, weights = found.reconstruct(new)
     distances = np.linalg.norm(new[:, None] - connected[None, :250], axis=2)
-    first = np.concatenate([np.arange(5), np.arange(10, 255)])  # where each distinct row stands first
-    np.testing.assert_array_equal(near, first[np.argsort(distances, axis=1)[:, :10]])
+    first = np.concatenate([np.arange(5), np.arange(10, 255)])  # where each distinct row is first
+    near = first[np.argsort(distances, axis=1)[:, :10]]
     wanted = reconstruction_weights(new, connected[:250], np.argsort(distances, axis=1)[:, :10]).values
-    assert weights == pytest.approx(wanted, abs=1e-10)
     assert found.transform(new) == pytest.approx(np.einsum("nk,nkp->np", wanted, found.embedding_[near]), abs=1e-9)
 
 
