@@ -38,7 +38,6 @@ from torch import Tensor
 from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, seconds, threads
 from labkit.corpora.records import Labelled
 from labkit.pairs import LOSSES, cosent, informative, locality, masks_from_labels, streaming_locality
-from labkit.pairs.gallery import GALLERY
 from labkit.progress import silent
 from labkit.sentpwnet import method as sentpwnet
 from labkit.training import train
@@ -118,8 +117,8 @@ def loss_lines(rows: int = GALLERY_ROWS, rounds: int = 7) -> list[str]:
     V = F.normalize(X, dim=1)
     S, (P, N) = V @ V.T, masks_from_labels(labels)
     grades = torch.rand(rows, rows, generator=torch.Generator().manual_seed(0))
-    losses = {f"`{each.name}`": each.fast for each in GALLERY if each.needs != "texts"}
-    losses["`infonce`, symmetric"] = partial(LOSSES["infonce"].fast, symmetric=True)
+    losses = {f"`{name}`": each.function for name, each in LOSSES.items() if each.needs != "texts"}
+    losses["`infonce`, symmetric"] = partial(LOSSES["infonce"].function, symmetric=True)
     losses["`cosent`, every pair a grade of its own"] = partial(cosent, grades=grades)
     lines = ["| loss | CPU ms | times contrastive (range) |", "| --- | --- | --- |"]
 
@@ -128,7 +127,7 @@ def loss_lines(rows: int = GALLERY_ROWS, rounds: int = 7) -> list[str]:
 
     with threads(1):
         for name, loss in losses.items():
-            cpu = alternate(stepped(loss), stepped(LOSSES["contrastive"].fast), rounds)
+            cpu = alternate(stepped(loss), stepped(LOSSES["contrastive"].function), rounds)
             lines.append(f"| {name} | {1000 * cpu.a:.0f} | {cpu.ratio:.1f} ({cpu.least:.1f}-{cpu.most:.1f}) |")
     return lines
 

@@ -41,7 +41,7 @@ from labkit.figures import similarity_heatmap, weight_curves, weight_heatmap
 from labkit.sentpwnet.method import PairSettings
 from labkit.pairs import contrastive, informative, locality
 from labkit.pairs import infonce, pair_weights, soft_triplet, weight_parts
-from labkit.pairs.gallery import LOSSES
+from labkit.pairs.losses import LOSSES
 from labkit.sentpwnet.view import anchor_curves, cosines, examine
 from labkit.sentpwnet.view import lone_curves, one_triplet, sentence_batch
 
