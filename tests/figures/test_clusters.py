@@ -9,19 +9,7 @@ from scipy.ndimage import gaussian_filter
 from labkit.corpora import Labelled
 from labkit.evaluation.neighbours import Movement
 from labkit.figures import clusters, movement_bars
-from labkit.figures.clusters import (
-    DRAWN,
-    GRID,
-    MOST,
-    READABLE,
-    REST,
-    TRUST,
-    WAYS,
-    colouring,
-    columns,
-    density,
-    with_column,
-)
+from labkit.figures.clusters import DRAWN, GRID, READABLE, REST, TRUST, colouring, columns, density, with_column
 from labkit.projection import Projection
 
 EVIL = "<img src=//evil> =1+1"
@@ -60,20 +48,6 @@ def test_a_class_has_the_colour_of_its_place_in_the_order_whatever_else_is_shown
     assert coloured == {"c3": 3, "not in it": 10}  # the 4th and the 40th have one colour: the first keeps it
 
 
-def test_names_lie_in_the_middle_of_their_points_and_not_on_one_another() -> None:
-    points = np.repeat(np.array([[0.0, 0.0], [10.0, 10.0], [10.0, 10.0]], np.float32), 5, axis=0)
-    crowd = np.concatenate([points, np.tile([5.0, 5.0], (60, 1)).astype(np.float32)])
-    labels = ["left"] * 5 + ["one"] * 5 + ["<two>"] * 5 + [f"crowd {row % 12}" for row in range(60)]
-    picture, shown = Projection("PCA", crowd), Labelled([str(row) for row in range(75)], labels)
-    assert not clusters(picture, shown).layout.annotations
-    written = {text.text: text for text in clusters(picture, shown, named=True, narrow=True).layout.annotations}
-    assert (written["left"].x, written["left"].y, written["left"].yshift) == (0, 0, 0)
-    assert written["one"].yshift != written["&lt;two&gt;"].yshift
-    crowded = [text.yshift for name, text in written.items() if name.startswith("crowd")]
-    assert 1 < len(crowded) == len(set(crowded)) < 12  # for the others there is no room
-    assert not clusters(picture, shown, by="words in it", named=True).layout.annotations[1:]
-
-
 def test_chosen_ringed_and_typed() -> None:
     picture, shown = some(12)
     figure = clusters(picture, shown, chosen=[0, 3, 7], ring=5, landed=np.array([[9.0, 8.0]]))
@@ -86,32 +60,6 @@ def test_chosen_ringed_and_typed() -> None:
     assert all(trace.selectedpoints is None for trace in clusters(picture, shown).data)
 
 
-def test_space_has_three_axes_and_marks_that_plotly_knows_there() -> None:
-    picture, shown = some(80, 3, classes=36)
-    figure = clusters(picture, shown, ring=2, landed=picture.points[:1], density=True)
-    assert {trace.type for trace in figure.data} == {"scatter3d"}
-    np.testing.assert_array_equal(figure.data[1].z, picture.points[figure.data[1].customdata, 2])
-
-
-@pytest.mark.parametrize("dimensions", [2, 3])
-def test_found_and_in_space_chosen_have_rings_larger_than_their_points(dimensions: int) -> None:
-    picture, shown = some(20, dimensions, classes=1)
-    figure = clusters(picture, shown, chosen=[2, 9], found=[4, 7, 8], ring=4)
-    points, *marks, ring = figure.data
-    rings = {mark.name: mark for mark in marks}
-    assert set(rings) == ({"found"} if dimensions == 2 else {"found", "marked"})
-    for name, rows in (("found", [4, 7, 8]), ("marked", [2, 9])):
-        if name in rings:
-            lies = np.stack([rings[name][axis] for axis in "xyz"[:dimensions]], axis=1)
-            np.testing.assert_array_equal(lies, picture.points[rows])
-            assert rings[name].marker.symbol == "circle-open"
-            assert points.marker.size < rings[name].marker.size < ring.marker.size
-            assert rings[name].customdata is None  # a click goes to the point
-    assert len(clusters(picture, shown, chosen=[], found=[]).data) == dimensions - 1
-    usual = clusters(picture, shown, ring=4).data[0].marker.opacity
-    assert (points.marker.opacity < usual) == (dimensions == 3)  # a cloud would hide the rings
-
-
 @pytest.mark.parametrize(("n", "kind"), [(READABLE, "scatter"), (READABLE + 1, "scatter"), (DRAWN + 1, "scattergl")])
 def test_sentences_travel_with_few_points_only(n: int, kind: str) -> None:
     figure = clusters(*some(n))
@@ -120,19 +68,6 @@ def test_sentences_travel_with_few_points_only(n: int, kind: str) -> None:
     assert "<img" not in text
     assert ("evil" in text) == (n <= READABLE)
     assert all(trace.x.dtype == np.float32 for trace in figure.data)
-
-
-def test_many_points_are_bytes_not_text_and_lie_under_a_layer_that_names_none() -> None:
-    n = 20_000
-    assert n > MOST
-    picture, shown = some(n)
-    figure = clusters(picture, shown, chosen=np.arange(0, n, 100), density=True)
-    assert len(figure.to_json()) < 8 * 4 / 3 * n + 120_000  # two float32 a point, in base 64, and a grid
-    cover = figure.data[-1]
-    assert (cover.mode, cover.xaxis, cover.yaxis) == ("lines", "x2", "y2")
-    assert (figure.layout.xaxis2.matches, figure.layout.yaxis2.matches) == ("x", "y")
-    assert all(trace.customdata is None for trace in figure.data)
-    assert sum(len(trace.selectedpoints) for trace in figure.data[1:4]) == 200
 
 
 def test_density_is_numpys_histogram_smoothed() -> None:
@@ -174,21 +109,6 @@ def test_a_measured_column_lies_on_a_scale_from_0_to_1_and_is_said_by_the_hover(
     assert "0.5" in points.text[1]
     other = clusters(picture, with_column(shown, TRUST, np.arange(12)), by=TRUST).data[0]  # of a corpus' own
     assert other.marker.cmax is None
-
-
-def test_a_line_leads_from_where_each_chosen_one_stood() -> None:
-    picture, shown = some(12)
-    before = picture.points + np.array([0, 5])
-    line, rings = clusters(picture, shown, before=before, chosen=[7, 2]).data[:2]
-    np.testing.assert_array_equal(np.isnan(line.x), [False, False, True] * 2)
-    for number, row in enumerate((7, 2)):
-        ends = np.stack([line.x, line.y], axis=1)[3 * number : 3 * number + 2]
-        np.testing.assert_allclose(ends, [before[row], picture.points[row]], rtol=1e-6)
-        assert (rings.x[number], rings.y[number]) == pytest.approx(before[row])
-    assert line.customdata is rings.customdata is None
-    picture, shown = some(WAYS + 9)
-    assert len(clusters(picture, shown, before=picture.points).data[1].x) == WAYS
-    assert all(trace.type == "scatter3d" for trace in clusters(*some(9, 3), before=np.zeros((9, 2))).data)
 
 
 def test_bars_of_new_neighbours() -> None:

@@ -138,25 +138,6 @@ def test_each_word_of_the_picture_has_its_own_part_and_the_colour_of_its_sign() 
     assert f"{sum(told.own_b):+.2f}" in said
 
 
-def luminance(colour: str) -> float:
-    parts = colour.removeprefix("rgb(").rstrip(")").split(",")
-    values = [int(colour[at : at + 2], 16) for at in (1, 3, 5)] if colour[0] == "#" else [float(part) for part in parts]
-    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in (value / 255 for value in values)]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def test_letters_are_read_on_every_card() -> None:
-    told = explained("w", "w")
-    for part in np.linspace(-1, 1, 41).tolist():
-        figure = figures.alike(replace(told, own_a=(part,), own_b=(1.0,)))
-        card, ink = figure.layout.shapes[0].fillcolor, figure.data[0].textfont.color[0]
-        if part == 0:
-            assert "0)" in card  # clear, and the page's own letters
-            continue
-        dark, light = sorted((luminance(card), luminance(ink)))
-        assert (light + 0.05) / (dark + 0.05) > 4.5, part
-
-
 def test_a_square_has_its_numbers_where_they_can_be_read() -> None:
     a, b = sparse.csr_matrix([[0.8, 0.6]]), sparse.csr_matrix([[0.6, -0.8]])
     square, numbers = figures.word_pairs(explain_pair(("v", "w"), a, b, np.eye(2), ("v", "w"), share=0.5)).data

@@ -8,13 +8,7 @@ from scipy import sparse
 
 from labkit.corpora import Labelled, Pairs
 from labkit.film import rule
-from labkit.film.rule import (
-    curves,
-    judged_pairs,
-    mutual_ranks,
-    mutual_rule,
-    two_level,
-)
+from labkit.film.rule import curves, judged_pairs, mutual_ranks, mutual_rule, two_level
 
 
 def rank_by_loops(Y: np.ndarray, a: int, b: int) -> int:

@@ -62,23 +62,6 @@ def test_the_minimum_spans_the_leading_eigenvectors(spread) -> None:
     assert max(step.drift for step in found.steps) < 1e-12
 
 
-def test_the_nearest_point_of_the_manifold_is_the_polar_factor(random) -> None:
-    target = random.standard_normal((8, 3))
-    objective = lambda P: (float(np.sum((P - target) ** 2)) / 2, P - target)  # noqa: E731
-    found = minimise(objective, random_point(8, 3, seed=5), iterations=500, tolerance=1e-10)
-    U, _, Vt = np.linalg.svd(target, full_matrices=False)
-    assert found.point == pytest.approx(U @ Vt, abs=1e-8)
-
-
-def test_without_memory_every_step_falls_and_with_it_some_rise(spread) -> None:
-    values = {
-        memory: np.array([s.value for s in minimise(leading(spread), random_point(12, 3, seed=7), memory=memory).steps])
-        for memory in (0.0, 0.99)
-    }
-    assert (np.diff(values[0.0]) <= 0).all()
-    assert (np.diff(values[0.99]) > 0).any()
-
-
 def test_bb_lengths_by_hand() -> None:
     dP, dF = np.array([[3.0], [4.0]]), np.array([[1.0], [-2.0]])
     assert bb_length(dP, dF, long=True) == 25 / 5

@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 
 from labkit.corpora import Groups, Labelled, Pairs, Triplets
-from labkit.film.triplets import (
-    Clusters,
-    Recipe,
-    cluster_triplets,
-    fitted_vectorizer,
-    source_of,
-    terms,
-)
+from labkit.film.triplets import Clusters, Recipe, cluster_triplets, fitted_vectorizer, source_of, terms
 
 
 def test_components_by_hand() -> None:

@@ -1,14 +1,12 @@
-"""Similarities and masks that the tests of pairs share, as functions of a size and a seed; and a watch over memory."""
+"""Similarities and masks that the tests of pairs share, as functions of a size and a seed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
 
 @pytest.fixture(scope="session")
@@ -36,16 +34,3 @@ def _random_masks(rows: int, seed: int) -> tuple[Tensor, Tensor]:
     kind[0] = kind[0].clamp(max=1)  # no negative
     kind[-1][kind[-1] == 1] = 2  # no positive
     return kind == 1, kind == 2
-
-
-class LargestTensor(TorchDispatchMode):
-    """Watch every operation and keep the largest number of elements any result had."""
-
-    numbers = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
-        for tensor in result if isinstance(result, tuple | list) else [result]:
-            if isinstance(tensor, Tensor) and not tensor.is_sparse:
-                self.numbers = max(self.numbers, tensor.untyped_storage().nbytes() // tensor.element_size())
-        return result

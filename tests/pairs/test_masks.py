@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 
 import pytest
 import torch
 import torch.nn.functional as F
 
-from labkit.pairs import (
-    hardest,
-    informative,
-    locality,
-    masks_from_labels,
-    random_pairs,
-    weight_parts,
-)
+from labkit.pairs import locality, masks_from_labels
 
 
 def test_labels_that_are_none_are_refused() -> None:
@@ -82,17 +73,6 @@ def test_triple_that_makes_no_sense_is_refused(wrong: str) -> None:
     change, said = WRONG[wrong]
     with pytest.raises(ValueError, match=said):
         locality(**(good() | change))
-
-
-@pytest.mark.parametrize(
-    "taker",
-    [weight_parts, informative, hardest, partial(random_pairs, share=0.5, generator=torch.Generator())],
-)
-def test_every_function_of_a_triple_checks_it(taker: Callable) -> None:
-    for wrong in ("overlap", "no cosine"):
-        change, said = WRONG[wrong]
-        with pytest.raises(ValueError, match=said):
-            taker(**(good() | change))
 
 
 def test_masks_of_zeros_and_ones_mean_the_same() -> None:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import pickle
-import socket
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from labkit.pairs import (
-    as_pml,
-    locality,
-    pml,
-    streaming_locality,
-)
+from labkit.pairs import as_pml, locality, pml, streaming_locality
 
 SETTINGS = {"alpha": 0.1, "beta": 40.0, "base": 0.5}
 
@@ -61,22 +52,11 @@ def test_rows_compared_with_other_rows() -> None:
     degrees, labels, beside, theirs = [0.0, 20.0, 40.0], [0, 0, 1], [15.0, 30.0, 50.0, 70.0], [0, 1, 0, 2]
     rows = on_the_circle(*degrees, dtype=torch.float64).requires_grad_()
     loss = as_pml(partial(locality, **SETTINGS))(
-        rows,
-        torch.tensor(labels),
-        ref_emb=on_the_circle(*beside, dtype=torch.float64),
-        ref_labels=torch.tensor(theirs),
+        rows, torch.tensor(labels), ref_emb=on_the_circle(*beside, dtype=torch.float64), ref_labels=torch.tensor(theirs)
     )
     loss.backward()
     expected = expected_on_the_circle(degrees, beside, lambda i, j: labels[i] == theirs[j])
     assert loss.item() == pytest.approx(expected, rel=1e-9)
-
-
-def test_one_row_has_no_pair_and_no_loss() -> None:
-    row = on_the_circle(0.0, dtype=torch.float32).requires_grad_()
-    loss = as_pml(partial(locality, **SETTINGS))(row, torch.tensor([0]))
-    loss.backward()
-    assert loss == 0
-    assert not row.grad.any()
 
 
 # ------------------------------------------------------------------ beside the project itself
@@ -151,49 +131,6 @@ def test_a_memory_of_earlier_batches() -> None:
             assert (slope - their_slope).abs().max() <= 1e-5 * their_slope.abs().max()
 
 
-@pytest.mark.parametrize("symmetric", [True, False])
-def test_two_views_of_the_same_rows(symmetric: bool) -> None:
-    losses = pytest.importorskip("pytorch_metric_learning.losses")
-    X, _ = batch(1)
-    other = X + 0.1 * batch(2)[0]
-    ours, peer = (
-        losses.SelfSupervisedLoss(loss, symmetric=symmetric)
-        for loss in (as_pml(locality), losses.MultiSimilarityLoss())
-    )
-    assert_same(lambda X: ours(X, other), lambda X: peer(X, other), X)
-
-
-def _gathered(rank: int, port: int, efficient: bool, found: Any) -> None:
-    from pytorch_metric_learning import losses
-    from pytorch_metric_learning.utils.distributed import DistributedLossWrapper
-
-    torch.distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
-    try:
-        X, labels = batch(rank)
-        values = [
-            DistributedLossWrapper(loss, efficient=efficient)(X, labels).item()
-            for loss in (as_pml(locality), losses.MultiSimilarityLoss())
-        ]
-        found.put(values)
-    finally:
-        torch.distributed.destroy_process_group()
-
-
-@pytest.mark.whole
-@pytest.mark.parametrize("efficient", [True, False])
-def test_rows_of_several_processes(efficient: bool) -> None:
-    pytest.importorskip("pytorch_metric_learning")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    found = torch.multiprocessing.get_context("spawn").SimpleQueue()
-    torch.multiprocessing.spawn(_gathered, (port, efficient, found), nprocs=2)
-    for _ in range(2):
-        ours, theirs = found.get()
-        assert ours == pytest.approx(theirs, rel=1e-5)
-        assert ours != pytest.approx(as_pml(locality)(*batch(0)).item(), rel=1e-2)  # not of the own rows alone
-
-
 def test_without_that_project_it_is_a_module_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     X, labels = batch(1)
     expected = as_pml(locality)(X, labels)
@@ -205,15 +142,6 @@ def test_without_that_project_it_is_a_module_all_the_same(monkeypatch: pytest.Mo
         assert torch.equal(as_pml(locality)(X, labels), expected)
     finally:
         pml._pml_class.cache_clear()
-
-
-def test_a_copy_is_the_same() -> None:
-    X, labels = batch(1)
-    module = as_pml(partial(locality, **SETTINGS))
-    assert pickle.dumps(module)  # refused where a class or function cannot be found again by its name; never read here
-    for copied in (copy.deepcopy(module), copy.copy(module)):  # made anew from the same state that a pickle has
-        assert torch.equal(copied(X, labels), module(X, labels))
-    assert repr(as_pml(locality)) == "as_pml(locality)"
 
 
 @pytest.mark.parametrize(

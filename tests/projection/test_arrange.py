@@ -7,20 +7,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from labkit.evaluation import trustworthiness
 from labkit.projection import arrange, place, project
 from labkit.projection import picture as quality_module
-from labkit.projection.picture import SAMPLE, preserved, quality, trust, unit
-from labkit.sbert_lp.graph import neighbour_graph
+from labkit.projection.picture import preserved, quality, trust
 
 QUICK = ("pca", "tsne", "lle")
 
@@ -53,12 +51,6 @@ def test_same_seed_same_picture_for_dense_and_sparse(method: str) -> None:
         assert one.method == method
         assert one.settings["seed"] == 1
         assert 0.4 < one.quality.trustworthiness <= 1
-
-
-def test_sparse_and_dense_are_the_same_rows() -> None:
-    rows = np.maximum(clouds(), 0)
-    one, two = (project(each, "pca", measure=False).points for each in (rows, sparse.csr_array(rows)))
-    np.testing.assert_allclose(one, two, atol=1e-3)
 
 
 @pytest.mark.parametrize("method", QUICK)
@@ -131,13 +123,6 @@ def test_trust_by_hand_is_on_average_what_is_preserved() -> None:
         trust(line, picture[1:])
 
 
-def test_trust_of_all_is_that_of_the_sample_on_the_same_points() -> None:
-    rows = np.random.default_rng(1).standard_normal((SAMPLE + 50, 5))
-    points = rows[:, :2]
-    taken = np.sort(np.random.default_rng(0).choice(len(rows), SAMPLE, replace=False))
-    assert trust(rows[taken], points[taken]).mean() == pytest.approx(quality(rows, points).preserved, abs=1e-12)
-
-
 def test_quality_is_of_a_sample_above_a_few_thousand_points(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = clouds()
     whole = quality(rows, rows[:, :2])
@@ -148,12 +133,6 @@ def test_quality_is_of_a_sample_above_a_few_thousand_points(monkeypatch: pytest.
     assert (part.points, part.of) == (50, 90)
     assert part == same != other
     assert "50 of 90" in str(part)
-
-
-@pytest.mark.parametrize("size", [1e25, 1e-25])
-def test_unit_rows_of_any_size(size: float) -> None:
-    rows = clouds().astype(np.float32)
-    np.testing.assert_allclose(unit(rows * np.float32(size)), unit(rows), rtol=1e-5)
 
 
 # --- UMAP's wiring, since the real one compiles for most of a minute; that one where LABKIT_SLOW is set ----------
@@ -208,43 +187,6 @@ def test_never_two_at_once(stand_in: type[StandIn]) -> None:
     assert stand_in.most == 1
 
 
-def test_nor_umap_beside_pynndescent(stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The neighbours of very many rows come from code that is compiled alike."""
-
-    def company(rows: np.ndarray, n_neighbors: int, **_: Any) -> SimpleNamespace:
-        StandIn(init=None).fit_transform(rows)
-        following = np.arange(len(rows))[:, None] + np.arange(n_neighbors)
-        return SimpleNamespace(neighbor_graph=(following % len(rows), None))
-
-    monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=company))
-    wanted = [lambda: project(far_clouds(), "umap"), lambda: neighbour_graph(far_clouds(), 5, exact_up_to=10, seed=0)]
-    at_once(wanted * 2)
-    assert len(stand_in.made) == 4
-    assert stand_in.most == 1
-
-
-def test_torch_computes_with_as_many_threads_as_before(
-    stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = torch.get_num_threads()
-
-    def meddle(self: StandIn, rows: np.ndarray) -> np.ndarray:
-        torch.set_num_threads(before + 1)
-        return self.settings["init"]
-
-    monkeypatch.setattr(stand_in, "fit_transform", meddle)
-    project(far_clouds(), "umap", measure=False)
-    assert torch.get_num_threads() == before
-
-
-def test_a_failure_lets_the_next_one_in(stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as broken:
-        broken.setattr(sys.modules["umap"], "UMAP", SimpleNamespace())
-        with pytest.raises(TypeError):
-            project(far_clouds(), "umap")
-    assert project(far_clouds(), "umap", measure=False).name == "UMAP"
-
-
 def test_settings_reach_umap(stand_in: type[StandIn]) -> None:
     dimensions = 3
     found = project(far_clouds(), "umap", dimensions, seed=7, neighbours=9)
@@ -286,11 +228,6 @@ def test_neighbours_of_many_are_found_here(stand_in: type[StandIn], monkeypatch:
     assert stand_in.made[2].settings["precomputed_knn"] == (None, None, None)
 
 
-def test_sparse_rows_go_by_their_strongest_directions(stand_in: type[StandIn]) -> None:
-    project(sparse.random_array((70, 200), density=0.1, rng=0, format="csr"), "umap", measure=False)
-    assert stand_in.made[0].rows.shape == (70, 50)
-
-
 @pytest.mark.skipif(not os.environ.get("LABKIT_SLOW"), reason="UMAP compiles for most of a minute; set LABKIT_SLOW=1")
 def test_the_real_one() -> None:
     rows = np.concatenate([far_clouds(), np.repeat(far_clouds()[:1], 10, axis=0), np.zeros((3, 20))])
@@ -317,12 +254,6 @@ def test_of_many_rows_landmarks_are_arranged_and_the_others_placed_among_them() 
     assert (found.settings["landmarks"], found.quality.of, found.kl) == (90, 300, None)
     assert found.quality.trustworthiness == pytest.approx(trustworthiness(rows, found.points, found.quality.k))
     assert "landmarks" not in project(rows, "tsne", landmarks=300).settings  # as many as there are: all
-
-
-def test_landmarks_are_placed_in_parts_as_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = project(clouds(), "tsne", landmarks=40)
-    monkeypatch.setattr(arrange, "PLACED", 7)
-    np.testing.assert_allclose(project(clouds(), "tsne", landmarks=40).points, whole.points, atol=1e-5)
 
 
 @pytest.mark.parametrize(

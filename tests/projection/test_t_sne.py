@@ -13,16 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from labkit.projection import project, tsne
 from labkit.projection import t_sne as stochastic
-from labkit.projection.t_sne import (
-    LONGEST,
-    Phase,
-    affinities,
-    conditional,
-    descend,
-    divergence,
-    forces,
-    phases_for,
-)
+from labkit.projection.t_sne import LONGEST, Phase, affinities, conditional, descend, divergence, forces, phases_for
 
 
 def clouds(count: int = 40, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:

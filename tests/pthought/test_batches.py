@@ -101,23 +101,6 @@ def test_a_batch_is_a_function_of_seed_epoch_and_number() -> None:
         again[len(whole)]
 
 
-def test_pairs_of_like_length_lie_together() -> None:
-    random = np.random.default_rng(0)
-    made = source([[" ".join("w" * random.integers(1, 20)) + f" {i} {j}" for j in range(2)] for i in range(200)])
-    length = [len(text.split()) for text in made.texts]
-
-    def waste(batches: list) -> float:
-        both = [[length[read] + length[write] for read, write in batch] for batch in batches]
-        return sum(max(batch) * len(batch) for batch in both) / sum(map(sum, both))
-
-    found = list(epoch(made, 8))
-    flat = random.permutation([pair for batch in found for pair in batch]).tolist()
-    assert waste(found) < 1.1
-    assert waste([flat[i : i + 8] for i in range(0, len(flat), 8)]) > 1.3
-    means = [np.mean([length[read] for read, _ in batch]) for batch in found]
-    assert abs(np.corrcoef(means[:-1], means[1:])[0, 1]) < 0.4  # but not in order of length
-
-
 # --- vocabulary ----------------------------------------------------------------------------------------------------
 # What is read and what is written: training's words, and further ones of a vector file.
 
@@ -156,13 +139,6 @@ def test_expansion_is_bounded(file: Path) -> None:
     assert found.writable == len(found.reader.vocabulary)
 
 
-@pytest.mark.parametrize("vectors", ["random", "ppmi", "FILE"])
-def test_training_words_have_numbers_of_mean_square_one(vectors: str, file: Path) -> None:
-    found, matrix = made(file if vectors == "FILE" else vectors)
-    assert np.square(matrix.matrix[2 : found.writable]).mean() == pytest.approx(1, rel=1e-5)
-    assert not matrix.matrix[0].any()
-
-
 def test_one_factor_by_hand() -> None:
     vocabulary = Vocabulary(("<PAD>", "<UNK>", "a", "b", "c"))
     matrix = np.array([[0, 0], [4, 4], [3, 1], [1, 3], [8, 0]], dtype=np.float32)  # of a and b: (9 + 1 + 1 + 9) / 4 = 5
@@ -185,9 +161,3 @@ def test_groups_by_hand() -> None:
     assert made.first.tolist() == [0, 0, 0, 3, 3, 5, 5, 5, 5, 5]
     assert made.size.tolist() == [3, 3, 3, 2, 2, 5, 5, 5, 5, 5]
     assert (made.alone, made.cut, made.pairs) == (1, 1, 6 + 2 + 20)
-
-
-def test_groups_without_a_paraphrase_and_sentences_without_a_word_are_refused() -> None:
-    for groups in ([["a"], ["b", "b"]], [["a b", "?!"]]):
-        with pytest.raises(ValueError, match="expected|none of the 2 groups"):
-            source(groups)

@@ -18,7 +18,6 @@ from labkit.pthought.method import PThought, PThoughtSettings
 from labkit.pthought.network import FORMS, objective
 from labkit.pthought.task import ParaphraseTask, groups_of
 from labkit.pthought.writing import Search
-from labkit.training import processes
 
 SMALL: dict[str, Any] = {
     "epochs": 2, "patience": 0, "batch": 16, "hidden": 6, "decoder_hidden": 7, "dimension": 5, "device": "cpu",
@@ -94,41 +93,6 @@ def test_the_loss_of_a_batch_is_eq_10_of_token_means() -> None:
     assert float(figures["spread"]) == pytest.approx(np.std(cosines), abs=1e-5)
 
 
-def test_shares_of_two_processes_add_up_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    method = fitted(epochs=1)
-    source = Paraphrases.of(groups_of(few().part("train")), longest=50)
-    task = ParaphraseTask(method.network, method.reading, source, method.settings, 0)
-    batch = task.batches(1)[0][:5]
-
-    def gradients() -> np.ndarray:
-        method.network.zero_grad()
-        task.loss(batch)[0].backward()
-        return np.concatenate([p.grad.numpy().ravel() for p in method.network.parameters() if p.grad is not None])
-
-    whole, (loss, note) = gradients(), task.loss(batch)
-    parts: dict[int, torch.Tensor] = {}
-
-    def exchanged(part: torch.Tensor, total: int) -> torch.Tensor:
-        """Rows of both in order of rank, as the processes give them; the other's has no gradient here."""
-        parts[total, processes.rank()] = part.detach()
-        counts = total // 2, total - total // 2
-        unknown = [part.new_zeros(count, *part.shape[1:]) for count in counts]
-        others = [parts.get((total, number), nothing) for number, nothing in enumerate(unknown)]
-        return torch.cat([part if number == processes.rank() else other for number, other in enumerate(others)])
-
-    monkeypatch.setattr(processes, "size", lambda: 2)
-    monkeypatch.setattr(processes, "gathered", exchanged)
-    shares: dict[int, np.ndarray] = {}
-    for number in (0, 1, 0, 1):  # at first nothing is there of the other
-        monkeypatch.setattr(processes, "rank", lambda number=number: number)
-        shares[number] = gradients()
-        here, noted = task.loss(batch)
-    np.testing.assert_allclose(shares[0] + shares[1], whole, atol=1e-6)
-    torch.testing.assert_close(here, loss)
-    torch.testing.assert_close(noted()["l_para"], note()["l_para"])
-    assert np.abs(whole).max() > 1e-3
-
-
 def test_history_and_the_choice_of_the_epoch() -> None:
     method = fitted(epochs=3, emphasis=0.2)
     assert method.history.columns == ["epoch", "loss", "l_auto", "l_para", "spread", "gradient", "dev_lift", *PROBED]
@@ -171,19 +135,6 @@ def test_words_beyond_training_are_read_through_their_vectors(tmp_path: Path) ->
     method.save(tmp_path / "run")
     again = PThought().load(tmp_path / "run")
     assert again.paraphrase(["one ruby qwv"])[0] == found
-
-
-def test_what_is_written_does_not_depend_on_the_batch() -> None:
-    method = fitted()
-    texts = ["a man rides", "two dogs in the snow", "zyx", "a woman"]
-    for search in (None, Search(width=3, longest=8)):
-        together = method.paraphrase(texts, search=search, batch_size=3)
-        alone = [method.paraphrase([text], search=search)[0] for text in texts]
-        for one, other in zip(together, alone, strict=True):
-            assert [each.text for name in one.written for each in one.written[name]] == [
-                each.text for name in other.written for each in other.written[name]
-            ]
-    assert method.paraphrase([]) == []
 
 
 def test_held_out_losses_by_hand() -> None:
@@ -248,14 +199,3 @@ def test_arguments_that_make_no_sense_are_refused() -> None:
             method.paraphrase(sentences)
     with pytest.raises(ValueError, match="paraphrase"):
         method.network.decoder("paraphrase")
-
-
-def test_dev_that_cannot_choose_and_collapse_are_warned_of() -> None:
-    corpus = Groups(name="m", texts=["a b", "c d", "e f"], groups=["x", "x", "y"], splits=["train", "train", "dev"])
-    with pytest.warns(UserWarning, match="dev"):
-        assert PThought()._dev(corpus, None) is None
-    # every word but one is too rare to be known: all sentences read alike
-    texts = [f"rare{number} word" for number in range(8)]
-    alike = Groups(name="m", texts=texts, groups=[number // 2 for number in range(8)])
-    with pytest.warns(UserWarning, match="collapsed"):
-        fitted(alike, vectors="random", epochs=1)

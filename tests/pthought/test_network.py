@@ -21,7 +21,6 @@ from labkit.pthought.network import (
     token_loss,
     without_padding,
     writable,
-    xavier_,
 )
 from labkit.text import Vocabulary, pad
 from labkit.training.encoders import Encoder, Words
@@ -173,22 +172,6 @@ def test_extreme_logits_stay_finite() -> None:
     assert all(bool(torch.isfinite(each).all()) for each in found)
 
 
-def test_no_tensor_holds_all_logits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The largest product asked of torch has at most as many numbers as allowed."""
-    seen: list[int] = []
-    whole = torch.addmm
-
-    def watched(*parts: Tensor) -> Tensor:
-        found = whole(*parts)
-        seen.append(found.numel())
-        return found
-
-    monkeypatch.setattr(torch, "addmm", watched)
-    token_loss(*made(100, 5, 13), logits=60)
-    assert max(seen) <= 60
-    assert sum(seen) == 1300
-
-
 # --- forms ---------------------------------------------------------------------------------------------------------
 # The three encoders against a GRU in plain loops; a sentence's vector is its own, whatever the batch.
 
@@ -250,45 +233,6 @@ def test_by_loops(form: str) -> None:
         np.testing.assert_allclose(found[row], by_loops(form, weights(body.gru), x[row, :length]), atol=1e-12)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_vector_is_its_sentences_alone(form: str) -> None:
-    vocabulary = Vocabulary(("<PAD>", "<UNK>", *"abcdefgh"))
-    words = Words(random_vectors(vocabulary, DIMENSION), tune=False)
-    encoder = Encoder(words, disturbed(GruEncoder(FORMS[form], DIMENSION, HIDDEN)), normalised=False).eval()
-
-    def run(rows: list[list[int]], wider: int = 0) -> torch.Tensor:
-        numbers = np.pad(pad(rows), ((0, 0), (0, wider)))
-        with torch.no_grad():
-            return encoder(torch.from_numpy(numbers), torch.tensor([len(row) for row in rows]))
-
-    alone = torch.cat([run([row]) for row in ROWS])
-    assert len({tuple(row) for row in alone[:4].tolist()}) == 4
-    torch.testing.assert_close(run(ROWS), alone, atol=1e-6, rtol=0)
-    torch.testing.assert_close(run(ROWS, 9), alone, atol=1e-6, rtol=0)
-    torch.testing.assert_close(run(ROWS[::-1]), alone.flip(0), atol=1e-6, rtol=0)
-
-
 def test_packed_by_hand() -> None:
     x = torch.tensor([[1, 2, 0], [3, 4, 5]])
     assert without_padding(x, torch.tensor([2, 3])).data.tolist() == [3, 1, 4, 2, 5]
-
-
-def test_xavier_bounds_each_gate() -> None:
-    torch.manual_seed(0)
-    gru = nn.GRU(50, 40)
-    xavier_(gru)
-    for name, bound in (("weight_ih_l0", (6 / 90) ** 0.5), ("weight_hh_l0", (6 / 80) ** 0.5)):
-        for gate in getattr(gru, name).chunk(3):
-            assert 0.97 * bound < gate.abs().max() <= bound
-            assert gate.std().item() == pytest.approx(bound / 3**0.5, rel=0.05)
-    assert not gru.bias_ih_l0.any()
-    assert not gru.bias_hh_l0.any()
-
-
-def test_every_weight_learns() -> None:
-    made = model(tune=True)
-    vectors = vectors_of(made)
-    (made.written("auto", vectors, READ) + made.written("paraphrase", vectors, WRITE)).backward()
-    for name, parameter in made.named_parameters():
-        gradient = parameter.grad.to_dense() if parameter.grad.is_sparse else parameter.grad
-        assert gradient.abs().sum() > 0, name

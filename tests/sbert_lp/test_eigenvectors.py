@@ -92,17 +92,6 @@ def test_missed_eigenvalue_is_noticed_however_small(missed: int) -> None:
     assert eigenvectors._below(product, bound, made, axes[:, known], np.random.default_rng(1))
 
 
-def test_rough_vectors_are_polished() -> None:
-    values = np.linspace(0, 4, 900)
-    rough = np.eye(900)[:, 1:31] + 1e-4 * np.random.default_rng(0).standard_normal((900, 30))
-    found = eigenvectors._settled(diagonal(values), rough, 30, 25)
-    assert found.residual > 1e-3
-    polished = eigenvectors._polished(diagonal(values), found, 0.3, 4.04, np.eye(900)[:, :1])
-    assert polished.residual < 1e-6
-    assert polished.values == pytest.approx(values[1:31], abs=1e-10)
-    assert np.abs(polished.vectors[0]).max() < 1e-10
-
-
 # --- graphs of one part, of several, and with many zeros ---------------------------------------------------------
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
-from scipy import linalg, sparse
+from scipy import linalg
 from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from labkit.sbert_lp import FitRecord, LocalityPreserving, estimator
-from labkit.sbert_lp.eigenvectors import bottom
+from labkit.sbert_lp import FitRecord, LocalityPreserving
 from labkit.sbert_lp.weights import reconstruction_weights
 
 
@@ -46,18 +43,6 @@ def test_record_by_hand(record: FitRecord) -> None:
     assert (
         record.neighbourhood(2).neighbours.tolist() == record.neighbourhood(1).neighbours.tolist() == [3, 4]
     )  # a copy
-
-
-def test_weights_and_neighbours_make_the_row(connected: np.ndarray) -> None:
-    rows = np.concatenate([connected[:20], connected])  # twenty copies first
-    found = LocalityPreserving(8, 5, random_state=0).fit(rows)
-    for row in (0, 25, 310):
-        near = found.record_.neighbourhood(row)
-        left = rows[row] - near.weights @ rows[near.neighbours]
-        assert left @ left == pytest.approx(near.error, abs=1e-12)
-        distances = np.linalg.norm(rows - rows[row], axis=1)
-        assert distances[near.neighbours].max() == pytest.approx(np.sort(np.unique(distances.round(9)))[8], abs=1e-8)
-        assert (np.diff(np.abs(near.weights)) <= 0).all()
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -139,29 +124,6 @@ def test_rows_of_any_size_give_the_same_embedding(connected, kind, power) -> Non
     )
     if abs(power) < 500:
         np.testing.assert_array_equal(found.record_.errors, np.ldexp(plain.record_.errors, 2 * power))
-
-
-def test_rows_that_needed_more_reg_are_told(connected) -> None:
-    with pytest.warns(UserWarning, match="reg 1e-300"):
-        found = LocalityPreserving(45, 3, reg=1e-300, random_state=0).fit(connected.astype(np.float32)[:, :3])
-    assert found.record_.raised > 0
-
-
-def test_vectors_that_are_not_exact_are_told(connected, monkeypatch) -> None:
-    rough = dataclasses.replace(bottom(sparse.csr_array(np.ones((300, 300)) / 300), 5), residual=1e-3)
-    monkeypatch.setattr(estimator, "bottom", lambda *_, **__: rough)
-    with pytest.warns(UserWarning, match=r"0\.001"):
-        LocalityPreserving(10, 5, random_state=0).fit(connected)
-
-
-def test_a_million_rows_are_told_time_and_memory_before_anything_else(monkeypatch) -> None:
-    started = []
-    monkeypatch.setattr(estimator, "copies", lambda *_, **__: started.append(1) or 1 / 0)
-    # 10⁶ · (8 · 100 + 60) · 8 bytes; 2 · 10^1.3 minutes
-    told = pytest.warns(UserWarning, match="7 GB .*40 minutes")
-    with told, pytest.raises(ZeroDivisionError):
-        LocalityPreserving(15, 100).fit(np.zeros((1_000_000, 2), np.float32))
-    assert started
 
 
 @pytest.mark.parametrize(("k", "p"), [(30, 3), (5, 100)])

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from labkit.sbert_lp.graph import (
     COPY,
     copies,
-    nearest_others_on,
     neighbour_graph,
     radius,
     terminal_components,
@@ -73,13 +71,6 @@ def test_above_the_limit_pynndescent_finds_nearly_all_and_says_how_many() -> Non
     assert not (found.neighbours == np.arange(1500)[:, None]).any()
     assert all(len(set(row)) == 10 for row in found.neighbours.tolist())
     assert neighbour_graph(rows, 10, exact_up_to=1000).neighbours.tolist() == found.neighbours.tolist()
-
-
-def test_in_blocks_on_a_torch_device(connected: np.ndarray) -> None:
-    wanted = neighbour_graph(connected, 7).neighbours
-    for device in ("cpu", *["cuda"] * torch.cuda.is_available()):
-        found = nearest_others_on(device, connected, 7)
-        assert np.sort(found, axis=1).tolist() == np.sort(wanted, axis=1).tolist()
 
 
 # --- components --------------------------------------------------------------------------------------------------

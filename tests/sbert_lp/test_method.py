@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
 
 from labkit.corpora import Corpus, Labelled, Pairs, load
@@ -32,29 +31,6 @@ def method(some: Corpus) -> SbertLp:
     found.fit(some, seed=1)
     assert isinstance(found, SbertLp)
     return found
-
-
-def matrix_file(folder: Path, rows: np.ndarray, sentences: list[str]) -> str:
-    np.savez(folder / "mine.npz", vectors=rows, sentences=np.array(sentences))
-    return str(folder / "mine.npz")
-
-
-def curve(count: int) -> np.ndarray:
-    """A line wound up in space, with noise: one part, so that scikit-learn's embedding is right too."""
-    t = np.sort(np.random.default_rng(0).uniform(0.5, 4, count))
-    rows = np.column_stack([np.cos(t), np.sin(t), 0.3 * t, np.ones(count)])
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-
-def test_as_scikit_learn_where_that_is_right(tmp_path: Path) -> None:
-    rows = curve(120).astype(np.float32)
-    texts = [f"sentence {row}" for row in range(120)]
-    method = METHODS["sbert-lp"](base=matrix_file(tmp_path, rows, texts), neighbours=8, dimension=2)
-    method.fit(Labelled(texts, ["x"] * 120, splits="train"))
-    theirs = LocallyLinearEmbedding(n_neighbors=8, n_components=2, eigen_solver="dense").fit_transform(rows)
-    ours = method.encode(texts) / np.sqrt(120)
-    cosines = np.linalg.svd(np.linalg.qr(ours)[0].T @ np.linalg.qr(theirs)[0], compute_uv=False)
-    np.testing.assert_allclose(cosines, 1, atol=1e-3)  # one subspace
 
 
 def test_encode_gives_a_fitted_sentence_its_own_row(method: SbertLp) -> None:
@@ -106,19 +82,6 @@ def test_all_splits_or_train_alone() -> None:
         method = METHODS["sbert-lp"](base="lsa", neighbours=5, dimension=4, embedded=embedded)
         method.fit(corpus)
         assert len(method.space.sentences) == count
-
-
-def test_two_texts_with_one_vector_share_a_row(tmp_path: Path) -> None:
-    rows = np.random.default_rng(0).standard_normal((40, 6)).astype(np.float32)
-    rows[30:] = rows[:10] * 2  # the same direction
-    texts = [f"text {row}" for row in range(40)]
-    method = METHODS["sbert-lp"](base=matrix_file(tmp_path, rows, texts), neighbours=4, dimension=3)
-    method.fit(Labelled(texts, ["x"] * 40, splits="train"))
-    found = method.encode(texts)
-    np.testing.assert_array_equal(found[30:], found[:10])
-    assert len(method.space.rows) == 30
-    method.save(tmp_path / "run")
-    np.testing.assert_array_equal(load_run(tmp_path / "run").encode(texts), found)
 
 
 # --- who reconstructs whom -------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
@@ -21,7 +22,6 @@ from labkit.sbert_lp import LocalityPreserving
 from labkit.sbert_lp.sweeps import (
     LP,
     RAW,
-    TRANSFORMS,
     Grid,
     Point,
     Tried,
@@ -52,21 +52,9 @@ def points() -> tuple[Point, ...]:
 
 
 def test_every_way_once(points: tuple[Point, ...]) -> None:
-    assert [point.transform for point in points] == [
-        RAW,
-        *["pca"] * 2,
-        *["whitening"] * 2,
-        *["all-but-the-top"] * 2,
-        "prefix",
-        *[LP] * 4,
-    ]
-    assert {(point.neighbours, point.size) for point in points if point.transform == LP} == {
-        (6, 2),
-        (6, 5),
-        (20, 2),
-        (20, 5),
-    }
-    assert {point.transform for point in points} == set(TRANSFORMS)
+    counts = Counter(point.transform for point in points)
+    assert counts == {RAW: 1, "pca": 2, "whitening": 2, "all-but-the-top": 2, "prefix": 1, LP: 4}
+    assert {(each.neighbours, each.size) for each in points if each.transform == LP} == {*product((6, 20), (2, 5))}
 
 
 def test_against_the_transformations_themselves(points: tuple[Point, ...]) -> None:
@@ -211,9 +199,3 @@ def test_the_verdict_knows_ties(raw: float, lp: float, said: str) -> None:
     verdict = a_try(raw, lp).verdict
     assert said in verdict
     assert f"{lp:.3f} against {raw:.3f}" in verdict
-
-
-def test_too_few_sentences_for_any_neighbourhood_are_no_mistake(base: Method) -> None:
-    found = tried(base, load("relatedness"), replace(GRID, neighbours=(50,)), most=20)
-    assert [point.transform for point in found.chosen][-1] != "lp"
-    assert found.verdict

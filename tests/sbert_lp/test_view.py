@@ -90,16 +90,6 @@ def test_parts_copies_and_what_was_done(parted: SbertLp) -> None:
     assert str(found.terminal) in zeros
 
 
-def test_the_parts_of_a_vector_are_its_neighbours_points_by_their_weights(
-    parted: SbertLp, two_parts: dict[str, list[float]]
-) -> None:
-    for text in two_parts:
-        parts = parted._parts(text, "neighbours", 0)
-        points = np.asarray(parted.encode(list(parts.names)), np.float64)
-        np.testing.assert_allclose(parts.rows, np.array(parts.weights)[:, None] * points, atol=1e-6)
-        np.testing.assert_allclose(parts.rows.sum(axis=0) + parts.rest, parted.encode([text])[0], atol=1e-6)
-
-
 def test_as_the_record_of_the_fit(parted: SbertLp, two_parts: dict[str, list[float]]) -> None:
     found = structure(parted.space)
     rows = unit(np.array(list(two_parts.values()), np.float32))
@@ -111,22 +101,6 @@ def test_as_the_record_of_the_fit(parted: SbertLp, two_parts: dict[str, list[flo
     assert len(found.components) == record.components
     assert found.zeros == (np.abs(record.eigenvalues) < 1e-9).sum()
     assert found.zeros >= len(found.components) - 1
-
-
-def test_errors_after_are_those_of_the_same_weights(parted: SbertLp) -> None:
-    found, space = structure(parted.space), parted.space
-    y = space.embedding.astype(np.float64)
-    row = space.number["far 5"]
-    left = y[row] - space.weights[row].astype(np.float64) @ y[space.neighbours[row]]
-    number = space.sentences.index("far 5")
-    assert found.kept[number] == pytest.approx(left @ left / (y[row] @ y[row]))
-    assert list(found.rows())[number] == {
-        "no.": number,
-        "sentence": "far 5",
-        "error before": found.errors[number],
-        "error after": found.kept[number],
-        "part": 1,
-    }
 
 
 # --- pairs that changed order ------------------------------------------------------------------------------------

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from sklearn.metrics import roc_auc_score
 
 from labkit import pairs
 from labkit.corpora import load
-from labkit.corpora.records import Corpus, Labelled, Pairs
+from labkit.corpora.records import Corpus, Labelled
 from labkit.evaluation.geometry import PROBED
 from labkit.evaluation.scores import score
 from labkit.pairs import large_batch
@@ -36,7 +35,6 @@ from labkit.sentpwnet.view import OF_PAIRS
 from labkit.training import encoders
 from labkit.training.reader import reader_and_vectors
 from labkit.training.trained import probe_of
-from tests.pairs.conftest import LargestTensor
 
 SMALL: dict[str, Any] = {"epochs": 2, "patience": 0, "size": 12, "dimension": 8, "batch": 32}
 
@@ -134,47 +132,6 @@ def test_prefixes_share_the_loss_in_equal_parts() -> None:
         assert float(note()[name]) == pytest.approx(float(figure), rel=1e-4), name
 
 
-def test_prefixes_make_short_vectors_better() -> None:
-    """On the training pairs themselves, of which two numbers say the more, the more they were asked to."""
-    whole, cut = (fitted(Siamese, prefixes=prefixes, epochs=20, margin=0.5, encoder="mean") for prefixes in ("", "2"))
-    found = []
-    for method in (whole, cut):
-        part = few().part("train")
-        a, b = (method.encode(list(side), truncate_dim=2) for side in (part.text_a, part.text_b))
-        found.append(roc_auc_score(part.labels, method.pairwise_similarity(a, b)))
-    assert found[1] > found[0] + 0.03
-
-
-def test_contradictions_are_said() -> None:
-    rows = [("a b", "c d", 1.0), ("c d", "e f", 1.0), ("a b", "e f", 0.0), ("g h", "i j", 0.0)]
-    a, b, values = zip(*rows, strict=True)
-    with pytest.warns(UserWarning, match="1 training pairs"):
-        fitted(
-            corpus=Pairs(name="mine", text_a=a, text_b=b, values=values, splits="train"),
-            epochs=1,
-            least=1,
-            vectors="random",
-        )
-
-
-def test_a_dev_split_that_cannot_choose_is_said() -> None:
-    corpus: Any = few("topics", 100)
-    labels = [f"label{i}" if split == "dev" else corpus.labels[i] for i, split in enumerate(corpus.splits)]
-    alone = Labelled(name="mine", texts=corpus.texts, labels=labels, splits=corpus.splits)
-    with pytest.warns(UserWarning, match="dev"):
-        method = fitted(corpus=alone, epochs=2, patience=1)
-    assert len(method.history) == 2
-
-
-def test_a_run_trained_on_another_device_loads_here(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    method = fitted(epochs=1)
-    method.settings = PairSettings(**{**method.settings.values(), "device": "mps"})
-    method.save(tmp_path / "run")
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    again = SentPWNet().load(tmp_path / "run")
-    np.testing.assert_allclose(again.encode(["Is it here?"]), method.encode(["Is it here?"]), atol=1e-6)
-
-
 # --- large batches -----------------------------------------------------------------------------------------------
 
 
@@ -199,7 +156,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 def step_of(kind: type[PairTask], name: str, **settings: Any) -> dict[str, np.ndarray]:
     """Loss, figures and gradients of one batch of 40 pairs, triplets or sentences."""
     corpus = load(name)
-    settings = {**SMALL, "batch": 40, "dropout": 0.4, **settings}
+    settings = {**SMALL, "batch": 40, "dropout": 0.4, "vectors": "random", **settings}
     corpus = corpus.take(range(0, 160, 8) if name == "articles" else range(8 * settings["batch"]))
     method = SentPWNet(PairSettings.of(settings))
     method._origin = (name, "", 0)
@@ -273,47 +230,6 @@ def test_all_grades_are_learned_from() -> None:
     assert method.history.column("kept_positives") == method.history.column("kept_negatives") == [1]
 
 
-def test_a_large_batch_keeps_a_share_at_random(small_parts: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In one strip the pairs that the dense way draws; in several as many of each."""
-    monkeypatch.setattr(large_batch, "_STRIP", 10**6)
-    check_same_step(monkeypatch, "topics", miner="random", share=0.3)
-    monkeypatch.setattr(large_batch, "_STRIP", 500)
-    found = step_of(PairTask, "topics", miner="random", share=0.3)
-    assert found["kept_positives"] == pytest.approx(0.3, abs=0.03)
-    assert found["kept_negatives"] == pytest.approx(0.3, abs=0.01)
-
-
-def test_without_dropout_a_whole_training_in_large_batches_is_the_dense_one(
-    small_parts: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings: dict[str, Any] = {"corpus": few("topics", 200), "dropout": 0.0, "epochs": 3}
-    dense = fitted(**settings)
-    monkeypatch.setattr(sentpwnet, "LARGE", 10)
-    large = fitted(**settings)
-    assert not np.array_equal(state(large), state(dense))  # another way
-    np.testing.assert_allclose(state(large), state(dense), atol=1e-4)
-    assert large.history.columns == dense.history.columns
-    for column in dense.history.columns:
-        np.testing.assert_allclose(
-            large.history.column(column), dense.history.column(column), rtol=1e-3, err_msg=column
-        )
-
-
-def test_in_a_large_batch_a_word_has_one_row_of_the_gradient_however_often_it_is_read(small_parts: None) -> None:
-    method = fitted(corpus=few(rows=40), epochs=0)
-    rows = [[2, 3, 2], [3], [4, 4, 4, 2]] * 20
-    encoders.embed_in_chunks(method.network, method.reader, rows).sum().backward()
-    assert method.network.words.table.weight.grad._nnz() <= len({0, 2, 3, 4})
-
-
-def test_a_diverged_encoder_is_said_in_a_large_batch(small_parts: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sentpwnet, "LARGE", 10)
-    embedded = encoders.embed_alone
-    monkeypatch.setattr(encoders, "embed_alone", lambda *given: embedded(*given) * np.nan)
-    with pytest.raises(ValueError, match="not finite"):
-        step_of(PairTask, "questions")
-
-
 @pytest.mark.whole
 @pytest.mark.parametrize("kind", [SentPWNet, Siamese, Triplet])
 def test_each_tells_classes_apart(kind: type[SentPWNet]) -> None:
@@ -353,31 +269,6 @@ def test_probe_of_classes_that_alternate_has_all_of_them() -> None:
     assert all(
         corpus.labels[corpus.texts.index(text)] == label for text, label in zip(probe.texts, probe.labels, strict=True)
     )
-
-
-@pytest.mark.parametrize("prefixes", ["3,x", "0,3", "3,12"])
-def test_prefixes_that_make_no_sense_are_refused(prefixes: str) -> None:
-    with pytest.raises(ValueError, match="prefixes"):
-        fitted(prefixes=prefixes)
-
-
-@pytest.mark.parametrize(("name", "loss"), [("questions", "locality"), ("articles", "contrastive")])
-def test_large_batch_makes_no_square(small_parts: None, monkeypatch: pytest.MonkeyPatch, name: str, loss: str) -> None:
-    """Of 190 sentences and more no tensor has a number for every two, nor one for every word and dimension."""
-    settings: dict[str, Any] = {
-        "loss": loss,
-        "miner": "informative",
-        "batch": 150,
-        "in_batch": True,
-        "vectors": "random",
-    }
-    with LargestTensor() as dense:
-        step_of(PairTask, name, **settings)
-    monkeypatch.setattr(sentpwnet, "LARGE", 100)
-    with LargestTensor() as large:
-        step_of(PairTask, name, **settings)
-    assert dense.numbers > 190**2
-    assert large.numbers < 190**2 / 2
 
 
 def test_settings_reach_the_miners_and_the_batches() -> None:

@@ -38,15 +38,6 @@ def found(**settings: float | str):
     return examine(six(), cosines(VECTORS), PairSettings(**{"beta": 10.0, "base": 0.5, "epsilon": 0.1, **settings}))
 
 
-def test_the_batch_belongs_to_its_classes() -> None:
-    corpus = load("topics")
-    label = dict(zip(corpus.texts, corpus.labels, strict=True))
-    batch = sentence_batch(corpus)
-    assert batch.classes == tuple(label[text] for text in batch.texts)
-    with pytest.raises(ValueError, match="size"):
-        sentence_batch(corpus, size=3)
-
-
 def test_cosines_of_known_angles() -> None:
     expected = [[math.cos(a - b) for b in ANGLES] for a in ANGLES]
     np.testing.assert_allclose(cosines(3 * VECTORS), expected, atol=1e-12)
@@ -170,21 +161,6 @@ def test_the_written_formula_adds_up(pair: tuple[int, int]) -> None:
         left, right = evaluated(line)
         assert right == pytest.approx(value, rel=6e-3)
         assert left == pytest.approx(right, rel=2e-2)  # similarities are written to three digits
-
-
-@pytest.mark.parametrize("loss", OF_PAIRS)
-@pytest.mark.parametrize("pair", [(0, 2), (2, 4)])
-def test_every_loss_has_its_formula_and_its_number(loss: str, pair: tuple[int, int]) -> None:
-    each = found(loss=loss, miner="none", temperature=0.2)
-    formula, *numbers = weight_in_latex(each, *pair)
-    assert formula.startswith("w =")
-    left, right = (
-        evaluated(numbers[-1])
-        if "sigma" in numbers[-1]
-        else (0.0, float(evaluated("w = 0 = " + numbers[-1].split("=")[-1].split(r"\quad")[0])[1]))
-    )
-    assert right == pytest.approx(each.weight[pair], rel=6e-3)
-    assert not left or left == pytest.approx(right, rel=2e-2)
 
 
 @pytest.mark.parametrize("name", ["questions", "topics", "articles"])

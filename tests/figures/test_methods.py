@@ -1,0 +1,252 @@
+"""Figures of FILM, SBERT-LP, P-thought and the thematic network carry their records' numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from labkit import figures
+from labkit.corpora import Pairs
+from labkit.figures import descents, tangent_and_arc, two_ways, unrolled
+from labkit.figures.palette import NEGATIVE, POSITIVE
+from labkit.film.reading import WordRow
+from labkit.film.stiefel import Step, both_ways, minimise, random_point, walk
+from labkit.pthought.view import plane
+from labkit.sbert_lp.sweeps import compared
+from labkit.sbert_lp.view import changed
+from tests.figures.examples import (
+    ALL,
+    EVIL,
+    a_change,
+    a_handful,
+    a_structure,
+    an_around,
+    attended,
+    some_companions,
+    some_themes,
+)
+
+# --- FILM -----------------------------------------------------------------------------------------------------------
+
+
+def test_each_row_of_l_has_a_bar_of_its_share_and_a_mark_of_its_stability() -> None:
+    rows = [
+        WordRow(7, 0.5, (("cat", 0.2),), (("dog", 0.1),), 2.0, 0.25),
+        WordRow(3, 0.4, (("cow", 0.2),), (), 1.0, 0.75),
+    ]
+    figure = figures.row_strengths(rows, chosen=3)
+    bars, marks = figure.data
+    assert (list(bars.x), list(bars.y)) == (["7", "3"], [0.5, 0.4])
+    assert bars.marker.color[0] != bars.marker.color[1]
+    assert [list(ends) for ends in bars.customdata] == [["cat", "dog", 7], ["cow", "–", 3]]
+    assert (list(marks.x), list(marks.y), marks.yaxis) == (["7", "3"], [0.25, 0.75], "y2")
+
+
+def test_components_name_the_largest_apart() -> None:
+    row = np.zeros(900)
+    row[[10, 12, 500, 505, 700]] = [5, 4, -3, 2, 1]
+    named = figures.row_components(row, [f"w{i}" for i in range(900)], named=4).data[1]
+    assert list(named.text) == ["w10", "w500", "w505", "w700"]  # w12 stands too near w10
+    assert list(named.y) == [5, -3, 2, 1]
+
+
+def objective(P: np.ndarray) -> tuple[float, np.ndarray]:
+    A = np.diag(np.arange(1.0, 7.0))
+    return float(np.trace(P.T @ A @ P)) / 2, A @ P
+
+
+def test_two_ways_show_both_with_the_chosen_length() -> None:
+    found = walk(objective, random_point(6, 2, 0), (0.01, 0.1))
+    figure = two_ways(found, length=0.08)
+    assert [tuple(trace.y) for trace in figure.data][::2] == [found.curve, found.straight]
+    assert tuple(figure.data[3].y) == found.straight_drift
+    assert {shape.x0 for shape in figure.layout.shapes} == {0.1}
+    assert figure.layout.xaxis.type == "log"
+    assert not two_ways(found).layout.shapes
+
+
+def test_descents_are_drawn_above_the_lowest_value() -> None:
+    steps = minimise(objective, random_point(6, 2, 0), iterations=5).steps
+    least = steps[-1].value
+    figure = descents({"one": steps, "two": (Step(least + 1, 0.0, 0.0, 0.0),)}, least)
+    assert list(figure.data[0].y)[:-1] == pytest.approx([step.value - least for step in steps[:-1]])
+    assert figure.data[0].y[-1] > 0  # a logarithm has no place for 0
+    assert figure.data[2].y[0] == pytest.approx(1.0)
+    assert figure.data[3].y[0] > 0
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["one", "two"]
+
+
+def test_a_straight_step_leaves_the_circle_and_a_cayley_step_does_not() -> None:
+    P, lengths = random_point(2, 1, 0), np.linspace(0, 2, 21)
+    curve, straight = both_ways(P, np.array([[0.3], [-1.0]]), lengths)
+    figure = tangent_and_arc(lengths, curve, straight, every=5)
+    arc, tangent = (trace for trace in figure.data if trace.mode == "lines" and trace.showlegend is False)
+    assert np.hypot(arc.x, arc.y) == pytest.approx(np.ones(21))
+    assert (np.diff(np.hypot(tangent.x, tangent.y)) > 0).all()
+    away = np.array([tangent.x, tangent.y]).T - P.T
+    assert away @ P == pytest.approx(np.zeros((21, 1)))  # it is the tangent at P
+    marks = [trace for trace in figure.data if trace.mode == "markers" and trace.name]
+    assert [list(trace.customdata) for trace in marks] == [[0.5, 1.0, 1.5, 2.0]] * 2
+    assert {trace.marker.symbol for trace in marks} == {"circle", "diamond"}  # colour is not all that tells them apart
+    assert figure.layout.yaxis.scaleanchor == "x"  # a circle is round
+
+
+def test_a_walk_stays_on_the_manifold_along_the_curve_only() -> None:
+    P = random_point(6, 2, 0)
+    found = walk(objective, P, (1e-3, 0.1, 1.0))
+    assert max(found.curve_drift) < 1e-13
+    assert found.straight_drift[2] > 0.1
+    assert found.straight_drift[0] < found.straight_drift[1] < found.straight_drift[2]
+    slope = (found.curve[0] - objective(P)[0]) / 1e-3
+    assert (found.straight[0] - objective(P)[0]) / 1e-3 == pytest.approx(slope, rel=1e-2)  # the same direction
+    assert slope < 0
+
+
+# --- SBERT-LP -------------------------------------------------------------------------------------------------------
+
+
+def test_a_star_has_its_spokes_and_one_direction_for_a_sentence_in_both() -> None:
+    stars = [ALL[f"star {side}"]() for side in ("before", "after")]
+    places = []
+    for star, spokes in zip(stars, (an_around().before, an_around().after), strict=True):
+        drawn = {
+            text: (r, theta)
+            for trace in star.data[2:4]
+            for text, r, theta in zip(trace.text or (), trace.r, trace.theta, strict=False)
+        }
+        for spoke in spokes:
+            assert drawn[str(spoke.number)][0] == pytest.approx(np.sqrt(2 - 2 * spoke.cosine))
+        places.append(drawn)
+    assert places[0]["3"][1] == places[1]["3"][1]
+    assert places[0]["5"][1] != places[1]["9"][1]
+    assert [trace.line.color for trace in stars[1].data[:2]] == [POSITIVE, NEGATIVE]
+    assert stars[1].data[1].line.dash == "dot"
+    assert stars[0].data[0].line.width > stars[0].data[1].line.width
+    assert stars[0].layout.polar.radialaxis.range == stars[1].layout.polar.radialaxis.range
+    with pytest.raises(ValueError, match="side"):
+        figures.star(an_around(), "left")
+
+
+def test_errors_and_eigenvalues_are_the_records() -> None:
+    figure = ALL["rebuilt"]()
+    drawn = {
+        row: (x, y) for trace in figure.data[1:3] for row, x, y in zip(trace.customdata, trace.x, trace.y, strict=True)
+    }
+    assert drawn[1] == (0.2, 0.4)
+    assert drawn[2] == (1e-6, 1e-6)
+    assert figure.data[3].customdata[0] == 1
+    assert [trace.marker.symbol for trace in figure.data[1:3]] == ["circle", "diamond"]
+    spectrum = ALL["spectrum"]().data[0]
+    assert spectrum.marker.color[:2] == (NEGATIVE, POSITIVE)
+    np.testing.assert_array_equal(spectrum.customdata, a_structure().eigenvalues)
+
+
+def test_the_sweep_has_a_line_for_each_k_and_every_other_way() -> None:
+    lines = {trace.name: list(zip(trace.x, trace.y, strict=True)) for trace in ALL["tried"]().data}
+    assert lines["LP, k = 5"] == [(8, 0.3), (16, 0.45)]
+    assert lines["LP, k = 10"] == [(8, 0.47)]
+    assert lines["PCA"] == [(8, 0.52), (16, 0.54)]
+    assert lines["raw"] == [(8, 0.5), (16, 0.5)]
+    assert lines["all but the top 1"] == [(8, 0.51), (16, 0.51)]
+    bars = ALL["chosen"]().data[0]
+    assert bars.text == ("0.500", "0.510", "0.520", "0.530", "0.440")
+
+
+def test_shares_of_couples_add_up() -> None:
+    found = a_change()
+    bars = ALL["counts"]().data
+    assert sum(bar.x[0] for bar in bars) == pytest.approx(1)
+    shares = {bar.name.rsplit(" ", 1)[0]: bar.x[0] for bar in bars}
+    assert list(shares) == ["right in both", "mended", "spoilt", "wrong in both"]
+    assert round(shares["mended"] * found.found.couples) == found.found.mended
+    assert round(shares["spoilt"] * found.found.couples) == found.found.spoilt
+
+
+def test_slopes_are_of_the_kind_that_is_asked() -> None:
+    told = compared(Pairs(["a", "c", EVIL], ["b", "d", "f"], [5, 3, 1], graded=True), split="train")
+    # (closer, farther): the first pair, of grade 5, was below the second and rises above it; the third stays below
+    before, after = (np.ones((6, 2)) for _ in range(2))
+    place = [told.sentences.index(text) for text in ("b", "d", "f")]
+    before[place], after[place] = [[1, 0.2], [1, 0.8], [-1, 1]], [[1, 0.9], [1, 0.3], [-1, 1]]
+    found = changed(told, before, after)
+    assert (found.found.mended, found.found.spoilt) == (1, 0)
+    figure = figures.order_slopes(found, "mended")
+    example = found.found.mended_examples[0]
+    assert tuple(figure.data[0].y) == (example.before[0], example.after[0])
+    assert tuple(figure.data[1].y) == (example.before[1], example.after[1])
+    with pytest.raises(ValueError, match="spoilt"):
+        figures.order_slopes(found, "spoilt")
+
+
+ALONG = np.linspace(1, 3, 9)
+
+
+POINTS = np.stack([np.cos(ALONG), 5 + np.sin(ALONG)], axis=1)
+
+
+def test_each_method_has_a_panel_and_every_panel_the_colours_of_the_line() -> None:
+    figure = unrolled(POINTS, ALONG, {"one": 3 * ALONG, "fallen": -ALONG, "lost": np.cos(9 * ALONG)})
+    line, ends, *panels = figure.data
+    np.testing.assert_allclose(np.stack([line.x, line.y], axis=1), POINTS)
+    assert [each.strip() for each in ends.text] == ["start", "end"]
+    np.testing.assert_allclose(np.stack([ends.x, ends.y], axis=1), POINTS[[0, -1]])
+    shares = np.linspace(0, 1, 9)
+    for trace in (line, *panels):
+        np.testing.assert_allclose(trace.marker.color, shares)
+    for trace in panels:
+        np.testing.assert_allclose(trace.x, shares)
+        assert (min(trace.y), max(trace.y)) == pytest.approx((0, 1))
+    for trace in panels[:2]:  # neither a sign nor a size is told
+        np.testing.assert_allclose(trace.y, shares, atol=1e-12)
+    assert (np.diff(panels[2].y) < 0).any()
+
+
+# --- P-thought ------------------------------------------------------------------------------------------------------
+
+
+def test_hills_are_shares_and_their_means_are_marked() -> None:
+    found, figure = some_companions(), ALL["hills"]()
+    for trace in figure.data:
+        assert sum(trace.y) == pytest.approx(1)
+    assert {note.text for note in figure.layout.annotations} == {
+        f"{found.figures.within:.2f}",
+        f"{found.figures.between:.2f}",
+    }
+
+
+def test_groups_have_a_letter_and_a_mark_each() -> None:
+    figure = ALL["groups"]()
+    assert [note.text for note in figure.layout.annotations] == ["<b>A</b>", "<b>B</b>"]
+    marks = [trace for trace in figure.data if trace.mode == "markers"]
+    assert [len(trace.x) for trace in marks] == [2, 3]
+    assert marks[0].marker.symbol != marks[1].marker.symbol
+    with pytest.raises(ValueError, match="plane"):
+        figures.paraphrase_groups(a_handful(), plane(np.random.default_rng(0).standard_normal((4, 3))))
+
+
+# --- thematic -------------------------------------------------------------------------------------------------------
+
+
+def test_ribbon_and_counts_are_the_clusters() -> None:
+    found, figure = some_themes(), ALL["ribbon"]()
+    for row, numbers in enumerate((found.article.truth, found.kmeans.found, found.iclust.found), 1):
+        assert list(figure.data[row].text) == [str(number + 1) for number in numbers.tolist()]
+    wrong = int((found.kmeans.found != found.article.truth).sum() + (found.iclust.found != found.article.truth).sum())
+    assert sum(shape.type == "rect" for shape in figure.layout.shapes) == wrong > 0
+    counts = ALL["section counts"]()
+    np.testing.assert_array_equal(counts.data[0].z, found.kmeans.counts)
+    assert sum(int(note.text.strip("</b>")) for note in counts.layout.annotations) == len(found.article.sentences)
+
+
+def test_marked_words_can_be_read_without_colour() -> None:
+    html = figures.marked(attended(), before="<2> ·")
+    assert "<b onclick" not in html
+    assert "&lt;b onclick=x&gt;bad&lt;/b&gt;" in html
+    assert "&lt;2&gt; ·" in html
+    assert [part.split("<")[0] for part in html.split('opacity:.75">')[1:]] == ["70", "10", "20"]
+    assert html.count("font-weight:700") == 1  # only the first has more than half again an even share
+    shades = [float(part.split(")")[0]) for part in html.split("rgba(0,114,178,")[1:]]
+    assert shades[0] > shades[2] > shades[1]
+    bars = ALL["attention"]().data
+    np.testing.assert_array_equal(bars[0].y, attended().shares)
+    np.testing.assert_array_equal(bars[1].y, attended().weights)
