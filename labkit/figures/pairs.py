@@ -279,7 +279,7 @@ def look_of_loss(loss: str) -> tuple[str, str, str, str]:
 
 
 def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
-    """Positives left, negatives right: a mark is a pair of the anchor, the line its hardest one at other similarities."""
+    """Positives left, negatives right: a mark is a pair of the anchor, the line its hardest pair elsewhere."""
     if not curves:
         raise ValueError("curves are empty, expected at least one; choose an anchor of which the miner keeps a pair")
     traces: list[Entries] = []

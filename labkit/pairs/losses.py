@@ -260,8 +260,8 @@ _TABLE = (
         r"\log\Big(1+\sum_{S_{kl}\prec S_{ij}} e^{(S_{kl}-S_{ij})/\tau}\Big)",
         "Su, kexue.fm 2022; Huang and others: CoSENT: Consistent Sentence Embedding via Similarity Ranking, IEEE/ACM "
         "TASLP 2024",
-        "How hard the order of all pairs of the batch pulls at this one; it is not a mean over anchors, so it grows with "
-        "the batch, and only ratios compare.",
+        "How hard the order of all pairs of the batch pulls at this one; it grows with the batch, so only ratios "
+        "compare.",
         temperature=0.05,
         needs="grades",
         by_anchor=False,

@@ -275,7 +275,7 @@ def moved_weights(examined: Examined, anchor: int, other: int, grid: np.ndarray)
         rows[:, other] = torch.as_tensor(grid)
         masks = (mask[anchor].expand(len(grid), -1) for mask in (P, N))
         return pair_weights(loss, rows, *masks)[:, other].numpy()
-    few, weights = grid[::FEWER], []
+    few, weights, S = grid[::FEWER], [], S.clone()
     for s in few.tolist():
         S[anchor, other] = s
         weights.append(float(pair_weights(loss, S, P, N)[anchor, other]))

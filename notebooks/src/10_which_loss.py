@@ -39,14 +39,13 @@ from labkit.pairs.losses import shapes_table
 from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import anchor_curves, cosines, examine, sentence_batch
 
-for name, loss in LOSSES.items():
-    print(f"{name:16} {loss.formula}")
+Markdown("\n".join(f"- `{name}`: ${loss.latex}$" for name, loss in LOSSES.items()))
 
 # %% [markdown]
 # `locality` and `multi-similarity` are one loss. `simcse` is InfoNCE, on a batch that holds every sentence twice: what is new there is
 # where the positive comes from.
 #
-# ## 1. One anchor, ten names
+# ## 1. One anchor, nine names
 #
 # An anchor has two positives and four negatives, at the similarities that stand above the columns. Each row is a loss with its usual
 # dials, and each number the

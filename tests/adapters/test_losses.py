@@ -15,12 +15,12 @@ from torch import Tensor, nn
 
 from labkit.adapters.losses import SentenceLoss, metric_learning_loss, sentence_transformers_loss
 from labkit.corpora.records import Corpus, Labelled, Pairs, Triplets
-from labkit.pairs.gallery import GALLERY, LOSSES
+from labkit.pairs.losses import LOSSES
 from labkit.sentpwnet.batches import batch_source
 from labkit.sentpwnet.method import PairSettings, PairTask, miner_of
 from tests.tiny_sbert import tiny_sbert
 
-EACH = [loss.name for loss in GALLERY]
+EACH = list(LOSSES)
 Columns = Sequence[Sequence[int]]
 
 
@@ -331,7 +331,7 @@ def test_what_it_says_of_itself(name: str) -> None:
     assert json.loads(json.dumps(config)) == config
     assert config["loss"] == name
     assert config["epsilon"] == PairSettings().epsilon
-    assert {*LOSSES[name].dials} <= {*config}
+    assert {*LOSSES[name].hyperparameters} <= {*config}
     assert loss.citation.startswith(f"@misc{{labkit-{name},")
     assert LOSSES[name].origin in loss.citation
     assert "miner=informative" in repr(loss)
