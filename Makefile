@@ -15,7 +15,8 @@ CORPORA := questions captions articles places relatedness topics
 # scikit-learn's threads wait for one another by spinning; on few cores that costs ten times the work itself
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: help app lab book book-pdf test test-all test-lowest check bench notebooks ablations corpora runs clean
+.PHONY: help app lab book book-pdf docs docs-check test test-all test-weekly test-lowest check bench notebooks ablations \
+	corpora runs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -23,9 +24,11 @@ help:
 	@echo "make lab        open JupyterLab on the notebooks"
 	@echo "make book       build the book, a static site, in $(BOOK); make book-pdf CHAPTER=02 prints a chapter (needs Chromium)"
 	@echo "make test       run the tests of formulas, contracts, pages, commands and notebook checks: minutes"
-	@echo "make test-all   run all tests: browsers, notebooks from a cold start, several processes, published data, too"
+	@echo "make test-all   run these and browsers, notebooks from a cold start, several processes, published data"
+	@echo "make test-weekly  run what is slow and rarely breaks: Ray, otter, long property runs, and make test-lowest"
 	@echo "make test-lowest  make test with the lowest versions that pyproject.toml allows, on Python 3.11: 7 GB in .venv-lowest"
-	@echo "make check      linter, format and types"
+	@echo "make check      linter, format, types, imports, and make docs-check"
+	@echo "make docs       write the tables of stored results into the pages; make docs-check compares them"
 	@echo "make bench      measure speed and memory against named peers"
 	@echo "make notebooks  make the student and solution notebooks from their sources (needs Chromium for the pictures)"
 	@echo "make ablations  measure the tables that the notebooks show"
@@ -53,18 +56,30 @@ book-pdf: book
 	done
 
 test: $(VENV)/.dev
-	$(PYTEST) -m "not whole"
+	$(PYTEST) -m "not whole and not weekly"
 
 test-all: $(VENV)/.dev
-	$(PYTEST)
+	$(PYTEST) -m "not weekly"
+
+# every test with @given has the mark `hypothesis`
+test-weekly: $(VENV)/.dev
+	$(PYTEST) -m "weekly or hypothesis" --hypothesis-profile weekly
+	$(MAKE) test-lowest
 
 test-lowest: $(LOWEST)/.made
 	OMP_NUM_THREADS=1 $(LOWEST)/bin/python .ci/lowest.py
 
-check: $(VENV)/.dev
+check: docs-check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+docs: $(VENV)/.dev
+	$(BIN)/python docs/measured.py
+
+docs-check: $(VENV)/.dev
+	$(BIN)/python docs/measured.py --check
 
 bench: $(VENV)/.bench
 	env -u OMP_WAIT_POLICY $(BIN)/python -m benchmarks
@@ -106,5 +121,5 @@ $(LOWEST)/.made: pyproject.toml .ci/lowest.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and "the lowest versions are tried on Python 3.11: PYTHON=python3.11 make test-lowest")'
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(LOWEST)/bin/python .ci/lowest.py bounds > $(LOWEST)/bounds.txt
-	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(LOWEST)/bounds.txt --editable '.[app,notebooks,book,sbert,mteb,tune,export,ray,faiss,bench,dev]'
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(LOWEST)/bounds.txt --editable '.[app,notebooks,book,bench,sbert,mteb,tune,export,class,ray,faiss,dev]'
 	@touch $@

@@ -19,6 +19,7 @@ import re
 import secrets
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -46,6 +47,7 @@ UPLOAD = "/_stcore/upload_file/"
 HOST = "This app does not answer to the name in this address: use an address that it printed when it was started."
 MISSING = "This is a classroom: open it once by the address with its token, which whoever started the app can give you."
 WRONG = "The token in this address is not that of this classroom: ask whoever started the app for its address."
+NOT_YOURS = "This file belongs to another visitor, or its page is no longer open."
 FULL = "Your files take as much of the app's memory as one visitor may have, {}: forget one, or close the other tabs."
 ALL_FULL = "The files of all visitors take as much of the app's memory as they may, {}: come back when some have left."
 PAGE = """\
@@ -65,8 +67,8 @@ class Guard:
 
     def __init__(self, app: Any, tokens: Mapping[str, str]) -> None:
         self.app, self.tokens = app, tokens
-        self._uploader: dict[str, str] = {}  # session -> visitor
-        self._coming: dict[str, int] = {}  # visitor -> bytes on their way
+        self._uploader: dict[str, str] = {}  # session -> visitor, also when its connection is lost
+        self._coming: Counter[str] = Counter()  # visitor -> bytes on their way
         PRESENT.guarded = True
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -118,8 +120,15 @@ class Guard:
                 await self.app(scope, receive, send)
             finally:
                 PRESENT.left(name)
-        elif scope["method"] == "PUT" and UPLOAD in scope["path"]:
-            await self.take(name, scope, receive, send)
+        elif scope["method"] in ("PUT", "DELETE") and UPLOAD in scope["path"]:
+            session = scope["path"].partition(UPLOAD)[2].split("/")[0]
+            if visitor_of(session) != name:
+                await refuse(scope, receive, send, NOT_YOURS)
+            elif scope["method"] == "PUT":
+                self._uploader[session] = name
+                await self.take(name, scope, receive, send)
+            else:
+                await self.app(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -128,30 +137,32 @@ class Guard:
         most = int(config.get_option("server.maxUploadSize")) * 2**20
         length = HTTPConnection(scope).headers.get("content-length", "")
         size = min(int(length), most) if length.isascii() and length.isdecimal() else most
-        held = self.held(scope["path"].partition(UPLOAD)[2].split("/")[0], name)
-        if held.get(name, 0) + size > UPLOADS:
+        held = self.held()
+        if held[name] + size > UPLOADS:
             await refuse(scope, receive, send, FULL.format(amount(UPLOADS)), HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        elif sum(held.values()) + size > ALL_UPLOADS:
+        elif held.total() + size > ALL_UPLOADS:
             sentence = ALL_FULL.format(amount(ALL_UPLOADS))
             await refuse(scope, receive, send, sentence, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         else:
-            self._coming[name] = self._coming.get(name, 0) + size
+            self._coming[name] += size
             try:
                 await self.app(scope, receive, send)
             finally:
                 self._coming[name] -= size
 
-    def held(self, session: str, name: str) -> dict[str, int]:
-        """The bytes of files that are in memory or on their way, by visitor; this session is this visitor's."""
-        files = get_instance().uploaded_file_mgr.file_storage  # type: ignore[attr-defined]
-        stored = {key: sum(len(file.data) for file in [*each.values()]) for key, each in [*files.items()]}
-        self._uploader = {key: who for key, who in self._uploader.items() if key in stored or self._coming.get(who)}
-        self._uploader.setdefault(session, name)
-        held = {who: size for who, size in self._coming.items() if size}
-        for key, size in stored.items():
-            who = self._uploader.get(key, "")
-            held[who] = held.get(who, 0) + size
+    def held(self) -> Counter[str]:
+        """The bytes of files that are in memory or on their way, by visitor."""
+        held = Counter(self._coming)
+        for session, files in [*get_instance().uploaded_file_mgr.file_storage.items()]:  # type: ignore[attr-defined]
+            held[self._uploader[session]] += sum(len(file.data) for file in [*files.values()])
         return held
+
+
+def visitor_of(session: str) -> str:
+    """The name of the visitor who has this session open; empty where nobody has."""
+    client = get_instance().get_client(session)
+    context = client.client_context if client else None
+    return dict(context.headers).get(NAME, "") if context else ""
 
 
 async def refuse(scope: Any, receive: Any, send: Any, sentence: str, status: int = HTTPStatus.FORBIDDEN) -> None:

@@ -29,6 +29,7 @@ from urllib.parse import urlencode
 import classroom
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
 from labkit.atomic import amount, sentence_of
 from labkit.spreadsheet import spreadsheet
@@ -315,6 +316,7 @@ def address_changed(key: str) -> bool:
     return bool(st.query_params.get_all(key) != st.session_state.get(f"{key}-said", []))
 
 
+GONE = "Your file is no longer in the app's memory. Upload it again."
 PASTED, MOST_PASTED = "pasted.txt", 1_000_000  # the name of what was pasted, and its letters
 
 
@@ -327,10 +329,12 @@ def visitor_file(label: str, key: str, *, paste: str = "", **uploader: Any) -> F
 
     def changed() -> None:
         upload = st.session_state[widget]
-        st.session_state[key] = None if upload is None else File(upload.name, upload.getvalue())
+        st.session_state[key] = File(upload.name, upload.getvalue()) if isinstance(upload, UploadedFile) else None
 
     above = st.sidebar.container()
     here = st.sidebar.file_uploader(label, key=widget, on_change=changed, **uploader)
+    if isinstance(st.session_state[widget], DeletedFile):
+        st.sidebar.error(GONE)
     if paste:
         with st.sidebar.popover(paste, icon=":material/content_paste:", type="tertiary"):
             st.text_area("Lines", key=f"{key}-lines", max_chars=MOST_PASTED, height=130, label_visibility="collapsed")

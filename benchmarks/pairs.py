@@ -13,7 +13,7 @@ A second table is of one step of `labkit train sentpwnet` with as many sentences
 it imports included: the mean encoder, sentences of 12 to 20 words, classes of 80. `large` is what trainings do beyond
 2,048 sentences (no m x m matrix, the encoder run in chunks), `dense` what they do up to there.
 
-A third table is of every loss of the gallery without a miner, on S of a batch of 1,024 and of random data: CPU time
+A third table is of every loss without a miner, on S of a batch of 1,024 and of random data: CPU time
 forward and backward as a ratio to that of the contrastive loss. CoSENT stands there with two grades and with many.
 
     python -m benchmarks.pairs streaming 65536 learned     bytes and CPU seconds of one call

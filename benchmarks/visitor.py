@@ -40,12 +40,14 @@ class Visitor:
     pictures: list[Picture] = field(default_factory=list)
     session: str = ""
     cookie: str = ""  # of a classroom, as `name=value`
+    resume: str = ""  # a session to ask for, as a browser does whose connection was lost
 
     async def __aenter__(self) -> Self:
         url = self.address.replace("http", "ws", 1) + "/_stcore/stream"
         cookie: Any = {"additional_headers": {"Cookie": self.cookie}} if self.cookie else {}
+        protocols: Any = ["streamlit", *(["no-xsrf-token", self.resume] if self.resume else [])]
         self._socket = await websockets.connect(
-            url, subprotocols=["streamlit"], max_size=None, ping_interval=None, **cookie
+            url, subprotocols=protocols, max_size=None, ping_interval=None, **cookie
         )
         self._states: dict[str, WidgetState] = {}
         return self

@@ -13,14 +13,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from labkit import moved
-
 if TYPE_CHECKING:
     from labkit.methods import METHODS
 
 __all__ = ["METHODS", "__version__"]
 __version__ = "0.1.0"
-moved.remember()
 
 
 def __getattr__(name: str) -> Any:

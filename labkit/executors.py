@@ -32,6 +32,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 AHEAD = 4  # tasks under way for each worker
+PER_CORE = 4  # processes; more than this only wait for one another and fill the memory
 RETRIES = 8  # times that Ray does a task again whose machine is gone
 LOOPBACK = ("127.", "localhost:")
 FORMS = "local, local:N, ray or ray:HOST:PORT"
@@ -49,11 +50,23 @@ class Executor(Protocol):
 def executor_of(name: str) -> Executor:
     """The executor of that name."""
     kind, _, rest = name.partition(":")
-    if kind == "local" and (not rest or (rest.isdigit() and int(rest) > 0)):
-        return Local(int(rest) if rest else os.cpu_count() or 1)
+    if kind == "local" and (not rest or (rest.isdecimal() and int(rest) > 0)):
+        count = int(rest) if rest else os.cpu_count() or 1
+        check_processes("executor", count)
+        return Local(count)
     if kind == "ray":
         return Ray(rest)
     raise ValueError(f"executor is {name!r}, expected {FORMS}; local takes a process for each core")
+
+
+def check_processes(argument: str, count: int) -> None:
+    """Raise a ValueError unless `count` is between one and four processes per core; call it before starting any."""
+    cores = os.cpu_count() or 1
+    if not 1 <= count <= PER_CORE * cores:
+        raise ValueError(
+            f"{argument} asks for {count} processes, expected 1 to {PER_CORE * cores}: this machine has {cores} "
+            f"core{'s' * (cores > 1)}, and labkit starts at most {PER_CORE} processes per core. Ask for fewer."
+        )
 
 
 # --- processes of this machine -----------------------------------------------------------------------------------
@@ -63,8 +76,7 @@ class Local:
     """Processes of this machine; one worker is this process itself."""
 
     def __init__(self, workers: int) -> None:
-        if workers < 1:
-            raise ValueError(f"workers is {workers}, expected at least 1; leave it out for one for each core")
+        check_processes("workers", workers)
         self.workers = workers
 
     def map(self, call: Callable[[T], R], tasks: Iterable[T], *, ordered: bool = True) -> Iterator[R]:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["METHODS", "Entry", "History", "Method", "load"]
 
-__path__: list[str] = []  # so that paths below this one, as they were, can be found by `labkit.moved`
-
 
 @dataclass(frozen=True)
 class Entry:

@@ -6,19 +6,26 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from labkit.corpora.table import Embedded
+from labkit.corpora.table import CORPORA, EMBEDDED
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
-# No example fails by the clock: the machine may be busy.
-settings.register_profile("without a clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("without a clock")
+# No example fails by the clock: the machine may be busy. `ci` tries the same examples in every run; `make test-weekly`
+# chooses `weekly` with --hypothesis-profile.
+settings.register_profile(
+    "ci", max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "weekly", max_examples=200, deadline=None, derandomize=False, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("ci")
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # begun by a script in the background: nobody would hear Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -37,7 +44,8 @@ def published_data() -> Path:
 def corpora_are_read_once() -> Iterator[None]:
     """An embedded corpus never changes, and a hundred tests take theirs from one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Embedded, "load", cache(Embedded.load))
+        for name in EMBEDDED:
+            patch.setitem(CORPORA, name, replace(CORPORA[name], load=cache(CORPORA[name].load)))
         yield
 
 

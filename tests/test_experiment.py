@@ -25,7 +25,7 @@ ONE = Experiment("tfidf", PAIRS, {"longest": 2}, 3)
         (".csv", "film-corpus-seed0"),
     ],
 )
-def test_its_run_is_called_by_method_corpus_and_seed(corpus: str, name: str) -> None:
+def test_a_run_is_named_by_method_corpus_and_seed(corpus: str, name: str) -> None:
     assert Experiment("film", corpus).name == name
     assert Experiment("film", corpus).folder == Path("runs", name)
 
@@ -58,13 +58,13 @@ def test_the_version_of_what_a_method_stands_on_is_in_its_key(monkeypatch: pytes
     assert on_counts.key != before[1]
 
 
-def test_its_method_has_learned() -> None:
+def test_fit_gives_the_fitted_method() -> None:
     method = METHODS["tfidf"](longest=2)
     method.fit(PAIRS, seed=3)
-    rows = [each.encode(["one two three"]).toarray() for each in (ONE.fit(), method)]  # type: ignore[union-attr]
+    rows = [each.encode(["one two three"]).toarray() for each in (ONE.fit(), method)]
     assert np.array_equal(*rows)
     assert ONE.fit().origin == method.origin
 
 
-def test_a_digest_does_not_hang_on_the_order_of_names() -> None:
+def test_a_digest_does_not_depend_on_the_order_of_names() -> None:
     assert digest({"a": 1, "b": "é"}) == digest({"b": "é", "a": 1}) != digest({"a": 1, "b": "e"})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from scipy import sparse
 from torch import nn
 
 from labkit.corpora import from_pairs, load
-from labkit.explanation import LEFT_OUT, REST, WAYS, Contrast, Explanation, Parts, contrast_text, left_out, lost, merged
+from labkit.explanation import LEFT_OUT, REST, Contrast, Explanation, Parts, contrast_text, lost, merged
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.text import Vocabulary
@@ -27,11 +26,11 @@ FAR = "What is the best soup for a cold day?"
 # --- by hand -----------------------------------------------------------------------------------------------------
 
 
-def explained(**more: Any) -> Explanation:
+def explained() -> Explanation:
     """(1, 0) + (0, 2) against (2, 0) + (0, 0) and a rest of (1, 1)."""
     a = Parts.of_sum(("red", "car"), [[1.0, 0], [0, 2]])
     b = Parts.of_sum(("red", "it"), [[2.0, 0], [0, 0]], np.array([1.0, 1.0]))
-    return Explanation.of_parts(("red car", "red it"), "exact", a, b, **more)
+    return Explanation.of_parts(("red car", "red it"), "exact", a, b)
 
 
 def test_the_parts_by_hand() -> None:
@@ -55,16 +54,10 @@ def test_sparse_rows_give_the_same() -> None:
     assert one == other
 
 
-def test_what_is_unknown_on_either_side_is_said_once() -> None:
-    a, b = (Parts.of_sum(("u",), [[1.0]], unknown=names) for names in (("x", "y"), ("y", "z")))
-    assert Explanation.of_parts(("u x y", "y z u"), "exact", a, b).unknown == ("x", "y", "z")
-
-
 def test_a_gap_is_what_the_parts_leave_out() -> None:
     a = Parts(("u",), np.array([[1.0, 0]]), np.zeros(2), np.array([1.0, 1.0]))
     found = Explanation.of_parts(("a", "b"), "integrated", a, a)
     assert (found.similarity, found.gap) == (pytest.approx(1), pytest.approx(0.5))
-    assert "but for the gap, which is +0.5000" in str(found)
 
 
 def test_units_are_summed_to_words_and_marks_go_to_the_rest() -> None:
@@ -82,22 +75,15 @@ def test_a_linear_map_keeps_the_sum() -> None:
     np.testing.assert_allclose(moved.rows.sum(axis=0) + moved.rest, moved.vector)
 
 
-def test_what_is_said() -> None:
-    found = replace(explained(rows=((1, 0.5), (0, 0.2)), shared=0.1), unknown=("zyx",))
-    text = str(found)
-    for said in ("similarity +0.707", WAYS["exact"], "never met in training, which say nothing: zyx", "by row of L"):
-        assert said in text
-    assert "red ~ (rest)" in text
-    assert found.largest(1) == "the largest parts are red with red +0.28"
-    assert found.largest(2) == "the largest parts are red with red +0.28, red with it +0.00"  # what is no word is none
+def test_a_record_and_a_table_of_the_parts() -> None:
+    found = replace(explained(), unknown=("zyx",))
+    assert "zyx" in str(found)
     lines = [line for line in found.table() if line["kind"] == "pair of words"]
     assert sum(float(line["part"]) for line in lines) == pytest.approx(found.similarity)
     record = json.loads(json.dumps(found.record()))
     assert record["words_a"][0] == ["red", pytest.approx(1.5 / np.sqrt(50))]
     nothing = Explanation.of_parts(("", "b"), "exact", Parts.of_sum((), np.zeros((0, 2))), explained_side())
     assert nothing.similarity == 0
-    assert "0 by definition" in str(nothing)
-    assert nothing.largest() == "no word of one of them is known"
 
 
 def explained_side() -> Parts:
@@ -109,8 +95,8 @@ def explained_side() -> Parts:
 
 @pytest.fixture(scope="module")
 def bag() -> Method:
-    method = METHODS["bag"](epochs=2, dimension=24)
-    method.fit(load("questions"))
+    method = METHODS["bag"](epochs=1, dimension=24)
+    method.fit(load("questions").take(range(600)))
     return method
 
 
@@ -133,17 +119,8 @@ def test_a_contrast_adds_up_on_either_side(kind: str, request: pytest.FixtureReq
     assert found.difference == pytest.approx(wanted, abs=1e-5)
     assert sum(part for _, part in found.words_a) == pytest.approx(wanted, abs=1e-5)
     assert sum(part for _, part in (*found.words_b, *found.words_c)) == pytest.approx(wanted, abs=1e-5)
-    text = contrast_text(found, top=2)
-    assert f"nearer is {'b' if wanted > 0 else 'c'}" in text
-    assert "words of c, by what they do against b" in text
+    assert sentences[0] in contrast_text(found, top=2)
     assert json.loads(json.dumps(found.record()))["difference"] == found.difference
-
-
-def test_a_contrast_with_a_sentence_of_which_nothing_is_known(unfamiliar: Method) -> None:
-    found = unfamiliar.contrast("a red car", "a red dog", "zyx")
-    assert found.far.similarity == 0
-    assert sum(part for _, part in found.words_a) == pytest.approx(found.near.similarity, abs=1e-6)
-    assert "nothing can be compared" in str(found)
 
 
 def test_a_contrast_by_a_word_left_out_is_what_it_does_for_one_less_the_other(bag: Method) -> None:
@@ -171,40 +148,6 @@ def test_what_is_lost_adds_up_to_what_is_missing(kind: str, request: pytest.Fixt
     )
 
 
-def test_what_is_lost_by_a_word_left_out(bag: Method) -> None:
-    one, _ = lost(bag, *PAIR, way=LEFT_OUT)
-    without = "How do I my bike?"
-    s, gained = (float(bag.similarity([text], [PAIR[1]])[0, 0]) for text in (PAIR[0], without))
-    assert dict(one)["mend"] == pytest.approx(gained - s, abs=1e-6)
-
-
-def test_what_is_lost_takes_as_many_steps_as_are_asked_for() -> None:
-    method = METHODS["sentpwnet"](encoder="lstm", epochs=0, size=12, dimension=8)
-    method.fit(load("questions"))
-    for steps in (1, 20):
-        one, _ = lost(method, *PAIR, way="integrated", steps=steps)
-        own = (method.explain(PAIR[0], text, way="integrated", steps=steps).own_a for text in PAIR)
-        assert [part for _, part in one] == pytest.approx([u - v for u, v in zip(*own, strict=True)], abs=1e-9)
-    assert lost(method, *PAIR, way="integrated", steps=1) != lost(method, *PAIR, way="integrated", steps=20)
-
-
-def test_what_is_left_is_a_sentence_with_single_spaces() -> None:
-    class Heard:
-        """Keeps what it is asked."""
-
-        def encode(self, texts: list[str]) -> np.ndarray:
-            self.texts = texts
-            return np.ones((len(texts), 1))
-
-        def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-            return a @ b.T
-
-    heard = Heard()
-    assert left_out(heard, "Mend MY  bike, now", "So what?").names_a == ("mend", "my", "bike", "now")  # type: ignore[arg-type]
-    assert heard.texts == ["Mend MY  bike, now", "So what?", "MY bike, now", "Mend bike, now", "Mend MY , now",
-                           "Mend MY bike,", "what?", "So ?"]  # fmt: skip
-
-
 # --- the parts of networks ---------------------------------------------------------------------------------------
 
 
@@ -220,14 +163,14 @@ def test_integrated_jacobians_of_a_product_by_hand() -> None:
     assert (start.tolist(), end.tolist()) == ([0, 0], [12, 5])
 
 
-@pytest.mark.parametrize("name", ["cnn", "lstm", "bilstm"])
+@pytest.mark.parametrize("name", ["cnn", "bilstm"])
 def test_integrated_jacobians_against_a_plain_sum_of_autograds(name: str) -> None:
     torch.manual_seed(0)
     body = ENCODERS[name](6, 4).double()
     x = torch.randn(1, 5, 6, dtype=torch.float64)
     f = body_of_one_length(body)
     rows, start, end = integrated(f, torch.zeros_like(x), in_turn(x), 60)
-    wanted, count = torch.zeros(5, 4, dtype=torch.float64), 400
+    wanted, count = torch.zeros(5, 4, dtype=torch.float64), 120
     for number in range(count):
         at = (number + 0.5) / count * x
         J = torch.autograd.functional.jacobian(lambda at: f(at)[0], at)[:, 0]  # (4, 5, 6)
@@ -260,28 +203,14 @@ def test_words_have_the_sum_of_what_they_consist_of(unit: str) -> None:
 
 def test_attention_is_shown_beside_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     method = METHODS["sentpwnet"](encoder="bilstm", epochs=0, size=12, dimension=8)
-    method.fit(load("questions"))
+    method.fit(load("questions").take(range(300)))
     found = method.explain(*PAIR, way="attention")
     assert sum(found.weights_a) == pytest.approx(1, abs=1e-6)
     assert found.weights_b == method.explain(PAIR[1], PAIR[0], way="attention").weights_a != found.weights_a
-    assert "attention to the words of a" in str(found)
     body = method.network.body
     assert isinstance(body, nn.Module)
     monkeypatch.setattr(body, "attention", lambda states, lengths: torch.ones(states.shape[:2]) / states.shape[1])
     assert set(np.round(method.explain(*PAIR, way="attention").weights_a, 6)) == {round(1 / 6, 6)}
-
-
-def test_jacobians_leave_tf32_alone_of_which_torch_warns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Torch says once a process, on standard error, that its TF32 is for other processors."""
-
-    def refused(*given: object) -> None:
-        raise AssertionError("TF32 was set")
-
-    monkeypatch.setattr(torch._C, "_set_onednn_allow_tf32", refused)
-    before = torch.backends.mkldnn.enabled
-    rows, start, end = integrated(lambda x: x**2, torch.zeros(1, 3), torch.ones(1, 3), 4)
-    assert rows[0].tolist() == pytest.approx((end - start).tolist(), abs=0.02)
-    assert torch.backends.mkldnn.enabled == before
 
 
 def test_neighbours_explain_a_vector_made_of_them() -> None:
@@ -293,6 +222,3 @@ def test_neighbours_explain_a_vector_made_of_them() -> None:
     assert dict(zip(found.names_a, found.weights_a, strict=False)) == weights
     train = corpus.part("train").sentences()[0]
     assert REST in method.explain(train, PAIR[0]).names_a  # what its own eigenvector adds to its neighbours
-    assert "which neighbours of a meet which of b" in str(found)
-    shared = method.explain(PAIR[0], PAIR[0])
-    assert f"  {found.names_a[0]}" in str(shared).split("neighbours that they share")[1]

@@ -60,7 +60,7 @@ def sentence_transformers_loss(
     top: float = 1.0,
     **dials: float,
 ) -> SentenceLoss:
-    """Give a loss of the gallery as sentence-transformers wants it; `dials` are those of the loss and of the miner.
+    """Return a pair loss as sentence-transformers expects it; `dials` are those of the loss and of the miner.
 
     `labelled`, `in_batch` and `top`, the grade of two sentences that mean the same, say how columns become pairs.
     """

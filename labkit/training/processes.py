@@ -19,6 +19,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import torch
@@ -100,7 +101,8 @@ def launched(count: int, words: Sequence[str]) -> int:
 
     logging.disable(logging.ERROR)  # of the launcher: labkit's processes speak for themselves
     try:
-        run(parse_args(["--standalone", f"--nproc-per-node={count}", "-m", "labkit", *words]))
+        with TemporaryDirectory(prefix="labkit-processes-") as logs:  # without one, the launcher leaves its own behind
+            run(parse_args(["--standalone", f"--nproc-per-node={count}", f"--log-dir={logs}", "-m", "labkit", *words]))
     except SignalException as asked:
         return 128 + asked.sigval
     except ChildFailedError as failed:

@@ -105,8 +105,6 @@ show(
 #
 # **Predict 00.a.** Twelve topics are shown. By chance about one in twelve would be right. What share do you expect here? A
 # number from 0 to 1.
-#
-# <!-- from: given: twelve topics are shown -->
 
 # %%
 guess = 0.6  #!

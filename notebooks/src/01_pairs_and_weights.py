@@ -209,8 +209,6 @@ explore(
 # Move the negative below the margin, 0.5: nothing pushes it any more. Move the positive to $-1$: its weight is still 1, and yet
 # it does not move, for on the far side of the sphere there is no way that is shorter than another.
 #
-# <!-- from: given: the margin of the picture -->
-#
 # ## 3. The soft-margin triplet loss, and a slip
 #
 # It looks at triplets: an anchor, one of its positives $p$, one of its negatives $n$. The anchor's term (eq. 4) is
@@ -335,8 +333,6 @@ print("largest difference:", (mine - automatic * N).abs().max().item())
 #
 # A pair that is alone with its anchor (a triplet needs one more pair, which stands at similarity 0.5). Above is what the pair costs,
 # below how steep that is: the weight. The three losses seem to differ little above, and much below.
-#
-# <!-- from: given: where the other pair stands -->
 
 # %%
 def losses_at(s, beta, base):
@@ -378,8 +374,6 @@ explore(
 #
 # **Predict 01.c.** An anchor has one negative, at similarity 0.6. Now ten more negatives appear, all at 0.6 as well. The
 # weight of the first: does it go `"up"`, `"down"`, or `"stay"`?
-#
-# <!-- from: 2 given: where the exercise puts the negatives -->
 
 # %%
 guess = "down"  #!
@@ -493,8 +487,6 @@ explore(
 #
 # **Exercise 01.7, a small experiment.** One anchor has six negatives at the similarities given here.
 # Find the $\beta$, to within 5 %, at which the nearest of them has *half* of the weight of all six. Any way of finding it is good.
-#
-# <!-- from: given: what the exercise allows -->
 
 # %%
 similarities = torch.tensor([0.62, 0.58, 0.55, 0.31, 0.12, -0.20], dtype=torch.float64)
@@ -546,8 +538,6 @@ explore(
 # %% [markdown]
 # Section 3.3 says that leaving pairs out "can save up to 50% computation based on our experiments". How much is kept depends on
 # the vectors, so measure it: first with vectors that know nothing of the topics, then with vectors that were given the answer, more and more of it.
-#
-# <!-- from: given: the paper's words -->
 
 # %%
 truth = torch.nn.functional.one_hot(labels).double()
@@ -574,13 +564,6 @@ for share in (0.0, 0.05, 0.1, 0.2, 0.4):
 # measures it. There $\lambda = 0.9$, $\beta = 20$ and $\varepsilon = 0.3$ were chosen on dev. With the values usual for the
 # loss, $\lambda = 0.5$, $\beta = 50$, $\varepsilon = 0.1$, it is behind the triplet network; and tuned by as many trials as
 # the others, it has no lead.
-#
-# <!-- from:
-# 4 given: settings
-# holds: [sentpwnet-fair | triplet network, as it started | auc] leads [sentpwnet-fair | SentPWNet, as it started | auc]
-# holds: [sentpwnet-fair | SentPWNet, tuned | auc] ties [sentpwnet-fair | Siamese network, tuned | auc]
-# holds: [sentpwnet-fair | SentPWNet, tuned | auc] ties [sentpwnet-fair | triplet network, tuned | auc]
-# -->
 
 # ## Further reading
 #

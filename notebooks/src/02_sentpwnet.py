@@ -220,8 +220,6 @@ answer("02.10", encoded)
 # of all its cosines, `locality(S, P, N, alpha=..., beta=..., base=...)` with $\alpha = 2$, $\beta = 20$ and
 # $\lambda = 0.9$ (or the one that you wrote in notebook 1); ask for the gradients; let the optimiser move the
 # parameters. Give the loss back as a plain number.
-#
-# <!-- from: given: a setting -->
 
 # %%
 def step(net, optimiser, batch):
@@ -261,8 +259,6 @@ answer("02.12", train)
 # That is all a training is. Run it, with three seeds and as many epochs as the package's networks below (half a
 # minute, on two slow cores). The AUC says how well cosines tell duplicates from other pairs: it is the chance that a
 # duplicate pair, drawn at random, has a larger cosine than a pair that is none. 0.5 is guessing.
-#
-# <!-- from: given: chance -->
 
 # %%
 def auc(net, split):
@@ -323,15 +319,6 @@ pd.DataFrame(
 # words, each with a share of its own; it learns from all pairs and without dropout. Which of these does it? You have
 # a loop now: change one thing, and train three seeds again. (Try it without the filters: put zeros in the place of
 # `strongest`.)
-#
-# <!-- from:
-# [02 | yours, trained] - [02 | yours, untrained]
-# holds: abs([02 | yours, untrained] - [sentpwnet-encoders | mean of word vectors, untrained | auc]) < 0.02
-# holds: [02 | yours, trained] - [sentpwnet-encoders | CNN | auc] > [02 | yours, trained | 2]
-# holds: [02 | yours, trained] - [sentpwnet-encoders | CNN | auc] > [sentpwnet-encoders | CNN | auc | spread]
-# holds: [02 | yours, trained] - [sentpwnet-encoders | BiLSTM with attention | auc] > [02 | yours, trained | 2]
-# holds: [02 | yours, trained] - [sentpwnet-encoders | BiLSTM with attention | auc] > [sentpwnet-encoders | BiLSTM with attention | auc | spread]
-# -->
 
 # %% [markdown]
 # ## 3. The three of the paper
@@ -341,8 +328,6 @@ pd.DataFrame(
 #
 # **Predict 02.a.** All three are trained on the same 3,447 pairs, in the same batches, with the locality loss and the
 # keep rule. Which one has the largest AUC: `"CNN"`, `"LSTM"` or `"BiLSTM with attention"`?
-#
-# <!-- from: [02 | {'train':] -->
 
 # %%
 guess = "BiLSTM with attention"  #!
@@ -392,16 +377,6 @@ recall("02.a", " or ".join(name for name in three if leader(three[best], three[n
 # it to the best network two hundredths. Most of what is learned here is learned in the word vectors and one linear
 # map.
 #
-# <!-- from:
-# [sentpwnet-encoders | BiLSTM with attention | auc]
-# [sentpwnet-encoders | mean and a linear map | auc]
-# [sentpwnet-encoders | mean and a linear map | auc] - [sentpwnet-encoders | mean of word vectors, untrained | auc]
-# [sentpwnet-encoders | BiLSTM with attention | auc] - [sentpwnet-encoders | mean and a linear map | auc]
-# holds: [sentpwnet-encoders | BiLSTM with attention | auc] leads [sentpwnet-encoders | CNN | auc]
-# holds: [sentpwnet-encoders | BiLSTM with attention | auc] leads [sentpwnet-encoders | LSTM | auc]
-# holds: [sentpwnet-encoders | mean and a linear map | auc] ties [sentpwnet-encoders | CNN | auc]
-# -->
-#
 # **Exercise 02.3.** When may one say that a method *leads*? The rule of this lab: if the means differ by more than
 # the larger of the two spreads. Else it is a **tie**, whatever the third digit says. Of a few seeds, the standard
 # deviation divides by $n - 1$.
@@ -430,8 +405,6 @@ for one, other in (
 # The keep rule (eq. 11 and 12) leaves out pairs that are in order already. $\varepsilon$ is its slack; here it is
 # 0.3, the paper usually has 0.1 (section 3.3).
 #
-# <!-- from: 2 given: settings -->
-#
 # **Predict 02.b.** Which share of the negative pairs is still kept in the last epoch of the CNN's training? A number
 # between 0 and 1.
 
@@ -456,15 +429,11 @@ recall("02.b", cnn.history.column("kept_negatives")[-1])
 # Of the held-out negatives far more are kept at the end than in training: the number under your prediction is of the
 # training batches, which the network has seen six times, and there it is 3 %.
 #
-# <!-- from: 100 * [02 | 02.b: you predicted | 2] -->
-#
 # So in training nearly all negatives are left out. The keep rule "can save up to 50% computation" (section 3.3), and
 # here it leaves out far more than half. What does that save? Every
 # similarity must be computed *before* one can say which to leave out, and the network has read every sentence by
 # then. The loss of a batch is a sum over a small matrix; the reading is what takes the time. Measure both, on one
 # batch:
-#
-# <!-- from: given: the paper's words -->
 
 # %%
 batch = sentence_batch(questions, size=128, seed=0)
@@ -533,22 +502,6 @@ pd.DataFrame(parts.rows(("auc", "accuracy", "f1"))).set_index("variant")
 # - **The hardest pairs.** They lift the contrastive loss by six hundredths and the soft triplet by five hundredths, and
 #   both then *tie* with locality. Under locality they change nothing.
 #
-# <!-- from:
-# [sentpwnet-parts | locality, all pairs | auc]
-# [sentpwnet-parts | soft triplet, all pairs | auc]
-# [sentpwnet-parts | contrastive, all pairs | auc]
-# [sentpwnet-parts | locality, all pairs | auc] - [sentpwnet-parts | soft triplet, all pairs | auc]
-# [sentpwnet-parts | contrastive, informative | auc] - [sentpwnet-parts | contrastive, all pairs | auc]
-# [sentpwnet-parts | contrastive, hardest | auc] - [sentpwnet-parts | contrastive, all pairs | auc]
-# [sentpwnet-parts | soft triplet, hardest | auc] - [sentpwnet-parts | soft triplet, all pairs | auc]
-# holds: [sentpwnet-parts | locality, informative | auc] ties [sentpwnet-parts | locality, all pairs | auc]
-# holds: [sentpwnet-parts | contrastive, informative | auc] leads [sentpwnet-parts | contrastive, all pairs | auc]
-# holds: [sentpwnet-parts | soft triplet, informative | auc] ties [sentpwnet-parts | soft triplet, all pairs | auc]
-# holds: [sentpwnet-parts | contrastive, hardest | auc] ties [sentpwnet-parts | locality, all pairs | auc]
-# holds: [sentpwnet-parts | soft triplet, hardest | auc] ties [sentpwnet-parts | locality, all pairs | auc]
-# holds: [sentpwnet-parts | locality, hardest | auc] ties [sentpwnet-parts | locality, all pairs | auc]
-# -->
-#
 # So weighting and mining are two ways to do one thing: to listen to the pairs that are not yet in order. The
 # hardest-pair miner does it all or nothing, the locality loss by degrees. Who has done one of them gains nothing by
 # the other, here.
@@ -561,15 +514,8 @@ pd.DataFrame(parts.rows(("auc", "accuracy", "f1"))).set_index("variant")
 # $\beta$ are (put $S_{ij} = \lambda$ into eq. 9 and 10, with one pair in the sums). So it says from where on a
 # negative counts, as the margin does for the contrastive loss.
 #
-# <!-- from:
-# [sentpwnet-parts | locality, all pairs | auc] - [sentpwnet-parts | soft triplet, all pairs | auc]
-# 3 given: settings
-# -->
-#
 # **Predict 02.d.** Five networks are trained with $\lambda$ = 0, 0.3, 0.5, 0.7 and 0.9, all else alike. Which has the
 # largest AUC?
-#
-# <!-- from: 4 given: settings that are tried -->
 
 # %%
 guess = 0.5  #!
@@ -594,13 +540,6 @@ recall("02.d", float(largest.removeprefix("λ = ")))
 # That is no even race. As the multi-similarity loss with its miner, which it is (notebook 1), it usually has
 # $\lambda = 0.5$, $\beta = 50$, $\varepsilon = 0.1$. This is the table if everybody starts where everybody
 # started:
-#
-# <!-- from:
-# [sentpwnet-base | λ = 0.9 | auc] - [sentpwnet-base | λ = 0 | auc]
-# 2 given: settings
-# holds: [sentpwnet-base | λ = 0 | auc] < [sentpwnet-base | λ = 0.3 | auc] < [sentpwnet-base | λ = 0.5 | auc] < [sentpwnet-base | λ = 0.7 | auc] < [sentpwnet-base | λ = 0.9 | auc]
-# holds: [sentpwnet-base | λ = 0.9 | auc] - [sentpwnet-base | λ = 0 | auc] > [sentpwnet-parts | locality, all pairs | auc] - [sentpwnet-parts | contrastive, all pairs | auc]
-# -->
 
 # %%
 race = kept("sentpwnet-fair")
@@ -624,10 +563,6 @@ pd.DataFrame(table(*(f"{name}, as it started" for name in networks))).set_index(
 # %% [markdown]
 # With the usual values SentPWNet is behind the triplet network. So first guesses decide who leads; which table would
 # tell whose *idea* is better?
-#
-# <!-- from:
-# holds: [sentpwnet-fair | triplet network, as it started | auc] leads [sentpwnet-fair | SentPWNet, as it started | auc]
-# -->
 #
 # **Exercise 02.13.** A table is fair if its rows have the same encoder, the same seeds and the same number of trials,
 # at least one, all of them chosen on dev. Say it of a list of such rows. (Values and figures may differ, of course.)
@@ -733,8 +668,6 @@ recall("02.g", " or ".join(name.removesuffix(", tuned") for name in level))
 # %% [markdown]
 # What became of the lead? Each line is SentPWNet's AUC less the other's, with its 95 % interval: how far from it other
 # seeds might have come (Student's, of five).
-#
-# <!-- from: given: the level of an interval -->
 
 # %%
 for other in ("Siamese network", "triplet network", "bag of word pieces"):
@@ -755,15 +688,6 @@ chosen.map(lambda value: "" if pd.isna(value) else value).astype(object)
 # them take larger steps (the learning rate was 0.003), a dial that belongs to no loss. And the bag is two hundredths ahead
 # of the best network. (What is still not even: SentPWNet has more dials for as many trials. And seeds are not all: another
 # draw of test pairs would widen each interval.)
-#
-# <!-- from:
-# [sentpwnet-fair | SentPWNet, tuned | auc] - [sentpwnet-fair | Siamese network, as it started | auc]
-# given: a setting
-# [sentpwnet-fair | bag of word pieces, tuned | auc] - [sentpwnet-fair | SentPWNet, tuned | auc]
-# holds: [sentpwnet-fair | bag of word pieces, tuned | auc] leads [sentpwnet-fair | SentPWNet, tuned | auc]
-# holds: [02 | tuned against Siamese network, tuned | 2] < 0 < [02 | tuned against Siamese network, tuned | 3]
-# holds: [02 | tuned against triplet network, tuned | 2] < 0 < [02 | tuned against triplet network, tuned | 3]
-# -->
 #
 # A warning about this page: the staircase and the tables are of *test*. They say what a dial does. Whoever *chose* a
 # value by them would do with dials what section 6 does with thresholds.
@@ -835,11 +759,6 @@ for count in (25, 50, 100, 200, 400):
 # **Exercise 02.6, a small experiment.** Take the network away. A score is drawn at random, the labels of 50 pairs are
 # 0 and 1, half of each: nothing can be known, and the honest accuracy is 0.5. Search the threshold on these same 50
 # pairs. Which accuracy does one report, on average over some hundreds of draws? (Within 0.01.)
-#
-# <!-- from:
-# given: chance
-# given: what the exercise allows
-# -->
 
 # %%
 random, labels = np.random.default_rng(0), np.arange(50) % 2
@@ -852,8 +771,6 @@ answer("02.6", reported)
 # test pairs (section 4.2.1) and MRPC's 1,725 are many. So even if table 2 was made by Algorithm 1 as it is printed,
 # that was cheap. A threshold from the training pairs, as section 4.2.1 has it for MRPC, is another matter: it leaks
 # nothing, but the network has learned from these pairs, and their cosines may lie elsewhere than those of new ones.
-#
-# <!-- from: 2 given: sizes of published test sets -->
 #
 # ## 7. A code whose beginnings are no cells
 #
@@ -891,8 +808,6 @@ answer("02.7", parent)
 # %% [markdown]
 # **Predict 02.f.** Two records lie 3 m apart, as when two people stand at one door. Of 1,000 such couples, how many
 # of the 19 leading digits does the couple share that shares *fewest*?
-#
-# <!-- from: given: what the next cell draws -->
 
 # %%
 guess = 15  #!
@@ -951,22 +866,10 @@ pd.DataFrame(kept("sentpwnet-places").rows(("hit@1", "hit@3", "hit@10"))).set_in
 # 0.039 with a spread of 0.022. The soft triplet is behind. (As in section 4, margin and temperature are as they started:
 # a lead of one side's dials.)
 #
-# <!-- from:
-# [sentpwnet-places | contrastive | hit@1 | spread]
-# [sentpwnet-places | locality | hit@3] - [sentpwnet-places | contrastive | hit@3]
-# [sentpwnet-places | locality | hit@3 | spread]
-# holds: [sentpwnet-places | locality | hit@1] ties [sentpwnet-places | contrastive | hit@1]
-# holds: [sentpwnet-places | locality | hit@3] leads [sentpwnet-places | contrastive | hit@3]
-# holds: [sentpwnet-places | contrastive | hit@3] leads [sentpwnet-places | soft triplet | hit@3]
-# holds: [sentpwnet-places | locality | hit@1 | spread] > 0.02
-# -->
-#
 # Figure 2 of the paper shows records of five places as points, and gives one number for how well they are parted:
 # *inter / intra*, how far the centre of a place is from the nearest other centre, over how far records are from their
 # own. Section 4.4 calls the picture a PCA, the caption a t-SNE, and neither says whether the number, 2.99, is of the
 # vectors or of the picture. That matters. Here are the records of the first five places of the test split:
-#
-# <!-- from: [sentpwnet/figure-2 | BiLSTM + SentPWNet | inter/intra of the vectors | paper] -->
 
 # %%
 first = list(dict.fromkeys(record.labels))[:5]
@@ -988,13 +891,6 @@ show(
 # against 2.99. The corpus makes its places by fives that are easily mistaken: a shop, its neighbour in the same
 # building, its branch, its namesake in the next town, and one of nearly the same name; and the network of section 4.4
 # was trained for 100 epochs.)
-#
-# <!-- from:
-# [02 | inter / intra of the vectors:]
-# [02 | inter / intra of the picture:]
-# given: sizes
-# [sentpwnet/figure-2 | BiLSTM + SentPWNet | inter/intra of the vectors | paper]
-# -->
 #
 # ## 9. One vector each, or both together?
 #
@@ -1048,8 +944,6 @@ print(f"a million sentences, at the same pace: {slow / count * 1000:.0f} s a que
 # the lines), and `--set encoder=transformer` trains the last layers of such a model inside the lab. Notebook 11 takes
 # that up: what it brings over starting from nothing, with how many labels, and what is forgotten on the way. Its table
 # has MiniLM as it comes, and with its last layer trained on a quarter of these pairs:
-#
-# <!-- from: given: a share -->
 
 # %%
 pretrained = kept("start-forgetting")
@@ -1074,13 +968,6 @@ for name in ("MiniLM and a map, no labels", "MiniLM, its last layer, 1/4"):
 # | a geohash? | no: the decimal number of an S2 cell of level 18, whose leading digits are no larger cells |
 # | a fair race? | the same encoder, seeds and number of trials, chosen on dev. A bag of word pieces wins it |
 # | cross-encoder? | its time grows with the number of sentences; at this size it is no better either |
-#
-# <!-- from:
-# [sentpwnet-parts | locality, all pairs | auc] - [sentpwnet-parts | soft triplet, all pairs | auc]
-# [sentpwnet-base | λ = 0.9 | auc] - [sentpwnet-base | λ = 0 | auc]
-# [02 | 02.e: you predicted | 2]
-# [02 | 50 test pairs: the leak is worth]
-# -->
 #
 # All of it was measured on sentences that a program has made, at a size that a laptop trains in seconds. What people
 # wrote, at larger sizes, is measured by `labkit reproduce` (its figures are in `docs/RESULTS.md`): read that before you
@@ -1124,11 +1011,6 @@ for name in ("MiniLM and a map, no labels", "MiniLM, its last layer, 1/4"):
 # Under the contrastive loss all pairs that count weigh 1, whether nearly in order or hopelessly out of it, and there a
 # miner is the only one who chooses. Under the locality loss a negative that is in order has next to no weight
 # already. Taking it out removes what was not there.
-#
-# <!-- from:
-# holds: [sentpwnet-parts | contrastive, hardest | auc] leads [sentpwnet-parts | contrastive, all pairs | auc]
-# holds: [sentpwnet-parts | locality, hardest | auc] ties [sentpwnet-parts | locality, all pairs | auc]
-# -->
 #
 # </details>
 #

@@ -304,19 +304,6 @@ table.loc[[name for name in table.index if "learned" in name], list(measures)]
 # It was made for texts longer than a sentence. (Two of its settings were chosen on dev.) SIF is the one to beat. A baseline that is too weak makes any
 # method look good.
 #
-# <!-- from:
-# [thematic-rules | pv-dbow, learned from words | triplet_accuracy]
-# [thematic-rules | pv-dbow, learned from words | triplet_accuracy | spread]
-# [thematic-rules | mean-vectors, nothing learned | triplet_accuracy]
-# [thematic-rules | mean-vectors, nothing learned | triplet_accuracy | spread]
-# [thematic-rules | sif, nothing learned | triplet_accuracy]
-# holds: [thematic-rules | pv-dbow, learned from words | triplet_accuracy] leads [thematic-rules | mean-vectors, nothing learned | triplet_accuracy]
-# holds: [thematic-rules | sif, nothing learned | triplet_accuracy] leads [thematic-rules | pv-dbow, learned from words | triplet_accuracy]
-# holds: [thematic-rules | sif, nothing learned | iclust_ami] leads [thematic-rules | pv-dbow, learned from words | iclust_ami]
-# holds: [thematic-rules | pv-dbow, learned from words | kmeans_ami] < [thematic-rules | mean-vectors, nothing learned | kmeans_ami]
-# holds: [thematic-rules | pv-dbow, learned from words | iclust_ami] < [thematic-rules | mean-vectors, nothing learned | iclust_ami]
-# -->
-#
 # ## 6. Where should the negative come from?
 #
 # From the neighbouring section (*adjacent*: the choice of section 3.1), from any other section of the article, or from another article? Neighbouring
@@ -351,18 +338,8 @@ both.round(4)
 # too. All three rules for sentences are ahead of what was not trained, by more than the spread. Titles are behind: there is one for a whole section, so
 # there are few.
 #
-# <!-- from:
-# holds: [thematic-rules | adjacent | triplet_accuracy] leads [thematic-rules | other section | triplet_accuracy]
-# holds: [thematic-rules | adjacent | triplet_accuracy] leads [thematic-rules | other article | triplet_accuracy]
-# holds: [thematic-rules | other article | triplet_accuracy] leads [thematic-rules | sif, nothing learned | triplet_accuracy]
-# holds: [thematic-rules | other section | triplet_accuracy] leads [thematic-rules | sif, nothing learned | triplet_accuracy]
-# holds: [thematic-rules | adjacent | triplet_accuracy] leads [thematic-rules | titles | triplet_accuracy]
-# -->
-#
 # By **clusters** the order is another: with Iclust, negatives from any other section are ahead of adjacent ones by more than the spread. A network that
 # has practised on neighbouring sections only need not know what tells an article's first section from its last.
-#
-# <!-- from: holds: [thematic-rules | other section | iclust_ami] leads [thematic-rules | adjacent | iclust_ami] -->
 #
 # Section 5.1 of the paper asks by clusters, too, and finds no more than this: a random section of the *same* article does as well as the
 # neighbouring one, and only another article does worse, an AMI of .266 to .296 with Iclust (table 4). Within an article, it says, triplets are difficult
@@ -370,21 +347,7 @@ both.round(4)
 # section, .261 for the neighbouring one, .239 for another article. Here, on few, short and invented articles, another article does no worse by clusters
 # than the neighbouring section: how hard a negative should be depends on what there is to learn from.
 #
-# <!-- from:
-# [thematic/4 | triplets-sen-rand-art (ours) | Iclust AMI | paper]
-# [thematic/4 | triplets-sen (ours) | Iclust AMI | paper]
-# [thematic/4 | triplets-sen-rand-sec (ours) | Iclust AMI]
-# [thematic/4 | triplets-sen (ours) | Iclust AMI]
-# [thematic/4 | triplets-sen-rand-art (ours) | Iclust AMI]
-# holds: [thematic-rules | other article | iclust_ami] >= [thematic-rules | adjacent | iclust_ami]
-# holds: [thematic-rules | other article | kmeans_ami] >= [thematic-rules | adjacent | kmeans_ami]
-# -->
-#
 # One more thing: SIF, a weighted mean without any training, already has most of the distance from the plain mean to the networks.
-#
-# <!-- from:
-# holds: [thematic-rules | sif, nothing learned | triplet_accuracy] - [thematic-rules | mean-vectors, nothing learned | triplet_accuracy] > [thematic-rules | adjacent | triplet_accuracy] - [thematic-rules | sif, nothing learned | triplet_accuracy]
-# -->
 #
 # And the loss? All with adjacent negatives:
 
@@ -397,13 +360,6 @@ pd.DataFrame(losses.rows(PLANS["thematic-losses"].measures)).set_index("variant"
 # nothing is lost by giving up on it. A scale of 200 costs nearly three hundredths: where distances are large, most triplets lie where the loss is flat.
 # These networks compare by cosine, and $1 - \cos$ lies between 0 and 2, so that some triplets are always near a tie, where the slope is. With L1 distances
 # of hundreds of numbers, and real articles, none may be.
-#
-# <!-- from:
-# [thematic-losses | ratio, scale 8 | triplet_accuracy] - [thematic-losses | hinge, scale 8 | triplet_accuracy]
-# [thematic-losses | ratio, scale 8 | triplet_accuracy] - [thematic-losses | ratio, scale 200 | triplet_accuracy]
-# holds: [thematic-losses | ratio, scale 8 | triplet_accuracy] leads [thematic-losses | hinge, scale 8 | triplet_accuracy]
-# holds: [thematic-losses | ratio, scale 8 | triplet_accuracy] ties [thematic-losses | softplus, scale 8 | triplet_accuracy]
-# -->
 #
 # ## To try on your own
 #

@@ -179,8 +179,6 @@ for reg in (1e-12, 1e-6, 1e-3, 1e-1):
 # gives the shortest of all exact answers, but then the system is close to one that cannot be solved. The lab takes
 # 0.001, as scikit-learn does.
 #
-# <!-- from: given: a setting -->
-#
 # Copies need more than that. A sentence and its copy rebuild each other exactly, whatever else there is. So the lab
 # sets copies aside, and they share one row.
 #
@@ -426,8 +424,6 @@ print(f"largest difference to the package: {gap:.5f}")
 # %% [markdown]
 # **Predict 04.c.** SIF as it is has a Hit@1 of 0.92 on test. Embed the sentences of *train*, and place those of test:
 # what is Hit@1 then?
-#
-# <!-- from: [lp-topics-sif | sif, raw | hit@1] -->
 
 # %%
 guess = 0.9  #!
@@ -465,27 +461,6 @@ print(f"now {now:.4f}   kept {then:.4f}   {same}, to two sentences of 405")
 # - **Placed** sentences lose much in either table: 0.75 becomes 0.56, and 0.92 becomes 0.78. Two new sentences that are
 #   alike take no part in each other's mixture; that may be one reason. If you have all sentences at hand, embed them
 #   together. If you have not, take something else.
-#
-# <!-- from:
-# [lp-topics-mean | mean-vectors, LP together | hit@1]
-# [lp-topics-mean | mean-vectors, raw | hit@1]
-# [lp-topics-mean | mean-vectors, all but the top | hit@1]
-# ([lp-topics-mean | mean-vectors, LP together | hit@1] * (1 - [lp-topics-mean | mean-vectors, LP together | hit@1]) / 405) ** 0.5
-# [lp-topics-sif | sif, LP together | hit@1]
-# [lp-topics-sif | sif, LP together | hit@1 | spread]
-# [lp-topics-sif | sif, raw | hit@1]
-# [lp-topics-sif | sif, PCA | hit@1]
-# [lp-topics-sif | sif, whitening | hit@1]
-# [lp-topics-mean | mean-vectors, LP together | hit@1]
-# [lp-topics-mean | mean-vectors, LP placed | hit@1]
-# [lp-topics-sif | sif, LP together | hit@1]
-# [lp-topics-sif | sif, LP placed | hit@1]
-# holds: [lp-topics-mean | mean-vectors, LP together | hit@1] leads [lp-topics-mean | mean-vectors, raw | hit@1]
-# holds: [lp-topics-mean | mean-vectors, all but the top | hit@1] leads [lp-topics-mean | mean-vectors, LP together | hit@1]
-# holds: [lp-topics-sif | sif, LP together | hit@1] leads [lp-topics-sif | sif, raw | hit@1]
-# holds: [lp-topics-sif | sif, PCA | hit@1] leads [lp-topics-sif | sif, LP together | hit@1]
-# holds: [lp-topics-sif | sif, whitening | hit@1] leads [lp-topics-sif | sif, LP together | hit@1]
-# -->
 #
 # ## 7. Degrees: count both ways
 #
@@ -552,13 +527,6 @@ of_degrees = table("lp-relatedness-sif")
 # Together, LP is behind raw by more than the spread, 0.513 ± 0.010 to 0.531. Dev chose the largest $k$ of the grid;
 # larger ones we have not tried.
 #
-# <!-- from:
-# [lp-relatedness-sif | sif, LP together | spearman]
-# [lp-relatedness-sif | sif, LP together | spearman | spread]
-# [lp-relatedness-sif | sif, raw | spearman]
-# holds: [lp-relatedness-sif | sif, raw | spearman] leads [lp-relatedness-sif | sif, LP together | spearman]
-# -->
-#
 # The same on published data, as `labkit reproduce sbert-lp/1` measured it, on the vectors of all-MiniLM-L6-v2, a trained
 # sentence encoder (Spearman times 100, as table 1 of the paper prints it):
 
@@ -576,12 +544,6 @@ print(f"LP lowers {lower} of {len(steps)}, raises {higher}")
 
 # %% [markdown]
 # Nowhere does it help, and on some sets it costs much.
-#
-# <!-- from:
-# holds: [04 | LP lowers | 3] == 0
-# holds: abs([04 | STS-B as it is] - [sbert-lp/1 | all-MiniLM-L6-v2, as it is | STS-B]) < 0.051
-# holds: abs([04 | STS-B as it is | 2] - [sbert-lp/1 | all-MiniLM-L6-v2 + LP | STS-B]) < 0.051
-# -->
 #
 # Why? We have no proof, but a likely reason. Locality preserving keeps only what neighbours say, and forgets how far
 # the far ones were. Where the large distances are mostly rubbish, as in plain means of word vectors, little is lost. A

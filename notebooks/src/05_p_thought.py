@@ -21,8 +21,6 @@
 # - why a distance can be the same for every encoder there is,
 # - how sentences are written from a vector: greedily, or with a beam.
 #
-# <!-- from: [05 | mixed, t = 0.85] -->
-#
 # The paper is *Paraphrase thought: Sentence embedding module imitating human language recognition*
 # ([Jang and Kang 2020](https://doi.org/10.1016/j.ins.2020.05.129)).
 
@@ -88,8 +86,6 @@ answer("05.1", objective)
 # The network learns from 695 groups of captions. It is small: a vector has 48 numbers, where the paper's have 2,400
 # (section 5.1). In an epoch every sentence is read once, with one paraphrase to write, and with the next one in the next
 # epoch. First the network as it begins, its weights drawn by lot; then eight epochs.
-#
-# <!-- from: given: the length of the paper's vectors -->
 
 # %%
 small = {"hidden": 24, "decoder_hidden": 48, "dimension": 32, "batch": 32, "learning_rate": 0.02}
@@ -199,21 +195,6 @@ for name, used in (("all eight", x > 0), ("without λ = 0.01", x != 0.01)):
 # one that its search chooses. Its neighbours, 0.005 and 0.02, differ from the line by less than a hundredth each. It is
 # almost certainly a misprint. But stay with the line.
 #
-# <!-- from:
-# given: the other seven, whose distances are printed above
-# given: a bound, which the lines below hold
-# -([pthought/B.9 | λ = 0.01 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.01)
-# 3 given: values of λ
-# given: a bound, which the lines below hold
-# holds: abs(([pthought/B.9 | λ = 0.05 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.05)) < 0.04
-# holds: abs(([pthought/B.9 | λ = 0.1 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.1)) < 0.04
-# holds: abs(([pthought/B.9 | λ = 0.3 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.3)) < 0.04
-# holds: abs(([pthought/B.9 | λ = 0.5 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.5)) < 0.04
-# holds: abs(([pthought/B.9 | λ = 0.9 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.9)) < 0.04
-# holds: abs(([pthought/B.9 | λ = 0.005 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.005)) < 0.01
-# holds: abs(([pthought/B.9 | λ = 0.02 | objective | paper] - [05 | without λ = 0.01:] - [05 | without λ = 0.01: | 2] * 0.02)) < 0.01
-# -->
-#
 # **Exercise 05.3.** If λ had no influence on the two losses, $L$ would be a line in λ. Which losses belong to its value at 0 and its slope?
 
 # %%
@@ -233,8 +214,6 @@ print(f"p = {means[0]:.2f} and {means[1]:.2f} for the right word, in the geometr
 # So the table looks like this: from λ = 0.005 to 0.9 both losses stayed nearly what they were, and copying was all but
 # perfect throughout. A small λ wins because the formula gives the large loss a smaller factor. To choose λ one needs a
 # figure that does not contain it.
-#
-# <!-- from: 2 given: values of λ -->
 #
 # ## 5. P-coherence
 #
@@ -272,11 +251,6 @@ for row in found.rows():
 # The two lines are the means; the gap between them is the **lift**. **Retrieval** asks for each sentence whether the
 # nearest of all others is of its group. There are 1,020 sentences, five to a group: chance would be right in 4 of 1,019
 # cases.
-#
-# <!-- from:
-# given: the size of the test split
-# 4 / 1019
-# -->
 
 # %%
 show(
@@ -302,8 +276,6 @@ show(
 # %% [markdown]
 # ## 6. How to reach .99
 #
-# <!-- from: [05 | mixed, t = 0.85] -->
-#
 # P-coherence looks only *within* groups. So there is a simple way up: let everything lie together.
 #
 # **Exercise 05.5.** Bring the vectors to length 1 and mix each with one common vector $c$:
@@ -320,14 +292,7 @@ answer("05.5", mixed)
 # %% [markdown]
 # For $c$ we take the direction of the mean of all vectors. With $t = 0.85$ P-coherence passes .99.
 #
-# <!-- from:
-# given: a setting
-# [05 | mixed, t = 0.85]
-# -->
-#
 # **Predict 05.b.** Retrieval was .41 before. What is it then? A number from 0 to 1.
-#
-# <!-- from: [05 | retrieval] -->
 
 # %%
 guess = 0.1  #!
@@ -352,20 +317,9 @@ recall("05.b", companions(shown["mixed, t = 0.85"], groups).figures.retrieval)
 # Read it twice. Mixing took P-coherence from .65 to .99 and *nothing was learned*: the lift fell from .42 to .01. And
 # random numbers, which have not seen a sentence, get .997, more than anything in the paper's table 3.
 #
-# <!-- from:
-# [05 | the network]
-# [05 | mixed, t = 0.85]
-# [05 | the network | 3]
-# [05 | mixed, t = 0.85 | 3]
-# [05 | random, t = 0.95]
-# holds: [05 | random, t = 0.95] > [pthought/3 | P-thought (two layers, both ways) | P-coherence | paper]
-# -->
-#
 # But retrieval stayed at .41. Adding one vector to all moves them together and leaves their differences as they are: who
 # is whose neighbour hardly changes. So lift is no perfect figure either; it, too, moves when only a common vector does.
 # Retrieval tells the second line of the table from the fourth. The lab shows all of them because each alone can be fooled.
-#
-# <!-- from: [05 | mixed, t = 0.85 | 4] -->
 #
 # Move $t$, and watch the two hills run into one.
 
@@ -402,11 +356,6 @@ table("pthought-early")
 # is the same order, upside down. These networks have hardly begun, and the more layers one has, the nearer all its vectors
 # are to one direction. P-coherence rewards that.
 #
-# <!-- from:
-# holds: [pthought-early | two-bi | coherence_within] > [pthought-early | two-forward | coherence_within] > [pthought-early | one-bi | coherence_within] > [pthought-early | mean-vectors, untrained | coherence_within]
-# holds: [pthought-early | two-bi | coherence_lift] < [pthought-early | two-forward | coherence_lift] < [pthought-early | one-bi | coherence_lift] < [pthought-early | mean-vectors, untrained | coherence_lift]
-# -->
-#
 # Now with larger steps, so that they do learn in four epochs.
 #
 # **Predict 05.c.** Which form has the highest lift: `"one-bi"`, `"two-forward"` or `"two-bi"`?
@@ -428,16 +377,6 @@ recall("05.c", max(("one-bi", "two-forward", "two-bi"), key=lifts.get))
 # two-bi is far behind. Three figures, three stories. Only this is safe: two-bi, which P-coherence puts first, is last by
 # the other two.
 #
-# <!-- from:
-# holds: [pthought-forms | one-bi | coherence_lift] leads [pthought-forms | mean-vectors, untrained | coherence_lift]
-# holds: [pthought-forms | mean-vectors, untrained | coherence_lift] leads [pthought-forms | two-forward | coherence_lift]
-# holds: [pthought-forms | two-forward | coherence_lift] > [pthought-forms | two-bi | coherence_lift]
-# holds: [pthought-forms | two-bi | coherence_within] ties [pthought-forms | two-forward | coherence_within]
-# holds: [pthought-forms | two-bi | coherence_within] > [pthought-forms | two-forward | coherence_within]
-# holds: [pthought-forms | mean-vectors, untrained | coherence_within] leads [pthought-forms | one-bi | coherence_within]
-# holds: [pthought-forms | one-bi | coherence_retrieval] leads [pthought-forms | two-bi | coherence_retrieval]
-# -->
-#
 # These are four epochs on 695 scenes. With more time and more data the forms with two layers may open up; the spread of
 # *between* says that they are still on their way.
 #
@@ -446,24 +385,11 @@ recall("05.c", max(("one-bi", "two-forward", "two-bi"), key=lifts.get))
 # and the authors suspect overfitting to the captions (section 5.5). Another reading is that of the lines above: all vectors
 # near one direction. Which is right cannot be told from table 3, for the cosine between groups is not printed.
 #
-# <!-- from:
-# [pthought/3 | P-thought (one layer, both ways) | P-coherence | paper]
-# [pthought/3 | P-thought (two layers, forward) | P-coherence | paper]
-# [pthought/3 | P-thought (two layers, both ways) | P-coherence | paper]
-# -->
-#
 # ## 7. A distance that is the same for all
 #
 # The authors saw that a cosine may not do, since it looks at angles only (appendix A), and added table A.8: the mean
 # *normalised Euclidean distance* within groups. It has 76.09, 75.51 and 55.03 for the three forms, whose vectors have
 # 2,400 numbers (section 5.1). What it is normalised by is not said.
-#
-# <!-- from:
-# [pthought/A.8 | P-thought (one layer, both ways) | distance | paper]
-# [pthought/A.8 | P-thought (two layers, forward) | distance | paper]
-# [pthought/A.8 | P-thought (two layers, both ways) | distance | paper]
-# given: the length of the paper's vectors
-# -->
 #
 # Suppose it is each group's own spread: in every dimension, the sentences of a group are divided by *their own* standard
 # deviation (with $n$ below the line, as `np.std` has it).
@@ -502,17 +428,6 @@ print(f"\nformula for 5 sentences, 2400 dimensions: {formula[1]:.2f}")
 # third, 55.03, fits neither. Where a number of the vector is the same in a whole group it adds nothing, and
 # $55.03^2 = 2.5 \cdot 1211$: half of the 2,400 would have to stand still. That is a guess.
 #
-# <!-- from:
-# [pthought/A.8 | P-thought (one layer, both ways) | distance | paper]
-# [pthought/A.8 | P-thought (two layers, forward) | distance | paper]
-# [05 | formula for 5 sentences, 2400 dimensions:]
-# (2 * 2400) ** 0.5
-# [pthought/A.8 | P-thought (two layers, both ways) | distance | paper]
-# [pthought/A.8 | P-thought (two layers, both ways) | distance | paper]
-# 2 * 5 / (5 - 1)
-# given: the length of the paper's vectors
-# -->
-#
 # ## 8. How much should the paraphrase count?
 #
 # With only one decoder, $L$ is its loss alone. That is eq. 10 at its ends: λ = -1 leaves the copy, λ = 1 the paraphrase,
@@ -546,14 +461,6 @@ for measure in PLANS["pthought-lambda"].measures:
 # 0.01 to 0.5 are inside or near the spread: only the direction is plain. The search of appendix B chooses λ = 0.01, the
 # smallest of table B.9. From $L$ nobody could have seen this.
 #
-# <!-- from:
-# 5 given: values of λ
-# holds: [pthought-lambda | copy alone | coherence_lift] < [pthought-lambda | both, λ = 0.01 | coherence_lift] < [pthought-lambda | both, λ = 0.1 | coherence_lift] < [pthought-lambda | both, λ = 0.5 | coherence_lift] < [pthought-lambda | both, λ = 0.9 | coherence_lift]
-# holds: [pthought-lambda | copy alone | coherence_retrieval] < [pthought-lambda | both, λ = 0.01 | coherence_retrieval] < [pthought-lambda | both, λ = 0.1 | coherence_retrieval] < [pthought-lambda | both, λ = 0.5 | coherence_retrieval] < [pthought-lambda | both, λ = 0.9 | coherence_retrieval]
-# holds: [pthought-lambda | both, λ = 0.9 | coherence_lift] ties [pthought-lambda | paraphrase alone | coherence_lift]
-# holds: [pthought-lambda | both, λ = 0.9 | coherence_lift] leads [pthought-lambda | both, λ = 0.5 | coherence_lift]
-# -->
-#
 # *Within* grows with it, and so does *between*, but less. One reading: who must write another sentence from a vector can do
 # with what the scene is about. Who must write the same one needs its words, and these tell paraphrases apart as well. And
 # these are vectors for finding paraphrases, measured on paraphrases: for another use the copy may be what is wanted.
@@ -573,11 +480,6 @@ print(f"in 2014's validation, but not in 2017's training: {all_of_them - trainin
 # from 2014's validation, which is in table 1. And 5,003 pictures are, by that table, in training and not in 2017's
 # training. So, if table 1 is what was trained on, table 3 scores captions of pictures that the network was trained on. A
 # sum of three numbers is enough to see it. The lab splits by scene: no scene of the test is in training.
-#
-# <!-- from:
-# 2 given: how COCO was divided anew
-# [05 | in 2014's validation, but not in 2017's training:]
-# -->
 #
 # ## 10. Writing
 #
@@ -646,12 +548,6 @@ for decoder in ("auto", "paraphrase"):
 # The beam finds likelier sentences for about four in five, and they are *shorter*: each further word costs. (It can also
 # miss: a beginning that greedy search follows may drop out of the beam.) That is why one divides by the length, to a power:
 # `Search(power=0.7)` is usual.
-#
-# <!-- from:
-# [05 | auto beam finds a likelier sentence for] / 100
-# holds: abs([05 | paraphrase beam finds a likelier sentence for] - 80) < 10
-# holds: [05 | auto beam finds a likelier sentence for | 3] < [05 | auto beam finds a likelier sentence for | 2]
-# -->
 #
 # And the sentences? The form is often right, the theme sometimes, the facts seldom: men become women, blue becomes orange.
 # This network is tiny: its vectors have 48 numbers, and the decoders know only the words of 695 scenes. A likely sentence is

@@ -236,8 +236,6 @@ print(f"both at once: ‖s‖ = {np.linalg.norm(s):.4f}, objective {value:.4f}")
 #
 # **Exercise 06.3.** How good an approximation is that for small $x$? Divide $\mu(0.01)$ by $\max(0, 0.01)$: which *factor*
 # comes out?
-#
-# <!-- from: 2 given: where it is asked -->
 
 # %%
 factor = np.log(1 + np.exp(0.01)) / 0.01  #!
@@ -259,11 +257,6 @@ for name, point in (("a random P", P0), ("the P found", best.point)):
 # The $k$ of the point found are about 1.6 times those of a random one, their $\mu(k)$ 1.13 times: the smoothing hardly
 # tells a useful column of $P$ from a useless one. It has no *temperature*, a scale below which it bends. The package
 # rounds the corner of the anchors' hinges instead, over a width $\delta$ of half the margin, and leaves eq. 18 out.
-#
-# <!-- from:
-# ([06 | the P found k from] + [06 | the P found k from | 2]) / ([06 | a random P k from] + [06 | a random P k from | 2])
-# ([06 | the P found k from | 3] + [06 | the P found k from | 4]) / ([06 | a random P k from | 3] + [06 | a random P k from | 4])
-# -->
 #
 # Does Algorithm 1 descend? Here it is, line by line, with the $s$ of eq. 15 and the gradient of eq. 28. Section 3.2 adds in
 # words that the Barzilai-Borwein length "by itself does not guarantee convergence", and that therefore "a non-monotone line
@@ -349,15 +342,6 @@ for times in (1, 10, 100):
 # active, $\Lambda$ stays as it is, and Algorithm 1 descends. There the line search does what section 3.2 says: the bare listing
 # goes on trembling a little, and with it $f_2$ comes to rest. In which of these worlds the paper's runs were, it does not
 # say; its figure 1 shows a loss that falls.
-#
-# <!-- from:
-# 2 given: the margins of the cell above
-# holds: [06 | as listed f₂ 0.658, at the end | 2] - [06 | as listed f₂ 0.658, at the end] > 0.5
-# holds: [06 | search, running mean f₂ 0.658, at the end | 2] > [06 | search, running mean f₂ 0.658, at the end]
-# holds: [06 | as listed f₂ 14.167, at the end | 2] - [06 | as listed f₂ 14.167, at the end] < 0.05
-# holds: [06 | as listed f₂ 153.524, at the end | 2] - [06 | as listed f₂ 153.524, at the end] > 0.005
-# holds: [06 | search, running mean f₂ 153.524, at the end | 2] - [06 | search, running mean f₂ 153.524, at the end] < 0.002
-# -->
 #
 # From here on we descend on
 #
@@ -582,24 +566,11 @@ recall("06.c", "full rank" if "full rank" in best_setting else best_setting)
 # triplets. The test pairs are the same 956 each time, and their own chance, about one hundredth of AUC, is not in the
 # spread.)
 #
-# <!-- from: given: Hanley and McNeil's standard error of an AUC of 0.85, 956 pairs -->
-#
 # - Every setting is far above plain TF-IDF.
 # - The Stiefel descent ties with the closed form in AUC: 0.001 above it, no more than the seeds' spread. In accuracy it is
 #   behind it.
 # - The features make the difference: all words instead of $r$ directions, and AUC rises from 0.816 to 0.844, without any hinge.
 # - The hinge on top brings another 0.01.
-#
-# <!-- from:
-# [film-settings | paper: SVD and Stiefel | auc] - [film-settings | closed form, SVD | auc]
-# [film-settings | closed form, SVD | auc]
-# [film-settings | full rank, no hinge | auc]
-# [film-settings | full rank and hinge | auc] - [film-settings | full rank, no hinge | auc]
-# holds: [film-settings | paper: SVD and Stiefel | auc] ties [film-settings | closed form, SVD | auc]
-# holds: [film-settings | closed form, SVD | accuracy] leads [film-settings | paper: SVD and Stiefel | accuracy]
-# holds: [film-settings | closed form, SVD | auc] leads [film-settings | TF-IDF, nothing learned | auc]
-# holds: [film-settings | full rank and hinge | auc] leads [film-settings | full rank, no hinge | auc]
-# -->
 #
 # A table is easily believed. Here is one of its cells again, trained now:
 
@@ -626,14 +597,6 @@ print(pd.DataFrame(rows.rows(("auc", "accuracy", "f1"))).to_string(index=False))
 # Two rows are too few, and worse than no learning at all. From 50 on little is gained: 0.003 in AUC for the next 50,
 # 0.006 for the 100 after those. By this rule $d = 200$ is ahead; in accuracy it and $d = 100$ are a tie.
 #
-# <!-- from:
-# [film-rows | d = 100 | auc] - [film-rows | d = 50 | auc]
-# [film-rows | d = 200 | auc] - [film-rows | d = 100 | auc]
-# holds: [film-rows | d = 200 | auc] leads [film-rows | d = 100 | auc]
-# holds: [film-rows | d = 200 | accuracy] ties [film-rows | d = 100 | accuracy]
-# holds: [film-settings | TF-IDF, nothing learned | auc] leads [film-rows | d = 2 | auc]
-# -->
-#
 # ## 7. Rows as words
 #
 # $L_{lw}$ says how much the $l$th number of $y$ changes for a unit of word $w$. So a row can be read: which words pull it
@@ -657,8 +620,6 @@ show(
 # **Predict 06.d.** Fit $L$ again, with the labels of four fifths of the clusters, and look for each old row among the new
 # ones. How alike are a row and its partner, as a cosine of their effects, on average? Write a number from 0 (not at all)
 # to 1 (the same).
-#
-# <!-- from: given: what the cell below does -->
 
 # %%
 guess = 0.9  #!
@@ -679,8 +640,6 @@ recall("06.d", round(float(stability.mean()), 2))
 # neighbours. The similarities of the test pairs do come back: their correlation is 0.90. So do not build on what one row
 # says. The bars above are an impression of what $L$ looks at, and row 0 of another fit gives another one.
 #
-# <!-- from: [06 | in the two fits:] -->
-#
 # There is more. Any rotation $Q$ of the rows gives the same similarities, $(QL)^\top (QL) = L^\top L$. So one may choose
 # the rotation that is easiest to read: *varimax* turns the rows until each has few strong words.
 
@@ -699,11 +658,6 @@ for row in word_rows(turned, film.words, top=6)[:6]:
 # All similarities are exactly the same as before, and a row now has about 8 words instead of about 80. Many set
 # one thing against its nearest rivals: some languages against others, dogs against rabbits, pianos against flutes. That is just
 # what the labels told apart. But mind that it is a *view*, chosen for our eyes, and no truer than the first.
-#
-# <!-- from:
-# [06 | rotated by varimax about]
-# [06 | as found about]
-# -->
 #
 # ## 8. A pair explained
 #
@@ -757,11 +711,6 @@ show(
 # of it; ninety others share the rest. There is no "row for vehicles" that one could point at: one more reason
 # to explain pairs by words, not by rows. Two trainings agree on it, too: their explanations of a pair rank its words with a
 # correlation of .78, while a row has a cosine of no more than .25 with the row that is nearest to it in the other.
-#
-# <!-- from:
-# [why/stability | FILM, exact | parts]
-# [why/stability | FILM, its rows | parts]
-# -->
 #
 # **And a wrong neighbour?** The same sums say why one sentence is nearer than another. Of all pairs that are *not* the same, take
 # the one that FILM finds most alike, and set it against an anchor's true partner:
@@ -833,11 +782,6 @@ print(f"accuracy on test: {table['accuracy'][rule.chosen]:.3f} by this rule, "
 # finds it lowest at $k = 1$, but takes $k = 36$ for an "elbow" of the curve.) The lower line gives a yes and a no the share of
 # duplicates that they had on dev. That is a probability, and its values mean something: 0.69 would be a coin.
 #
-# <!-- from:
-# [06 | share of errors:]
-# 0.693147
-# -->
-#
 # Here the rule with the $k$ of dev is right a little more often than a threshold on the similarity. $k = 6$ would have
 # been better still, but only test knows that.
 #
@@ -848,8 +792,6 @@ print(f"accuracy on test: {table['accuracy'][rule.chosen]:.3f} by this rule, "
 #
 # **Predict 06.e.** With labels for 5 % of the clusters: does FILM still beat plain TF-IDF? Write `"yes"`,
 # `"no"` or `"a tie"`.
-#
-# <!-- from: given: how many are labelled -->
 
 # %%
 guess = "yes"  #!
@@ -874,27 +816,10 @@ recall("06.e", "a tie" if tie else "yes" if least.mean > nothing.mean else "no")
 # seen labelled, it knows nothing about. With half of the clusters labelled it is at 0.81, with all at 0.85, and nothing
 # says that this would be the end.
 #
-# <!-- from:
-# [film-labels | 5% labelled, FILM alone | auc]
-# [film-labels | 5% labelled, FILM alone | auc | spread]
-# [film-labels | TF-IDF, nothing learned | auc]
-# [film-labels | 50% labelled, FILM alone | auc]
-# [film-labels | 100% labelled, FILM alone | auc]
-# holds: [film-labels | 5% labelled, FILM alone | auc] ties [film-labels | TF-IDF, nothing learned | auc]
-# -->
-#
 # "Mixed" takes a share of TF-IDF in the similarity, chosen on dev. With 5 % labelled it is ahead of FILM alone by more
 # than the spread. With 10 % and 20 % the two are a tie, by the figures. From 50 % on it makes hardly any difference.
 # (TF-IDF does badly on this corpus by design: its negatives share as many words as its positives. Elsewhere its share is
 # worth more.)
-#
-# <!-- from:
-# 4 given: how many are labelled
-# holds: [film-labels | 5% labelled, mixed | auc] leads [film-labels | 5% labelled, FILM alone | auc]
-# holds: [film-labels | 10% labelled, mixed | auc] ties [film-labels | 10% labelled, FILM alone | auc]
-# holds: [film-labels | 20% labelled, mixed | auc] ties [film-labels | 20% labelled, FILM alone | auc]
-# holds: [film-labels | 50% labelled, mixed | auc] ties [film-labels | 50% labelled, FILM alone | auc]
-# -->
 #
 # **Exercise 06.8, a small experiment.** The mixture is $\text{share} \cdot \text{TF-IDF} + (1 - \text{share}) \cdot
 # \text{FILM}$. Write the choice of the share: the one with the best AUC on the pairs given. `auc(labels, scores)` is
@@ -951,8 +876,6 @@ explore(
 # | Algorithm 1, and the line search of section 3.2 | converges | where the margin is so large that $\Lambda$ stays; elsewhere $f_2$ goes up and down, with the search or without |
 # | figure 4 | cross-entropy of a yes or no | if these are taken as 1 and 0: the share of errors, times 34.5 |
 #
-# <!-- from: [06 | share of errors:] -->
-#
 # The Stiefel manifold is good mathematics and a good lesson: one can descend over matrices with a constraint and never
 # leave it. What made FILM better *here* was something else: to keep the rare words. And what holds it back is labels.
 #
@@ -988,8 +911,6 @@ explore(
 # one some anchors are content and should pull no more: who they are depends on $P$ and $s$, and that needs a descent.
 # That the two tie by AUC here says that it made little difference on these data, and not that they solve the same
 # problem.
-#
-# <!-- from: holds: [film-settings | paper: SVD and Stiefel | auc] ties [film-settings | closed form, SVD | auc] -->
 #
 # </details>
 #

@@ -144,8 +144,6 @@ answer("07.2", auc)
 
 # %% [markdown]
 # **Exercise 07.3.** FILM leads the table. Which methods tie with `sentpwnet`, by AUC? Give a list of their names.
-#
-# <!-- from: holds: [together | film | auc] leads [together | sentpwnet | auc] -->
 
 # %%
 values = {name: np.array(table.values(name, "auc")) for name in table.figures}
@@ -164,8 +162,6 @@ answer("07.3", ties)
 # the order of the rows, or adding one would move the others; nor on the day, or tomorrow's test has today's training in it.
 #
 # **Exercise 07.4.** Write such a split: about a fifth of the groups in test.
-#
-# <!-- from: given: what the exercise asks for -->
 
 # %%
 def split(groups):
@@ -181,8 +177,6 @@ answer("07.4", split)
 #
 # **Predict 07.b.** By how much will the better of `film` and `sentpwnet` be ahead of the better of `tfidf` and
 # `mean-vectors`, on the test split? A number, such as 0.1.
-#
-# <!-- from: given: an example -->
 
 # %%
 guess = 0.2  #!
@@ -232,8 +226,6 @@ show(
 # - *not confirmed*: it is refuted, and for *paper* that means: by the very table that the claim stands under.
 # - *undecided*, or for older figures *inside the spread*: with more seeds or a larger test it could be either.
 # - *not measured*: the data or the weights are not to be had; for *paper*, that it prints no figure.
-#
-# <!-- from: given: the level of the intervals -->
 
 # %%
 def by_verdict(claims, words):
@@ -316,10 +308,6 @@ recall("07.c", "all" if of_film > 0.9 else "none" if of_film < 0.05 else "as by 
 # **An answer tells what the method did, not whether the method was right**: to FILM a synonym leaves two questions nearer than
 # another meaning in .44 of the comparisons, where guessing has one half. The page `docs/why.md` asks fourteen methods.
 #
-# <!-- from:
-# [why/questions | FILM, exact | knows]
-# -->
-#
 # ## 6. What to use when
 #
 # - **Labels, and a minute.** Try `film` first: here it leads, it is learned in seconds, and every similarity can be taken
@@ -333,14 +321,6 @@ recall("07.c", "all" if of_film > 0.9 else "none" if of_film < 0.05 else "as by 
 # - **You want sentences back.** Only `pthought` writes. As a similarity it is behind the methods that were trained to be one.
 #
 # All this is one corpus, and small methods: on yours it may be otherwise, and you know now how to find out.
-#
-# <!-- from:
-# holds: [together | film | auc] leads [together | sentpwnet | auc]
-# holds: [together | tfidf | auc] leads [together | mean-vectors | auc]
-# holds: [together | sif | auc] leads [together | mean-vectors | auc]
-# holds: [together | mean-vectors | auc] leads [together | sbert-lp on mean-vectors | auc]
-# holds: [together | siamese | auc] leads [together | pthought | auc]
-# -->
 #
 # ## Further reading
 #

@@ -83,8 +83,6 @@ for name, row in zip(names, counts.toarray(), strict=True):
 # to the power 0.75, which keeps rare words from looking more telling than they are:
 # [Levy, Goldberg and Dagan, 2015](https://aclanthology.org/Q15-1016), section 3.2.)
 #
-# <!-- from: given: a setting -->
-#
 # **Exercise 08.2.** Write it, with plain counts for both.
 
 # %%
@@ -191,8 +189,6 @@ for name, settings in (("mean-vectors", {}), ("sif", {}), ("pv-dbow", {"epochs":
 # apart, a threshold between them would solve the task.
 #
 # **Predict 08.b.** The mean cosine of pairs that are *not* the same: below 0.2, about 0.5, or above 0.8? Write a number.
-#
-# <!-- from: 3 given: what may be predicted -->
 
 # %%
 guess = 0.5  #!

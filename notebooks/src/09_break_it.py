@@ -103,11 +103,6 @@ figures_of("untrained", untrained);
 # costs $[S_n - S_p + 0.2]_+$ with its hardest negative $n$ (the nearest) and its hardest positive $p$ (the farthest). And it takes
 # steps that are a hundred times as long as the lab's usual ones.
 #
-# <!-- from:
-# given: the margin, a setting
-# 0.3 / 0.003
-# -->
-#
 # **Predict 09.a.** Where will the loss stand after eight epochs? Write a number.
 
 # %%
@@ -140,8 +135,6 @@ recall("09.a", round(broken.history.column("loss")[-1], 3))
 # asked for.
 #
 # **Exercise 09.3.** Say that all vectors have become one. What does an anchor cost then, with this loss and its margin of 0.2?
-#
-# <!-- from: given: the margin, a setting -->
 
 # %%
 cost = 0.2  #!
@@ -176,8 +169,6 @@ recall("09.b", round(float(effective_rank(spectrum(V))), 1))
 # the sentences differ, and never *how much*. And Hit@1 asks who is nearest, never how near: it is far above that of the untrained
 # vectors, by differences in the third decimal. A collapse into a point shows in the mean cosine, in the histogram and in the loss.
 # **Look at more than one figure.**
-#
-# <!-- from: holds: [09 | broken: mean cosine | 5] > [09 | untrained: mean cosine | 5] + 0.1 -->
 #
 # Is it any harm, then? Keep each number of a unit vector in eight bits, as a vector store may do to save room:
 
@@ -245,8 +236,6 @@ for name, rows in (("broken", V), ("mended", W)):
 # - **the pairs**: all triplets of the batch, not the hardest alone;
 # - **the loss**: InfoNCE ($\tau = 0.05$) in the place of the margin; the hardest pairs and the large step stay.
 #
-# <!-- from: 2 given: settings -->
-#
 # **Predict 09.c.** Which of these does not help by itself: `"step"`, `"pairs"` or `"loss"`?
 
 # %%
@@ -288,15 +277,6 @@ show(
 #   lower still.
 #   With all pairs it is among the best: what was broken were the pairs and the step.
 #
-# <!-- from:
-# holds: [break-cures | a smaller step, 0.01 | map@r] leads [break-cures | broken: triplet, hardest, step 0.3 | map@r]
-# holds: [break-cures | a smaller step, 0.01 | map@r] leads [break-cures | all pairs | map@r]
-# holds: [break-cures | all pairs | map@r] leads [break-cures | broken: triplet, hardest, step 0.3 | map@r]
-# holds: [break-cures | broken: triplet, hardest, step 0.3 | map@r] leads [break-cures | another loss: InfoNCE | map@r]
-# holds: [break-cures | InfoNCE, and all pairs | map@r] ties [break-cures | a smaller step, 0.01 | map@r]
-# holds: [break-cures | another loss: InfoNCE | mean_cosine] > 0.99
-# -->
-#
 # One cell of the table again, here and now:
 
 # %%
@@ -310,10 +290,6 @@ for measure, value in now.items():
 #
 # Look at the effective rank of *all pairs*: about 11, of 60 numbers. The topics are fourteen, and fourteen points span at most thirteen
 # directions around their mean. Here even fewer hold nearly everything, and what else sentences differ in has been flattened:
-#
-# <!-- from:
-# [break-cures | all pairs | effective_rank]
-# -->
 
 # %%
 flat = trained("all pairs", miner="none")
@@ -378,13 +354,6 @@ recall("09.d", "higher" if low > 0 else "lower" if high < 0 else "tie")
 # the small directions as large as the others, and with them whatever noise they hold. **An even space is no aim in itself.** Measure what
 # you need.
 #
-# <!-- from:
-# holds: [break-whitening | mean-vectors, whitened | hit@1] leads [break-whitening | mean-vectors | hit@1]
-# holds: [break-whitening | sif | hit@1] leads [break-whitening | sif, whitened | hit@1]
-# holds: [break-whitening | sif | map@r] leads [break-whitening | sif, whitened | map@r]
-# holds: [break-whitening | sif | mean_cosine] < 0.05
-# -->
-#
 # ## 6. Hard negatives that are none
 #
 # The nearest negatives teach most, if they are negatives. Who mines them in a large corpus knows some pairs that belong together, and
@@ -430,8 +399,6 @@ recall("09.e", round(float(false_share(nearest, scenes)), 3))
 # What
 # people do about it: skip the first ranks; ask for a **margin** to the positive; or ask another method, a **guide**, and drop what it
 # finds as near as the positive. Here the guide is TF-IDF:
-#
-# <!-- from: [09 | 09.e: you predicted | 2] -->
 
 # %%
 guide = METHODS["tfidf"]()
@@ -497,10 +464,6 @@ for name, each in shares.items():
 # collapse of directions, which the mean cosine does not. For the collapse into a point the mean cosine is the one to look at.
 #
 # </details>
-#
-# <!-- from:
-# holds: [break-cures | broken: triplet, hardest, step 0.3 | effective_rank] > [break-cures | all pairs | effective_rank]
-# -->
 #
 # **3.** Why do hard negatives and a large step break a training together, when each alone may do no harm?
 #

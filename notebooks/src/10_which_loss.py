@@ -139,8 +139,6 @@ recall("10.a", max(asked, key=nearest.get))
 # two negatives.
 # Between them lies a dial.
 #
-# <!-- from: 1 / 20 -->
-#
 # ## 2. Temperature
 #
 # The smaller $\tau$, the more the softmax is a maximum:
@@ -169,8 +167,6 @@ for tau in (0.01, 0.05, 0.2, 1.0):
 # %% [markdown]
 # **Predict 10.b.** Pairs of questions, a linear map on mean word vectors, six epochs, everything alike but $\tau$. Which has the best AUC
 # on test: 0.01, 0.05, 0.2 or 1?
-#
-# <!-- from: 3 given: values of the temperature -->
 
 # %%
 guess = 0.05  #!
@@ -199,13 +195,6 @@ recall("10.b", float(best.removeprefix("τ = ")))
 # The colder, the better, on this corpus and down to where we looked. Each step is more than the seeds make, and all of it is some
 # hundredths. (The
 # coldest one leaves the space narrower, as its mean cosine says: it seems to care about the nearest few alone.)
-#
-# <!-- from:
-# holds: [loss-temperature | τ = 0.01 | auc] leads [loss-temperature | τ = 0.05 | auc]
-# holds: [loss-temperature | τ = 0.05 | auc] leads [loss-temperature | τ = 0.2 | auc]
-# holds: [loss-temperature | τ = 0.2 | auc] leads [loss-temperature | τ = 1 | auc]
-# holds: [loss-temperature | τ = 0.01 | mean_cosine] > [loss-temperature | τ = 0.05 | mean_cosine] + 0.3
-# -->
 #
 # ## 3. The size of the batch
 #
@@ -252,15 +241,6 @@ for kind in ("6 epochs", "as many steps"):
 # a tie. Given **as many steps**, the larger
 # batch is far ahead; but then it has seen every pair eight times as often, and taken that much longer. Neither comparison is wrong, and they
 # have opposite results. Whoever says that a large batch helps must say what was held: epochs, steps, or time.
-#
-# <!-- from:
-# 256 / 32
-# holds: [loss-batch | 32 pairs, 6 epochs | auc] leads [loss-batch | 256 pairs, 6 epochs | auc]
-# holds: [loss-batch | 32 pairs, 6 epochs | auc] ties [loss-batch | 64 pairs, 6 epochs | auc]
-# holds: [loss-batch | 64 pairs, 6 epochs | auc] leads [loss-batch | 128 pairs, 6 epochs | auc]
-# holds: [loss-batch | 256 pairs, as many steps | auc] leads [loss-batch | 128 pairs, as many steps | auc]
-# holds: [loss-batch | 128 pairs, as many steps | auc] leads [loss-batch | 64 pairs, as many steps | auc]
-# -->
 #
 # ## 4. Pairs, classes, grades
 #
@@ -310,13 +290,6 @@ recall("10.d", "ahead" if low > 0 else "behind" if high < 0 else "tie")
 # do help. **SimCSE**, which sees no label, ties with the untrained vectors here: two
 # dropouts of a mean of word vectors have little to tell.
 #
-# <!-- from:
-# holds: [loss-grades | CoSENT | spearman] ties [loss-grades | InfoNCE (multiple negatives) | spearman]
-# holds: [loss-grades | CoSENT | spearman] leads [loss-grades | logistic | spearman]
-# holds: [loss-grades | CoSENT | spearman] leads [loss-grades | contrastive | spearman]
-# holds: [loss-grades | SimCSE | spearman] ties [loss-grades | mean of word vectors, untrained | spearman]
-# -->
-#
 # ## 5. Which, then?
 #
 # All losses on pairs of questions, each as it comes, three seeds:
@@ -340,17 +313,6 @@ pd.DataFrame(gallery.rows(PLANS["loss-gallery"].measures)).set_index("variant")
 # section 1) were chosen on dev of this very corpus, long ago. Section 2 moved InfoNCE by one dial. In notebook 2, tuned by as many trials each, three losses tie: the contrastive one is
 # among them. With other data or another encoder
 # the order may be another. One cell again:
-#
-# <!-- from:
-# holds: [loss-gallery | locality (multi-similarity) | auc] leads [loss-gallery | InfoNCE (multiple negatives) | auc]
-# holds: [loss-gallery | InfoNCE (multiple negatives) | auc] leads [loss-gallery | soft triplet | auc]
-# holds: [loss-gallery | supervised contrastive | auc] leads [loss-gallery | soft triplet | auc]
-# holds: [loss-gallery | soft triplet | auc] leads [loss-gallery | margin triplet | auc]
-# holds: [loss-gallery | margin triplet | auc] leads [loss-gallery | contrastive | auc]
-# given: a setting
-# holds: [sentpwnet-fair | SentPWNet, tuned | auc] ties [sentpwnet-fair | Siamese network, tuned | auc]
-# holds: [sentpwnet-fair | SentPWNet, tuned | auc] ties [sentpwnet-fair | triplet network, tuned | auc]
-# -->
 
 # %%
 for measure, value in again(PLANS["loss-gallery"], "CoSENT", seed=1).items():
@@ -367,8 +329,6 @@ for measure, value in again(PLANS["loss-gallery"], "CoSENT", seed=1).items():
 #   dial carry it?
 # 3. Let the temperature learn itself (`learn_temperature=True`, InfoNCE). Where does it end?
 # 4. Where in the table of section 4 does your own data stand?
-#
-# <!-- from: 2 given: values to try -->
 
 # ## Further reading
 #
@@ -414,8 +374,6 @@ for measure, value in again(PLANS["loss-gallery"], "CoSENT", seed=1).items():
 # InfoNCE.
 #
 # </details>
-#
-# <!-- from: holds: [loss-grades | CoSENT | spearman] ties [loss-grades | InfoNCE (multiple negatives) | spearman] -->
 
 # %%
 progress("10")

@@ -62,11 +62,6 @@ questions = load("questions")
 #
 # **Predict 11.a.** Pairs of questions, no label yet. Means of *counted* vectors have an AUC of 0.68 on test, and chance is 0.5. Which AUC
 # has the bag, whose vectors are **random**?
-#
-# <!-- from:
-# [start-questions | mean of word vectors | auc]
-# given: chance
-# -->
 
 # %%
 guess = 0.5  #!
@@ -120,21 +115,11 @@ print(f"the bag here and now: {min(here):.3f} ms a sentence")
 # Static vectors take a third of MiniLM's memory and read as fast as any bag, some 300 times as fast as MiniLM. What they have lost
 # is every word's neighbours: "dog bites man" and "man bites dog" are one vector.
 #
-# <!-- from:
-# [start-costs | static vectors, no labels | megabytes] / [start-costs | MiniLM | megabytes]
-# [start-costs | MiniLM | milliseconds] / [start-costs | static vectors, no labels | milliseconds]
-# -->
-#
 # ## 2. A curve for each start
 #
 # Now labels come. The 3,447 labelled pairs of training are cut to a half, a quarter, an eighth and a sixteenth, and each start learns from
 # what is left. Its dials are chosen anew for each share, by sixteen trials on dev. (That flatters small shares: whoever has 215 labelled
 # pairs has not got 508 more to choose by.) All *texts* are there always, since they cost nothing.
-#
-# <!-- from:
-# [02 | {'train':]
-# given: a share
-# -->
 #
 # **Predict 11.b.** With how many labelled pairs does the bag, from random vectors, catch up with MiniLM that has seen **no** label?
 
@@ -199,8 +184,6 @@ recall("11.b", round(bag_needs))
 # seeds each, and they are **pairs**: seed 3 drew the same labels for both.
 #
 # **Exercise 11.2.** Write the 95 % interval of the lead of `a` over `b`. (`t.ppf` of scipy gives the quantiles of Student's distribution.)
-#
-# <!-- from: given: the level of an interval -->
 
 # %%
 def lead_interval(a, b):
@@ -232,29 +215,11 @@ pd.DataFrame(
 #   **With many labels it is nearly nothing.**
 # - And it is MiniLM *with* its map that is ahead. As it came, it is behind a bag of random vectors that has learned from all pairs.
 #
-# <!-- from:
-# [start-questions | static vectors, 1/16 | auc] - [start-questions | bag, 1/16 | auc]
-# [start-questions | MiniLM and a map, 1/16 | auc] - [start-questions | static vectors, 1/16 | auc]
-# [start-questions | MiniLM and a map, all | auc] - [start-questions | static vectors, all | auc]
-# holds: [start-questions | static vectors, 1/16 | auc] leads [start-questions | bag, 1/16 | auc]
-# holds: [start-questions | MiniLM and a map, 1/16 | auc] leads [start-questions | static vectors, 1/16 | auc]
-# holds: [start-questions | static vectors, all | auc] ties [start-questions | bag, all | auc]
-# holds: [start-questions | MiniLM and a map, all | auc] leads [start-questions | static vectors, all | auc]
-# holds: [start-questions | MiniLM and a map, all | auc] < [start-questions | static vectors, all | auc] + 0.01
-# holds: [start-questions | bag, all | auc] leads [start-questions | MiniLM and a map, no labels | auc]
-# -->
-#
 # (The map's step was chosen at the upper end of its range, 0.001, with most shares: a longer one might do better. And corpus vectors are of
 # whole words, the bag's of pieces, so that two things differ between these.)
 #
-# <!-- from: given: the upper end of a range -->
-#
 # An interval of pairs sees more than two spreads laid side by side. With an eighth of the labels the bag and corpus vectors tie by the rule
 # of notebook 2, since either figure swings with the labels that were drawn. But both drew the same ones:
-#
-# <!-- from:
-# holds: [start-questions | bag, 1/8 | auc] ties [start-questions | corpus vectors, 1/8 | auc]
-# -->
 
 # %%
 line = led(curves_of, "auc", "corpus vectors, 1/8", "bag, 1/8")
@@ -290,8 +255,6 @@ predict("11.c", guess)
 # %% [markdown]
 # **Predict 11.d.** STS-B, 5,749 graded pairs. Of the way from the bag without labels to MiniLM without labels, how much does the bag go by
 # learning from all of them? 0 would be nothing, 1 the whole way.
-#
-# <!-- from: given: the size of a published set -->
 
 # %%
 guess = 0.9  #!
@@ -381,21 +344,6 @@ recall("11.d", float(gone.loc["stsb", "all"]))
 # - **STS-B.** The other way round. MiniLM *without* a label is ahead of static vectors and of the bag *with* all labels, and the bag with a
 #   sixteenth is behind TF-IDF. Labels bring the map two hundredths. (The model has read captions of the kind that STS-B draws on, so that its figures there may flatter.)
 #
-# <!-- from:
-# given: the number of word pieces
-# [start-stsb | MiniLM and a map, all | spearman] - [start-stsb | MiniLM and a map, no labels | spearman]
-# holds: [start-questions | bag, all | auc] leads [start-questions | MiniLM and a map, no labels | auc]
-# holds: [start-places | bag, no labels | hit@1] leads [start-places | MiniLM and a map, all | hit@1]
-# holds: [start-places | bag, all | hit@1] leads [start-places | static vectors, all | hit@1]
-# holds: [start-stsb | MiniLM and a map, no labels | spearman] leads [start-stsb | static vectors, all | spearman]
-# holds: [start-stsb | MiniLM and a map, no labels | spearman] leads [start-stsb | bag, all | spearman]
-# holds: [start-stsb | TF-IDF | spearman] leads [start-stsb | bag, 1/16 | spearman]
-# holds: [start-topics | bag, all | map@r] leads [start-topics | MiniLM and a map, no labels | map@r]
-# holds: [start-topics | MiniLM and a map, 1/16 | map@r] leads [start-topics | static vectors, 1/16 | map@r]
-# holds: [start-topics | MiniLM and a map, 1/4 | map@r] leads [start-topics | static vectors, 1/4 | map@r]
-# holds: [start-topics | static vectors, all | map@r] leads [start-topics | MiniLM and a map, all | map@r]
-# -->
-#
 # What flatters whoever starts from nothing, on the first two? A program strings together words that training nearly all has seen:
 
 # %%
@@ -441,23 +389,9 @@ pd.DataFrame(
 # Here is the sharpest answer of this notebook. Of the classes that were taught, half of the labels take the bag from 0.24 to 0.82. Of those
 # that were not, labels of *other* classes
 #
-# <!-- from:
-# [start-unseen | bag, no labels | map@r, withheld]
-# [start-unseen | bag, every class | map@r, withheld]
-# -->
-#
 # - help the bag, by nine hundredths: it has learned which pieces tell topics apart at all, and is still behind TF-IDF,
 # - do nothing sure for static vectors,
 # - and **hurt** MiniLM, by nine hundredths: a map that has drawn seven topics apart has folded the space between the others.
-#
-# <!-- from:
-# [start-unseen | bag, other classes | map@r, withheld] - [start-unseen | bag, no labels | map@r, withheld]
-# [start-unseen | MiniLM and a map, no labels | map@r, withheld] - [start-unseen | MiniLM and a map, other classes | map@r, withheld]
-# holds: [start-unseen | bag, other classes | map@r, withheld] leads [start-unseen | bag, no labels | map@r, withheld]
-# holds: [start-unseen | TF-IDF | map@r, withheld] leads [start-unseen | bag, other classes | map@r, withheld]
-# holds: [start-unseen | static vectors, other classes | map@r, withheld] ties [start-unseen | static vectors, no labels | map@r, withheld]
-# holds: [start-unseen | MiniLM and a map, no labels | map@r, withheld] leads [start-unseen | MiniLM and a map, other classes | map@r, withheld]
-# -->
 #
 # Metric learning on classes that you will meet again is one thing, on others another. A corpus of which all test classes are in training
 # tells you nothing of the second.
@@ -467,8 +401,6 @@ pd.DataFrame(
 # A linear map leaves the model alone. One can also let its **last layer** learn (`--set encoder=transformer --set layers=1`): it has
 # nearly two million numbers, and takes far longer, so that it is in this table only, with a quarter of the labels, which it sees three
 # times where the others see them twelve times.
-#
-# <!-- from: given: a share -->
 #
 # Whoever learns questions may forget something else. So each is asked about two corpora that it was *not* taught: `relatedness` and
 # `topics`.
@@ -506,19 +438,6 @@ recall("11.e", "ahead" if low > 0 else "behind" if high < 0 else "tie")
 # - **Forgotten:** on `topics` the map loses seven hundredths of MAP@R, and the last layer, which can move more, fourteen. On `relatedness` the
 #   map loses one hundredth, the last layer six.
 #
-# <!-- from:
-# [start-forgetting | MiniLM, its last layer, 1/4 | auc] - [start-forgetting | MiniLM and a map, no labels | auc]
-# [start-forgetting | MiniLM and a map, no labels | topics map@r] - [start-forgetting | MiniLM and a map, 1/4 | topics map@r]
-# [start-forgetting | MiniLM and a map, no labels | relatedness spearman] - [start-forgetting | MiniLM and a map, 1/4 | relatedness spearman]
-# holds: 0.025 < [start-forgetting | MiniLM and a map, 1/4 | auc] - [start-forgetting | MiniLM and a map, no labels | auc] < 0.035
-# holds: 0.13 < [start-forgetting | MiniLM and a map, no labels | topics map@r] - [start-forgetting | MiniLM, its last layer, 1/4 | topics map@r] < 0.145
-# holds: 0.055 < [start-forgetting | MiniLM and a map, no labels | relatedness spearman] - [start-forgetting | MiniLM, its last layer, 1/4 | relatedness spearman] < 0.065
-# holds: [start-forgetting | MiniLM, its last layer, 1/4 | auc] ties [start-forgetting | MiniLM and a map, 1/4 | auc]
-# holds: [start-forgetting | MiniLM and a map, no labels | topics map@r] leads [start-forgetting | MiniLM and a map, 1/4 | topics map@r]
-# holds: [start-forgetting | MiniLM and a map, 1/4 | topics map@r] leads [start-forgetting | MiniLM, its last layer, 1/4 | topics map@r]
-# holds: [start-forgetting | MiniLM and a map, no labels | relatedness spearman] leads [start-forgetting | MiniLM and a map, 1/4 | relatedness spearman]
-# -->
-#
 # Nothing in the figures of questions says so. A model that is tuned is a model for that task; whoever needs it for two measures both, before
 # and after.
 #
@@ -555,15 +474,6 @@ for share in (0, 0.25, 0.5, 0.75, 1):
 # nobody could tell from chance. The static vectors show where such a cure ends: knowing that half of each step would be taken back, the
 # trials chose steps twice as long, and as much was forgotten as before. **Dials that are chosen at home can undo what was meant for
 # elsewhere.** (One choice of sixteen trials says no more than that; other dials moved with the step.) See for yourself:
-#
-# <!-- from:
-# [start-forgetting | MiniLM and a map, 1/4 | auc] - [start-forgetting | MiniLM and a map, no labels | auc]
-# holds: [start-forgetting | MiniLM and a map, halfway back | auc] leads [start-forgetting | MiniLM and a map, no labels | auc]
-# holds: 0.015 < [start-forgetting | MiniLM and a map, halfway back | auc] - [start-forgetting | MiniLM and a map, no labels | auc] < 0.025
-# holds: [start-forgetting | MiniLM and a map, halfway back | topics map@r] ties [start-forgetting | MiniLM and a map, no labels | topics map@r]
-# holds: [start-forgetting | MiniLM and a map, halfway back | topics map@r] leads [start-forgetting | MiniLM and a map, 1/4 | topics map@r]
-# holds: [start-forgetting | static vectors, halfway back | topics map@r] ties [start-forgetting | static vectors, 1/4 | topics map@r]
-# -->
 
 # %%
 for name, found in tuned.tunings.items():
@@ -574,12 +484,6 @@ for name, found in tuned.tunings.items():
 #
 # That 0 is outside an interval says that there is a lead. It does not say that the lead is worth what it costs. Say that a label costs 0.20
 # euros, and that a hundredth of AUC saves you 200 euros a year. Then all 3,447 labels cost 689 euros, and the lead must be above 0.034.
-#
-# <!-- from:
-# 2 given: an example
-# [02 | {'train':]
-# 3447 * 0.2 / 200 / 100
-# -->
 #
 # **Exercise 11.5.** Write the rule: "yes" where even the lower end of the interval is above what is needed, "no" where even the upper end is
 # below it, and else "measure more".
@@ -618,14 +522,6 @@ pd.DataFrame(
 # best without any, which is MiniLM twice and the bag once; for the others it makes something worse than what costs nothing. On STS-B no
 # label pays at this price, and of the map's first hundredth nobody knows. Change the price, and look again.
 #
-# <!-- from:
-# holds: [start-questions | MiniLM and a map, 1/16 | auc] leads [start-questions | MiniLM and a map, no labels | auc]
-# holds: [start-topics | MiniLM and a map, 1/16 | map@r] leads [start-topics | MiniLM and a map, no labels | map@r]
-# holds: [start-places | bag, 1/16 | hit@1] leads [start-places | bag, no labels | hit@1]
-# holds: [start-places | bag, no labels | hit@1] leads [start-places | MiniLM and a map, all | hit@1]
-# holds: [start-places | static vectors, all | hit@1] ties [start-places | bag, no labels | hit@1]
-# -->
-#
 # (The intervals are of seeds alone. Another draw of test sentences would widen each, and turn some words into "measure more".)
 #
 # ## What would be wrong to conclude
@@ -649,8 +545,6 @@ pd.DataFrame(
 #    such a curve do you stand?
 # 4. `labkit train sentpwnet --set encoder=transformer --set layers=1 --set adapters=8`: adapters have a hundredth of the numbers. Do they
 #    forget less?
-#
-# <!-- from: 2 given: sizes -->
 #
 # ## Further reading
 #

@@ -319,8 +319,6 @@ show(
 #
 # **Exercise 12.5.** `one` and `other` are the areas of two explanations, pair by pair. Write the 95 % interval of the mean
 # difference.
-#
-# <!-- from: given: the level of the interval -->
 
 # %%
 def interval(one, other):
@@ -355,8 +353,6 @@ for way in ("left out", "gradient", "attention"):
 
 # %% [markdown]
 # Ten pairs of one network are few. (And for so few pairs 1.96 is too narrow; Student's t would say 2.26.)
-#
-# <!-- from: 2 given: quantiles -->
 #
 # Here are five networks, each with a hundred pairs of its own, and three lines that look at no
 # network: the rarest words first, words that stand in both posts first, and any order. (Measured by `python -m
@@ -403,14 +399,6 @@ recall("12.c", max(names, key=lambda way: table.spread(names[way], "below_chance
 #   what makes a post's vector is mostly what makes it alike. This judge does not ask for the difference; the ones of sections 5 and
 #   6 will.
 #
-# <!-- from:
-# holds: [why-alike | integrated gradients | below_chance] leads [why-alike | a word left out | below_chance]
-# holds: [why-alike | integrated gradients | below_chance] leads [why-alike | gradient times input | below_chance]
-# holds: [why-alike | rarest words first | below_chance] leads [why-alike | any order | below_chance]
-# holds: [why-alike | attention | below_chance] ties [why-alike | integrated gradients | below_chance]
-# holds: [why-alike | a word left out | below_chance] leads [why-alike | gradient times input | below_chance]
-# -->
-#
 # ## 4. The judge is judged
 #
 # This judge has two errors. The first: a post with half of its words gone is no post. No training has seen *"fresh rolls ordered
@@ -444,24 +432,6 @@ recall("12.d", "ahead" if low > 0 else "behind" if high < 0 else "tie")
 # - What holds before all three judges may be believed: integrated gradients before leaving out, leaving out before the gradient.
 #   What holds before one is about that judge.
 #
-# <!-- from:
-# holds: [why-alike | integrated gradients | replaced] < 0.5 * [why-alike | integrated gradients | below_chance]
-# holds: [why-alike | a word left out | replaced] < 0.5 * [why-alike | a word left out | below_chance]
-# holds: [why-alike | gradient times input | replaced] < 0.5 * [why-alike | gradient times input | below_chance]
-# holds: [why-alike | attention | replaced] < 0.5 * [why-alike | attention | below_chance]
-# holds: [why-alike | attention | unknown] ties [why-alike | integrated gradients | unknown]
-# holds: [why-alike | rarest words first | unknown] ties [why-alike | a word left out | unknown]
-# holds: [why-alike | attention | unknown] > [why-alike | integrated gradients | unknown]
-# holds: [why-alike | rarest words first | unknown] > [why-alike | a word left out | unknown]
-# holds: [why-alike | integrated gradients | replaced] leads [why-alike | attention | replaced]
-# holds: [why-alike | attention | replaced] ties [why-alike | a word left out | replaced]
-# holds: [why-alike | attention | below_chance] leads [why-alike | a word left out | below_chance]
-# holds: [why-alike | integrated gradients | unknown] leads [why-alike | a word left out | unknown]
-# holds: [why-alike | integrated gradients | replaced] leads [why-alike | a word left out | replaced]
-# holds: [why-alike | a word left out | unknown] leads [why-alike | gradient times input | unknown]
-# holds: [why-alike | a word left out | replaced] leads [why-alike | gradient times input | replaced]
-# -->
-#
 # The second error: **a judge likes its own kind.** Look at the first word alone:
 
 # %%
@@ -490,17 +460,6 @@ means_of("shuffled", "another")
 # - Attention fails the second test, with a correlation of 1. Integrated gradients turn round: what makes a post like its own topic
 #   keeps it away from another one.
 # - **Passing says little.** "Any order" has a correlation near 0, too. These tests can only refuse.
-#
-# <!-- from:
-# holds: abs([why-alike | a word left out | shuffled]) < 0.1
-# holds: abs([why-alike | gradient times input | shuffled]) < 0.1
-# holds: abs([why-alike | integrated gradients | shuffled]) < 0.1
-# holds: abs([why-alike | attention | shuffled]) < 0.1
-# holds: [why-alike | rarest words first | shuffled] > 0.99
-# holds: [why-alike | attention | another] > 0.99
-# holds: [why-alike | integrated gradients | another] < -0.1
-# holds: abs([why-alike | any order | shuffled]) < 0.1
-# -->
 #
 # ## 6. The truth, planted
 #
@@ -544,8 +503,6 @@ for way in seen:
 #
 # **Exercise 12.7.** Which true rate would give twenty hits in twenty with a chance of 5 % only? (All below it are less likely
 # still.)
-#
-# <!-- from: given: the level of the interval -->
 
 # %%
 rate = 0.05 ** (1 / 20)  #!
@@ -578,16 +535,6 @@ recall("12.e", round(table.spread("a word left out", "hit_two").mean, 2))
 # - **`false`** is another question. The first post has such a word, the second has none, and is of the first one's topic. The word
 #   now keeps the two *apart*. Attention names it in all of these pairs, as what makes them alike.
 # - So attention has all hits, and all false alarms. Hits alone would have called it perfect.
-#
-# <!-- from:
-# holds: [12 | gradient hits of 20] > 19
-# holds: [why-alike | gradient times input | hit] < 0.8
-# holds: [why-alike | a word left out | hit_two] < 0.95
-# holds: [why-alike | integrated gradients | hit_two] > 0.99
-# holds: [why-alike | attention | false] > 0.99
-# holds: [why-alike | attention | hit] > 0.99
-# holds: [why-alike | integrated gradients | false] < 0.05
-# -->
 #
 # A planted word is a strong one, and stands out. That a way finds it does not say that it will find ten weak words that work
 # together. For this there is only section 3.
@@ -640,10 +587,6 @@ recall("12.f", min(("mine", "integrated"), key=lambda way: without({"mine": mine
 # | attention as a reason? | it does not see the other sentence |
 # | how is an explanation tested? | against the model (taking out, putting in), against no model (rare words, shuffled weights), against a planted truth: before several judges, on the same pairs, with an interval |
 # | what must one not conclude? | that a way which led on this network leads on another, or that a reader's agreement is a test |
-#
-# <!-- from:
-# holds: [why-alike | integrated gradients | hit_two] > 0.99
-# -->
 #
 # ## Go on
 #

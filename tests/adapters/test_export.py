@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from functools import cache
@@ -17,10 +16,9 @@ import torch
 from labkit import METHODS
 from labkit.adapters import export as exporting
 from labkit.adapters.export import CARD, FORMS, export
-from labkit.adapters.parts import AVERAGED, PARTS, ExportParts, parts_of, reads_words
+from labkit.adapters.parts import AVERAGED, PARTS, reads_words
 from labkit.corpora import Corpus, load
 from labkit.method import Method
-from labkit.text import PAD, UNKNOWN, Vocabulary
 from labkit.thematic.network import WordAttention
 from tests.tiny_sbert import tiny_sbert
 
@@ -34,10 +32,8 @@ WORDS = NO_MEAN if reads_words() else GRAPH
 #: name -> method, corpus, settings, and the forms in which it can go
 CASES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "bag of pieces": ("bag", "questions", {"epochs": 1, "dimension": 10, "longest": 12}, ALL),
-    "bag of words": ("bag", "questions", {"epochs": 1, "dimension": 10, "unit": "words", "longest": 12}, ALL),
     "mean": ("siamese", "questions", {**NETWORK, "encoder": "mean"}, ALL),
     "cnn": ("sentpwnet", "questions", NETWORK, WORDS),
-    "cnn of characters": ("sentpwnet", "places", {**NETWORK, "size": 30}, WORDS),
     "lstm": ("triplet", "questions", {**NETWORK, "encoder": "lstm"}, WORDS),
     "bilstm": ("sentpwnet", "questions", {**NETWORK, "encoder": "bilstm"}, GRAPH),
     "attention": ("thematic", "articles", {**NETWORK, "pace": 0.5}, ALL),
@@ -45,14 +41,11 @@ CASES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "two networks": ("thematic", "articles", {**NETWORK, "rule": "both", "encoder": "bilstm"}, GRAPH),
     "mean-vectors": ("mean-vectors", "questions", {"dimension": 10}, ALL),
     "sif": ("sif", "questions", {"dimension": 10}, ALL),
-    "pca of mean-vectors": ("pca", "questions", {"dimension": 5}, ALL),
     "pca of a bag": ("pca", "questions", {"base": "bag", "dimension": 5}, NO_MEAN),
     "sbert": ("sbert", "questions", {}, NO_MEAN),
     "static": ("static", "questions", {"epochs": 1, "dimension": 10, "unit": "words"}, ALL),
     "last layer": ("sentpwnet", "questions", {**TUNED, "layers": 1}, NO_MEAN),
-    "all layers": ("sentpwnet", "questions", {**TUNED, "layers": 9}, NO_MEAN),
     "adapters": ("sentpwnet", "questions", {**TUNED, "layers": 1, "adapters": 2}, NO_MEAN),
-    "map": ("sentpwnet", "questions", {**TUNED, "layers": 0}, NO_MEAN),
     "whitening of sbert": ("whitening", "questions", {"dimension": 5}, NO_MEAN),
 }
 SENTENCES = [
@@ -69,7 +62,7 @@ SENTENCES += ["12 Mill Lane <PAD> Heron Bakery <PAD> 5159555464442150912", "how 
 
 def few(name: str) -> Corpus:
     corpus = load(name)
-    return corpus.take(range(12 if name == "articles" else 300))
+    return corpus.take(range(12 if name == "articles" else 150))
 
 
 @cache
@@ -125,6 +118,15 @@ def _has_model2vec() -> bool:
     return True
 
 
+@pytest.mark.parametrize(
+    ("case", "form"), [("mean", "model2vec"), ("cnn", "onnx"), ("bag of pieces", "sentence-transformers")]
+)
+def test_an_export_has_the_vectors_of_its_method(tmp_path: Path, case: str, form: str) -> None:
+    export(fitted(case), tmp_path / "out", form)
+    np.testing.assert_allclose(FORMS[form].read(tmp_path / "out", SENTENCES), fitted(case).encode(SENTENCES), atol=1e-5)
+
+
+@pytest.mark.whole
 @pytest.mark.parametrize(("case", "form"), [(case, form) for case, (*_, forms) in CASES.items() for form in forms])
 def test_a_process_without_labkit_has_the_same_vectors(exported: Path, case: str, form: str) -> None:
     if form == "model2vec" and not _has_model2vec():
@@ -133,6 +135,7 @@ def test_a_process_without_labkit_has_the_same_vectors(exported: Path, case: str
     np.testing.assert_allclose(found, fitted(case).encode(SENTENCES), atol=1e-5)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("case", "form"), [(case, form) for case, (*_, forms) in CASES.items() for form in forms])
 def test_the_check_reads_a_folder_as_the_libraries_do(exported: Path, case: str, form: str) -> None:
     if form == "model2vec" and not _has_model2vec():
@@ -141,31 +144,29 @@ def test_the_check_reads_a_folder_as_the_libraries_do(exported: Path, case: str,
     np.testing.assert_allclose(FORMS[form].read(folder, SENTENCES), np.load(folder / "alone.npy"), atol=1e-6)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("case", CASES)
-def test_an_empty_text_is_right_in_a_graph_and_elsewhere_it_is_said(exported: Path, case: str) -> None:
+def test_an_empty_text_is_right_in_a_graph_and_elsewhere_a_limit(exported: Path, case: str) -> None:
     own, folder = fitted(case).encode([""]), exported / f"{case}, onnx"
     np.testing.assert_allclose(FORMS["onnx"].read(folder, [""]), own, atol=1e-5)
     np.testing.assert_allclose(FORMS["onnx"].read(folder, ["", "the cat"])[:1], own, atol=1e-5)
     for form in set(CASES[case][3]) & {"sentence-transformers"}:
         folder = exported / f"{case}, {form}"
         same = np.allclose(FORMS[form].read(folder, ["", "the"])[:1], own, atol=1e-5)
-        assert same or "- An empty text has no token here" in (folder / CARD).read_text("utf-8")
+        assert same or "empty text" in (folder / CARD).read_text("utf-8")
 
 
-@pytest.mark.parametrize(("case", "form"), [(case, form) for case, (*_, forms) in CASES.items() for form in FORMS])
-def test_what_has_no_such_form_is_refused_and_leaves_nothing(tmp_path: Path, case: str, form: str) -> None:
-    if form in CASES[case][3]:
-        return
-    with pytest.raises(ValueError, match=r"(has no module for|holds a vector a token).*expected .*; take --to"):
+@pytest.mark.parametrize(("case", "form"), [("bilstm", "sentence-transformers"), ("sbert", "model2vec")])
+def test_a_form_that_a_method_does_not_have_is_refused_and_leaves_nothing(tmp_path: Path, case: str, form: str) -> None:
+    with pytest.raises(ValueError, match="--to"):
         export(fitted(case), tmp_path / "out", form)
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", sorted(METHODS.keys() - PARTS.keys()))
-def test_other_methods_are_refused(tmp_path: Path, name: str) -> None:
-    method = METHODS[name]()
-    with pytest.raises(ValueError, match=rf"^method is '{name}'.*, expected one that can be exported \(sentpwnet, "):
-        export(method, tmp_path / "out", "onnx")
+def test_methods_without_an_export_are_refused(tmp_path: Path) -> None:
+    for name in METHODS.keys() - PARTS.keys():
+        with pytest.raises(ValueError, match=f"'{name}'"):
+            export(METHODS[name](), tmp_path / "out", "onnx")
 
 
 def test_attention_over_words_is_a_weighted_mean_by_hand() -> None:
@@ -185,7 +186,7 @@ def test_attention_over_words_is_a_weighted_mean_by_hand() -> None:
 # --- int8 --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("case", "form"), [("mean", "model2vec"), ("mean", "onnx"), ("bilstm", "onnx")])
+@pytest.mark.parametrize(("case", "form"), [("mean", "model2vec"), ("bilstm", "onnx")])
 def test_int8_is_smaller_and_says_what_it_costs(tmp_path: Path, case: str, form: str) -> None:
     sentences = load("questions").part("dev").sentences()[:60]
     done = export(fitted(case), tmp_path / "out", form, quantize=True, sentences=sentences)
@@ -200,8 +201,6 @@ def test_int8_is_smaller_and_says_what_it_costs(tmp_path: Path, case: str, form:
     ]
     assert done.spearman == pytest.approx(spearmanr(*cosines).statistic, abs=1e-4)
     assert 0.9 < done.spearman < 1
-    assert f"loss in Spearman of the similarities {1 - done.spearman:.4f}" in str(done)
-    assert str(done).splitlines()[1] in (tmp_path / "out" / CARD).read_text("utf-8")
 
 
 def test_int8_rows_by_hand(tmp_path: Path) -> None:
@@ -214,25 +213,18 @@ def test_int8_rows_by_hand(tmp_path: Path) -> None:
     assert (config["embedding_dtype"], config["normalize"], config["hidden_dim"]) == ("int8", True, 2)
 
 
-def test_model2vec_opens_int8(tmp_path: Path) -> None:
-    model2vec = pytest.importorskip("model2vec", reason="needs model2vec")
-    export(fitted("mean"), tmp_path / "out", "model2vec", quantize=True, sentences=SENTENCES)
-    found = model2vec.StaticModel.from_pretrained(tmp_path / "out").encode(SENTENCES)
-    np.testing.assert_allclose(found, FORMS["model2vec"].read(tmp_path / "out", SENTENCES), atol=1e-6)
-
-
 # --- what may go wrong -------------------------------------------------------------------------------------------
 
 
 def test_only_an_export_is_written_over_and_only_when_asked(tmp_path: Path) -> None:
     method, out = fitted("mean-vectors"), tmp_path / "out"
     export(method, out, "model2vec")
-    with pytest.raises(ValueError, match=r"^folder is .*which is there already, expected a new one"):
+    with pytest.raises(ValueError, match="folder"):
         export(method, out, "onnx")
     export(method, out, "onnx", force=True)
     assert sorted(path.name for path in out.iterdir()) == [CARD, "model.onnx", "tokenizer.json"]
     (out / CARD).write_text("my own")
-    with pytest.raises(ValueError, match=r"is there and is no export, expected a new one; choose another name$"):
+    with pytest.raises(ValueError, match="out"):
         export(method, out, "model2vec", force=True)
     assert (out / CARD).read_text() == "my own"
     assert list(tmp_path.iterdir()) == [out]
@@ -249,31 +241,16 @@ def test_a_failure_half_way_leaves_the_export_that_was_there(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "argument"),
     [
-        ({"to": "tflite"}, r"^to is 'tflite', expected one of sentence-transformers, onnx, model2vec$"),
-        ({"to": "sentence-transformers", "quantize": True}, r"modules know no int8; take onnx or model2vec$"),
-        ({"quantize": True, "sentences": ["the", "the", "", "\ud800"]}, r"^sentences are 1, expected at least three"),
+        ({"to": "tflite"}, "'tflite'"),
+        ({"to": "sentence-transformers", "quantize": True}, "int8"),
+        ({"quantize": True, "sentences": ["the", "the", "", "\ud800"]}, "sentences"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(tmp_path: Path, change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_what_cannot_be_exported_is_refused(tmp_path: Path, change: dict[str, Any], argument: str) -> None:
+    with pytest.raises(ValueError, match=argument):
         export(fitted("mean-vectors"), tmp_path / "out", **{"to": "onnx", **change})
-
-
-@pytest.mark.parametrize(
-    ("form", "package"), [("onnx", "onnx"), ("onnx", "onnxruntime"), ("sentence-transformers", "sentence_transformers")]
-)
-def test_without_the_extra_it_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, package: str
-) -> None:
-    method = fitted("mean-vectors")
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(
-        ValueError, match=r"^[\w ]+ (is|are) not installed, and this form needs (it|them); run pip install "
-    ):
-        export(method, tmp_path / "out", form)
-    assert list(tmp_path.iterdir()) == []
 
 
 # --- README ------------------------------------------------------------------------------------------------------
@@ -285,64 +262,6 @@ def test_the_card_says_what_was_trained_on_what_and_what_it_is_worth(tmp_path: P
     card = (tmp_path / "mine" / CARD).read_text("utf-8")
     assert done.difference is not None
     assert done.difference < 1e-5
-    for words in (
-        "# mine\n", "from a run of the method `siamese`", "The texts of `questions` (fingerprint ", "seed 0.",
-        "Their licence: MIT, made for this project.", "encoder=mean, ", "| questions/test | accuracy | 0.7500 |",
-        "on 9 sentences its numbers differ from labkit's by ", "library_name: onnx",
-    ):  # fmt: skip
+    for words in ("`siamese`", "`questions`", "encoder=mean, ", "0.7500", "MIT"):
         assert words in card
-    assert "auc" not in card.partition("## What it is worth")[2]
-
-
-def test_the_card_of_other_peoples_weights(tmp_path: Path) -> None:
-    export(fitted("sbert"), tmp_path / "one", "onnx")
-    export(fitted("whitening of sbert"), tmp_path / "two", "onnx")
-    one, two = ((tmp_path / name / CARD).read_text("utf-8") for name in ("one", "two"))
-    assert "Nothing was learned here." in one
-    assert "The texts of `questions`" in two
-    for card in (one, two):
-        assert f"The weights of `{tiny_sbert()}` are in it, as somebody else trained them: on what" in card
-        assert re.search(r"## Limits\n\nNone known\.", card)
-
-
-@pytest.mark.parametrize(
-    ("case", "further"),
-    [
-        ("static", ", distilled into vectors of words"),
-        ("map", ", and trained further here"),
-        ("bag of pieces", None),
-    ],
-)
-def test_the_card_of_what_began_with_other_peoples_weights(tmp_path: Path, case: str, further: str | None) -> None:
-    export(fitted(case), tmp_path / "one", "onnx")
-    card = (tmp_path / "one" / CARD).read_text("utf-8")
-    if further is None:
-        assert "somebody else" not in card
-    else:
-        assert f"The weights of `{tiny_sbert()}` are in it, as somebody else trained them{further}: on what" in card
-
-
-@pytest.mark.parametrize(
-    ("pieces", "open_"),
-    [
-        (["a", "##a"], False),
-        (["a"], True),
-        (["ab", "##a", "a", "##b"], True),
-        (["?", "[CLS]", "[", "]"], False),
-        (["_"], True),
-    ],
-)
-def test_words_that_model2vec_would_leave_out(pieces: list[str], open_: bool) -> None:
-    from labkit.adapters.tokenizer import tokenizer_of
-
-    tokenizer, _ = tokenizer_of(Vocabulary((PAD, UNKNOWN, *pieces)), "pieces")
-    parts = ExportParts(tokenizer, torch.nn.Identity())
-    assert parts.leaves_out == open_
-    assert any("leaves out" in limit for limit in exporting._limits(parts, "model2vec")) == open_
-
-
-def test_a_text_that_model2vec_cuts_earlier_is_named() -> None:
-    limits = list(exporting._limits(parts_of(fitted("bag of words")), "model2vec"))
-    assert re.fullmatch(
-        r"A text is cut after 12 tokens, as in labkit, and by model2vec after \d+ characters, too\.", limits[-1]
-    )
+    assert "auc" not in card.partition("0.7500")[2]

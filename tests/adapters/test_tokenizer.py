@@ -26,8 +26,8 @@ NEWER = 100  # of these that Python and the library normalise by two versions of
 @cache
 def both(unit: str) -> tuple[Reader, Tokenizer, list[int]]:
     """A reader, its tokenizer as it comes back from a file, and the reader's number of each token."""
-    texts = [*load("questions").sentences()[:300], *load("places").sentences()[:100], " ".join(TRICKY), TRICKY]
-    known = learned_pieces(texts, 2_000) if unit == "pieces" else Vocabulary.of(map(UNITS[unit], texts))
+    texts = [*load("questions").sentences()[:150], *load("places").sentences()[:50], " ".join(TRICKY), TRICKY]
+    known = learned_pieces(texts, 800) if unit == "pieces" else Vocabulary.of(map(UNITS[unit], texts))
     reader = Reader(Vocabulary(known.words), unit, longest=50)
     tokenizer, numbers = tokenizer_of(reader.vocabulary, unit)
     tokenizer.enable_truncation(reader.longest)
@@ -61,8 +61,8 @@ def test_words_that_do_not_count_are_no_token() -> None:
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_corpora(unit: str) -> None:
-    texts = [*load("questions").sentences()[300:600], *load("places").sentences()[100:400]]
-    texts += load("articles").sentences()[:200]
+    texts = [*load("questions").sentences()[300:450], *load("places").sentences()[100:200]]
+    texts += load("articles").sentences()[:60]
     reader, tokenizer, numbers = both(unit)
     found = [[numbers[token] for token in each.ids] for each in tokenizer.encode_batch(texts)]
     assert found == [reader.numbers(text) for text in texts]

@@ -15,6 +15,7 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,10 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 from streamlit import config
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
-from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.methods import METHODS
 from tests.waiting import HANG, until
 
@@ -46,6 +47,14 @@ RunCode = Callable[..., list[go.Figure]]
 
 
 # --- a page without a browser ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_are_scanned_once() -> Iterator[None]:
+    """Streamlit looks for components in all installed packages, half a second of work, at the start of every page."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -102,11 +111,11 @@ def with_file(page: AppTest, data: bytes, name: str = "mine.csv", kind: str = "t
     return page.file_uploader[0].upload(name, data, kind).run()
 
 
-def refused(page: AppTest, sentence: str) -> None:
-    """The page stands, and says in one sentence why it shows nothing."""
+def refused(page: AppTest, named: str) -> None:
+    """The page stays, and says in one sentence why it shows nothing; the sentence names what was wrong."""
     assert not page.exception
     (error,) = page.error
-    assert sentence in error.value.replace("\\", "")
+    assert named in error.value.replace("\\", "")
 
 
 def has_pictures(page: AppTest, count: int) -> None:
@@ -116,11 +125,19 @@ def has_pictures(page: AppTest, count: int) -> None:
     assert all(chart.proto.alt for chart in charts)
 
 
+EVIL = "<img src=//evil>"
+HOSTILE = "text,label,<s>size\n" + "".join(
+    f"{EVIL} word{i % 9} {'cats and dogs' if i % 2 else '=1+1 cars'} no{i},<u>{'ab'[i % 2]},{i}\n" for i in range(120)
+)
+
+
 def shows_no_markup(page: AppTest) -> None:
     """What a visitor brought, an image of somebody else's among it, is text everywhere, and not in the address."""
-    assert all("<img" not in chart.proto.spec for chart in page.get("plotly_chart"))
-    assert all("<img" not in text.value for text in (*page.markdown, *page.caption, *page.latex))
-    assert all("<img" not in element.proto.body for element in page.get("html"))
+    shown = [chart.proto.spec for chart in page.get("plotly_chart")]
+    shown += [element.proto.body for element in page.get("html")]
+    shown += [re.sub(r"\\.", "", text.value) for text in (*page.markdown, *page.caption, *page.latex)]
+    for text in shown:
+        assert not {tag for tag in ("<img", "<s>", "<u>") if tag in text}
     assert "evil" not in str(page.query_params)
 
 
@@ -137,21 +154,8 @@ def run_code(monkeypatch: pytest.MonkeyPatch) -> RunCode:
     return run
 
 
-def runs_box(page: AppTest) -> Any:
-    """The choice of runs on the page Compare."""
-    return next(box for box in page.multiselect if box.key.startswith("runs-"))
-
-
-@pytest.fixture
-def no_lab_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a checkout without the runs that come with the lab."""
-    for name in list(DEMONSTRATIONS)[::-1]:  # they come back in their order
-        monkeypatch.delitem(DEMONSTRATIONS, name)
-
-
 # --- the page Clusters -------------------------------------------------------------------------------------------
 
-EVIL = "<img src=//evil>"
 QUICK = {"how": "PCA", "left": "TF-IDF", "right": "nothing"}
 NEIGHBOUR = re.compile(r"\d+\. \*\*(-?[\d.]+)\*\* · (✓ )?(.*?) · (.*)")
 
@@ -197,11 +201,6 @@ def with_runs(opened: Opened, folder: Path, **address: str) -> AppTest:
     page = opened("clusters_page", left="a stored run", right="nothing", how="PCA", **address)
     page.session_state["left-folders"] = str(folder)
     return fine(page.run())
-
-
-def over_the_epochs(opened: Opened, folder: Path) -> AppTest:
-    """The page with a stored run, at the last of its epochs."""
-    return with_runs(opened, folder, view="Over the epochs")
 
 
 # --- a started app, and a browser ---------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def test_nonsense_marks_nothing(event: object) -> None:
 def test_of_many_points_only_the_corners_of_boxes_count() -> None:
     event = points(1, 2)
     good = {"x": [4, 1.5], "y": [0, -2]}
-    event["selection"]["box"] = [good, {"x": [1], "y": [0, 1]}, {"x": ["a", 2], "y": [0, 1]}, {"x": [float("inf"), 2]}]  # type: ignore[index]
+    event["selection"]["box"] = [good, {"x": [1], "y": [0, 1]}, {"x": ["a", 2], "y": [0, 1]}, {"x": [float("inf"), 2]}]
     assert brush_of(event, MOST + 1) == Brush(boxes=((1.5, 4.0, -2.0, 0.0),))
     assert brush_of(event, MOST) == Brush(rows=(1, 2))
 
@@ -63,7 +63,7 @@ def test_a_star_of_one_line_leaves_out_what_it_goes_round_twice() -> None:
     assert in_polygon(np.array([[0, 0], [0.8, 0.0], [2, 0]]), star).tolist() == [False, True, False]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(2))
 def test_points_in_a_polygon_as_by_winding_numbers(seed: int) -> None:
     generator = np.random.default_rng(seed)
     angles = np.sort(generator.uniform(0, 2 * np.pi, 40))
@@ -91,31 +91,18 @@ def test_a_map_sends_a_row_or_corners() -> None:
     assert Brush(rows=(0,), polygons=(TRIANGLE,)).inside(LATTICE[[7, 24, 6]]).tolist() == [0, 2]
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
-        None,
-        {},
-        {"marked": None},
-        {"marked": "x"},
-        {"marked": {"row": 5}},
-        {"marked": {"row": "1"}},
-        drawn(None),
-        drawn("abc"),
-        drawn([]),
-        drawn([[0, 0], [1, 1]]),
-        drawn([[0, 0], [4, 0], [0, float("nan")]]),
-        drawn([[0, 0], [4, 0], [0, float("inf")]]),
-        drawn([[0, 0], [4, 0], [0, 10**400]]),
-        drawn([[0, 0], [4, 0], ["0", 4]]),
-        drawn([[0, 0], [4, 0], [0, 4, 1]]),
-        drawn([[0, 0], [4, 0], [0, 4], "x"]),
-        drawn([[0, i] for i in range(CORNERS + 1)]),
-        drawn({"0": [0, 0]}),
-    ],
-)
-def test_nonsense_marks_nothing_on_a_map(event: object) -> None:
-    assert not brush_on_map(event, 5)
+BAD_CORNERS: list[object] = [
+    None, "abc", [], [[0, 0], [1, 1]], [[0, 0], [4, 0], [0, float("nan")]], [[0, 0], [4, 0], [0, float("inf")]],
+    [[0, 0], [4, 0], [0, 10**400]], [[0, 0], [4, 0], ["0", 4]], [[0, 0], [4, 0], [0, 4, 1]], {"0": [0, 0]},
+    [[0, 0], [4, 0], [0, 4], "x"], [[0, i] for i in range(CORNERS + 1)],
+]  # fmt: skip
+
+
+def test_nonsense_marks_nothing_on_a_map() -> None:
+    for event in (None, {}, {"marked": None}, {"marked": "x"}, {"marked": {"row": 5}}, {"marked": {"row": "1"}}):
+        assert not brush_on_map(event, 5)
+    for corners in BAD_CORNERS:
+        assert not brush_on_map(drawn(corners), 5), corners
 
 
 def test_a_box_at_numbers_beyond_any_picture_is_none() -> None:

@@ -1,4 +1,4 @@
-"""The page "Train" without a browser: what is wished for, the line, failures, a run deleted, a classroom."""
+"""The pages "Train" and "Teacher" without a browser: orders, the queue, failures, a run deleted, a classroom."""
 
 from __future__ import annotations
 
@@ -6,26 +6,24 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
-from trainings import Queue, queue_of
+from trainings import Order, Queue, queue_of
 from trainings import queue as module
-from trainings.owners import Owned, all_owned, owned
+from trainings.owners import Owned, all_owned, owned, write_owned
 
 from labkit.locks import Hold
-from labkit.methods import METHODS
 from labkit.runs import read_record
 from tests.waiting import until
 
-from .conftest import Opened, figure, fine
+from .conftest import HOSTILE, Opened, figure, fine, refused, shows_no_markup, texts, with_file
 
-ROWS = "text,label\n" + "".join(
-    f"{['red', 'blue', 'green'][i % 3]} {'car' if i % 2 else 'cat'} {i},{'ab'[i % 2]}\n" for i in range(60)
-)
 HISTORY = "epoch,loss,dev_auc\n1,0.5,0.7\n2,0.25,0.75\n"
 # in the place of `labkit train`: an epoch, then it waits until it is told to go on
 WAITS = """
@@ -73,21 +71,9 @@ def came(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return known
 
 
-def said(page: AppTest) -> str:
-    return "\n".join(text.value for text in (*page.caption, *page.markdown, *page.info))
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_offers_its_settings_with_their_meaning(opened: Opened, runs: Path, method: str) -> None:
-    page = fine(opened("train_page", method=method).run())
-    assert "No training yet" in said(page)
-    widgets = [*page.number_input, *page.selectbox, *page.checkbox]
-    mine = {widget.key.partition(".")[2]: widget for widget in widgets if widget.key.startswith(f"{method}.")}
-    settings = METHODS[method].method.Settings()
-    assert mine.keys() == settings.values().keys()
-    assert type(settings).of({name: widget.value for name, widget in mine.items()}) == settings
-    assert all(widget.help for widget in mine.values())
-    assert METHODS[method].summary in said(page)
+def keys(page: AppTest, *starts: str) -> list[str]:
+    """The keys of the buttons that begin like this."""
+    return [button.key for button in page.button if button.key.startswith(starts)]
 
 
 @pytest.mark.whole
@@ -99,21 +85,16 @@ def test_a_training_from_the_button_to_the_other_pages(opened: Opened, runs: Pat
     queue = queue_of(runs)
     until(lambda: not queue.busy)
     fine(page.run())
-    assert "lsa-captions-seed5" in said(page)
-    assert "test: Hit@1" in said(page)
-    assert "does not learn in epochs" in said(page)
     record = read_record(runs / "lsa-captions-seed5")
-    assert record["settings"]["dimension"] == 7
-    assert record["seed"] == 5
+    assert (record["settings"]["dimension"], record["seed"]) == (7, 5)
+    assert "Hit@1" in texts(page)
     line = next(code.value for code in page.code if code.value.startswith("labkit train"))
     assert line == "labkit train lsa --corpus captions --seed 5 --set dimension=7 --out runs/lsa-captions-seed5"
     other = fine(opened("pairs_page", corpus="captions", vectors="a stored run", run="lsa-captions-seed5").run())
     assert other.selectbox(key="run").value == "lsa-captions-seed5"
     shutil.rmtree(runs / "lsa-captions-seed5")
-    fine(page.run())
-    assert "its folder was removed" in said(page)
-    fine(page.button(key="forget-0001").click().run())
-    assert "No training yet" in said(page)
+    fine(fine(page.run()).button(key="forget-0001").click().run())
+    assert queue.jobs() == []
 
 
 def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiting: Queue) -> None:
@@ -123,45 +104,31 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
     first, second = waiting.jobs()
     until(lambda: (Path(first.folder) / "history.csv").exists())
     fine(page.run())
-    assert "Number 1 in the line: 1 training before it" in said(page)
-    page.selectbox(key="curves").set_value(first.id)
-    fine(page.run())
-    chart = figure(page)
-    assert [len(trace["x"]) for trace in chart["data"]] == [2, 2]
-    assert "over 2 epochs: loss, AUC on dev" in page.get("plotly_chart")[0].proto.alt
+    fine(page.selectbox(key="curves").set_value(first.id).run())
+    assert [trace["y"] for trace in figure(page)["data"]] == [[0.5, 0.25], [0.7, 0.75]]
     assert len(page.get("plotly_chart")) == 1  # as a run of an earlier labkit, it knows nothing of its probe
     (Path(first.folder) / "history.csv").write_text(
         "epoch,loss,probe_map@r,probe_uniformity\n1,2,0.5,-1\n2,1,0.75,-2\n"
     )
     fine(page.run())
-    assert page.get("plotly_chart")[1].proto.alt.endswith("MAP@R, probe, uniformity, 0 where all are alike, probe.")
     assert [trace["y"] for trace in figure(page, 1)["data"]] == [[0.5, 0.75], [-1, -2]]
     page.button(key="train").click().run()
     page.button(key="train").click().run()
-    assert "the line is full: 3 trainings" in page.error[0].value
+    refused(page, "3")
     assert len(waiting.jobs()) == 3
 
     (Path(first.folder) / "go").touch()
     until(lambda: waiting.job(first.id).state == "failed")
     fine(page.run())
-    assert r"the loss is nan at batch \<b\>3\</b\>, try a tenth" in said(page)
-    until(lambda: waiting.job(second.id).state == "running")
-    until(lambda: waiting.job(second.id).checkpoint)
+    assert r"batch \<b\>3\</b\>" in texts(page)
+    until(lambda: waiting.job(second.id).state == "running" and waiting.job(second.id).checkpoint)
     fine(page.run())
     fine(page.button(key=f"stop-{second.id}").click().run())
     until(lambda: waiting.job(second.id).state == "stopped")
+    with Hold(second.folder):  # somebody continues it at the command line
+        assert f"process {os.getpid()} on " in texts(fine(page.run()))
+        assert not keys(page, f"resume-{second.id}")
     fine(page.run())
-    assert "its last checkpoint is kept" in said(page)
-    with Hold(second.folder):  # somebody goes on with it at the command line
-        fine(page.run())
-        assert f"It is being trained by process {os.getpid()} on " in said(page)
-        assert "its last checkpoint is kept" not in said(page)
-        assert not [button for button in page.button if button.key == f"resume-{second.id}"]
-    fine(page.run())
-    assert page.button(key=f"resume-{second.id}").label == "Resume"
-    (Path(second.folder) / "history.csv").unlink(missing_ok=True)
-    fine(page.selectbox(key="curves").set_value(second.id).run())
-    assert "It ended before an epoch was done." in said(page)
     fine(page.button(key=f"resume-{second.id}").click().run())
     assert waiting.job(second.id).state in ("waiting", "running", "failed")
 
@@ -169,29 +136,25 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
 def test_bad_settings_are_one_sentence_and_train_nothing(opened: Opened, waiting: Queue) -> None:
     page = fine(opened("train_page", method="tfidf").run())
     page.number_input(key="tfidf.shortest").set_value(5)
-    page.button(key="train").click().run()
-    assert not page.exception
-    assert "setting longest is 1, expected at least shortest" in page.error[0].value
+    refused(page.button(key="train").click().run(), "longest")
     assert waiting.jobs() == []
     page = fine(opened("train_page", **{"method": "tfidf", "tfidf.longest": "9999", "seed": "x"}).run())
     assert page.number_input(key="tfidf.longest").value <= 20
 
 
 def test_an_upload_is_trained_and_named_nowhere(opened: Opened, waiting: Queue) -> None:
-    page = opened("train_page", corpus="your own file", method="tfidf").run()
-    page.file_uploader[0].upload("Secret <b>.csv", ROWS.encode(), "text/csv").run()
+    page = opened("train_page", corpus="your own file", method="tfidf")
+    with_file(page, HOSTILE.encode(), "Secret <b>.csv")
     fine(page.button(key="train").click().run())
     job = waiting.jobs()[0]
-    assert job.own
-    assert job.name == "tfidf-upload-seed0"
-    assert (waiting.private(job) / "upload.csv").read_text() == ROWS
+    assert (job.own, job.name) == (True, "tfidf-upload-seed0")
+    assert (waiting.private(job) / "upload.csv").read_text() == HOSTILE
     fine(page.run())
-    assert "on a visitor's file" in said(page)
-    assert "Secret" not in said(page) + str(page.query_params)
-    assert "some sentences of dev" in said(page)
+    assert "Secret" not in texts(page) + str(page.query_params)
+    shows_no_markup(page)
 
 
-def test_in_a_classroom_each_has_few_and_sees_and_stops_only_his_own(
+def test_in_a_classroom_each_has_few_and_sees_and_stops_only_their_own(
     opened: Opened, waiting: Queue, came: SimpleNamespace
 ) -> None:
     waiting.most = 9
@@ -199,25 +162,25 @@ def test_in_a_classroom_each_has_few_and_sees_and_stops_only_his_own(
     assert not [box for box in mine.text_input if box.key == "folders"]
     for _ in range(3):
         mine.button(key="train").click().run()
-    assert "you have 2 trainings in the line" in mine.error[0].value
-    assert len([button.key for button in fine(mine.run()).button if button.key.startswith("stop-")]) == 2
+    refused(mine, "2")
+    assert len(keys(fine(mine.run()), "stop-")) == 2
     again = fine(opened("train_page", method="tfidf").run())  # a session of its own, as after a reload
-    again.button(key="train").click().run()
-    assert "you have 2 trainings in the line" in again.error[0].value
-    _, second = [button.key for button in again.button if button.key.startswith("stop-")]
+    refused(again.button(key="train").click().run(), "2")
+    _, second = keys(again, "stop-")
     came.name = "b" * 16
     other = fine(opened("train_page", method="tfidf").run())
-    assert "Trainings of other visitors that run or wait: 2." in said(other)
-    assert not [button.key for button in other.button if button.key.startswith(("stop-", "resume-", "forget-"))]
-    assert "tfidf-topics" not in said(other)
+    assert not keys(other, "stop-", "resume-", "forget-")
+    assert "tfidf-topics" not in texts(other)
     fine(other.button(key="train").click().run())
-    assert len([button.key for button in fine(other.run()).button if button.key.startswith("stop-")]) == 1
+    assert len(keys(fine(other.run()), "stop-")) == 1
     came.name = "a" * 16
     fine(again.button(key=second).click().run())
     assert waiting.job(second.removeprefix("stop-")).state in ("stopped", "stopping")
+    waiting.most, came.name = 2, "c" * 16  # a private window of the same machine, which has half of the line already
+    refused(opened("train_page", method="tfidf").run().button(key="train").click().run(), "machine")
 
 
-def test_a_visitor_shares_and_deletes_his_runs(opened: Opened, waiting: Queue, came: SimpleNamespace) -> None:
+def test_a_visitor_shares_and_deletes_their_runs(opened: Opened, waiting: Queue, came: SimpleNamespace) -> None:
     page = fine(opened("train_page", method="tfidf").run())
     fine(page.button(key="train").click().run())
     (job,) = waiting.jobs()
@@ -230,12 +193,13 @@ def test_a_visitor_shares_and_deletes_his_runs(opened: Opened, waiting: Queue, c
     fine(page.checkbox(key=f"shared-{job.name}").check().run())
     came.name = "b" * 16
     other = fine(opened("train_page", method="tfidf").run())
-    assert f"{job.name}, stopped" in str(other.selectbox(key="curves").options)  # it is shared
-    assert not [button.key for button in other.button if button.key.startswith(("delete-", "forget-"))]
+    assert job.name in str(other.selectbox(key="curves").options)  # it is shared
+    assert not keys(other, "delete-", "forget-")
     came.name = "a" * 16
     fine(page.checkbox(key=f"shared-{job.name}").uncheck().run())
     came.name = "b" * 16
-    assert "No training yet" in said(fine(other.run()))
+    assert job.name not in texts(fine(other.run()))
+    assert not [box for box in other.selectbox if box.key == "curves"]
     came.name = "a" * 16
     fine(page.button(key=f"delete-{job.name}").click().run())
     assert waiting.jobs() == []
@@ -243,26 +207,56 @@ def test_a_visitor_shares_and_deletes_his_runs(opened: Opened, waiting: Queue, c
     assert all_owned(waiting.runs) == []
 
 
-def test_one_machine_fills_half_of_the_line_whatever_its_browsers_are_called(
+# --- the page Teacher ---------------------------------------------------------------------------------------------
+
+
+def guarded(opened: Opened) -> tuple[AppTest, Any]:
+    """The page as it is behind the guard, and who is here."""
+    page = opened("teacher_page")
+    present = import_module("classroom").PRESENT
+    present.guarded = True
+    return page, present
+
+
+def test_only_the_teacher_sees_their_page(opened: Opened, waiting: Queue, came: SimpleNamespace) -> None:
+    came.role = "teacher"
+    refused(opened("teacher_page").run(), "teacher")  # nobody is one without the guard
+    came.role = "visitor"
+    refused(guarded(opened)[0].run(), "teacher")
+
+
+def test_the_teacher_sees_who_is_here_and_stops_what_runs(
     opened: Opened, waiting: Queue, came: SimpleNamespace
 ) -> None:
-    waiting.most = 6
-    for number in range(3):  # each a private window
-        came.name = f"{number:016}"
-        fine(fine(opened("train_page", method="tfidf").run()).button(key="train").click().run())
-    came.name = "c" * 16
-    page = opened("train_page", method="tfidf").run()
-    page.button(key="train").click().run()
-    assert "3 trainings in the line came from your machine" in page.error[0].value
-    came.ip = "192.168.1.10"
-    fine(fine(opened("train_page", method="tfidf").run()).button(key="train").click().run())
+    came.role = "teacher"
+    page, present = guarded(opened)
+    present.came("a" * 16, False)
+    present.came("b" * 16, True)
+    present.turned("a" * 16, "Train")
+    jobs = [waiting.submit(Order("tfidf", "topics", seed), visitor="a" * 16) for seed in (1, 2)]
+    fine(page.run())
+    rows = page.dataframe[0].value.to_dict("records")
+    assert [(row["Page"], row["Trainings"]) for row in rows] == [("Train", 2), ("", 0)]
+    assert "2 of 3" in texts(page)
+    for job in jobs[::-1]:
+        fine(page.button(key=f"stop-{job.id}").click().run())
+    until(lambda: not waiting.busy)
+    present.left("a" * 16)
+    assert len(fine(page.run()).dataframe[0].value) == 1
 
 
-def test_another_app_that_trains_there_is_said(opened: Opened, runs: Path, tmp_path: Path) -> None:
-    held = Queue(runs)
-    try:
-        page = opened("train_page").run()
-        assert not page.exception
-        assert "another labkit app trains into" in page.error[0].value
-    finally:
-        held.close()
+def test_the_teacher_makes_room_by_deleting_what_is_not_shared(
+    opened: Opened, waiting: Queue, came: SimpleNamespace
+) -> None:
+    came.role = "teacher"
+    for name, owner, shared in (("one", "a" * 16, False), ("two", "a" * 16, True), ("three", "c" * 16, False)):
+        (waiting.runs / name).mkdir()
+        write_owned(Owned(waiting.runs / name, owner, shared))
+    page, present = guarded(opened)
+    present.came("a" * 16, False)
+    present.left("a" * 16)
+    fine(page.run())
+    fine(page.button(key=f"delete-{'a' * 16}").click().run())
+    assert [run.folder.name for run in all_owned(waiting.runs)] == ["three", "two"]
+    assert not (waiting.runs / "one").exists()
+    assert f"delete-{'a' * 16}" not in [button.key for button in page.button]

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from labkit.baselines import base as matrix_module
-from labkit.baselines.base import base_of, base_rows, packed, unpacked
+from labkit.baselines.base import base_of, base_rows
 from labkit.corpora import Labelled
 from labkit.methods import METHODS, load
 from labkit.progress import silent
@@ -36,7 +36,7 @@ def test_sparse_rows_are_filled_up_as_long_as_they_fit(monkeypatch: pytest.Monke
     method.fit(CORPUS)
     np.testing.assert_array_equal(fitted("tfidf"), method.encode(TEXTS).toarray())
     monkeypatch.setattr(matrix_module, "LARGEST", 20)
-    with pytest.raises(ValueError, match="base 'tfidf' has sparse rows of 7 columns, too many.*take base=lsa"):
+    with pytest.raises(ValueError, match="'tfidf'"):
         fitted("tfidf")
 
 
@@ -103,9 +103,7 @@ def test_a_matrix_of_the_user(ending: str, tmp_path: Path) -> None:
     assert not method.encode([""]).any()
     method.save(tmp_path / "run")
     np.testing.assert_array_equal(load(tmp_path / "run").encode(TEXTS), method.encode(TEXTS))
-    with pytest.raises(
-        ValueError, match="1 of 2 sentences have no row in the matrix, the first is 'pink cat'; add them"
-    ):
+    with pytest.raises(ValueError, match="'pink cat'"):
         method.encode(["red cat", "pink cat"])
 
 
@@ -116,27 +114,15 @@ def test_a_sparse_matrix_of_the_user(tmp_path: Path) -> None:
 
 def test_a_matrix_without_sentences_has_a_row_for_each_of_the_corpus(tmp_path: Path) -> None:
     np.save(tmp_path / "mine.npy", ROWS[:4])
-    with pytest.raises(
-        ValueError, match="has 4 rows and names no sentences, expected 6, one for each distinct sentence"
-    ):
+    with pytest.raises(ValueError, match="4 rows.* 6"):
         fitted(str(tmp_path / "mine.npy"))
 
 
-def test_a_name_that_is_nothing(tmp_path: Path) -> None:
-    with pytest.raises(
-        ValueError, match=r"setting base is 'lsaa', expected a method \(.*lsa.*\), sbert:MODEL, the folder"
-    ):
+def test_an_unknown_base_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="setting base"):
         fitted("lsaa")
-    with pytest.raises(ValueError, match="does not exist; check the name"):
+    with pytest.raises(ValueError, match=r"gone\.npz"):
         fitted(str(tmp_path / "gone.npz"))
     (tmp_path / "folder").mkdir()
-    with pytest.raises(ValueError, match="run.json is missing"):
+    with pytest.raises(ValueError, match="run.json"):
         fitted(str(tmp_path / "folder"))
-
-
-def test_packed_and_unpacked_keep_the_names_apart() -> None:
-    base = base_of("lsa", CORPUS, seed=0, progress=silent)
-    arrays, words = packed(base)
-    assert all(name.startswith("base.") for name in arrays)
-    again = unpacked({**arrays, "centre": np.zeros(3)}, {**words, "sentences": []})
-    np.testing.assert_array_equal(base_rows(again, TEXTS, 32, silent), base_rows(base, TEXTS, 32, silent))

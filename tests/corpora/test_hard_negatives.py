@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import torch
 from scipy import sparse
 
 from labkit.corpora import Corpus, Groups, Labelled, Pairs, Triplets, load
-from labkit.corpora.generators import questions
 from labkit.corpora.hard_negatives import (
     Mined,
     cut_classes,
@@ -23,7 +21,6 @@ from labkit.corpora.hard_negatives import (
     with_truth,
 )
 from labkit.corpora.table import EMBEDDED
-from labkit.evaluation import neighbours
 from labkit.text import normalise
 
 
@@ -76,7 +73,7 @@ def test_a_guide_drops_what_it_finds_as_near_as_the_positive_to_either() -> None
     assert mined.dropped == {"guide": 3}
 
 
-def test_never_of_the_own_class_nor_another_spelling_nor_twice() -> None:
+def test_no_negative_of_the_same_class_nor_another_spelling_nor_twice() -> None:
     texts = ["a", "p", "q", "A ", "P", "x", "y"]
     corpus = Groups([*texts, "x"], ["1", "1", "1", "2", "3", "2", "4", "4"], splits="train")
     # "A " is a's spelling, so x, of its group 2, belongs to group 1 as well by way of it; y is of x's other group
@@ -92,13 +89,6 @@ def test_never_of_the_own_class_nor_another_spelling_nor_twice() -> None:
     two = Pairs(["a", "a", "n", "m"], ["p", "q", "k", "l"], [1, 1, 0, 0], splits="train")
     twice = named(mine_negatives(np.random.default_rng(1).normal(size=(7, 3)), two, count=3, ranks=(0, 4)))
     assert len({(anchor, negative) for anchor, _, negative in twice}) == len(twice) == 4  # of n, k, m, l each once
-
-
-def test_a_search_that_takes_too_long_is_refused_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(neighbours, "MOMENT", 0)
-    monkeypatch.setattr(neighbours, "LONGEST", 0)
-    with pytest.raises(ValueError, match="exact neighbours of .* take about .*; mine in a part of the corpus"):
-        mine_negatives(ROWS, HAND)
 
 
 def corpora() -> list[Corpus]:
@@ -119,7 +109,7 @@ def belonging(corpus: Corpus) -> set[frozenset[str]]:
     if isinstance(corpus, Labelled | Groups):
         of = list(zip(*corpus.classified(), strict=True))
         return {frozenset((s, t)) for s, c in of for t, d in of if c == d}
-    ends = (corpus.text_a, corpus.text_b) if isinstance(corpus, Pairs) else (corpus.anchors, corpus.positives)  # type: ignore[attr-defined]
+    ends = (corpus.text_a, corpus.text_b) if isinstance(corpus, Pairs) else (corpus.anchors, corpus.positives)
     same = corpus.values if isinstance(corpus, Pairs) else [1] * len(corpus)
     merged = {text: {text} for text in corpus.sentences()}
     for s, t, value in zip(*ends, same, strict=True):
@@ -130,8 +120,9 @@ def belonging(corpus: Corpus) -> set[frozenset[str]]:
     return {frozenset((s, t)) for both in merged.values() for s in both for t in both}
 
 
-@pytest.mark.parametrize("corpus", corpora(), ids=lambda corpus: type(corpus).__name__)
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize(
+    ("corpus", "kind"), [*((corpus, "dense") for corpus in corpora()), (corpora()[0], "sparse")], ids=repr
+)
 def test_equals_plain_loops(corpus: Corpus, kind: str) -> None:
     texts, same = corpus.sentences(), belonging(corpus)
     random = np.random.default_rng(7)
@@ -189,10 +180,8 @@ class Fixed:
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        ({"count": 4}, {"num_negatives": 5}),
         ({"count": 3, "ranks": (5, 12)}, {"num_negatives": 3, "range_min": 6, "range_max": 13}),
         ({"count": 3, "margin": 0.1}, {"num_negatives": 3, "absolute_margin": 0.1}),
-        ({"count": 3, "margin": 0.0}, {"num_negatives": 3, "absolute_margin": 0.0}),
         ({"count": 3, "relative": 0.05}, {"num_negatives": 3, "relative_margin": 0.05}),
         ({"count": 30, "most": 0.5, "least": -0.2}, {"num_negatives": 30, "max_score": 0.5, "min_score": -0.2}),
     ],
@@ -220,7 +209,7 @@ def test_equals_sentence_transformers(ours: dict[str, Any], theirs: dict[str, An
     assert sorted(got) == sorted(row for row in expected if row[0] != row[2])
 
 
-def test_random_sampling_is_of_the_seed_and_of_all_that_is_left() -> None:
+def test_random_sampling_follows_its_seed_and_covers_the_ranks() -> None:
     corpus = load("questions")
     rows = np.random.default_rng(0).normal(size=(len(sentences_to_mine(corpus)), 8)).astype(np.float32)
     one, same, other = (
@@ -238,45 +227,27 @@ def test_mined_triplets_are_a_corpus() -> None:
     assert (corpus.anchors, corpus.positives, corpus.negatives) == (("a", "a"), ("p", "p"), ("n1", "n2"))
     assert corpus.sizes == {"train": 2}
     assert dict(corpus.extra) == {"rank": (1, 2), "to_positive": (0.766,) * 2, "to_negative": (0.9848, 0.866)}
-    assert str(mined) == (
-        "train: 2 negatives for 1 pairs, of 4 candidates; dropped: none; 0 pairs have fewer than wished for"
-    )
-    with pytest.raises(ValueError, match=r"no candidate of 'mine' is left .* dropped: margin 4; .* lower the margin"):
+    with pytest.raises(ValueError, match="margin 4"):
         mine_negatives(ROWS, HAND, margin=2.0).corpus()
 
 
 @pytest.mark.parametrize(
     ("corpus", "wrong", "said"),
     [
-        (HAND, {"count": 9, "ranks": (0, 4)}, "count is 9, expected a whole number from 1 to 4"),
-        (HAND, {"ranks": (3, 3)}, r"ranks\[1\] is 3, expected a whole number from 4"),
-        (HAND, {"sampling": "hardest"}, "sampling is 'hardest', expected 'top' or 'random'"),
-        (HAND, {"guide": ROWS[:5]}, "guide has 5 rows, expected 6, one for each distinct sentence of the split"),
-        (Pairs(["a"], ["b"], [3.0], graded=True, splits="train"), {}, "has grades"),
-        (Labelled(["a", "b"], ["x", "y"], splits="train"), {}, "has no two sentences that belong together"),
+        (HAND, {"count": 9, "ranks": (0, 4)}, "count is 9"),
+        (HAND, {"ranks": (3, 3)}, r"ranks\[1\] is 3"),
+        (HAND, {"sampling": "hardest"}, "sampling is 'hardest'"),
+        (HAND, {"guide": ROWS[:5]}, "guide has 5 rows"),
+        (Pairs(["a"], ["b"], [3.0], graded=True, splits="train"), {}, "grades"),
+        (Labelled(["a", "b"], ["x", "y"], splits="train"), {}, "no two sentences"),
     ],
 )
-def test_what_cannot_be_mined_is_said(corpus: Corpus, wrong: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_mined_is_refused(corpus: Corpus, wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         mine_negatives(ROWS[: len(corpus.sentences())], corpus, **wrong)
 
 
 # --- the truth ---------------------------------------------------------------------------------------------------
-
-
-def test_the_generator_knows_what_each_question_asks() -> None:
-    corpus, meanings = load("questions"), EMBEDDED["questions"].meanings()
-    assert set(corpus.sentences()) <= set(meanings)
-    for a, b, value in zip(corpus.text_a, corpus.text_b, corpus.values, strict=True):  # type: ignore[attr-defined]
-        assert (meanings[a] == meanings[b]) == (value == 1)  # labels say nothing else
-    texts, component = corpus.part("train").same()
-    assert len({meanings[text] for text in texts}) < len(set(component))  # but not all of it
-    for rows, meant in islice(zip(questions.units(4), questions.meanings(4), strict=False), 200):
-        assert {text for row in rows for text in (row["text_a"], row["text_b"])} <= set(meant)
-    either = questions.Intent(questions.topic_blocks()[0][0].topic, "difference", "y", "x")
-    assert either.symmetric
-    assert either.in_order() == questions.Intent(either.topic, "difference", "x", "y")
-    assert not EMBEDDED["places"].meanings()
 
 
 def test_false_shares_by_hand() -> None:
@@ -294,7 +265,7 @@ def test_false_shares_by_hand() -> None:
     assert at[-0.2] == (pytest.approx(1 / 3), 0.75)
     assert at[0.0] == (0, 0.5)
     assert at[0.5] == (0, 0.25)
-    with pytest.raises(ValueError, match="meanings has no entry for 'a'"):
+    with pytest.raises(ValueError, match="meanings has no entry"):
         false_negatives(mined, {})
 
 
@@ -303,32 +274,17 @@ def test_classes_are_cut() -> None:
     cut = cut_classes(corpus)
     assert cut.groups == ("x 1", "x 1", "x 2", "y 1", "x 2", "x 3", "y 1")
     assert (cut.name, cut.texts) == ("mine cut", tuple("abcdefg"))
-    with pytest.raises(ValueError, match="is Pairs, expected classes or groups"):
-        cut_classes(HAND)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="Pairs"):
+        cut_classes(HAND)
 
 
-def test_the_truth_is_known_of_what_a_generator_made() -> None:
+def test_the_truth_is_known_for_generated_corpora() -> None:
     corpus = load("questions")
     assert with_truth(corpus) == (corpus, EMBEDDED["questions"].meanings())
+    assert not EMBEDDED["places"].meanings()
     cut, meanings = with_truth(load("topics"))
     assert (cut.name, len(set(meanings.values()))) == ("topics cut", 14)
     assert known_meanings(HAND) is known_meanings(load("relatedness")) is None
     impostor = Pairs(["a"], ["b"], [1], name="questions", splits="train")
-    with pytest.raises(ValueError, match="'questions' is Pairs of which nobody knows more than its labels"):
+    with pytest.raises(ValueError, match="questions"):
         with_truth(impostor)
-
-
-@pytest.mark.parametrize("name", ["questions", "places"])
-def test_margin_and_guide_lower_the_share_of_false_negatives(name: str) -> None:
-    from labkit.methods import METHODS
-
-    corpus, meanings = with_truth(load(name))
-    sif, words = METHODS["sif"](), METHODS["tfidf"]()
-    sif.fit(corpus)
-    words.fit(corpus)
-    plain, guided = (
-        false_shares(mine_negatives(sif, corpus, count=50, guide=guide), meanings) for guide in (None, words)
-    )
-    assert guided.by_margin[0] < 0.8 * plain.by_margin[0]  # without a margin
-    assert plain.by_margin[20] < 0.5 * plain.by_margin[0]
-    assert plain.by_rank[0] > 5 * plain.by_rank[5]

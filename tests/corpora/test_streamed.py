@@ -1,4 +1,4 @@
-"""Triplets that are streamed: the same rows as in memory, each once an epoch, whoever reads which lane."""
+"""Streamed triplets: the same rows as in memory, each once per epoch, however lanes are shared out."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from pathlib import Path
 import pyarrow as arrow
 import pyarrow.parquet as parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.corpora import Triplets, load, shards, streamed
-from labkit.corpora.files import read_corpus
 from labkit.corpora.shards import MANIFEST, Making, manifest_of, write_parquet
 from labkit.corpora.streamed import Lanes, Streamed
 from labkit.executors import Local
@@ -66,9 +65,9 @@ def of_batch(lanes: Lanes, number: int) -> list[tuple[str, ...]]:
 
 
 def test_it_has_the_rows_of_the_corpus_in_memory() -> None:
-    articles = load("articles").take(range(30))
+    articles = load("articles").take(range(12))
     corpus = sharded(articles, 1)
-    made, _ = triplets_and_funnel(articles)  # type: ignore[arg-type]
+    made, _ = triplets_and_funnel(articles)
     assert isinstance(corpus, Triplets)
     assert corpus.sizes == made.sizes
     assert len(corpus) == len(made)
@@ -89,27 +88,18 @@ def test_names_of_folders_are_names_of_corpora(tmp_path: Path) -> None:
     assert (opened.name, opened.fingerprint) == ("out", corpus.fingerprint)
     (tmp_path / "half").mkdir()
     (tmp_path / "half" / "plan.json").write_text("{}")
-    with pytest.raises(ValueError, match="half are not all made yet"):
+    with pytest.raises(ValueError, match="half"):
         load(tmp_path / "half")
 
 
-def test_nothing_is_read_for_what_the_manifest_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus = folder_of(tmp_path / "out", [40, 25])
-    monkeypatch.setattr(streamed, "_group", None)
-    assert repr(corpus) == "Streamed('out', 65 rows: train 39, dev 13, test 13)"
-    assert len(corpus.part("train")) == 39
-    assert corpus.part("train").sizes == {"train": 39}
-    assert len(corpus.fingerprint) == 64
-
-
-def test_of_many_rows_of_dev_some_are_asked_and_a_note_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_dev_split_is_sampled_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = folder_of(tmp_path / "out", [100, 60])
     monkeypatch.setattr(streamed, "MOST_MEASURED", 10)
     with collected() as notes:
         dev = corpus.part("dev")
     assert 8 <= len(dev) <= 10
     assert {anchor.partition("/")[0] for anchor in dev.anchors} == {"a0", "a1"}  # from all over
-    assert "dev has 32 triplets: 10 of them, from all over, are asked" in str(notes)
+    assert "32" in notes[0]
     assert set(dev.splits) == {"dev"}
 
 
@@ -122,25 +112,21 @@ def test_a_sample_is_spread_over_the_folder(tmp_path: Path, monkeypatch: pytest.
     assert len(corpus.sample(10**6)) == 288
 
 
-def test_more_rows_than_fit_are_refused_for_who_cannot_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_rows_than_fit_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = folder_of(tmp_path / "out", [40])
     monkeypatch.setattr(streamed, "MOST_HELD", 39)
-    with pytest.raises(
-        ValueError, match=r"has 40 triplets in its shards, more than the 39 that are read into memory; the"
-    ):
+    with pytest.raises(ValueError, match="40 triplets"):
         corpus.sentences()
     assert len(corpus.part("train").sentences()) == 3 * 24
 
 
-def test_what_is_no_split_of_it(tmp_path: Path) -> None:
+def test_missing_splits_and_other_folders_are_refused(tmp_path: Path) -> None:
     corpus = folder_of(tmp_path / "out", [2])
-    with pytest.raises(ValueError, match="has no row in split 'dev'"):
+    with pytest.raises(ValueError, match="dev"):
         corpus.part("dev")
-    with pytest.raises(ValueError, match="split is 'all', expected train, dev or test"):
-        corpus.part("all")
-    with pytest.raises(ValueError, match="has shards of vectors, expected triplets"):
+    with pytest.raises(ValueError, match="vectors"):
         Streamed(replace(corpus.manifest, plan={"kind": "vectors"}))
-    with pytest.raises(ValueError, match="has no rows"):
+    with pytest.raises(ValueError, match="no rows"):
         folder_of(tmp_path / "none", [0])
 
 
@@ -154,7 +140,6 @@ def test_what_is_no_split_of_it(tmp_path: Path) -> None:
     run=st.integers(1, 5),
     window=st.integers(1, 6),
 )
-@settings(deadline=None, max_examples=25)
 def test_each_row_of_train_once_an_epoch(
     tmp_path_factory: pytest.TempPathFactory, counts: list[int], lanes: int, size: int, run: int, window: int
 ) -> None:
@@ -186,7 +171,6 @@ def test_another_epoch_has_another_order_and_runs_stay_together(tmp_path: Path) 
 def test_shards_come_in_a_drawn_order_and_no_two_windows_are_shuffled_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Eight shards of one size, each a window of its own: whoever drew all windows alike would give them one order."""
     corpus = folder_of(tmp_path / "out", [16] * 8)
     monkeypatch.setattr(streamed, "WINDOWS", 2)
     came, within = [], set()
@@ -201,29 +185,13 @@ def test_shards_come_in_a_drawn_order_and_no_two_windows_are_shuffled_alike(
     assert len(within) == 16
 
 
-def test_a_lane_has_shards_of_its_own(tmp_path: Path) -> None:
-    """Whoever reads half of the lanes opens half of the shards."""
-    corpus = folder_of(tmp_path / "out", [100] * 8)
-    order = Lanes(corpus, lanes=4, size=32, run=4, seed=0)
+def test_lanes_share_no_shard(tmp_path: Path) -> None:
+    order = Lanes(folder_of(tmp_path / "out", [40] * 4), lanes=4, size=32, run=4, seed=0)
     seen = [
         {anchor.partition("/")[0] for number in range(len(order)) for anchor in order[number].rows(lane)[0]}
         for lane in range(4)
     ]
-    assert [len(names) for names in seen] == [2, 2, 2, 2]
-    assert len(set().union(*seen)) == 8
-
-
-def test_a_lane_holds_few_groups_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus = folder_of(tmp_path / "out", [320])
-    monkeypatch.setattr(streamed, "WINDOWS", 2)
-    opened: list[int] = []
-    read = streamed._group
-    monkeypatch.setattr(streamed, "_group", lambda *given: opened.append(given[2]) or read(*given))
-    order = Lanes(corpus, lanes=1, size=8, run=4, seed=0)
-    assert opened == []
-    for number in range(len(order)):
-        of_batch(order, number)
-    assert sorted(opened) == list(range(20))  # each group once: no batch opens again what one before it had
+    assert sorted(map(sorted, seen)) == [["a0"], ["a1"], ["a2"], ["a3"]]
 
 
 def test_all_lanes_together_hold_few_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,20 +203,14 @@ def test_all_lanes_together_hold_few_groups(tmp_path: Path, monkeypatch: pytest.
     order = Lanes(corpus, lanes=4, size=32, run=4, seed=0)
     of_batch(order, 0)
     assert len(opened) == 8
-    for number in range(len(order)):
+    for number in range(1, len(order)):
         of_batch(order, number)
+    assert len(opened) == 4 * 20  # each group once: no batch opens again what an earlier one had
     assert all(lane._opened.cache_info().currsize == 1 for lane in order._lanes)  # the windows in hand
 
 
-def test_numbers_that_are_none_of_the_epoch(tmp_path: Path) -> None:
-    order = Lanes(folder_of(tmp_path / "out", [40]), lanes=2, size=8, run=4, seed=0)
-    assert [share.number for share in order[1:3]] == [1, 2]
-    with pytest.raises(IndexError):
-        order[len(order)]
-
-
 @pytest.mark.parametrize("harm", ["rows", "groups", "gone", "column"])
-def test_a_folder_that_is_not_what_its_manifest_says(tmp_path: Path, harm: str) -> None:
+def test_a_folder_unlike_its_manifest_is_refused(tmp_path: Path, harm: str) -> None:
     folder_of(tmp_path / "out", [40])
     path, said = tmp_path / "out" / "part-00000.parquet", json.loads((tmp_path / "out" / MANIFEST).read_text())
     if harm == "rows":
@@ -261,11 +223,5 @@ def test_a_folder_that_is_not_what_its_manifest_says(tmp_path: Path, harm: str) 
         parquet.write_table(arrow.table({"anchor": ["a"]}), path)
     (tmp_path / "out" / MANIFEST).write_text(json.dumps(said))
     order = Lanes(Streamed(manifest_of(tmp_path / "out")), lanes=1, size=8, run=4, seed=0)
-    with pytest.raises(ValueError, match=r"part-00000.parquet .*make or fetch the folder again"):
+    with pytest.raises(ValueError, match="part-00000.parquet"):
         list(map(partial(of_batch, order), range(len(order))))
-
-
-def test_rows_written_to_a_file_are_read_as_the_same_corpus(tmp_path: Path) -> None:
-    corpus = folder_of(tmp_path / "out", [30, 30])
-    write_parquet(corpus.rows(), tmp_path / "one.parquet")
-    assert list(read_corpus(tmp_path / "one.parquet").rows()) == list(corpus.rows())

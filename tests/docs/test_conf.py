@@ -77,8 +77,8 @@ def test_imports_and_what_draws_are_folded_and_other_code_is_not(tmp_path: Path)
     assert works["metadata"] == {}
 
 
-def test_what_says_where_a_figure_is_from_is_not_shown(tmp_path: Path) -> None:
-    text = {"cell_type": "markdown", "id": "t", "metadata": {}, "source": ["0.7\n", "<!-- from:\n", "[a] -->\n", "end"]}
+def test_a_comment_in_a_notebook_is_not_shown(tmp_path: Path) -> None:
+    text = {"cell_type": "markdown", "id": "t", "metadata": {}, "source": ["0.7\n", "<!-- a\n", "note -->\n", "end"]}
     assert chapter([text], [text], tmp_path)[0]["source"] == "0.7\n\nend"
 
 
@@ -95,22 +95,6 @@ def test_a_picture_is_still_first_and_says_what_it_shows(tmp_path: Path) -> None
     assert "sliders" in html
     (plain,) = CONF["shown"]([DRAWN], tmp_path, "")
     assert "sliders" not in plain["data"]["text/html"]
-
-
-def test_without_a_browser_the_leads_are_left_to_their_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[Path] = []
-    monkeypatch.setitem(
-        CONF["drawn_leaders"].__globals__, "write_images", lambda figures, names, **_: made.extend(names)
-    )
-    page = CONF["drawn_leaders"](tmp_path / "new", "..")
-    assert [path.name for path in made] == re.findall(r'src="\.\./(leads-\d+\.png)"', page)
-    assert len(made) > 5
-
-    def none(*_: object, **__: object) -> None:
-        raise RuntimeError("no Chrome")
-
-    monkeypatch.setitem(CONF["drawn_leaders"].__globals__, "write_images", none)
-    assert "<img" not in CONF["drawn_leaders"](tmp_path, "..")
 
 
 # --- terms and formulas ------------------------------------------------------------------------------------------
@@ -133,17 +117,6 @@ def test_the_first_use_of_a_term_is_linked_in_prose_alone() -> None:
     assert prose.astext() == "An anchored boat. Two Anchors, an anchor, a cosine."
     assert linked("docs/glossary", nodes.paragraph("", "An anchor.")) == []
     assert linked("a", nodes.paragraph("", "They lift it.")) == []
-
-
-def test_the_longest_term_is_meant() -> None:
-    assert linked("a", nodes.paragraph("", "the locality loss")) == [("locality loss", "locality loss")]
-
-
-def test_the_glossary_is_in_order_and_used() -> None:
-    terms = CONF["terms"]()
-    assert terms == sorted(set(terms), key=str.casefold)
-    course = " ".join(source.read_text("utf-8") for source in sources()).replace("\n# ", " ").casefold()
-    assert [term for term in terms if term.casefold() not in course] == []
 
 
 def test_every_formula_of_the_course_is_drawn() -> None:
@@ -198,12 +171,6 @@ def broken(book: Path) -> list[tuple[str, str]]:
             if not there.exists() or unquote(parts.fragment) not in {*named, ""}:
                 wrong.append((path.name, link))
     return wrong
-
-
-def test_a_link_that_leads_nowhere_is_seen(tmp_path: Path) -> None:
-    (tmp_path / "b.html").write_text('<p id="there"><a href="https://elsewhere.example/x">')
-    (tmp_path / "a.html").write_text('<a href="b.html#there"><a href="#"><a href="b.html#gone"><img src="c.png">')
-    assert broken(tmp_path) == [("a.html", "b.html#gone"), ("a.html", "c.png")]
 
 
 SERIOUS = """enabled => axe.run({resultTypes: ['violations'], rules: {'color-contrast': {enabled}}})

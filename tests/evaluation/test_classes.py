@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.stats import ortho_group
 from sklearn import manifold
 from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
@@ -28,7 +26,6 @@ from labkit.evaluation import (
 )
 from labkit.evaluation.classes import OUTLIER, hdbscan, separation
 
-FIGURES = ("mi", "ami", "nmi", "ri", "ari", "purity")
 labellings = st.integers(2, 30).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2))
 
 
@@ -63,17 +60,6 @@ def test_as_counted_by_hand(pair):
         assert getattr(found, name) == pytest.approx(value, abs=1e-9), name
 
 
-@given(labellings, st.randoms(use_true_random=False))
-def test_order_and_names_do_not_matter(pair, random):
-    truth, found = pair
-    rows = list(range(len(truth)))
-    random.shuffle(rows)
-    renamed = clustering_agreement([f"class {truth[row]}" for row in rows], [-found[row] / 2 for row in rows])
-    plain = clustering_agreement(*pair)
-    for name in FIGURES:
-        assert getattr(renamed, name) == pytest.approx(getattr(plain, name), abs=1e-9), name
-
-
 def test_perfect_and_useless():
     perfect = clustering_agreement(list("aabbcc"), [2, 2, 0, 0, 1, 1])
     assert (perfect.mi, perfect.purity) == (pytest.approx(np.log(3)), 1)
@@ -83,13 +69,6 @@ def test_perfect_and_useless():
     alone = clustering_agreement(list("aabbcc"), range(6))
     assert alone.purity == 1
     assert alone.ami == pytest.approx(0, abs=1e-9)
-    assert "nats" in str(perfect)
-
-
-def test_chance_gets_no_ami():
-    random = np.random.default_rng(0)
-    figures = [clustering_agreement(random.integers(0, 5, 60), random.integers(0, 8, 60)).ami for _ in range(200)]
-    assert abs(np.mean(figures)) < 0.01
 
 
 def test_kmeans_finds_blobs_and_follows_its_seed():
@@ -100,22 +79,6 @@ def test_kmeans_finds_blobs_and_follows_its_seed():
     np.testing.assert_array_equal(labels, kmeans(rows, 4, seed=0, restarts=5))
     noise = np.random.default_rng(0).standard_normal((300, 10))
     assert (kmeans(noise, 8, seed=0, restarts=1) != kmeans(noise, 8, seed=1, restarts=1)).any()
-
-
-def test_more_restarts_are_never_worse():
-    noise = np.random.default_rng(1).standard_normal((200, 8))
-
-    def inertia(labels):
-        return sum(((noise[labels == c] - noise[labels == c].mean(axis=0)) ** 2).sum() for c in range(10))
-
-    assert inertia(kmeans(noise, 10, seed=3, restarts=20)) < inertia(kmeans(noise, 10, seed=3, restarts=1))
-
-
-@pytest.mark.parametrize("size", [1e150, 1e300, 1e-200, 1e-300])
-def test_clusters_of_rows_of_any_size(size):
-    rows = make_blobs(90, 4, centers=3, random_state=0)[0]
-    expected = kmeans(rows, 3, seed=0, restarts=2)
-    np.testing.assert_array_equal(kmeans(size * rows, 3, seed=0, restarts=2), expected)
 
 
 # --- geometry --------------------------------------------------------------------------------------------------------
@@ -129,15 +92,14 @@ def looped_spread(rows, labels):
     return inter, intra, inter / intra
 
 
-@pytest.mark.parametrize("count", [2, 3, 40])
-def test_as_plain_loops(count):
+@pytest.mark.parametrize("count", [2, 40])
+def test_spread_as_plain_loops(count):
     random = np.random.default_rng(count)
     labels = [f"c{number}" for number in random.integers(0, count, 150)]
     rows = random.standard_normal((150, 6)) + 4
     for given_rows in (rows, sparse.csr_array(rows)):
         found = inter_intra(given_rows, labels)
         assert (found.inter, found.intra, found.ratio) == pytest.approx(looped_spread(rows, labels))
-    assert str(found) == f"inter {found.inter:.4f} / intra {found.intra:.4f} = {found.ratio:.4f}"
 
 
 def test_by_hand():
@@ -146,28 +108,12 @@ def test_by_hand():
     assert (found.inter, found.intra) == pytest.approx((14 / 3, 4 / 5))
 
 
-@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3])
-def test_a_collapsed_encoder_does_not_look_good(value):
-    found = inter_intra(np.full((21, 3), value), np.arange(21) % 3)
+def test_a_collapsed_encoder_does_not_look_good():
+    found = inter_intra(np.full((21, 3), 0.1), np.arange(21) % 3)
     assert (found.inter, found.intra, found.ratio) == (0, 0, 0)
 
 
-def test_classes_that_are_points():
-    assert inter_intra([[0.1], [0.1], [0.1], [0.7]], [0, 0, 0, 1]).ratio == np.inf
-
-
-@settings(max_examples=30)
-@given(st.integers(0, 10**6))
-def test_order_rotation_shift_and_scale(seed):
-    random = np.random.default_rng(seed)
-    rows, labels, order = random.standard_normal((40, 5)), np.arange(40) % 6, random.permutation(40)
-    turned = 3 * rows[order] @ ortho_group.rvs(5, random_state=seed) + 2
-    found, again = inter_intra(rows, labels), inter_intra(turned, labels[order])
-    assert (again.inter, again.intra, again.ratio) == pytest.approx((3 * found.inter, 3 * found.intra, found.ratio))
-
-
-@pytest.mark.parametrize("k", [1, 5, 20])
-@pytest.mark.parametrize("n", [43, 200])
+@pytest.mark.parametrize(("n", "k"), [(43, 20), (200, 5)])
 def test_trustworthiness_as_scikit_learn(n, k):
     random = np.random.default_rng(n + k)
     rows = random.standard_normal((n, 10)) + 100
@@ -177,9 +123,8 @@ def test_trustworthiness_as_scikit_learn(n, k):
         assert trustworthiness(sparse.csr_array(rows), picture, k) == pytest.approx(wanted, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_trustworthiness_in_plain_loops_with_copies(seed):
-    random = np.random.default_rng(seed)
+def test_trustworthiness_in_plain_loops_with_copies():
+    random = np.random.default_rng(0)
     rows, picture, n, k = random.integers(0, 3, (30, 2)) * 1.0, random.standard_normal((30, 2)), 30, 4
 
     def ranking(points, i):
@@ -192,24 +137,8 @@ def test_trustworthiness_in_plain_loops_with_copies(seed):
     assert trustworthiness(rows - [0.5, 0.25], picture, k) == pytest.approx(wanted)
 
 
-def test_blocks_do_not_show(monkeypatch):
-    random = np.random.default_rng(0)
-    rows, picture = random.standard_normal((70, 6)), random.standard_normal((70, 2))
-    whole = trustworthiness(rows, picture), inter_intra(rows, np.arange(70) % 7)
-    monkeypatch.setattr(geometry, "BLOCK", 1200)
-    monkeypatch.setattr(neighbours.blocks, "__defaults__", (100,))
-    assert (trustworthiness(rows, picture), inter_intra(rows, np.arange(70) % 7)) == whole
-
-
-def test_a_picture_in_the_same_order_is_trusted():
-    rows = np.random.default_rng(1).standard_normal((60, 3))
-    assert trustworthiness(rows, rows) == 1
-    assert trustworthiness(rows, 5 * rows @ ortho_group.rvs(3, random_state=0) - 7) == 1
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("size", [1e150, 1e300, 1e-200, 1e-300])
-def test_figures_of_rows_of_any_size(size, form):
+@pytest.mark.parametrize(("size", "form"), [(1e300, np.asarray), (1e-300, sparse.csr_array)])
+def test_rows_of_extreme_size_have_the_same_figures(size, form):
     random = np.random.default_rng(0)
     labels, rows = random.integers(0, 4, 60), random.normal(size=(60, 5))
     plain, found = inter_intra(rows, labels), inter_intra(form(size * rows), labels)
@@ -217,25 +146,9 @@ def test_figures_of_rows_of_any_size(size, form):
         (plain.inter, plain.intra, plain.ratio)
     )
     assert trustworthiness(form(size * rows), size * rows[:, :2]) == trustworthiness(rows, rows[:, :2])
-
-
-def many_classes(seed=0, rows=400, classes=130, words=300):
-    """Sparse rows, as of TF-IDF: a word that all have, and a few others."""
-    random = np.random.default_rng(seed)
-    found = sparse.random(rows, words, 0.02, "csr", random_state=seed, data_rvs=random.random).tolil()
-    found[:, 0] = 0.3
-    return sparse.csr_array(found), random.integers(0, classes, rows)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_sparse_centres_are_the_dense_ones(monkeypatch, seed):
-    rows, labels = many_classes(seed)
-    filled, dense = inter_intra(rows, labels), inter_intra(rows.toarray(), labels)
-    assert (filled.inter, filled.intra, filled.ratio) == pytest.approx((dense.inter, dense.intra, dense.ratio))
-    monkeypatch.setattr(geometry, "FILLED", 0)
-    assert sparse.issparse(geometry.class_sums(sparse.csr_matrix(rows), labels))
-    found = inter_intra(rows, labels)
-    assert (found.inter, found.intra, found.ratio) == pytest.approx((dense.inter, dense.intra, dense.ratio), rel=1e-13)
+    np.testing.assert_array_equal(kmeans(size * rows, 3, seed=0, restarts=2), kmeans(rows, 3, seed=0, restarts=2))
+    apart, plain = separation(size * rows, labels), separation(rows, labels)
+    assert (apart.ratio, apart.silhouette, apart.hit) == pytest.approx((plain.ratio, plain.silhouette, plain.hit))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -266,27 +179,6 @@ def test_of_more_classes_a_sample_asks_and_it_is_always_the_same():
     asking = neighbours.sampled(np.arange(100), 40)
     assert (len(asking), len(set(asking.tolist())), asking.max() > 40) == (40, 40, True)
     assert found.inter == pytest.approx(gaps.min(axis=1)[asking].mean())
-
-
-def test_float32_rows_are_measured_in_float64():
-    rows, labels = np.random.default_rng(5).standard_normal((80, 6)).astype(np.float32), np.arange(80) % 9
-    assert inter_intra(rows, labels) == inter_intra(rows.astype(np.float64), labels)
-    assert inter_intra(1e30 * rows, labels).ratio == pytest.approx(inter_intra(rows, labels).ratio)
-
-
-def test_thousands_of_classes_and_words_take_little_memory():
-    """Dense centres of these would take a gigabyte, and those of 7,615 places 12."""
-    random = np.random.default_rng(0)
-    columns = np.stack([np.zeros(2400, int), *random.integers(1, 2**17, (9, 2400))]).T
-    rows = sparse.csr_array((random.random(24_000), (np.arange(2400).repeat(10), columns.ravel())), (2400, 2**17))
-    inter_intra(rows[:20], np.arange(20) // 2)  # what is imported on the way
-    tracemalloc.start()
-    try:
-        found = inter_intra(rows, np.arange(2400) // 2)
-        assert tracemalloc.get_traced_memory()[1] < 200e6
-    finally:
-        tracemalloc.stop()
-    assert 0 < found.intra < found.inter
 
 
 # --- separation ------------------------------------------------------------------------------------------------------
@@ -340,16 +232,8 @@ def test_what_is_not_defined_is_nan() -> None:
     alone = separation([[0.0], [1], [2]], ["a", "b", "c"])
     assert math.isnan(alone.hit)
     assert math.isnan(alone.silhouette)
-    with pytest.raises(ValueError, match="labels has 2 rows, expected 3"):
+    with pytest.raises(ValueError, match="labels has 2 rows"):
         separation([[0.0], [1], [2]], ["a", "b"])
-
-
-@pytest.mark.parametrize("size", [1e150, 1e300, 1e-200, 1e-300])
-def test_rows_of_any_size(size: float) -> None:
-    random = np.random.default_rng(0)
-    rows, labels = random.normal(size=(60, 4)), random.integers(0, 3, 60)
-    plain, found = separation(rows, labels), separation(size * rows, labels)
-    assert (found.ratio, found.silhouette, found.hit) == pytest.approx((plain.ratio, plain.silhouette, plain.hit))
 
 
 # --- logistic regression -----------------------------------------------------------------------------------------
@@ -364,8 +248,7 @@ def rows_with_classes(seed: int) -> tuple[list[np.ndarray], list[list[str]]]:
     return np.split(rows, [120, 180]), [names[:120], names[120:180], names[180:]]
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("seed", "form"), [(0, np.asarray), (1, sparse.csr_array)])
 def test_logistic_regression_with_the_penalty_that_is_best_on_dev(seed, form):
     (train, dev, test), (names, dev_names, test_names) = rows_with_classes(seed)
     scores = {}
@@ -384,15 +267,14 @@ def test_logistic_regression_by_hand():
     train, names = [[0.0, 1], [0, 2], [1, 0], [2, 0]], ["b", "b", "a", "a"]
     found = logistic_right(train, names, train, names, [[0.0, 5], [0, 5], [9, 1]], ["b", "a", "a"])
     assert found.tolist() == [True, False, True]
-    with pytest.raises(ValueError, match="all 4 training rows are of one class"):
+    with pytest.raises(ValueError, match="one class"):
         logistic_right(train, ["a"] * 4, train, names, train, names)
 
 
 # --- dense regions, and what a class is about --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("d", [3, 40])
+@pytest.mark.parametrize(("d", "form"), [(3, np.asarray), (40, sparse.csr_array)])
 def test_hdbscan_finds_blobs_and_leaves_out_what_lies_alone(form, d):
     rows, truth = make_blobs([60, 40, 50], d, cluster_std=0.5, center_box=(-20, 20), random_state=1)
     alone = np.random.default_rng(0).uniform(-200, 200, (9, d))
@@ -408,7 +290,7 @@ def test_too_few_rows_have_no_dense_region():
     assert hdbscan(np.eye(7)).tolist() == [OUTLIER] * 7
     assert hdbscan(np.ones((1, 3))).tolist() == [OUTLIER]
     assert set(hdbscan(np.repeat(np.eye(2), 20, axis=0))) == {0, 1}  # copies are as dense as can be
-    with pytest.raises(ValueError, match="least is 1, expected"):
+    with pytest.raises(ValueError, match="^least"):
         hdbscan(np.eye(30), least=1)
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import pdist
-from scipy.stats import ortho_group
 
-from labkit.evaluation import coherence, hit_at, p_coherence
+from labkit.evaluation import hit_at, p_coherence
 from labkit.evaluation.neighbours import sampled
 
 FIGURES = ("within", "between", "lift", "retrieval", "distance")
@@ -33,9 +29,8 @@ def looped(rows, groups):
     return within, between, within - between, hit_at(rows, groups)[1], distance
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_as_plain_loops(seed):
-    random = np.random.default_rng(seed)
+def test_as_plain_loops():
+    random = np.random.default_rng(0)
     groups = [f"g{number}" for number in random.integers(0, 25, 70)]
     rows = random.standard_normal((70, 5)) + 0.5
     for given_rows in (rows, sparse.csr_array(rows)):
@@ -44,7 +39,6 @@ def test_as_plain_loops(seed):
     sizes = [groups.count(group) for group in set(groups)]
     assert (found.groups, found.left_out) == (sum(s > 1 for s in sizes), sum(s == 1 for s in sizes))
     assert found.left_out > 0
-    assert f"{found.left_out} alone" in str(found)
 
 
 def test_a_collapsed_encoder_is_seen_through():
@@ -60,66 +54,19 @@ def test_a_collapsed_encoder_is_seen_through():
     assert alike.lift == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("constant", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize(("kind", "constant"), [(np.asarray, 0.1), (sparse.csr_array, 1.0)])
 def test_a_constant_dimension_adds_no_distance(kind, constant):
     rows, groups = np.random.default_rng(2).standard_normal((20, 3)), np.arange(20) // 4
     wider = np.hstack([rows, np.full((20, 1), constant)])
     assert p_coherence(kind(wider), groups).distance == pytest.approx(p_coherence(rows, groups).distance)
 
 
-def test_a_perfect_encoder():
-    found = p_coherence(np.eye(8)[np.arange(40) // 5], np.arange(40) // 5)
-    assert [getattr(found, name) for name in FIGURES] == pytest.approx([1, 0, 1, 1, 0])
-
-
-def test_a_large_group_needs_no_square_matrix(monkeypatch):
-    sides = []
-    measure = coherence.cdist
-    monkeypatch.setattr(coherence, "cdist", lambda a, b: sides.append(len(a)) or measure(a, b))
-    rows = np.random.default_rng(1).standard_normal((1300, 2))
-    found = p_coherence(rows, [0] * 1299 + [1])
-    assert max(sides) <= 512
-    assert found.distance == pytest.approx(pdist(rows[:1299], "seuclidean", V=rows.var(axis=0)).mean())
-
-
-@settings(max_examples=30)
-@given(st.integers(0, 10**6))
-def test_order_rotation_and_length(seed):
-    random = np.random.default_rng(seed)
-    rows, groups, order = random.standard_normal((30, 4)), np.arange(30) // 3, random.permutation(30)
-    found = p_coherence(rows, groups)
-
-    def figures(record, names=FIGURES):
-        return [getattr(record, name) for name in names]
-
-    assert figures(p_coherence(rows[order], groups[order])) == pytest.approx(figures(found))
-    assert figures(p_coherence(9 * rows, groups)) == pytest.approx(figures(found))
-    of_cosines = FIGURES[:4]
-    turned = p_coherence(rows @ ortho_group.rvs(4, random_state=seed), groups)
-    assert figures(turned, of_cosines) == pytest.approx(figures(found, of_cosines))
-    longer = p_coherence(rows * random.uniform(0.5, 3, (30, 1)), groups)
-    assert figures(longer, of_cosines) == pytest.approx(figures(found, of_cosines))
-    # every dimension counts by its own spread
-    assert p_coherence(rows * [1, 10, 100, 0.1], groups).distance == pytest.approx(found.distance)
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("size", [1e150, 1e300, 1e-200, 1e-300])
+@pytest.mark.parametrize(("size", "form"), [(1e300, np.asarray), (1e-300, sparse.csr_array)])
 def test_coherence_of_rows_of_any_size(size, form):
     random = np.random.default_rng(0)
     rows, groups = random.normal(size=(40, 5)), random.integers(0, 9, 40)
     plain, found = p_coherence(rows, groups), p_coherence(form(size * rows), groups)
     assert [getattr(found, name) for name in FIGURES] == pytest.approx([getattr(plain, name) for name in FIGURES])
-
-
-def test_of_sparse_rows_no_group_is_filled_up(monkeypatch):
-    rows = sparse.random(200, 90, 0.1, "csr", random_state=0).tolil()
-    rows[:, 0] = 1
-    groups = np.arange(200) % 60
-    dense = astuple(p_coherence(rows.toarray(), groups))
-    monkeypatch.setattr("labkit.evaluation.classes.FILLED", 0)
-    assert astuple(p_coherence(sparse.csr_array(rows), groups)) == pytest.approx(dense)
 
 
 def test_of_many_sentences_the_distance_is_that_of_some_of_each_group(monkeypatch: pytest.MonkeyPatch) -> None:

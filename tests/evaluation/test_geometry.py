@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 from scipy import sparse
-from scipy.stats import ortho_group
 
 from labkit.evaluation import geometry, precision_at_r
 from labkit.evaluation.geometry import (
@@ -55,8 +53,7 @@ def test_by_hand() -> None:
     assert effective_rank(many) == pytest.approx(np.exp(-0.8 * np.log(0.8) - 0.2 * np.log(0.2)))
 
 
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-@pytest.mark.parametrize(("n", "d"), [(40, 6), (12, 30)])
+@pytest.mark.parametrize(("n", "d", "form"), [(40, 6, np.asarray), (12, 30, sparse.csr_array)])
 def test_as_their_authors_write_them(form: Callable[[np.ndarray], Any], n: int, d: int) -> None:
     rows = rows_of(n, n, d)
     other = rows + rows_of(1, n, d)
@@ -92,14 +89,6 @@ def test_blocks_and_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [uniformity(rows), alignment(rows, rows[::-1]), *singular_shares(rows)] == pytest.approx(whole)
 
 
-def test_nothing_changes_with_rotation_order_and_length() -> None:
-    rows = rows_of(5)
-    random = np.random.default_rng(0)
-    moved = (rows @ ortho_group.rvs(6, random_state=0) * random.uniform(0.1, 9, (40, 1)))[random.permutation(40)]
-    for figure in (uniformity, mean_cosine, effective_rank):
-        assert figure(moved) == pytest.approx(figure(rows))
-
-
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_a_collapse_and_an_even_cover(form: Callable[[np.ndarray], Any]) -> None:
     one = np.outer([1.0, 3, 7, 2, 5], rows_of(6, 1, 50)[0]).astype(np.float32)
@@ -120,13 +109,13 @@ def test_rows_without_a_direction_are_left_out_and_a_long_square_has_no_rank(mon
 
 def test_errors() -> None:
     for figure in (uniformity, mean_cosine, singular_shares, effective_rank):
-        with pytest.raises(ValueError, match="embeddings has a zero vector in row 1"):
+        with pytest.raises(ValueError, match="embeddings has a zero vector"):
             figure([[1.0, 0], [0, 0]])
-        with pytest.raises(ValueError, match="embeddings has 1 row, expected at least two"):
+        with pytest.raises(ValueError, match="embeddings has 1 row"):
             figure([[1.0, 0]])
-    with pytest.raises(ValueError, match="b has 3 rows, expected 4 like a"):
+    with pytest.raises(ValueError, match="b has 3 rows"):
         alignment(SQUARE, SQUARE[:3])
-    with pytest.raises(ValueError, match="each of the 4 rows is the only one of its class"):
+    with pytest.raises(ValueError, match="class"):
         class_alignment(SQUARE, [*"abcd"])
 
 
@@ -182,29 +171,3 @@ def test_cosines_over_the_epochs_as_loops() -> None:
     lines = found.rows()
     assert len(lines) == 3 * geometry.BINS
     assert sum(line["share of positives"] for line in lines) == pytest.approx(3)
-
-
-def test_cosines_without_classes_and_without_snapshots() -> None:
-    found = cosines_over_epochs(a_probe(("",) * 5))
-    assert np.isnan(found.positive).all()
-    assert found.negative.sum(axis=1) == pytest.approx([1, 1, 1])
-    with pytest.raises(ValueError, match="the run has no snapshots of two sentences"):
-        cosines_over_epochs(Snapshots((), ()))
-
-
-def test_float32_rows_are_never_all_there_in_float64(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("BLOCK", "MOST_ASKING"):
-        monkeypatch.setattr(f"labkit.evaluation.classes.{name}", 2**10)
-    rows = np.random.default_rng(0).standard_normal((60_000, 64), dtype=np.float32) + 1
-    wanted = space_figures(rows[:50].astype(np.float64))
-    assert space_figures(rows[:50]) == pytest.approx(wanted, abs=1e-12)
-    tracemalloc.start()
-    try:
-        for figure in (mean_cosine, lambda each: uniformity(each, most=100)):
-            tracemalloc.reset_peak()
-            before = tracemalloc.get_traced_memory()[0]
-            figure(rows)
-            # in float64 they would take twice their bytes, as directions as much again
-            assert tracemalloc.get_traced_memory()[1] - before < rows.nbytes
-    finally:
-        tracemalloc.stop()

@@ -6,13 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.stats import ortho_group
 from sklearn.cluster import KMeans
 
-from labkit.evaluation import clustering_agreement, iclust, kmeans
-from labkit.evaluation.iclust import _reassigned, far_apart, information, mean_similarity, memberships
+from labkit.evaluation import clustering_agreement, iclust
+from labkit.evaluation.iclust import _reassigned, far_apart, information, memberships
 
 
 def unit(rows):
@@ -33,8 +30,7 @@ def bundles(random, classes=4, members=15, noise=0.15):
     return unit(np.eye(classes, 8)[truth] + noise * random.standard_normal((len(truth), 8))), truth
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize(("seed", "k"), [(0, 1), (1, 2), (2, 3)])
 def test_the_best_of_all_partitions(seed, k):
     random = np.random.default_rng(seed)
     noise = random.standard_normal((8, 8))
@@ -43,26 +39,6 @@ def test_the_best_of_all_partitions(seed, k):
     found = iclust(similarity, k, seed=0, restarts=30)
     assert set(found) == set(range(k))
     assert objective(similarity, found.tolist()) == pytest.approx(best)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_no_single_move_betters_it(seed):
-    rows = unit(np.random.default_rng(seed).standard_normal((30, 5)))
-    similarity = rows @ rows.T
-    labels = iclust(similarity, 4, seed=seed, restarts=1).tolist()
-    reached = objective(similarity, labels)
-    for i, other in product(range(30), range(4)):
-        assert objective(similarity, [*labels[:i], other, *labels[i + 1 :]]) <= reached + 1e-9
-
-
-def test_the_objective_is_that_of_k_means_up_to_a_constant():
-    random = np.random.default_rng(0)
-    rows = unit(random.standard_normal((40, 6)))
-    for _ in range(5):
-        labels = random.integers(0, 4, 40)
-        inertia = sum(((rows[labels == c] - rows[labels == c].mean(axis=0)) ** 2).sum() for c in set(labels))
-        assert objective(rows @ rows.T, labels.tolist()) == pytest.approx(40 - inertia)
-        assert 40 * mean_similarity(rows @ rows.T, np.eye(4)[labels]) == pytest.approx(40 - inertia)
 
 
 def hartigan(rows, labels, k, random):
@@ -84,7 +60,7 @@ def hartigan(rows, labels, k, random):
     return labels
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_with_cosines_it_is_hartigans_k_means_on_unit_vectors(seed):
     """From the same start in the same order: the same partition, and so the same objective."""
     random = np.random.default_rng(seed)
@@ -97,7 +73,7 @@ def test_with_cosines_it_is_hartigans_k_means_on_unit_vectors(seed):
 
 def unit_problems():
     """(seed, k, unit rows), every other one with clusters."""
-    for seed in range(40):
+    for seed in range(8):
         random = np.random.default_rng(seed)
         n, k, d = (int(random.integers(*bounds)) for bounds in ((20, 90), (3, 12), (3, 40)))
         centres = 2 * random.standard_normal((k, d)) * (seed % 2)
@@ -117,25 +93,6 @@ def test_never_below_k_means_from_the_same_starts():
         assert best >= best_of_theirs - 1e-9
 
 
-def test_above_k_means_with_starts_of_its_own():
-    gaps = []
-    for seed, k, rows in unit_problems():
-        s = rows @ rows.T
-        ours, theirs = iclust(s, k, seed=seed, restarts=10), kmeans(rows, k, seed=seed, restarts=10)
-        gaps.append(objective(s, ours.tolist()) / objective(s, theirs.tolist()) - 1)
-    assert np.mean(gaps) > 0.005
-    assert np.sum(np.array(gaps) < -1e-9) <= 2  # another start may be luckier
-    assert min(gaps) > -0.005
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_what_k_means_found_it_never_makes_worse(seed):
-    rows = unit(np.random.default_rng(seed).standard_normal((60, 20)))
-    theirs = kmeans(rows, 6, seed=seed, restarts=1)
-    ours = _reassigned(rows @ rows.T, theirs.copy(), 6, np.random.default_rng(seed))
-    assert objective(rows @ rows.T, ours.tolist()) >= objective(rows @ rows.T, theirs.tolist()) - 1e-9
-
-
 def test_starts_are_far_apart():
     rows, truth = bundles(np.random.default_rng(5), noise=0.02)
     s = rows @ rows.T
@@ -149,14 +106,7 @@ def test_starts_are_far_apart():
         assert set(far_apart(alike, 7, np.random.default_rng(0))) == set(range(7))
 
 
-@pytest.mark.parametrize("temperature", [0.0, 0.05, 0.2])
-def test_finds_what_is_there(temperature):
-    rows, truth = bundles(np.random.default_rng(1))
-    found = iclust(rows @ rows.T, 4, temperature=temperature, seed=0, restarts=3)
-    assert clustering_agreement(truth, found).ari == 1
-
-
-@pytest.mark.parametrize("temperature", [0.02, 0.1, 0.3])
+@pytest.mark.parametrize("temperature", [0.02, 0.3])
 def test_memberships_are_the_fixed_point(temperature):
     rows, _ = bundles(np.random.default_rng(2), noise=0.5)
     s = rows @ rows.T
@@ -191,17 +141,6 @@ def test_seed_and_restarts():
     assert objective(similarity, iclust(similarity, 8, seed=1, restarts=20).tolist()) > objective(
         similarity, once.tolist()
     )
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 10**6))
-def test_order_rotation_and_offset_do_not_change_the_clusters(seed):
-    random = np.random.default_rng(seed)
-    rows, _ = bundles(random, classes=3, members=6, noise=0.15)
-    found, order = iclust(rows @ rows.T, 3, seed=0, restarts=4), random.permutation(18)
-    turned = rows[order] @ ortho_group.rvs(8, random_state=seed)
-    again = iclust(3 * turned @ turned.T + 0.5, 3, seed=0, restarts=4)
-    assert clustering_agreement(found[order], again).ari == 1
 
 
 def test_every_element_alone_and_all_alike():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -122,11 +121,6 @@ def test_runs_are_paired_by_their_seeds_and_not_by_their_places() -> None:
     assert lines[1].lead.lead == pytest.approx(0.072)
 
 
-def test_three_items_are_too_few() -> None:
-    lines = leaderboard([result("a", 1.0, items=[1, 1, 1]), result("b", 0.0, items=[0, 0, 0])])
-    assert table(lines) == [("a", "best"), ("b", "unknown")]
-
-
 def test_a_run_that_embedded_the_test_sentences_is_known() -> None:
     lines = leaderboard(
         [
@@ -150,11 +144,6 @@ def test_settings_make_lines_and_name_them() -> None:
     assert [len(line.results) for line in lines] == [2, 1, 1]
 
 
-def test_corpora_make_lines_too() -> None:
-    lines = leaderboard([result("a", 0.9), result("a", 0.8, corpus="d"), result("b", 0.1)])
-    assert [line.name for line in lines] == ["a on c", "a on d", "b on c"]
-
-
 def test_a_seed_counts_once() -> None:
     (line,) = leaderboard([result("a", 0.9), result("a", 0.9), result("a", 0.9)])
     assert len(line.results) == 1
@@ -165,10 +154,3 @@ def test_figures_that_are_not_numbers_come_last() -> None:
     lines = leaderboard([*seeds("a", float("nan"), 0.9, 0.9), result("b", 0.1)])
     assert [line.name for line in lines] == ["b", "a"]
     assert lines[1].spread is None
-
-
-def test_only_what_all_runs_of_a_line_have_is_averaged() -> None:
-    other = result("a", 0.5, 1)
-    fuller = dataclasses.replace(other, scores=Scores("c", "test", "accuracy", {"accuracy": 0.5, "auc": 1.0}))
-    (line,) = leaderboard([result("a", 0.9), fuller])
-    assert line.means == pytest.approx({"accuracy": 0.7})

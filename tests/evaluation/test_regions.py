@@ -15,7 +15,6 @@ from labkit.evaluation.classes import OUTLIER
 from labkit.evaluation.neighbours import sampled
 from labkit.evaluation.regions import (
     LEAST,
-    LETTERS,
     RARE,
     class_tf_idf,
     counted_words,
@@ -108,16 +107,6 @@ def test_regions_are_classes_or_clusters_of_the_picture() -> None:
     assert max(fine.codes) == 11
 
 
-def test_regions_of_few_points_on_one_spot_and_of_long_words() -> None:
-    long = "x" * (LETTERS + 1)
-    found = regions(counted_words(["cat " * 9, "dog " * 9, "dog"]), np.zeros((3, 2)))
-    assert (found.codes.tolist(), found.names) == ([0, 0, 0], ("",))
-    found = regions(counted_words([f"{long} " * 40 + "cat " * 40, "dog " * 40]), np.array([[0, 0], [1, 1.0]]))
-    assert sorted(found.names) == ["cat", "dog"]  # none is cut: what does not fit is left out
-    with pytest.raises(ValueError, match="points has 1 rows, expected 2"):
-        regions(counted_words(["a", "b"]), np.zeros((1, 2)))
-
-
 def test_a_map_has_words_for_the_whole_and_from_close_by(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = ["red cars drive", "blue boats sail", "green trees grow", "white clouds fly", "old clocks tick"]
     sizes = [600, 500, 400, 300, 200]
@@ -163,7 +152,7 @@ def test_g_by_hand_and_as_scipy_has_it() -> None:
     assert g_test(np.array([0, 14]), np.array([0, 500]), 14, 500).tolist() == [0, 0]  # none has it, and all
 
 
-def test_a_selection_in_one_line() -> None:
+def test_what_sets_a_selection_apart_by_hand() -> None:
     texts = (
         ["hammer and nail"] * 9 + ["and wood"] * 5 + ["hammer and then some more"] * 12 + ["and so on it goes"] * 488
     )
@@ -175,10 +164,8 @@ def test_a_selection_in_one_line() -> None:
         ("wood", 5, 0),
     ]
     assert [(each.name, each.inside, each.elsewhere) for each in found.classes] == [("hardware", 11, 9)]
-    assert str(found) == (
-        "14 sentences: nail 9 of 14 (0 of 500 elsewhere), hammer 9 (12), wood 5 (0); "
-        "class hardware 11 of 14 (9 of 500 elsewhere); 2.6 words long, the rest 5.0"
-    )
+    assert (found.size, found.rest) == (14, 500)
+    assert (found.length, found.rest_length) == pytest.approx((37 / 14, 2500 / 500))
     assert all(each.g >= RARE for each in found.words)
 
 
@@ -186,11 +173,10 @@ def test_what_is_as_frequent_elsewhere_sets_nothing_apart() -> None:
     texts = ["the cat sat", "the dog sat", "the cat ran", "the dog ran"] * 10
     found = set_apart(counted_words(texts), [0, 1, 2, 3])
     assert (found.words, found.classes) == ((), ())
-    assert str(found) == "4 sentences: no word sets them apart; 3.0 words long, the rest 3.0"
     assert set_apart(counted_words(texts), [0, 0, 4, 8, 12]).size == 4  # each once
     assert not set_apart(counted_words(["odd words here", *texts]), [0, 1]).words  # LEAST sentences, and not one
     for chosen in ([], range(40)):
-        with pytest.raises(ValueError, match=f"chosen has {len(chosen)} of 40 rows, expected some and not all"):
+        with pytest.raises(ValueError, match=f"chosen has {len(chosen)} of 40"):
             set_apart(counted_words(texts), chosen)
 
 

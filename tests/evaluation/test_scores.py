@@ -83,7 +83,6 @@ def test_pairs_by_hand() -> None:
     found = score(method, corpus)
     assert (found.corpus, found.split, found.measure) == ("corpus", "test", "accuracy")
     assert found.figures["threshold"] == pytest.approx((math.cos(math.radians(20)) + math.cos(math.radians(40))) / 2)
-    assert found.items is not None
     called = np.cos(np.radians([10, 25, 35, 50, 5])) > found.figures["threshold"]
     assert called.tolist() == [True, True, False, False, True]
     assert found.items.tolist() == [1, 0, 0, 1, 1]
@@ -93,7 +92,6 @@ def test_pairs_by_hand() -> None:
     assert found.figures["f1"] == pytest.approx(2 / 3)
     # of the 3 x 2 pairs of a positive and a negative only (35, 25) is the wrong way round
     assert found.figures["auc"] == pytest.approx(5 / 6)
-    assert str(found).startswith("corpus (test): accuracy 0.6000, f1 0.6667")
 
 
 def test_the_threshold_is_never_chosen_on_the_split_it_is_used_on() -> None:
@@ -107,7 +105,7 @@ def test_the_threshold_is_never_chosen_on_the_split_it_is_used_on() -> None:
     without, method = pairs_at(train, [], test)
     assert score(method, without).figures["threshold"] == pytest.approx(cut["train"])
     alone, method = pairs_at([], [], test)
-    with pytest.raises(ValueError, match="corpus 'corpus' has no dev or train split beside 'test'"):
+    with pytest.raises(ValueError, match="no dev or train split"):
         score(method, alone)
 
 
@@ -115,18 +113,7 @@ def test_pairs_all_the_same_have_no_auc_and_no_spread() -> None:
     corpus, method = pairs_at([], [(10, 1), (40, 0)], [(10, 1), (60, 1)])
     found = score(method, corpus)
     assert found.headline == 0.5
-    assert "auc" not in found.figures
-    assert "inter" not in found.figures  # one component
-
-
-def test_auc_is_the_share_of_pairs_in_order() -> None:
-    random = np.random.default_rng(2)
-    angles, labels = random.uniform(0, 90, 40), random.integers(0, 2, 40)
-    corpus, method = pairs_at([], [(10, 1), (40, 0)], list(zip(angles.tolist(), labels.tolist(), strict=True)))
-    near, far = angles[labels == 1], angles[labels == 0]
-    expected = np.mean([p < n for p in near for n in far])
-    assert score(method, corpus).figures["auc"] == pytest.approx(expected)
-    assert selection(method, corpus.part("test")) == ("dev_auc", pytest.approx(expected))
+    assert not {"auc", "inter"} & found.figures.keys()
 
 
 def test_spread_of_pairs_is_that_of_their_components() -> None:
@@ -161,12 +148,6 @@ def test_graded_against_scipy(kind: str) -> None:
     assert selection(method, corpus) == ("dev_spearman", pytest.approx(found.headline))
 
 
-def test_graded_by_hand() -> None:
-    table = {"zero": at(0), "a": at(10), "b": at(40), "c": at(20)}
-    corpus = Pairs(["zero"] * 3, ["a", "b", "c"], [5, 0, 2], graded=True, splits=["test"] * 3)
-    assert score(Table(table), corpus).headline == pytest.approx(1.0)
-
-
 # --- classes ---------------------------------------------------------------------------------------------------
 
 
@@ -186,7 +167,6 @@ def test_labelled_by_hand_where_the_classes_recur() -> None:
     corpus, method = labelled(TRAIN + test)
     found = score(method, corpus)
     assert found.measure == "knn_accuracy"
-    assert found.items is not None
     assert found.items.tolist() == [1, 1, 1, 0]
     assert found.headline == 0.75
     # 5 finds 28 and 28 finds 5; 65 is alone in its class; 90 finds 65 first, then 28
@@ -209,7 +189,6 @@ def test_votes_are_those_of_scikit_learn(kind: str) -> None:
     )  # the hair's breadth lets the nearest voter win among three classes
     expected = oracle.predict(vectors[150:]) == labels[150:]
     found = score(method, corpus)
-    assert found.items is not None
     np.testing.assert_array_equal(found.items, expected)
     assert found.headline == expected.mean()
 
@@ -226,8 +205,7 @@ def hits_by_loops(similarity: np.ndarray, labels: list[str], k: int) -> float:
     return float(np.mean(hits))
 
 
-@pytest.mark.parametrize("shape", [Labelled, Groups])
-@pytest.mark.parametrize("kind", SPARSE)
+@pytest.mark.parametrize(("shape", "kind"), [(Labelled, "dense"), (Groups, "sparse")])
 def test_hits_within_the_split_equal_plain_loops(shape: Any, kind: str) -> None:
     texts = [f"s{i}" for i in range(90)]
     labels = np.random.default_rng(5).integers(0, 40, 90).astype(str).tolist()
@@ -239,19 +217,9 @@ def test_hits_within_the_split_equal_plain_loops(shape: Any, kind: str) -> None:
     assert found.measure == "hit@1"
     for k in (1, 3, 10):
         assert found.figures[f"hit@{k}"] == pytest.approx(hits_by_loops(np.round(rows @ rows.T, 9), labels, k)), k
-    assert found.items is not None
     assert found.items.mean() == found.headline == selection(method, shape(texts, labels))[1]
     assert selection(method, shape(texts, labels))[0] == "dev_hit@1"
     assert len(found.items) == 90 - found.figures["alone"] == sum(labels.count(label) > 1 for label in labels)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_rows_of_one_direction_are_tied(seed: int) -> None:
-    # all cosines are 1; in float32 some would be a little more so than others
-    vector = np.random.default_rng(seed).integers(-9, 9, 31)
-    method = Table({"a": vector, "b": vector, "c": vector * 3, "d": vector * 3})
-    found = score(method, Groups(list("abcd"), ["1", "1", "2", "2"], splits=["test"] * 4))
-    assert found.headline == 0.0
 
 
 def test_new_classes_are_asked_among_themselves() -> None:
@@ -260,7 +228,6 @@ def test_new_classes_are_asked_among_themselves() -> None:
     found = score(method, corpus)
     assert found.measure == "hit@1"
     assert "knn_accuracy" not in found.figures
-    assert found.items is not None
     assert found.items.tolist() == [1, 0, 1, 0]  # 9's nearest is 11 and the other way round
 
 
@@ -268,7 +235,6 @@ def test_groups_by_hand_and_coherence_by_loops() -> None:
     table = {"a": at(0), "b": at(10), "c": at(90), "d": at(120), "e": at(8)}
     corpus = Groups(list(table), ["1", "1", "2", "2", "3"], splits=["test"] * 5)
     found = score(Table(table), corpus)
-    assert found.items is not None
     assert found.items.tolist() == [0, 0, 1, 1]  # e lies between a and b; it is alone and does not ask
     assert found.headline == 0.5
     assert found.figures["hit@3"] == 1.0
@@ -282,12 +248,11 @@ def test_groups_by_hand_and_coherence_by_loops() -> None:
     assert found.figures["coherence_retrieval"] == found.headline
 
 
-def test_no_class_with_two_is_said() -> None:
+def test_no_class_with_two_sentences_is_refused() -> None:
     corpus, method = labelled([("test", 5, "p"), ("test", 9, "q")])
-    with pytest.raises(ValueError, match="each of 2 sentences has a class of its own"):
-        score(method, corpus)
-    with pytest.raises(ValueError, match="each of 2 sentences has a class of its own"):
-        selection(method, corpus)
+    for figure in (score, selection):
+        with pytest.raises(ValueError, match="class"):
+            figure(method, corpus)
 
 
 # --- triplets and articles -------------------------------------------------------------------------------------
@@ -299,7 +264,6 @@ def test_triplets_by_hand() -> None:
     corpus = Triplets(*zip(*rows, strict=True), splits=["test"] * 4)
     found = score(Table(table), corpus)
     assert found.measure == "triplet_accuracy"
-    assert found.items is not None
     assert found.items.tolist() == [1, 0, 0, 1]  # a tie is an error
     assert found.headline == 0.5
     assert selection(Table(table), corpus) == ("dev_triplets", 0.5)
@@ -318,6 +282,9 @@ def test_articles_are_triplets_of_their_openings() -> None:
     assert set(found) == {"opening_triplet_accuracy", "alignment", *SPACE}
     assert score(Table(table | {"b1 goes on for five words.": at(80)}), corpus).headline == 1.0
     assert selection(Table(table), corpus) == ("dev_triplets", 0.0)
+    whole = load("articles")
+    part = whole.take(row for row, split in enumerate(whole.splits) if split == "test").take(range(3))
+    assert scored_part(part).fingerprint == triplets_of(part).fingerprint  # those that are learned from
 
 
 # --- the method's own similarity -------------------------------------------------------------------------------
@@ -344,10 +311,8 @@ def test_a_sentence_without_a_vector_is_wrong_and_nothing_breaks(kind: str) -> N
     method = Table(table, SPARSE[kind])
     texts, groups = list(table), ["1", "1", "2", "2", "2"]
     found = score(method, Groups(texts, groups, splits=["test"] * 5))
-    assert found.items is not None
     assert found.items.tolist() == [1, 1, 1, 1, 0]
     alone = score(method, Groups(["a", "b", "nothing"], ["1"] * 3, splits=["test"] * 3))
-    assert alone.items is not None
     assert alone.items.tolist() == [1, 1, 0]  # with nobody before it, it still is no hit
     # the cosine of nothing does not exist: coherence is that of the rest
     rest = score(method, Groups(texts[:4], groups[:4], splits=["test"] * 4))
@@ -355,26 +320,19 @@ def test_a_sentence_without_a_vector_is_wrong_and_nothing_breaks(kind: str) -> N
     vote = Labelled([*texts, "a2"], ["x", "x", "y", "y", "x", "x"], splits=["train"] * 4 + ["test"] * 2)
     method.vectors["a2"] = at(1)
     voted = score(method, vote)
-    assert voted.items is not None
     assert voted.items.tolist() == [0, 1]
     pairs = Pairs(["a", "a", "a", "a"], ["b", "c", "b", "nothing"], [1, 0, 1, 0], splits=["dev", "dev", "test", "test"])
     assert score(method, pairs).headline == 1.0
     graded = Pairs(["a", "a", "a"], ["b", "c", "nothing"], [5, 2, 0], graded=True, splits=["test"] * 3)
     assert math.isfinite(score(method, graded).headline)
     triplets = Triplets(["a", "nothing"], ["b", "a"], ["nothing", "c"], splits=["test"] * 2)
-    assert score(method, triplets).items.tolist() == [1, 0]  # type: ignore[union-attr]
-
-
-def test_a_split_that_is_not_there_is_said() -> None:
-    corpus: Corpus = Groups(["a", "b"], ["1", "1"])
-    with pytest.raises(ValueError, match="has no row in split 'test'"):
-        score(Table(OWN), corpus)
+    assert score(method, triplets).items.tolist() == [1, 0]
 
 
 # --- parts -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["questions", "places", "articles", "relatedness", "captions", "topics"])
+@pytest.mark.parametrize("name", ["questions", "places", "relatedness", "topics"])
 def test_parts_add_up_to_the_figures(name: str) -> None:
     corpus = load(name)
     method = METHODS["mean-vectors"](dimension=10)
@@ -396,14 +354,6 @@ def test_a_pair_on_the_threshold_is_called_negative_in_parts_as_in_figures() -> 
     assert found.items is not None and found.items.tolist() == [1, 1]  # noqa: PT018
 
 
-def test_nobody_who_does_not_ask_waits_for_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of correlations take n², which `labkit evaluate` on a million pairs has no use for."""
-    monkeypatch.setattr("labkit.evaluation.scores.correlation_parts", lambda *_: pytest.fail("were worked out"))
-    pairs = Pairs(list("abc"), list("xyz"), [0.0, 1.0, 2.0], True, splits=["test"] * 3)
-    table = {text: at(10 * place) for place, text in enumerate("abcxyz")}
-    assert score(Table(table), pairs).parts == {}
-
-
 def test_what_stands_or_falls_together_is_one_unit() -> None:
     test = Pairs(["a", "b", "d", "e"], ["b", "c", "e", "f"], [1, 0, 1, 0])
     called = np.array([True, True, False, False])
@@ -413,22 +363,6 @@ def test_what_stands_or_falls_together_is_one_unit() -> None:
     assert (parts["f1"].above.tolist(), parts["f1"].below.tolist()) == ([2, 0], [3, 1])
     assert (parts["precision"].figure, parts["recall"].figure) == (0.5, 0.5)
     assert linked(test).tolist() == [0, 0, 1, 1]
-    corpus = load("articles")
-    method = METHODS["tfidf"]()
-    method.fit(corpus)
-    assert len(score(method, corpus, apart=True).parts["triplet_accuracy"].above) <= len(corpus.part("test"))
-
-
-def test_articles_are_asked_with_the_triplets_that_are_learned_from() -> None:
-    """The measure has one name and one meaning: that of the tables and of the thematic method's own training."""
-    corpus = load("articles")
-    part = corpus.part("test")
-    assert isinstance(part, Articles)
-    assert scored_part(part).sentences() == triplets_of(part).sentences()
-    assert len(scored_part(part)) == len(triplets_of(part, rule="adjacent"))
-    assert scored_part(corpus.part("dev")).fingerprint == triplets_of(corpus.part("dev")).fingerprint  # type: ignore[arg-type]
-    questions = load("questions")
-    assert scored_part(questions) is questions
 
 
 def test_records_of_a_place_pairs_of_a_sentence_and_triplets_of_an_article_are_one_unit() -> None:
@@ -462,42 +396,31 @@ def few(monkeypatch: pytest.MonkeyPatch) -> int:
     return 30
 
 
-@pytest.mark.parametrize("kind", SPARSE)
-@pytest.mark.parametrize("shape", [Labelled, Groups])
-def test_of_many_a_sample_asks_among_all_and_says_so(shape: Any, kind: str, request: pytest.FixtureRequest) -> None:
+def test_of_many_a_sample_asks_among_all(request: pytest.FixtureRequest) -> None:
     texts = [f"s{i}" for i in range(240)]
     labels = np.random.default_rng(5).integers(0, 90, 240).astype(str).tolist()
-    method, corpus = random_table(texts, kind=SPARSE[kind]), shape(texts, labels, splits=["test"] * 240)
+    method, corpus = random_table(texts), Groups(texts, labels, splits=["test"] * 240)
     whole = score(method, corpus)
     assert (whole.sample, {"asked", "asked_centres"} & whole.figures.keys()) == ("", set())
     request.getfixturevalue("few")
-    told: list[tuple[int, int | None]] = []
-    found = score(method, corpus, apart=True, progress=lambda done, total, what: told.append((done, total)))
+    found = score(method, corpus, apart=True)
     assert found.figures["asked"] == found.figures["asked_centres"] == 30.0
     assert found.figures["alone"] == whole.figures["alone"]
-    assert found.sample == "of a sample: 30 sentences and 30 classes asked for what is nearest to them among all"
-    assert str(found).endswith(f"; {found.sample}")
-    assert "asked" not in str(found).removesuffix(found.sample)
-    assert told[-3:] == [(30, 30), (0, None), (30, 30)]  # neighbours, then the centres, then how crowded the space is
+    assert "30 sentences" in found.sample
     # those who are asked answer as they did among all
     having = [row for row in range(240) if labels.count(labels[row]) > 1]
     drawn = sorted(np.random.default_rng(0).choice(having, 30, replace=False).tolist())
-    assert whole.items is not None
-    assert found.items is not None
     assert found.items.tolist() == [int(whole.items[having.index(row)]) for row in drawn]
     assert found.figures["intra"] == pytest.approx(whole.figures["intra"])
     assert found.parts["hit@3"].figure == pytest.approx(found.figures["hit@3"])
     assert selection(method, corpus)[1] == found.headline
-    assert score(method, corpus).figures == found.figures
-    everybody = score(method, corpus, most=None).figures
-    assert everybody == pytest.approx(dict(whole.figures), rel=1e-12)
+    assert score(method, corpus, most=None).figures == pytest.approx(dict(whole.figures), rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", SPARSE)
-def test_of_many_a_sample_asks_whose_class_wins_the_vote(kind: str, request: pytest.FixtureRequest) -> None:
+def test_of_many_a_sample_asks_whose_class_wins_the_vote(request: pytest.FixtureRequest) -> None:
     texts = [f"s{i}" for i in range(200)]
     labels = np.random.default_rng(5).integers(0, 4, 200).astype(str).tolist()
-    method = random_table(texts, kind=SPARSE[kind])
+    method = random_table(texts)
     for i in range(0, 150, 5):
         method.vectors[texts[i]] = method.vectors[texts[(i + 70) % 150]]  # ties: the earlier row votes
     corpus = Labelled(texts, labels, splits=["train"] * 120 + ["test"] * 80)
@@ -505,8 +428,6 @@ def test_of_many_a_sample_asks_whose_class_wins_the_vote(kind: str, request: pyt
     request.getfixturevalue("few")
     found = score(method, corpus, apart=True)
     drawn = np.sort(np.random.default_rng(0).choice(80, 30, replace=False))
-    assert whole.items is not None
-    assert found.items is not None
     assert found.items.tolist() == whole.items[drawn].tolist()
     assert (found.figures["asked"], len(found.parts["knn_accuracy"].above)) == (30.0, 30)
 
@@ -522,20 +443,10 @@ def test_of_training_rows_equally_near_the_earlier_votes(many: bool, request: py
     assert voted(Table({}), rows[:2], labels[:2], rows[:1], k=3).tolist() == ["c"]
 
 
-@pytest.mark.usefixtures("few")
-def test_pairs_and_triplets_are_linear_and_whole() -> None:
-    angles = np.random.default_rng(2).uniform(0, 90, 130)
-    corpus, method = pairs_at([], [(10, 1), (40, 0)], [(angle, int(angle < 50)) for angle in angles.tolist()])
-    found = score(method, corpus)
-    assert found.items is not None
-    assert (len(found.items), found.figures["auc"], "asked" in found.figures) == (130, 1.0, False)
-
-
 # --- MAP@R, and how the vectors lie ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", SPARSE)
-@pytest.mark.parametrize("shape", [Labelled, Groups])
+@pytest.mark.parametrize(("shape", "kind"), [(Labelled, "dense"), (Groups, "sparse")])
 def test_rows_with_classes_have_figures_at_r_and_of_their_space(shape: Any, kind: str) -> None:
     texts = [f"s{i}" for i in range(80)]
     labels = np.random.default_rng(5).integers(0, 20, 80).astype(str).tolist()
@@ -589,29 +500,12 @@ def test_alignment_is_that_of_what_a_person_put_together(kind: str) -> None:
     assert "alignment" not in score(blank, Pairs(first, second, [1, 0, 0, 0, 1, 0], splits=test + dev)).figures
 
 
-def test_of_a_very_large_class_nothing_is_sorted_and_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("labkit.evaluation.retrieval.DEEPEST", 5)
-    monkeypatch.setattr("labkit.evaluation.scores.DEEPEST", 5)
-    texts = [f"word{number} and word{number % 4}" for number in range(14)]
-
-    class Counts:
-        def encode(self, sentences: list[str]) -> np.ndarray:
-            return np.array([[float(f"word{number}" in text.split()) for number in range(14)] for text in sentences])
-
-        def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-            return a @ b.T
-
-    corpus = Labelled(texts, ["a"] * 8 + ["b"] * 6, name="c", splits=["test"] * 14)
-    with collected() as notes:
-        figures = score(Counts(), corpus).figures
-    assert notes
-    assert "map@r and r_precision are left out: a class has 8 sentences" in notes[0]
-    assert "hit@1" in figures
-    assert not {"map@r", "r_precision"} & figures.keys()
-    for module in ("retrieval", "scores"):
-        monkeypatch.setattr(f"labkit.evaluation.{module}.DEEPEST", 7)
-    with collected() as notes:
-        deeper = score(Counts(), corpus).figures
-    assert not notes
-    assert {name: deeper[name] for name in figures} == figures
-    assert {"map@r", "r_precision"} <= deeper.keys()
+def test_figures_at_r_are_left_out_for_a_very_large_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"s{i}" for i in range(14)]
+    method, corpus = random_table(texts), Labelled(texts, ["a"] * 8 + ["b"] * 6, splits=["test"] * 14)
+    for deepest, there in ((5, False), (7, True)):  # seven others: the largest class has eight
+        for module in ("retrieval", "scores"):
+            monkeypatch.setattr(f"labkit.evaluation.{module}.DEEPEST", deepest)
+        with collected() as notes:
+            figures = score(method, corpus).figures
+        assert ("map@r" in figures, "r_precision" in figures, not notes) == (there,) * 3

@@ -24,7 +24,7 @@ def some(n: int, dimensions: int = 2, classes: int = 3) -> tuple[Projection, Lab
     )
 
 
-def test_the_most_frequent_have_a_colour_and_the_rest_is_one() -> None:
+def test_most_frequent_have_a_colour_and_the_rest_is_one() -> None:
     shown = Labelled([str(row) for row in range(10)], list("aabbbcdeeb"))
     found = colouring(shown, most=2)
     assert found.names == ("a", "b", REST)
@@ -35,7 +35,7 @@ def test_the_most_frequent_have_a_colour_and_the_rest_is_one() -> None:
     assert [trace.name for trace in clusters(picture, shown, most=2).data] == [REST, "a", "b"]  # the rest below
 
 
-def test_a_class_has_the_colour_of_its_place_in_the_order_whatever_else_is_shown() -> None:
+def test_class_keeps_its_colour_whatever_else_is_shown() -> None:
     order = [f"c{number}" for number in range(80)]
     seen: dict[str, int] = {}
     for names in (order[:20], order[10:50], order[60:], [order[3], order[39], "not in it"]):
@@ -85,7 +85,7 @@ POINTS = Labelled(["one", "<b>two</b>", "three", "four"], ["x", "<i>y</i>", "x",
 PROJECTION = Projection("PCA", np.arange(8, dtype=np.float32).reshape(4, 2), 0.5)
 
 
-def test_a_trace_for_each_class_with_row_numbers() -> None:
+def test_trace_for_each_class_with_row_numbers() -> None:
     figure = clusters(PROJECTION, POINTS)
     assert [trace.name for trace in figure.data] == ["x", "&lt;i&gt;y&lt;/i&gt;", "z"]
     assert list(figure.data[0].customdata) == [0, 2]
@@ -99,7 +99,7 @@ def test_a_trace_for_each_class_with_row_numbers() -> None:
 # --- measured columns, words of regions, and who moved --------------------------------------------------------------
 
 
-def test_a_measured_column_lies_on_a_scale_from_0_to_1_and_is_said_by_the_hover() -> None:
+def test_measured_column_has_a_scale_from_0_to_1() -> None:
     picture, shown = some(12)
     trusted = with_column(shown, TRUST, np.arange(12) % 3 / 2)  # few numbers, and yet no names
     assert (trusted.texts, trusted.labels) == (shown.texts, shown.labels)

@@ -44,7 +44,7 @@ def test_bars_are_the_lines_the_best_on_top() -> None:
             wrong()
 
 
-def test_ours_and_the_papers_figures_are_told_apart() -> None:
+def test_our_scores_and_the_papers_have_different_marks() -> None:
     figures = (
         Figure(EVIL, "f1", 0.7, Spread(0.72, 0.01, ()), (0, 1, 2)),
         Figure("two", "f1", 0.8, why="not run here"),
@@ -64,7 +64,7 @@ def test_ours_and_the_papers_figures_are_told_apart() -> None:
         ours_beside_paper(table, "f2")
 
 
-def test_what_has_an_interval_is_drawn_with_it_and_not_with_the_spread() -> None:
+def test_error_bars_are_the_interval_where_there_is_one() -> None:
     figures = (
         Figure("one", "f1", None, Spread(0.72, 0.01, ()), (0, 1), interval=(0.6, 0.75)),
         Figure("two", "f1", None, Spread(0.5, 0.0, ()), (0,), interval=(0.4, 0.7)),
@@ -95,7 +95,7 @@ def test_seed_dots_show_every_seed_the_means_and_the_band_of_ties() -> None:
     assert "<b>" not in figure.layout.yaxis.ticktext[2]  # a name is text, no markup
 
 
-def test_a_curve_goes_over_the_labels_and_begins_where_there_are_none() -> None:
+def test_label_curve_starts_at_no_labels() -> None:
     curves = {EVIL: [(0, "<b>still</b>"), (100, "two"), (400, "one")], "other": [(100, "two")]}
     figure = label_curves(table(), "auc", curves, {"level": "<b>still</b>"})
     line, other, level = figure.data
@@ -109,7 +109,7 @@ def test_a_curve_goes_over_the_labels_and_begins_where_there_are_none() -> None:
     assert "<b>" not in line.name
 
 
-def test_leads_stand_before_and_after_with_their_intervals() -> None:
+def test_leads_before_and_after_have_their_intervals() -> None:
     leads = ShownLead("f1", EVIL, "b", 0.2, 0.1, 0.3), ShownLead("f1", EVIL, "c", -0.01, -0.03, 0.02)
     claims = (
         JudgedClaim(f"one {EVIL}", "confirmed", "", "undecided", "", *leads),
@@ -118,7 +118,6 @@ def test_leads_stand_before_and_after_with_their_intervals() -> None:
     table = TableResult(Table("film", "9", "caption", (), ()), (), claims)
     figure = leads_before_and_after([table])
     before, after = figure.data
-    assert (before.name, after.name) == ("as printed", "tuned")
     assert (list(before.x), list(after.x)) == ([0.2], [-0.01])
     assert (before.error_x.array[0], before.error_x.arrayminus[0]) == pytest.approx((0.1, 0.1))
     assert (after.error_x.array[0], after.error_x.arrayminus[0]) == pytest.approx((0.03, 0.02))

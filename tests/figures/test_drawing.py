@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 from plotly.subplots import make_subplots
+from scipy.spatial.distance import pdist
 
 from labkit.figures.drawing import Entries, figure_of
-from labkit.figures.palette import style
+from labkit.figures.palette import COLOURS, style
 from labkit.figures.panels import grid, on, side_by_side, stacked
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_panels_beside_each_other_are_where_plotly_puts_them(shared: bool) -> None:
+def test_panels_side_by_side_are_where_plotly_puts_them(shared: bool) -> None:
     titles = ["one", "two", "three"]
     y: Entries = {"gridcolor": "#808080"}
     layout = side_by_side(titles, gap=0.07, size=13, x={"title": "t"}, y=y, shared=shared)
@@ -52,3 +54,11 @@ def test_panels_of_a_grid_do_not_overlap_and_go_row_by_row() -> None:
     assert layout["yaxis3"]["domain"] == pytest.approx([0, 0.4])
     assert layout["xaxis3"]["visible"]
     assert [(each["text"], each["y"]) for each in layout["annotations"]] == [("a", 1.0), ("b", 1.0), ("c", 0.4)]
+
+
+def test_colours_stay_apart_for_eyes_that_do_not_tell_red_from_green() -> None:
+    """Deuteranopia as Machado, Oliveira and Fernandes (2009) simulate it, on linear RGB."""
+    seen = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
+    rgb = np.array([[int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)] for colour in COLOURS])
+    shown = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ seen.T
+    assert pdist(shown.clip(0, 1)).min() > 0.1

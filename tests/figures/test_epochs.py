@@ -39,7 +39,7 @@ def a_probe(epochs: int, labels: tuple[str, ...] = ("a", "a", "b", "b", "b")) ->
     return snapshots
 
 
-def test_the_figures_of_the_probe_stand_in_rows_of_panels() -> None:
+def test_metrics_of_the_probe_have_a_panel_each() -> None:
     histories = {"mine": figures_over_epochs(a_probe(3)), "old": History(({"epoch": 1, "loss": 1.0},))}
     assert probe_columns(histories) == list(PROBED)
     assert curve_columns(histories) == ["loss"]
@@ -66,7 +66,7 @@ def test_ridges_are_the_shares_of_the_cosines() -> None:
     assert [trace.showlegend for trace in figure.data] == [True, True, False, False, False, False]
 
 
-def test_the_decoders_losses_stand_under_what_a_guess_costs() -> None:
+def test_decoder_losses_are_drawn_with_the_cost_of_a_guess() -> None:
     rows = ({"epoch": 1, "l_auto": 4.5, "l_para": 4.6, "loss": 9.1}, {"epoch": 2, "l_auto": 1.5, "l_para": 2.5})
     figure = decoder_curves(History(rows), words=1000)
     assert [(trace.name, list(trace.y)) for trace in figure.data] == [("copy", [4.5, 1.5]), ("paraphrase", [4.6, 2.5])]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
 from labkit import figures
-from labkit.figures.palette import COLOURS, INK
 from labkit.film import explain_pair
 from labkit.film.reading import WordRow
 from labkit.film.rule import Rule, curves
@@ -62,11 +59,3 @@ def test_no_sentence_of_pairs_or_film_becomes_markup(found: Examined) -> None:
             assert "<img" not in text, name
             seen += "&lt;" in text
     assert seen >= 8  # the evil sentence did come through, as text
-
-
-def test_all_figures_keep_to_colours_that_colour_blind_readers_tell_apart(found: Examined) -> None:
-    allowed = {*COLOURS, INK}
-    drawn = [make() for make in ALL.values()] + list(all_figures(found).values())
-    for figure in drawn:
-        texts = " ".join(texts_of([figure.to_plotly_json()["data"], figure.to_plotly_json()["layout"].get("shapes")]))
-        assert set(re.findall(r"#[0-9A-Fa-f]{6}", texts)) <= allowed

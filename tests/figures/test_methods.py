@@ -76,7 +76,7 @@ def test_descents_are_drawn_above_the_lowest_value() -> None:
     assert [trace.name for trace in figure.data if trace.showlegend] == ["one", "two"]
 
 
-def test_a_straight_step_leaves_the_circle_and_a_cayley_step_does_not() -> None:
+def test_straight_step_leaves_the_circle_and_a_cayley_step_does_not() -> None:
     P, lengths = random_point(2, 1, 0), np.linspace(0, 2, 21)
     curve, straight = both_ways(P, np.array([[0.3], [-1.0]]), lengths)
     figure = tangent_and_arc(lengths, curve, straight, every=5)
@@ -91,7 +91,7 @@ def test_a_straight_step_leaves_the_circle_and_a_cayley_step_does_not() -> None:
     assert figure.layout.yaxis.scaleanchor == "x"  # a circle is round
 
 
-def test_a_walk_stays_on_the_manifold_along_the_curve_only() -> None:
+def test_walk_stays_on_the_manifold_along_the_curve_only() -> None:
     P = random_point(6, 2, 0)
     found = walk(objective, P, (1e-3, 0.1, 1.0))
     assert max(found.curve_drift) < 1e-13
@@ -105,7 +105,7 @@ def test_a_walk_stays_on_the_manifold_along_the_curve_only() -> None:
 # --- SBERT-LP -------------------------------------------------------------------------------------------------------
 
 
-def test_a_star_has_its_spokes_and_one_direction_for_a_sentence_in_both() -> None:
+def test_star_has_its_spokes_and_one_direction_for_a_sentence_in_both() -> None:
     stars = [ALL[f"star {side}"]() for side in ("before", "after")]
     places = []
     for star, spokes in zip(stars, (an_around().before, an_around().after), strict=True):
@@ -141,7 +141,7 @@ def test_errors_and_eigenvalues_are_the_records() -> None:
     np.testing.assert_array_equal(spectrum.customdata, a_structure().eigenvalues)
 
 
-def test_the_sweep_has_a_line_for_each_k_and_every_other_way() -> None:
+def test_sweep_has_a_line_for_each_k_and_every_other_way() -> None:
     lines = {trace.name: list(zip(trace.x, trace.y, strict=True)) for trace in ALL["tried"]().data}
     assert lines["LP, k = 5"] == [(8, 0.3), (16, 0.45)]
     assert lines["LP, k = 10"] == [(8, 0.47)]

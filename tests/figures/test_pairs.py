@@ -62,7 +62,7 @@ def weighed(loss: str, positive: float, negative: float) -> tuple[float, float]:
     return float(found[1]), float(found[2])
 
 
-def test_a_lone_pair_has_the_weight_of_the_package_and_the_slope_of_its_curve() -> None:
+def test_lone_pair_has_the_weight_of_the_package_and_the_slope_of_its_curve() -> None:
     for curve in lone_curves(SETTINGS, other=0.2) + lone_curves(SETTINGS, losses=MORE, other=0.2):
         slope = np.gradient(curve.value, curve.similarity)
         corner = {"positive": 0.2 + SETTINGS.margin, "negative": 0.2 - SETTINGS.margin}[curve.kind]

@@ -53,7 +53,7 @@ def test_histogram_has_both_labels_and_scatter_all_pairs() -> None:
     assert scatter.data[0].y.tolist() == [1.0, 5.0, 2.0, 4.0]
 
 
-def test_threshold_curves_mark_what_dev_chooses_and_what_leaks() -> None:
+def test_threshold_curves_mark_the_honest_and_the_leaking_threshold() -> None:
     dev, test = np.array([0.1, 0.2, 0.8, 0.9]), np.array([0.1, 0.6, 0.7, 0.9])
     figure = threshold_curves(dev, np.array([0, 0, 1, 1]), test, np.array([0, 0, 1, 1]))
     traces = {trace.name: trace for trace in figure.data}
@@ -94,7 +94,7 @@ def test_parts_that_do_not_add_up_lead_to_no_total() -> None:
     assert len(figures.explained_words(told, top=3).data[0].y) == 3
 
 
-def test_a_word_that_stands_twice_has_two_places_in_the_order_of_the_sentence() -> None:
+def test_repeated_word_has_two_places_in_sentence_order() -> None:
     told = explained("the cat the dog", "dog the dog", rest=True)
     assert told.names_a == ("the", "cat", "the", "dog", REST)
     figure = figures.word_pairs(told)
@@ -106,7 +106,7 @@ def test_a_word_that_stands_twice_has_two_places_in_the_order_of_the_sentence() 
     assert not figures.word_pairs(explained("the cat", "dog")).layout.shapes
 
 
-def test_of_long_sentences_the_strongest_words_stand_in_their_order() -> None:
+def test_long_sentences_show_their_strongest_words_in_order() -> None:
     told = explained(" ".join(f"v{i}" for i in range(9)), " ".join(f"w{i}" for i in range(7)))
     for draw in (figures.word_pairs, figures.alike):
         figure = draw(told, most=4)
@@ -138,7 +138,7 @@ def test_each_word_of_the_picture_has_its_own_part_and_the_colour_of_its_sign() 
     assert f"{sum(told.own_b):+.2f}" in said
 
 
-def test_a_square_has_its_numbers_where_they_can_be_read() -> None:
+def test_cells_have_numbers_where_they_can_be_read() -> None:
     a, b = sparse.csr_matrix([[0.8, 0.6]]), sparse.csr_matrix([[0.6, -0.8]])
     square, numbers = figures.word_pairs(explain_pair(("v", "w"), a, b, np.eye(2), ("v", "w"), share=0.5)).data
     shown = {(y, x): text for y, x, text in zip(numbers.y, numbers.x, numbers.text, strict=True)}

@@ -25,7 +25,7 @@ def closeness(found: np.ndarray, wanted: np.ndarray) -> float:
     return float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
 
 
-def test_the_hinge_by_hand() -> None:
+def test_hinge_by_hand() -> None:
     loss, slope = hinge(np.array([-1.0, 0.0, 1.0, 2.0, 5.0]), 2.0)
     assert loss.tolist() == [0, 0, 0.25, 1, 4]
     assert slope.tolist() == [0, 0, 0.5, 1, 1]
@@ -59,7 +59,7 @@ def test_equations_7_10_and_13_are_one_by_plain_loops(random, objective, triplet
     assert abs(printed - eq7) > 1e-3
 
 
-def test_the_value_is_hinges_and_a_penalty(random, objective) -> None:
+def test_value_is_hinges_and_a_penalty(random, objective) -> None:
     B = random.standard_normal((4, 9))
     G = B.T @ B
     z = np.einsum("ir,rs,is->i", objective.V, G, -(objective.M.T @ objective.V))
@@ -88,7 +88,7 @@ def test_gradient_over_the_manifold(objective) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 3])
-def test_the_best_scales_are_those_of_a_general_optimiser(objective, seed: int) -> None:
+def test_best_scales_are_those_of_a_general_optimiser(objective, seed: int) -> None:
     P = random_point(9, 4, seed)
     value, _, s = objective.by_stiefel(P, np.full(4, 0.05))
 
@@ -101,7 +101,7 @@ def test_the_best_scales_are_those_of_a_general_optimiser(objective, seed: int) 
     assert s == pytest.approx(found.x, abs=1e-5)
 
 
-def test_the_bound_is_tight_at_the_minimum_without_a_rank_limit(random, objective) -> None:
+def test_bound_is_tight_at_the_minimum_without_a_rank_limit(random, objective) -> None:
     B0 = 0.1 * random.standard_normal((9, 9))
     fg = lambda x: (lambda v, g: (v, g.ravel()))(*objective.by_factor(x.reshape(9, 9)))  # noqa: E731
     found = optimize.minimize(

@@ -55,7 +55,7 @@ def test_at_the_varimax_no_turn_in_any_plane_gains(random) -> None:
         assert criterion(plane, 0.02) < criterion(plane, 0) > criterion(plane, -0.02)
 
 
-def test_the_readable_view_leaves_every_similarity(random) -> None:
+def test_readable_view_leaves_every_similarity(random) -> None:
     X = random.random((40, 25))
     words = Terms.of([str(w) for w in range(25)], sparse.csr_matrix(X))
     turn = np.linalg.qr(random.standard_normal((6, 6)))[0]

@@ -62,7 +62,7 @@ def test_batches_come_near(problem) -> None:
     assert found.rows[-1]["objective"] < found.rows[0]["objective"]
 
 
-def test_the_gauge_and_the_history(problem, start) -> None:
+def test_gauge_and_the_history(problem, start) -> None:
     for found in (cayley_bb(problem, start, iterations=30), factorised(problem, start, iterations=30)):
         assert drift(found.P) < 1e-12
         assert (np.diff(found.s) <= 1e-12).all()
@@ -73,7 +73,7 @@ def test_the_gauge_and_the_history(problem, start) -> None:
         assert found.rows[-1]["drift"] < 1e-12
 
 
-def test_the_margin_is_measured_on_the_closed_form(problem) -> None:
+def test_margin_is_measured_on_the_closed_form(problem) -> None:
     z = problem.z(problem.V @ closed_form(problem, 4).B.T)
     assert calibrated(problem, 4, margin=3.0).margin == pytest.approx(3 * np.median(np.abs(z)))
 
@@ -156,7 +156,7 @@ def test_x_is_never_made_dense(small, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_where_no_direction_serves_l_is_zero_and_says_so(solver: str) -> None:
+def test_without_a_useful_direction_l_is_zero_with_a_warning(solver: str) -> None:
     X, triplets = sparse.csr_matrix(np.ones((4, 1))), np.array([(0, 1, 2), (1, 0, 3)])
     with pytest.warns(UserWarning, match="in no direction"):
         assert not learn(X, triplets, Plan(solver=solver, dimensions=1)).L.any()

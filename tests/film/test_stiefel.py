@@ -30,7 +30,7 @@ def spread(random: np.random.Generator) -> np.ndarray:
 
 
 @pytest.mark.parametrize("form", [cayley_direct, cayley_woodbury, cayley])
-def test_a_step_of_2_against_a_unit_gradient_is_a_quarter_turn(form) -> None:
+def test_step_of_2_against_a_unit_gradient_is_a_quarter_turn(form) -> None:
     # A = [[0, -1], [1, 0]], and (I + A)⁻¹ (I - A) = [[0, 1], [-1, 0]]
     assert form(np.array([[1.0], [0.0]]), np.array([[0.0], [1.0]]), 2.0) == pytest.approx(np.array([[0.0], [-1.0]]))
 
@@ -43,7 +43,7 @@ def test_both_forms_agree_and_stay_on_the_manifold(random, length: float) -> Non
     assert max(drift(direct), drift(woodbury)) < 1e-12
 
 
-def test_the_curve_leaves_downhill(random) -> None:
+def test_curve_leaves_downhill(random) -> None:
     A = random.standard_normal((9, 9))
     objective, P = leading(A + A.T), random_point(9, 3, seed=3)
     gradient = objective(P)[1]
@@ -53,7 +53,7 @@ def test_the_curve_leaves_downhill(random) -> None:
     assert skew @ P == pytest.approx(stationarity(P, gradient), abs=1e-12)
 
 
-def test_the_minimum_spans_the_leading_eigenvectors(spread) -> None:
+def test_minimum_spans_the_leading_eigenvectors(spread) -> None:
     found = minimise(leading(spread), random_point(12, 3, seed=4), iterations=500, tolerance=1e-9)
     roots, vectors = np.linalg.eigh(spread)
     assert found.converged

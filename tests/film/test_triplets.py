@@ -34,7 +34,7 @@ def test_positives_are_of_the_cluster_and_negatives_are_not(clusters) -> None:
     assert (i != j).all()
 
 
-def test_as_many_as_asked_where_there_are_so_many(clusters) -> None:
+def test_number_of_triplets_is_the_one_asked_for(clusters) -> None:
     triplets = cluster_triplets(clusters, Recipe(positives=3, apart=0, random=0 + 4))
     size = np.bincount(clusters.of)
     for i in range(60):
@@ -44,7 +44,7 @@ def test_as_many_as_asked_where_there_are_so_many(clusters) -> None:
         assert len(own) == 4 * mates
 
 
-def test_what_was_told_apart_from_the_cluster_comes_without_repetition(clusters) -> None:
+def test_labelled_negatives_of_a_cluster_come_once(clusters) -> None:
     triplets = cluster_triplets(clusters, Recipe(positives=1, apart=100, random=0))
     told: dict[int, set[int]] = {}
     for a, b in clusters.apart:

@@ -29,7 +29,7 @@ def test_masks_of_three_rows() -> None:
     assert negative.tolist() == [[False, False, True], [False, False, True], [True, True, False]]
 
 
-def test_a_diagonal_of_other_rows_may_be_positive() -> None:
+def test_diagonal_of_other_rows_may_be_positive() -> None:
     rows = F.normalize(torch.randn(6, 4, generator=torch.Generator().manual_seed(0)))
     memory, labels = rows.flip(0), torch.tensor([0, 0, 1, 1, 0, 0])
     same = labels[:, None] == labels.flip(0)

@@ -50,7 +50,7 @@ def test_keep_rule_by_hand() -> None:
     assert pushed.tolist() == [[False, False, True, True, False]]
 
 
-def test_a_pair_on_the_margin_is_not_kept() -> None:
+def test_pair_on_the_margin_is_not_kept() -> None:
     S = torch.tensor([[0.5, 0.25], [0.5, 0.26], [0.5, 0.24]], dtype=torch.float64)
     P = torch.tensor([[True, False]]).expand(3, 2)
     kept, pushed = informative(S, P, ~P, epsilon=0.25)

@@ -114,7 +114,7 @@ def test_mined_triplets() -> None:
 # ------------------------------------------------------------------ inside its wrappers
 
 
-def test_a_memory_of_earlier_batches() -> None:
+def test_memory_of_earlier_batches() -> None:
     losses = pytest.importorskip("pytorch_metric_learning.losses")
     miners = pytest.importorskip("pytorch_metric_learning.miners")
     for miner in (None, miners.MultiSimilarityMiner(), miners.TripletMarginMiner()):

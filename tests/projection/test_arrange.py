@@ -181,7 +181,7 @@ def at_once(calls: list[Callable[[], object]]) -> None:
         thread.join()
 
 
-def test_never_two_at_once(stand_in: type[StandIn]) -> None:
+def test_umap_never_runs_twice_at_once(stand_in: type[StandIn]) -> None:
     at_once([lambda: project(far_clouds(), "umap")] * 4)
     assert len(stand_in.made) == 4
     assert stand_in.most == 1
@@ -204,7 +204,7 @@ def test_settings_reach_umap(stand_in: type[StandIn]) -> None:
     assert few.settings["neighbours"] == 5
 
 
-def test_a_start_is_where_it_starts(stand_in: type[StandIn]) -> None:
+def test_umap_starts_from_the_given_start(stand_in: type[StandIn]) -> None:
     start = np.random.default_rng(1).standard_normal((60, 2))
     project(far_clouds(), "umap", start=start, measure=False)
     given = stand_in.made[0].settings["init"]
@@ -212,7 +212,7 @@ def test_a_start_is_where_it_starts(stand_in: type[StandIn]) -> None:
     np.testing.assert_allclose(given, 10 * centred / np.abs(centred).max(), atol=0.01)
 
 
-def test_neighbours_of_many_are_found_here(stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_umap_gets_exact_neighbours_of_many_rows(stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
     """Exactly, and as numbers of UMAP's own kinds, for which it has compiled already; of few it finds them itself."""
     project(far_clouds(), "umap", neighbours=7, measure=False)
     assert stand_in.made[0].settings["precomputed_knn"] == (None, None, None)
@@ -229,7 +229,7 @@ def test_neighbours_of_many_are_found_here(stand_in: type[StandIn], monkeypatch:
 
 
 @pytest.mark.skipif(not os.environ.get("LABKIT_SLOW"), reason="UMAP compiles for most of a minute; set LABKIT_SLOW=1")
-def test_the_real_one() -> None:
+def test_real_umap() -> None:
     rows = np.concatenate([far_clouds(), np.repeat(far_clouds()[:1], 10, axis=0), np.zeros((3, 20))])
     one, two = (project(rows, "umap", seed=1) for _ in range(2))
     assert one.points.tobytes() == two.points.tobytes()
@@ -243,7 +243,7 @@ def test_the_real_one() -> None:
     assert np.isfinite(sparsely.points).all()
 
 
-def test_of_many_rows_landmarks_are_arranged_and_the_others_placed_among_them() -> None:
+def test_other_rows_are_placed_among_landmarks() -> None:
     rows = clouds(100)
     found = project(rows, "tsne", landmarks=90, seed=3)
     chosen = np.sort(np.random.default_rng(3).choice(300, 90, replace=False))

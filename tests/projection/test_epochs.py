@@ -27,7 +27,7 @@ def travelled(pictures: tuple[Projection, ...]) -> float:
     return float(np.mean([np.linalg.norm(b.points - a.points, axis=1).mean() for a, b in pairwise(pictures)]))
 
 
-def test_a_quarter_turn_and_a_mirror_by_hand() -> None:
+def test_quarter_turn_and_a_mirror_by_hand() -> None:
     points = np.array([[2.0, 0], [0, 1], [-2, 0], [0, -1]])
     turned = points @ np.array([[0.0, 1], [-1, 0]]) + 7
     np.testing.assert_allclose(procrustes(turned, points), [[0, -1], [1, 0]], atol=1e-12)
@@ -72,7 +72,7 @@ def test_aligned_pictures_are_nearer_to_each_other(method: str) -> None:
         assert sizes == pytest.approx([sizes[0]] * 3, rel=1e-4)
 
 
-def test_tsne_goes_on_from_the_epoch_before() -> None:
+def test_tsne_starts_from_the_previous_epoch() -> None:
     snapshots = training(3)
     started = epochs(snapshots, "tsne", perplexity=8, measure=False)
     afresh = [aligned(project(rows, "tsne", perplexity=8, measure=False)) for rows in snapshots]

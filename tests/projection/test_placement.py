@@ -35,7 +35,7 @@ def test_pca_places_exactly() -> None:
 
 
 @pytest.mark.parametrize("method", ["pca", "tsne", "lle"])
-def test_a_sentence_of_the_picture_lands_on_itself_also_after_turning(method: str) -> None:
+def test_sentence_of_the_picture_lands_on_itself_also_after_turning(method: str) -> None:
     rows, _ = clouds()
     found = project(rows, method, measure=False)
     for picture in (found, aligned(found, project(rows[::-1], measure=False), scale=3.0)):
@@ -43,7 +43,7 @@ def test_a_sentence_of_the_picture_lands_on_itself_also_after_turning(method: st
 
 
 @pytest.mark.parametrize("method", ["tsne", "lle"])
-def test_a_new_sentence_lands_among_its_class(method: str) -> None:
+def test_new_sentence_lands_among_its_class(method: str) -> None:
     rows, labels = clouds()
     known = np.arange(len(rows)) % 4 > 0
     found = project(rows[known], method, measure=False)
@@ -96,7 +96,7 @@ def test_neighbours_are_the_most_similar_without_the_sentence_itself() -> None:
         neighbours(method, rows[[3]], rows[1:], shown)
 
 
-def test_matching_needs_every_word_and_stops_in_time() -> None:
+def test_matching_needs_every_word_and_stops_at_most() -> None:
     texts = ["Red CARS", "a red bike", "blue cars", "ÄRGER"]
     assert matching(texts, "cars red") == [0]
     assert matching(texts, "ärger") == [3]
@@ -109,7 +109,7 @@ NONSENSE = "qwxz zzkk"
 
 
 @pytest.mark.parametrize("name", ["mean-vectors", "tfidf", "pv-dbow"])
-def test_words_never_met_are_known_to_be_so(name: str) -> None:
+def test_unknown_words_of_methods(name: str) -> None:
     corpus = load("topics").take(range(0, 2000, 10))
     method = METHODS[name](**({"epochs": 1, "size": 4} if name == "pv-dbow" else {}))
     method.fit(corpus)

@@ -45,7 +45,7 @@ def test_partners_go_round_their_group() -> None:
 
 
 @pytest.mark.parametrize("batch", [3, 100])
-def test_an_epoch_has_every_ordered_pair_once(batch: int) -> None:
+def test_epoch_has_every_ordered_pair_once(batch: int) -> None:
     made = source()
     found = Counter(pairs(epoch(made, batch)))
     assert set(found) == every_pair(made)
@@ -76,7 +76,7 @@ def test_many_pools_lose_nothing_and_leave_no_pair_alone() -> None:
     assert sorted(read for read, _ in pairs(first_sweep)) == list(range(101))
 
 
-def test_some_partners_an_epoch_and_all_in_time() -> None:
+def test_partners_rotate_over_epochs() -> None:
     made = source()
     seen = [pairs(epoch(made, partners=1, number=number)) for number in (1, 2, 3, 4)]
     for found in seen:
@@ -87,7 +87,7 @@ def test_some_partners_an_epoch_and_all_in_time() -> None:
     assert len(pairs(epoch(made, partners=2))) == 6 + 2 + 10
 
 
-def test_a_batch_is_a_function_of_seed_epoch_and_number() -> None:
+def test_batch_is_a_function_of_seed_epoch_and_number() -> None:
     made = source([[f"{i} {'a ' * (i % 7)}{j}" for j in range(4)] for i in range(60)])
     whole = list(epoch(made, 3))
     again = epoch(made, 3)
@@ -120,7 +120,7 @@ def made(vectors: object = "random", **changes: int):
     return reading(TEXTS, vectors=str(vectors), **settings)
 
 
-def test_a_file_adds_words_that_are_read_but_not_written(file: Path) -> None:
+def test_file_adds_words_that_are_read_but_not_written(file: Path) -> None:
     found, vectors = made(file)
     words = found.reader.vocabulary.words
     assert words[:2] == ("<PAD>", "<UNK>")
@@ -146,7 +146,7 @@ def test_one_factor_by_hand() -> None:
     np.testing.assert_allclose(found.matrix, matrix / np.sqrt(5), rtol=1e-6)
 
 
-def test_what_is_told_of_a_sentence(file: Path) -> None:
+def test_unknown_expanded_and_cut_words_of_a_sentence(file: Path) -> None:
     found, _ = made(file)
     sentence = "A zebra quux and a red Walrus."
     assert found.unknown(sentence) == ["quux", "and"]

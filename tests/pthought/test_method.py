@@ -72,7 +72,7 @@ def test_each_form_learns_to_copy_and_to_paraphrase(form: str) -> None:
     assert history.column("l_auto")[-1] < 0.1 < 0.2 < history.column("l_para")[-1]
 
 
-def test_the_loss_of_a_batch_is_eq_10_of_token_means() -> None:
+def test_loss_of_a_batch_is_eq_10_of_token_means() -> None:
     method = fitted(epochs=1)
     source = Paraphrases.of(groups_of(few().part("train")), longest=50)
     task = ParaphraseTask(method.network, method.reading, source, method.settings, 0)
@@ -140,16 +140,16 @@ def test_words_beyond_training_are_read_through_their_vectors(tmp_path: Path) ->
 def test_held_out_losses_by_hand() -> None:
     """Mean over all ordered pairs of dev, by decoder, against one pair at a time."""
     method = fitted()
-    corpus = few()
+    corpus = few().take(range(45, 55))  # two groups of dev
     groups = groups_of(corpus.part("dev"))
     read = method.reading.reader.numbers
     sums = {"auto": [0.0, 0], "paraphrase": [0.0, 0]}
     for group in groups:
         for a in group:
+            vector = torch.from_numpy(method.encode([a]))
             for b in group:
                 if a != b:
                     for name, text in (("auto", a), ("paraphrase", b)):
-                        vector = torch.from_numpy(method.encode([a]))
                         sums[name][0] += method.network.written(name, vector, [read(text)]).item()
                         sums[name][1] += len(read(text)) + 1
     found = method.losses(corpus)

@@ -75,7 +75,7 @@ def test_both_losses_by_loops(form: str, feed: bool) -> None:
         assert found.item() == pytest.approx(expected, abs=1e-11)
 
 
-def test_a_step_at_a_time_is_the_whole_at_once() -> None:
+def test_decoding_step_by_step_equals_teacher_forcing() -> None:
     made = model()
     table, vectors = made.encoder.words.table.weight, vectors_of(made)
     decoder = made.decoder("auto")
@@ -95,12 +95,12 @@ def test_padding_costs_nothing() -> None:
     torch.testing.assert_close(made.written("auto", vectors, READ), apart, atol=1e-11, rtol=0)
 
 
-def test_what_is_taught_by_hand() -> None:
+def test_taught_tokens_by_hand() -> None:
     read, write, lengths = taught([[7, 8]])
     assert (read.tolist(), write.tolist(), lengths.tolist()) == ([[0, 7, 8]], [[7, 8, 0]], [3])
 
 
-def test_the_objective_by_hand() -> None:
+def test_objective_by_hand() -> None:
     """λ = 0.1, l_auto = 2, l_para = 4: 0.9 · 2 + 1.1 · 4 = 6.2; its slope in λ is l_para - l_auto."""
     losses = {"auto": torch.tensor(2.0), "paraphrase": torch.tensor(4.0)}
     assert objective(losses, 0.1).item() == pytest.approx(6.2)

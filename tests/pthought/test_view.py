@@ -34,7 +34,7 @@ def test_cosines_are_those_of_plain_loops() -> None:
     assert next(found.rows())["value"] == found.figures.within
 
 
-def test_a_collapsed_encoder_is_warned_of() -> None:
+def test_collapsed_encoder_is_warned_of() -> None:
     found = companions(rows(shift=60.0), LABELS)
     assert found.figures.within > 0.99
     assert found.warning is not None
@@ -65,7 +65,7 @@ def test_tight_groups_that_lie_apart_are_no_collapse() -> None:
 GROUPS = [[f"{name} {row}" for row in range(5)] for name in "abcdefgh"] + [["alone"], ["twice", "twice"]]
 
 
-def test_a_handful_is_drawn_by_its_seed_and_leaves_lone_sentences_out() -> None:
+def test_handful_is_drawn_by_its_seed_and_leaves_lone_sentences_out() -> None:
     one, again, other = (handful(GROUPS, count=3, most=4, seed=seed) for seed in (0, 0, 1))
     assert one == again != other
     assert one.letters == tuple("AAAABBBBCCCC")
@@ -77,7 +77,7 @@ def test_a_handful_is_drawn_by_its_seed_and_leaves_lone_sentences_out() -> None:
     assert not {"alone", "twice"} & set(everything.texts)
 
 
-def test_the_plane_is_of_rows_at_length_one() -> None:
+def test_plane_is_of_rows_at_length_one() -> None:
     rows = np.random.default_rng(0).standard_normal((12, 5))
     longer = rows * np.arange(1, 13)[:, None]
     np.testing.assert_allclose(plane(rows).points, plane(longer).points, atol=1e-5)

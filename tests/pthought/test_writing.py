@@ -56,7 +56,7 @@ def close(found: list[Generated], expected: list[Generated]) -> None:
 
 
 @pytest.mark.parametrize(("seed", "repeat", "power"), [(0, 0, 0.7), (1, 1, 0.0), (2, 2, 1.5)])
-def test_a_wide_beam_finds_what_trying_everything_finds(seed: int, repeat: int, power: float) -> None:
+def test_wide_beam_finds_what_trying_everything_finds(seed: int, repeat: int, power: float) -> None:
     made, table, vectors = decoder(seed)
     search = Search(width=150, longest=LONGEST, repeat=repeat, power=power)
     for found, vector in zip(beam(made, table, vectors, search), vectors, strict=True):
@@ -81,7 +81,7 @@ def beam_by_loops(made: Decoder, table: Tensor, vector: Tensor, search: Search) 
 
 
 @pytest.mark.parametrize(("seed", "sharp", "width"), [(0, 0.5, 2), (7, 0.5, 3), (2, 2.0, 1), (1, 3.0, 2), (6, 3.0, 3)])
-def test_a_narrow_beam_by_loops(seed: int, sharp: float, width: int) -> None:
+def test_narrow_beam_by_loops(seed: int, sharp: float, width: int) -> None:
     made, table, vectors = decoder(seed, sharp=sharp)
     search = Search(width=width, longest=5, repeat=0)
     for found, vector in zip(beam(made, table, vectors, search), vectors, strict=True):
@@ -101,7 +101,7 @@ def test_greedy_takes_the_likeliest_word_each_time(seed: int) -> None:
         assert found.log_probability == pytest.approx(log_p(made, table, vector, words), abs=1e-9)
 
 
-def test_a_batch_is_written_as_each_alone() -> None:
+def test_batch_is_written_as_each_alone() -> None:
     made, table, vectors = decoder(2)
     search = Search(width=3, longest=12)
     for find in (greedy, beam):
@@ -120,7 +120,7 @@ def always(word: int) -> tuple[Decoder, Tensor, Tensor]:
     return made, table, vectors[:1]
 
 
-def test_length_is_bounded_and_a_cut_is_said() -> None:
+def test_length_is_bounded_and_a_cut_is_marked() -> None:
     search = Search(width=2, longest=7, repeat=0)
     quick = greedy(*always(2), search)[0]
     assert (quick.words, quick.ended) == ((2,) * 7, False)
@@ -131,7 +131,7 @@ def test_length_is_bounded_and_a_cut_is_said() -> None:
 
 
 @pytest.mark.parametrize("repeat", [1, 2, 3])
-def test_no_run_of_words_stands_twice(repeat: int) -> None:
+def test_no_run_of_words_is_repeated(repeat: int) -> None:
     for find in (greedy, beam):
         found = find(*always(2), Search(width=3, longest=30, repeat=repeat))[0]
         for one in found if isinstance(found, list) else [found]:
@@ -140,14 +140,14 @@ def test_no_run_of_words_stands_twice(repeat: int) -> None:
             assert len(one.words) >= repeat
 
 
-def test_the_unknown_word_is_never_written() -> None:
+def test_unknown_word_is_never_written() -> None:
     for find in (greedy, beam):
         found = find(*always(1), Search(longest=5))[0]
         for one in found if isinstance(found, list) else [found]:
             assert 1 not in one.words
 
 
-def test_a_sentence_may_be_empty() -> None:
+def test_sentence_may_be_empty() -> None:
     assert greedy(*always(0), Search())[0].words == ()
     assert greedy(*always(0), Search())[0].ended
     assert beam(*always(0), Search())[0][0].words == ()

@@ -39,7 +39,7 @@ def last(size: int) -> np.ndarray:
     return np.eye(size)[:, -1:]
 
 
-def test_the_filter_is_the_scaled_chebyshev_polynomial() -> None:
+def test_filter_is_the_scaled_chebyshev_polynomial() -> None:
     values, degree, cut, highest = np.linspace(0, 4, 50), 13, 0.3, 4.0
     made = eigenvectors._filter_of(degree, cut, highest)(diagonal(values), np.ones((50, 1)))[:, 0]
     centre, half = (highest + cut) / 2, (highest - cut) / 2
@@ -54,7 +54,7 @@ def test_degrees_by_hand() -> None:
     assert [degree_for(cut, 4.0) for cut in (0.01, 2.0, 1e-6)] == [30, 8, 120]
 
 
-def test_the_smallest_are_found() -> None:
+def test_smallest_are_found() -> None:
     values = np.random.default_rng(1).permutation(np.linspace(0.01, 4, 900))
     found = smallest(diagonal(values), 900, 30, apart=last(900))
     assert found.values == pytest.approx(np.sort(values[:-1])[:30], abs=1e-10)
@@ -155,7 +155,7 @@ def test_contrasts_by_hand() -> None:
     assert found.zeros == found.terminal == 2
 
 
-def test_the_second_contrast_leaves_the_first_component_alone() -> None:
+def test_second_contrast_leaves_the_first_component_alone() -> None:
     """Components of 4, 3 and 2 rows: each contrast tells one component from those after it, not from all others."""
     sizes = (4, 3, 2)
     W = sparse.csr_array(linalg.block_diag(*[(np.ones((n, n)) - np.eye(n)) / (n - 1) for n in sizes]))

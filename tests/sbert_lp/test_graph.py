@@ -38,7 +38,7 @@ def test_nearly_the_same_is_a_copy_and_a_little_further_is_not(connected: np.nda
     assert copies(rows)[-2:].tolist() == [0, len(rows) - 1]
 
 
-def test_a_chain_of_near_copies_is_one(connected: np.ndarray) -> None:
+def test_chain_of_near_copies_is_one(connected: np.ndarray) -> None:
     step = np.zeros(connected.shape[1])
     step[0] = 0.7 * COPY * radius(connected)
     rows = np.concatenate([connected, connected[:1] + step, connected[:1] + 2 * step])
@@ -91,12 +91,12 @@ def test_by_hand() -> None:
     assert sorted(rows.tolist() for rows in terminal_components(W)) == [[0, 1], [3, 4], [5, 6]]
 
 
-def test_the_largest_component_comes_first_and_of_equals_the_earliest() -> None:
+def test_largest_component_comes_first_and_of_equals_the_earliest() -> None:
     W = of_edges({0: [1], 1: [0], 2: [3], 3: [4], 4: [2], 5: [6], 6: [5]})
     assert weak_components(W).tolist() == [1, 1, 0, 0, 0, 2, 2]
 
 
-def test_a_weight_of_zero_is_an_edge_all_the_same() -> None:
+def test_weight_of_zero_is_an_edge_all_the_same() -> None:
     W = weight_matrix(np.array([[1, 2], [0, 2], [0, 1]]), np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
     assert W.nnz == 6
     assert len(terminal_components(W)) == 1

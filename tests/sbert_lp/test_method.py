@@ -39,7 +39,7 @@ def test_encode_gives_a_fitted_sentence_its_own_row(method: SbertLp) -> None:
     np.testing.assert_array_equal(method.encode([SENTENCES[7]])[0], rows[7])
 
 
-def test_new_sentences_go_where_their_neighbours_put_them(method: SbertLp) -> None:
+def test_new_sentences_are_mixtures_of_their_neighbours(method: SbertLp) -> None:
     base = METHODS["lsa"]()
     base.fit(Labelled(SENTENCES[:300], ["x"] * 300, splits="train"), seed=1)
     d = unit(base.encode(SENTENCES[:300])).astype(np.float64)

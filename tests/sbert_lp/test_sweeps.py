@@ -67,14 +67,14 @@ def test_against_the_transformations_themselves(points: tuple[Point, ...]) -> No
     assert found[LP, 20, 5] == pytest.approx(JUDGE(model.fit_transform(unit(ROWS))), abs=1e-4)
 
 
-def test_what_rows_are_too_few_for_is_left_out() -> None:
+def test_sizes_beyond_the_number_of_rows_are_left_out() -> None:
     few = sweep(ROWS[:10], lambda rows: float(rows.shape[1]), Grid((3, 10), (2, 8, 9, 40), (1, 50)))
     assert {(point.transform, point.size) for point in few} == {
         (RAW, 0), ("pca", 2), ("pca", 8), ("whitening", 2), ("whitening", 8), ("all-but-the-top", 1), (LP, 2), (LP, 8),
     }  # fmt: skip
 
 
-def test_the_best_of_a_kind() -> None:
+def test_best_of_a_kind() -> None:
     points = [Point(LP, 0.5, 2, 6), Point(LP, 0.7, 5, 6), Point(LP, 0.7, 2, 20), Point(RAW, 0.9)]
     assert best(points, LP) == points[1]
     assert best(points, RAW).value == 0.9
@@ -135,7 +135,7 @@ def test_classes_are_judged_by_the_nearest_and_triplets_by_their_order() -> None
     assert three.noise(0.5) == pytest.approx(0.5 / np.sqrt(2))
 
 
-def test_a_group_stays_whole() -> None:
+def test_group_stays_whole() -> None:
     groups = Groups([f"s{row}" for row in range(12)], [str(row // 4) for row in range(12)])
     told = compared(groups, split="train", most=9)
     assert isinstance(told.rows, Groups)
@@ -170,7 +170,7 @@ def base() -> Method:
     return method
 
 
-def test_chosen_on_dev_told_on_test(base: Method) -> None:
+def test_choice_is_made_on_dev_and_scored_on_test(base: Method) -> None:
     corpus = load("relatedness")
     found = tried(base, corpus, GRID, most=120)
     dev, test = (compared(corpus, split=split, most=120) for split in ("dev", "test"))
@@ -195,7 +195,7 @@ def a_try(raw: float, lp: float) -> Tried:
 @pytest.mark.parametrize(
     ("raw", "lp", "said"), [(0.5, 0.6, "helps"), (0.5, 0.4, "hurts"), (0.5, 0.53, "no difference")]
 )
-def test_the_verdict_knows_ties(raw: float, lp: float, said: str) -> None:
+def test_verdict_knows_ties(raw: float, lp: float, said: str) -> None:
     verdict = a_try(raw, lp).verdict
     assert said in verdict
     assert f"{lp:.3f} against {raw:.3f}" in verdict

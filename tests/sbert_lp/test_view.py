@@ -32,7 +32,7 @@ def check(found: Around, made: SbertLp) -> None:
     assert found.shared == len(common)
 
 
-def test_before_is_what_the_method_says(made: SbertLp) -> None:
+def test_neighbours_before_are_those_of_the_method(made: SbertLp) -> None:
     found = around(made.space, "sentence 10")
     check(found, made)
     record = made.neighbourhood("sentence 10")
@@ -79,7 +79,7 @@ def parted(base, two_parts) -> SbertLp:
     return SbertLp.over(base(two_parts), list(two_parts), SbertLpSettings(neighbours=3, dimension=4))
 
 
-def test_parts_copies_and_what_was_done(parted: SbertLp) -> None:
+def test_structure_counts_parts_and_copies(parted: SbertLp) -> None:
     found = structure(parted.space)
     assert found.components == (21, 12)
     assert found.copies == (("sentence 4", "twice"),)

@@ -12,7 +12,7 @@ from labkit.sbert_lp.graph import neighbour_graph
 from labkit.sbert_lp.weights import reconstruction_weights, weights_of_grams
 
 
-def test_a_point_between_two_by_hand() -> None:
+def test_point_between_two_by_hand() -> None:
     """x = 1 between 0 and 4: 0.75 · 0 + 0.25 · 4. G = [[1, -3], [-3, 9]], reg = 1e-9."""
     found = reconstruction_weights(np.array([[1.0]]), np.array([[0.0], [4.0]]), np.array([[0, 1]]), reg=1e-9)
     assert found.values[0] == pytest.approx([0.75, 0.25], abs=1e-6)
@@ -52,14 +52,14 @@ def test_sparse_rows_as_dense(connected: np.ndarray) -> None:
     assert found.errors == pytest.approx(dense.errors, abs=1e-12)
 
 
-def test_the_same_in_any_chunk(connected: np.ndarray) -> None:
+def test_same_in_any_chunk(connected: np.ndarray) -> None:
     neighbours = neighbour_graph(connected, 8).neighbours
     whole = reconstruction_weights(connected, connected, neighbours).values
     one = reconstruction_weights(connected[7:8], connected, neighbours[7:8]).values
     assert one[0] == pytest.approx(whole[7], abs=1e-12)
 
 
-def test_a_gram_that_cannot_be_factorised_gets_more_reg_and_is_counted() -> None:
+def test_gram_that_cannot_be_factorised_gets_more_reg_and_is_counted() -> None:
     """Neighbours on opposite sides, reg 0: G = [[1, -1], [-1, 1]] is singular. Never uniform by stealth: 1e-12 does."""
     G = torch.tensor([[[1.0, -1.0], [-1.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]], dtype=torch.float64)
     weights, used = weights_of_grams(G - torch.eye(2) * 1e-3, 1e-4)

@@ -48,7 +48,7 @@ def test_positives_of_pairs_are_joined_through_others() -> None:
     assert everything - joined == N  # d and e too, and each against all others
 
 
-def test_labelled_pairs_alone_count_where_that_is_asked_for() -> None:
+def test_only_labelled_pairs_count_with_labelled() -> None:
     rows = ("a", "b", 1), ("b", "c", 1), ("d", "e", 0), ("a", "d", 0), ("e", "d", 1), ("f", "f", 1)
     source = PairSource(pairs(*rows), labelled=True)
     P, N = relations(source, ones(source)[0])
@@ -68,7 +68,7 @@ def test_labelled_pairs_alone_count_where_that_is_asked_for() -> None:
     ],
     ids=lambda corpus: type(corpus).__name__,
 )
-def test_a_batch_never_holds_two_spellings_of_one_text(corpus: Corpus) -> None:
+def test_batch_never_holds_two_spellings_of_one_text(corpus: Corpus) -> None:
     source = batch_source(corpus, per_class=2, in_batch=True)
     for batch in ones(source):
         texts = [normalise(source.texts[number]) for number in batch.sentences]
@@ -76,7 +76,7 @@ def test_a_batch_never_holds_two_spellings_of_one_text(corpus: Corpus) -> None:
     assert "Why is it?" in source.texts
 
 
-def test_one_spelling_joins_what_its_copies_belong_to() -> None:
+def test_two_spellings_of_a_text_join_their_groups() -> None:
     corpus = load("questions").part("train")
     assert in_one_spelling(corpus) is corpus
     source = batch_source(pairs(("A", "b", 1), ("a", "c", 1), ("d", "e", 0)), per_class=2)
@@ -128,7 +128,7 @@ def test_classes_in_batches(labels: list[str], per_class: int, size: int) -> Non
                 assert any(a == source.texts[number] for a, _ in P)
 
 
-def test_a_triplet_knows_its_own_negatives_only() -> None:
+def test_triplet_knows_its_own_negatives_only() -> None:
     corpus = Triplets(name="t", anchors=["a", "a", "d"], positives=["b", "b", "e"], negatives=["x", "y", "x"])
     source = TripletSource(corpus)
     (batch,) = ones(source)
@@ -137,7 +137,7 @@ def test_a_triplet_knows_its_own_negatives_only() -> None:
     assert {("a", "x"), ("a", "y"), ("d", "x")} == N
 
 
-def test_in_the_batch_what_belongs_to_others_is_negative() -> None:
+def test_in_batch_what_belongs_to_other_anchors_is_negative() -> None:
     corpus = Triplets(name="t", anchors=["a", "a", "d"], positives=["b", "b", "e"], negatives=["x", "y", "b"])
     source = batch_source(corpus, per_class=2, in_batch=True)
     (batch,) = ones(source)
@@ -146,7 +146,7 @@ def test_in_the_batch_what_belongs_to_others_is_negative() -> None:
     assert {("a", "x"), ("a", "y"), ("a", "e"), ("d", "b"), ("d", "x"), ("d", "y")} == N  # and no anchor is one
 
 
-def test_in_the_batch_no_anchor_is_its_own_negative_nor_is_its_positive() -> None:
+def test_in_batch_neither_the_anchor_nor_its_positive_is_a_negative() -> None:
     corpus = Triplets(name="t", anchors=["a", "b"], positives=["b", "c"], negatives=["x", "y"])
     source = TripletSource(corpus, in_batch=True)
     P, N = relations(source, ones(source)[0])
@@ -174,7 +174,7 @@ def test_at_most_two_negatives_at_a_time() -> None:
     assert sorted(len(batch.negative) for batch in batches) == [1, 2, 2]
 
 
-def test_a_sentence_is_never_its_own_negative_nor_both() -> None:
+def test_sentence_is_never_its_own_negative_nor_positive_and_negative() -> None:
     corpus = Triplets(name="t", anchors=["a", "b"], positives=["b", "c"], negatives=["a", "c"])
     P, N = ones(TripletSource(corpus))[0].masks(CPU)
     assert not (P & N).any()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,11 +54,16 @@ def fitted(
     return method
 
 
+def largest(batches: Sequence[Batch]) -> Batch:
+    """The first batch may hold a single pair, of which there is nothing to learn."""
+    return max(batches, key=lambda batch: len(batch.sentences))
+
+
 def state(method: SentPWNet) -> np.ndarray:
     return np.concatenate([array.ravel() for array in method._state()[0].values()])
 
 
-def test_the_three_differ_in_loss_and_miner_and_the_dials_of_their_losses_only() -> None:
+def test_three_methods_differ_in_loss_and_miner_only() -> None:
     ours, first, second = PairSettings(), Siamese().settings, Triplet().settings
     assert (ours.loss, ours.miner) == ("locality", "informative")
     assert (first.loss, first.miner) == ("contrastive", "none")
@@ -67,7 +73,7 @@ def test_the_three_differ_in_loss_and_miner_and_the_dials_of_their_losses_only()
     assert ours.values() | same == first.values() | same == second.values() | same
 
 
-def test_the_history_by_hand() -> None:
+def test_history_by_hand() -> None:
     """Three sentences at known angles, the first two a class: shares kept, weights m |dL/dS|, spread of S."""
     S = torch.tensor([[1.0, 0.5, 0.2], [0.5, 1.0, 0.3], [0.2, 0.3, 1.0]], requires_grad=True)
     P, N = pairs.masks_from_labels([0, 0, 1])
@@ -82,7 +88,7 @@ def test_the_history_by_hand() -> None:
     assert found["spread"] == pytest.approx(np.std([0.5, 0.2, 0.5, 0.3, 0.2, 0.3]))
 
 
-def test_the_history_has_a_row_per_epoch_and_the_dev_figure() -> None:
+def test_history_has_a_row_per_epoch_and_the_dev_figure() -> None:
     method = fitted()
     expected = ["epoch", "loss", "kept_positives", "kept_negatives", "weight_positives", "weight_negatives", "spread"]
     assert method.history.columns == [*expected, "gradient", "dev_auc", *PROBED]
@@ -91,21 +97,22 @@ def test_the_history_has_a_row_per_epoch_and_the_dev_figure() -> None:
     assert fitted(Siamese).history.column("kept_negatives") == [1, 1]
 
 
-def test_the_batch_loss_is_the_loss_of_its_similarities() -> None:
-    corpus, method = few(), SentPWNet(PairSettings(**SMALL))
+def test_batch_loss_is_the_loss_of_its_similarities() -> None:
+    corpus, method = few(), SentPWNet(PairSettings(**SMALL, dropout=0.0))
     method._origin = ("questions", "", 0)
     method.reader, vectors = reader_and_vectors(corpus, dimension=8)
     method.network = method._network(vectors)
     source = batch_source(corpus.part("train"), per_class=2)
     task = PairTask(method.network, method.reader, source, method.settings, 0)
-    batch: Batch = task.batches(1)[0]
+    batch = largest(task.batches(1))
     found, _ = task.loss(batch)
     texts = [batch_source(corpus.part("train"), per_class=2).texts[number] for number in batch.sentences]
     V = torch.from_numpy(method._encode(texts, 7, silent))
     S = V @ V.T
     assert batch.classes is not None
-    P, N = pairs.informative(S.clamp(-1, 1), *pairs.masks_from_labels(batch.classes))
-    torch.testing.assert_close(found.detach(), pairs.locality(S, P, N), atol=1e-6, rtol=1e-5)
+    P, N = pairs.informative(S.clamp(-1, 1), *pairs.masks_from_labels(batch.classes), epsilon=0.3)
+    torch.testing.assert_close(found.detach(), pairs.locality(S, P, N, base=0.9, beta=20.0), atol=1e-6, rtol=1e-5)
+    assert found > 0
 
 
 def test_prefixes_share_the_loss_in_equal_parts() -> None:
@@ -116,14 +123,15 @@ def test_prefixes_share_the_loss_in_equal_parts() -> None:
         method._origin = ("questions", "", 0)
         tasks.append(method._task(corpus, 0, silent))
     plain, task = tasks
-    batch: Batch = task.batches(1)[0]
+    batch = largest(task.batches(1))
     expected = 0.0
     for cut in (3, 8, 12):
-        V = torch.nn.functional.normalize(plain.embeddings(batch)[:, :cut], dim=1)
+        V = torch.nn.functional.normalize(plain.embeddings(batch).detach()[:, :cut], dim=1)
         S = V @ V.T
         P, N = pairs.informative(S.clamp(-1, 1), *batch.masks(S.device), epsilon=0.3)
         expected += float(pairs.locality(S, P, N, base=0.9, beta=20.0)) / 3
     found, note = task.loss(batch)
+    assert expected > 0
     assert float(found) == pytest.approx(expected, rel=1e-5)
     found.backward()
     value, plain_note = plain.loss(batch)
@@ -167,7 +175,7 @@ def step_of(kind: type[PairTask], name: str, **settings: Any) -> dict[str, np.nd
     source = batch_source(corpus.part("train"), per_class=4, in_batch=method.settings.in_batch, needs=needs)
     task = kind(method.network, method.reader, source, method.settings, 0)
     torch.manual_seed(3)
-    loss, note = task.loss(task.batches(1)[0])
+    loss, note = task.loss(largest(task.batches(1)))
     drawn = torch.rand(1)  # who draws next, draws the same
     loss.backward()
     found = {"loss": loss.detach(), "drawn": drawn, **note(), "drawn then": torch.rand(1)}
@@ -190,7 +198,7 @@ def check_same_step(monkeypatch: pytest.MonkeyPatch, name: str, **settings: Any)
 
 
 @pytest.mark.parametrize("settings", [{"loss": "cosent"}, {"loss": "infonce", "symmetric": True}])
-def test_what_compares_all_anchors_at_once_is_refused_in_a_large_batch(
+def test_losses_that_compare_all_anchors_refuse_a_large_batch(
     monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
 ) -> None:
     fitted(epochs=1, **settings)
@@ -199,7 +207,7 @@ def test_what_compares_all_anchors_at_once_is_refused_in_a_large_batch(
         fitted(epochs=1, **settings)
 
 
-def test_a_temperature_is_learned_and_kept(tmp_path: Any) -> None:
+def test_temperature_is_learned_and_kept(tmp_path: Any) -> None:
     method = fitted(loss="infonce", temperature=0.5, learn_temperature=True, epochs=2)
     found = method.history.column("temperature")
     assert found[0] != found[1]
@@ -211,7 +219,7 @@ def test_a_temperature_is_learned_and_kept(tmp_path: Any) -> None:
     assert "temperature" not in fitted(loss="infonce").history.columns
 
 
-def test_a_run_that_was_written_before_there_were_temperatures_had_1(tmp_path: Any) -> None:
+def test_runs_from_before_temperatures_load_with_1(tmp_path: Any) -> None:
     run = fitted(Triplet, epochs=1).run("finished")
     for known, expected in ((run.settings, 0.2), ({**run.settings, "temperature": None}, 1.0)):
         settings = {name: value for name, value in known.items() if value is not None}
@@ -321,9 +329,8 @@ def test_loss_without_labels_trains_on_texts_alone() -> None:
         ("articles", {"in_batch": True}),
         ("questions", {"epsilon": -0.05, "beta": 300.0, "base": 0.2, "alpha": 7.0}),
         ("questions", {"loss": "infonce", "temperature": 0.2, "miner": "none", "learn_temperature": True}),
-        ("articles", {"loss": "supcon", "temperature": 0.2, "miner": "none", "learn_temperature": True}),
         ("questions", {"loss": "simcse", "temperature": 0.2, "miner": "none", "learn_temperature": True}),
-        ("questions", {"loss": "logistic", "miner": "none"}),
+        ("questions", {"loss": "supcon", "miner": "none"}),
         ("questions", {"prefixes": "3,8"}),
     ],
 )

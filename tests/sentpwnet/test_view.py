@@ -69,14 +69,14 @@ def test_kept_and_weight_by_plain_loops() -> None:
     assert not each.weight[~each.kept].any()
 
 
-def test_an_unknown_pair_is_no_pair() -> None:
+def test_unknown_pair_is_no_pair() -> None:
     batch = six()
     blank = SentenceBatch(batch.texts, batch.classes, batch.positive, np.zeros_like(batch.negative))
     each = examine(blank, cosines(VECTORS), PairSettings(miner="none"))
     assert weight_in_latex(each, 0, 5) == ()
 
 
-def test_rows_are_every_other_sentence_the_heaviest_first() -> None:
+def test_pair_rows_are_sorted_by_weight() -> None:
     each = found()
     rows = pair_rows(each, 0)
     assert sorted(row.number for row in rows) == [1, 2, 3, 4, 5]
@@ -130,7 +130,7 @@ def test_weights_over_epochs_move_with_the_vectors() -> None:
         epoch_weights(Snapshots(("a",), ("",)).with_epoch(0, np.ones((1, 2))), PairSettings())
 
 
-def test_the_words_say_the_two_numbers_compared() -> None:
+def test_words_say_the_two_numbers_compared() -> None:
     each = found()
     for i in range(6):
         for j in range(6):
@@ -155,7 +155,7 @@ def evaluated(latex: str) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("pair", [(0, 2), (4, 2)])
-def test_the_written_formula_adds_up(pair: tuple[int, int]) -> None:
+def test_written_formula_adds_up(pair: tuple[int, int]) -> None:
     each = found(miner="none")
     formula, own, relative, weight = weight_in_latex(each, *pair)
     assert r"\sum" in formula
@@ -166,7 +166,7 @@ def test_the_written_formula_adds_up(pair: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("name", ["questions", "topics", "articles"])
-def test_a_batch_of_every_corpus(name: str) -> None:
+def test_batch_of_every_corpus(name: str) -> None:
     corpus = load(name)
     batch = sentence_batch(corpus, size=32, per_class=4, seed=3)
     again, other = sentence_batch(corpus, size=32, seed=3), sentence_batch(corpus, size=32, seed=4)

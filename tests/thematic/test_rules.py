@@ -33,7 +33,7 @@ def titles(found: rules.Themes) -> list[str]:
 @pytest.mark.parametrize(
     ("count", "short", "long"), [(4, True, False), (5, False, False), (50, False, False), (51, False, True)]
 )
-def test_the_borders_count(count: int, short: bool, long: bool) -> None:
+def test_sentences_have_5_to_50_tokens(count: int, short: bool, long: bool) -> None:
     assert rules.too_short(said(count)) is short
     assert rules.too_long(said(count)) is long
     kept = dict(eligible(article(section("X", count), *FIVE)))
@@ -64,31 +64,20 @@ def test_the_first_section_goes_whatever_its_title() -> None:
     assert titles(eligible(no_lead)) == list("ABCDE")
 
 
-@pytest.mark.parametrize("title", ["Background", "BACKGROUND", " background "])
-def test_background_goes(title: str) -> None:
-    assert rules.is_background(3, (title, title))
+@pytest.mark.parametrize("title", ["Background", " BACKGROUND "])
+def test_background_is_left_out(title: str) -> None:
     assert titles(eligible(article(section(title, 9), *FIVE))) == list("ABCDE")
 
 
 @pytest.mark.parametrize(
     "title",
-    [
-        "External links",
-        "FURTHER READING",
-        "references",
-        "See also",
-        "Notes",
-        "Citations",
-        "Authored books",
-        "see  Also",
-    ],
+    ["External links", "FURTHER READING", "references", "see  Also", "Notes", "Citations", "Authored books"],
 )
-def test_lists_go(title: str) -> None:
-    assert rules.is_list(3, (title, title))
+def test_lists_are_left_out(title: str) -> None:
     assert not rules.is_list(3, (f"{title} of X", "A"))
     below = section("Sources", 9, level=3)  # by its level it stands below the list
-    assert titles(eligible(article(*FIVE, section(title, 9), below))) == list("ABCDE")
-    assert titles(eligible(article(*FIVE, section(title, 9), below), by="heading")) == list("ABCDE")
+    for by in ("top", "heading"):
+        assert titles(eligible(article(*FIVE, section(title, 9), below), by=by)) == list("ABCDE")
 
 
 def test_a_top_section_has_all_below_it_and_numbers_run_on() -> None:
@@ -135,26 +124,7 @@ def test_only_openings_or_all_sentences() -> None:
     )
 
 
-def test_abbreviations_and_other_scripts() -> None:
-    first = "Dr. J. S. Weiss came ca. 1850 from the U.S. to see it."
-    hindi = "यह गाँव नदी के पास बहुत पुराना है।"
-    russian = "Город стоит на берегу большой реки."
-    chinese = "这是一个很古老的城市。"
-    parts = [
-        Section(name, [f"{text} {text}"]) for name, text in zip("ABCD", (first, hindi, russian, chinese), strict=True)
-    ]
-    found = eligible(article(*parts, Section("История города", ["Это было в 1900 году у реки. Да."])))
-    assert [sentences[0][1] for _, sentences in found] == [
-        first,
-        hindi,
-        russian,
-        chinese,
-        "Это было в 1900 году у реки.",
-    ]
-
-
-@pytest.mark.parametrize("by", ["top", "heading"])
-@pytest.mark.parametrize("which", ["opening", "all"])
+@pytest.mark.parametrize(("by", "which"), [("top", "opening"), ("heading", "all")])
 def test_the_tally_adds_up(by: str, which: str) -> None:
     whole = article(
         section("A", 4, 9, 60),
@@ -177,8 +147,7 @@ def test_the_tally_adds_up(by: str, which: str) -> None:
     assert tally[READ, "sentences"] == (7 if which == "opening" else 14)
 
 
-def test_what_is_unknown_is_said() -> None:
-    with pytest.raises(ValueError, match="by is 'chapter', expected top or heading"):
-        eligible(article(), by="chapter")
-    with pytest.raises(ValueError, match="which is 'some', expected opening or all"):
-        eligible(article(), which="some")
+def test_unknown_choices_are_refused() -> None:
+    for wrong in ({"by": "chapter"}, {"which": "some"}):
+        with pytest.raises(ValueError, match=f"^{next(iter(wrong))}"):
+            eligible(article(), **wrong)

@@ -9,14 +9,14 @@ import pytest
 from scipy import sparse
 from sklearn import metrics
 
-from labkit.corpora import Article, Articles, Corpus, Section, load
+from labkit.corpora import Article, Articles, Section, load
 from labkit.evaluation import clustering_agreement, iclust, kmeans
 from labkit.evaluation.inputs import unit
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.runs import History
 from labkit.thematic.rules import eligible
-from labkit.thematic.sections import ALGORITHMS, means, section_agreement, sectioned, themes
+from labkit.thematic.sections import ALGORITHMS, section_agreement, sectioned, themes
 
 
 def article(sections: int = 5, each: int = 4) -> Article:
@@ -38,7 +38,7 @@ def test_sentences_are_the_openings_in_reading_order() -> None:
     assert found.truth.tolist() == sorted(list(range(5)) * 4)
     assert found.sentences[4] == "Sentence 0 of section 1 has some words."
     assert found.of(1) == found.sentences[4:8]
-    with pytest.raises(ValueError, match="'Somewhere' has fewer than five sections"):
+    with pytest.raises(ValueError, match="Somewhere"):
         sectioned(article(4))
 
 
@@ -63,23 +63,9 @@ def test_a_sentence_in_the_wrong_place_is_counted_there() -> None:
     assert found.right == pytest.approx(19 / 20)
 
 
-def test_what_k_means_found_before_is_taken_as_it_is() -> None:
-    told = sectioned(load("articles").articles[3])
-    vectors = np.random.default_rng(1).standard_normal((len(told.sentences), 6))
-    before, found = means(told, vectors), themes(told, vectors)
-    np.testing.assert_array_equal(before.found, found.kmeans.found)
-    assert (before.agreement, before.similarity, before.name) == (
-        found.kmeans.agreement,
-        found.kmeans.similarity,
-        "k-means",
-    )
-    warm = themes(told, vectors, temperature=0.1, warm_restarts=1, by_means=before)
-    assert warm.kmeans is before
-
-
 def test_as_the_functions_themselves() -> None:
-    told = sectioned(load("articles").articles[3])
-    vectors = np.random.default_rng(1).standard_normal((len(told.sentences), 6))
+    told = sectioned(article())
+    vectors = np.random.default_rng(1).standard_normal((20, 6))
     found = themes(told, sparse.csr_matrix(vectors), temperature=0.1, seed=4, restarts=2, warm_restarts=2)
     k, rows = len(told.sections), unit(vectors)
     by_means = clustering_agreement(told.truth, kmeans(rows, k, seed=4, restarts=2))
@@ -91,34 +77,11 @@ def test_as_the_functions_themselves() -> None:
     assert found.iclust.similarity == pytest.approx(total / len(rows))  # 1/n · sum of S_C / |C|
 
 
-def test_heat_melts_clusters_together() -> None:
-    told = sectioned(article())
-    found = themes(told, apart(told.truth), temperature=5.0, warm_restarts=1)
-    assert found.iclust.used == 1
-    assert found.iclust.counts.sum(axis=0).max() == 20
-    assert [row["clusters"] for row in found.figures()] == [5, 1]
-
-
-def test_the_figures_are_those_of_the_benchmark() -> None:
-    from labkit.methods import METHODS
-
-    articles = load("articles").part("test").take(range(3))
-    method = METHODS["tfidf"]()
-    method.fit(load("articles"))
-    told = section_agreement(method, articles, restarts=3)
-    for one, agreement in zip(articles.articles, told.articles, strict=True):
-        each = sectioned(one)
-        found = themes(each, method.encode(list(each.sentences)), restarts=3)
-        assert (found.kmeans.agreement.ami, found.iclust.agreement.ami) == pytest.approx(
-            (agreement.kmeans.ami, agreement.iclust.ami)
-        )
-
-
 def test_rows_name_everything() -> None:
     told = sectioned(article())
     row = list(themes(told, apart(told.truth)).rows())[7]
     assert row == {"sentence": told.sentences[7], "section": "Theme 1", "number": 2, "k-means": 2, "Iclust": 2}
-    with pytest.raises(ValueError, match="vectors has 3 rows, expected 20"):
+    with pytest.raises(ValueError, match="vectors has 3 rows"):
         themes(told, np.eye(3))
 
 
@@ -153,27 +116,15 @@ def method() -> Method:
     return made
 
 
+WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu"
+
+
 def article_of_paragraphs(sections: int, title: str = "A", paragraphs: int = 3) -> Article:
-    first = [
-        "alpha",
-        "beta",
-        "gamma",
-        "delta",
-        "epsilon",
-        "zeta",
-        "eta",
-        "theta",
-        "iota",
-        "kappa",
-        "lambda",
-        "mu",
-        "nu",
-    ]
     made = [
         Section(
             word, tuple(f"{word} opens the paragraph {n}. Other words go on in number {n}." for n in range(paragraphs))
         )
-        for word in first[:sections]
+        for word in WORDS.split()[:sections]
     ]
     return Article(title, (Section("", ("The lead says what it is about.",)), *made))
 
@@ -186,15 +137,11 @@ def test_a_method_that_knows_the_sections_finds_them() -> None:
         np.testing.assert_allclose(found.values(algorithm, "mi"), np.log([5, 7]))
         for figure in ("ami", "ri", "ari"):
             np.testing.assert_allclose(found.values(algorithm, figure), 1)
-    mean = np.log([5, 7]).mean()
-    assert (
-        str(found).splitlines()[1].startswith(f"iclust: MI {mean:.3f} ± {np.log([5, 7]).std():.3f}, AMI 1.000 ± 0.000")
-    )
 
 
 def test_each_article_is_clustered_alone_from_its_unit_vectors() -> None:
     corpus: Any = load("articles")
-    corpus = corpus.part("test").take(range(4))
+    corpus = corpus.part("test").take(range(2))
     encoder = METHODS["mean-vectors"](dimension=20)
     encoder.fit(load("articles"))
     found = section_agreement(encoder, corpus, seed=3, restarts=2)
@@ -219,41 +166,19 @@ def test_the_number_of_sections_decides_which_articles_count() -> None:
     corpus = Articles([article_of_paragraphs(count, f"with {count}") for count in (4, 5, 12, 13)])
 
     def titles(**limits: Any) -> list[str]:
-        return [one.title for one in section_agreement(method(), corpus, **limits).articles]
+        return [one.title for one in section_agreement(method(), corpus, restarts=1, **limits).articles]
 
     assert titles() == ["with 5", "with 12"]
     assert titles(sections=(13, 13)) == ["with 13"]
-    assert section_agreement(method(), corpus, sections=(6, 20)).left_out == 2
-    with pytest.raises(ValueError, match=r"has 4 articles, none with 14 to 20 sections .* widen `sections`"):
+    assert section_agreement(method(), corpus, sections=(6, 20), restarts=1).left_out == 2
+    with pytest.raises(ValueError, match="none with 14 to 20"):
         section_agreement(method(), corpus, sections=(14, 20))
-    with pytest.raises(ValueError, match="sections is 9, expected a whole number from 2 to 5"):
-        section_agreement(method(), corpus, sections=(9, 5))
-    with pytest.raises(ValueError, match="restarts is 0"):
-        section_agreement(method(), corpus, restarts=0)
+    for wrong in ({"sections": (9, 5)}, {"restarts": 0}, {"which": "some"}):
+        with pytest.raises(ValueError, match=f"^{next(iter(wrong))}"):
+            section_agreement(method(), corpus, **wrong)
 
 
 def test_openings_or_all_sentences() -> None:
     corpus = Articles([article_of_paragraphs(5)])
-    assert section_agreement(method(), corpus).articles[0].sentences == 15
-    assert section_agreement(method(), corpus, which="all").articles[0].sentences == 30
-    with pytest.raises(ValueError, match="which is 'some'"):
-        section_agreement(method(), corpus, which="some")
-
-
-def test_rows_for_a_table() -> None:
-    rows = list(section_agreement(method(), Articles([article_of_paragraphs(5)])).rows())
-    assert [row["algorithm"] for row in rows] == ["kmeans", "iclust"]
-    assert rows[0]["title"] == "A"
-    assert {"mi", "ami", "ri", "ari", "nmi", "purity", "sentences", "sections"} < set(rows[0])
-
-
-@pytest.mark.parametrize("name", ["tfidf", "thematic"])
-def test_methods_sparse_and_trained(name: str) -> None:
-    corpus: Corpus = load("articles")
-    assert isinstance(corpus, Articles)
-    encoder = METHODS["tfidf"]() if name == "tfidf" else METHODS[name](epochs=1, dimension=10, size=10)
-    encoder.fit(corpus.take(range(20)) if name == "tfidf" else corpus.part("train").take(range(10)))
-    told: list[tuple[int, int | None, str]] = []
-    found = section_agreement(encoder, corpus.take(range(20, 23)), restarts=1, progress=lambda *what: told.append(what))
-    assert np.isfinite(found.values("iclust", "ami")).all()
-    assert told[-1] == (3, 3, "clustering articles")
+    assert section_agreement(method(), corpus, restarts=1).articles[0].sentences == 15
+    assert section_agreement(method(), corpus, which="all", restarts=1).articles[0].sentences == 30

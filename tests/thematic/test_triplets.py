@@ -5,31 +5,17 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.corpora import Article, Articles, Section, Triplets
 from labkit.corpora.records import hashed_split
 from labkit.thematic import triplets as making
-from labkit.thematic.making import Funnel, triplets_and_funnel, triplets_of
+from labkit.thematic.making import triplets_and_funnel, triplets_of
 from labkit.thematic.triplets import RULES, Plan
 
 LISTS = ("external links", "further reading", "references", "see also", "notes", "citations", "authored books")
-NAMES = (
-    "History",
-    "Geography",
-    "Économie",
-    "文化",
-    "Background",
-    "Notes",
-    "see also",
-    "Климат",
-    "Sport",
-    "Art",
-    "Law",
-    "Music",
-    "School",
-)
+NAMES = ("History", "Économie", "文化", "Background", "Notes", "see also", "Климат", "Sport", "Art", "Law", "Music")
 
 
 def opening(paragraph: str) -> str:
@@ -75,7 +61,6 @@ def made(corpus: Articles, plan: Plan) -> list[dict]:
         return []
 
 
-@settings(max_examples=60)
 @given(articles(), st.sampled_from(RULES), st.integers(0, 3), st.sampled_from((None, 1, 2)))
 def test_no_triplet_breaks_a_rule(corpus: Articles, rule: str, seed: int, most: int | None) -> None:
     first = {article.title: article for article in reversed(corpus.articles)}  # of two with one title the first
@@ -122,7 +107,6 @@ def test_no_triplet_breaks_a_rule(corpus: Articles, rule: str, seed: int, most: 
         assert all(len(found) <= most for found in positives.values())
 
 
-@settings(max_examples=60)
 @given(articles())
 def test_every_eligible_pair_within_three_paragraphs_appears(corpus: Articles) -> None:
     """Without a limit all of them do; where a neighbour has a sentence that is not one of the pair."""
@@ -138,7 +122,6 @@ def test_every_eligible_pair_within_three_paragraphs_appears(corpus: Articles) -
     assert {(row["article"], row["anchor"], row["positive"]) for row in made(corpus, Plan())} == expected
 
 
-@settings(max_examples=30)
 @given(articles(), st.sampled_from(RULES), st.integers(0, 9))
 def test_no_article_is_in_two_splits_and_the_funnel_adds_up(corpus: Articles, rule: str, seed: int) -> None:
     try:
@@ -220,12 +203,6 @@ def test_the_rules_differ_in_where_negatives_come_from() -> None:
     assert not any(a == b for a, b in zip(other.extra["article"], other.extra["negative_article"], strict=True))
 
 
-def test_no_triplet_stands_twice() -> None:
-    found = triplets_of(corpus_of(*[f"T{n}" for n in range(20)], paragraphs=2), rule="article")
-    rows = list(zip(found.anchors, found.positives, found.negatives, strict=True))
-    assert len(set(rows)) == len(rows)
-
-
 def test_other_articles_beyond_a_shelf(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(making, "SHELF", 4)
     titles = [f"T{n}" for n in range(21)]
@@ -251,28 +228,11 @@ def test_of_two_articles_with_one_title_the_first_stays() -> None:
     assert funnel.removed("title of an earlier article", "articles") == 1
 
 
-def test_what_is_given_is_looked_at() -> None:
-    with pytest.raises(ValueError, match="rule is 'near', expected one of adjacent, article, other, titles"):
-        triplets_of(corpus_of("T"), rule="near")
-    with pytest.raises(ValueError, match="by is 'x', expected top or heading"):
-        triplets_of(corpus_of("T"), by="x")
-    with pytest.raises(ValueError, match="max_per_anchor is 0, expected at least 1"):
-        triplets_of(corpus_of("T"), max_per_anchor=0)
-    with pytest.raises(ValueError, match="corpus is Triplets, expected Articles"):
-        triplets_of(Triplets(["a"], ["b"], ["c"]))  # type: ignore[arg-type]
-    short = Articles([Article("T", [Section("", ["Lead."])])], name="short")
-    with pytest.raises(
-        ValueError, match="short makes no triplet: 1 of 1 articles went by the rule 'under 5 sections left'"
-    ):
-        triplets_of(short)
-
-
-def test_the_real_articles_make_triplets(published_data: object) -> None:
-    from labkit.corpora.published.registry import read_plain
-
-    some = [row for _, (_, row) in zip(range(25), read_plain("wikipedia", published_data), strict=False)]  # type: ignore[arg-type]
-    corpus = Articles([Article(row["title"], row["sections"]) for row in some], name="wikipedia")
-    found, funnel = triplets_and_funnel(corpus)
-    assert isinstance(funnel, Funnel)
-    assert funnel.left("articles") > 15
-    assert len(found) == funnel.left("triplets") > 1000
+def test_bad_plans_and_corpora_are_refused() -> None:
+    for wrong in ({"rule": "near"}, {"by": "x"}, {"max_per_anchor": 0}):
+        with pytest.raises(ValueError, match=f"^{next(iter(wrong))}"):
+            triplets_of(corpus_of("T"), **wrong)
+    with pytest.raises(ValueError, match="Triplets"):
+        triplets_of(Triplets(["a"], ["b"], ["c"]))
+    with pytest.raises(ValueError, match="1 of 1 articles"):
+        triplets_of(Articles([Article("T", [Section("", ["Lead."])])], name="short"))

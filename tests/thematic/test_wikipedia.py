@@ -10,10 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.thematic import wikipedia
 from labkit.thematic import wikipedia as dumps
 from labkit.thematic.rules import READ, Tally
 from labkit.thematic.wikipedia import Dump, Page, article_of, pieces
@@ -57,25 +56,15 @@ def test_pages(tmp_path: Path, ending: str) -> None:
     assert not tally
 
 
-def test_a_dump_in_several_streams(tmp_path: Path) -> None:
-    path = tmp_path / "pages-articles-multistream.XML.BZ2"
-    path.write_bytes(
-        b"".join(bz2.compress(part.encode()) for part in (HEAD, page("A", "a"), page("B", "b") + "</mediawiki>"))
-    )
-    assert [found.title for found in read(path)[0]] == ["A", "B"]
-
-
 @pytest.mark.parametrize(
     ("gone", "rule"),
     [
         (page("Talk:A", "x", ns="1"), dumps.ELSEWHERE),
-        (page("File:A", "x", ns="6"), dumps.ELSEWHERE),
         (page("A", "x", extra='<redirect title="B" />'), dumps.REDIRECT),
         (page("A", "#REDIRECT [[B]]"), dumps.REDIRECT),
         (page("A", "\n#weiterleitung [[B]]"), dumps.REDIRECT),
         (page("A", "#ПЕРЕНАПРАВЛЕНИЕ [[B]]"), dumps.REDIRECT),
         (page("A", "May be:\n{{disambiguation}}"), dumps.DISAMBIGUATION),
-        (page("A", "{{Disambig|geo}}"), dumps.DISAMBIGUATION),
         (page("A", "{{Begriffsklärung}}"), dumps.DISAMBIGUATION),
         (page("A", "x __DISAMBIG__"), dumps.DISAMBIGUATION),
         (page("A", "{{place name disambiguation}}"), dumps.DISAMBIGUATION),
@@ -99,73 +88,42 @@ def test_a_page_larger_than_a_wiki_allows(tmp_path: Path, monkeypatch: pytest.Mo
     assert tally[dumps.TOO_LARGE, "articles"] == 2
 
 
-def test_a_truncated_bz2_says_what_was_read_and_the_remedy(tmp_path: Path) -> None:
-    path = written(tmp_path, *(page(f"Title {n}", f"{n * 7919} text " * 300) for n in range(500)))
+def test_a_truncated_bz2_gives_the_whole_pages_and_then_fails(tmp_path: Path) -> None:
+    path = written(tmp_path, *(page(f"Title {n}", f"{n * 7919} text " * 300) for n in range(100)))
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    taken = []
-    with pytest.raises(
-        ValueError, match=r"^wiki.xml.bz2 could not be read to its end \(.*ended before.*\) after [\d,]+ whole"
-    ) as told:
-        taken.extend(Dump(path, Counter()))
-    assert "fetch it again" in str(told.value)
-    assert "\n" not in str(told.value)
+    with pytest.raises(ValueError, match=r"^wiki.xml.bz2 .* after [\d,]+ whole"):
+        list(Dump(path, Counter()))
 
 
-def test_broken_files(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"could not be read to its end \(no element found.*after 1 whole pages"):
-        read(written(tmp_path, page("A", "a"), end=""))
-    with pytest.raises(ValueError, match=r"could not be read to its end \(mismatched tag.*after 1 whole pages"):
-        read(written(tmp_path, page("A", "a"), "<page></title>"))
-    with pytest.raises(ValueError, match="wiki.xml has no <page>, expected a MediaWiki export"):
+def test_broken_files_are_refused(tmp_path: Path) -> None:
+    for pages, end in (((page("A", "a"),), ""), ((page("A", "a"), "<page></title>"), "</mediawiki>")):
+        taken = []
+        with pytest.raises(ValueError, match="after 1 whole pages"):
+            taken.extend(Dump(written(tmp_path, *pages, end=end), Counter()))
+        assert [found.title for found in taken] == ["A"]
+    with pytest.raises(ValueError, match="wiki.xml has no <page>"):
         read(written(tmp_path, ending=".xml"))
     other = tmp_path / "other.xml.bz2"
     other.write_bytes(b"<mediawiki/>")
-    with pytest.raises(ValueError, match=r"other.xml.bz2 could not be read to its end \(Invalid data stream\) after 0"):
-        read(other)
-    with pytest.raises(ValueError, match="does not exist or is no file"):
-        read(tmp_path / "no.xml")
-    with pytest.raises(ValueError, match="notes.txt: expected a dump named .xml, .xml.bz2, .xml.gz"):
-        Dump(tmp_path / "notes.txt", Counter())
+    for name in ("other.xml.bz2", "no.xml", "notes.txt"):
+        with pytest.raises(ValueError, match=name):
+            read(tmp_path / name)
 
 
 def test_entities_of_its_own_do_not_fill_the_memory(tmp_path: Path) -> None:
     """A 'billion laughs' is refused, by the parser or as a page that is too large."""
-    names = "abcdefghij"
+    names = "abcdefgh"
     laughs = '<!ENTITY a "ha">' + "".join(
         f'<!ENTITY {name} "{f"&{before};" * 10}">' for before, name in pairwise(names)
     )
     path = tmp_path / "bomb.xml"
-    path.write_text(f"<!DOCTYPE mediawiki [{laughs}]><mediawiki>{page('A', '&j;')}</mediawiki>")
+    path.write_text(f"<!DOCTYPE mediawiki [{laughs}]><mediawiki>{page('A', '&h;')}</mediawiki>")
     try:
         found, tally = read(path)
     except ValueError as reason:
-        assert "could not be read" in str(reason)  # noqa: PT017
+        assert "bomb.xml" in str(reason)  # noqa: PT017
     else:
         assert (found, tally[dumps.TOO_LARGE, "articles"]) == ([], 1)
-
-
-def test_of_a_page_too_large_no_more_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dumps, "LARGEST", 10_000)
-    path = written(tmp_path, page("A", "many words\n" * 2**20), page("B", "x"), ending=".xml")
-    tracemalloc.start()
-    found, tally = read(path)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert ([kept.title for kept in found], tally[dumps.TOO_LARGE, "articles"]) == (["B"], 1)
-    assert peak < 6 * 2**20 < path.stat().st_size  # one block of the file at a time
-
-
-def test_pages_are_let_go_of(tmp_path: Path) -> None:
-    """Memory of the reader itself: the same for 300 pages as for 3000."""
-    peaks = []
-    for count in (300, 3000):
-        path = written(tmp_path, *(page(f"T{n}", f"{n} " + "text " * 400) for n in range(count)), ending=".xml")
-        tracemalloc.start()
-        assert sum(1 for _ in Dump(path, Counter())) == count
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < 8 * 2**20  # the larger file has 6 MB; one block of it is held at a time
-    assert peaks[1] < 3 * peaks[0]
 
 
 # --- wikitext ------------------------------------------------------------------------------------------------------
@@ -223,12 +181,6 @@ def test_a_page() -> None:
     assert (also.title, also.paragraphs, lost) == ("See also", (), 0)
 
 
-def test_there_is_a_lead_though_it_is_empty() -> None:
-    article, _ = article_of("T", "== A ==\nText.")
-    assert [(section.title, section.paragraphs) for section in article.sections] == [("", ()), ("A", ("Text.",))]
-    assert [section.paragraphs for section in article_of("T", "")[0].sections] == [()]
-
-
 def test_lines_join_and_blank_lines_part() -> None:
     assert paragraphs("One\ntwo.\n \n\nThree.") == ["One two.", "Three."]
 
@@ -256,28 +208,12 @@ def test_an_unclosed_comment_goes_to_the_end() -> None:
     assert paragraphs("One. <!-- a --> Two.\n\nThree <!-- never\n\nclosed") == ["One. Two.", "Three"]
 
 
-def test_less_than_is_no_markup() -> None:
-    assert paragraphs("If a < b and c > d then 1 <2.") == ["If a < b and c > d then 1 <2."]
-
-
 def test_files_by_the_names_of_the_wiki() -> None:
     text = (
         "[[Datei:A.jpg|mini|Bild]] Der [[Ort]] [[:Kategorie:Orte|alle]] liegt [[Insel: Roman|dort]]. [[Kategorie:Ort]]"
     )
     article, _ = article_of("T", text, ("Datei", "Kategorie"))
     assert article.sections[0].paragraphs == ("Der Ort liegt dort.",)
-
-
-def test_titles_and_text_in_other_scripts() -> None:
-    article, _ = article_of(
-        "東京", "東京は[[日本]]の都市。\n\n== 歴史 ==\n''古い''町。\n\n== История ==\nГород [[река|у реки]]."
-    )
-    assert article.title == "東京"
-    assert [(section.title, section.paragraphs) for section in article.sections] == [
-        ("", ("東京は日本の都市。",)),
-        ("歴史", ("古い町。",)),
-        ("История", ("Город у реки.",)),
-    ]
 
 
 CLOSED = (
@@ -299,22 +235,19 @@ CLOSED = (
 )
 
 
-@settings(max_examples=150)
 @given(st.lists(st.sampled_from(CLOSED), max_size=12))
 def test_thinning_changes_nothing(pieces: list[str]) -> None:
     """What is taken out before the parser is what the parser would have left out."""
     page = " ".join(pieces)
     with_thinning = article_of("T", page)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wikipedia, "without_templates", lambda text: text)
+        patch.setattr(dumps, "without_templates", lambda text: text)
         assert article_of("T", page) == with_thinning
 
 
-@pytest.mark.parametrize(
-    "piece", ["{{a|", "[[a|{{b|<i>", "<ref>", "<!--", "{|\n", "{{a|b}}", "\n==", "''", "( ", "<div>", "{{{", "[http://"]
-)
+@pytest.mark.parametrize("piece", ["{{a|", "[[a|{{b|<i>", "<ref>", "<!--", "( "])
 def test_a_page_of_nothing_but_markup_ends(piece: str) -> None:
-    article, _ = article_of("T", piece * (100_000 // len(piece)))
+    article, _ = article_of("T", piece * (30_000 // len(piece)))
     assert article.title == "T"
 
 
@@ -349,11 +282,10 @@ def of_pieces(path: Path, size: int) -> tuple[list[Page], Tally, int]:
 
 
 @given(size=st.integers(1, 3000), ending=st.sampled_from([".xml", ".xml.bz2"]), cut=st.integers(5, 900))
-@settings(deadline=None, max_examples=40)
 def test_each_page_once_wherever_the_cuts_fall(
     tmp_path_factory: pytest.TempPathFactory, size: int, ending: str, cut: int
 ) -> None:
-    """Of a .bz2 also where many files were packed into one without regard to pages, as parallel packers do."""
+    """A .bz2 may also be many files in one, cut without regard to pages, as parallel packers do."""
     path = tmp_path_factory.mktemp("cut") / f"wiki{ending}"
     parts = [TEXT[start : start + cut] for start in range(0, len(TEXT), cut)]
     path.write_bytes(TEXT if ending == ".xml" else b"".join(map(bz2.compress, parts)))
@@ -389,33 +321,26 @@ def test_an_index_of_another_dump(tmp_path: Path) -> None:
     index = tmp_path / "wiki-pages-articles-multistream-index3.txt-p1p60.bz2"
     for lines in (b"17:1:A\n", b"x:1:A\n", b"999999:1:A\n"):
         index.write_bytes(bz2.compress(lines))
-        with pytest.raises(
-            ValueError, match=r"index3.txt-p1p60.bz2 says that .* has pages at byte .*, where none begin"
-        ):
+        with pytest.raises(ValueError, match=r"index3.txt-p1p60.bz2"):
             pieces(path, 1)
-
-
-def test_what_cannot_be_entered_is_one_piece(tmp_path: Path) -> None:
-    for ending in (".xml.gz", ".xml.bz2"):
-        assert len(pieces(written(tmp_path, *PAGES, ending=ending), 1)) == 1
 
 
 @pytest.mark.parametrize("end", ["", "</page>", "<page><title>cut"])
 def test_a_piece_of_a_dump_that_is_cut_off_says_so(tmp_path: Path, end: str) -> None:
     path = tmp_path / "wiki.xml"
     path.write_bytes(TEXT.removesuffix(b"</mediawiki>\n") + end.encode())
-    with pytest.raises(ValueError, match=r"wiki.xml could not be read to its end"):
+    with pytest.raises(ValueError, match="wiki.xml"):
         of_pieces(path, 500)
 
 
 def test_memory_of_a_piece_is_that_of_a_block(tmp_path: Path) -> None:
-    """A page of 20 MB whose end is far away is counted and not kept; nor is what stands before the piece."""
+    """A page of 15 MB whose end is far away is counted and not kept; nor is what stands before the piece."""
     path = tmp_path / "wiki.xml"
-    path.write_text(HEAD + page("Long", "x" * 20_000_000) + "".join(PAGES) + "</mediawiki>")
+    path.write_text(HEAD + page("Long", "x" * 15_000_000) + "".join(PAGES) + "</mediawiki>")
     tracemalloc.start()
     found, tally, _ = of_pieces(path, 4_000_000)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(found) == 60
     assert tally[dumps.TOO_LARGE, "articles"] == 1
-    assert peak < 16_000_000
+    assert peak < 13_000_000

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ import torch
 from torch import nn
 
 from labkit.baselines.sbert import opened_model
-from labkit.interrupts import Asked
 from labkit.methods import METHODS, load
 from labkit.training import processes, transformer
 from labkit.training.reader import Reader
@@ -65,9 +62,9 @@ def test_half_a_character_is_read_as_an_unknown_sign(model: Any) -> None:
 
 
 class TestTransformer:
-    @pytest.mark.parametrize("layers", [0, 1, 2, 3, 9])
-    @pytest.mark.parametrize("rank", [0, 2])
-    @pytest.mark.parametrize("remembered", [False, True])
+    @pytest.mark.parametrize(
+        ("layers", "rank", "remembered"), [(0, 0, True), (1, 2, False), (2, 0, True), (3, 2, True), (9, 0, False)]
+    )
     def test_it_starts_as_the_model_itself(self, model: Any, layers: int, rank: int, remembered: bool) -> None:
         rows = read(model)
         network = Transformer(model, layers=layers, rank=rank).eval()
@@ -108,53 +105,6 @@ class TestTransformer:
         monkeypatch.setattr(network, "_entering", lambda *_: pytest.fail("computed again"))
         network(*Reader.batch(rows[:3]))
 
-    def test_the_next_training_finds_what_was_remembered(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(transformer, "_MEMORIES", WeakKeyDictionary())
-        rows, asked = read(model), []
-        real = Transformer._read
-        monkeypatch.setattr(
-            Transformer, "_read", lambda self, ordered: asked.append(len(ordered)) or real(self, ordered)
-        )
-        for layers, some in ((1, rows), (1, rows[::-1]), (1, rows[:3]), (2, rows), (0, rows), (1, rows[:3])):
-            network = Transformer(model, layers=layers).eval()
-            network.remember(some)
-            expected = model.encode(TEXTS, normalize_embeddings=True)
-            np.testing.assert_allclose(network(*Reader.batch(rows)).detach().numpy(), expected, atol=1e-6)
-        assert asked == [5, 3, 5, 5]  # of six texts two are one
-
-    def test_the_oldest_is_forgotten_where_room_is_short(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(transformer, "_MEMORIES", WeakKeyDictionary())
-        rows = read(model)
-        first, second = Transformer(model, layers=1), Transformer(model, layers=2)
-        first.remember(rows)
-        monkeypatch.setattr(transformer, "MOST_REMEMBERED", 2 * first._kept.numel())
-        second.remember(rows)
-        first.remember(rows)  # asked for again: now the other is the oldest
-        Transformer(model, layers=1).remember(rows[:2])
-        assert [(layers, len(places)) for (layers, _), (places, _) in transformer._MEMORIES[model].items()] == [
-            (1, 5), (1, 2)
-        ]  # fmt: skip
-
-    def test_what_is_too_much_to_outlive_its_training(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(transformer, "_MEMORIES", WeakKeyDictionary())
-        rows = read(model)
-        Transformer(model, layers=1).remember(rows[:1])
-        monkeypatch.setattr(transformer, "MOST_REMEMBERED", 16 * len(rows[0]))
-        network = Transformer(model, layers=1).eval()
-        network.remember(rows)
-        assert [len(places) for places, _ in transformer._MEMORIES[model].values()] == [1]
-        monkeypatch.setattr(network, "_entering", lambda *_: pytest.fail("computed again"))
-        network(*Reader.batch(rows[:3]))
-
-    def test_what_does_not_fit_is_computed_each_time(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(transformer, "_MEMORIES", WeakKeyDictionary())
-        monkeypatch.setattr(transformer, "MOST_KEPT", 0)
-        rows = read(model)
-        network = Transformer(model, layers=1).eval()
-        network.remember(rows)
-        expected = model.encode(TEXTS, normalize_embeddings=True)
-        np.testing.assert_allclose(network(*Reader.batch(rows)).detach().numpy(), expected, atol=1e-6)
-
     @pytest.mark.parametrize(("layers", "rank"), [(0, 0), (1, 0), (2, 2), (9, 0)])
     def test_only_what_learns_is_kept(self, model: Any, layers: int, rank: int) -> None:
         network = Transformer(model, layers=layers, rank=rank)
@@ -191,8 +141,8 @@ class TestTransformer:
         half = processes._of_share(network, columns)
         torch.testing.assert_close(half, whole[3:], atol=1e-6, rtol=1e-5)
 
-    @pytest.mark.parametrize("family", [family for family in FAMILIES if family != "modernbert"])
-    @pytest.mark.parametrize("layers", [0, 1, 2, 3])
+    @pytest.mark.parametrize("layers", [1, 3])
+    @pytest.mark.parametrize("family", [family for family in FAMILIES if family not in ("bert", "modernbert")])
     def test_other_families_start_as_they_are_and_go_back(self, family: str, layers: int, tmp_path: Path) -> None:
         other = opened_model(make_tiny_sbert(tmp_path, seed=0, layers=3, family=family), "cpu").eval()
         rows = read(other)
@@ -206,43 +156,9 @@ class TestTransformer:
         vectors = network(*Reader.batch(rows)).detach()
         np.testing.assert_allclose(network.whole(other).encode(TEXTS), vectors, atol=1e-5)
 
-    def test_a_model_that_cannot_be_taken_apart(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Layers below the last are computed twice: as a family might that adds something of its own on the way."""
-        real = transformer._twin
-        monkeypatch.setattr(transformer, "_twin", lambda body, name, layers: real(body, name, layers * 2))
-        with pytest.raises(ValueError, match="^the model is a BertModel, whose layers give something else"):
-            Transformer(model, layers=1)
-        Transformer(model, layers=0)
-
-    def test_why_a_model_could_not_be_run_is_told_with_it(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        def full(*_: Any, **__: Any) -> Any:
-            raise torch.OutOfMemoryError("no room left")
-
-        monkeypatch.setattr(type(model[0].auto_model), "forward", full)  # of one model alone, old pytests keep it
-        with pytest.raises(ValueError, match="layers give something else") as caught:
-            Transformer(model, layers=1)
-        assert "no room left" in str(caught.value.__cause__)
-
-    def test_a_family_with_layers_elsewhere(self, tmp_path: Path) -> None:
-        other = opened_model(make_tiny_sbert(tmp_path, seed=0, layers=3, family="modernbert"), "cpu").eval()
-        with pytest.raises(ValueError, match="^the model is a ModernBertModel, expected one that keeps its layers"):
-            Transformer(other, layers=1)
-        Transformer(other, layers=0)
-
-    def test_a_model_of_another_make(self) -> None:
-        from labkit.training.transformer import _parted
-
-        with pytest.raises(ValueError, match="^the model is a Linear, expected one that keeps its layers as BERT"):
-            _parted(nn.Linear(2, 2), 1)
-
-    def test_without_peft(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, "peft", None)
-        with pytest.raises(ValueError, match="^peft is not installed, and setting adapters needs it"):
-            Transformer(model, layers=1, rank=2)
-
 
 class TestInAMethod:
-    @pytest.mark.parametrize("more", [{"layers": 0}, {"layers": 1}, {"layers": 2, "adapters": 2}, {"layers": 3}])
+    @pytest.mark.parametrize("more", [{"layers": 0}, {"layers": 1}, {"layers": 2, "adapters": 2}])
     def test_it_learns_and_comes_back(self, tiny: str, model: Any, more: dict[str, int], tmp_path: Path) -> None:
         before = {name: value.clone() for name, value in model.state_dict().items()}
         method = METHODS["sentpwnet"](**settings(tiny, **more))
@@ -253,51 +169,3 @@ class TestInAMethod:
         vectors = method.encode(TEXTS)
         np.testing.assert_array_equal(load(tmp_path / "r").encode(TEXTS), vectors)
         assert not np.allclose(vectors, model.encode(TEXTS, normalize_embeddings=True), atol=1e-3)
-
-    def test_interrupted_it_ends_with_the_same_bits(
-        self, tiny: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        whole = METHODS["triplet"](**settings(tiny, layers=1))
-        whole.fit(pairs(), folder=tmp_path / "whole")
-        steps = 0
-
-        def stop(*_: Any) -> None:
-            nonlocal steps
-            steps += 1
-            if steps == 9:
-                raise Asked(2)
-
-        with pytest.raises(KeyboardInterrupt):
-            METHODS["triplet"](**settings(tiny, layers=1)).fit(pairs(), folder=tmp_path / "cut", progress=stop)
-        again = METHODS["triplet"](**settings(tiny, layers=1))
-        again.fit(pairs(), folder=tmp_path / "cut")
-        np.testing.assert_array_equal(again.encode(TEXTS), whole.encode(TEXTS))
-        assert again.history.rows == whole.history.rows
-
-    @pytest.mark.parametrize("loss", ["simcse", "infonce", "cosent", "margin-triplet"])
-    def test_any_loss(self, tiny: str, loss: str) -> None:
-        corpus = pairs(graded=loss == "cosent")
-        method = METHODS["siamese"](**settings(tiny, loss=loss, epochs=1))
-        method.fit(corpus)
-        assert np.isfinite(method.encode(TEXTS)).all()
-
-    def test_another_model_under_its_name(self, tmp_path: Path) -> None:
-        folder = make_tiny_sbert(tmp_path / "one", seed=0, layers=3)
-        method = METHODS["siamese"](**settings(folder, epochs=0))
-        method.fit(pairs())
-        method.save(tmp_path / "r")
-        other = make_tiny_sbert(tmp_path / "two", seed=1, layers=3)
-        weights = "model.safetensors"
-        (Path(folder) / weights).write_bytes((Path(other) / weights).read_bytes())
-        opened_model.cache_clear()
-        with pytest.raises(
-            ValueError, match="the weights of model .* add up to .*, expected .* as when the run was made"
-        ):
-            load(tmp_path / "r")
-
-    def test_settings_that_change_nothing_beside_it(self, tiny: str) -> None:
-        method = METHODS["siamese"](**settings(tiny))
-        for name in ("learning_rate", "dropout", "vectors", "dimension", "unit", "size", "least", "sparse"):
-            with pytest.raises(ValueError, match=f"^setting {name} is .*, but changes nothing here"):
-                method.settings.check_used([name])
-        assert {"layer_rate", "margin"} <= method.settings.space().keys()

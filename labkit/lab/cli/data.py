@@ -248,6 +248,7 @@ def make(
 ) -> None:
     """Make an embedded corpus, triplets of articles, or the shipped runs: the same call gives the same files."""
     from labkit.corpora.table import DATA
+    from labkit.executors import check_processes, executor_of
 
     further = {
         "--articles": articles,
@@ -262,6 +263,10 @@ def make(
         raise ValueError(f"--format is {form!r}, expected parquet; for a file leave it out: its name says what it is")
     if workers is not None and executor is not None:
         raise ValueError(f"--workers is {workers} and --executor {executor!r}, which say the same; leave one out")
+    if workers is not None:
+        check_processes("--workers", workers)
+    if executor is not None:
+        executor_of(executor)  # a mistake in it is said before --force removes anything
     if name == "runs":
         for option, value in {**further, "--rows": rows, "--seed": seed}.items():
             if value is not None:

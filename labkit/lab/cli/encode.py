@@ -96,9 +96,9 @@ def _encode_shards(
 
     if not sources:
         raise ValueError("INPUT is missing, expected Parquet files or folders of shards; name one before --out")
+    work = executor_of(executor or "local")
     clear_shards(out, force=force)
     usable_method(run)
-    work = executor_of(executor or "local")
     with step("encoded"), terminal("shard") as progress:
         manifest = write_vectors(run, sources, out, column=column, half=half, executor=work, progress=progress)
     shards, said = len(manifest.shards), manifest.further

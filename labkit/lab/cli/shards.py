@@ -46,8 +46,8 @@ def dedup(
     from labkit.corpora.repeats import write_distinct
     from labkit.executors import executor_of
 
-    clear_shards(out, force=force)
     work = executor_of(executor or "local")
+    clear_shards(out, force=force)
     with step("repeats dropped"), terminal("shard") as progress:
         manifest = write_distinct(
             inputs, out, columns=columns or ["text"], plain=plain, executor=work, progress=progress
@@ -87,8 +87,8 @@ def neighbours(
     from labkit.evaluation.neighbour_shards import write_neighbours
     from labkit.executors import executor_of
 
-    clear_shards(out, force=force)
     work = executor_of(executor or "local")
+    clear_shards(out, force=force)
     with step("neighbours found"), terminal("shard") as progress:
         manifest = write_neighbours(
             vectors,

@@ -317,11 +317,13 @@ def keys_and_values(option: str, given: Sequence[str], example: str) -> dict[str
 
 def _to_launch(entry: Entry, processes: int | None) -> bool:
     """Whether this process is to start others; refused if these could not share the work, or are there already."""
+    from labkit.executors import check_processes
     from labkit.training import Training
     from labkit.training.processes import announced
 
     if processes is None or processes == announced():
         return False
+    check_processes("--processes", processes)
     if announced() > 1:
         raise ValueError(
             f"--processes is {processes}, but torchrun has started {announced()}; leave it out, or leave out torchrun"

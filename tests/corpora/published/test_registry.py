@@ -17,19 +17,16 @@ from labkit.corpora.published import registry
 from labkit.corpora.published.registry import (
     PUBLISHED,
     cache_folder,
-    expected_rows,
     fetch_published,
-    has_plain,
     load_published,
     located,
     plain_files,
-    published_record,
     read_plain,
     read_published,
     rows_here,
 )
-from labkit.corpora.published.release import Row, Source
-from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Section
+from labkit.corpora.published.release import Row
+from labkit.corpora.records import Articles, Pairs, Section
 
 HEADER = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
 
@@ -71,31 +68,7 @@ def test_the_rows_that_lie_there_are_counted(tmp_path: Path, monkeypatch: pytest
     assert rows_here("wikipedia") == 2  # without a header
 
 
-def test_of_a_release_the_files_that_are_there_count() -> None:
-    put(cache_folder("mr") / "rt-polarity.pos", "one side\n")
-    assert rows_here("mr") == 5_331
-    put(cache_folder("mr") / "rt-polarity.neg", "the other\n")
-    assert rows_here("mr") == 10_662
-    put(cache_folder("glove") / "glove.6B.zip", "vectors have no rows")
-    assert rows_here("glove") is None
-
-
 # --- where and in which form -----------------------------------------------------------------------------------
-
-
-def test_an_unknown_name_is_told_the_known_ones() -> None:
-    with pytest.raises(ValueError, match=r"name is 'qqqp', expected a published dataset: qqp, qqp-glue"):
-        published_record("qqqp")
-
-
-def test_what_is_not_here_says_how_to_have_it() -> None:
-    assert located("mr") is None
-    with pytest.raises(ValueError, match=r"^mr is not here; `labkit data get mr` fetches it, or LABKIT_DATA may name"):
-        load_published("mr")
-    with pytest.raises(ValueError, match=r"^cr is not here; `labkit data get cr` fetches it$"):
-        load_published("cr")
-    with pytest.raises(ValueError, match=r"^qqp-positives is not here; LABKIT_DATA may name"):
-        load_published("qqp-positives")
 
 
 def test_the_release_in_the_cache_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,34 +100,6 @@ def test_the_plain_form_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert load_published("mr").sentences() == ["from the release"]
 
 
-def test_a_folder_may_be_given_in_either_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    small(monkeypatch, "mr", rows={"rt-polarity.pos": 1, "rt-polarity.neg": 1})
-    put(tmp_path / "a" / "rt-polarity.pos", "good\n")
-    put(tmp_path / "a" / "rt-polarity.neg", "bad\n")
-    put(tmp_path / "b" / "senteval" / "mr.tsv.gz", "text\tlabel\nfine\t1\n")
-    corpus = load_published("mr", tmp_path / "a")
-    assert isinstance(corpus, Labelled)
-    assert corpus.classes == ["negative", "positive"]
-    assert load_published("mr", str(tmp_path / "b")).sentences() == ["fine"]
-    with pytest.raises(ValueError, match="mr is not here"):
-        load_published("mr", tmp_path / "c")
-
-
-def test_a_download_under_way_is_not_a_set() -> None:
-    put(cache_folder("mr") / "rt-polaritydata.tar.gz.part", "half")
-    put(cache_folder("20news") / "20news-bydate.tar.gz", "packed")
-    assert located("mr") is None
-    assert located("20news") is None
-
-
-def test_vectors_and_dumps_are_not_read_here() -> None:
-    with pytest.raises(ValueError, match=r"glove is no corpus but word vectors; .*labkit\.vectors\.load_vectors"):
-        load_published("glove")
-    put(cache_folder("wikipedia") / "simplewiki-latest-pages-articles.xml.bz2", "packed")
-    with pytest.raises(ValueError, match=r"wikipedia: labkit does not read the form of its release"):
-        load_published("wikipedia")
-
-
 # --- what is counted -------------------------------------------------------------------------------------------
 
 
@@ -165,73 +110,16 @@ def test_empty_questions_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch)
     loaded = read_published("qqp")
     assert len(loaded.corpus) == 30
     assert loaded.rows == {"quora_duplicate_questions.tsv": 32}  # a row without a label is none of the release's
-    assert loaded.notes == [
-        "quora_duplicate_questions.tsv: rows left out for an empty text: 2",
-        "quora_duplicate_questions.tsv: rows left out for no label: 1",
-    ]
-    with pytest.warns(UserWarning, match="rows left out for") as warned:
+    assert [note.rpartition(": ")[2] for note in loaded.notes] == ["2", "1"]  # of empty texts, of missing labels
+    with pytest.warns(UserWarning, match="quora_duplicate_questions.tsv") as warned:
         load_published("qqp")
     assert [str(warning.message) for warning in warned] == loaded.notes
 
 
 def test_another_number_of_rows_than_the_release_has_is_refused() -> None:
     put(cache_folder("qqp") / "quora_duplicate_questions.tsv", quora(50))
-    with pytest.raises(
-        ValueError, match=r"^quora_duplicate_questions\.tsv: 50 rows, expected 404,290; remove the file .*data get qqp"
-    ):
+    with pytest.raises(ValueError, match="50 rows, expected 404,290"):
         load_published("qqp")
-
-
-def test_files_are_counted_together_where_only_their_sum_is_known() -> None:
-    put(cache_folder("cr") / "custrev.pos", "good\n" * 3_000)
-    put(cache_folder("cr") / "custrev.neg", "bad\n" * 774)
-    with pytest.raises(ValueError, match=r"^custrev\.\*: 3,774 rows, expected 3,775"):
-        load_published("cr")
-    put(cache_folder("cr") / "custrev.neg", "bad\n" * 775)
-    assert len(load_published("cr")) == 3_775
-
-
-def test_pairs_that_were_not_scored_are_no_rows_of_the_release() -> None:
-    for year, count in ((2013, 1_500), (2015, 3_000)):
-        folder = cache_folder("sts12-16") / f"STS{year}-en-test" / "gold"
-        pairs = "".join(f"One {n}.\tTwo {n}.\n" for n in range(count + 2))
-        put(folder / "STS.input.headlines.txt", pairs)
-        put(folder / "STS.gs.headlines.txt", "\n" + "2.5\n" * count + "\n")
-    loaded = read_published("sts12-16")
-    assert len(loaded.corpus) == 4_500
-    assert loaded.dropped[("STS2013/STS.input.headlines.txt", "no label")] == 2
-    assert loaded.missing == tuple(f"STS{year}/STS*.input.*.txt" for year in (2012, 2014, 2016))
-    assert "sts12-16 is not complete: STS2012/STS*.input.*.txt is not there" in loaded.notes
-
-
-def test_another_form_of_the_same_release_is_complete_too() -> None:
-    header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
-    for name, count in (("SICK_train", 4_500), ("SICK_trial", 500), ("SICK_test_annotated", 4_927)):
-        rows = "".join(f"{n}\tA man sings\tNobody sings {n}\t3.5\tNEUTRAL\n" for n in range(count))
-        put(cache_folder("sick") / f"{name}.txt", header + rows)
-    loaded = read_published("sick")
-    assert loaded.notes == []
-    assert [loaded.corpus.splits.count(split) for split in ("train", "dev", "test")] == [4_500, 500, 4_927]
-
-
-def test_a_value_that_is_no_number_is_named_with_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    put(cache_folder("qqp") / "quora_duplicate_questions.tsv", quora(2) + "2\t1\t2\ta\tb\tyes\n")
-    with pytest.raises(ValueError, match=r"quora_duplicate_questions\.tsv row 3: label is 'yes', expected a number"):
-        load_published("qqp")
-
-
-def test_a_file_without_any_row_is_refused() -> None:
-    put(cache_folder("qqp") / "quora_duplicate_questions.tsv", HEADER)
-    with pytest.raises(ValueError, match="no row with a text and a label was found"):
-        load_published("qqp")
-
-
-def test_captions_become_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    put(cache_folder("coco") / "captions_val2017.json", '{"annotations": [{"image_id": 4, "caption": "A hat."}]}')
-    small(monkeypatch, "coco", rows={"captions_val2017.json": 1})
-    corpus = load_published("coco")
-    assert isinstance(corpus, Groups)
-    assert corpus.members() == {"4": ["A hat."]}
 
 
 # --- fetching --------------------------------------------------------------------------------------------------
@@ -264,7 +152,6 @@ def test_every_source_is_fetched_with_what_is_known_of_it(fetched: list[Any]) ->
     assert fetched == [
         (source.address, folder / source.name, source.sha256, source.size) for source in PUBLISHED["trec"].sources
     ]
-    assert str(got) == f"trec: 2 files in {folder}"
     assert got.by_hand == ()
 
 
@@ -277,41 +164,6 @@ def test_archives_are_unpacked_once_and_only_what_is_read(fetched: list[Any], mo
     assert load_published("cr").sentences() == ["bad", "good"]
 
 
-def test_a_bomb_is_refused_with_its_record(fetched: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    small(monkeypatch, "cr", sources=(replace(PUBLISHED["cr"].sources[0], limit=5),))
-    with pytest.raises(ValueError, match="more than 5 bytes"):
-        fetch_published("cr")
-    assert [path.name for path in cache_folder("cr").iterdir()] == ["datasmall_NB_ACL12.zip"]
-
-
-def test_what_a_person_has_to_fetch_is_told(fetched: list[Any]) -> None:
-    got, folder = fetch_published("mpqa"), cache_folder("mpqa")
-    assert fetched == []
-    told = str(got).splitlines()
-    assert len(told) == 2
-    assert told[0].startswith("mpqa: fetch mpqa.neg by hand from https://mpqa.cs.pitt.edu/corpora/mpqa_corpus/ (")
-    assert told[0].endswith(f"and put it into {folder}")
-    put(folder / "mpqa.neg", "bad\n")
-    put(folder / "deeper" / "mpqa.pos", "good\n")
-    assert fetch_published("mpqa").by_hand == ()
-
-
-def test_an_archive_that_was_put_there_by_hand_is_unpacked(fetched: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    source = Source("https://example.org/page", file="set.zip", by_hand="a licence has to be accepted")
-    small(monkeypatch, "mr", sources=(source,), rows={})
-    assert fetch_published("mr").by_hand == (source,)
-    with zipfile.ZipFile(cache_folder("mr") / "set.zip", "w") as pack:
-        pack.writestr("rt-polarity.pos", "good\n")
-        pack.writestr("rt-polarity.neg", "bad\n")
-    assert fetch_published("mr").by_hand == ()
-    assert (cache_folder("mr") / "set" / "rt-polarity.pos").is_file()
-
-
-def test_a_set_without_a_release_cannot_be_fetched(fetched: list[Any]) -> None:
-    with pytest.raises(ValueError, match=r"^qqp-positives has no official release to fetch\. Gathered"):
-        fetch_published("qqp-positives")
-
-
 @pytest.mark.parametrize("name", ["mrpc", "mpqa", "qqp-bimpm"])
 def test_sets_under_a_licence_to_accept_are_never_fetched_by_the_program(name: str, fetched: list[Any]) -> None:
     assert all(source.by_hand for source in PUBLISHED[name].sources)
@@ -321,38 +173,17 @@ def test_sets_under_a_licence_to_accept_are_never_fetched_by_the_program(name: s
 
 # --- the plain form: small files made here, and the real ones where they are at hand -----------------------------
 
-SHAPES: dict[str, type[Corpus]] = {"Pairs": Pairs, "Labelled": Labelled, "Groups": Groups, "Articles": Articles}
-
 
 def rows_of(name: str, folder: Path) -> list[Row]:
     return [row for _, row in read_plain(name, folder)]
 
 
-def test_a_lone_quote_is_a_sign_like_any_other(tmp_path: Path) -> None:
-    put(tmp_path / "qqp/bimpm_dev.tsv.gz", 'text_a\ttext_b\tlabel\torig_id\nSay "cheese ?\tWhat is " ?\t1\t77\n')
-    assert rows_of("qqp-bimpm", tmp_path) == [
-        {"text_a": 'Say "cheese ?', "text_b": 'What is " ?', "label": "1", "orig_id": "77", "split": "dev"}
-    ]
-
-
-def test_the_files_of_a_set_follow_each_other(tmp_path: Path) -> None:
-    put(tmp_path / "senteval/trec_train.tsv.gz", "text\tlabel\tfine_label\nHow ?\tNUM\tNUM:dist\n")
-    put(tmp_path / "senteval/trec_test.tsv.gz", "text\tlabel\tfine_label\nWho ?\tHUM\tHUM:ind\n")
-    assert list(read_plain("trec", tmp_path)) == [
-        ("senteval/trec_train.tsv.gz", {"text": "How ?", "label": "NUM", "fine_label": "NUM:dist", "split": "train"}),
-        ("senteval/trec_test.tsv.gz", {"text": "Who ?", "label": "HUM", "fine_label": "HUM:ind", "split": "test"}),
-    ]  # fmt: skip
-
-
-def test_classes_are_called_as_in_the_official_form(tmp_path: Path) -> None:
+def test_labels_and_splits_of_the_plain_form_are_translated(tmp_path: Path) -> None:
     put(tmp_path / "senteval/mr.tsv.gz", "text\tlabel\ngood\t1\nbad\t0\n")
     put(tmp_path / "senteval/subj.tsv.gz", "text\tlabel\nI think so\t1\nIt is so\t0\n")
+    put(tmp_path / "poi/geoer_pairs.tsv.gz", "text_a\ttext_b\tlabel\tsplit\na\tb\t0\tvalid\na\tc\t1\ttest\n")
     assert [row["label"] for row in rows_of("mr", tmp_path)] == ["positive", "negative"]
     assert [row["label"] for row in rows_of("subj", tmp_path)] == ["subjective", "objective"]
-
-
-def test_valid_is_dev(tmp_path: Path) -> None:
-    put(tmp_path / "poi/geoer_pairs.tsv.gz", "text_a\ttext_b\tlabel\tsplit\na\tb\t0\tvalid\na\tc\t1\ttest\n")
     assert [row["split"] for row in rows_of("geoer", tmp_path)] == ["dev", "test"]
 
 
@@ -368,52 +199,19 @@ def test_articles_have_sections(tmp_path: Path) -> None:
     assert corpus.sentences() == ["It began.", "It ended."]
 
 
-def test_a_set_with_half_its_files_is_refused(tmp_path: Path) -> None:
-    assert not has_plain("mrpc", tmp_path)
-    put(tmp_path / "mrpc/train.tsv.gz", "text_a\ttext_b\tlabel\na\tb\t0\n")
-    assert has_plain("mrpc", tmp_path)
-    with pytest.raises(ValueError, match=r"mrpc/test\.tsv\.gz is missing in .*, where other files of mrpc are"):
-        rows_of("mrpc", tmp_path)
-
-
-def test_the_manifest_says_how_many_rows(tmp_path: Path) -> None:
-    assert expected_rows(tmp_path) == {}
-    (tmp_path / "MANIFEST.json").write_text('[{"file": "a.tsv.gz", "rows": 3}, {"file": "b.npz", "rows": null}]')
-    assert expected_rows(tmp_path) == {"a.tsv.gz": 3, "b.npz": None}
-    (tmp_path / "MANIFEST.json").write_text('{"file": 1}')
-    with pytest.raises(ValueError, match=r"MANIFEST\.json is damaged"):
-        expected_rows(tmp_path)
-
-
 def test_a_file_with_another_number_of_rows_is_refused(tmp_path: Path) -> None:
     put(tmp_path / "senteval/mr.tsv.gz", "text\tlabel\ngood\t1\nbad\t0\n")
     (tmp_path / "MANIFEST.json").write_text('[{"file": "senteval/mr.tsv.gz", "rows": 3}]')
-    with pytest.raises(ValueError, match=r"senteval/mr\.tsv\.gz: 2 rows, expected 3; put the file there again"):
+    with pytest.raises(ValueError, match=r"senteval/mr\.tsv\.gz: 2 rows, expected 3"):
         read_published("mr", tmp_path)
     (tmp_path / "MANIFEST.json").write_text('[{"file": "senteval/mr.tsv.gz", "rows": 2}]')
     assert len(read_published("mr", tmp_path).corpus) == 2
-
-
-def test_every_file_belongs_to_a_published_set() -> None:
-    files = [file for known in PUBLISHED.values() for file in known.plain]
-    assert len(files) == len(set(files))
-    splits = {split for known in PUBLISHED.values() for split in known.plain.values()}
-    assert splits == {"", "train", "dev", "test"}
-    # what has no official form that labkit reads has at least the plain one
-    unread = {name for name, known in PUBLISHED.items() if known.parse is None and known.shape != "vectors"}
-    assert all(plain_files(name) for name in unread)
 
 
 # --- the real files --------------------------------------------------------------------------------------------
 
 
 published = cache(read_published)  # each set is read once
-
-
-def test_every_real_file_is_in_the_table(published_data: Path) -> None:
-    # the vectors are read by labkit.vectors
-    files = {file for known in PUBLISHED.values() for file in known.plain}
-    assert {file for file in expected_rows(published_data) if not file.startswith("vectors/")} == files
 
 
 @pytest.mark.parametrize("name", sorted(name for name, known in PUBLISHED.items() if known.plain))
@@ -424,7 +222,7 @@ def test_a_real_set_has_the_rows_of_its_manifest(name: str, published_data: Path
     assert dict(loaded.rows) == {file: manifest[file] for file in plain_files(name)}
     assert len(loaded.corpus) == sum(loaded.rows.values())
     assert loaded.notes == []
-    assert isinstance(loaded.corpus, SHAPES[PUBLISHED[name].shape])
+    assert type(loaded.corpus).__name__ == PUBLISHED[name].shape
     assert loaded.corpus.name == name
 
 
@@ -449,36 +247,3 @@ SPLITS = {
 def test_the_splits_of_the_releases_are_kept(name: str, published_data: Path) -> None:
     splits = published(name, published_data).corpus.splits
     assert tuple(splits.count(split) for split in ("train", "dev", "test")) == SPLITS[name]
-
-
-@pytest.mark.whole
-def test_sets_without_splits_get_them(published_data: Path) -> None:
-    for name in ("qqp", "mr", "subj", "coco", "wikipedia"):
-        corpus = published(name, published_data).corpus
-        shares = [corpus.splits.count(split) / len(corpus) for split in ("train", "dev", "test")]
-        assert shares == pytest.approx([0.8, 0.1, 0.1], abs=0.02), name
-
-
-@pytest.mark.whole
-def test_captions_of_a_picture_stay_together(published_data: Path) -> None:
-    corpus = published("coco", published_data).corpus
-    assert isinstance(corpus, Groups)
-    assert len(set(zip(corpus.groups, corpus.splits, strict=True))) == len(set(corpus.groups)) == 5_000
-
-
-@pytest.mark.whole
-def test_pairs_of_places_keep_their_columns(published_data: Path) -> None:
-    corpus = published("geoer", published_data).corpus
-    assert {"name_a", "address_a", "lat_a", "lon_a", "name_b", "address_b", "lat_b", "lon_b"} <= corpus.extra.keys()
-    singapore = [row for row, city in enumerate(corpus.extra["city"]) if city == "sin"]
-    assert all(1.1 < corpus.extra["lat_a"][row] < 1.6 for row in singapore)
-    assert all(103.5 < corpus.extra["lon_b"][row] < 104.2 for row in singapore)
-
-
-@pytest.mark.whole
-def test_scores_lie_on_their_scales(published_data: Path) -> None:
-    for name, low, high in (("sick", 1, 5), ("stsb", 0, 5), ("sts12-16", 0, 5)):
-        corpus = published(name, published_data).corpus
-        assert isinstance(corpus, Pairs)
-        assert corpus.graded
-        assert (corpus.scores.min(), corpus.scores.max()) == (low, high)

@@ -1,5 +1,4 @@
-"""Ablations: each cell is computed once, by the engine that computes the papers' tables, and comes out again when
-tried; its table is kept as it was measured."""
+"""Ablations: a cell is computed once, comes out the same when it is tried again, and its table is kept as measured."""
 
 from __future__ import annotations
 
@@ -17,7 +16,20 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from labkit.corpora import CORPORA, Corpus, load
 from labkit.lab.course import ablation, plans
-from labkit.lab.course.ablation import FOLDER, Ablation, Figures, Variant, again, kept, measure_all, write_table
+from labkit.lab.course.ablation import (
+    FOLDER,
+    Ablation,
+    Figures,
+    Variant,
+    again,
+    kept,
+    measure_all,
+    priced,
+    scored_and_clustered,
+    scored_elsewhere,
+    scored_on_withheld,
+    write_table,
+)
 from labkit.lab.course.plans import PLANS, main
 from labkit.lab.course.variants import PartlyLabelled
 from labkit.lab.papers import fair
@@ -55,56 +67,6 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     return cells
 
 
-def table(**values: tuple[float, ...]) -> Figures:
-    cells = {name: {seed: {"auc": value} for seed, value in enumerate(each)} for name, each in values.items()}
-    return Figures("t", "f", cells, {})
-
-
-def test_measured_kept_and_read_again(tmp_path: Path, store: CellStore) -> None:
-    steps: list[str] = []
-    measured = measure_all(SMALL, store, progress=lambda done, of, what: steps.append(what.partition(":")[0]))
-    assert list(dict.fromkeys(steps)) == [
-        f"{name}, relatedness, embedded, seed {seed}" for name in ("TF-IDF", "words") for seed in (0, 1)
-    ]
-    assert measured.fingerprint == load("relatedness").fingerprint
-    write_table(measured, tmp_path)
-    assert kept("small", tmp_path) == measured
-    assert "plans small" in json.loads((tmp_path / "small.json").read_text())["made by"]
-    assert again(SMALL, "words", 1) == measured.figures["words"][1]
-    for measure in SMALL.measures:
-        assert measured.rows(SMALL.measures)[0][measure] == f"{measured.values('TF-IDF', measure)[0]:.3f}"
-    assert measured.values("TF-IDF", "spearman")[0] != measured.values("words", "spearman")[0]
-
-
-# --- what is computed --------------------------------------------------------------------------------------------
-
-
-def test_what_the_store_knows_is_computed_anew_only_where_that_is_asked_for(
-    store: CellStore, computed: list[tuple[str, int]]
-) -> None:
-    first = measure_all(SMALL, store)
-    assert computed == CELLS
-    assert first.figures["TF-IDF"][0] == {"spearman": 0.1, "pearson": 0.333333}
-    larger = replace(SMALL, name="larger", variants=(*SMALL.variants, Variant("LSA", "lsa"), Variant("same", "tfidf")))
-    second = measure_all(larger, CellStore(store.folder))
-    assert computed == [*CELLS, ("lsa", 0), ("lsa", 1)]
-    assert {name: second.figures[name] for name in first.figures} == first.figures
-    assert second.figures["same"] == first.figures["TF-IDF"]  # a cell goes by what decides its figures
-    third = measure_all(SMALL, store, anew=True)
-    assert computed[6:] == CELLS
-    assert third.figures["TF-IDF"][0] == {"spearman": 0.7, "pearson": 0.333333}
-
-
-def test_ctrl_c_keeps_what_is_done(store: CellStore, computed: list[tuple[str, int]]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ablation, "scored", stopping_at(2, ablation.scored))
-        with pytest.raises(KeyboardInterrupt):
-            measure_all(SMALL, store)
-    assert computed == CELLS[:2]
-    assert list(measure_all(SMALL, store).figures) == ["TF-IDF", "words"]
-    assert computed == CELLS
-
-
 def stopping_at(count: int, recipe: Callable[[Case], Outcome]) -> Callable[[Case], Outcome]:
     """The recipe, of which the cell after so many others meets Ctrl-C."""
     begun: list[int] = []
@@ -119,7 +81,37 @@ def stopping_at(count: int, recipe: Callable[[Case], Outcome]) -> Callable[[Case
     return run
 
 
-def test_a_fault_is_raised_when_all_else_is_computed(
+# --- what is computed --------------------------------------------------------------------------------------------
+
+
+def test_measured_kept_and_read_again(tmp_path: Path, store: CellStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[str] = []
+    measured = measure_all(SMALL, store, progress=lambda done, of, what: steps.append(what))
+    assert len(set(steps)) >= len(CELLS)
+    assert measured.fingerprint == load("relatedness").fingerprint
+    write_table(measured, tmp_path)
+    assert kept("small", tmp_path) == measured
+    assert measured.values("TF-IDF", "spearman")[0] != measured.values("words", "spearman")[0]
+    for name in ("find", "keep", "runs"):  # trying again asks no store
+        monkeypatch.setattr(CellStore, name, property(lambda _: pytest.fail("the store was asked")))
+    assert again(SMALL, "words", 1) == measured.figures["words"][1]
+
+
+def test_known_cells_are_computed_again_only_on_request(store: CellStore, computed: list[tuple[str, int]]) -> None:
+    first = measure_all(SMALL, store)
+    assert computed == CELLS
+    assert first.figures["TF-IDF"][0] == {"spearman": 0.1, "pearson": 0.333333}
+    larger = replace(SMALL, name="larger", variants=(*SMALL.variants, Variant("LSA", "lsa"), Variant("same", "tfidf")))
+    second = measure_all(larger, CellStore(store.folder))
+    assert computed == [*CELLS, ("lsa", 0), ("lsa", 1)]
+    assert {name: second.figures[name] for name in first.figures} == first.figures
+    assert second.figures["same"] == first.figures["TF-IDF"]  # a cell goes by what decides its figures
+    third = measure_all(SMALL, store, anew=True)
+    assert computed[6:] == CELLS
+    assert third.figures["TF-IDF"][0] == {"spearman": 0.7, "pearson": 0.333333}
+
+
+def test_an_error_is_raised_when_all_else_is_computed(
     store: CellStore, computed: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counting = ablation.scored
@@ -135,9 +127,8 @@ def test_a_fault_is_raised_when_all_else_is_computed(
     with pytest.raises(ValueError, match="a fault of ours"):
         measure_all(SMALL, store)
     assert computed == CELLS
-    assert [store.find(SMALL.cell(name, seed)) is None for name in ("TF-IDF", "words") for seed in (0, 1)] == [
-        *(True, False, False, False)
-    ]
+    known = [store.find(SMALL.cell(name, seed)) is not None for name in ("TF-IDF", "words") for seed in (0, 1)]
+    assert known == [False, True, True, True]
 
 
 def test_a_cell_is_computed_by_one_thread(store: CellStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,15 +151,6 @@ def test_a_cell_is_computed_by_one_thread(store: CellStore, monkeypatch: pytest.
         torch.set_num_threads(before)
 
 
-def test_trying_a_cell_again_asks_no_store_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    measured = measure_all(SMALL, CellStore(tmp_path / "cells"))
-    for name in ("find", "keep", "runs"):
-        monkeypatch.setattr(CellStore, name, property(lambda _: pytest.fail("the store was asked")))
-    assert again(SMALL, "words", 0) == measured.figures["words"][0]
-    assert [path.name for path in tmp_path.iterdir()] == ["cells"]
-
-
 def test_clusters_are_those_of_the_test_articles_and_of_the_cells_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[set[str], int]] = []
 
@@ -182,22 +164,18 @@ def test_clusters_are_those_of_the_test_articles_and_of_the_cells_seed(monkeypat
     assert seen == [({"test"}, 2)]
 
 
-def test_a_tuned_variant_has_its_trials_once_and_is_trained_with_what_they_chose(
+def test_a_tuned_variant_is_trained_with_what_its_trials_chose(
     tmp_path: Path, store: CellStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fair, "WHOLE", {**fair.WHOLE, "trials": 2})
-    settings = {"size": 8, "dimension": 8, "epochs": 1, "unit": "words", "dropout": 0.0, "labelled": True}
-    variants = (
-        Variant("as it started", "siamese", settings | {"margin": 0.5, "learning_rate": 0.003}),
-        Variant("tuned", "siamese", settings, first={"margin": 0.4, "learning_rate": 0.01}),
-    )
-    plan = Ablation("tuned", "Does it help to tune?", "relatedness", variants, ("spearman",), seeds=(0, 1))
+    settings = {"size": 4, "dimension": 4, "epochs": 1, "unit": "words", "dropout": 0.0, "labelled": True}
+    settings["encoder"] = "mean"
+    variant = Variant("tuned", "siamese", settings, first={"margin": 0.4, "learning_rate": 0.01})
+    plan = Ablation("tuned", "Does it help to tune?", "relatedness", (variant,), ("spearman",), seeds=(1,))
     measured = measure_all(plan, store)
-    assert [*measured.tunings] == ["tuned"]
     tuning = measured.tunings["tuned"]
-    tried = [trial["tried"] for trial in tuning["trials"]]
-    assert tried[0] == {"margin": 0.4, "learning_rate": 0.01}
-    assert len(tried) == tuning["protocol"]["trials"] == 2
+    assert tuning["trials"][0]["tried"] == {"margin": 0.4, "learning_rate": 0.01}
+    assert len(tuning["trials"]) == tuning["protocol"]["trials"] == 2
     assert tuning["chosen"] == max(tuning["trials"], key=lambda trial: trial["figure"])["tried"]
     write_table(measured, tmp_path)
     assert kept("tuned", tmp_path) == measured
@@ -206,102 +184,7 @@ def test_a_tuned_variant_has_its_trials_once_and_is_trained_with_what_they_chose
     assert again(plan, "tuned", 1) == measured.figures["tuned"][1] == again(by_hand, "by hand", 1)
 
 
-# --- what names a cell -------------------------------------------------------------------------------------------
-
-
-def test_a_cell_is_that_of_a_papers_table_where_both_ask_for_the_same(desk: Desk) -> None:
-    row = Recipe(scored, "tfidf", {"longest": 2})
-    theirs = Cell(row, desk.open("stsb", published=False), {}, 1, row.settings)
-    same = replace(SMALL, variants=(Variant("two words", "tfidf", {"longest": 2}),))
-    assert same.cell("two words", 1).fingerprint == theirs.fingerprint
-    assert same.cell("two words", 0).fingerprint != theirs.fingerprint
-    assert SMALL.cell("TF-IDF", 1).fingerprint != theirs.fingerprint
-
-
-def test_a_method_of_the_course_is_named_with_all_its_settings_and_its_version(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    cell = PLANS["film-labels"].cell("20% labelled, FILM alone", 0)
-    assert cell.kind["settings"]["labelled"] == 0.2
-    assert cell.kind["settings"]["dimension"] == PartlyLabelled().settings.dimension
-    assert cell.kind["versions"]["method"] == PartlyLabelled.version
-    before = cell.fingerprint
-    monkeypatch.setattr(PartlyLabelled, "version", PartlyLabelled.version + 1)
-    assert PLANS["film-labels"].cell("20% labelled, FILM alone", 0).fingerprint != before
-
-
-def test_no_two_recipes_have_one_name() -> None:
-    """A cell is known by the name of its recipe's function, in ablations and in the papers' tables."""
-    recipes = [row.recipe for each in tables("") for row in each.rows if row.recipe is not None]
-    here = [plan for plan in PLANS.values() if CORPORA[plan.corpus].kind == "embedded"]
-    recipes += [plan.cell(each.name, 0).recipe for plan in here for each in plan.variants]
-    functions = {recipe.run for recipe in recipes}
-    assert len({function.__qualname__ for function in functions}) == len(functions) > 20
-
-
-# --- the command -------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the command writes tables, of which there is one."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(plans, "PLANS", {"small": SMALL})
-    monkeypatch.setattr(plans, "write_table", lambda table: write_table(table, tmp_path / "tables"))
-    return tmp_path / "tables"
-
-
-def test_the_command_goes_on_where_it_was_stopped(
-    folder: Path,
-    computed: list[tuple[str, int]],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ablation, "scored", stopping_at(3, ablation.scored))
-        assert main([]) == 130
-    assert "labkit: stopped; what is computed is kept, and the same command goes on\n" in capsys.readouterr().err
-    assert not folder.exists()
-    assert main(["small"]) == 0
-    assert capsys.readouterr().out == "small: small.json\n"
-    assert computed == CELLS
-    assert kept("small", folder).figures["words"][1] == {"spearman": 0.4, "pearson": 0.333333}
-    assert main(["small", "--force"]) == 0
-    assert computed == CELLS * 2
-    monkeypatch.setattr(ablation, "scored", stopping_at(1, ablation.scored))
-    assert main(["small", "--force"]) == 130  # which, said again, would begin anew
-    assert "and the same command without --force goes on\n" in capsys.readouterr().err
-
-
-def test_the_command_knows_no_other_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["large"]) == 2
-    assert capsys.readouterr().err == "labkit: no ablation is named 'large'; there are small\n"
-
-
-# --- the table ---------------------------------------------------------------------------------------------------
-
-
-def test_rows_say_best_tie_and_behind() -> None:
-    found = table(a=(0.80, 0.82, 0.84), b=(0.81, 0.81, 0.82), c=(0.6, 0.6, 0.6))
-    rows = {row["variant"]: row for row in found.rows(["auc"])}
-    assert {name: row["beside the best"] for name, row in rows.items()} == {"a": "best", "b": "a tie", "c": "behind"}
-    assert rows["a"]["auc"] == "0.820 ± 0.020"
-    assert rows["c"]["auc"] == "0.600"
-
-
-def test_a_lead_has_the_interval_that_other_seeds_would_give_it() -> None:
-    found = table(a=(0.80, 0.82, 0.84), b=(0.80, 0.80, 0.80)).lead("a", "b", "auc")
-    half = 4.302653 * 0.02 / 3**0.5  # Student's t, two degrees of freedom; the gaps are 0, 0.02 and 0.04
-    assert found.lead == pytest.approx(0.02)
-    assert found.interval() == pytest.approx((0.02 - half, 0.02 + half))
-
-
-def test_a_figure_that_is_no_number_is_named() -> None:
-    with pytest.raises(ValueError, match="ablation 'small' has no figure 'spearman'"):
-        SMALL.measured("words", {"pearson": 0.5})
-
-
-def test_variants_share_a_cell_of_a_recipe_of_their_own(store: CellStore) -> None:
+def test_variants_share_a_cell_of_their_own_recipe(store: CellStore) -> None:
     asked: list[int] = []
 
     def two_ways(case: Case) -> Outcome:
@@ -317,10 +200,94 @@ def test_variants_share_a_cell_of_a_recipe_of_their_own(store: CellStore) -> Non
     assert again(plan, "outside", 1) == {"hit": 0.2, "rank": 4.0}
 
 
+# --- what names a cell -------------------------------------------------------------------------------------------
+
+
+def test_a_cell_is_that_of_a_papers_table_where_both_ask_for_the_same(desk: Desk) -> None:
+    row = Recipe(scored, "tfidf", {"longest": 2})
+    theirs = Cell(row, desk.open("stsb", published=False), {}, 1, row.settings)
+    same = replace(SMALL, variants=(Variant("two words", "tfidf", {"longest": 2}),))
+    assert same.cell("two words", 1).fingerprint == theirs.fingerprint
+    assert same.cell("two words", 0).fingerprint != theirs.fingerprint
+    assert SMALL.cell("TF-IDF", 1).fingerprint != theirs.fingerprint
+
+
+def test_a_method_of_the_course_is_named_with_all_its_settings_and_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = PLANS["film-labels"].cell("20% labelled, FILM alone", 0)
+    assert cell.kind["settings"]["labelled"] == 0.2
+    assert cell.kind["settings"]["dimension"] == PartlyLabelled().settings.dimension
+    before = cell.fingerprint
+    monkeypatch.setattr(PartlyLabelled, "version", PartlyLabelled.version + 1)
+    assert PLANS["film-labels"].cell("20% labelled, FILM alone", 0).fingerprint != before
+
+
+def test_no_two_recipes_have_one_name() -> None:
+    """A cell is known by the name of its recipe's function, in ablations and in the papers' tables."""
+    functions = {row.recipe.run for each in tables("") for row in each.rows if row.recipe is not None}
+    functions |= {plan.recipe for plan in PLANS.values() if plan.recipe is not None}
+    functions |= {scored, scored_and_clustered, scored_elsewhere, scored_on_withheld, priced}
+    assert len({function.__qualname__ for function in functions}) == len(functions)
+
+
+# --- the command -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the command writes tables, of which there is one."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(plans, "PLANS", {"small": SMALL})
+    monkeypatch.setattr(plans, "write_table", lambda table: write_table(table, tmp_path / "tables"))
+    return tmp_path / "tables"
+
+
+def test_the_command_resumes_where_it_was_stopped(folder: Path, computed: list[tuple[str, int]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ablation, "scored", stopping_at(3, ablation.scored))
+        assert main([]) == 130
+    assert not folder.exists()
+    assert computed == CELLS[:3]
+    assert main(["small"]) == 0
+    assert computed == CELLS
+    assert kept("small", folder).figures["words"][1] == {"spearman": 0.4, "pearson": 0.333333}
+    assert main(["small", "--force"]) == 0
+    assert computed == CELLS * 2
+
+
+def test_the_command_refuses_unknown_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["large"]) == 2
+    assert "'large'" in capsys.readouterr().err
+
+
+# --- the table ---------------------------------------------------------------------------------------------------
+
+
+def table(**values: tuple[float, ...]) -> Figures:
+    cells = {name: {seed: {"auc": value} for seed, value in enumerate(each)} for name, each in values.items()}
+    return Figures("t", "f", cells, {})
+
+
+def test_rows_say_best_tie_and_behind() -> None:
+    found = table(a=(0.80, 0.82, 0.84), b=(0.81, 0.81, 0.82), c=(0.6, 0.6, 0.6))
+    rows = {row["variant"]: row for row in found.rows(["auc"])}
+    assert {name: row["beside the best"] for name, row in rows.items()} == {"a": "best", "b": "a tie", "c": "behind"}
+    assert rows["a"]["auc"] == "0.820 ± 0.020"
+    assert rows["c"]["auc"] == "0.600"
+
+
+def test_a_lead_has_the_interval_of_students_t() -> None:
+    found = table(a=(0.80, 0.82, 0.84), b=(0.80, 0.80, 0.80)).lead("a", "b", "auc")
+    half = 4.302653 * 0.02 / 3**0.5  # two degrees of freedom; the gaps are 0, 0.02 and 0.04
+    assert found.lead == pytest.approx(0.02)
+    assert found.interval() == pytest.approx((0.02 - half, 0.02 + half))
+
+
 def test_unknown_names_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="expected one of TF-IDF, words"):
+    with pytest.raises(ValueError, match="spearman"):
+        SMALL.measured("words", {"pearson": 0.5})
+    with pytest.raises(ValueError, match="TF-IDF, words"):
         again(SMALL, "word", 0)
-    with pytest.raises(ValueError, match="labkit.lab.course.plans none"):
+    with pytest.raises(ValueError, match="plans none"):
         kept("none", tmp_path)
 
 
@@ -335,7 +302,6 @@ def test_a_kept_table_is_its_plans(
     wanted = {each.name: {"method": each.method, **each.settings} for each in plan.variants}
     assert json.loads(json.dumps(wanted)) == found.settings, f"stale: python -m labkit.lab.course.plans {plan.name}"
     assert found.fingerprint == load(plan.corpus).fingerprint
-    assert len(plan.seeds) >= 3
     for cells in found.figures.values():
         assert tuple(cells) == plan.seeds
         assert all(set(cell) == set(plan.measures) for cell in cells.values())

@@ -1,4 +1,4 @@
-"""Progress files of a class are counted as a plain loop counts them; what is none is named and left out."""
+"""Progress files of a class are counted as a plain loop counts them; files that are no such records are left out."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ import pytest
 from labkit.lab.course import answers
 from labkit.lab.course.collect import MOST_BYTES, ClassProgress, collect, course
 from labkit.lab.course.notebooks import sources
-
-from .thirty import NAMES, ORDER, write_class
+from tests.lab.course.thirty import NAMES, ORDER, write_class
 
 
 @pytest.fixture
@@ -24,8 +23,8 @@ def thirty(tmp_path: Path) -> Path:
     return tmp_path / "class"
 
 
-def one(answers: dict[str, Any], **more: Any) -> str:
-    return json.dumps({"answers": answers, "predictions": {}} | more)
+def record(kept: dict[str, Any], **more: Any) -> str:
+    return json.dumps({"answers": kept, "predictions": {}} | more)
 
 
 def begun(key: str = "01.1", **more: Any) -> dict[str, Any]:
@@ -37,8 +36,8 @@ def test_a_class_of_thirty_is_counted_as_a_plain_loop_counts_it(thirty: Path) ->
     slips: dict[tuple[str, str], list[int]] = {}
     for name in NAMES:
         path = next(each for each in (thirty / f"{name}.json", thirty / name / "progress.json") if each.exists())
-        answers = json.loads(path.read_text("utf-8"))["answers"]
-        for key, each in answers.items():
+        kept = json.loads(path.read_text("utf-8"))["answers"]
+        for key, each in kept.items():
             tries.setdefault(key, []).append(each["tries"])
             if each["seen"]:
                 read[key] += 1
@@ -48,7 +47,7 @@ def test_a_class_of_thirty_is_counted_as_a_plain_loop_counts_it(thirty: Path) ->
                 stuck.setdefault(key, set()).add(name)
             for says, count in each.get("slips", {}).items():
                 slips.setdefault((key, says), []).append(count)
-        here.setdefault(list(answers)[-1], set()).add(name)
+        here.setdefault(list(kept)[-1], set()).add(name)
     progress = collect(thirty, names=True)
     assert len(progress.students) == 30
     assert progress.skipped == ()
@@ -74,7 +73,7 @@ def test_the_course_has_the_order_of_the_notebooks() -> None:
     assert set(course().values()) == {source.stem for source in sources()}
 
 
-def test_who_is_who_is_said_on_request_alone(thirty: Path) -> None:
+def test_names_appear_only_on_request(thirty: Path) -> None:
     progress, named = collect(thirty), collect(thirty, names=True)
     said = json.dumps([progress.rows(), [vars(each) for each in progress.exercises]], ensure_ascii=False)
     assert [name for name in NAMES if name in said] == []
@@ -85,15 +84,14 @@ def test_who_is_who_is_said_on_request_alone(thirty: Path) -> None:
     assert collect(thirty).students == progress.students
 
 
-def test_a_slip_that_one_student_made_is_not_shown(tmp_path: Path) -> None:
+def test_a_slip_of_one_student_is_not_shown(tmp_path: Path) -> None:
     for name, slips in (("a", {"shared": 1, "own": 5}), ("b", {"shared": 2})):
-        (tmp_path / f"{name}.json").write_text(one(begun(slips=slips)))
+        (tmp_path / f"{name}.json").write_text(record(begun(slips=slips)))
     (slip,) = collect(tmp_path).slips
     assert (slip.says, slip.students, slip.times) == ("shared", 2, 3)
 
 
-def test_what_the_notebook_says_is_what_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From `answer` in two students' folders to the class."""
+def test_the_answers_of_a_notebook_are_what_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in answers.VARIABLES:
         monkeypatch.delenv(name, raising=False)
     for name, given in (("ada", (0.0, 1.0)), ("bea", (0.0, 1.0)), ("cem", (0.1192, 0.8808))):
@@ -101,72 +99,68 @@ def test_what_the_notebook_says_is_what_is_counted(tmp_path: Path, monkeypatch: 
         monkeypatch.chdir(tmp_path / name)
         said = answers.answer("01.4", given).text
         if name == "bea":
+            slip = said
             answers.hint("01.5")
     progress = collect(tmp_path, names=True)
-    assert said.startswith("✓")
     assert {each.name: (each.at, each.stuck) for each in progress.students} == {
         "ada": ("01.4", ["01.4"]),
         "bea": ("01.5", ["01.4", "01.5"]),
         "cem": ("01.4", []),
     }
-    (slip,) = progress.slips
-    assert (slip.key, slip.students) == ("01.4", 2)
-    assert "two cosines differ by no more than 2" in slip.says
+    (counted,) = progress.slips
+    assert (counted.key, counted.students) == ("01.4", 2)
+    assert counted.says in slip
 
 
 HOSTILE = {
-    "empty.json": (b"", "it is empty"),
-    "cut.json": (one(begun()).encode()[:-9], "it is no JSON"),
-    "noise.json": (bytes(range(256)), "it is no JSON"),
-    "list.json": (b"[1, 2]", "it is no progress of these notebooks"),
-    "package.json": (b'{"name": "left-pad", "version": "1.0.0"}', "it is no progress of these notebooks"),
-    "more.json": (one(begun(grade=1)).encode(), "it is no progress of these notebooks"),
-    "predicted.json": (b'{"answers": {}, "predictions": "all"}', "it is no progress of these notebooks"),
-    "deep.json": (b"[" * 100_000, "it is nested too deeply"),
-    "digits.json": (one(begun()).replace('"tries": 1', '"tries": ' + "9" * 5_000).encode(), "it is no JSON"),
-    "minus.json": (one(begun(tries=-1)).encode(), "exercise '01.1' has a count that is none"),
-    "much.json": (one(begun(hints=10**9)).encode(), "exercise '01.1' has a count that is none"),
-    "nan.json": (one(begun(tries=float("nan"))).encode(), "exercise '01.1' has a count that is none"),
-    "slips.json": (one(begun(slips={"x": "y"})).encode(), "exercise '01.1' has a count that is none"),
-    "listed.json": (one(begun(slips=["x"])).encode(), "exercise '01.1' has a count that is none"),
-    "maybe.json": (one(begun(right="yes")).encode(), "exercise '01.1' says neither true nor false"),
-    "other.json": (one(begun("77.1")).encode(), "it has no exercise of these notebooks"),
-    "huge.json": (b" " * (MOST_BYTES + 1), "and a progress file never more than"),
+    "empty.json": b"",
+    "cut.json": record(begun()).encode()[:-9],
+    "noise.json": bytes(range(256)),
+    "list.json": b"[1, 2]",
+    "package.json": b'{"name": "left-pad", "version": "1.0.0"}',
+    "more.json": record(begun(grade=1)).encode(),
+    "predicted.json": b'{"answers": {}, "predictions": "all"}',
+    "deep.json": b"[" * 100_000,
+    "digits.json": record(begun()).replace('"tries": 1', '"tries": ' + "9" * 5_000).encode(),
+    "minus.json": record(begun(tries=-1)).encode(),
+    "much.json": record(begun(hints=10**9)).encode(),
+    "nan.json": record(begun(tries=float("nan"))).encode(),
+    "slips.json": record(begun(slips={"x": "y"})).encode(),
+    "listed.json": record(begun(slips=["x"])).encode(),
+    "maybe.json": record(begun(right="yes")).encode(),
+    "other.json": record(begun("77.1")).encode(),
+    "huge.json": b" " * (MOST_BYTES + 1),
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_what_is_no_progress_file_is_named_and_left_out(name: str, tmp_path: Path) -> None:
-    data, why = HOSTILE[name]
-    (tmp_path / name).write_bytes(data)
-    (tmp_path / "ada.json").write_text(one(begun()))
+def test_files_that_are_no_records_are_named_and_left_out(tmp_path: Path) -> None:
+    for name, data in HOSTILE.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "ada.json").write_text(record(begun()))
     progress = collect(tmp_path, names=True)
     assert [each.name for each in progress.students] == ["ada"]
-    (said,) = progress.skipped
-    assert said.startswith(f"{name} is left out: ")
-    assert why in said
-    assert said.endswith("; ask for the progress.json that lies beside the notebooks")
-    assert "\n" not in said
+    assert [said.split()[0] for said in progress.skipped] == sorted(HOSTILE)
+    assert not [said for said in progress.skipped if "\n" in said]
 
 
-def test_links_devices_and_what_is_hidden_are_not_opened(tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text(one(begun()))
+def test_links_devices_and_hidden_files_are_not_opened(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(record(begun()))
     folder = tmp_path / "class"
     (folder / ".ipynb_checkpoints").mkdir(parents=True)
-    (folder / ".ipynb_checkpoints" / "progress.json").write_text(one(begun()))
-    (folder / "ada.json").write_text(one(begun()))
+    (folder / ".ipynb_checkpoints" / "progress.json").write_text(record(begun()))
+    (folder / "ada.json").write_text(record(begun()))
     (folder / "bea.json").symlink_to(tmp_path / "secret")
     (folder / "round").symlink_to(folder)
     os.mkfifo(folder / "cem.json")  # whoever opens it waits for ever
     progress = collect(folder, names=True)
     assert [each.name for each in progress.students] == ["ada"]
-    assert [said.partition(" is left out")[0] for said in progress.skipped] == ["bea.json", "cem.json"]
+    assert [said.split()[0] for said in progress.skipped] == ["bea.json", "cem.json"]
 
 
-def test_what_a_stranger_wrote_moves_no_cursor(tmp_path: Path) -> None:
+def test_strangers_texts_are_printable(tmp_path: Path) -> None:
     says = "\x1b[2J\ud800\u202eown\nwords"
     for name in ("a\x1b[31m", "b\n"):
-        (tmp_path / f"{name}.json").write_text(one(begun(slips={says: 1})))
+        (tmp_path / f"{name}.json").write_text(record(begun(slips={says: 1})))
     (tmp_path / "c\r.json").write_text("")
     progress = collect(tmp_path, names=True)
     said = [*(each.name for each in progress.students), *progress.skipped, progress.slips[0].says]
@@ -178,31 +172,28 @@ def test_what_a_stranger_wrote_moves_no_cursor(tmp_path: Path) -> None:
 def test_two_files_of_one_name_stay_two_students(tmp_path: Path) -> None:
     (tmp_path / "a" / "x").mkdir(parents=True)
     for where in ("x.json", "a/x/progress.json", "Kim_progress.json", "progress.json"):
-        (tmp_path / where).write_text(one(begun()))
+        (tmp_path / where).write_text(record(begun()))
     names = {each.name for each in collect(tmp_path, names=True).students}
     assert names == {"x.json", "a/x/progress.json", "Kim", "progress"}
 
 
-def test_exercises_of_another_version_are_left_out_of_a_file(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text(one(begun() | begun("01.99")))
+def test_unknown_exercises_and_empty_records(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(record(begun() | begun("01.99")))
     assert [each.key for each in collect(tmp_path).exercises] == ["01.1"]
-
-
-def test_who_has_begun_nothing_is_a_student_too(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text(one({}))
+    (tmp_path / "a.json").write_text(record({}))
     progress = collect(tmp_path)
     assert (progress.students[0].at, progress.notebook, progress.exercises) == (None, None, ())
     assert ClassProgress(()).slips == ()
 
 
 def test_a_folder_without_a_class_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="expected a folder of progress files"):
-        collect(tmp_path / "none")
-    with pytest.raises(ValueError, match="with a progress file of each student; ask each student"):
-        collect(tmp_path)
+    for folder in (tmp_path / "none", tmp_path):
+        with pytest.raises(ValueError, match="FOLDER"):
+            collect(folder)
     (tmp_path / "a.json").write_text("")
-    with pytest.raises(ValueError, match=r"of each student; a\.json is left out: it is empty"):
+    with pytest.raises(ValueError, match=r"FOLDER.*a\.json"):
         collect(tmp_path)
+    (tmp_path / "a.json").write_text(record(begun()))
     monkeypatch.setattr("labkit.lab.course.collect.MOST_FILES", 0)
-    with pytest.raises(ValueError, match="more than 0 files"):
+    with pytest.raises(ValueError, match="FOLDER"):
         collect(tmp_path)

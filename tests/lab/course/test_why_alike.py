@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from labkit.corpora import Labelled, load
 from labkit.lab.course import why_alike
-from labkit.lab.course.ablation import kept
 from labkit.lab.course.plans import EXPLAINED, PLANS
 from labkit.lab.course.why_alike import (
     MARKED,
@@ -47,10 +46,15 @@ def topics() -> Labelled:
 
 
 @pytest.fixture(scope="module")
-def network(topics: Labelled) -> SentPWNet:
+def posts(topics: Labelled) -> Labelled:
+    return topics.take(range(0, len(topics), 5))
+
+
+@pytest.fixture(scope="module")
+def network(posts: Labelled) -> SentPWNet:
     """A network after one epoch, on some posts."""
     method = METHODS["sentpwnet"](**{**EXPLAINED, "size": 12, "dimension": 8, "epochs": 1})
-    method.fit(replace(topics, texts=topics.texts[:400], labels=topics.labels[:400], splits=topics.splits[:400]))
+    method.fit(posts)
     assert isinstance(method, SentPWNet)
     return method
 
@@ -78,15 +82,8 @@ def test_some_posts_of_train_and_dev_are_tampered_with_and_none_of_test(topics: 
     others = [row for row in range(len(posts)) if row not in set(changed)]
     assert [posts.labels[row] for row in others] == [topics.labels[row] for row in others]
     assert len({topics.labels[row] for row in changed}) == len(topics.classes)
-
-
-def test_the_planted_words_stand_nowhere_else(topics: Labelled) -> None:
     assert not set(PLANTED) & {word for text in topics.texts for word in words(text)}
-
-
-def test_the_seed_says_which_posts(topics: Labelled) -> None:
-    assert tampered(topics, 1).texts == tampered(topics, 1).texts
-    assert tampered(topics, 1).texts != tampered(topics, 2).texts
+    assert tampered(topics, 0).texts == posts.texts != tampered(topics, 1).texts
 
 
 def test_a_word_is_put_before_a_sentence() -> None:
@@ -119,18 +116,14 @@ def test_a_slope_is_what_a_small_step_brings(network: SentPWNet) -> None:
     step[2, 3] = 0.01
     both = np.stack([x + step, x - step])
     assert slopes(network, both, B).shape == (2, *x.shape)
-    import torch
-
-    vectors = network.network.body(torch.from_numpy(both).float(), torch.full((2,), len(x)))  # type: ignore[operator,union-attr]
+    vectors = network.network.body(torch.from_numpy(both).float(), torch.full((2,), len(x)))
     up, down = network.similarity(vectors.detach().numpy(), network.encode([B]))[:, 0]
     assert slopes(network, x[None], B)[0, 2, 3] == pytest.approx((up - down) / 0.02, abs=1e-3)
 
 
 def test_integrated_gradients_add_up(network: SentPWNet, ways: dict[str, Explain]) -> None:
-    import torch
-
     a = words(A)
-    none = network.network.body(torch.zeros(1, len(a), 8), torch.tensor([len(a)]))  # type: ignore[operator,union-attr]
+    none = network.network.body(torch.zeros(1, len(a), 8), torch.tensor([len(a)]))
     start = network.similarity(none.detach().numpy(), network.encode([B]))[0, 0]
     assert ways["integrated"](a, B).sum() == pytest.approx(similarities(network, [A], B)[0] - start, abs=2e-3)
     assert ways["gradient"](a, B) != pytest.approx(ways["integrated"](a, B), abs=1e-3)
@@ -143,7 +136,7 @@ def test_attention_does_not_see_the_other_sentence(ways: dict[str, Explain]) -> 
     assert ways["integrated"](a, B) != pytest.approx(ways["integrated"](a, OTHER), abs=1e-3)
 
 
-def test_what_looks_at_no_network(ways: dict[str, Explain]) -> None:
+def test_rarest_shared_and_random_words_need_no_network(ways: dict[str, Explain]) -> None:
     a = words(A)
     assert a[ways["rarest"](a, B).argmax()] == "bird"  # which no sentence of train has
     assert a[ways["rarest"](a, B).argmin()] == "the"
@@ -193,11 +186,11 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     monkeypatch.setattr(why_alike, "similarities", summed)
     seen: dict[str, list[float]] = defaultdict(list)
     for _ in range(40):
-        why_alike._by_taking_out(seen, None, given, Triple(A, B, OTHER), ["zebra"], random)  # type: ignore[arg-type]
+        why_alike._by_taking_out(seen, None, given, Triple(A, B, OTHER), ["zebra"], random)
     return {name: float(np.mean(values)) for name, values in seen.items()}
 
 
-def test_the_judge_who_takes_words_out_knows_the_order(judged: dict[str, float]) -> None:
+def test_taking_words_out_tells_a_good_order_from_a_bad_one(judged: dict[str, float]) -> None:
     for judge in ("below_chance", "unknown", "replaced"):
         assert judged[f"true {judge}"] > judged[f"sizes {judge}"] > judged[f"turned {judge}"]
         assert judged[f"turned {judge}"] < -1
@@ -207,7 +200,7 @@ def test_the_judge_who_takes_words_out_knows_the_order(judged: dict[str, float])
     assert judged["turned first"] == min(WORTH.values())
 
 
-def test_other_questions_are_asked_of_a_network_and_of_another_pair() -> None:
+def test_shuffled_weights_and_another_pair_are_judges() -> None:
     numbers = np.random.default_rng(3)
 
     def of_the_pair(a: Sequence[str], b: str) -> np.ndarray:
@@ -216,10 +209,10 @@ def test_other_questions_are_asked_of_a_network_and_of_another_pair() -> None:
     of_it: dict[str, Explain] = {"pair": of_the_pair, "text": lambda a, b: np.arange(len(a), dtype=float)}
     of_chance: dict[str, Explain] = {"pair": lambda a, b: numbers.random(len(a)), "text": of_it["text"]}
     seen: dict[str, list[float]] = defaultdict(list)
-    for _ in range(200):
+    for _ in range(60):
         why_alike._by_other_questions(seen, of_it, of_chance, Triple(A, B, OTHER))
     assert seen["text shuffled"][0] == seen["text another"][0] == pytest.approx(1)
-    assert abs(np.mean(seen["pair shuffled"])) < 0.1
+    assert abs(np.mean(seen["pair shuffled"])) < 0.2
     assert np.mean(seen["pair another"]) < -0.5
 
 
@@ -232,40 +225,24 @@ def test_planted_words_are_hits_and_a_false_alarm_where_the_other_sentence_has_n
         "text": lambda a, b: mark(a),
         "never": lambda a, b: -mark(a),
         "alone": lambda a, b: mark(a) if mark(a).sum() == 1 else -mark(a),
+        "same": lambda a, b: mark(a) * (1 if b == f"{B}." else -1),
     }
     seen: dict[str, list[float]] = defaultdict(list)
     random = np.random.default_rng(0)
     for _ in range(20):
         why_alike._by_planted_words(seen, given, Triple(f"{A}.", f"{B}.", f"{OTHER}."), random)
     rates = {way: tuple(np.mean(seen[f"{way} {each}"]) for each in ("hit", "hit_two", "false")) for way in given}
+    assert rates.pop("same") == (0, 0, 1)  # beside a sentence of the same topic
     assert rates == {"pair": (1, 1, 0), "text": (1, 1, 1), "never": (0, 0, 0), "alone": (1, 0, 1)}
 
 
-def test_every_variant_of_the_table_has_the_figures_that_it_is_called_by(topics: Labelled) -> None:
+def test_every_variant_of_the_table_has_its_figures(posts: Labelled) -> None:
     plan = PLANS["why-alike"]
-    settings = {**EXPLAINED, "epochs": 1, "size": 12, "dimension": 8}
-    outcome = explanations_judged(Case("sentpwnet", topics, settings, 0, quick=True))
-    rows = {variant.name: plan.measured(variant.name, outcome.figures) for variant in plan.variants}
+    case = Case("sentpwnet", posts, {**EXPLAINED, "epochs": 1, "size": 6, "dimension": 4}, 0, quick=True)
+    figures = explanations_judged(case).figures
+    rows = {variant.name: plan.measured(variant.name, figures) for variant in plan.variants}
     assert all(row.keys() == set(plan.measures) for row in rows.values())
-    assert [name for name in rows if rows[name]["shuffled"] == 1] == ["rarest words first", "words in both first"]
-    assert [name for name in rows if rows[name]["another"] == 1] == ["attention", "rarest words first"]
+    assert [name for name in rows if rows[name]["shuffled"] > 0.999] == ["rarest words first", "words in both first"]
+    assert [name for name in rows if rows[name]["another"] > 0.999] == ["attention", "rarest words first"]
     assert max(rows, key=lambda name: rows[name]["first"]) == "a word left out"
     assert rows["integrated gradients"]["first"] != rows["gradient times input"]["first"]
-    again = explanations_judged(Case("sentpwnet", topics, settings, 0, quick=True))
-    assert again.figures == outcome.figures
-
-
-def test_the_rows_of_the_kept_table_are_what_they_are_called() -> None:
-    table = kept("why-alike")
-    mean = {
-        name: {each: table.spread(name, each).mean for each in PLANS[table.name].measures} for name in table.figures
-    }
-    assert [name for name in mean if mean[name]["false"] > 0.9] == ["attention"]
-    assert [name for name in mean if mean[name]["shuffled"] > 0.99] == ["rarest words first", "words in both first"]
-    assert [name for name in mean if mean[name]["another"] > 0.99] == ["attention", "rarest words first"]
-    assert (
-        max(mean, key=lambda name: mean[name]["first"]) == "a word left out"
-    )  # nothing can be ahead of it by one word
-    assert all(abs(mean["any order"][each]) < 0.06 for each in mean["any order"])
-    assert mean["gradient times input"]["hit"] < mean["integrated gradients"]["hit"] == 1
-    assert all(len(table.figures[name]) == 5 for name in mean)

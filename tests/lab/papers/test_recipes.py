@@ -19,7 +19,6 @@ from labkit.corpora.relations import linked
 from labkit.evaluation.classes import STRENGTHS
 from labkit.evaluation.inputs import unit
 from labkit.film.method import Film
-from labkit.lab.course.variants import COURSE, PartlyLabelled
 from labkit.lab.papers import recipes
 from labkit.lab.papers.recipes import Case, locality, scoring, speed
 from labkit.lab.papers.recipes.locality import features
@@ -95,13 +94,6 @@ def test_transformed_grades_of_vectors_as_they_are(known: Known) -> None:
     assert found["lp spearman"] == locality._spearman(Case("", corpus), test, chosen)
 
 
-@pytest.mark.filterwarnings("ignore:dimension .n_components. is 128")
-def test_sweeps_have_a_figure_for_each_place_there_is_room_for(known: Known) -> None:
-    found = locality.swept_grades(Case("", pairs("test test"))).figures
-    assert {"k=5 spearman", "k=10 spearman", "p=8 spearman", "p=16 spearman"} <= set(found)
-    assert "k=100 spearman" not in found  # there are 24 sentences
-
-
 def test_order_that_is_mended_and_spoilt(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = pairs("dev test")
     monkeypatch.setattr(locality, "_swept", lambda case, part: (Point("raw", 1.0), Point("lp", 1.0, 4, 5)))
@@ -126,20 +118,6 @@ def test_features_of_pairs_by_hand() -> None:
     corpus = Pairs(["a"], ["b"], [1])
     found = features(corpus, lambda texts: np.array([rows[text] for text in texts]))
     assert found.tolist() == [[2.0, 3.0, 3.0, -2.0]]
-
-
-def test_picture_takes_five_classes(known: Known) -> None:
-    labels = [text.split()[0] for text in WORDS]
-    found = scoring.picture(Case("", Labelled(WORDS, labels, splits=["test"] * 24), seed=3))
-    assert len({name for name, _, _ in found.points}) == 5
-    assert len(found.points) == 20
-    assert found.figures["ratio"] != found.figures["ratio of the picture"]
-
-
-def test_kept_shares_of_the_last_epoch_stand_beside_the_scores(known: Known) -> None:
-    known.history = History(({"epoch": 1, "kept_negatives": 0.9}, {"epoch": 2, "kept_negatives": 0.4}))
-    corpus = Labelled(WORDS, [text.split()[0] for text in WORDS], splits=["test"] * 24)
-    assert scoring.scored(Case("", corpus)).figures["kept_negatives"] == 0.4
 
 
 def test_triplets_told_apart(known: Known) -> None:
@@ -359,18 +337,6 @@ def test_slow_fits_are_kept_on_disk(
     assert np.array_equal(*rows)
 
 
-def test_a_method_that_only_the_course_has_is_opened_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipes, "_SLOW", 0.0)
-    settings = {"labelled": 0.9, "dimension": 2, "share": "0"}
-    pairs = load("questions").part("train").take(range(60))
-    case = Case("film, partly labelled", pairs, settings, methods=COURSE, runs=tmp_path)
-    first = case.fitted()
-    monkeypatch.setattr(PartlyLabelled, "fit", lambda *_, **__: pytest.fail("was learned again"))
-    again = replace(case, memory={}).fitted()
-    assert again.settings.values() == first.settings.values()
-    assert np.array_equal(again.encode(["one two"]), first.encode(["one two"]))
-
-
 def test_a_damaged_run_is_made_again(fits: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recipes, "_SLOW", 0.0)
     case = Case("tfidf", THREE, runs=tmp_path)
@@ -396,7 +362,7 @@ def test_what_another_process_computes_is_computed_without_its_folder(tmp_path: 
 
 
 def test_logistic_regression_on_tfidf_of_topics_as_scikit_learn() -> None:
-    corpus = load("topics")
+    corpus = load("topics").take(range(0, 2000, 4))
     found = locality.logistic_on_frozen(Case("tfidf", corpus))
     train, dev, test = (corpus.part(split) for split in ("train", "dev", "test"))
     words = METHODS["tfidf"]()
@@ -408,7 +374,7 @@ def test_logistic_regression_on_tfidf_of_topics_as_scikit_learn() -> None:
         scores.append((model.score(sides[1], dev.labels), model.score(sides[2], test.labels)))
     best = max(score for score, _ in scores)
     assert found.figures["accuracy"] == pytest.approx(next(right for score, right in scores if score == best))
-    assert found.figures["accuracy"] > 0.7
+    assert found.figures["accuracy"] > 0.4
     assert found.parts["accuracy"].figure == found.figures["accuracy"]
 
 

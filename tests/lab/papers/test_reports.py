@@ -7,16 +7,13 @@ import io
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
 from labkit.evaluation.comparison import Spread
 from labkit.lab.papers.cells import cells_of, plan, run
-from labkit.lab.papers.claims import Judgement, grounds
 from labkit.lab.papers.data import Desk
-from labkit.lab.papers.html import FORMS, as_html, form_of, lines_svg, points_svg
+from labkit.lab.papers.html import as_html, lines_svg
 from labkit.lab.papers.records import Column, Observation, Table
 from labkit.lab.papers.reports import (
     AT_END,
@@ -24,10 +21,7 @@ from labkit.lab.papers.reports import (
     as_cells,
     as_csv,
     as_json,
-    as_markdown,
-    as_text,
     in_digits,
-    measured_on,
     ours,
     reported,
 )
@@ -43,67 +37,6 @@ def report(desk: Desk, store: CellStore) -> Report:
     found = run(cells_of(plans), store)
     results = [result(planned, found) for planned in plans]
     return reported("labkit reproduce fake --seeds 5", results, PAPERS, found.known.values())
-
-
-def test_text_fits_the_terminal(report: Report) -> None:
-    said = as_text(report, width=60)
-    assert re.search(r"^ours +\.820 ± \.016 \(\.900\)", said, re.MULTILINE)
-    assert re.search(r"^plain +\.500 +\(\.500\)", said, re.MULTILINE)
-    assert re.search(r"^theirs +– +\(\.850\)", said, re.MULTILINE)
-    assert "theirs: its weights are elsewhere" in said
-    assert "claim: ours leads plain: confirmed" in said
-    assert "relatedness, embedded (train " in said
-    narrow = [line for line in as_text(report, width=30).splitlines() if line.startswith("ours")]
-    assert len(narrow) == 2  # the columns stand below one another
-
-
-def test_each_number_of_seeds_is_named(desk: Desk, store: CellStore) -> None:
-    first, *others = TABLE.rows
-    assert first.recipe is not None
-    few = replace(first, name="few", recipe=replace(first.recipe, seeds=3))
-    planned = plan(replace(TABLE, rows=(few, first)), desk)
-    assert measured_on(result(planned, run(planned.cells, store))).endswith("standard deviation over 3 or 5 seeds")
-    planned = plan(replace(TABLE, rows=(first, *others)), desk)
-    said = measured_on(result(planned, run(planned.cells, store)))
-    assert said.endswith("over 5 seeds; without ±: one run, or nothing random in it")
-
-
-def test_markdown(report: Report) -> None:
-    said = as_markdown(report)
-    assert "| ours | .820 ± .016 (.900) | 2400 ± 0 |" in said
-    assert "### Table 1: Two <rows> & what they reach" in said
-    assert "labkit reproduce fake --seeds 5" in said
-    assert "| fake/1 | ours leads plain | confirmed | confirmed | accuracy: ours 0.82 against plain 0.5 (" in said
-    assert "| fake/1 | theirs leads ours | not confirmed | not measured | in the paper, accuracy: theirs 0.85 " in said
-    assert "| fake | it is so | not confirmed | – | it is not |" in said
-    assert (
-        "Claims of the papers on figures, 3. By their own: 2 confirmed, 1 not confirmed. By ours: 1 confirmed, "
-        "1 confirmed in part, 1 not measured. On themselves, by their pages, 1: 1 not confirmed. "
-        "Asked here beyond them, 1: 1 not confirmed."
-    ) in said
-    assert "| fake/1 | ours leads plain by half | our question | not confirmed | accuracy: ours 0.82 against" in said
-    rows = [line for line in said.splitlines() if line.startswith("|")]
-    assert {line.count("|") for line in rows} == {3, 4, 6}
-
-
-def test_what_decides_is_ours_and_the_papers_where_it_refutes_itself() -> None:
-    yes, no, none = Judgement("confirmed", "a"), Judgement("not confirmed", "b"), Judgement("not measured", "c")
-    assert grounds(yes, no) == "b"
-    assert grounds(no, yes) == "a; in the paper, b"
-    assert grounds(no, none) == "in the paper, b"
-    assert grounds(none, yes) == "a"
-    assert grounds(none, none) == "c"
-    assert grounds(Judgement("our question", "d"), yes) == "a"
-    assert grounds(Judgement("our question", "d"), none) == "c"
-
-
-def test_a_column_that_the_data_lacks_is_named(desk: Desk, store: CellStore) -> None:
-    columns = (*TABLE.columns, Column("STS 2016", "lost", "stsb"))
-    rows = tuple(replace(row, published=(*row.published, None)) for row in TABLE.rows)
-    planned = plan(replace(TABLE, columns=columns, rows=rows), desk, 1)
-    found = reported("labkit", [result(planned, run(planned.cells, store))], PAPERS)
-    for write in (as_text, as_markdown, as_html):
-        assert write(found).count("STS 2016: the data at hand has none of it") == 1
 
 
 def test_csv_and_json_have_every_number(report: Report) -> None:
@@ -125,60 +58,6 @@ def test_csv_and_json_have_every_number(report: Report) -> None:
     assert first["rows"][0]["figures"][0]["mean"] == pytest.approx(0.82)
     assert first["claims"][0]["ours"]["verdict"] == "confirmed"
     assert told["command"] == report.command
-
-
-class Page(HTMLParser):
-    """Checks that elements are closed, and collects what the page would ask for."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.asked: list[str] = []
-        self.images: list[str | None] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in ("meta", "br", "li", "circle", "rect", "path", "line", "polyline"):
-            self.open.append(tag)
-        found = dict(attrs)
-        self.asked += [
-            value or "" for name, value in attrs if name in ("src", "href") and not str(value).startswith("#")
-        ]
-        if tag == "svg":
-            self.images.append(found.get("aria-label"))
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in ("li", "circle", "rect", "path", "line", "polyline"):
-            return
-        assert self.open.pop() == tag
-
-
-def test_html_stands_alone(report: Report) -> None:
-    page = as_html(report)
-    read = Page()
-    read.feed(page)
-    assert read.open == []
-    assert read.asked == []
-    assert "url(" not in page and "@import" not in page and "<script" not in page  # noqa: PT018
-    assert "Two &lt;rows&gt; &amp; what they reach" in page
-    assert 'name="viewport"' in page
-    assert "Claims of the papers on figures, 3. By their own" in page
-    assert re.search(r'<th scope="row">ours leads plain</th><td [^>]*><span aria-hidden="true">✓</span> conf', page)
-    assert re.search(r"<td [^>]*>not measured</td>", page)
-    assert '<td title="its weights are elsewhere"><span class="paper">paper .850</span></td>' in page  # and no dash
-    assert "in the paper, accuracy: theirs 0.85" in page
-    assert "prefers-color-scheme: dark" in page
-    assert len(read.images) == 3  # two pictures of points, one of lines
-    assert all(label and len(label) > 20 for label in read.images)
-    assert read.images[-1] == "accuracy: 1 0.82, 2 0.42"
-
-
-def test_quick_is_marked_in_every_form(desk: Desk, store: CellStore) -> None:
-    planned = plan(TABLE, desk, 1)
-    found = reported("labkit", [result(planned, run(planned.cells, store), quick=True)], PAPERS)
-    for write in (as_text, as_markdown, as_html):
-        assert "not evidence" in write(found)
-    assert ",no," in as_csv(found)
-    assert json.loads(as_json(found))["papers"][0]["tables"][0]["evidence"] is False
 
 
 def test_numbers_in_the_papers_digits() -> None:
@@ -205,24 +84,6 @@ def test_lines_leave_out_what_is_not_known() -> None:
     first, last = (float(y) for y in re.findall(r'<circle cx="[\d.]+" cy="([\d.]+)"', drawn))
     assert first < last
     assert lines_svg("none", ["1"], [None], [0.0]) == ""
-
-
-def test_points_are_told_apart_without_colour() -> None:
-    drawn = points_svg("map", [("a & b", 0.0, 0.0), ("c", 1.0, 1.0)])
-    assert "<circle" in drawn and "<rect" in drawn  # noqa: PT018
-    assert "<title>a &amp; b</title>" in drawn
-    named = points_svg("map", [("a", -0.5, 0.0), ("a", 1.0, 4.5)], axes=("cosine", "given & grade"))
-    assert re.findall(r">([^<]*)</text>", named) == [
-        "map", "cosine", "given &amp; grade", "-0.5", "1", "4.5", "0"
-    ]  # fmt: skip
-
-
-def test_files_by_their_ending() -> None:
-    assert {form_of(Path(f"x{ending}")) for ending in FORMS} == set(FORMS.values())
-    with pytest.raises(
-        ValueError, match="--out is 'x.pdf', expected a file that ends in .md, .csv, .json, .jsonl, .html"
-    ):
-        form_of(Path("x.pdf"))
 
 
 def test_no_word_of_a_table_becomes_markup(desk: Desk, store: CellStore) -> None:

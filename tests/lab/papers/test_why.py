@@ -10,11 +10,8 @@ import pytest
 
 from labkit.corpora import load
 from labkit.corpora.generators.minimal import KINDS, MinimalPair
-from labkit.explanation import LEFT_OUT, REST, Explanation, Parts
-from labkit.lab.papers.published import tables
-from labkit.lab.papers.published.why import APART, ASKED, LINEAR, NETWORKS, RAREST
+from labkit.explanation import REST, Explanation, Parts
 from labkit.lab.papers.recipes import Case, why
-from labkit.lab.papers.records import Table
 from labkit.methods import METHODS
 from labkit.text import words
 
@@ -50,21 +47,6 @@ def test_what_grammar_changes_with_the_word_is_right_too() -> None:
     assert why._differing(swapped) == ({"dog", "runs"}, {"dog", "runs"})
     twice = replace(PAIR, text_a="a dog chases a cat", text_b="a dog chases an Owl and a cat and a gull")
     assert why._lone(twice) == (set(), {"an", "owl", "and", "a", "gull"})  # a word counts as often as it stands there
-
-
-def test_places_are_those_of_ties_broken_at_random() -> None:
-    random = np.random.default_rng(0)
-    names = [*weights(*range(6))]
-    for _ in range(30):
-        values = random.integers(0, 3, 6)
-        hits, ranks = [], []
-        for _ in range(3000):
-            order = sorted(range(6), key=lambda at: (-values[at], random.random()))
-            right = [names[at][1] in ("dog", "cat") for at in order]
-            hits.append(right[0])
-            ranks.append(1 + right.index(True))
-        found = why._place(PAIR, weights(*values.tolist()))
-        assert found == pytest.approx((np.mean(hits), np.mean(ranks)), abs=0.1)
 
 
 class Counted:
@@ -137,48 +119,8 @@ def test_pieces_and_repetitions_belong_to_their_word_and_marks_to_none(monkeypat
     }  # fmt: skip
 
 
-class Told:
-    """A method whose explanation is the truth, and one whose is never on it."""
-
-    ways = ("exact", "attention")
-
-    def encode(self, texts: list[str]) -> np.ndarray:
-        return np.ones((len(texts), 2))
-
-    def pairwise_similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.full(len(a), 0.5)
-
-
-def test_the_truth_hits_always_and_its_opposite_never(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: dict[str, Any] = {}
-    minimal = why.minimal_pairs
-
-    def remembered(*given: Any) -> list[MinimalPair]:
-        pairs = minimal(*given)
-        for each in pairs:
-            told.update(zip((each.text_a, each.text_b), why._differing(each), strict=True))
-        return pairs
-
-    def parts(method: Any, a: str, b: str, *, way: str) -> tuple[list[tuple[str, float]], ...]:
-        sign = 1 if way == "exact" else -1
-        return tuple([*((word, sign * float(word in told[text])) for word in words(text)), (REST, 9.0)]
-                     for text in (a, b))  # fmt: skip
-
-    monkeypatch.setattr(why, "minimal_pairs", remembered)
-    monkeypatch.setattr(why, "lost", parts)
-    monkeypatch.setattr(Case, "fitted", lambda case: Told())
-    found = why.differing_words(Case("tfidf", load("questions"), {}, 0, METHODS, quick=True))
-    assert [found.figures[f"exact {kind}"] for kind in KINDS] == [1.0] * 4
-    assert found.figures["exact rank"] == 1.0
-    assert [found.figures[f"attention {kind}"] for kind in KINDS] == [0.0] * 4
-    assert found.figures["attention rank"] > 3
-    assert found.figures["exact knows"] == 0.5
-    assert {len(each.above) for each in found.parts.values()} == {why.UNITS}
-
-
-@pytest.mark.parametrize("corpus", ["questions", "relatedness", "captions"])
-def test_no_method_and_a_linear_reader_on_each_corpus(corpus: str) -> None:
-    opened = load(corpus)
+def test_no_method_and_a_linear_reader() -> None:
+    opened = load("questions")
     zero = why.no_method(Case("", opened, {}, 0, METHODS, quick=True)).figures
     found = why.differing_words(Case("tfidf", opened, {}, 0, METHODS, quick=True)).figures
     assert found["exact detail"] == found["exact negation"] == 1.0
@@ -186,14 +128,6 @@ def test_no_method_and_a_linear_reader_on_each_corpus(corpus: str) -> None:
     assert found["left-out back"] > found["left-out back at random"] == found["exact back at random"]
     assert {name.rpartition(" ")[2] for name in zero} == {*KINDS, "rank"}
     assert zero["apart rank"] < min(found["exact rank"], zero["rarest rank"])
-
-
-def test_another_seed_takes_out_other_words_at_random() -> None:
-    opened = load("questions")
-    found = [why.differing_words(Case("tfidf", opened, {}, seed, METHODS, quick=True)).figures for seed in (0, 0, 1)]
-    assert found[0] == found[1]
-    assert found[0]["exact back"] == found[2]["exact back"]
-    assert found[0]["exact back at random"] != found[2]["exact back at random"]
 
 
 def test_no_method_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,24 +156,6 @@ def test_where_two_sentences_differ_by_hand() -> None:
     assert why._apart(turned) == ({"dog", "cat"}, {"cat", "dog"})
     denied = replace(PAIR, text_a="a dog chases a cat", text_b="a dog does not chase a cat")
     assert why._apart(denied) == ({"chases"}, {"does", "not", "chase"})
-
-
-@pytest.mark.parametrize(("method", "settings", "count"), [("tfidf", {}, why.MANY), ("siamese", {}, why.FEW)])
-def test_what_is_exact_is_asked_more(method: str, settings: dict[str, Any], count: int,
-                                     monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    asked = []
-
-    def ask(name: str, kind: str, count: int) -> list[Any]:
-        asked.append(count)
-        return [replace(PAIR, kind=kind)]
-
-    monkeypatch.setattr(why, "minimal_pairs", ask)
-    monkeypatch.setattr(why, "lost", lambda *given, way: ([], []))
-    told = Counted()
-    told.ways = METHODS[method](**settings).ways  # type: ignore[attr-defined]
-    monkeypatch.setattr(Case, "fitted", lambda case: told)
-    why.differing_words(Case(method, load("questions"), settings, 0, METHODS))
-    assert set(asked) == {count}
 
 
 def test_order_that_is_compared_is_that_of_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,63 +191,9 @@ def test_order_that_is_compared_is_that_of_the_same_words(monkeypatch: pytest.Mo
     assert sorted(seeds) == list(range(8))  # no training stands in two of the comparisons
 
 
-def test_a_pair_of_which_nothing_is_known_has_no_order_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Ignorant:
-        """Knows the words of every second pair alone."""
-
-        ways = ("exact",)
-
-        def explain(self, a: str, b: str, *, way: str) -> Any:
-            names = ("u", "v") if len(a) % 2 else ()
-            own = (1.0, 2.0)[: len(names)]
-            return type("Said", (), {"names_a": names, "names_b": (), "own_a": own, "own_b": (),
-                                     "similarity": float(len(a))})  # fmt: skip
-
-    monkeypatch.setattr(Case, "fitted", lambda case: Ignorant())
-    found = why.steady(Case("tfidf", load("questions"), {}, 0, METHODS, quick=True)).figures
-    assert found == {"exact parts": pytest.approx(1.0), "exact similarities": pytest.approx(1.0)}
-
-
-def test_two_trainings_without_chance_are_alike_and_rows_of_film_have_a_figure() -> None:
-    opened = load("questions")
-    same = why.steady(Case("tfidf", opened, {}, 0, METHODS, quick=True)).figures
-    assert same == {f"{way} {name}": pytest.approx(1.0) for way in ("exact", LEFT_OUT)
-                    for name in ("parts", "similarities")}  # fmt: skip
-    settings = {"dimension": 8, "iterations": 2}
-    film = why.steady(Case("film", opened, settings, 0, METHODS, quick=True)).figures
-    assert 0 < film["exact parts"] < 1
-    assert 0 < film["rows parts"] < 1
-
-
 def test_own_parts_are_those_of_words_on_each_side() -> None:
     a, b = (Parts.of_sum(("he", "x"), np.eye(2), rest=np.ones(2)) for _ in range(2))
     names, own = why._own(Explanation.of_parts(("he x", "he x"), "exact", a, b))
     assert names == [(0, "he"), (0, "x"), (1, "he"), (1, "x")]
     # rows (1, 0), (0, 1), rest (1, 1), length 8: each word has (1 + 0 + 1) / 8, half of it on its side
     assert own == pytest.approx([1 / 8] * 4)
-
-
-def test_every_way_of_every_method_that_is_asked_is_a_row() -> None:
-    assert (len(LINEAR), len(NETWORKS)) == (7, 5)
-    for name, asked in ASKED.items():
-        if asked.method == "film-deep":  # knows its network once it is trained
-            continue
-        assert set(METHODS[asked.method](**asked.settings).ways) - {"neighbours"} == set(asked.ways), name
-    for table in tables("why")[:3]:
-        assert len({row.recipe and row.recipe.method + str(row.recipe.settings) for row in table.rows}) >= 10
-        assert len({row.name.rpartition(", ")[2] for row in table.rows}) >= 5
-
-
-@pytest.mark.parametrize("table", tables("why")[:3], ids=lambda table: table.name)
-def test_claims_ask_what_their_text_says(table: Table) -> None:
-    better = {column.name: column.larger for column in table.columns}
-    assert any(row.name.startswith("P-thought") for row in table.rows) == (table.number != "relatedness")
-    for claim in table.claims:
-        assert {better[column] for column in claim.columns} == {claim.larger}, claim.text
-        if "integrated Jacobians" in claim.text:
-            assert all(row.endswith(", integrated Jacobians") for row in claim.rows), claim.text
-        if "leaving words out" in claim.text:
-            assert all(row.endswith(", a word left out") for row in claim.over), claim.text
-        assert (RAREST in claim.over) == ("rarest" in claim.text), claim.text
-        assert APART not in claim.over  # which is right by its making
-        assert "exchanged word" not in claim.text or "order" not in claim.columns

@@ -1,0 +1,263 @@
+"""Does CUDA compute what the CPU computes, and how much faster is a training step there?
+
+Three tables, in a minute on an H100; without a GPU, one sentence.
+
+    losses    every loss with every miner, on similarities of 512 sentences: value and gradient on CUDA against the CPU
+    methods   every method with a `device` setting: the vectors of one trained model on both devices, and a training
+              of one epoch on each (no dropout, no bfloat16): the loss of the epoch, and the vectors afterwards
+    steps     loss and gradient of a batch of 16,384 vectors (300 numbers), which never hold 16,384 x 16,384
+              similarities, on both devices; the dense form on CUDA next to them
+
+Differences are relative to the largest number of the CPU's result. Rounding alone gives 1e-7 to 1e-5; the bound is
+1e-4, and a row beyond it is marked. Two trainings may part further than that: Adam divides by the size of a gradient,
+so rounding in a gradient near zero becomes a whole step. They are shown, not judged.
+
+    python -m benchmarks gpu
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from scipy import sparse
+from torch import Tensor
+
+from benchmarks.machine import describe
+from benchmarks.pairs import batch
+from labkit.baselines.base import BasedSettings
+from labkit.corpora import Corpus, load
+from labkit.evaluation.inputs import unit
+from labkit.method import Method
+from labkit.methods import METHODS
+from labkit.methods import load as load_run
+from labkit.pairs import LOSSES, hardest, informative, locality, masks_from_labels, random_pairs, streaming_locality
+from labkit.pairs.large_batch import by_anchors
+from labkit.runs import write_run
+
+BOUND = 1e-4
+ROWS, LARGE, SENTENCES = 512, 16_384, 400
+SMALL = {"epochs": 1, "dimension": 32, "size": 32, "hidden": 32, "rank": 64, "dropout": 0.0, "half": False}
+CPU_TAKES_MINUTES = ("soft-triplet", "margin-triplet")  # at 16,384
+CORPUS = {"thematic": "articles", "pthought": "captions"}  # what the others do not learn from: the others, questions
+ENCODERS = ("cnn", "lstm", "bilstm", "mean")
+
+Mined = tuple[Tensor, Tensor]
+
+
+def main() -> str:
+    """All three tables, in Markdown."""
+    if not torch.cuda.is_available():
+        return "There is no CUDA device here, so nothing was measured."
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    lines = [f"{torch.cuda.get_device_name()}. {describe()}"]
+    for heads, rows in (
+        (("loss", "miner", "value differs by", "gradient differs by"), loss_rows()),
+        (("method", "encode differs by", "loss of an epoch", "trained vectors", "s CUDA", "s CPU"), method_rows()),
+        (("step", "ms CUDA", "ms CPU", "times faster", "MB CUDA", "gradient differs by"), step_rows()),
+    ):
+        lines += ["", f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
+        for row in rows:
+            lines.append(f"| {' | '.join(row)} |")
+            print(lines[-1], file=sys.stderr, flush=True)  # a row at a time: some take a minute
+    return "\n".join(lines)
+
+
+# --- losses ------------------------------------------------------------------------------------------------------
+
+
+def loss_rows() -> Iterator[tuple[str, ...]]:
+    """Value and gradient of each loss with each miner, on S (512, 512)."""
+    X, labels = batch(ROWS, "learned")
+    V = F.normalize(X, dim=1)
+    S, (P, N) = V @ V.T, masks_from_labels(labels)
+    draw = torch.Generator().manual_seed(0)
+    miners: dict[str, Mined] = {  # mined once, on the CPU: a pair on the edge of a rule may fall either way
+        "all": (P, N),
+        "informative": informative(S, P, N),
+        "hardest": hardest(S, P, N),
+        "random": random_pairs(S, P, N, share=0.5, generator=draw),
+    }
+    for name, loss in LOSSES.items():
+        if loss.needs == "texts":
+            continue  # it differs from InfoNCE in its batches alone
+        for miner, masks in miners.items():
+            value, slope = valued(loss.function, S, *masks)
+            there, its = valued(loss.function, S.cuda(), *(mask.cuda() for mask in masks))
+            yield name, miner, judged(apart(there, value)), judged(apart(its, slope))
+
+
+def valued(loss: Callable[..., Tensor], S: Tensor, P: Tensor, N: Tensor) -> tuple[Tensor, Tensor]:
+    """The loss and its gradient."""
+    S = S.detach().requires_grad_()
+    value = loss(S, P, N)
+    value.backward()
+    assert S.grad is not None
+    return value.detach(), S.grad
+
+
+# --- methods -----------------------------------------------------------------------------------------------------
+
+
+def method_rows() -> Iterator[tuple[str, ...]]:
+    """One row for each method with a device, the paper's network with each of its encoders."""
+    for name, entry in METHODS.items():
+        known = {field.name for field in fields(entry.method.Settings)}
+        if "device" not in known:
+            continue
+        for encoder in ENCODERS if name == "sentpwnet" else ("",):
+            settings = {key: value for key, value in SMALL.items() if key in known}
+            settings |= {"encoder": encoder} if encoder else {}
+            settings |= {"base": "lsa"} if issubclass(entry.method.Settings, BasedSettings) else {}
+            title = f"{name} {encoder}".strip()
+            try:
+                yield title, *of_method(name, settings)
+            except Exception as error:  # one method that fails does not hide the others
+                traceback.print_exc()
+                yield title, f"failed: {type(error).__name__}: {error}".replace("|", "/")[:160], "", "", "", ""
+
+
+def of_method(name: str, settings: dict[str, Any]) -> tuple[str, ...]:
+    """Train on both devices, and encode with the CPU's model on both."""
+    if name not in ("sbert", "static"):
+        return compared(name, settings)
+    from tests.tiny_sbert import make_tiny_sbert
+
+    with TemporaryDirectory() as folder:  # random weights are as good as trained ones for this
+        model = make_tiny_sbert(Path(folder), seed=0)
+        theirs = {"model": model} if name == "sbert" else {"vectors": f"distilled:{model}", "dimension": 16}
+        return compared(name, settings | theirs)
+
+
+def compared(name: str, settings: dict[str, Any]) -> tuple[str, ...]:
+    """The columns of a method's row."""
+    corpus = some(load(CORPUS.get(name, "questions")))
+    asked = corpus.sentences()[:SENTENCES]
+    (here, slow), (there, fast) = (trained(name, settings | {"device": device}, corpus) for device in ("cpu", "cuda"))
+    expected = rows_of(here, asked)
+    loss = next((column for column in ("loss", "objective") if column in here.history.columns), None)
+    return (
+        judged(apart(rows_of(moved(here), asked), expected)),
+        f"{apart(there.history.column(loss), here.history.column(loss)):.0e}" if loss else "",
+        f"{apart(cosines(rows_of(there, asked)), cosines(expected)):.0e}",
+        f"{fast:.1f}",
+        f"{slow:.1f}",
+    )
+
+
+def trained(name: str, settings: dict[str, Any], corpus: Corpus) -> tuple[Method, float]:
+    """The method after its training, and its seconds."""
+    method, start = METHODS[name](**settings), time.perf_counter()
+    method.fit(corpus)
+    return method, time.perf_counter() - start
+
+
+def moved(method: Method) -> Method:
+    """The same model on CUDA."""
+    run = method.run("finished")
+    with TemporaryDirectory() as folder:
+        write_run(replace(run, settings=run.settings | {"device": "cuda"}), Path(folder) / "run")
+        return load_run(Path(folder) / "run")
+
+
+def some(corpus: Corpus) -> Corpus:
+    """The first rows of its training and dev splits."""
+    of = [[row for row, split in enumerate(corpus.splits) if split == name] for name in ("train", "dev")]
+    return corpus.take([*of[0][:SENTENCES], *of[1][:100]])
+
+
+def rows_of(method: Method, sentences: list[str]) -> np.ndarray:
+    """The method's rows as an array."""
+    rows = method.encode(sentences)
+    return rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
+
+
+def cosines(rows: np.ndarray) -> np.ndarray:
+    """Cosines of all pairs: a map whose columns are turned or mirrored gives the same."""
+    rows = unit(rows)
+    return rows @ rows.T
+
+
+# --- steps -------------------------------------------------------------------------------------------------------
+
+
+def step_rows() -> Iterator[tuple[str, ...]]:
+    """Loss and gradient of a large batch: in strips of anchors, streamed, and dense on CUDA."""
+    X, labels = batch(LARGE, "learned")
+    V = F.normalize(X, dim=1)
+
+    def masks(labels: Tensor, anchors: slice) -> Mined:
+        same = labels[anchors, None] == labels
+        others = ~same
+        same[torch.arange(len(same)), torch.arange(anchors.start, anchors.start + len(same))] = False
+        return same, others
+
+    def in_strips(loss: Callable[..., Tensor], X: Tensor, labels: Tensor) -> Tensor:
+        return by_anchors(X, partial(masks, labels), informative, loss)[0]
+
+    def dense(X: Tensor, labels: Tensor) -> Tensor:
+        S = X @ X.T
+        return locality(S, *informative(S, *masks_from_labels(labels)))
+
+    steps: dict[str, Callable[[Tensor, Tensor], Tensor]] = {"locality, streamed": streaming_locality}
+    steps |= {
+        f"{name}, in strips": partial(in_strips, loss.function)
+        for name, loss in LOSSES.items()
+        if loss.by_anchor and loss.needs == "masks"
+    }
+    for title, step in steps.items():
+        fast, most, its = stepped(step, V.cuda(), labels.cuda())
+        if title.startswith(CPU_TAKES_MINUTES):
+            yield title, f"{fast:.1f}", "", "", f"{most:.0f}", ""
+            continue
+        slow, _, slope = stepped(step, V, labels, rounds=1)
+        yield title, f"{fast:.1f}", f"{slow:.0f}", f"{slow / fast:.0f}", f"{most:.0f}", judged(apart(its, slope))
+    fast, most, _ = stepped(dense, V.cuda(), labels.cuda())
+    yield "locality, dense", f"{fast:.1f}", "", "", f"{most:.0f}", ""
+
+
+def stepped(
+    step: Callable[[Tensor, Tensor], Tensor], X: Tensor, labels: Tensor, rounds: int = 5
+) -> tuple[float, float, Tensor]:
+    """Milliseconds (median, after a first call), MB of GPU memory at most, and the gradient (m, d)."""
+    taken, on_cuda = [], X.is_cuda
+    for number in range(rounds + on_cuda):
+        X = X.detach().requires_grad_()
+        if on_cuda:
+            torch.cuda.synchronize()
+            torch.cuda.reset_peak_memory_stats()
+        start = time.perf_counter()
+        step(X, labels).backward()
+        if on_cuda:
+            torch.cuda.synchronize()
+        if number or not on_cuda:
+            taken.append(1000 * (time.perf_counter() - start))
+    most = torch.cuda.max_memory_allocated() / 2**20 if on_cuda else 0.0
+    assert X.grad is not None
+    return float(np.median(taken)), most, X.grad
+
+
+# --- differences -------------------------------------------------------------------------------------------------
+
+
+def apart(one: Any, other: Any) -> float:
+    """The largest difference, relative to the largest number of the other."""
+    one, other = (
+        np.asarray(each.cpu() if isinstance(each, Tensor) else each, dtype=np.float64) for each in (one, other)
+    )
+    return float(np.abs(one - other).max() / max(np.abs(other).max(), 1e-30))
+
+
+def judged(difference: float) -> str:
+    """The difference, marked where it is beyond the bound."""
+    return f"{difference:.0e}" + (" **beyond 1e-4**" if not difference <= BOUND else "")

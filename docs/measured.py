@@ -1,0 +1,219 @@
+"""The tables of these pages that show stored figures; `make docs-check` fails where a page says another number.
+
+    python docs/measured.py            write them
+    python docs/measured.py --check    name the pages that would change, and exit with status 1 if there are any
+
+In: `data/results.json` and `data/runs/standings.json`. Out: docs/RESULTS.md, all of it; and in the other pages whatever
+stands between `<!-- measured: begin NAME -->` and `<!-- measured: end -->`. Prose is written by hand.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from labkit.lab.papers.published import PAPERS, tables
+from labkit.lab.papers.reports import as_markdown, in_digits
+from labkit.lab.papers.stored import Report, stored
+from labkit.lab.shipped import DEMONSTRATIONS
+from labkit.lab.shipped.cards import between_marks
+from labkit.lab.shipped.making import runs_table
+from labkit.lab.shipped.runs import standing
+
+ROOT = Path(__file__).resolve().parents[1]
+MARKED = re.compile(r"(<!-- measured: begin (?P<name>[\w-]+) -->\n).*?(?=<!-- measured: end -->)", re.DOTALL)
+SENTPWNETS = ("Siamese network", "Triplet network", "SentPWNet")
+NETWORKS = ("BiLSTM", "CNN", "LSTM")
+
+
+def results() -> Report:
+    """The stored results, with the number of digits in which each paper prints a column."""
+    report, printed = stored(), {table.name: table for table in tables()}
+    known = tuple(replace(table, table=printed[table.name]) for table in report.tables)
+    return replace(report, tables=known, papers=tuple(PAPERS.values()))
+
+
+RESULTS = results()
+
+
+def mean(table: str, row: str, column: str, digits: str = ".3f") -> str:
+    """Our figure of a row in a column of a paper's table."""
+    result = RESULTS.table(table)
+    figure = result.at(row, column)
+    if figure.ours is None:
+        raise ValueError(f"data/results.json has no figure of {row!r}, {column!r} in {table}")
+    found = next(each for each in result.table.columns if each.name == column)
+    return in_digits(replace(found, printed=digits), figure.ours.mean)
+
+
+def piped(head: str, rule: str, rows: list[list[str]]) -> str:
+    """A table in Markdown."""
+    return "\n".join([head, rule, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
+
+
+# --- docs/fair-fights.md ------------------------------------------------------------------------------------------
+
+PRINTED_AND_TUNED = "as printed: Siamese, Triplet, SentPWNet | tuned: Siamese, Triplet, SentPWNet |"
+
+
+def of_three(table: str, network: str, column: str) -> list[str]:
+    """The three methods on one network: with the settings as printed, and tuned."""
+    return [
+        ", ".join(mean(table, f"{network} + {method}{how}", column) for method in SENTPWNETS)
+        for how in (", as printed", "")
+    ]
+
+
+def by_network(table: str, column: str) -> str:
+    rows = [[network, *of_three(table, network, column)] for network in NETWORKS]
+    return piped(f"| network | {PRINTED_AND_TUNED}", "| --- | --- | --- |", rows)
+
+
+def sections() -> str:
+    rows = [[column, *of_three("sentpwnet/3", "BiLSTM", column)] for column in ("sentences", "titles")]
+    return piped(f"| triplets of | {PRINTED_AND_TUNED}", "| --- | --- | --- |", rows)
+
+
+def thematic() -> str:
+    papers = "triplets-sen (the paper's network, smaller)"
+    as_printed = {"the paper's network, smaller": mean("thematic/3", f"{papers}, as printed", "accuracy")}
+    named = {
+        "the paper's network, smaller": papers,
+        "our network, from SIF's mean on": "triplets-sen (ours)",
+        "mean of word vectors": "mean-vectors",
+        "SIF": "SIF (ours)",
+        "bag of word pieces": "bag of word pieces (ours)",
+    }
+    rows = [[name, as_printed.get(name, "–"), mean("thematic/3", row, "accuracy")] for name, row in named.items()]
+    return piped("| row | as printed | tuned on dev |", "| --- | --- | --- |", rows)
+
+
+def pthought() -> str:
+    columns = [("pthought/3", name) for name in ("P-coherence", "lift", "nearest is of the group")]
+    columns += [("pthought/6", "Pearson"), ("pthought/7", "learned"), ("pthought/7", "cosine")]
+    forms = ("one layer, both ways", "two layers, forward", "two layers, both ways")
+    named = {f"{form}{how}": f"P-thought ({form}){how}" for how in ("", ", as printed") for form in forms}
+    named |= {"PV-DBOW": "PV-DBOW", "SIF": "SIF", "bag of word pieces": "bag of word pieces (ours)"}
+    head = "| | P-coherence | lift | nearest caption is of the picture | STS-B | SICK, learned | SICK, cosine |"
+    rows = [[name, *(mean(table, row, column) for table, column in columns)] for name, row in named.items()]
+    return piped(head, "| --- | --- | --- | --- | --- | --- | --- |", rows)
+
+
+def knowledge() -> str:
+    columns = {
+        "MRPC: accuracy": ("sentpwnet/2", "MRPC accuracy"),
+        "places: Hit@1": ("sentpwnet/6", "Hit@1"),
+        "sections, sentences": ("sentpwnet/3", "sentences"),
+        "sections, titles": ("sentpwnet/3", "titles"),
+        "Quora: accuracy": ("sentpwnet/2", "QQP accuracy"),
+        "STS-B: Pearson, times 100": ("film/2", "Pearson"),
+    }
+    best = ["LSTM + SentPWNet", "BiLSTM + Siamese network", "BiLSTM + Triplet network", "BiLSTM + SentPWNet"]
+    named = {
+        "bag, from nothing": ["bag of word pieces (ours)"] * 6,
+        "best network, from nothing": [*best, "BiLSTM + Siamese network", ""],
+        "distilled, untrained": ["vectors distilled from MiniLM, untrained (ours)"] * 6,
+        "distilled, trained on": ["vectors distilled from MiniLM (ours)"] * 6,
+        "MiniLM": ["all-MiniLM-L6-v2 (ours)"] * 6,
+    }
+    for loss, method in zip(("contrastive", "triplet", "locality"), SENTPWNETS, strict=True):
+        row = f"MiniLM, last layer, {method} (ours)"
+        named[f"MiniLM, last layer: {loss}"] = [row, "", "", "", row, row]
+    rows = [[name, *map(_known, columns.values(), wanted)] for name, wanted in named.items()]
+    return piped(f"| | {' | '.join(columns)} |", "| --- | --- | --- | --- | --- | --- | --- |", rows)
+
+
+def _known(at: tuple[str, str], row: str) -> str:
+    """A cell of the table above; an asterisk where MiniLM has seen sentences of the test."""
+    if not row:
+        return "–"
+    seen = "MiniLM" in row and at in (("sentpwnet/2", "QQP accuracy"), ("film/2", "Pearson"))
+    return mean(at[0], row, at[1], ".1f" if at[0] == "film/2" else ".3f") + " *" * seen
+
+
+def losses() -> str:
+    table, columns = "sentpwnet/ablation-losses", ("questions: accuracy", "places: Hit@1")
+    named = {
+        "locality, multi-similarity": "locality (eq. 8), multi-similarity",
+        "contrastive": "contrastive (eq. 6)",
+        "InfoNCE, multiple negatives": "InfoNCE, multiple negatives",
+        "CoSENT": "CoSENT",
+        "margin triplet": "margin triplet",
+        "supervised contrastive": "supervised contrastive",
+        "soft triplet": "soft triplet (eq. 4)",
+        "logistic": "logistic",
+    }
+    rows = [[name, *(mean(table, row, column) for column in columns)] for name, row in named.items()]
+    return piped("| loss | questions: accuracy | places: Hit@1 |", "| --- | --- | --- |", rows)
+
+
+# --- docs/why.md --------------------------------------------------------------------------------------------------
+
+
+def why(row: str, column: str, table: str = "why/questions") -> str:
+    """A cell of the tables about explanations, or a dash where nothing can be measured."""
+    return "–" if RESULTS.table(table).at(row, column).ours is None else mean(table, row, column, ".2f")
+
+
+def why_questions() -> str:
+    kinds = {"detail": "detail", "order": "order", "synonym": "synonym", '"not"': "negation", "rank": "rank"}
+    own = dict.fromkeys(("TF-IDF", "FILM", "bag of word pieces"), "exact")
+    own |= dict.fromkeys(("CNN", "LSTM", "BiLSTM", "P-thought", "MiniLM"), "integrated Jacobians")
+    rows = []
+    for name, way in own.items():
+        both = [why(f"{name}, {each}", kind) for kind in kinds.values() for each in (way, "a word left out")]
+        rows.append([name, *both, why(f"{name}, {way}", "knows")])
+    for name in ("the rarest word", "the rarest word where the two differ"):
+        rows.append([name, *(cell for kind in kinds.values() for cell in (why(name, kind), "–")), "–"])
+    head = " | ".join(f"{kind}: own way | left out" for kind in kinds)
+    return piped(f"| method | {head} | knows |", "|---|" + "---:|" * 11, rows)
+
+
+def why_stability() -> str:
+    table = RESULTS.table("why/stability")
+    rows = [[row, *(why(row, column, table.name) for column in table.columns)] for row in table.rows]
+    return piped(f"| method, way | {' | '.join(table.columns)} |", "|---|---:|---:|", rows)
+
+
+# --- pages --------------------------------------------------------------------------------------------------------
+
+TABLES = {
+    "places": lambda: by_network("sentpwnet/6", "Hit@1"),
+    "questions": lambda: by_network("sentpwnet/2", "QQP accuracy"),
+    "sections": sections,
+    "thematic": thematic,
+    "pthought": pthought,
+    "knowledge": knowledge,
+    "losses": losses,
+    "why-questions": why_questions,
+    "why-stability": why_stability,
+}
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Every page that has measured tables, with the text it should have."""
+    docs = ROOT / "docs"
+    yield docs / "RESULTS.md", as_markdown(RESULTS)
+    for page in (docs / "fair-fights.md", docs / "why.md"):
+        yield page, MARKED.sub(lambda found: found[1] + TABLES[found["name"]](), page.read_text("utf-8"))
+    standings = {name: found for name in DEMONSTRATIONS if (found := standing(name))}
+    page = ROOT / "data" / "runs" / "README.md"
+    table = runs_table(standings, lambda name: DEMONSTRATIONS[name].folder)
+    yield page, between_marks(page.read_text("utf-8"), table)
+
+
+def main(check: bool) -> int:
+    """Write the pages that say something else, or name them."""
+    stale = [(page, text) for page, text in pages() if page.read_text("utf-8") != text]
+    for page, text in stale:
+        print(f"{page.relative_to(ROOT)}: {'not what was measured; run `make docs`' if check else 'written'}")
+        if not check:
+            page.write_text(text, "utf-8")
+    return int(check and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv[1:]))

@@ -1,0 +1,580 @@
+"""The page "Clusters" without a browser: pictures and their code, epochs, who moved, sentences that are read, files."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import re
+import shutil
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+from clusters_sides import picture_rows
+from streamlit.testing.v1 import AppTest
+from umap_process import PictureProcess
+
+from labkit.corpora import Labelled, load
+from labkit.evaluation.inputs import unit
+from labkit.evaluation.neighbours import moved_together, movement
+from labkit.evaluation.regions import counted_words
+from labkit.lab.shipped import pictured
+from labkit.methods import METHODS
+from labkit.methods import load as load_run
+from labkit.projection import Projection, arrange, epochs, project
+from labkit.spreadsheet import spreadsheet
+
+from .conftest import (
+    EVIL,
+    HOSTILE,
+    QUICK,
+    Opened,
+    RunCode,
+    figure,
+    fine,
+    has_pictures,
+    named,
+    near,
+    numbers,
+    refused,
+    shows_no_markup,
+    texts,
+    with_file,
+    with_runs,
+)
+
+# --- pictures, their figures and their code -----------------------------------------------------------------------
+
+
+def looks(page: AppTest, number: int = 0) -> dict[str, tuple[str, str]]:
+    """class -> its colour and its mark, of those that have one."""
+    found = [trace for trace in figure(page, number)["data"] if "customdata" in trace and trace["name"] != "others"]
+    return {trace["name"]: (trace["marker"]["color"], trace["marker"]["symbol"]) for trace in found}
+
+
+def table(page: AppTest) -> dict[str, list[float]]:
+    """Where it was measured -> the three figures."""
+    (found,) = [text.value for text in page.markdown if "inter/intra" in text.value]
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in found.splitlines()[2:]]
+    return {where: [float(value) for value in values] for where, *values in cells}
+
+
+@pytest.mark.parametrize("name", ["places", "relatedness"])
+def test_a_corpus_has_a_picture_and_finite_figures(opened: Opened, name: str) -> None:
+    page = fine(opened("clusters_page", corpus=name, **QUICK).run())
+    has_pictures(page, 1)
+    assert sum(numbers(trace["customdata"]).size for trace in figure(page)["data"]) == len(pictured(load(name)))
+    assert list(table(page)) == ["TF-IDF", "its picture (PCA)"]
+    assert np.isfinite(list(table(page).values())).all()
+    if name == "places":
+        fine(page.slider(key="classes").set_value(5).run())
+        assert len(figure(page)["data"]) == 6
+        assert figure(page)["data"][0]["name"] == "others"  # below all others
+        fine(page.selectbox(key="colour").select("latitude").run())
+        assert "colorbar" in figure(page)["data"][0]["marker"]
+
+
+@pytest.mark.whole
+def test_a_class_has_one_colour_in_both_pictures_views_and_epochs(opened: Opened, run: Path) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"right": "SIF"}).run())
+    first, second = (figure(page, number)["layout"] for number in range(2))
+    assert (first["showlegend"], second["showlegend"]) == (True, False)
+    assert first["height"] - first["margin"]["b"] == second["height"] - second["margin"]["b"]  # as large as the other
+    seen = [looks(page), looks(page, 1)]
+    fine(page.selectbox(key="part").select("of all splits").run())
+    seen += [looks(page), looks(with_runs(opened, run, view="Over the epochs"))]
+    for other in seen[1:]:
+        both = seen[0].keys() & other.keys()
+        assert len(both) >= 8
+        assert {name: seen[0][name] for name in both} == {name: other[name] for name in both}
+
+
+def test_the_code_makes_the_picture(opened: Opened, run_code: RunCode) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"left": "LSA", "solid": "true"}).run())
+    shown = figure(page)["data"]
+    assert {trace["type"] for trace in shown} == {"scatter3d"}
+    drawn = run_code(page)
+    assert [trace.name for trace in drawn[0].data] == [trace["name"] for trace in shown]
+    assert [len(trace.x) for trace in drawn[0].data] == [numbers(trace["customdata"]).size for trace in shown]
+
+
+def test_an_address_restores_the_view_and_nonsense_is_ignored(opened: Opened) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"classes": "7", "row": "99999", "colour": "nonsense"}).run())
+    assert page.radio(key="how").value == "pca"
+    assert page.slider(key="classes").value == 7
+    assert page.selectbox(key="colour").value == "class"
+    assert page.selectbox(key="read").value is None
+
+
+# --- over the epochs ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.whole
+def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path, run_code: RunCode) -> None:
+    page = with_runs(opened, run, view="Over the epochs")
+    drawn = figure(page)
+    assert [frame["name"] for frame in drawn["frames"]] == ["0", "1", "2"]
+    axes = drawn["layout"]["xaxis"]["range"], drawn["layout"]["yaxis"]["range"]
+    assert page.select_slider(key="epoch-choice").value == 2
+    assert len(run_code(page)[0].frames) == 3
+    fine(page.select_slider(key="epoch-choice").set_value(0).run())
+    assert page.query_params["epoch"] == "0"
+    assert "space, epoch 0" in table(page)
+    moved = figure(page)
+    assert (moved["layout"]["xaxis"]["range"], moved["layout"]["yaxis"]["range"]) == axes
+    probe = load_run(run / "small").snapshots.texts
+    word = probe[7].split()[0].lower()
+    fine(page.text_input(key="query").set_value(word).run())
+    rows = [row for row, text in enumerate(probe) if word in text.lower()]
+    drawn = figure(page)
+    place = next(at for at, trace in enumerate(drawn["data"]) if trace.get("name") == "found")
+    assert all(len(frame["data"][place]["x"]) == len(rows) > 0 for frame in drawn["frames"])
+    page.query_params["row"] = "7"
+    assert [len(found) for found in near(fine(page.run()))] == [8]
+
+
+@pytest.mark.whole
+def test_cosines_of_two_runs_and_code_that_draws_them(opened: Opened, run: Path, run_code: RunCode) -> None:
+    page = opened("clusters_page", left="a stored run", right="a stored run", how="PCA", view="Cosines")
+    for side in ("left", "right"):
+        page.session_state[f"{side}-folders"] = str(run)
+    has_pictures(fine(page.run()), 5)
+    assert {trace["name"] for trace in figure(page)["data"]} == {"left, small", "right, small"}
+    page = with_runs(opened, run, view="Cosines")
+    shown = [[list(numbers(trace["y"])) for trace in figure(page, number)["data"]] for number in range(3)]
+    for chart, drawn in zip(shown, run_code(page), strict=True):
+        for mine, trace in zip(chart, drawn.data, strict=True):
+            assert np.allclose(mine, np.asarray(trace.y, float), equal_nan=True)
+
+
+@pytest.mark.whole
+def test_vectors_without_epochs_and_a_deleted_run(opened: Opened, run: Path, tmp_path: Path) -> None:
+    page = fine(opened("clusters_page", view="Over the epochs", **QUICK).run())
+    assert page.code[0].value.startswith("labkit train sentpwnet --corpus topics")
+    shutil.copytree(run / "small", tmp_path / "small")
+    page = with_runs(opened, tmp_path)
+    shutil.rmtree(tmp_path / "small")
+    fine(page.run())
+    assert len(page.info) == 1
+    assert not page.get("plotly_chart")
+
+
+# --- who moved ----------------------------------------------------------------------------------------------------
+
+
+def who(opened: Opened, **address: str) -> AppTest:
+    return fine(opened("clusters_page", **QUICK | {"right": "SIF", "view": "Who moved"} | address).run())
+
+
+def spaces_of(*names: str) -> list[np.ndarray]:
+    methods = [METHODS[name]() for name in names]
+    for method in methods:
+        method.fit(load("topics"))
+    return [method.encode(pictured(load("topics")).texts, normalize_embeddings=True) for method in methods]
+
+
+def test_who_moved_between_two_sides_and_a_click_marks_them(opened: Opened, run_code: RunCode) -> None:
+    page = who(opened)
+    has_pictures(page, 2)
+    shown, moved = pictured(load("topics")), movement(*spaces_of("tfidf", "sif"))
+    groups = moved_together(moved, shown.labels)
+    buttons = [button for button in page.button if button.key.startswith("together-")]
+    assert [button.label.replace("*", "") for button in buttons] == [str(group) for group in groups]
+    assert f"{moved.new.mean():.1f} new ones" in texts(page)
+    (ranked,) = named(page, "Sentences by how much of their neighbourhood")
+    assert ranked["row"].tolist() == moved.ranked[:100].tolist()
+    assert ranked["changed"].tolist() == pytest.approx(moved.change[moved.ranked[:100]])
+    assert numbers(figure(page)["data"][0]["x"]).size == 3 * (len(shown) // 10)
+    assert numbers(figure(page, 1)["data"][0]["y"]).tolist() == np.bincount(moved.new, minlength=11).tolist()
+    assert [len(each.data) for each in run_code(page)] == [16, 1]  # lines, where they begin, fourteen classes
+    fine(buttons[0].click().run())
+    rows = groups[0].rows.tolist()
+    assert numbers(figure(page)["data"][0]["x"]).size == 3 * len(rows)
+    assert named(page, "Sentences by how much")[0]["row"].tolist() == rows
+    fine(page.segmented_control(key="view").set_value("Sentences").run())
+    assert sorted(named(page, "Marked or found")[0]["row"]) == sorted(rows)
+    for number in (0, 1):
+        chosen = [trace for trace in figure(page, number)["data"] if "customdata" in trace]
+        held = [numbers(trace["customdata"])[trace["selectedpoints"]] for trace in chosen]
+        assert sorted(np.concatenate(held).tolist()) == sorted(rows)
+    fine(page.selectbox(key="colour").select("what moved").run())
+    for number in (0, 1):
+        colours = numbers(figure(page, number)["data"][0]["marker"]["color"])
+        np.testing.assert_allclose(colours, moved.change, rtol=1e-6)
+
+
+@pytest.mark.whole
+def test_who_moved_between_two_epochs_of_a_run(opened: Opened, run: Path, run_code: RunCode) -> None:
+    page = with_runs(opened, run, view="Who moved", colour="what moved", since="1", epoch="2")
+    has_pictures(page, 2)
+    snapshots = load_run(run / "small").snapshots
+    assert page.select_slider(key="since-choice").value == (1, 2)
+    fine(page.select_slider(key="since-choice").set_value((0, 1)).run())
+    moved = movement(*(unit(snapshots.vectors[at]) for at in (0, 1)))
+    points = next(trace for trace in figure(page)["data"] if "customdata" in trace)
+    np.testing.assert_allclose(numbers(points["marker"]["color"]), moved.change, rtol=1e-6)
+    assert [page.query_params[key] for key in ("since", "epoch")] == ["0", "1"]
+    assert run_code(page)[-1].data[0].y.tolist() == numbers(figure(page, 1)["data"][0]["y"]).tolist()
+    fine(page.select_slider(key="since-choice").set_value((1, 1)).run())
+    assert len(page.info) == 1
+    page = with_runs(opened, run, view="Over the epochs", colour="what moved", epoch="1")
+    np.testing.assert_allclose(numbers(figure(page)["data"][0]["marker"]["color"]), moved.change, rtol=1e-6)
+
+
+def test_colour_by_trust_is_on_average_what_the_picture_keeps(opened: Opened, run_code: RunCode) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"left": "LSA"}, colour="trust").run())
+    assert "what moved" not in page.selectbox(key="colour").options
+    (points,) = [trace for trace in figure(page)["data"] if "customdata" in trace]
+    shares = numbers(points["marker"]["color"])
+    assert f"{shares.mean():.0%} of the 5 nearest" in texts(page)
+    assert (run_code(page)[0].data[0].marker.color == shares).mean() > 0.9  # of a picture that is not rounded
+
+
+@pytest.mark.whole
+def test_what_takes_minutes_waits_for_a_click(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("clusters_page", **QUICK | {"left": "mean word vectors", "right": "LSA", "view": "Cosines"}).run()
+    monkeypatch.setattr(sys.modules["clusters_moved"], "AT_ONCE", 100)
+    fine(page.segmented_control(key="view").set_value("Who moved").run())
+    assert not page.get("plotly_chart")
+    fine(page.button(key="measure-moved-right").click().run())
+    has_pictures(page, 2)
+    has_pictures(fine(page.run()), 2)  # it is known now
+
+
+@pytest.mark.whole
+def test_words_of_regions_stand_in_the_picture(opened: Opened, run_code: RunCode) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"left": "LSA"}, labels="words").run())
+    written = [text["text"] for text in figure(page)["layout"]["annotations"]]
+    assert len(written) > 2
+    assert {word for text in written for word in text.split()} <= set(
+        counted_words(pictured(load("topics")).texts).words
+    )
+    assert [text.text for text in run_code(page)[0].layout.annotations][:3] == written[:3]
+    fine(page.selectbox(key="labels").select("none").run())
+    assert not figure(page)["layout"].get("annotations")
+
+
+# --- sentences that are searched for, typed, marked and read ------------------------------------------------------
+
+
+def clicked(page: AppTest, row: int, side: str = "left") -> AppTest:
+    """The page after a click on a point, as plotly would tell it."""
+    state = page.session_state["marked"]
+    state.source, state.now, state.clicked = side, type(state.now)(rows=(row,)), True
+    page.query_params["row"] = str(row)
+    page.session_state["row-said"] = [str(row)]  # by the page itself, not by Back or a link
+    return fine(page.run())
+
+
+def places(page: AppTest, number: int = 0) -> dict[int, float]:
+    """row -> its first coordinate in a picture."""
+    traces = [trace for trace in figure(page, number)["data"] if "customdata" in trace]
+    return {
+        row: x
+        for trace in traces
+        for row, x in zip(numbers(trace["customdata"]).tolist(), numbers(trace["x"]).tolist(), strict=True)
+    }
+
+
+def with_every_word(*words: str) -> list[int]:
+    """The rows of `topics` in which each of these words stands."""
+    return [row for row, text in enumerate(pictured(load("topics")).texts) if all(w in text.lower() for w in words)]
+
+
+def test_neighbours_in_both_spaces(opened: Opened) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"right": "SIF"}, row="5").run())
+    has_pictures(page, 2)
+    shown = pictured(load("topics"))
+    assert page.selectbox(key="read").value == 5
+    assert any(shown.texts[5] in text.value for text in page.text)
+    for name, found in zip(("tfidf", "sif"), near(page), strict=True):
+        method = METHODS[name]()
+        method.fit(load("topics"))
+        similarity = np.asarray(method.similarity([shown.texts[5]], list(shown.texts)))[0]
+        similarity[5] = -9
+        assert [line[0] for line in found] == pytest.approx(np.sort(similarity)[::-1][:8].tolist(), abs=6e-4)
+        nearest = shown.texts.index(found[0][3])  # the whole sentence
+        assert similarity[nearest] == pytest.approx(similarity.max(), abs=1e-5)
+        assert [bool(tick) for _, tick, _, _ in found] == [label == shown.labels[5] for _, _, label, _ in found]
+
+
+def test_what_is_found_has_a_ring_and_is_read_from_the_list(opened: Opened) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"left": "LSA"}).run())
+    fine(page.text_input(key="query").set_value("the OVEN").run())
+    rows = with_every_word("the", "oven")
+    assert 0 < len(rows) < 20
+    assert named(page, "Marked or found")[0]["row"].tolist() == rows
+    assert "oven" not in str(page.query_params).lower()
+    for solid in (False, True):
+        fine(page.toggle(key="solid").set_value(solid).run())
+        found = figure(page)["data"][-1]
+        assert (found["name"], found["marker"]["symbol"], "z" in found) == ("found", "circle-open", solid)
+        assert numbers(found["x"]).tolist() == pytest.approx([places(page)[row] for row in rows])
+    assert [option.split(" · ")[0] for option in page.selectbox(key="read").options] == [str(row) for row in rows]
+    fine(page.selectbox(key="read").select_index(0).run())
+    ring = figure(page)["data"][-1]
+    assert numbers(ring["x"]).tolist() == pytest.approx([places(page)[rows[0]]])
+    assert ring["marker"]["size"] > found["marker"]["size"]
+    assert page.query_params["row"] == str(rows[0])
+    assert [len(found) for found in near(page)] == [8]
+    fine(page.selectbox(key="corpus").select("places").run())
+    assert "row" not in page.query_params  # a row of other sentences is another sentence
+
+
+def test_a_typed_sentence_lands_where_its_copy_is(opened: Opened) -> None:
+    shown = pictured(load("topics"))
+    page = fine(opened("clusters_page", **QUICK | {"right": "SIF", "how": "t-SNE"}).run())
+    fine(page.text_input(key="typed").set_value(shown.texts[9]).run())
+    for number, found in zip((0, 1), near(page), strict=True):
+        assert figure(page, number)["data"][-1]["name"] == "typed"
+        assert (found[0][0], found[0][3]) == (1, " ".join(shown.texts[9].split()))
+    assert "typed" not in page.query_params
+    fine(page.text_input(key="typed").set_value(f"{EVIL} rain").run())
+    shows_no_markup(page)
+    fine(page.text_input(key="typed").set_value("qwxz zzkk").run())  # words that no method has met
+    assert all("qwxz, zzkk" in warning.value for warning in page.warning)
+    assert len(page.warning) == 2
+    assert not any(trace.get("name") == "typed" for trace in figure(page)["data"])
+    assert not near(page)
+    fine(page.text_input(key="typed").set_value("rain and qwxz").run())
+    assert all("qwxz" in warning.value for warning in page.warning)
+    assert len(near(page)) == 2
+
+
+def test_a_click_has_a_ring_in_the_other_picture_and_clear_takes_all_away(opened: Opened) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"right": "SIF"}).run())
+    clicked(page, 7)
+    rings = [
+        [trace for trace in figure(page, number)["data"] if trace["marker"]["symbol"] == "circle-open"]
+        for number in (0, 1)
+    ]
+    assert [len(found) for found in rings] == [0, 1]  # in its own the browser draws it, so that zoom is kept
+    assert numbers(rings[1][0]["x"]).tolist() == [places(page, 1)[7]]
+    fine(page.selectbox(key="read").select(None).run())
+    assert not page.session_state["marked"].now
+    assert "row" not in page.query_params
+    clicked(page, 5)
+    fine(page.text_input(key="query").set_value("the rain").run())
+    rows = with_every_word("the", "rain")
+    assert 5 not in rows
+    assert named(page, "Marked or found")[0]["row"].tolist() == rows  # and not those of them that are marked: none
+    fine(page.text_input(key="typed").set_value("a storm").run())
+    charts = [chart.proto.id for chart in page.get("plotly_chart")]
+    fine(page.button(key="clear").click().run())
+    assert (page.text_input(key="query").value, page.text_input(key="typed").value) == ("", "")
+    assert page.selectbox(key="read").value is None
+    assert "row" not in page.query_params
+    assert not near(page)
+    assert not named(page, "Marked or found")
+    assert not {chart.proto.id for chart in page.get("plotly_chart")} & set(charts)  # new ones: plotly marks nothing
+    assert all("selectedpoints" not in trace for number in (0, 1) for trace in figure(page, number)["data"])
+
+
+# --- while a picture is made --------------------------------------------------------------------------------------
+
+
+class Seen:
+    """What the page had shown when a picture was ordered, and the orders."""
+
+    def __init__(self) -> None:
+        self.charts: list[str] = []
+        self.orders: list[tuple[dict[str, Any], list[str]]] = []
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
+    """PCA takes the place of the worker, and UMAP in this process is an error."""
+    found, chart = Seen(), st.plotly_chart
+
+    def ordered(self: PictureProcess, rows: Any, order: dict[str, Any]) -> tuple[Projection, ...]:
+        found.orders.append((order, list(found.charts)))
+        return epochs(rows) if order["call"] == "epochs" else (project(rows, dimensions=order["dimensions"]),)
+
+    def here(*_: Any, **__: Any) -> None:
+        raise AssertionError("UMAP was to be made in the app's own process")
+
+    monkeypatch.setattr(PictureProcess, "_ordered", ordered)
+    monkeypatch.setattr(arrange, "by_umap", here)
+    monkeypatch.setattr(st, "plotly_chart", lambda *a, **k: (found.charts.append(k["key"]), chart(*a, **k))[1])
+    st.cache_resource.clear()
+    yield found
+    st.cache_resource.clear()
+
+
+ALL = {"left": "mean word vectors", "right": "nothing", "part": "of all splits", "amount": "300", "how": "UMAP"}
+
+
+def test_a_preview_while_umap_is_made_elsewhere(opened: Opened, seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("clusters_page", **ALL, solid="true")
+    monkeypatch.setattr(import_module("cached"), "LANDMARKS", 100)  # that of the page, which is imported anew
+    fine(page.run())
+    ((order, charts),) = seen.orders
+    assert (order["call"], order["method"], order["dimensions"], order["landmarks"]) == ("project", "umap", 3, 100)
+    assert charts == ["preview-left"]
+    assert len(page.get("plotly_chart")) == 1  # the preview is gone
+    assert any("landmarks=100)" in code.value for code in page.code)
+    fine(page.run())
+    assert len(seen.orders) == 1  # and what is made stays
+
+
+@pytest.mark.whole
+def test_the_epochs_of_a_run_are_made_there_too(opened: Opened, run: Path, seen: Seen) -> None:
+    page = opened("clusters_page", left="a stored run", right="nothing", how="UMAP", view="Over the epochs")
+    page.session_state["left-folders"] = str(run)
+    fine(page.run())
+    ((order, charts),) = seen.orders
+    assert (order["call"], order["method"], charts) == ("epochs", "umap", ["preview-left"])
+    assert len(page.get("plotly_chart")) == 1
+    fine(page.run())
+    assert seen.charts.count("preview-left") == 1
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(opened: Opened) -> None:
+    page = opened("clusters_page", corpus="your own file", **QUICK, row="3")
+    fine(with_file(page, HOSTILE.encode()))
+    fine(page.text_input(key="query").set_value("cats").run())
+    for column in page.selectbox(key="colour").options:
+        fine(page.selectbox(key="colour").select(column).run())
+        shows_no_markup(page)
+
+
+def vectors_file(kind: str) -> tuple[str, bytes]:
+    """A file with vectors that is not right, or one that is."""
+    count = len(load("topics").sentences())
+    rows, file = np.random.default_rng(0).normal(size=(count, 5)).astype(np.float32), io.BytesIO()
+    if kind == "pickle":
+        np.savez(file, vectors=np.array([{"a": 1}], dtype=object))
+        return "mine.npz", file.getvalue()
+    if kind == "bare pickle":
+        return "mine.npy", pickle.dumps([1, 2])
+    rows[3] = np.nan if kind == "nan" else rows[3]
+    np.savez(file, vectors=rows[:7] if kind == "short" else rows)
+    return "mine.npz", file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["pickle", "good", *(pytest.param(kind, marks=pytest.mark.whole) for kind in ("bare pickle", "nan", "short"))],
+)
+def test_vectors_of_a_visitor(opened: Opened, kind: str) -> None:
+    page = opened("clusters_page", **QUICK | {"left": "your own vectors"}).run()
+    name, data = vectors_file(kind)
+    page.file_uploader[0].upload(name, data, "application/octet-stream").run()
+    if kind != "good":
+        refused(page, name)
+        assert "tmp" not in page.error[0].value
+        return
+    has_pictures(fine(page), 1)
+    refused(page.text_input(key="typed").set_value("a sentence without a row").run(), "no row")
+
+
+def test_saved_rows_start_no_formula() -> None:
+    shown = Labelled(["=1+1", "two"], ["@x", "y"], extra={"kind": ["-a", "b"]})
+    picture = Projection("PCA", np.array([[-0.5, 1], [2, 3]], np.float32))
+    lines = spreadsheet(picture_rows(picture, shown)).lstrip("\ufeff").splitlines()
+    assert lines[:2] == ["row,text,label,split,kind,PCA 1,PCA 2", "0,'=1+1,'@x,train,'-a,-0.5,1.0"]
+
+
+# --- sentences without labels, and classes that are found ---------------------------------------------------------
+
+ABOUT = {"cat": "the {} cat sleeps near a purring kitten", "oak": "an {} oak grows beside the mossy tree trunk"}
+LINES = [line.format(f"{EVIL} =1+{i}") for i in range(40) for line in ABOUT.values()]
+
+
+def pasted(opened: Opened, text: str, module: str = "clusters_page", **address: str) -> AppTest:
+    """The page on what somebody has pasted."""
+    page = opened(module, corpus="your own file", **address).run()
+    page.text_area(key="file-lines").set_value(text)
+    return page.button(key="file-paste").click().run()
+
+
+def of_lines(opened: Opened, **address: str) -> AppTest:
+    return fine(pasted(opened, "\n\n".join(LINES), **{"how": "PCA", "right": "nothing"} | address))
+
+
+def classes(figure: dict) -> list[tuple]:
+    """The rows of each class of a picture with its colour, as the page or its code draws it."""
+    found = [trace for trace in figure["data"] if "customdata" in trace]
+    return [(numbers(trace["customdata"]).tolist(), trace["marker"]["color"]) for trace in found]
+
+
+def test_pasted_lines_are_shown_in_classes_named_by_their_words(
+    opened: Opened, run_code: RunCode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = of_lines(opened, **{"found-count": "2", "row": "3"})
+    assert page.selectbox(key="left").value == "sif"
+    traces = [trace for trace in figure(page)["data"] if "customdata" in trace]
+    known = {word for line in ABOUT.values() for word in line.split()}
+    assert all(set(re.findall(r"\w+", trace["name"])) <= known for trace in traces)
+    assert [numbers(trace["customdata"]).size for trace in traces] == [40, 40]
+    assert all("✓" in tick for _, tick, _, _ in near(page)[0][:5])  # neighbours are of the class that was found
+    fine(page.text_input(key="query").set_value("oak").run())
+    assert len(named(page, "Marked or found")[0]) == 40
+    shows_no_markup(page)
+    page = of_lines(opened, right="LSA", **{"found-count": "5"})
+    monkeypatch.chdir(tmp_path)
+    Path("mine.txt").write_text("\n".join(LINES))
+    for number in (0, 1):
+        drawn = json.loads(run_code(page, number)[-1].to_json())
+        assert len(classes(drawn)) == 5
+        assert classes(drawn) == classes(figure(page, number))
+
+
+@pytest.mark.whole
+def test_without_classes_there_is_neither_a_class_nor_a_figure_of_classes(opened: Opened) -> None:
+    page = of_lines(opened, **{"found-bare": "nobody", "row": "3"})
+    (trace,) = [trace for trace in figure(page)["data"] if "customdata" in trace]
+    assert not trace["showlegend"]
+    assert not [text for text in page.markdown if "inter/intra" in text.value]
+    assert "✓" not in texts(page)
+    page = of_lines(opened, **{"found-bare": "nobody", "right": "LSA", "view": "Who moved"})
+    assert "no label" not in texts(page) + " ".join(button.label for button in page.button)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("way", ["kmeans", "density"])
+def test_classes_found_are_a_second_colour_of_a_corpus_with_labels(opened: Opened, way: str, run_code: RunCode) -> None:
+    page = fine(opened("clusters_page", **QUICK | {"left": "SIF", "right": "TF-IDF"}).run())
+    fine(page.selectbox(key="found").select(way).run())
+    assert page.selectbox(key="colour").value == "class found"
+    assert ("none" in [trace["name"] for trace in figure(page)["data"]]) == (way == "density")
+    for number in (0, 1):
+        assert classes(json.loads(run_code(page, number)[-1].to_json())) == classes(figure(page, number))
+    fine(page.selectbox(key="found").select("nobody").run())
+    assert page.selectbox(key="colour").value == "class"
+
+
+def test_classes_found_become_the_corpus_of_all_pages(opened: Opened) -> None:
+    page = of_lines(opened, **{"found-count": "2"})
+    fine(page.button(key="found-corpus").click().run())
+    assert page.selectbox(key="found").value == "nobody"  # they have classes now
+    rows = [json.loads(line) for line in page.session_state["file"].data.splitlines()]
+    assert [row["text"] for row in rows] == LINES
+    assert len({row["label"] for row in rows}) == 2
+    assert page.selectbox(key="corpus").value == "your own file"
+
+
+@pytest.mark.parametrize("text", ["a\0b\nc", "a\nb\0c", "a\tb\nc\td"])
+def test_what_is_pasted_is_not_trusted(opened: Opened, text: str) -> None:
+    refused(pasted(opened, text, how="PCA", right="nothing"), "")
+
+
+@pytest.mark.parametrize("module", ["pairs_page", "film_page", "paraphrases_page", "themes_page", "compare_page"])
+def test_pages_that_need_labels_say_so(opened: Opened, module: str) -> None:
+    page = pasted(opened, "\n".join(LINES), module, vectors="sif")
+    assert not page.exception
+    assert len([*page.error, *page.info]) == 1
+    assert not page.get("plotly_chart")
+
+
+@pytest.mark.parametrize("module", ["corpora_page", "neighbourhoods_page", "train_page"])
+def test_pages_that_need_no_labels_show_the_sentences(opened: Opened, module: str) -> None:
+    fine(pasted(opened, "\n".join(LINES), module, base="sif"))

@@ -1,0 +1,486 @@
+"""The pages Corpora, Pairs, FILM rows, Neighbourhoods, Paraphrases and Themes without a browser, and bad files."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pyarrow as arrow
+import pyarrow.parquet as parquet
+import pytest
+import streamlit as st
+from streamlit import config
+from streamlit.testing.v1 import AppTest
+
+from labkit.corpora import load
+from labkit.corpora.table import EMBEDDED
+from labkit.evaluation import p_coherence
+from labkit.methods import METHODS
+from labkit.methods import load as load_run
+from labkit.progress import note
+from labkit.sentpwnet.method import PairSettings
+
+from .conftest import (
+    EVIL,
+    HOSTILE,
+    Opened,
+    RunCode,
+    figure,
+    fine,
+    has_pictures,
+    refused,
+    shows_no_markup,
+    texts,
+    with_file,
+)
+
+FILM = {"dimension": "10"}
+PAIRS = {"vectors": "TF-IDF", "miner": "every pair"}
+LP = {"base": "LSA", "most": "100"}
+OWN = {"corpus": "your own file"}
+VIEWS = [  # page, what stands in its address, its pictures
+    ("film_page", FILM | {"part": "Two sentences"}, 2),
+    ("film_page", FILM | {"part": "Rows"}, 3),
+    ("film_page", FILM | {"part": "Mutual neighbours"}, 1),
+    ("pairs_page", PAIRS | {"view": "The batch"}, 3),
+    ("pairs_page", PAIRS | {"view": "One anchor"}, 1),
+    ("pairs_page", PAIRS | {"view": "Weight against similarity"}, 1),
+    ("neighbourhoods_page", LP | {"view": "One sentence", "row": "7", "k": "6"}, 2),
+    ("neighbourhoods_page", LP | {"view": "All sentences"}, 2),
+    ("neighbourhoods_page", LP | {"view": "k and p"}, 2),
+    ("neighbourhoods_page", LP | {"view": "Changed order"}, 3),
+    ("paraphrases_page", {"run": "pthought", "view": "Groups in the plane", "beside": "TF-IDF"}, 2),
+    ("paraphrases_page", {"run": "pthought", "view": "P-coherence", "beside": "TF-IDF"}, 2),
+    ("paraphrases_page", {"run": "pthought", "view": "Write a paraphrase"}, 0),
+    ("themes_page", {"run": "thematic", "view": "Clusters"}, 3),
+    ("themes_page", {"run": "thematic", "view": "Words"}, 1),
+    ("themes_page", {"run": "thematic", "view": "All articles"}, 1),
+]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Small runs of P-thought, one of them collapsed, and of a thematic network."""
+    folder = tmp_path_factory.mktemp("runs")
+    method = METHODS["pthought"](epochs=1, hidden=8, decoder_hidden=8, dimension=8, device="cpu")
+    method.fit(load("captions").take(range(300)))
+    method.save(folder / "pthought")
+    for name, parameter in method.network.encoder.body.named_parameters():
+        parameter.data.fill_(1.0 if "bias" in name else 0.0)
+    method.save(folder / "collapsed")
+    method = METHODS["thematic"](epochs=1, size=8, dimension=8, rule="both", device="cpu")
+    method.fit(load("articles").take(range(20)))
+    method.save(folder / "thematic")
+    return folder
+
+
+@pytest.fixture
+def shown(opened_on: Opened, runs: Path) -> Opened:
+    """A page with one of these runs; it has not run yet."""
+    return lambda module, run="pthought", **address: opened_on(module, runs, run, **address)
+
+
+def articles(sections: int) -> bytes:
+    """Four articles with so many sections each."""
+    own = "river and bank", "bird in spring", "stone of towers", "song for choirs", "king with swords", "sea at night"
+    told = [{"title": "", "paragraphs": ["The lead says what there is."]}]
+    for place in range(sections):
+        text = f"{EVIL} Paragraph {place} of this article speaks of a {own[place]} at length."
+        told.append({"title": f"<u>Theme</u> {place}", "paragraphs": [text, text.replace("speaks", "tells")]})
+    splits = "train", "test", "train", "test"
+    rows = [{"title": f"<s>Mine</s> {n}", "sections": told, "split": split} for n, split in enumerate(splits)]
+    return "\n".join(map(json.dumps, rows)).encode()
+
+
+def with_hostile_file(page: AppTest, module: str) -> AppTest:
+    """The page with a file of the shape that it needs."""
+    if module == "themes_page":
+        return with_file(page, articles(6), "mine.jsonl", "application/jsonl")
+    groups = "text,group\n" + "".join(f"{EVIL} a man number {i} on the beach,<u>g{i // 3}\n" for i in range(90))
+    return with_file(page, (groups if module == "paraphrases_page" else HOSTILE).encode())
+
+
+def kinds(figure: dict) -> list[str]:
+    return [trace["type"] for trace in figure["data"]]
+
+
+FIRST = {module: address for module, address, _ in VIEWS[::-1]}  # the first view of each page
+
+
+@pytest.mark.parametrize(
+    ("module", "address", "pictures"),
+    [pytest.param(*case, marks=[] if FIRST[case[0]] == case[1] else [pytest.mark.whole]) for case in VIEWS],
+)
+def test_a_view_has_its_pictures_and_their_code_and_an_upload_is_text(
+    shown: Opened, run_code: RunCode, module: str, address: dict[str, str], pictures: int
+) -> None:
+    page = fine(shown(module, **address).run())
+    has_pictures(page, pictures)
+    if address.get("view") not in ("All articles", "k and p"):  # whose code takes long
+        drawn = [json.loads(each.to_json()) for each in run_code(page)]
+        assert len(drawn) == (pictures > 0)
+        assert all(kinds(each) in [kinds(figure(page, number)) for number in range(pictures)] for each in drawn)
+    page = with_hostile_file(shown(module, **address | OWN), module)
+    if address.get("view") != "Changed order":  # which only pairs have
+        has_pictures(page, pictures)
+    shows_no_markup(fine(page))
+
+
+@pytest.mark.parametrize(
+    ("module", "address", "sliders"),
+    [
+        ("pairs_page", {"anchor": "99999", "vectors": "TF-IDF", "size": "40", "beta": "x"}, {"size": 40, "beta": 50.0}),
+        ("neighbourhoods_page", LP | {"k": "7", "p": "nonsense", "row": "99999"}, {"k": 7, "p": 64}),
+        ("themes_page", {"run": "thematic", "temperature": "0.1", "article": "99999"}, {"temperature": 0.1}),
+    ],
+)
+def test_an_address_restores_the_view_and_nonsense_is_ignored(
+    shown: Opened, module: str, address: dict[str, str], sliders: dict[str, float]
+) -> None:
+    page = fine(shown(module, **address).run())
+    assert {key: page.slider(key=key).value for key in sliders} == sliders
+    assert "99999" not in str(page.query_params)
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("module", "data", "named"),
+    [
+        ("corpora_page", b"", "mine.csv"),
+        ("corpora_page", b"text,label\na,x\n,y\n", "row 3: text"),
+        ("corpora_page", "text,label\ncafé,x\n".encode("latin-1"), "0xe9"),
+        ("corpora_page", b"PK\x03\x04", "zip"),
+        ("corpora_page", b"text,label\na,x\nb,x\n", "label"),
+        ("corpora_page", b"text_a,text_b,score\na,b,nan\n", "score"),
+        ("corpora_page", b"a,b\n1,2\n", "'a', 'b'"),
+        ("pairs_page", b"text,label\nred car,x\nblue car,y\n", "class"),
+        ("pairs_page", b"anchor,positive,negative,split\na,b,c,test\n", "train"),
+        ("film_page", b"text,label\nword,x\nword word,y\n", "one word"),
+        ("neighbourhoods_page", b"text,label,split\na red car,x,train\na blue car,y,train\nno car,x,train\n", "test"),
+        ("neighbourhoods_page", b"text,label,split\ncar,x,train\ncat,y,train\nqqq,x,test\nzzz,y,test\n", "two"),
+        ("paraphrases_page", b"group,text\ng,a man\ng,a dog\n", "group"),
+        ("paraphrases_page", b"group,text,split\ng,a man,train\nh,a dog,train\ng,a cat,test\nh,a cow,test\n", "two"),
+        ("compare_page", b"text,label,split\n" + b"a red word,x,train\na blue word,y,train\n" * 20, "split"),
+    ],
+)
+def test_a_bad_upload_is_one_sentence(shown: Opened, module: str, data: bytes, named: str) -> None:
+    address = {"vectors": "TF-IDF", "base": "TF-IDF", "beside": "TF-IDF"}
+    refused(with_file(shown(module, **address | OWN), data), named)
+
+
+def test_articles_with_too_few_sections_and_a_path_in_a_name_are_refused(shown: Opened) -> None:
+    page = shown("themes_page", "thematic", **OWN)
+    refused(with_file(page, articles(2), "mine.jsonl", "application/jsonl"), "sections")
+    page = with_file(shown("corpora_page", **OWN), b"text,label\n", "../../mine.csv")
+    refused(page, "mine.csv")
+    assert ".." not in page.error[0].value
+
+
+def test_a_bomb_is_refused_in_a_process_of_its_own(shown: Opened) -> None:
+    rows = arrow.DictionaryArray.from_arrays(arrow.array(np.zeros(200, np.int32)), arrow.array(["a" * 1_000_000]))
+    file = io.BytesIO()
+    parquet.write_table(arrow.table({"text": rows, "label": ["x", "y"] * 100}), file, compression="zstd")
+    assert len(file.getvalue()) < 10_000
+    page = shown("corpora_page", **OWN)
+    refused(with_file(page, file.getvalue(), "mine.parquet", "application/octet-stream"), "8 MB")
+
+
+@pytest.mark.whole
+def test_a_file_beyond_what_the_server_takes_is_refused(shown: Opened) -> None:
+    config.set_option("server.maxUploadSize", 1)
+    rows = "".join(f"sentence {i},{i % 3}\n" for i in range(70_000))
+    refused(with_file(shown("corpora_page", **OWN), f"text,label\n{rows}".encode()), "1 MB")
+
+
+def test_a_note_reaches_only_the_owner_of_the_file(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened("corpora_page")
+    from cached import uploaded_corpus
+    from frame import File
+
+    together, say = threading.Barrier(2), note
+
+    def at_once(*said: object, **how: object) -> None:
+        together.wait(60)  # both files are being read, and neither has been spoken of
+        say(*said, **how)
+        together.wait(60)
+
+    monkeypatch.setattr("labkit.corpora.rows.note", at_once)
+    rows = b"text,label\na,x\na,x\nb,y\n"
+    st.cache_resource.clear()
+    with ThreadPoolExecutor(2) as pool:
+        told = list(pool.map(lambda name: uploaded_corpus(File(name, rows)).notes, ["mine.csv", "yours.csv"]))
+    assert [[line.split(":")[0] for line in notes] for notes in told] == [["mine.csv"], ["yours.csv"]]
+
+
+# --- corpora ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["relatedness", "places"])
+def test_a_corpus_has_rows_and_figures(opened: Opened, name: str) -> None:
+    page = fine(opened("corpora_page", corpus=name).run())
+    assert f"{EMBEDDED[name].rows:,} rows" in texts(page)
+    assert len(page.metric) == 3
+    pairs = EMBEDDED[name].shape == "Pairs"
+    has_pictures(page, int(pairs))
+    if pairs:
+        fine(page.segmented_control(key="look").set_value("Rows").run())
+    before = [text.value for text in page.text]
+    assert any(sentence in " ".join(before) for sentence in load(name).sentences())
+    fine(page.button[0].click().run())
+    assert [text.value for text in page.text] != before  # other rows
+
+
+@pytest.mark.whole
+def test_the_most_surprising_pair_comes_first(opened: Opened) -> None:
+    page = fine(opened("corpora_page", corpus="questions").run())
+    corpus, method = load("questions"), METHODS["tfidf"]()
+    method.fit(corpus)
+    cosine = method.pairwise_similarity(corpus.text_a, corpus.text_b)
+    surprise = max((c if not label else -c) for c, label in zip(cosine, corpus.labels, strict=True))
+    first = next(text.value for text in page.text if "cosine" in text.value)
+    assert first.endswith(f"cosine {abs(surprise):.2f}")
+
+
+# --- pairs --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.whole
+def test_it_opens_on_a_run_and_a_batch_that_still_errs(opened: Opened) -> None:
+    """The run has learned its own training sentences: there no pair is kept, and there is no weight to see."""
+    page = fine(opened("pairs_page").run())
+    if page.selectbox(key="vectors").value != "a stored run":
+        pytest.skip("needs the bundled runs")
+    assert (page.selectbox(key="run").value, page.selectbox(key="split").value) == ("sentpwnet-topics", "test")
+    assert not page.info
+    page = fine(opened("pairs_page", split="train", epsilon="0.0").run())
+    assert "kept 0% of the positive and 0% of the negative" in texts(page)
+    assert len(page.info) == 1
+    before = figure(page, 0)
+    fine(page.slider(key="epsilon").set_value(2.0).run())
+    assert "kept 100% of the positive and 100% of the negative" in texts(page)
+    assert figure(page, 0) == before
+    before = figure(page, 1)
+    fine(page.slider(key="alpha").set_value(10.0).run())
+    assert figure(page, 1) != before
+
+
+def test_the_sliders_start_from_the_usual_values_or_from_those_of_a_training(opened: Opened, tmp_path: Path) -> None:
+    method = METHODS["sentpwnet"](epochs=1, dimension=8, size=12, device="cpu", alpha=300, base=-0.25)
+    method.fit(load("topics").take(range(0, 2000, 20)))
+    method.save(tmp_path / "strange")
+    page = opened("pairs_page", vectors="a stored run")
+    page.session_state["folders"] = str(tmp_path)
+    page.run()
+    fine(page.selectbox(key="run").set_value("strange").run())
+    trained = PairSettings()
+    for button, expected in (
+        ("usual", [2.0, 50.0, 0.5, 0.1]),
+        ("as-trained", [20.0, trained.beta, -0.25, trained.epsilon]),
+    ):
+        fine(page.button(key=button).click().run())
+        assert [page.slider(key=key).value for key in ("alpha", "beta", "lambda", "epsilon")] == expected
+
+
+def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
+    page = fine(opened("pairs_page", view="One anchor", anchor="3", other="7", **PAIRS).run())
+    table = page.dataframe[0].value.set_index("no.")
+    said = next(text.value for text in page.text if text.value.startswith("similarity"))
+    assert f"similarity {table.loc[7, 'similarity']:.3f}, {table.loc[7, 'kind']}" in said
+    assert f"{table.loc[7, 'weight']:.4g}".split("e")[0][:4] in page.latex[-1].value
+    kept = table[table["weight"] > 0]
+    np.testing.assert_allclose(kept["weight"], 1 / (kept["own part"] + kept["relative part"]))
+
+
+@pytest.mark.whole
+def test_false_negatives_are_shown_where_somebody_knows(opened: Opened) -> None:
+    page = fine(opened("pairs_page", view="Hard negatives", vectors="TF-IDF", corpus="questions").run())
+    assert [trace["name"] for trace in figure(page, 0)["data"][::2]] == ["no guide", "guided by TF-IDF"]
+    page = fine(opened("pairs_page", view="Hard negatives", vectors="TF-IDF", corpus="relatedness").run())
+    assert "'relatedness'" in page.info[0].value
+
+
+def test_a_run_moves_over_its_epochs_until_it_is_deleted(opened_on: Opened, run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run / "small", tmp_path / "small")
+    page = opened_on("pairs_page", tmp_path, "small", vectors="a stored run", view="Over the epochs")
+    assert fine(page.run()).selectbox(key="run").value == "small"
+    assert len([trace for trace in figure(page)["data"] if trace.get("mode") == "lines+markers"]) == 4
+    shutil.rmtree(tmp_path / "small")
+    fine(page.run())
+    assert "small" not in [box.value for box in page.selectbox if box.key == "run"]
+
+
+# --- FILM rows ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.whole
+def test_rows_come_by_strength_and_varimax_turns_them(opened: Opened) -> None:
+    page = fine(opened("film_page", **FILM).run())
+    words, strengths = 0, 2
+    first, shares = figure(page, words), figure(page, strengths)["data"][0]
+    assert len(shares["x"]) == 10
+    assert page.toggle(key="varimax").value
+    fine(page.toggle(key="varimax").set_value(False).run())
+    assert figure(page, words) != first
+    fine(page.toggle(key="stability").set_value(True).run())
+    assert len(figure(page, strengths)["data"]) == 2
+
+
+def test_parts_add_up_and_typed_words_stay_out_of_the_address(opened: Opened) -> None:
+    page = fine(opened("film_page", part="Two sentences", **FILM).run())
+    film = METHODS["film"](dimension=10)
+    film.fit(load("questions"))
+    a, b = "How can I learn the <b>guitar</b>?", "Is the qzxv guitar hard to learn?"
+    page.text_input(key="typed-a").set_value(a)
+    fine(page.text_input(key="typed-b").set_value(b).run())
+    expected = film.explain(a, b)
+    values = {metric.label: metric.value for metric in page.metric}
+    assert values["similarity"] == f"{expected.similarity:.4f}"
+    rows = values["rows of L + words in common"].split(" + ")
+    assert sum(map(float, rows)) == pytest.approx(expected.similarity, abs=1.1e-4)
+    words = figure(page, 1)["data"]
+    assert [words[0]["text"], words[2]["text"]] == [list(expected.names_a), list(expected.names_b)]
+    assert any("qzxv" in text.value for text in page.text)
+    assert "guitar" not in str(page.query_params)
+    fine(page.text_input(key="typed-a").set_value("qzxv").run())
+    assert len(page.info) == 1  # no word is known: the similarity is 0 by definition
+
+
+def test_k_is_at_first_the_one_that_dev_chose(opened: Opened) -> None:
+    page = fine(opened("film_page", part="Mutual neighbours", **FILM).run())
+    assert f": {page.slider(key='k').value}," in texts(page)
+    before = [metric.value for metric in page.metric]
+    fine(page.slider(key="k").set_value(40).run())
+    after = [float(metric.value) for metric in page.metric]
+    assert [f"{value:.3f}" for value in after] != before
+    assert [after[0] + after[3], after[1] + after[2]] == pytest.approx([1, 1], abs=2e-3)
+    refused(opened("film_page", corpus="relatedness", part="Mutual neighbours", **FILM).run(), "graded")
+
+
+# --- neighbourhoods -----------------------------------------------------------------------------------------------
+
+
+def test_k_and_p_redraw_the_stars_and_the_table_agrees(opened: Opened) -> None:
+    page = fine(opened("neighbourhoods_page", row="4", **LP).run())
+    before = figure(page)["data"]
+    table = page.dataframe[0].value
+    assert (table["rank before"] > 0).sum() == 10
+    assert table["weight before"].dropna().sum() == pytest.approx(1, abs=1e-5)
+    fine(page.slider(key="k").set_value(4).run())
+    assert (page.dataframe[0].value["rank before"] > 0).sum() == 4
+    assert page.metric[0].value.endswith("of 4")
+    assert figure(page)["data"] != before
+    before = figure(page, 1)["data"]
+    fine(page.slider(key="p").set_value(8).run())
+    assert figure(page, 1)["data"] != before
+
+
+def test_reversals_are_counted_both_ways_and_the_least_difference_counts(opened: Opened) -> None:
+    page = fine(opened("neighbourhoods_page", view="Changed order", **LP).run())
+    said = next(text.value for text in page.markdown if "couples of pairs" in text.value)
+    assert {what.split()[0] for what in page.dataframe[0].value["what"]} == {"mended", "spoilt"}
+    fine(page.slider(key="least").set_value(3.0).run())
+    assert next(text.value for text in page.markdown if "couples of pairs" in text.value) != said
+    grades = page.dataframe[0].value["grade"].to_numpy().reshape(-1, 2)
+    assert (grades[:, 0] - grades[:, 1] > 3).all()
+
+
+@pytest.mark.whole
+def test_a_run_is_a_base_and_a_run_of_sbert_lp_gives_its_own(opened_on: Opened, tmp_path: Path) -> None:
+    method = METHODS["sbert-lp"](base="lsa", neighbours=5, dimension=8)
+    method.fit(load("relatedness").take(range(300)))
+    method.save(tmp_path / "lp")
+    method.base.save(tmp_path / "plain")
+    pages = [
+        opened_on("neighbourhoods_page", tmp_path, run, base="a stored run", most="100") for run in ("lp", "plain")
+    ]
+    first, second = (figure(fine(page.run()))["data"] for page in pages)
+    assert first == second
+
+
+# --- paraphrases --------------------------------------------------------------------------------------------------
+
+
+def test_both_planes_show_the_same_groups_and_another_handful_others(shown: Opened) -> None:
+    page = fine(shown("paraphrases_page", groups="4").run())
+    before = next(text.value for text in page.text if text.value.startswith("A  "))
+    assert [line[0] for line in before.splitlines()] == ["A", "B", "C", "D"]
+    for number in (0, 1):
+        letters = [note["text"] for note in figure(page, number)["layout"]["annotations"]]
+        assert letters == ["<b>A</b>", "<b>B</b>", "<b>C</b>", "<b>D</b>"]
+    fine(page.number_input(key="handful").set_value(5).run())
+    assert next(text.value for text in page.text if text.value.startswith("A  ")) != before
+
+
+def test_companions_are_the_methods_own_and_a_collapsed_encoder_is_warned_of(shown: Opened, runs: Path) -> None:
+    page = fine(shown("paraphrases_page", view="P-coherence").run())
+    assert not page.warning
+    table = page.dataframe[0].value.set_index("figure")
+    test = load("captions").part("test")
+    truth = p_coherence(load_run(runs / "pthought").encode(list(test.texts)), test.groups)
+    assert table.loc["lift", "pthought"] == pytest.approx(truth.lift, abs=1e-5)
+    assert table.loc["retrieval", "pthought"] == pytest.approx(truth.retrieval)
+    assert table["mean word vectors"].notna().all()
+    assert len(fine(shown("paraphrases_page", "collapsed", view="P-coherence").run()).warning) == 1
+    refused(shown("paraphrases_page", corpus="topics").run(), "paraphrase")
+
+
+def test_a_typed_sentence_is_written_by_both_decoders(shown: Opened, runs: Path) -> None:
+    page = fine(shown("paraphrases_page", view="Write a paraphrase", beam="3").run())
+    fine(page.text_input(key="typed").set_value("Two dogs play on the qwertzu beach.").run())
+    assert "qwertzu" in page.warning[0].value
+    assert "Two dogs" not in str(page.query_params)
+    written = load_run(runs / "pthought").paraphrase(["Two dogs play on the qwertzu beach."])[0].written
+    found = [text.value for text in page.text]
+    for decoder in ("auto", "paraphrase"):
+        one = written[decoder][0]
+        assert any(one.text in text and f"{one.log_probability:.2f}" in text for text in found)
+    assert len([text for text in found if text.strip()[:1] in "-0"]) == 2 * (1 + 3)
+    fine(page.text_input(key="typed").set_value(f"{EVIL} !!").run())
+    shows_no_markup(page)
+
+
+# --- themes -------------------------------------------------------------------------------------------------------
+
+
+def test_the_squares_and_the_table_agree_and_heat_melts(shown: Opened) -> None:
+    page = fine(shown("themes_page", "thematic", article="2").run())
+    table = page.dataframe[0].value.set_index("algorithm")
+    for name in ("k-means", "Iclust"):
+        assert f"**{name}**: AMI {table.loc[name, 'ami']:.3f}" in texts(page)
+    squares = [figure(page, at)["layout"]["annotations"] for at in (1, 2)]
+    counts = [sum(int(note["text"].strip("</b>")) for note in notes) for notes in squares]
+    assert counts == [len(page.dataframe[1].value)] * 2
+    assert table.loc["Iclust", "mean similarity"] >= table.loc["k-means", "mean similarity"] - 1e-6  # one objective
+    before = figure(page, 2)
+    fine(page.slider(key="temperature").set_value(0.5).run())
+    hot = page.dataframe[0].value.set_index("algorithm")
+    assert hot.loc["Iclust", "clusters"] <= table.loc["Iclust", "clusters"]
+    assert hot.loc["k-means", "ami"] == table.loc["k-means", "ami"]
+    assert figure(page, 2) != before
+
+
+def test_the_words_are_those_of_the_network(shown: Opened, runs: Path) -> None:
+    page = fine(shown("themes_page", "thematic", view="Words", section="1", sentence="0").run())
+    text = page.selectbox(key="sentence-choice").options[0].split(" · ", 1)[1]
+    attended = load_run(runs / "thematic").attend(text)
+    assert figure(page)["layout"]["xaxis"]["ticktext"] == list(attended.words)
+    html = [element.proto.body for element in page.get("html")]
+    assert all(f">{word}</span>" in html[0] for word in attended.words)
+    fine(page.radio(key="network").set_value("of titles").run())
+    assert [element.proto.body for element in page.get("html")] != html
+
+
+@pytest.mark.whole
+def test_all_articles_are_those_of_the_split(shown: Opened) -> None:
+    page = fine(shown("themes_page", view="All articles", trained="TF-IDF").run())
+    table = page.dataframe[0].value
+    assert set(table["title"]) == {article.title for article in load("articles").part("test").articles}
+    means = table[table["algorithm"] == "kmeans"]["ami"]
+    assert page.metric[0].value == f"{means.mean():.3f} ± {means.std(ddof=0):.3f}"

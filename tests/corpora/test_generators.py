@@ -1,0 +1,330 @@
+"""What the generators promise for any seed beyond their committed bytes: labels that hold, disjoint splits."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections import Counter, defaultdict
+from dataclasses import replace
+from itertools import islice, pairwise
+from typing import Any
+
+import pytest
+
+from labkit.corpora.generators import articles, captions, minimal, places, questions, relatedness, topics
+from labkit.corpora.generators.language import Row, word_lists
+from labkit.corpora.generators.minimal import CORPORA, KINDS, Draft, MinimalPair, minimal_pairs, truth
+from labkit.corpora.generators.places import first_house
+from labkit.corpora.generators.relatedness import Frame, Thing, nearness
+from labkit.corpora.records import Pairs
+from labkit.corpora.relations import components
+from labkit.corpora.rows import from_columns
+from labkit.text import sentences
+from labkit.thematic.rules import LISTS
+
+
+def rows_of(generator: Any, seed: int, units: int) -> list[Row]:
+    return [row for unit in islice(generator.units(seed), units) for row in unit]
+
+
+# --- articles --------------------------------------------------------------------------------------------------
+
+
+def test_no_opening_of_dev_or_test_is_read_in_training() -> None:
+    openings: dict[str, set[str]] = defaultdict(set)
+    for row in rows_of(articles, 8, 200):
+        told = [section for section in row["sections"][1:] if section["title"].lower() not in LISTS]
+        openings[row["split"]] |= {sentences(paragraph)[0] for section in told for paragraph in section["paragraphs"]}
+    assert openings["dev"]
+    assert not openings["train"] & (openings["dev"] | openings["test"])
+
+
+# --- captions --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("phrase", "finite", "participle"),
+    [
+        ("ride a bike", "rides a bike", "riding a bike"),
+        ("lie on a bed", "lies on a bed", "lying on a bed"),
+        ("run", "runs", "running"),
+        ("hurry by", "hurries by", "hurrying by"),
+        ("wash", "washes", "washing"),
+        ("go home", "goes home", "going home"),
+        ("have fun", "has fun", "having fun"),
+        ("look up", "looks up", "looking up"),
+        ("ski", "skis", "skiing"),
+        ("travel", "travels", "travelling"),
+    ],
+)
+def test_verbs_are_inflected(phrase: str, finite: str, participle: str) -> None:
+    assert captions._verb(phrase, False) == (finite, participle)
+    assert captions._verb(phrase, True) == (phrase, participle)
+
+
+def test_nouns_are_counted_at_their_head() -> None:
+    assert captions._counted("", "old bowl of fruit", False) == "an old bowl of fruit"
+    assert captions._counted("two", "bowl of fruit", True) == "two bowls of fruit"
+    assert captions._counted("three", "elderly gentleman", True) == "three elderly gentlemen"
+    assert captions._counted("", "red scarf", True) == "red scarves"
+    assert captions._counted("a flock of", "sheep", True) == "a flock of sheep"
+
+
+def test_no_scene_is_in_two_splits() -> None:
+    splits: dict[tuple[Any, ...], set[str]] = defaultdict(set)
+    for seen, unit in islice(zip(captions.scenes(0), captions.units(0), strict=True), 2000):
+        splits[seen.activity, seen.core] |= {row["split"] for row in unit}
+    assert len(splits) < 2000  # long enough for scenes to come again
+    assert all(len(found) == 1 for found in splits.values())
+
+
+# --- places ----------------------------------------------------------------------------------------------------
+
+
+def test_no_two_quarters_share_a_stretch_of_a_street() -> None:
+    for turn in (0, 1, 11, 12, 250, 479):
+        firsts = sorted(first_house(lap, turn) for lap in range(60))
+        assert firsts[0] == 1
+        assert all(b - a == places.STRETCH for a, b in pairwise(firsts))
+    assert len({first_house(0, turn) for turn in range(0, 480, 12)}) == places.STRETCHES
+
+
+def test_no_two_places_are_one_over_two_laps_of_all_streets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "_records", lambda rng, place, label, split: [vars(place) | {"label": label}])
+    made = [unit[0] for unit in islice(places.units(2), 5 * 480 * 2)]
+    assert len({place["label"] for place in made}) == len(made)
+    keys = {tuple(p[part] for part in ("region", "town", "street", "house", "proper", "kind")) for p in made}
+    assert len(keys) == len(made)
+
+
+def test_neighbouring_places_are_in_one_split() -> None:
+    splits = [unit[0]["split"] for unit in islice(places.units(3), 300)]
+    assert all(len(set(splits[start : start + 5])) == 1 for start in range(0, 300, 5))
+    assert set(splits) == {"train", "dev", "test"}
+
+
+def test_a_slip_stays_inside_a_long_word_and_off_the_numbers() -> None:
+    rng = random.Random(0)
+    for slipped in (places._slip(rng, "12 Orchard Road, 123456") for _ in range(200)):
+        assert abs(len(slipped) - 23) <= 1
+        assert slipped.startswith("12 O")
+        assert slipped.endswith(" Road, 123456")
+    assert places._slip(rng, "Mill Ln. 3") == "Mill Ln. 3"
+
+
+def test_a_japanese_number_is_a_house_number() -> None:
+    counted = [tuple(places._blocks(house).values()) for house in range(1, 200)]
+    assert (counted[0], counted[8], counted[48]) == ((1, 1, 1), (1, 2, 1), (2, 1, 1))
+    assert counted == sorted(set(counted))
+
+
+# --- questions -------------------------------------------------------------------------------------------------
+
+
+def test_labels_of_questions_agree_and_splits_share_no_question() -> None:
+    rows = rows_of(questions, 77, 500)
+    columns = {key: [row[key] for row in rows] for key in ("text_a", "text_b", "label")}
+    pairs = from_columns(Pairs, {**columns, "split": [row["split"] for row in rows]}, "questions")
+    assert isinstance(pairs, Pairs)
+    same = dict(zip(*components(pairs), strict=True))
+    assert [row for row in rows if not row["label"] and same[row["text_a"]] == same[row["text_b"]]] == []
+    splits = defaultdict(set)
+    for row in rows:
+        for text in (row["text_a"], row["text_b"]):
+            splits[same[text]].add(row["split"])
+    assert {len(found) for found in splits.values()} == {1}
+
+
+def test_what_a_question_means_is_what_its_labels_say() -> None:
+    for rows, meant in islice(zip(questions.units(4), questions.meanings(4), strict=False), 200):
+        for row in rows:
+            assert (meant[row["text_a"]] == meant[row["text_b"]]) == (row["label"] == 1)
+    either = questions.Intent(questions.topic_blocks()[0][0].topic, "difference", "y", "x")
+    assert either.symmetric
+    assert either.in_order() == questions.Intent(either.topic, "difference", "x", "y")
+
+
+# --- relatedness -----------------------------------------------------------------------------------------------
+
+
+CHASE = Frame("chase", Thing("pets", 1), Thing("birds", 1))  # a dog chases a gull
+
+
+def test_nearness_by_hand() -> None:
+    full = 0.35 + 0.25 + 0.25 + 0.15
+    assert nearness(CHASE, CHASE) == pytest.approx(full)
+    wider = replace(CHASE, who=Thing("pets", 1, wide=True))
+    assert nearness(CHASE, wider) == pytest.approx(full - 0.3 * 0.25)
+    assert nearness(CHASE, replace(CHASE, who=Thing("pets", 2))) == pytest.approx(full - 0.9 * 0.25)
+    assert nearness(CHASE, replace(CHASE, what=Thing("pets", 2))) == pytest.approx(full - 0.25)
+    assert nearness(CHASE, replace(CHASE, event="watch")) == pytest.approx(full - 0.6 * 0.35)
+    assert nearness(CHASE, replace(CHASE, event="flee")) == pytest.approx(full - 0.85 * 0.35)
+    assert nearness(CHASE, replace(CHASE, denied=True)) == pytest.approx(0.55)
+    assert nearness(CHASE, replace(CHASE, event="flee", denied=True)) == pytest.approx(full - 0.15 * 0.35)
+    # details: number always, a place said by one only counts .7
+    assert nearness(CHASE, replace(CHASE, place=1)) == pytest.approx(0.85 + 0.15 * (1 + 0.7) / 2)
+    assert nearness(CHASE, replace(CHASE, many=2)) == pytest.approx(0.85 + 0.15 * 0.2)
+    swapped = replace(CHASE, who=CHASE.what, what=CHASE.who)
+    assert nearness(CHASE, swapped) == pytest.approx(0.5)
+    assert nearness(CHASE, Frame("feed", Thing("people", 1), Thing("pets", 3))) == 0.2  # same scene
+    assert nearness(CHASE, Frame("raise", Thing("councils", 1), Thing("prices", 3))) == 0.0
+
+
+def test_splits_of_relatedness_share_no_sentence() -> None:
+    where = defaultdict(set)
+    for row in rows_of(relatedness, 7, 600):
+        for side in ("text_a", "text_b"):
+            where[row[side]].add(row["split"])
+    assert all(len(splits) == 1 for splits in where.values())
+
+
+# --- topics ----------------------------------------------------------------------------------------------------
+
+
+def test_a_post_speaks_of_its_topic_and_no_subject_is_in_two_splits() -> None:
+    def fixed_part(line: str) -> str:
+        """The longest stretch of a line without a choice, less its first letter, which may be large in a post."""
+        return max(re.split(r"\([^()]+\)", line), key=len)[1:].strip()
+
+    clues = {
+        fixed_part(text): (topic, name, kind)
+        for topic, found in word_lists("topics")["topics"].items()
+        for name, lines in found.items()
+        if isinstance(lines, dict)
+        for kind, text in lines.items()
+    }
+    splits = defaultdict(set)
+    for row in rows_of(topics, 1, 300):
+        said = [clue for part, clue in clues.items() if part in row["text"]]
+        assert {topic for topic, _, kind in said if kind != "doing"} == {row["label"]}, row
+        for topic, name, _ in said:
+            splits[topic, name].add(row["split"])
+    assert len(splits) > 100
+    assert all(len(found) == 1 for found in splits.values())
+
+
+# --- minimal pairs ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "other", "exchanged", "new_one", "new_other"),
+    [
+        ("detail", "A dog is chasing a gull.", "A dog is chasing an owl.", "", {"gull"}, {"owl"}),
+        ("detail", "How do I clean an old pot?", "How do I clean a steel jug?", "", {"old", "pot"}, {"steel", "jug"}),
+        ("detail", "Does it sink in the middle?", "Does it stick to the tin?", "",
+         {"sink", "in", "middle"}, {"stick", "to", "tin"}),
+        ("order", "An old man scolds a girl.", "A girl scolds an old man.", "old man girl",
+         {"old", "man", "girl"}, {"old", "man", "girl"}),
+        ("synonym", "Two women mow the lawn.", "Two ladies mow the lawn.", "", {"women"}, {"ladies"}),
+        ("synonym", "How do I remove rust?", "How do I get rid of rust?", "", {"remove"}, {"get", "rid", "of"}),
+        ("negation", "A man is riding a bike.", "A man is not riding a bike.", "", set(), {"not"}),
+        ("negation", "A dog chases a cat.", "A dog does not chase a cat.", "", set(), {"not"}),
+        ("negation", "What if I prune it?", "What if I do not prune it?", "", set(), {"not"}),
+    ],
+)  # fmt: skip
+def test_truth_by_hand(kind: str, one: str, other: str, exchanged: str, new_one: set[str], new_other: set[str]) -> None:
+    assert truth(kind, Draft((one, other), (None, None), exchanged)) == (new_one, new_other)
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "other", "exchanged"),
+    [
+        ("detail", "A dog chases a gull.", "A dog chases a gull.", ""),  # the same
+        ("detail", "A dog chases a gull.", "A cat chases a crow.", ""),  # two places
+        ("detail", "Two men wreck a blue van.", "Two men damage a van.", ""),  # two slots side by side
+        ("detail", "A dog in a park.", "A dog in the park.", ""),  # grammar alone
+        ("detail", "A dog is asleep.", "Two dogs are asleep.", ""),  # the article goes
+        ("detail", "A dog chases a cat.", "A dog chases a dog.", ""),  # the new word is not new
+        ("detail", "A man with an e-bike.", "A man with a scooter.", ""),  # a hyphen
+        ("detail", "A child with a cat and a cat.", "A child with a cow and a cow.", ""),  # twice
+        ("synonym", "Learn the front crawl.", "Learn the crawl stroke.", ""),  # not in the same place
+        ("synonym", "A duck is asleep.", "A mallard is asleep.", ""),  # not the same
+        ("synonym", "Two backs hit a ball.", "Two backs strike a ball.", ""),  # a name that nobody uses
+        ("synonym", "A dog eats.", "A big dog eats.", ""),  # nothing for something
+        ("order", "A dog chases a cat.", "A cat chases a dog.", "dog"),  # one of the two
+        ("order", "My dog chases a cat.", "A cat chases my dog.", "my dog cat"),  # "my" went along
+        ("order", "A dog chases a cat.", "A cat chased a dog.", "dog cat"),  # another word besides
+        ("order", "A gas stove for a gas oven.", "A gas oven for a gas stove.", "gas stove oven"),  # gas twice
+        ("negation", "A man is not asleep.", "A man is not not asleep.", ""),
+        ("negation", "A dog chases a cat.", "A dog does not watch a cat.", ""),  # another verb
+        ("negation", "A dog is asleep.", "Two dogs are not asleep.", ""),
+    ],
+)  # fmt: skip
+def test_what_is_no_minimal_pair(kind: str, one: str, other: str, exchanged: str) -> None:
+    assert truth(kind, Draft((one, other), (None, None), exchanged)) is None
+
+
+def test_the_first_pairs_stay_what_they_are() -> None:
+    assert minimal_pairs("captions", "order", 1) == [
+        MinimalPair(
+            "captions",
+            "order",
+            "A man and a boy in black T-shirts beside a blue car in the garage.",
+            "A man and a boy in blue T-shirts beside a black car in the garage.",
+            frozenset({"black", "blue"}),
+            frozenset({"black", "blue"}),
+        )
+    ]
+    digest = hashlib.sha256()
+    for corpus in CORPORA:
+        for kind in KINDS:
+            for pair in minimal_pairs(corpus, kind, 10):
+                told = pair.text_a, pair.text_b, sorted(pair.changed_a), sorted(pair.changed_b), pair.source
+                digest.update(repr(told).encode())
+    assert digest.hexdigest() == "ad5400fb6c5e6ecb15d15e7efd5b55c8be929e01507f0a7bba211d121adbf1fc"
+
+
+def split_of(meant: Any) -> str:
+    """The split of a meaning, found again from the generator."""
+    if isinstance(meant, questions.Intent):
+        blocks = (block for topic in questions.topic_blocks() for block in topic if block.topic is meant.topic)
+        pair = {meant.x, meant.y}
+        (split,) = {block.split for block in blocks if any(pair == set(couple) for couple in block.couples)}
+        return split
+    if isinstance(meant, relatedness.Frame):
+        return relatedness._split(meant)
+    return captions.split_of(meant.activity, meant.core)
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_pairs_are_of_their_split_and_no_sentence_comes_twice(corpus: str) -> None:
+    for kind in KINDS:
+        for split in ("train", "test"):
+            found = list(islice(minimal.found(corpus, kind, 0, split), 8))
+            assert {split_of(meant) for _, draft in found for meant in draft.meant} == {split}
+            counts = Counter(text for _, draft in found for text in draft.texts)
+            assert max(counts.values()) == 1
+            for _, draft in found:
+                same = kind == "synonym" or (kind == "negation" and corpus != "relatedness")
+                assert (draft.meant[0] == draft.meant[1]) == same
+
+
+def test_a_wider_name_covers_a_narrower_one() -> None:
+    covered = [("man", "old_man"), ("adults", "man"), ("kids", "boy"), ("dog", "puppy"), ("car", "taxi")]
+    apart = [("man", "woman"), ("old_man", "man"), ("boy", "girl"), ("duck", "swan"), ("bus", "tram")]
+    assert all(minimal._covers(*pair) for pair in covered)
+    assert not any(minimal._covers(*pair) for pair in apart)
+
+
+def test_draws_tell_two_records_in_one_way() -> None:
+    one, other = minimal.Draws(5), minimal.Draws(5)
+    assert [one.choice("abcd") for _ in range(20)] == [other.choice(["a", "b", "c", "d"]) for _ in range(20)]
+    turned = minimal.Draws(5)
+    turned.turned = 3
+    picks = [turned.choice("abcd") for _ in range(20)]
+    assert [at for at, (new, (_, old)) in enumerate(zip(picks, one.made, strict=True)) if new != old] == [3]
+
+
+def test_wrong_arguments_of_minimal_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for arguments, named in (
+        (("films", "detail", 1), "corpus"),
+        (("captions", "colour", 1), "kind"),
+        (("captions", "detail", 0), "count"),
+        (("captions", "detail", 5001), "count"),
+    ):
+        with pytest.raises(ValueError, match=f"^{named}"):
+            minimal_pairs(*arguments)
+    monkeypatch.setattr(minimal, "TRIES", 3)
+    with pytest.raises(ValueError, match=r"count is 4000.*relatedness/dev"):
+        minimal_pairs("relatedness", "order", 4000, split="dev")
