@@ -16,7 +16,7 @@ import why
 
 from labkit import figures
 from labkit.corpora.records import SPLITS
-from labkit.pairs.gallery import LOSSES
+from labkit.pairs import LOSSES
 from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import MOST_LOSSES, OF_PAIRS, PAPER, Examined, anchor_curves, epoch_weights, examine
 from labkit.sentpwnet.wording import batch_rows, pair_rows, weight_in_latex
@@ -88,7 +88,7 @@ def start_button(name: str, settings: PairSettings, key: str) -> None:
 
     A number beyond the end of its slider is put at the end.
     """
-    base = settings.margin if "margin" in LOSSES[settings.loss].dials else settings.base
+    base = settings.margin if "margin" in LOSSES[settings.loss].hyperparameters else settings.base
     wished = {"alpha": settings.alpha, "beta": settings.beta, "lambda": base}
     wished |= {"tau": settings.temperature, "epsilon": settings.epsilon}
     numbers = {slider: min(max(float(wished[slider]), least), most) for slider, (least, most) in RANGES.items()}
@@ -106,7 +106,7 @@ def settings_of_loss(trained: PairSettings | None) -> PairSettings:
     loss = bar.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
     view = st.session_state.get("view", st.query_params.get("view"))  # its widget comes after this, below
     drawn = st.session_state.get("curves", PAPER) if view == CURVES else ()
-    dials = {dial for name in (loss, *drawn) for dial in LOSSES[name].dials}
+    dials = {dial for name in (loss, *drawn) for dial in LOSSES[name].hyperparameters}
     off = "alpha" not in dials
     alpha = bar.slider("α, scale of positives", *RANGES["alpha"], 2.0, 0.5, key="alpha", disabled=off, **keep)
     beta = bar.slider("β, scale of negatives", *RANGES["beta"], 50.0, 1.0, key="beta", disabled=off, **keep)
@@ -225,7 +225,7 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
         st.info("The miner keeps no pair of this anchor: choose another anchor, or let the loss see more pairs (ε).")
         return
     shown = ", ".join(NAMES[loss] for loss in losses)
-    alt = f"Weight against similarity for the kept pairs of anchor {anchor}: marks on closed-form curves of {shown}."
+    alt = f"Weight against similarity for the kept pairs of anchor {anchor}: marks and a curve for each of {shown}."
     frame.picture(
         figures.weight_curves(curves),
         key="weight_curves",
@@ -233,8 +233,8 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
         rows=lambda: [row for curve in curves for row in curve.rows()],
     )
     st.caption(
-        "A mark is a pair of the anchor, its weight by automatic differentiation; the line is the formula of the same "
-        "loss. What weighs less than a millionth is drawn at the lower edge."
+        "Each mark is a pair of the anchor. The line shows what its hardest positive or negative would weigh at other "
+        "similarities, with all other pairs unchanged. Weights below one millionth are drawn at the lower edge."
     )
     code(figure="weight_curves", arguments=f"anchor_curves(examined, {anchor}, losses={losses})")
 
@@ -309,7 +309,8 @@ def page() -> None:
             show = show_losses if view == CURVES else show_batch
             show(examined, anchor, code)
         loss = LOSSES[settings.loss]  # below the pictures, which are what one comes for
-        st.caption(f"**{loss.title}**: {frame.plain(loss.formula)}. {frame.plain(loss.origin)}. {loss.weight}")
+        st.latex(f"L = {loss.latex}" if not loss.by_anchor else rf"L_i = {loss.latex}")
+        st.caption(f"**{loss.title}**: {frame.plain(loss.origin)}. {loss.weight}")
     frame.show_link(own_file=opened.own)
 
 

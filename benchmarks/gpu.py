@@ -89,11 +89,11 @@ def loss_rows() -> Iterator[tuple[str, ...]]:
         "random": random_pairs(S, P, N, share=0.5, generator=draw),
     }
     for name, loss in LOSSES.items():
-        if name != loss.name or loss.needs == "texts":
-            continue  # another name of one, or one that differs in its batches alone
+        if loss.needs == "texts":
+            continue  # it differs from InfoNCE in its batches alone
         for miner, masks in miners.items():
-            value, slope = valued(loss.fast, S, *masks)
-            there, its = valued(loss.fast, S.cuda(), *(mask.cuda() for mask in masks))
+            value, slope = valued(loss.function, S, *masks)
+            there, its = valued(loss.function, S.cuda(), *(mask.cuda() for mask in masks))
             yield name, miner, judged(apart(there, value)), judged(apart(its, slope))
 
 
@@ -211,9 +211,9 @@ def step_rows() -> Iterator[tuple[str, ...]]:
 
     steps: dict[str, Callable[[Tensor, Tensor], Tensor]] = {"locality, streamed": streaming_locality}
     steps |= {
-        f"{name}, in strips": partial(in_strips, loss.fast)
+        f"{name}, in strips": partial(in_strips, loss.function)
         for name, loss in LOSSES.items()
-        if name == loss.name and loss.by_anchor and loss.needs == "masks"
+        if loss.by_anchor and loss.needs == "masks"
     }
     for title, step in steps.items():
         fast, most, its = stepped(step, V.cuda(), labels.cuda())

@@ -13,7 +13,7 @@ A second table is of one step of `labkit train sentpwnet` with as many sentences
 it imports included: the mean encoder, sentences of 12 to 20 words, classes of 80. `large` is what trainings do beyond
 2,048 sentences (no m x m matrix, the encoder run in chunks), `dense` what they do up to there.
 
-A third table is of every loss of the gallery without a miner, on S of a batch of 1,024 and of random data: CPU time
+A third table is of every loss without a miner, on S of a batch of 1,024 and of random data: CPU time
 forward and backward as a ratio to that of the contrastive loss. CoSENT stands there with two grades and with many.
 
     python -m benchmarks.pairs streaming 65536 learned     bytes and CPU seconds of one call
@@ -38,7 +38,6 @@ from torch import Tensor
 from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, seconds, threads
 from labkit.corpora.records import Labelled
 from labkit.pairs import LOSSES, cosent, informative, locality, masks_from_labels, streaming_locality
-from labkit.pairs.gallery import GALLERY
 from labkit.progress import silent
 from labkit.sentpwnet import method as sentpwnet
 from labkit.training import train
@@ -118,8 +117,8 @@ def loss_lines(rows: int = GALLERY_ROWS, rounds: int = 7) -> list[str]:
     V = F.normalize(X, dim=1)
     S, (P, N) = V @ V.T, masks_from_labels(labels)
     grades = torch.rand(rows, rows, generator=torch.Generator().manual_seed(0))
-    losses = {f"`{each.name}`": each.fast for each in GALLERY if each.needs != "texts"}
-    losses["`infonce`, symmetric"] = partial(LOSSES["infonce"].fast, symmetric=True)
+    losses = {f"`{name}`": each.function for name, each in LOSSES.items() if each.needs != "texts"}
+    losses["`infonce`, symmetric"] = partial(LOSSES["infonce"].function, symmetric=True)
     losses["`cosent`, every pair a grade of its own"] = partial(cosent, grades=grades)
     lines = ["| loss | CPU ms | times contrastive (range) |", "| --- | --- | --- |"]
 
@@ -128,7 +127,7 @@ def loss_lines(rows: int = GALLERY_ROWS, rounds: int = 7) -> list[str]:
 
     with threads(1):
         for name, loss in losses.items():
-            cpu = alternate(stepped(loss), stepped(LOSSES["contrastive"].fast), rounds)
+            cpu = alternate(stepped(loss), stepped(LOSSES["contrastive"].function), rounds)
             lines.append(f"| {name} | {1000 * cpu.a:.0f} | {cpu.ratio:.1f} ({cpu.least:.1f}-{cpu.most:.1f}) |")
     return lines
 

@@ -35,14 +35,19 @@ import torch
 from torch import Tensor, nn
 
 from labkit.corpora.splits import connected
-from labkit.pairs.gallery import GALLERY, LOSSES
+from labkit.pairs.losses import LOSSES
 from labkit.pairs.masks import unit_rows
 from labkit.pairs.pml import as_pml
 from labkit.sentpwnet.batches import Batch, graded_batch, labelled_batch, mean_grades, near, triplet_batch
 from labkit.sentpwnet.method import TEMPERATURE, PairSettings, loss_of, miner_of
 
 OF_MINERS = {"informative": ("epsilon",), "random": ("share",)}
-DIALS = (*dict.fromkeys(dial for loss in GALLERY for dial in loss.dials), "epsilon", "share", "learn_temperature")
+DIALS = (
+    *dict.fromkeys(name for loss in LOSSES.values() for name in loss.hyperparameters),
+    "epsilon",
+    "share",
+    "learn_temperature",
+)
 
 
 def sentence_transformers_loss(
@@ -55,7 +60,7 @@ def sentence_transformers_loss(
     top: float = 1.0,
     **dials: float,
 ) -> SentenceLoss:
-    """Give a loss of the gallery as sentence-transformers wants it; `dials` are those of the loss and of the miner.
+    """Return a pair loss as sentence-transformers expects it; `dials` are those of the loss and of the miner.
 
     `labelled`, `in_batch` and `top`, the grade of two sentences that mean the same, say how columns become pairs.
     """
@@ -105,7 +110,7 @@ class MinedLoss(nn.Module):
 
     def config(self) -> dict[str, Any]:
         """What decides the value, ready for JSON."""
-        names = ("loss", *LOSSES[self.settings.loss].dials, "miner", *OF_MINERS.get(self.settings.miner, ()))
+        names = ("loss", *LOSSES[self.settings.loss].hyperparameters, "miner", *OF_MINERS.get(self.settings.miner, ()))
         learned = ("learn_temperature",) if self.settings.learns_temperature else ()
         return {name: getattr(self.settings, name) for name in (*names, *learned)}
 

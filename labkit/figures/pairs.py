@@ -257,27 +257,36 @@ def triplet_losses(*, reach: float = 6.0) -> go.Figure:
 
 ARROW_LENGTH = 0.75  # how long the arrow of the weight 1 is, on a circle of radius 1
 LEAST = 1e-6  # what weighs less is drawn here: a logarithm has no 0
-LOSSES = {  # loss -> colour, mark, dash, name; of one colour or dash no two have the other alike
-    "locality": (COLOURS[2], MARKS[0], "solid", "locality (multi-similarity)"),
-    "soft-triplet": (COLOURS[3], MARKS[1], "dash", "soft triplet"),
-    "contrastive": (COLOURS[5], MARKS[2], "dot", "contrastive"),
-    "margin-triplet": (COLOURS[0], MARKS[3], "dashdot", "margin triplet"),
-    "infonce": (COLOURS[4], MARKS[4], "longdash", "InfoNCE (multiple negatives)"),
-    "supcon": (COLOURS[1], MARKS[5], "longdashdot", "supervised contrastive"),
-    "logistic": (INK, "triangle-down", "dash", "logistic"),
-    "cosent": (COLOURS[5], "x", "longdash", "CoSENT"),
-}
+STYLES = (  # colour, mark and dash of a loss, in the order of the table of losses; no two are alike in two of them
+    (COLOURS[2], MARKS[0], "solid"),
+    (COLOURS[5], MARKS[2], "dot"),
+    (COLOURS[3], MARKS[1], "dash"),
+    (COLOURS[0], MARKS[3], "dashdot"),
+    (COLOURS[4], MARKS[4], "longdash"),
+    (COLOURS[1], MARKS[5], "longdashdot"),
+    (INK, "triangle-down", "dash"),
+    (COLOURS[5], "x", "longdash"),
+    (COLOURS[1], "star", "solid"),
+    (COLOURS[0], "hexagon", "dot"),
+)
+
+
+def look_of_loss(loss: str) -> tuple[str, str, str, str]:
+    """Colour, mark, dash and title of a loss."""
+    from labkit.pairs.losses import LOSSES  # brings torch, which takes seconds
+
+    return (*STYLES[list(LOSSES).index(loss) % len(STYLES)], LOSSES[loss].title)
 
 
 def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
-    """Positives on the left, negatives on the right: a mark is a pair of the anchor, a line the closed form."""
+    """Positives left, negatives right: a mark is a pair of the anchor, the line its hardest pair elsewhere."""
     if not curves:
         raise ValueError("curves are empty, expected at least one; choose an anchor of which the miner keeps a pair")
     traces: list[Entries] = []
     for each in curves:
-        colour, mark, dash, name = LOSSES[each.loss]
+        colour, mark, dash, name = look_of_loss(each.loss)
         shared = {"name": name, "legendgroup": name, **on(1 if each.kind == "positive" else 2)}
-        closed = {"showlegend": False, "hoverinfo": "skip"}
+        line = {"showlegend": False, "hoverinfo": "skip"}
         points = {
             "customdata": each.weight,
             "showlegend": all(name != trace["name"] for trace in traces),
@@ -285,7 +294,7 @@ def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
         }
         marker = {"color": colour, "symbol": mark, "size": 9, "line": {"color": INK, "width": 0.7}}
         traces += [
-            curve(each.grid, _visible(each.closed), colour, dash) | shared | closed,
+            curve(each.grid, _visible(each.moved), colour, dash) | shared | line,
             marks(each.similarity, _visible(each.weight), marker) | shared | points,
         ]
     x = {"title": "similarity s of the pair", "gridcolor": FAINT, "zerolinecolor": FAINT}
@@ -301,7 +310,7 @@ def loss_curves(curves: Sequence[LoneCurve], *, at: float) -> go.Figure:
         raise ValueError(f"at is {at}, expected a cosine from -1 to 1: the similarity where the tangents touch")
     traces: list[Entries] = []
     for each in curves:
-        colour, mark, dash, name = LOSSES[each.loss]
+        colour, mark, dash, name = look_of_loss(each.loss)
         panel = 1 if each.kind == "positive" else 2
         place = int(np.argmin(np.abs(each.similarity - at)))
         s, value, weight = (float(numbers[place]) for numbers in (each.similarity, each.value, each.weight))
@@ -344,7 +353,7 @@ def pull_and_push(triplets: Sequence[WeighedTriplet]) -> go.Figure:
     turn = np.linspace(0, 2 * np.pi, 181)
     traces: list[Entries] = []
     arrows: list[Entries] = []
-    titles = [LOSSES[each.loss][3] for each in triplets]
+    titles = [look_of_loss(each.loss)[3] for each in triplets]
     for panel, each in enumerate(triplets, 1):
         circle = curve(np.sin(turn), np.cos(turn), INK, width=1, showlegend=False, hoverinfo="skip")
         traces.append(circle | on(panel))

@@ -4,14 +4,23 @@
     labels     -> positive P, negative N                            -> pair_weights: m · |dL/dS|
 
 `P[i, j]` says that j is a positive of anchor i, `N[i, j]` that it is a negative; a pair in neither is unknown and
-counts for nothing. A method is a miner, a loss and an encoder put together. The formulas of losses and weights are
-written out in `losses.py` and `weights.py`; what is imported from here is `fast.py`'s, and for batches of which S would
-be too large `large_batch.py`'s. `gallery.py` has all losses in one table, `LOSSES`.
+counts for nothing. A method is a miner, a loss and an encoder put together. `losses.py` has each loss once, with its
+formula, and the table `LOSSES`; `large_batch.py` computes them for batches whose S would be too large.
 """
 
-from labkit.pairs.fast import contrastive, cosent, infonce, locality, logistic, margin_triplet, soft_triplet, supcon
-from labkit.pairs.gallery import LOSSES, PairLoss
 from labkit.pairs.large_batch import streaming_locality
+from labkit.pairs.losses import (
+    LOSSES,
+    PairLoss,
+    contrastive,
+    cosent,
+    infonce,
+    locality,
+    logistic,
+    margin_triplet,
+    soft_triplet,
+    supcon,
+)
 from labkit.pairs.masks import masks_from_labels
 from labkit.pairs.mining import hardest, informative, random_pairs
 from labkit.pairs.pml import as_pml

@@ -1,104 +1,307 @@
-"""The pair losses as one would write them on a board: functions (S, P, N) -> scalar, in plain torch.
+"""The pair losses, each once: a function (S, P, N) -> scalar, and its entry in the table `LOSSES`.
 
-    S   similarities (m, m): row i is anchor i, float
-    P   P[i, j]: j is a positive of anchor i (m, m), bool        N   the same for negatives
+    S   similarity (m, m): row i is anchor i; cosines, float16 and bfloat16 are computed in float32
+    P   positive[i, j]: j is a positive of anchor i (m, m), bool        N   the same for negatives
 
-Each is the mean over all m anchors of the anchor's own term, so that `pair_weights` (m · |dL/dS|) gives the weights of
-the paper; only `cosent` compares the pairs of all anchors with one another. An anchor without positives or negatives
-just adds nothing for them. Nothing is checked, and nothing is done for speed, memory or large exponents: that is
-`fast.py`, whose losses of the same names and values `labkit.pairs` hands out and trainings use. A test holds the two
-together. Where each comes from, and what it is called elsewhere: `gallery.py`.
+Each loss is the mean over all m anchors of the anchor's own term, so that `pair_weights` (m · |dL/dS|) gives the
+weights of the paper; only `cosent` compares the pairs of all anchors. An anchor without positives or without negatives
+adds nothing for them. The docstring has the formula; the code below it computes the same in a form that neither
+overflows nor holds all triplets, with four functions at the end of this file.
+
+A new loss is a function here and a line in `LOSSES`: `--set loss=`, the curves, the weights and the adapters find it
+there. Its keyword arguments are its hyperparameters, by the names that the settings of a training have.
 """
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
-from labkit.pairs.masks import check_number
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.utils.checkpoint import checkpoint
+
+from labkit.pairs.masks import check_number, checked_triple, highest, lowest
 
 Temperature = float | Tensor  # a tensor where it is learned
+_TRIPLETS_AT_ONCE = 1 << 22
 
 
-def contrastive(S: Tensor, P: Tensor, N: Tensor, *, margin: float = 0.5) -> Tensor:
+def contrastive(similarity: Tensor, positive: Tensor, negative: Tensor, *, margin: float = 0.5) -> Tensor:
     """Anchor's term `Σ_N [S - margin]₊ - Σ_P S` (eq. 6): every positive pulls alike, negatives push beyond the margin.
 
     Eq. 7 prints `S = 1` for the weights and means `w = 1`.
     """
-    push = (S - margin).relu() * N  # (m, m), 0 for a negative that is far enough
+    S, P, N = checked_triple(similarity, positive, negative)
+    check_number("margin", margin)
+    push = (S - margin).relu() * N  # (m, m): 0 for a negative that is far enough
     pull = S * P  # (m, m)
     return (push - pull).sum(1).mean()
 
 
-def soft_triplet(S: Tensor, P: Tensor, N: Tensor, *, temperature: Temperature = 1.0) -> Tensor:
+def soft_triplet(similarity: Tensor, positive: Tensor, negative: Tensor, *, temperature: Temperature = 1.0) -> Tensor:
     """Anchor's term `Σ_{p∈P, n∈N} τ log(1 + e^((S_n - S_p)/τ))` over all its triplets; with τ = 1 it is eq. 4.
 
     Eq. 5 gives each triplet the weight 1; the derivative is `σ((S_n - S_p)/τ)`, with τ = 1 and cosines between 0.119
     and 0.881.
     """
-    difference = (S[:, None, :] - S[:, :, None]) / temperature  # (m, m, m): [i, p, n] is (S_in - S_ip) / τ
-    triplet = P[:, :, None] & N[:, None, :]  # (m, m, m)
-    return (temperature * difference.exp().log1p() * triplet).sum((1, 2)).mean()
+    S, P, N = checked_triple(similarity, positive, negative)
+    check_temperature(temperature)
+    return _mean_over_triplets(S, P, N, lambda difference: temperature * _softplus(difference / temperature))
 
 
-def margin_triplet(S: Tensor, P: Tensor, N: Tensor, *, margin: float = 0.5) -> Tensor:
+def margin_triplet(similarity: Tensor, positive: Tensor, negative: Tensor, *, margin: float = 0.5) -> Tensor:
     """Anchor's term `Σ_{p∈P, n∈N} [S_n - S_p + margin]₊`: a triplet in order by the margin counts nothing."""
-    difference = S[:, None, :] - S[:, :, None]  # (m, m, m): [i, p, n] is S_in - S_ip
-    triplet = P[:, :, None] & N[:, None, :]  # (m, m, m)
-    return ((difference + margin).relu() * triplet).sum((1, 2)).mean()
+    S, P, N = checked_triple(similarity, positive, negative)
+    check_number("margin", margin)
+    return _mean_over_triplets(S, P, N, lambda difference: (difference + margin).relu())
 
 
-def locality(S: Tensor, P: Tensor, N: Tensor, *, alpha: float = 2.0, beta: float = 50.0, base: float = 0.5) -> Tensor:
+def locality(
+    similarity: Tensor, positive: Tensor, negative: Tensor, *, alpha: float = 2.0, beta: float = 50.0, base: float = 0.5
+) -> Tensor:
     """Anchor's term `1/α log(1 + Σ_P e^(-α(S - λ))) + 1/β log(1 + Σ_N e^(β(S - λ)))` (eq. 8), λ = `base`.
 
     It is the multi-similarity loss (Wang et al. 2019), and the defaults are usual for it. The paper prints the second
-    half outside the sum over anchors; it belongs inside.
+    half outside the sum over anchors; it belongs inside. The derivative is eq. 9 for negatives, eq. 10 for positives.
     """
-    pull = ((-alpha * (S - base)).exp() * P).sum(1).log1p() / alpha  # (m,): how far the positives are
-    push = ((beta * (S - base)).exp() * N).sum(1).log1p() / beta  # (m,): how near the negatives are
+    S, P, N = checked_triple(similarity, positive, negative)
+    check_locality(alpha, beta, base)
+    pull = log1p_sum_exp(S, P, -alpha, base) / alpha  # (m,): how far the positives are
+    push = log1p_sum_exp(S, N, beta, base) / beta  # (m,): how near the negatives are
     return (pull + push).mean()
 
 
-def logistic(S: Tensor, P: Tensor, N: Tensor, *, base: float = 0.5, temperature: Temperature = 0.1) -> Tensor:
+def logistic(
+    similarity: Tensor, positive: Tensor, negative: Tensor, *, base: float = 0.5, temperature: Temperature = 0.1
+) -> Tensor:
     """Anchor's term `Σ_P τ log(1 + e^((λ - S)/τ)) + Σ_N τ log(1 + e^((S - λ)/τ))`, λ = `base`.
 
     Each pair alone is asked "the same or not", with the probability `σ((S - λ)/τ)`; τ makes it comparable with the
     hinges, which it becomes when τ goes to 0.
     """
-    pull = ((base - S) / temperature).exp().log1p() * P  # (m, m)
-    push = ((S - base) / temperature).exp().log1p() * N  # (m, m)
-    return (temperature * (pull + push)).sum(1).mean()
+    S, P, N = checked_triple(similarity, positive, negative)
+    check_number("base", base)
+    check_temperature(temperature)
+    sign = N.to(S.dtype) - P.to(S.dtype)  # (m, m): one formula for both kinds
+    return (temperature * _softplus(sign * (S - base) / temperature) * (P | N)).sum(1).mean()
 
 
-def infonce(S: Tensor, P: Tensor, N: Tensor, *, temperature: Temperature = 0.05, symmetric: bool = False) -> Tensor:
+def infonce(
+    similarity: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    temperature: Temperature = 0.05,
+    symmetric: bool = False,
+) -> Tensor:
     """Anchor's term: the mean over its positives of `-log(e^(S_p/τ) / (e^(S_p/τ) + Σ_N e^(S_n/τ)))`.
 
     Each positive is to be picked out among the anchor's negatives; its other positives are no rivals. `symmetric` is
     the mean of this and of the same with anchors and others exchanged, (Sᵀ, Pᵀ, Nᵀ).
     """
     if symmetric:
-        back = infonce(S.T, P.T, N.T, temperature=temperature)
-        return (infonce(S, P, N, temperature=temperature) + back) / 2
-    e = (S / temperature).exp()  # (m, m)
-    share = e / (e + (e * N).sum(1, keepdim=True))  # (m, m): the probability that the positive is picked
-    return (-(share.log() * P).sum(1) / P.sum(1).clamp(min=1)).mean()
+        back = infonce(similarity.T, positive.T, negative.T, temperature=temperature)
+        return (infonce(similarity, positive, negative, temperature=temperature) + back) / 2
+    S, P, N = checked_triple(similarity, positive, negative)
+    check_temperature(temperature)
+    Z = S / temperature
+    terms = _softplus(_log_sum_exp(Z, N) - Z) * P  # (m, m): log(1 + Σ_N e^(Z_n) / e^(Z_p)); 0 without a negative
+    return (terms.sum(1) / P.sum(1).clamp(min=1)).mean()
 
 
-def supcon(S: Tensor, P: Tensor, N: Tensor, *, temperature: Temperature = 0.1) -> Tensor:
+def supcon(similarity: Tensor, positive: Tensor, negative: Tensor, *, temperature: Temperature = 0.1) -> Tensor:
     """Anchor's term `-1/|P| Σ_p log(e^(S_p/τ) / Σ_{P∪N} e^(S/τ))`: positives are each other's rivals, too."""
-    e = (S / temperature).exp()  # (m, m)
-    share = e / (e * (P | N)).sum(1, keepdim=True)  # (m, m)
-    return -torch.where(P, share.log(), 0).sum(1).div(P.sum(1).clamp(min=1)).mean()
+    S, P, N = checked_triple(similarity, positive, negative)
+    check_temperature(temperature)
+    Z, count = S / temperature, P.sum(1)
+    terms = _log_sum_exp(Z, P | N)[:, 0] - (Z * P).sum(1) / count.clamp(min=1)  # (m,)
+    return terms.masked_fill(count == 0, 0).mean()
 
 
-def cosent(S: Tensor, P: Tensor, N: Tensor, *, temperature: Temperature = 0.05, grades: Tensor | None = None) -> Tensor:
+def cosent(
+    similarity: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    temperature: Temperature = 0.05,
+    grades: Tensor | None = None,
+) -> Tensor:
     """`log(1 + Σ e^((S_kl - S_ij)/τ))` over every two known pairs, ij graded higher than kl: no mean over anchors.
 
-    A pair is known where P or N has it, and its grade is that of `grades` (m, m); without them 1 in P and 0 in N.
+    A pair is known where P or N has it, and its grade is that of `grades` (m, m); without them 1 in P and 0 in N. The
+    sum over two pairs is computed from sums over one: a product with two grades, cumulative with more.
     """
+    S, P, N = checked_triple(similarity, positive, negative)
+    check_temperature(temperature)
+    if grades is None:
+        Z = (S / temperature).reshape(1, -1)
+        return _softplus(_log_sum_exp(Z, N.reshape(1, -1)) + _log_sum_exp(-Z, P.reshape(1, -1)))[0, 0]
     known = P | N
-    s, grade = S[known] / temperature, (P if grades is None else grades)[known]  # (n,) each
-    return ((s - s[:, None]).exp() * (grade < grade[:, None])).sum().log1p()  # [ij, kl], (n, n)
+    grade, order = _checked_grades(grades, known).sort(stable=True)  # (n,)
+    Z = S[known][order] / temperature  # (n,): from the lowest grade to the highest
+    below = torch.searchsorted(grade, grade)  # (n,): how many pairs are graded lower
+    higher = below > 0
+    sums = torch.logcumsumexp(Z, 0)[below[higher] - 1]  # log Σ e^Z of the pairs that are graded lower
+    return _softplus(torch.logsumexp(sums - Z[higher], 0))
+
+
+# --- the table ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PairLoss:
+    """One loss with its title, its formula in LaTeX, its origin, and what `m · |dL/dS|` says of a pair.
+
+    `temperature` is what trainings start from. `needs` is "masks" of positives and negatives, "grades" of pairs where
+    there are any, or "texts" alone. `by_anchor`: a mean over anchors, so that a batch may be computed in strips.
+    `learns_temperature`: the loss is lowest at a useful τ, so that τ can be learned with the rest.
+    """
+
+    name: str
+    function: Callable[..., Tensor]
+    title: str
+    latex: str
+    origin: str
+    weight: str
+    temperature: float = 1.0
+    needs: str = "masks"
+    by_anchor: bool = True
+    learns_temperature: bool = False
+
+    @property
+    def hyperparameters(self) -> tuple[str, ...]:
+        """The names of its numbers: keywords of the function, and settings of a training."""
+        return tuple(name for name in inspect.signature(self.function).parameters if name not in NO_HYPERPARAMETERS)
+
+
+NO_HYPERPARAMETERS = ("similarity", "positive", "negative", "grades")
+
+_TABLE = (
+    PairLoss(
+        "locality",
+        locality,
+        "locality (multi-similarity)",
+        r"\frac{1}{\alpha}\log\Big(1+\sum_{P_i} e^{-\alpha(S_{ij}-\lambda)}\Big)"
+        r"+\frac{1}{\beta}\log\Big(1+\sum_{N_i} e^{\beta(S_{ij}-\lambda)}\Big)",
+        "Wang, Han, Huang, Dong, Scott: Multi-Similarity Loss with General Pair Weighting for Deep Metric Learning, "
+        "CVPR 2019; its miner is SentPWNet's eq. 11 and 12",
+        "How near a pair is to λ by itself, and how it compares with the anchor's other pairs of its kind.",
+    ),
+    PairLoss(
+        "contrastive",
+        contrastive,
+        "contrastive",
+        r"\sum_{N_i}\,[S_{ij}-\text{margin}]_+ - \sum_{P_i} S_{ij}",
+        "Hadsell, Chopra, LeCun: Dimensionality Reduction by Learning an Invariant Mapping, CVPR 2006; with cosines as "
+        "in SentPWNet's eq. 6",
+        "1 for every positive and for every negative beyond the margin, never more, never less.",
+    ),
+    PairLoss(
+        "soft-triplet",
+        soft_triplet,
+        "soft triplet",
+        r"\sum_{p\in P_i}\sum_{n\in N_i}\tau\log\big(1+e^{(S_{in}-S_{ip})/\tau}\big)",
+        "Hermans, Beyer, Leibe: In Defense of the Triplet Loss for Person Re-Identification, 2017; with τ = 1 "
+        "SentPWNet's eq. 4",
+        "Over the triplets of the pair, how far each is from being safely in order.",
+        temperature=0.2,
+    ),
+    PairLoss(
+        "margin-triplet",
+        margin_triplet,
+        "margin triplet",
+        r"\sum_{p\in P_i}\sum_{n\in N_i}\,[S_{in}-S_{ip}+\text{margin}]_+",
+        "Schroff, Kalenichenko, Philbin: FaceNet: A Unified Embedding for Face Recognition and Clustering, CVPR 2015",
+        "How many triplets of the pair are not in order by the margin.",
+    ),
+    PairLoss(
+        "infonce",
+        infonce,
+        "InfoNCE (multiple negatives)",
+        r"-\frac{1}{|P_i|}\sum_{p\in P_i}\log\frac{e^{S_{ip}/\tau}}{e^{S_{ip}/\tau}+\sum_{n\in N_i}e^{S_{in}/\tau}}",
+        "van den Oord, Li, Vinyals: Representation Learning with Contrastive Predictive Coding, 2018; as multiple "
+        "negatives ranking: Henderson and others, Efficient Natural Language Response Suggestion, 2017",
+        "The chance that the positive is missed, or that the negative is picked instead, divided by τ.",
+        temperature=0.05,
+        learns_temperature=True,
+    ),
+    PairLoss(
+        "supcon",
+        supcon,
+        "supervised contrastive",
+        r"-\frac{1}{|P_i|}\sum_{p\in P_i}\log\frac{e^{S_{ip}/\tau}}{\sum_{k\in P_i\cup N_i}e^{S_{ik}/\tau}}",
+        "Khosla and others: Supervised Contrastive Learning, NeurIPS 2020 (L_out)",
+        "How far the pair's share of the anchor's sum is from what it should be, 1/|P| or 0, divided by τ; a positive "
+        "beyond its share is pushed.",
+        temperature=0.1,
+        learns_temperature=True,
+    ),
+    PairLoss(
+        "logistic",
+        logistic,
+        "logistic",
+        r"\sum_{P_i}\tau\log\big(1+e^{(\lambda-S_{ij})/\tau}\big)"
+        r"+\sum_{N_i}\tau\log\big(1+e^{(S_{ij}-\lambda)/\tau}\big)",
+        "Guillaumin, Verbeek, Schmid: Is That You? Metric Learning Approaches for Face Identification, ICCV 2009; "
+        "today's sigmoid loss: Zhai and others, ICCV 2023",
+        "The probability that the pair, by itself, is taken for the other kind.",
+        temperature=0.1,
+    ),
+    PairLoss(
+        "cosent",
+        cosent,
+        "CoSENT",
+        r"\log\Big(1+\sum_{S_{kl}\prec S_{ij}} e^{(S_{kl}-S_{ij})/\tau}\Big)",
+        "Su, kexue.fm 2022; Huang and others: CoSENT: Consistent Sentence Embedding via Similarity Ranking, IEEE/ACM "
+        "TASLP 2024",
+        "How hard the order of all pairs of the batch pulls at this one; it grows with the batch, so only ratios "
+        "compare.",
+        temperature=0.05,
+        needs="grades",
+        by_anchor=False,
+    ),
+    PairLoss(
+        "simcse",
+        infonce,
+        "SimCSE",
+        r"\text{InfoNCE; } P \text{ is the sentence's twin under other dropout, } N \text{ the other twins}",
+        "Gao, Yao, Chen: SimCSE: Simple Contrastive Learning of Sentence Embeddings, EMNLP 2021",
+        "The chance that another sentence is taken for the twin, divided by τ: labels play no part.",
+        temperature=0.05,
+        needs="texts",
+        learns_temperature=True,
+    ),
+)
+LOSSES: dict[str, PairLoss] = {loss.name: loss for loss in _TABLE}
+ALIASES = {"multi-similarity": "locality"}  # other names of a loss
+
+
+SHAPES = ("pairs", "graded pairs", "classes", "groups", "triplets", "articles", "unlabelled texts")
+
+
+def shapes_table() -> str:
+    """Make a table in Markdown that says what each loss learns from each shape of data."""
+    rows = [["loss", *SHAPES], ["---"] * (1 + len(SHAPES))]
+    for name, loss in LOSSES.items():
+        graded = "all grades" if loss.needs == "grades" else "ends of the scale"
+        labelled = ["yes", graded, *["yes"] * 4, ""]
+        rows.append([f"`{name}`", *(["without labels"] * len(SHAPES) if loss.needs == "texts" else labelled)])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def losses_with(hyperparameter: str) -> str:
+    """The condition on the loss under which a setting of this name counts, as `setting(only=...)` wants it.
+
+    >>> losses_with("alpha"), losses_with("margin")
+    ('loss=locality', 'loss=contrastive|margin-triplet')
+    """
+    return "loss=" + "|".join(name for name, loss in LOSSES.items() if hyperparameter in loss.hyperparameters)
 
 
 def check_locality(alpha: float, beta: float, base: float) -> None:
@@ -111,8 +314,89 @@ def check_locality(alpha: float, beta: float, base: float) -> None:
 
 
 def check_temperature(temperature: Temperature) -> None:
-    """Refuse a temperature that is no number above 0."""
+    """Refuse a temperature that is not a number above 0."""
     value = float(temperature.detach()) if isinstance(temperature, Tensor) else temperature
     check_number("temperature", value)
     if value <= 0:
         raise ValueError(f"temperature is {value}, expected a number above 0; usual are 0.05 to 1")
+
+
+# --- the steps that keep numbers finite and memory small ---------------------------------------------------------
+
+
+def log1p_sum_exp(S: Tensor, mask: Tensor, scale: float, base: float) -> Tensor:
+    """`log(1 + Σ e^(scale · (S - base)))` of each row over the mask, (m,)."""
+    total: Tensor = _Log1pSumExp.apply(S, mask, scale, base)
+    return total
+
+
+class _Log1pSumExp(torch.autograd.Function):
+    """One (m, m) tensor is kept for the way back, where autograd would keep six; there is no second derivative."""
+
+    @staticmethod
+    def forward(ctx: Any, S: Tensor, mask: Tensor, scale: float, base: float) -> Tensor:
+        total, shares = soft_count(S, mask, scale, base)
+        ctx.save_for_backward(shares)
+        ctx.scale = scale
+        return total[:, 0]
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        (shares,) = ctx.saved_tensors
+        return shares * (ctx.scale * upstream)[:, None], None, None, None
+
+
+def soft_count(S: Tensor, mask: Tensor, scale: float, base: float) -> tuple[Tensor, Tensor]:
+    """Row by row `log(1 + Σ e^L)` (m, 1), and `e^L / (1 + Σ e^L)` (m, m), over the mask, `L = scale · (S - base)`.
+
+    The largest exponent is taken out first, so nothing overflows however large the scale.
+    """
+    inside = mask.to(S.dtype)
+    shift = highest(S, inside).clamp_(min=base) if scale > 0 else lowest(S, inside).clamp_(max=base)
+    # Outside the mask the exponent may be anything; far below, where e^x is 0 to rounding, exp is ten times slower.
+    terms = torch.sub(S, shift).mul_(scale).clamp_(math.log(torch.finfo(S.dtype).tiny), 0).exp_().mul_(inside)
+    largest = scale * (shift - base)
+    rest = terms.sum(1, keepdim=True).add_(torch.expm1(-largest))  # 1 + rest = e^-largest + Σ terms
+    return largest + rest.log1p(), terms.div_(1 + rest)
+
+
+def _log_sum_exp(Z: Tensor, mask: Tensor) -> Tensor:
+    """`log Σ e^Z` of each row over the mask, (m, 1); -∞ where a row has none."""
+    return Z.masked_fill(~mask, -math.inf).logsumexp(1, keepdim=True)
+
+
+def _softplus(x: Tensor) -> Tensor:
+    """`log(1 + e^x)`. torch takes x itself for it from 20 on, which in double precision is felt; not so from 40 on."""
+    return F.softplus(x, threshold=40)
+
+
+def _mean_over_triplets(S: Tensor, P: Tensor, N: Tensor, cost: Callable[[Tensor], Tensor]) -> Tensor:
+    """Mean over the anchors of the sum over their triplets of a cost of `S_n - S_p`, never (m, m, m) at once."""
+    anchors, positives = P.nonzero(as_tuple=True)
+    few = max(1, _TRIPLETS_AT_ONCE // S.shape[1])  # (few, m) triplets at a time, computed again on the way back
+    if len(anchors) <= few:  # a checkpoint would save nothing, and the first one costs seconds of imports
+        return _triplet_terms(S, N, anchors, positives, cost) / len(S)
+    parts = [
+        checkpoint(_triplet_terms, S, N, a, p, cost, use_reentrant=False, preserve_rng_state=False)
+        for a, p in zip(anchors.split(few), positives.split(few), strict=True)
+    ]
+    return torch.stack(parts).sum() / len(S)
+
+
+def _triplet_terms(
+    S: Tensor, N: Tensor, anchors: Tensor, positives: Tensor, cost: Callable[[Tensor], Tensor]
+) -> Tensor:
+    """Sum over the given (anchor, positive) pairs and all negatives of the anchor."""
+    differences = S.index_select(0, anchors) - S[anchors, positives][:, None]  # (pairs, m): S_n - S_p
+    return (cost(differences) * N[anchors]).sum()
+
+
+def _checked_grades(grades: Tensor, known: Tensor) -> Tensor:
+    """The grades of the known pairs, (n,)."""
+    if not isinstance(grades, Tensor) or grades.shape != known.shape:
+        kind = f"shape {tuple(grades.shape)}" if isinstance(grades, Tensor) else type(grades).__name__
+        raise ValueError(f"grades have {kind}, expected {tuple(known.shape)}, that of similarity; give each pair one")
+    if not (chosen := grades[known]).isfinite().all():
+        raise ValueError("grades hold NaN or ∞ where positive or negative has a pair, expected numbers; clear the mask")
+    return chosen

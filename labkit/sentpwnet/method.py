@@ -7,7 +7,7 @@
     static      the same, but the pieces start with vectors distilled from a sentence-transformers model
 
 The first three have the same encoder, batches and epochs: they differ in two settings, and every other combination is
-one more method. The losses are those of `labkit.pairs.gallery`; what each needs decides the batches, too. The bag is
+one more method. The losses are those of `labkit.pairs.losses`; what each needs decides the batches, too. The bag is
 the simplest thing that learns, and no paper's: what does not lead it has yet to show what its network is for. `static`
 with epochs=0 is a model of its own, that of Model2Vec: it reads as fast as a bag and has learned nothing here.
 
@@ -41,8 +41,8 @@ from labkit.baselines.sbert import PACKAGED, model_source, opened_model, require
 from labkit.corpora.records import Corpus
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import setting
-from labkit.pairs.gallery import LEARNED, LOSSES, taking
 from labkit.pairs.large_batch import by_anchors, noted_locality
+from labkit.pairs.losses import ALIASES, LOSSES, losses_with
 from labkit.progress import Progress
 from labkit.sentpwnet.batches import Batch, BatchSource, PairSource, batch_source
 from labkit.training import Training, processes
@@ -69,7 +69,7 @@ def _margin(default: float) -> Any:
         "contrastive: negatives below it count nothing; margin-triplet: by so much the positive is to be nearer",
         least=-1,
         most=1,
-        only=f"epochs, {taking('margin')}",
+        only=f"epochs, {losses_with('margin')}",
         dial="0.1..0.95",
     )
 
@@ -134,18 +134,20 @@ class PairSettings(Training):
         dial="0.00001..0.001",
         before=1e-4,
     )
-    loss: str = setting("locality", "what pulls and pushes", choices=tuple(LOSSES), only="epochs")
+    loss: str = setting("locality", "what pulls and pushes", choices=(*LOSSES, *ALIASES), only="epochs")
     miner: str = setting(
         "informative", "which pairs the loss sees; cosent sees all graded ones", choices=MINERS, only="epochs"
     )
-    alpha: float = setting(2.0, "locality: scale of positives", above=0, only=f"epochs, {taking('alpha')}")
-    beta: float = setting(20.0, "locality: scale of negatives", above=0, only=f"epochs, {taking('beta')}", dial="5..80")
+    alpha: float = setting(2.0, "locality: scale of positives", above=0, only=f"epochs, {losses_with('alpha')}")
+    beta: float = setting(
+        20.0, "locality: scale of negatives", above=0, only=f"epochs, {losses_with('beta')}", dial="5..80"
+    )
     base: float = setting(
         0.9,
         "locality, logistic: the similarity λ both kinds are measured from",
         least=-1,
         most=1,
-        only=f"epochs, {taking('base')}",
+        only=f"epochs, {losses_with('base')}",
         dial="0.2..0.95",
     )
     margin: float = _margin(0.5)
@@ -153,14 +155,14 @@ class PairSettings(Training):
         0.0,
         "τ that similarities are divided by; 0: the usual one of the loss",
         least=0,
-        only=f"epochs, {taking('temperature')}",
+        only=f"epochs, {losses_with('temperature')}",
         dial="0.02..1",
         before=1.0,
     )
     learn_temperature: bool = setting(
         False,
         "let training move the temperature, too",
-        only=f"epochs, loss={'|'.join(LEARNED)}",
+        only=f"epochs, loss={'|'.join(name for name, loss in LOSSES.items() if loss.learns_temperature)}",
         before=False,
     )
     symmetric: bool = setting(
@@ -226,8 +228,7 @@ class PairSettings(Training):
     )
 
     def __post_init__(self) -> None:
-        if known := LOSSES.get(str(self.loss)):
-            object.__setattr__(self, "loss", known.name)  # two names of one loss are one training
+        object.__setattr__(self, "loss", ALIASES.get(str(self.loss), self.loss))  # two names of one loss: one training
         super().__post_init__()
         object.__setattr__(self, "prefixes", ",".join(map(str, self.cuts)))  # one way to write them
         if not self.temperature:
@@ -260,19 +261,19 @@ class PairSettings(Training):
     @property
     def learns_temperature(self) -> bool:
         """Whether the network has a temperature of its own."""
-        return self.learn_temperature and self.loss in LEARNED
+        return self.learn_temperature and LOSSES[self.loss].learns_temperature
 
 
 @dataclass(frozen=True, kw_only=True)
 class SiameseSettings(PairSettings):
-    loss: str = setting("contrastive", "what pulls and pushes", choices=tuple(LOSSES), only="epochs")
+    loss: str = setting("contrastive", "what pulls and pushes", choices=(*LOSSES, *ALIASES), only="epochs")
     miner: str = setting("none", "which pairs the loss sees", choices=MINERS, only="epochs")
     margin: float = _margin(0.8)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TripletSettings(PairSettings):
-    loss: str = setting("soft-triplet", "what pulls and pushes", choices=tuple(LOSSES), only="epochs")
+    loss: str = setting("soft-triplet", "what pulls and pushes", choices=(*LOSSES, *ALIASES), only="epochs")
     miner: str = setting("hardest", "which pairs the loss sees", choices=MINERS, only="epochs")
 
 
@@ -425,8 +426,8 @@ class Static(Bag):
 def loss_of(settings: PairSettings, temperature: Tensor | None = None) -> partial[Tensor]:
     """Give the loss (S, P, N) -> scalar of these settings, with a temperature that is learned in place of theirs."""
     loss = LOSSES[settings.loss]
-    dials: dict[str, Any] = {dial: getattr(settings, dial) for dial in loss.dials}
-    return partial(loss.fast, **dials | ({} if temperature is None else {"temperature": temperature}))
+    values: dict[str, Any] = {name: getattr(settings, name) for name in loss.hyperparameters}
+    return partial(loss.function, **values | ({} if temperature is None else {"temperature": temperature}))
 
 
 def miner_of(settings: PairSettings) -> Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]:

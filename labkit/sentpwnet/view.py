@@ -2,7 +2,7 @@
 
     sentence_batch    a corpus -> `SentenceBatch`: a batch in class order, with its texts and its masks P and N
     examine           its cosines (m, m) and settings -> `Examined`: pairs kept, weights and their two parts
-    anchor_curves     one anchor -> weight against similarity for each loss; `lone_curves` of a pair that is alone
+    anchor_curves     one anchor -> weight against similarity for each loss; `lone_curves` of a pair by itself
     epoch_weights     the probe of a run -> how the weights moved while it was trained
 
 The settings are those of a training (`PairSettings`), and so are miner and loss: what is shown is what would train.
@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 import torch
 from scipy import sparse
-from scipy.special import expit, logsumexp
+from torch import Tensor
 
 from labkit.corpora.records import Corpus
 from labkit.corpora.splits import connected
 from labkit.evaluation.inputs import unit, whole
 from labkit.pairs import masks_from_labels, pair_weights, weight_parts
-from labkit.pairs.gallery import GALLERY, LOSSES
+from labkit.pairs.losses import ALIASES, LOSSES
 from labkit.runs import Snapshots
 from labkit.sentpwnet.batches import batch_source
 from labkit.sentpwnet.method import PairSettings, loss_of, miner_of
@@ -195,17 +195,19 @@ def examine(batch: SentenceBatch, similarity: np.ndarray, settings: PairSettings
 
 # --- curves ------------------------------------------------------------------------------------------------------
 
-OF_PAIRS = tuple(loss.name for loss in GALLERY if loss.needs != "texts")  # losses whose curves can be drawn
+OF_PAIRS = tuple(name for name, loss in LOSSES.items() if loss.needs != "texts")  # losses whose curves can be drawn
 PAPER = ("locality", "contrastive", "soft-triplet")  # those of SentPWNet's section 3, which stand in its pictures
 MOST_LOSSES = 6  # in one picture: more curves cannot be told apart
+STEPS = MOST_SENTENCES + 1  # of a grid of similarities: never as many as a batch has sentences
+FEWER = 8  # a loss over all pairs of the batch is computed at every eighth point of the grid
 
 
 @dataclass(frozen=True, eq=False)
 class AnchorCurve:
-    """An anchor's kept pairs under one loss, of one kind: similarity and weight (p,), and the formula on a grid of s.
+    """An anchor's kept pairs of one kind under one loss: similarity and weight (p,), and the hardest of them moved.
 
-    The weights are derivatives, the formula is that of `weight_formula`: that they meet is what the picture shows. The
-    grid goes from the least similar pair to the most similar: the sums hold for these pairs and no other.
+    `moved` (g,) is the weight that the hardest pair of the kind (the least similar positive, the most similar negative)
+    would have at the similarities of `grid` (g,), while all others stay where they are.
     """
 
     loss: str
@@ -213,7 +215,7 @@ class AnchorCurve:
     similarity: np.ndarray
     weight: np.ndarray
     grid: np.ndarray
-    closed: np.ndarray
+    moved: np.ndarray
 
     def rows(self) -> list[dict[str, Any]]:
         """A line of a table for each pair."""
@@ -223,7 +225,7 @@ class AnchorCurve:
 
 @dataclass(frozen=True, eq=False)
 class LoneCurve:
-    """What a pair alone with its anchor adds to a loss, and the pair's weight, over its similarity."""
+    """What one pair adds to the loss of its anchor, and the pair's weight, over its similarity."""
 
     loss: str
     kind: str
@@ -243,84 +245,49 @@ class WeighedTriplet:
     push: float
 
 
-def anchor_curves(
-    examined: Examined, anchor: int, *, losses: Sequence[str] = PAPER, steps: int = 201
-) -> tuple[AnchorCurve, ...]:
+def anchor_curves(examined: Examined, anchor: int, *, losses: Sequence[str] = PAPER) -> tuple[AnchorCurve, ...]:
     """Two curves for each loss with the same pairs kept, positives and negatives. Without pairs of a kind, no curve.
 
     They are of the anchor's own term: InfoNCE is taken one way.
     """
     S, curves = examined.similarity[anchor], []
-    kept = {"positive": examined.kept_positive[anchor], "negative": examined.kept_negative[anchor]}
+    hardest = {  # kind -> its kept pairs, and the hardest of them
+        "positive": (examined.kept_positive[anchor], int(np.where(examined.kept_positive[anchor], S, 2.0).argmin())),
+        "negative": (examined.kept_negative[anchor], int(np.where(examined.kept_negative[anchor], S, -2.0).argmax())),
+    }
     for loss in checked_losses(losses):
         settings = replace(examined.settings, loss=loss, symmetric=False)
-        weight = examine(examined.batch, examined.similarity, settings).weight[anchor]
-        for kind, mask in kept.items():
+        under = examine(examined.batch, examined.similarity, settings)
+        for kind, (mask, other) in hardest.items():
             if mask.any():
-                grid = np.linspace(S[mask].min(), S[mask].max(), steps)
-                closed = weight_formula(replace(examined, settings=settings), anchor, kind, grid)
-                curves.append(AnchorCurve(loss, kind, S[mask], weight[mask], grid, closed))
+                grid = np.linspace(S[mask].min(), S[mask].max(), STEPS)
+                moved = moved_weights(under, anchor, other, grid)
+                curves.append(AnchorCurve(loss, kind, S[mask], under.weight[anchor][mask], grid, moved))
     return tuple(curves)
 
 
-def weight_formula(examined: Examined, anchor: int, kind: str, s: np.ndarray) -> np.ndarray:
-    """Compute the weight of a kept pair of similarity s under the loss of the settings.
-
-    The kept pairs of one anchor share their sums, so that the weight of each is a function of its own s alone:
-
-        locality       positive  e^(-α(s - λ)) / (1 + Σ_P e^(-α(S - λ)))
-                       negative  e^(β(s - λ)) / (1 + Σ_N e^(β(S - λ)))
-        soft triplet   positive  Σ_N σ((S_n - s)/τ)    negative  Σ_P σ((s - S_p)/τ)
-        margin triplet positive  |S_n > s - margin|    negative  |S_p < s + margin|
-        contrastive    positive  1                     negative  1 above the margin, else 0
-        logistic       positive  σ((λ - s)/τ)          negative  σ((s - λ)/τ)
-        InfoNCE        positive  σ(log Σ_N e^(S_n/τ) - s/τ) / |P|τ
-                       negative  Σ_p e^(s/τ) / (e^(S_p/τ) + Σ_N e^(S_n/τ)) / |P|τ
-        supervised     positive  |e^(s/τ) / Σ_{P∪N} e^(S/τ) - 1/|P|| / τ      negative  e^(s/τ) / Σ_{P∪N} e^(S/τ) / τ
-        CoSENT         positive  e^(-s/τ) Σ e^(S_n/τ) m/τ / (1 + Σ Σ e^((S_n - S_p)/τ)), the sums over the whole batch
-                       negative  e^(s/τ) Σ e^(-S_p/τ) m/τ / (1 + Σ Σ e^((S_n - S_p)/τ))
-    """
-    settings, S, near = examined.settings, examined.similarity[anchor], kind == "positive"
-    P, N = S[examined.kept_positive[anchor]], S[examined.kept_negative[anchor]]
-    base, margin, tau = settings.base, settings.margin, settings.temperature
-    if settings.loss == "locality":
-        scale, members = (-settings.alpha, P) if near else (settings.beta, N)
-        return np.exp(scale * (s - base) - logsumexp(np.append(scale * (members - base), 0.0)))
-    if settings.loss == "soft-triplet":
-        return expit((N[:, None] - s) / tau).sum(0) if near else expit((s - P[:, None]) / tau).sum(0)
-    if settings.loss == "margin-triplet":
-        short = N[:, None] - s + margin > 0 if near else s - P[:, None] + margin > 0
-        return short.sum(0).astype(float)
-    if settings.loss == "contrastive":
-        return np.ones_like(s) if near else (s > margin).astype(float)
-    if settings.loss == "logistic":
-        return expit((base - s if near else s - base) / tau)
-    if settings.loss == "cosent":
-        all_P, all_N = (examined.similarity[kept] / tau for kept in (examined.kept_positive, examined.kept_negative))
-        up, down = _log_total(all_N), _log_total(-all_P)
-        own = up - s / tau if near else down + s / tau
-        return np.exp(own - np.logaddexp(0.0, up + down)) * len(examined.batch) / tau
-    if not len(P):
-        return np.zeros_like(s)  # both of the others are means over the anchor's positives
-    if settings.loss == "supcon":
-        share = np.exp(s / tau - _log_total(np.append(P, N) / tau))
-        return np.abs(share - near / len(P)) / tau
-    rivals = _log_total(N / tau)
-    q = np.logaddexp(P / tau, rivals)[:, None]  # of each positive, with all negatives
-    return (expit(rivals - s / tau) if near else np.exp(s / tau - q).sum(0)) / (len(P) * tau)
-
-
-def _log_total(exponents: np.ndarray) -> float:
-    """`log Σ e^x`; -∞ of none."""
-    return float(logsumexp(exponents)) if exponents.size else -np.inf
+def moved_weights(examined: Examined, anchor: int, other: int, grid: np.ndarray) -> np.ndarray:
+    """The weight that a kept pair would have at these similarities (g,), the others held, by differentiation."""
+    loss = loss_of(examined.settings)
+    S, P, N = (torch.as_tensor(each) for each in (examined.similarity, examined.kept_positive, examined.kept_negative))
+    if LOSSES[examined.settings.loss].by_anchor:  # each point of the grid is an anchor of its own
+        rows = S[anchor].repeat(len(grid), 1)  # (g, m)
+        rows[:, other] = torch.as_tensor(grid)
+        masks = (mask[anchor].expand(len(grid), -1) for mask in (P, N))
+        return pair_weights(loss, rows, *masks)[:, other].numpy()
+    few, weights, S = grid[::FEWER], [], S.clone()
+    for s in few.tolist():
+        S[anchor, other] = s
+        weights.append(float(pair_weights(loss, S, P, N)[anchor, other]))
+    return np.interp(grid, few, weights)
 
 
 def checked_losses(losses: Sequence[str]) -> list[str]:
     """The names of these losses of pairs, without repetition; a ValueError for a stranger, for none or too many."""
-    for name in losses:
-        if name not in LOSSES or LOSSES[name].name not in OF_PAIRS:
+    names = list(dict.fromkeys(ALIASES.get(name, name) for name in losses))
+    for name in names:
+        if name not in OF_PAIRS:
             raise ValueError(f"losses have {name!r}, expected names among {', '.join(OF_PAIRS)}; choose one of these")
-    names = list(dict.fromkeys(LOSSES[name].name for name in losses))
     if not 1 <= len(names) <= MOST_LOSSES:
         raise ValueError(f"losses are {len(names)}, expected 1 to {MOST_LOSSES}: more curves cannot be told apart")
     return names
@@ -331,15 +298,22 @@ def lone_curves(
     *,
     losses: Sequence[str] = ("locality", "soft-triplet", "contrastive"),
     other: float = 0.5,
-    steps: int = 401,
+    steps: int = 201,
 ) -> tuple[LoneCurve, ...]:
-    """Two curves for each loss, positives and negatives, from -1 to 1; `other` is the third of a triplet and stands."""
-    grid = np.linspace(-1.0, 1.0, steps)
-    return tuple(
-        LoneCurve(loss, kind, grid, *lone_pair(loss, kind, grid, settings, other))
-        for loss in checked_losses(losses)
-        for kind in ("positive", "negative")
-    )
+    """Two curves for each loss, positives and negatives, from -1 to 1.
+
+    The anchor has one more pair, of the other kind, at the similarity `other`: some losses only compare the two.
+    """
+    grid, curves = np.linspace(-1.0, 1.0, steps), []
+    for loss in checked_losses(losses):
+        alone = replace(settings, loss=loss, symmetric=False)
+        for kind, column in (("positive", 0), ("negative", 1)):
+            pairs = np.full((steps, 2), other)
+            pairs[:, column] = grid
+            value, weight = weighed_triplets(pairs, alone)
+            value -= triplet_losses(torch.tensor(pairs), alone, without=kind).numpy()
+            curves.append(LoneCurve(loss, kind, grid, value, weight[:, column]))
+    return tuple(curves)
 
 
 def one_triplet(
@@ -352,35 +326,27 @@ def one_triplet(
     """An anchor with one positive and one negative at these similarities, under each loss."""
     triplets = []
     for loss in checked_losses(losses):
-        pull = lone_pair(loss, "positive", np.array(positive), settings, negative)[1]
-        push = lone_pair(loss, "negative", np.array(negative), settings, positive)[1]
-        triplets.append(WeighedTriplet(loss, positive, negative, float(pull), float(push)))
+        weight = weighed_triplets(np.array([[positive, negative]]), replace(settings, loss=loss, symmetric=False))[1]
+        triplets.append(WeighedTriplet(loss, positive, negative, *weight[0].tolist()))
     return tuple(triplets)
 
 
-def lone_pair(
-    loss: str, kind: str, s: np.ndarray, settings: PairSettings, other: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """The pair's part of the loss, and its weight; the third of a triplet has the similarity `other`.
+def weighed_triplets(pairs: np.ndarray, settings: PairSettings) -> tuple[np.ndarray, np.ndarray]:
+    """Anchors with one positive and one negative, similarities (t, 2) -> the loss of each (t,), both weights (t, 2)."""
+    S = torch.tensor(pairs, dtype=torch.float64, requires_grad=True)
+    values = triplet_losses(S, settings)
+    slope = torch.autograd.grad(values.sum(), S)[0]
+    return values.detach().numpy(), slope.abs().numpy()
 
-    With x = s - λ, or s - other: a negative adds `[x]₊` or `τ log(1 + e^(x/τ))`, and to the locality loss
-    `log(1 + e^(βx)) / β`; a positive the same of -x with α for β, but -s to the contrastive loss. InfoNCE, supervised
-    contrastive and CoSENT are of one triplet the same: the soft triplet's without the factor τ.
+
+def triplet_losses(S: Tensor, settings: PairSettings, *, without: str = "") -> Tensor:
+    """The loss of each anchor by itself (t,), from the similarities of its positive and its negative (t, 2).
+
+    `without`: the kind of pair, positive or negative, that the loss does not see.
     """
-    sign, tau = -1.0 if kind == "positive" else 1.0, settings.temperature
-    if loss == "contrastive":
-        x = s - settings.margin
-        return (-s, np.ones_like(s)) if kind == "positive" else (np.maximum(x, 0), (x > 0).astype(float))
-    if loss == "margin-triplet":
-        x = sign * (s - other) + settings.margin
-        return np.maximum(x, 0), (x > 0).astype(float)
-    if loss != "locality":
-        x = sign * (s - (settings.base if loss == "logistic" else other)) / tau
-        scale = tau if loss in ("soft-triplet", "logistic") else 1.0
-        return scale * np.logaddexp(0, x), scale / tau * expit(x)
-    scale = settings.alpha if kind == "positive" else settings.beta
-    x = scale * sign * (s - settings.base)
-    return np.logaddexp(0, x) / scale, expit(x)
+    loss, P, N = loss_of(settings), torch.tensor([[True, False]]), torch.tensor([[False, True]])
+    P, N = P & (without != "positive"), N & (without != "negative")
+    return torch.stack([loss(row[None], P, N) for row in S])
 
 
 # --- epochs ------------------------------------------------------------------------------------------------------

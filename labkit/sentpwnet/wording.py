@@ -15,36 +15,14 @@ import numpy as np
 from labkit.sentpwnet.view import Examined
 
 TERMS = 4  # of a sum that are written out
-FORMULAS = {
+DERIVATIVE = r"w_{ij} = m\,\Big|\frac{\partial L}{\partial S_{ij}}\Big|"
+PRINTED = {  # the weights that SentPWNet prints: eq. 9 and 10, 7, and 5 with its factor
     ("locality", "positive"): r"w = 1 / (e^{\alpha(S_{ij}-\lambda)} + \sum_{k\in P_i} e^{\alpha(S_{ij}-S_{ik})})",
     ("locality", "negative"): r"w = 1 / (e^{\beta(\lambda-S_{ij})} + \sum_{k\in N_i} e^{\beta(S_{ik}-S_{ij})})",
     ("contrastive", "positive"): r"w = 1",
-    ("contrastive", "negative"): r"w = [\,S_{ij} > \lambda\,]",
+    ("contrastive", "negative"): r"w = [\,S_{ij} > \text{margin}\,]",
     ("soft-triplet", "positive"): r"w = \sum_{n\in N_i} \sigma((S_{in}-S_{ij})/\tau)",
     ("soft-triplet", "negative"): r"w = \sum_{p\in P_i} \sigma((S_{ij}-S_{ip})/\tau)",
-    ("margin-triplet", "positive"): r"w = |\{n\in N_i : S_{in} > S_{ij} - \text{margin}\}|",
-    ("margin-triplet", "negative"): r"w = |\{p\in P_i : S_{ip} < S_{ij} + \text{margin}\}|",
-    ("infonce", "positive"): (
-        r"w = \frac{1}{|P_i|\,\tau}"
-        r"\,\Big(1 - \frac{e^{S_{ij}/\tau}}{e^{S_{ij}/\tau} + \sum_{n\in N_i} e^{S_{in}/\tau}}\Big)"
-    ),
-    ("infonce", "negative"): (
-        r"w = \frac{1}{|P_i|\,\tau}"
-        r"\sum_{p\in P_i} \frac{e^{S_{ij}/\tau}}{e^{S_{ip}/\tau} + \sum_{n\in N_i} e^{S_{in}/\tau}}"
-    ),
-    ("supcon", "positive"): (
-        r"w = \frac{1}{\tau}"
-        r"\,\Big|\frac{1}{|P_i|} - \frac{e^{S_{ij}/\tau}}{\sum_{k\in P_i\cup N_i} e^{S_{ik}/\tau}}\Big|"
-    ),
-    ("supcon", "negative"): r"w = \frac{1}{\tau}\,\frac{e^{S_{ij}/\tau}}{\sum_{k\in P_i\cup N_i} e^{S_{ik}/\tau}}",
-    ("logistic", "positive"): r"w = \sigma((\lambda-S_{ij})/\tau)",
-    ("logistic", "negative"): r"w = \sigma((S_{ij}-\lambda)/\tau)",
-    ("cosent", "positive"): (
-        r"w = \frac{m}{\tau}\,\frac{\sum_N e^{(S_{kl}-S_{ij})/\tau}}{1 + \sum_P\sum_N e^{(S_{kl}-S_{gh})/\tau}}"
-    ),
-    ("cosent", "negative"): (
-        r"w = \frac{m}{\tau}\,\frac{\sum_P e^{(S_{ij}-S_{gh})/\tau}}{1 + \sum_P\sum_N e^{(S_{kl}-S_{gh})/\tau}}"
-    ),
 }
 
 
@@ -104,11 +82,11 @@ def weight_in_latex(examined: Examined, anchor: int, other: int) -> tuple[str, .
     kind = examined.batch.kind(anchor, other)
     if kind not in ("positive", "negative"):
         return ()
-    loss = "infonce" if examined.settings.loss == "simcse" else examined.settings.loss
-    formula = FORMULAS[loss, kind]
+    loss = examined.settings.loss
+    formula = PRINTED.get((loss, kind), DERIVATIVE)
     if not examined.kept[anchor, other]:
         return (formula, r"w = 0 \quad\text{: the miner dropped the pair, so the loss does not see it}")
-    sums = {"locality": _locality, "contrastive": _contrastive, "soft-triplet": _triplet, "logistic": _logistic}
+    sums = {"locality": _locality, "contrastive": _contrastive, "soft-triplet": _triplet}
     if loss not in sums:
         return (formula, f"w = {latex_number(examined.weight[anchor, other])}")
     return (formula, *sums[loss](examined, anchor, other, kind))
@@ -181,12 +159,6 @@ def _contrastive(examined: Examined, anchor: int, other: int, kind: str) -> tupl
     if kind == "positive":
         return (rf"w = {weight} \quad\text{{: every positive pulls alike}}",)
     return (rf"w = [\,{signed(examined.similarity[anchor, other])} > {examined.settings.margin:g}\,] = {weight}",)
-
-
-def _logistic(examined: Examined, anchor: int, other: int, kind: str) -> tuple[str, ...]:
-    settings, s, weight = examined.settings, examined.similarity[anchor, other], examined.weight[anchor, other]
-    first, second = (settings.base, s) if kind == "positive" else (s, settings.base)
-    return (rf"w = {_sigma(first, second, settings.temperature)} = {latex_number(weight)}",)
 
 
 def _triplet(examined: Examined, anchor: int, other: int, kind: str) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ from labkit.figures import similarity_heatmap, weight_curves, weight_heatmap
 from labkit.sentpwnet.method import PairSettings
 from labkit.pairs import contrastive, informative, locality
 from labkit.pairs import infonce, pair_weights, soft_triplet, weight_parts
-from labkit.pairs.gallery import LOSSES
+from labkit.pairs.losses import LOSSES
 from labkit.sentpwnet.view import anchor_curves, cosines, examine
 from labkit.sentpwnet.view import lone_curves, one_triplet, sentence_batch
 
@@ -419,7 +419,8 @@ explore(
 # %% [markdown]
 # With $\beta$ small, all negatives of an anchor weigh nearly alike. With $\beta$ large, each row has one or two strong cells: the
 # nearest negatives take everything. The next picture shows the same for one anchor, for all three losses. Each mark is a
-# pair, and the lines are the closed forms you have derived. A weight below a millionth is drawn at the lower edge.
+# pair. The line shows what the hardest positive or negative of the anchor would weigh at other similarities, with all
+# other pairs unchanged: the closed form that you have derived. Weights below a millionth are drawn at the lower edge.
 
 # %%
 def curves_at(beta, base):
@@ -429,8 +430,8 @@ def curves_at(beta, base):
 explore(
     curves_at,
     "The pairs of one anchor, positives on the left, negatives on the right: weight (in powers of "
-    "ten) against similarity. Each mark is a pair, each line a closed form; the marks lie on the "
-    "lines. On the right the locality loss (green solid) rises steeply to its nearest negatives, "
+    "ten) against similarity. Each mark is a pair; each line is what the hardest pair would weigh "
+    "elsewhere. On the right the locality loss (green solid) rises steeply to its nearest negatives, "
     "contrastive (blue dotted) jumps from nothing to 1 at λ, soft triplet (red dashed) hardly "
     "changes.",
     beta=Slider("β, how sharply", 5.0, 100.0, 5.0, 50.0),

@@ -35,18 +35,17 @@ from labkit.figures import seed_dots, weight_curves
 from labkit.lab.course.ablation import again, kept
 from labkit.lab.course.plans import PLANS
 from labkit.pairs import LOSSES, infonce, pair_weights
-from labkit.pairs.gallery import shapes_table
+from labkit.pairs.losses import shapes_table
 from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import anchor_curves, cosines, examine, sentence_batch
 
-for name, loss in LOSSES.items():
-    print(f"{name:16} {loss.formula}")
+Markdown("\n".join(f"- `{name}`: ${loss.latex}$" for name, loss in LOSSES.items()))
 
 # %% [markdown]
 # `locality` and `multi-similarity` are one loss. `simcse` is InfoNCE, on a batch that holds every sentence twice: what is new there is
 # where the positive comes from.
 #
-# ## 1. One anchor, ten names
+# ## 1. One anchor, nine names
 #
 # An anchor has two positives and four negatives, at the similarities that stand above the columns. Each row is a loss with its usual
 # dials, and each number the
@@ -56,8 +55,8 @@ for name, loss in LOSSES.items():
 def usual(name):
     """The loss with the temperature that trainings take."""
     loss = LOSSES[name]
-    dials = {"temperature": loss.temperature} if "temperature" in loss.dials else {}
-    return partial(loss.fast, **dials)
+    dials = {"temperature": loss.temperature} if "temperature" in loss.hyperparameters else {}
+    return partial(loss.function, **dials)
 
 def one_anchor(positives, negatives):
     """S (m, m) and the masks of an anchor, row 0, with these pairs; the other rows have none."""

@@ -14,12 +14,12 @@ from torch import Tensor, nn
 
 from labkit.adapters.losses import SentenceLoss, metric_learning_loss, sentence_transformers_loss
 from labkit.corpora.records import Corpus, Labelled, Pairs, Triplets
-from labkit.pairs.gallery import GALLERY, LOSSES
+from labkit.pairs.losses import LOSSES
 from labkit.sentpwnet.batches import batch_source
 from labkit.sentpwnet.method import PairSettings, PairTask, miner_of
 from tests.tiny_sbert import tiny_sbert
 
-EACH = [loss.name for loss in GALLERY]
+EACH = list(LOSSES)
 Columns = Sequence[Sequence[int]]
 
 

@@ -67,10 +67,10 @@ def test_lone_pair_has_the_weight_of_the_package_and_the_slope_of_its_curve() ->
         slope = np.gradient(curve.value, curve.similarity)
         corner = {"positive": 0.2 + SETTINGS.margin, "negative": 0.2 - SETTINGS.margin}[curve.kind]
         corner = SETTINGS.margin if curve.loss == "contrastive" else corner
-        away = abs(curve.similarity - corner) > 0.02  # a hinge has its corner there
+        away = abs(curve.similarity - corner) > 0.03  # a hinge has its corner there
         np.testing.assert_allclose(abs(slope)[away][1:-1], curve.weight[away][1:-1], atol=1e-3)
         assert (slope[away] <= 0).all() if curve.kind == "positive" else (slope[away] >= 0).all()
-        for place in (40, 220, 333):
+        for place in (20, 110, 166):
             s = float(curve.similarity[place])
             at = (s, 0.2) if curve.kind == "positive" else (0.2, s)
             assert curve.weight[place] == pytest.approx(weighed(curve.loss, *at)[curve.kind == "negative"])

@@ -1,4 +1,4 @@
-"""Every loss of the gallery and its weights: by hand, plain loops, other libraries, finite differences, extremes.
+"""Every loss and its weights: by hand, plain loops, other libraries, finite differences, extremes.
 
 Oracles are pytorch-metric-learning and sentence-transformers where they have the loss, and plain loops for all.
 """
@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from labkit.pairs import (
+    LOSSES,
     contrastive,
-    fast,
     locality,
     losses,
     masks_from_labels,
@@ -29,13 +29,10 @@ from labkit.pairs import (
     soft_triplet,
     weight_parts,
 )
-from labkit.pairs.gallery import GALLERY, LOSSES
-from labkit.pairs.weights import cosent_weights
 from labkit.sentpwnet.method import PairSettings, loss_of
 from tests.pairs.conftest import _cosines, _random_masks
 
-NAMES = [loss.name for loss in GALLERY]
-every_loss = pytest.mark.parametrize("name", NAMES)
+every_loss = pytest.mark.parametrize("name", LOSSES)
 
 Triple = tuple[Tensor, Tensor, Tensor]
 
@@ -52,14 +49,13 @@ def slope(loss: Callable[..., Tensor], S: Tensor, P: Tensor, N: Tensor) -> tuple
 
 
 def test_multi_similarity_is_another_name_of_locality() -> None:
-    assert LOSSES["multi-similarity"] is LOSSES["locality"]
     assert PairSettings(loss="multi-similarity") == PairSettings(loss="locality")
 
 
 @every_loss
 def test_training_takes_the_usual_temperature_of_its_loss(name: str) -> None:
     """The default of the formula's keyword; soft triplets have the paper's 1 there, and a training takes 0.2."""
-    keyword = inspect.signature(LOSSES[name].fast).parameters.get("temperature")
+    keyword = inspect.signature(LOSSES[name].function).parameters.get("temperature")
     usual = 1.0 if keyword is None else 0.2 if name == "soft-triplet" else keyword.default
     values = {"loss": name} | ({"dropout": 0.1} if name == "simcse" else {})
     assert PairSettings.of(values).temperature == PairSettings.of(values | {"temperature": 0}).temperature == usual
@@ -101,7 +97,7 @@ def of_anchor(name: str, s: list[float], p: list[int], n: list[int], dials: dict
 
 
 def in_loops(name: str, S: Tensor, P: Tensor, N: Tensor, **dials: Any) -> float:
-    given = {each.name: each.default for each in inspect.signature(LOSSES[name].fast).parameters.values()} | dials
+    given = {each.name: each.default for each in inspect.signature(LOSSES[name].function).parameters.values()} | dials
     if name == "cosent":
         t = given["temperature"]
         near, far = ([float(S[i, j]) for i, j in mask.nonzero().tolist()] for mask in (P, N))
@@ -120,17 +116,11 @@ OTHER: dict[str, float | bool] = {
 
 @every_loss
 @given(rows=st.integers(1, 10), seed=st.integers(0, 9999), set_=st.booleans())
-def test_both_forms_equal_the_loops_and_closed_weights_the_derivative(
-    name: str, rows: int, seed: int, set_: bool
-) -> None:
+def test_loss_equals_the_loops(name: str, rows: int, seed: int, set_: bool) -> None:
     loss, (S, P, N) = LOSSES[name], batch(rows, seed)
-    dials = {dial: OTHER[dial] for dial in loss.dials} if set_ else {}
+    dials = {dial: OTHER[dial] for dial in loss.hyperparameters} if set_ else {}
     expected = in_loops(name, S, P, N, **dials)
-    assert loss.fast(S, P, N, **dials).item() == pytest.approx(expected, rel=1e-10, abs=1e-10)
-    if name != "supcon" or (P | N).any(1).all():  # the formula on the board divides by an empty sum
-        assert loss.plain(S, P, N, **dials).item() == pytest.approx(expected, rel=1e-10, abs=1e-10)
-    weights = pair_weights(partial(loss.fast, **dials), S, P, N)
-    torch.testing.assert_close(loss.weights(S, P, N, **dials), weights, atol=1e-9, rtol=1e-8)
+    assert loss.function(S, P, N, **dials).item() == pytest.approx(expected, rel=1e-10, abs=1e-10)
 
 
 @given(alpha=st.floats(0.1, 60), beta=st.floats(0.1, 200), base=st.floats(-1, 1), seed=st.integers(0, 999))
@@ -147,16 +137,14 @@ def test_locality_of_any_setting_equals_the_loops(alpha: float, beta: float, bas
 def test_masks_need_not_be_square(name: str) -> None:
     """Anchors against other rows: a batch against a memory."""
     S, P, N = (part[:4] for part in batch(9, 1))
-    for dials in ({}, {dial: OTHER[dial] for dial in LOSSES[name].dials}):
-        assert LOSSES[name].fast(S, P, N, **dials).item() == pytest.approx(in_loops(name, S, P, N, **dials))
-        weights = pair_weights(partial(LOSSES[name].fast, **dials), S, P, N)
-        torch.testing.assert_close(LOSSES[name].weights(S, P, N, **dials), weights, atol=1e-10, rtol=1e-8)
+    for dials in ({}, {dial: OTHER[dial] for dial in LOSSES[name].hyperparameters}):
+        assert LOSSES[name].function(S, P, N, **dials).item() == pytest.approx(in_loops(name, S, P, N, **dials))
 
 
 @every_loss
 def test_settings_of_a_training_reach_its_loss(name: str) -> None:
     S, P, N = batch(8, 1)
-    dials: dict[str, Any] = {dial: OTHER[dial] for dial in LOSSES[name].dials}
+    dials: dict[str, Any] = {dial: OTHER[dial] for dial in LOSSES[name].hyperparameters}
     found = loss_of(PairSettings.of({"loss": name, **dials}))(S, P, N)
     assert found.item() == pytest.approx(in_loops(name, S, P, N, **dials), rel=1e-9)
 
@@ -166,9 +154,9 @@ def test_gradient_against_finite_differences(name: str) -> None:
     S, P, N = batch(7, 0)
     S = S * 0.99
     S[(S - 0.5).abs() < 1e-4] += 1e-3  # the hinge has no derivative at its corner
-    loss = LOSSES[name].fast
+    loss = LOSSES[name].function
     assert torch.autograd.gradcheck(lambda S: loss(S, P, N), S.requires_grad_(), atol=1e-5)
-    if "temperature" in LOSSES[name].dials:
+    if "temperature" in LOSSES[name].hyperparameters:
         tau = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
         assert torch.autograd.gradcheck(lambda tau: loss(S.detach(), P, N, temperature=tau), tau)
 
@@ -176,7 +164,7 @@ def test_gradient_against_finite_differences(name: str) -> None:
 def test_triplets_in_small_portions_give_the_same_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
     S, P, N = batch(12, 3)
     value, whole = slope(soft_triplet, S, P, N)
-    monkeypatch.setattr(fast, "_TRIPLETS_AT_ONCE", 30)
+    monkeypatch.setattr(losses, "_TRIPLETS_AT_ONCE", 30)
     same, parts = slope(soft_triplet, S, P, N)
     torch.testing.assert_close(same, value, atol=1e-12, rtol=0)
     torch.testing.assert_close(parts, whole, atol=1e-12, rtol=0)
@@ -237,22 +225,19 @@ def small() -> Triple:
 
 @every_loss
 def test_weights_of_a_small_batch_by_hand(name: str) -> None:
-    dials = {dial: BY_HAND[dial] for dial in LOSSES[name].dials if dial != "symmetric"}
-    for weights in (
-        pair_weights(partial(LOSSES[name].fast, **dials), *small()),
-        LOSSES[name].weights(*small(), **dials),
-    ):
-        assert weights[0, 1:].tolist() == pytest.approx(WEIGHTS[name], rel=1e-12)
-        assert not weights[1:].any()
-        assert weights[0, 0] == 0
+    dials = {dial: BY_HAND[dial] for dial in LOSSES[name].hyperparameters if dial != "symmetric"}
+    weights = pair_weights(partial(LOSSES[name].function, **dials), *small())
+    assert weights[0, 1:].tolist() == pytest.approx(WEIGHTS[name], rel=1e-12)
+    assert not weights[1:].any()
+    assert weights[0, 0] == 0
 
 
 def test_supcon_pushes_a_positive_that_has_more_than_its_share() -> None:
     S = torch.tensor([[1.0, 0.9, 0.1, -1.0]], dtype=torch.float64)
     P, N = torch.tensor([[False, True, True, False]]), torch.tensor([[False, False, False, True]])
-    _, turned = slope(partial(fast.supcon, temperature=1.0), S, P, N)
+    _, turned = slope(partial(losses.supcon, temperature=1.0), S, P, N)
     assert turned[0, 1] > 0 > turned[0, 2]
-    near = slope(partial(fast.infonce, temperature=1.0), S, P, N)[1]
+    near = slope(partial(losses.infonce, temperature=1.0), S, P, N)[1]
     assert near[0, 1] < 0 > near[0, 2]  # InfoNCE pulls both
 
 
@@ -292,7 +277,7 @@ def test_against_pytorch_metric_learning(name: str) -> None:
     their_loss, dials = theirs(name)
     V = F.normalize(X, dim=1)
     scale = 12 if "triplet" in name else 1  # they sum over triplets, we take the mean over anchors of the sum
-    ours = LOSSES[name].fast(V @ V.T, *masks_from_labels(labels), **dials)
+    ours = LOSSES[name].function(V @ V.T, *masks_from_labels(labels), **dials)
     assert scale * ours.item() == pytest.approx(their_loss(X, labels).item(), rel=1e-6)
 
 
@@ -304,7 +289,7 @@ def test_against_multiple_negatives_ranking(symmetric: bool) -> None:
     their_loss = kind(torch.nn.Identity(), scale=20.0)
     P = torch.eye(7, dtype=torch.bool)
     S = F.normalize(A, dim=1) @ F.normalize(B, dim=1).T
-    ours = fast.infonce(S, P, ~P, temperature=1 / 20, symmetric=symmetric)
+    ours = losses.infonce(S, P, ~P, temperature=1 / 20, symmetric=symmetric)
     assert ours.item() == pytest.approx(their_loss.compute_loss_from_embeddings([A, B], None).item(), rel=1e-5)
 
 
@@ -316,7 +301,7 @@ def test_against_cosent_of_sentence_transformers() -> None:
     S = torch.diag(F.cosine_similarity(A, B))
     G, diagonal = torch.diag(grades), torch.eye(9, dtype=torch.bool)
     P, N = diagonal & (G >= 2.5), diagonal & (G < 2.5)
-    assert fast.cosent(S, P, N, temperature=0.1, grades=G).item() == pytest.approx(expected.item(), rel=1e-5)
+    assert losses.cosent(S, P, N, temperature=0.1, grades=G).item() == pytest.approx(expected.item(), rel=1e-5)
 
 
 def test_cosent_with_grades_is_the_double_sum() -> None:
@@ -324,12 +309,11 @@ def test_cosent_with_grades_is_the_double_sum() -> None:
     G = torch.randint(0, 4, (8, 8), generator=torch.Generator().manual_seed(0)).double()
     known = [(float(S[i, j]), float(G[i, j])) for i, j in (P | N).nonzero().tolist()]
     total = sum(math.exp((low - high) / 0.2) for (high, g), (low, h) in product(known, known) if g > h)
-    for form in (losses.cosent, fast.cosent):
-        assert form(S, P, N, temperature=0.2, grades=G).item() == pytest.approx(math.log(1 + total), rel=1e-12)
-    weights = pair_weights(partial(fast.cosent, grades=G), S, P, N)
-    torch.testing.assert_close(cosent_weights(S, P, N, grades=G), weights, atol=1e-9, rtol=1e-8)
-    two = slope(partial(fast.cosent, grades=P.double()), S, P, N)
-    torch.testing.assert_close(two, slope(fast.cosent, S, P, N), atol=1e-9, rtol=1e-9)
+    found = losses.cosent(S, P, N, temperature=0.2, grades=G)
+    assert found.item() == pytest.approx(math.log(1 + total), rel=1e-12)
+    assert torch.autograd.gradcheck(lambda S: losses.cosent(S, P, N, grades=G), S.clone().requires_grad_())
+    two = slope(partial(losses.cosent, grades=P.double()), S, P, N)
+    torch.testing.assert_close(two, slope(losses.cosent, S, P, N), atol=1e-9, rtol=1e-9)
 
 
 # ------------------------------------------------------------------ extremes
@@ -338,7 +322,7 @@ def test_cosent_with_grades_is_the_double_sum() -> None:
 def test_large_exponent_is_not_cut_off_in_double_precision() -> None:
     """torch's softplus of 20.5 is 20.5, and a millionth of a millionth is missing."""
     one = torch.ones(1, 1, dtype=torch.bool)
-    found = fast.logistic(torch.full((1, 1), 0.5, dtype=torch.float64), ~one, one, base=0.0, temperature=0.5 / 20.5)
+    found = losses.logistic(torch.full((1, 1), 0.5, dtype=torch.float64), ~one, one, base=0.0, temperature=0.5 / 20.5)
     assert found.item() / (0.5 / 20.5) - 20.5 == pytest.approx(math.log1p(math.exp(-20.5)), rel=1e-4)
 
 
@@ -347,8 +331,8 @@ def test_large_exponent_is_not_cut_off_in_double_precision() -> None:
 def test_finite_all_the_way_apart_or_together(name: str, together: float, apart: float) -> None:
     P, N = masks_from_labels([0, 0, 1, 1, 1])
     S = (P * together + N * apart + torch.eye(5)).float()
-    dials = {"temperature": 1e-6} if "temperature" in LOSSES[name].dials else {}
-    value, found = slope(partial(LOSSES[name].fast, **dials), S, P, N)
+    dials = {"temperature": 1e-6} if "temperature" in LOSSES[name].hyperparameters else {}
+    value, found = slope(partial(LOSSES[name].function, **dials), S, P, N)
     assert value.isfinite()
     assert found.isfinite().all()
     if dials and together < apart:
@@ -377,7 +361,7 @@ def test_locality_of_a_large_beta_by_hand(together: float, apart: float) -> None
 @pytest.mark.parametrize("labels", [[0], [0, 0, 0, 0], [0, 1, 2, 3]])
 def test_one_class_alone_or_one_row_of_each(name: str, labels: list[int]) -> None:
     S, (P, N) = _cosines(len(labels), 3, 0).clamp(-1, 1), masks_from_labels(labels)
-    value, found = slope(LOSSES[name].fast, S, P, N)
+    value, found = slope(LOSSES[name].function, S, P, N)
     assert value.item() == pytest.approx(in_loops(name, S, P, N), abs=1e-12)
     assert found.isfinite().all()
     assert not found[~(P | N)].any()
@@ -387,7 +371,7 @@ def test_one_class_alone_or_one_row_of_each(name: str, labels: list[int]) -> Non
 def test_half_precision_is_computed_in_single(name: str) -> None:
     S, P, N = batch(12, 2)
     half, single = S.half(), S.half().float()
-    (value, found), (same, turned) = (slope(LOSSES[name].fast, each, P, N) for each in (half, single))
+    (value, found), (same, turned) = (slope(LOSSES[name].function, each, P, N) for each in (half, single))
     assert value.dtype == torch.float32
     torch.testing.assert_close(value, same)
     torch.testing.assert_close(found, turned.half())
@@ -398,8 +382,8 @@ def test_order_of_rows_does_not_matter_and_inputs_are_left_alone(name: str) -> N
     S, P, N = batch(9, 3)
     order = torch.randperm(9, generator=torch.Generator().manual_seed(0))
     before = [part.clone() for part in (S, P, N)]
-    value, found = slope(LOSSES[name].fast, S, P, N)
-    other, moved = slope(LOSSES[name].fast, *(part[order][:, order] for part in (S, P, N)))
+    value, found = slope(LOSSES[name].function, S, P, N)
+    other, moved = slope(LOSSES[name].function, *(part[order][:, order] for part in (S, P, N)))
     assert value.item() == pytest.approx(other.item(), rel=1e-12)
     torch.testing.assert_close(found[order][:, order], moved, atol=1e-12, rtol=1e-10)
     assert all(torch.equal(part, copy) for part, copy in zip((S, P, N), before, strict=True))
@@ -409,14 +393,17 @@ def test_order_of_rows_does_not_matter_and_inputs_are_left_alone(name: str) -> N
     ("call", "argument"),
     [
         (partial(contrastive, margin=math.nan), "margin"),
-        (partial(fast.margin_triplet, margin=None), "margin"),
+        (partial(losses.margin_triplet, margin=None), "margin"),
         (partial(locality, alpha=0.0), "alpha"),
         (partial(locality, beta=math.inf), "beta"),
-        (partial(fast.logistic, base=math.nan), "base"),
-        *((partial(LOSSES[name].fast, temperature=0), "temperature") for name in ("soft-triplet", "logistic")),
-        *((partial(LOSSES[name].fast, temperature=-1.0), "temperature") for name in ("infonce", "supcon", "cosent")),
-        (partial(fast.cosent, grades=torch.ones(3)), "grades"),
-        (partial(fast.cosent, grades=torch.full((3, 4), math.nan)), "grades"),
+        (partial(losses.logistic, base=math.nan), "base"),
+        *((partial(LOSSES[name].function, temperature=0), "temperature") for name in ("soft-triplet", "logistic")),
+        *(
+            (partial(LOSSES[name].function, temperature=-1.0), "temperature")
+            for name in ("infonce", "supcon", "cosent")
+        ),
+        (partial(losses.cosent, grades=torch.ones(3)), "grades"),
+        (partial(losses.cosent, grades=torch.full((3, 4), math.nan)), "grades"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(call: Callable, argument: str) -> None:

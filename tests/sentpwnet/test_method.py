@@ -17,7 +17,7 @@ from labkit.corpora.records import Corpus, Labelled
 from labkit.evaluation.geometry import PROBED
 from labkit.evaluation.scores import score
 from labkit.pairs import large_batch
-from labkit.pairs.gallery import LOSSES
+from labkit.pairs.losses import LOSSES
 from labkit.progress import silent
 from labkit.runs import write_run
 from labkit.sentpwnet import method as sentpwnet

@@ -91,21 +91,23 @@ def test_pair_rows_are_sorted_by_weight() -> None:
     assert all(math.isnan(row.own) for row in pair_rows(found(loss="contrastive"), 0))
 
 
-def test_every_pair_lies_on_its_closed_form() -> None:
-    """Automatic differentiation against the formulas of the module."""
+def test_the_curve_is_what_the_hardest_pair_would_weigh_elsewhere() -> None:
+    """For locality in its closed form (eq. 9 and 10); for every loss the curve passes through the pair itself."""
     each = found(miner="none")
-    for anchor in range(6):
-        curves = anchor_curves(each, anchor, steps=4001)
-        assert {curve.loss for curve in curves} == set(PAPER)
-        more = [name for name in OF_PAIRS if name not in PAPER]
-        for curve in curves + anchor_curves(each, anchor, losses=more, steps=40001):
-            if curve.loss == "contrastive" and curve.kind == "negative":
-                np.testing.assert_array_equal(curve.weight, curve.similarity > 0.5)
-                continue
-            on_curve = np.interp(curve.similarity, curve.grid, curve.closed)
-            np.testing.assert_allclose(on_curve, curve.weight, rtol=1e-4)
-            assert curve.grid[0] == curve.similarity.min()
-            assert len(curve.rows()) == len(curve.weight)
+    S = each.similarity[0]
+    for curve in anchor_curves(each, 0, losses=OF_PAIRS[:4]) + anchor_curves(each, 0, losses=OF_PAIRS[4:]):
+        near = curve.kind == "positive"
+        hardest = curve.similarity.argmin() if near else curve.similarity.argmax()
+        on_curve = np.interp(curve.similarity[hardest], curve.grid, curve.moved)
+        assert on_curve == pytest.approx(curve.weight[hardest], rel=1e-6)
+        assert (curve.grid[0], curve.grid[-1]) == (curve.similarity.min(), curve.similarity.max())
+        if curve.loss == "locality":
+            scale = -each.settings.alpha if near else each.settings.beta
+            others = np.delete(S[(each.batch.positive if near else each.batch.negative)[0]], hardest)
+            moved = np.exp(scale * (curve.grid - each.settings.base))
+            held = np.exp(scale * (others - each.settings.base)).sum()
+            np.testing.assert_allclose(curve.moved, moved / (1 + moved + held), rtol=1e-10)
+    assert {curve.loss for curve in anchor_curves(each, 0)} == set(PAPER)
     assert not any(curve.kind == "positive" for curve in anchor_curves(each, 5))  # z has no positive
 
 

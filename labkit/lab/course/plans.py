@@ -23,7 +23,7 @@ from labkit.lab.course.ablation import Ablation, Variant, measure_all, write_tab
 from labkit.lab.course.starts import STARTS
 from labkit.lab.course.why_alike import explanations_judged
 from labkit.lab.papers.store import CellStore
-from labkit.pairs.gallery import GALLERY, LOSSES
+from labkit.pairs.losses import LOSSES
 from labkit.progress import terminal
 
 _SMALL: dict[str, dict[str, Any]] = {  # method -> settings with which a cell takes seconds
@@ -400,7 +400,7 @@ WHICH_LOSS = (
         "loss-gallery",
         "What do the losses of the gallery make of the same pairs, each as it comes?",
         "questions",
-        (_UNTRAINED, *(_by_loss(loss.name) for loss in GALLERY)),
+        (_UNTRAINED, *(_by_loss(loss) for loss in LOSSES)),
         ("auc", "mean_cosine", "effective_rank"),
     ),
     Ablation(

@@ -16,7 +16,7 @@ from typing import Any
 
 from labkit.baselines.sbert import PACKAGED
 from labkit.lab.course.ablation import ELSEWHERE, WITHHELD, Ablation, Variant
-from labkit.pairs.gallery import LOSSES
+from labkit.pairs.losses import LOSSES
 
 _DISTILLED: dict[str, Any] = {"vectors": f"distilled:{PACKAGED}"}
 _MODEL: dict[str, Any] = {"encoder": "transformer", "model": PACKAGED}
