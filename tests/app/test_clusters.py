@@ -178,6 +178,7 @@ def spaces_of(*names: str) -> list[np.ndarray]:
     return [method.encode(pictured(load("topics")).texts, normalize_embeddings=True) for method in methods]
 
 
+@pytest.mark.whole
 def test_who_moved_between_two_sides_and_a_click_marks_them(opened: Opened, run_code: RunCode) -> None:
     page = who(opened)
     has_pictures(page, 2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -228,7 +227,7 @@ def test_umap_gets_exact_neighbours_of_many_rows(stand_in: type[StandIn], monkey
     assert stand_in.made[2].settings["precomputed_knn"] == (None, None, None)
 
 
-@pytest.mark.skipif(not os.environ.get("LABKIT_SLOW"), reason="UMAP compiles for most of a minute; set LABKIT_SLOW=1")
+@pytest.mark.weekly  # UMAP compiles for most of a minute
 def test_real_umap() -> None:
     rows = np.concatenate([far_clouds(), np.repeat(far_clouds()[:1], 10, axis=0), np.zeros((3, 20))])
     one, two = (project(rows, "umap", seed=1) for _ in range(2))

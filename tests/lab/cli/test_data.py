@@ -30,6 +30,7 @@ def test_what_was_fetched_is_a_document(labkit: Labkit, monkeypatch: pytest.Monk
     assert labkit("data", "get", "mrpc", "--json").document() == {"name": "mrpc", "place": "mrpc", "by_hand": by_hand}
 
 
+@pytest.mark.whole
 def test_mined_triplets_are_trained_on_and_scored(labkit: Labkit) -> None:
     file = "triplets.csv"
     mine = ("data", "mine", "tfidf", "--corpus", "questions", "--count", "1", "--ranks", "1..9", "--margin", "0.05")
@@ -213,6 +214,7 @@ def test_an_option_that_would_change_nothing_is_refused(labkit: Labkit, words: t
     assert named in labkit("data", "make", *words).mistake()
 
 
+@pytest.mark.whole
 def test_a_folder_of_shards_is_made_checked_and_trained_on(labkit: Labkit, tmp_path: Path) -> None:
     shards = (*TRIPLETS, "--articles", "articles", "--format", "parquet", "--executor", "local:1", "--out", "shards")
     made = labkit(*shards).out

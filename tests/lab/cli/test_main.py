@@ -50,6 +50,7 @@ def test_every_command_has_help(labkit: Labkit) -> None:
     assert labkit("--version").out.strip().count(".") == 2
 
 
+@pytest.mark.whole
 def test_results_are_documents(labkit: Labkit) -> None:
     film = ("train", "film", "--corpus", "mine.csv", "--set", "dimension=4", "--out", "film")
     trained = labkit(*film, "--json").document()

@@ -105,6 +105,7 @@ def test_quick_takes_one_seed_of_all_and_is_no_evidence(labkit: Labkit, fake: No
     assert {seed for _, seed in fakes.ASKED} == {0}
 
 
+@pytest.mark.whole
 def test_the_folder_is_not_told(labkit: Labkit, fake: None, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     for words in (["--data", "mine"], ["--data=mine"]):
@@ -184,6 +185,7 @@ def test_a_fault_of_ours_is_no_mistake_of_the_user(labkit: Labkit, fake: None, m
     assert "a fault of ours" in str(fault.value.__cause__)
 
 
+@pytest.mark.whole
 def test_by_the_protocol_printed_nothing_is_tuned(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("optuna")
     made = replace(fakes.tuned(), tuned=False)

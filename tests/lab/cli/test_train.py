@@ -231,6 +231,7 @@ def stop(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     return call
 
 
+@pytest.mark.whole
 def test_the_command_that_it_says_resumes_to_the_same_end(labkit: Labkit, stop: Callable[..., Any]) -> None:
     training = (*TRAINING, "--seed", "5")
     assert labkit(*training, "--out", "whole").status == 0
@@ -244,6 +245,7 @@ def test_the_command_that_it_says_resumes_to_the_same_end(labkit: Labkit, stop: 
     assert contents("my run") == contents("whole")
 
 
+@pytest.mark.whole
 def test_resume_auto_begins_resumes_and_is_finished(labkit: Labkit, stop: Callable[..., Any]) -> None:
     assert labkit(*TRAINING, "--out", "whole").status == 0
     words = (*TRAINING, "--out", "r", *AUTO)
@@ -304,6 +306,7 @@ def damage(folder: str, *names: str) -> None:
         Path(folder, name).write_bytes(content)
 
 
+@pytest.mark.whole
 def test_damaged_checkpoints(labkit: Labkit, stop: Callable[..., Any]) -> None:
     assert labkit(*TRAINING, "--out", "whole").status == 0
     for folder in ("one", "both", "auto", "none"):

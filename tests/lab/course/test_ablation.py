@@ -164,6 +164,7 @@ def test_clusters_are_those_of_the_test_articles_and_of_the_cells_seed(monkeypat
     assert seen == [({"test"}, 2)]
 
 
+@pytest.mark.whole
 def test_a_tuned_variant_is_trained_with_what_its_trials_chose(
     tmp_path: Path, store: CellStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,7 +90,7 @@ def test_an_open_prediction_stops_nothing(number: str) -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_exercise(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exercise(key: str) -> None:
     asked = exercise(key)
     compile(solution_of(key), key, "exec")  # what `solve` runs
     untouched = solved_names(key[:2]) | {"answer": lambda key, given: judge(exercise(key), given)}
@@ -105,6 +105,12 @@ def test_exercise(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
         verdict = judge(asked, given)
         assert not verdict.right
         assert verdict.named, verdict
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_mistakes_are_told_apart(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert misnamed(key, monkeypatch) == []
 
 

@@ -221,6 +221,7 @@ def test_the_price_counts_all_numbers_of_a_method() -> None:
     assert figures["milliseconds"] > 0
 
 
+@pytest.mark.whole
 def test_figures_elsewhere_are_of_corpora_that_were_not_learned_from() -> None:
     variant = Variant("bag", "bag, partly taught", {"epochs": 0, "dimension": 8, "patience": 0})
     figures = again(replace(PLANS["start-forgetting"], variants=(variant,)), "bag", 0)

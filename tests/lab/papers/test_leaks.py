@@ -100,6 +100,7 @@ def test_sizes_for_classes_are_chosen_without_test(known: Known) -> None:
     assert [otherwise[name] for name in names] == pytest.approx([1 - plain[name] for name in names])
 
 
+@pytest.mark.whole
 def test_sizes_for_clusters_are_chosen_by_the_half_that_is_not_reported(known: Known) -> None:
     """In one half the third direction tells the classes, in the other the fifth; those before it mean nothing.
 

@@ -119,6 +119,7 @@ def test_pieces_and_repetitions_belong_to_their_word_and_marks_to_none(monkeypat
     }  # fmt: skip
 
 
+@pytest.mark.whole
 def test_no_method_and_a_linear_reader() -> None:
     opened = load("questions")
     zero = why.no_method(Case("", opened, {}, 0, METHODS, quick=True)).figures
