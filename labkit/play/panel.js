@@ -1,0 +1,167 @@
+// Behind "More": all hyperparameters, the matrix, the second side, what if, and the link.
+
+import { control } from "./controls.js";
+import { fromCsv, idsOf, LIMITS } from "./corpus.js";
+import { el } from "./dom.js";
+import { toHash } from "./link.js";
+import { Matrix } from "./matrix.js";
+import { LOSSES } from "./pairs.js";
+import { dialsOf } from "./settings.js";
+
+const COMMON = ["dimension", "learningRate", "batch", "perClass", "classes", "sentences", "common"];
+
+export class Panel {
+  /** `page` has the lab, and is told of every change. */
+  constructor(root, page) {
+    Object.assign(this, { root, page, matrix: new Matrix(el("canvas", { className: "matrix" })) });
+    this.canvas = this.matrix.canvas;
+    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("aria-label", "Weights of all pairs of the batch, a row an anchor, sorted by class");
+    this.note = el("p", { className: "note" }, "A row is an anchor. Point at a cell.");
+    const pair = (event) => {
+      const box = this.canvas.getBoundingClientRect();
+      return this.matrix.pairAt(event.clientX - box.left, event.clientY - box.top, page.batch.m);
+    };
+    this.canvas.addEventListener("pointermove", (event) => this.hover(pair(event)));
+    this.canvas.addEventListener("pointerleave", () => this.hover(null));
+    this.canvas.addEventListener("click", (event) => pair(event) && page.choose({ pair: pair(event) }, 0));
+  }
+
+  hover(pair) {
+    const { batch, corpus } = this.page.lab.sides[0].training;
+    this.page.hovered = pair;
+    const text = (at) => `“${corpus.rows[batch.rows[at]].text}”`;
+    this.note.textContent = pair
+      ? `${text(pair[0])} and ${text(pair[1])}: weight ${Math.abs(batch.G[pair[0] * batch.m + pair[1]]).toFixed(3)}`
+      : "A row is an anchor. Point at a cell.";
+    this.page.redraw();
+  }
+
+  /** Build all controls for the settings of now. */
+  fill() {
+    const focused = document.activeElement?.dataset?.keep;
+    this.root.replaceChildren(
+      this.section("Loss and miner", ...this.loss(0)),
+      this.section("Weights of the batch", this.canvas, this.note),
+      this.section("Two side by side", ...this.two()),
+      this.section("Training", ...COMMON.map((name) => this.control(name, 0))),
+      this.section("What if", ...this.whatIf()),
+      this.section("Link", ...this.link()),
+    );
+    if (focused) this.root.querySelector(`[data-keep="${focused}"]`)?.focus();
+  }
+
+  section(title, ...parts) {
+    return el("section", {}, el("h2", {}, title), ...parts);
+  }
+
+  control(name, side) {
+    const { lab } = this.page;
+    const made = control(name, lab.settingsOf(side)[name], (changed, value) => this.page.change(changed, value, side), { most: name === "sentences" ? lab.mostSentences : name === "classes" ? lab.data.classes.length : undefined });
+    const input = made.querySelector("input, select");
+    input.dataset.keep = `${name}-${side}`;
+    return made;
+  }
+
+  loss(side) {
+    const settings = this.page.lab.settingsOf(side);
+    return [
+      this.control("loss", side),
+      el("p", { className: "formula" }, LOSSES[settings.loss].formula),
+      this.control("miner", side),
+      ...dialsOf(settings).map((name) => this.control(name, side)),
+    ];
+  }
+
+  two() {
+    const { lab } = this.page;
+    const button = el("button", {}, lab.right ? "Back to one side" : "Compare two losses");
+    button.dataset.keep = "two";
+    button.addEventListener("click", () => this.page.setTwo(!lab.right));
+    if (!lab.right) return [button, el("p", { className: "note" }, "Same start, same batches, one clock.")];
+    const extra = Object.keys(lab.right).filter((name) => !["loss", "miner", ...dialsOf(lab.settingsOf(1))].includes(name));
+    return [button, el("p", { className: "note" }, "The right side:"), ...this.loss(1), ...extra.map((name) => this.control(name, 1))];
+  }
+
+  whatIf() {
+    return [this.typed(), this.control("flipped", 0), this.sentences(), ...this.csv()];
+  }
+
+  typed() {
+    const id = "typed-sentence";
+    const input = el("input", { type: "text", id, maxLength: 200, value: this.page.lab.typed, placeholder: "My telescope shows the moon" });
+    input.dataset.keep = "typed";
+    input.addEventListener("input", () => this.page.type(input.value));
+    return el("div", { className: "control" }, el("label", { htmlFor: id }, "Type a sentence: where does it land?"), input);
+  }
+
+  /** A list of all sentences: what a click on a point does, for the keyboard. */
+  sentences() {
+    const { corpus } = this.page.lab.sides[0].training;
+    const id = "all-sentences";
+    const groups = corpus.classes.map((name, label) => {
+      const rows = corpus.rows.map((row, at) => ({ ...row, at })).filter((row) => row.label === label);
+      return el("optgroup", { label: name }, ...rows.map(({ text, unseen, at }) => el("option", { value: at }, unseen ? `${text} (unseen)` : text)));
+    });
+    const select = el("select", { id }, el("option", { value: "" }, "Choose a sentence"), ...groups);
+    select.dataset.keep = "sentences";
+    select.addEventListener("change", () => this.page.choose(select.value === "" ? null : { row: Number(select.value) }, 0));
+    return el("div", { className: "control" }, el("label", { htmlFor: id }, "Change its label, or remove it"), select);
+  }
+
+  csv() {
+    const id = "csv";
+    const area = el("textarea", { id, placeholder: "text,label\nThe bread is in the oven.,baking", maxLength: LIMITS.characters });
+    const file = el("input", { type: "file", accept: ".csv,text/csv" });
+    file.setAttribute("aria-label", "Choose a CSV file");
+    const said = el("p", { className: "note", role: "status" }, "A CSV with the columns text and label. It stays in this page.");
+    const use = (text) => {
+      try {
+        this.page.bring(fromCsv(text));
+      } catch (mistake) {
+        said.textContent = mistake.message;
+      }
+    };
+    const button = el("button", {}, "Use these sentences");
+    button.addEventListener("click", () => use(area.value));
+    file.addEventListener("change", async () => {
+      const [chosen] = file.files;
+      if (chosen) use(chosen.size > LIMITS.characters ? " ".repeat(LIMITS.characters + 1) : await chosen.text());
+    });
+    const back = this.page.lab.data === this.page.lab.bundled ? [] : [this.backButton()];
+    return [el("div", { className: "control" }, el("label", { htmlFor: id }, "Paste your own sentences"), area), el("div", { className: "row" }, button, ...back), file, said];
+  }
+
+  backButton() {
+    const button = el("button", {}, "Back to the first ones");
+    button.addEventListener("click", () => this.page.bring(null));
+    return button;
+  }
+
+  link() {
+    if (location.protocol === "about:") return [el("p", { className: "note" }, "A link can be copied where the page is opened by itself.")];
+    const button = el("button", {}, "Copy a link to this state");
+    button.addEventListener("click", async () => {
+      const address = location.href.split("#")[0] + toHash(this.page.lab);
+      try {
+        await navigator.clipboard.writeText(address);
+        button.textContent = "Copied";
+      } catch {
+        location.hash = toHash(this.page.lab);
+        button.textContent = "It is in the address bar";
+      }
+    });
+    const note = this.page.lab.data === this.page.lab.bundled ? "It holds settings, labels and removed sentences." : "It holds the settings, but not your sentences.";
+    return [button, el("p", { className: "note" }, note)];
+  }
+
+  draw(pair) {
+    const { training } = this.page.lab.sides[0];
+    this.matrix.draw(training.batch, training.labels, pair);
+  }
+}
+
+/** The known words of a text that was typed. */
+export function typedIds(lab) {
+  return idsOf(lab.typed, lab.sides[0].training.corpus.words);
+}
