@@ -7,13 +7,13 @@ import { LOSSES } from "./pairs.js";
 const PAIRS = 5; // of a sentence
 const n2 = (x) => x.toFixed(2).replace("-", "−");
 
-/** A sentence, its words with their shares of the vector; a word that training does not know is struck through. */
+/** A sentence, its words with their shares of the vector; what the model does not know is grey. */
 function sentence(model, corpus, text) {
-  const shares = wordShares(model, corpus, text).flatMap(({ word, share }) => {
-    if (share === null) return [el("s", { title: "not known to the model" }, word), " "];
-    const mark = el("mark", { title: `${Math.round(100 * share)} % of the sentence's vector` }, word);
+  const shares = wordShares(model, corpus, text).map(({ part, share }) => {
+    if (share === null) return el("span", { className: "unknown" }, part);
+    const mark = el("mark", { title: `${Math.round(100 * share)} % of the sentence's vector` }, part);
     mark.style.setProperty("--share", Math.max(0, Math.min(0.8, share)).toFixed(2));
-    return [mark, " "];
+    return mark;
   });
   return el("p", {}, ...shares);
 }
@@ -33,22 +33,21 @@ function pairList(training, { pairs, at, joined }, choose) {
   return el("ol", {}, ...items);
 }
 
-/** A row: what it is, its pairs, and what can be done with it. */
-export function rowCard(training, row, { choose, setLabel, remove }) {
+/** A row: what it is, its pairs where it is or is held, and what can be done with it. */
+export function rowCard(training, row, held, { choose, setLabel, remove }) {
   const { corpus, labels, model, removed } = training;
   const { text, label, unseen, ids } = corpus.rows[row];
-  const v = new Float64Array(model.d);
-  model.encode(ids, v);
+  const v = held ?? new Float64Array(model.d);
+  if (!held) model.encode(ids, v);
   const about = explainPoint(training, row, v, labels[row]);
   const status = unseen ? "unseen: never trained on" : removed.has(row) ? "removed from training" : labels[row] === label ? "trained on" : `trained on with the wrong label ${corpus.classes[labels[row]]}`;
   const force = Math.hypot(...about.force);
-  const where = about.joined
-    ? unseen ? "If it joined this batch:" : "It is not in this batch. If it joined:"
-    : `Its heaviest pairs; the arrow is the force on it, ${n2(force)}:`;
+  const where = held ? "Held here; let go, and it springs back, for it is the mean of its words."
+    : about.joined ? "It is not in this batch; this is what would happen if it joined:" : "Its heaviest pairs:";
   const parts = [
     el("small", {}, `${corpus.classes[label]} · ${status}`),
     sentence(model, corpus, text),
-    el("small", {}, `Darker words make up more of its vector. ${where}`),
+    el("small", {}, `Darker words make up more of its vector; grey ones are left out. The arrow is the force on it, ${n2(force)}. ${where}`),
     about.pairs.length ? pairList(training, about, choose) : el("p", {}, "No pair of it weighs anything."),
   ];
   if (!unseen) parts.push(actions(training, row, { setLabel, remove }));
@@ -97,7 +96,7 @@ export function typedCard(training, text, ids) {
   const dot = (row) => v.reduce((total, x, k) => total + x * V[row * model.d + k], 0);
   const nearest = corpus.rows.map((_, row) => row).sort((a, b) => dot(b) - dot(a)).slice(0, 3);
   return [
-    el("small", {}, "Your sentence (the black star). Darker words make up more of its vector; the model does not know those struck through."),
+    el("small", {}, "Your sentence is the star. Darker words make up more of its vector; the model does not know the grey ones."),
     sentence(model, corpus, text),
     el("small", {}, "Nearest:"),
     el("ol", {}, ...nearest.map((row) => el("li", {}, `${n2(dot(row))} ${corpus.classes[corpus.rows[row].label]}: ${corpus.rows[row].text}`))),

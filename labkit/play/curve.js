@@ -41,19 +41,19 @@ export function weightCurve(settings, { S, P, N, m }, kind) {
 
 export class Curve {
   constructor(canvas) {
-    Object.assign(this, { canvas, top: 0 });
+    Object.assign(this, { canvas, top: 1 });
   }
 
-  /** Draw the batch; `pair` [i, j] is set off, `large` for a projector. */
+  /** Draw the batch; `pair` [i, j] is set off. */
   draw(settings, batch, pair = null) {
     const tones = theme();
     const { context: c, width, height } = pen(this.canvas);
     const size = parseFloat(getComputedStyle(this.canvas).fontSize);
     const dots = [...pairsOf(batch, "P", batch.P), ...pairsOf(batch, "N", batch.N)];
     const curves = { P: weightCurve(settings, batch, "P"), N: weightCurve(settings, batch, "N") };
-    const highest = Math.max(1e-9, ...dots.map(({ weight }) => weight));
-    const goal = Math.max(highest, ...curves.N.map(([, w]) => Math.min(w, 1.5 * highest)));
-    this.top = this.top && Math.abs(this.top / goal - 1) < 3 ? 0.85 * this.top + 0.15 * goal : goal; // no jumps
+    const weights = [...dots.map(({ weight }) => weight), ...[...curves.P, ...curves.N].map(([, weight]) => weight)];
+    const highest = weights.reduce((high, weight) => Math.max(high, weight), 0);
+    this.top = highest || 1;
     const x = (similarity) => MARGIN.left + ((similarity + 1) / 2) * (width - MARGIN.left - MARGIN.right);
     const y = (weight) => height - MARGIN.bottom - (weight / this.top) * (height - MARGIN.bottom - MARGIN.top);
     this.axes(c, tones, size, x, y, width, height);
@@ -70,6 +70,7 @@ export class Curve {
     }
     c.globalAlpha = 1;
     for (const kind of ["P", "N"]) line(c, curves[kind], x, y, kind === "P" ? tones.pull : tones.push, kind === "N");
+    if (!dots.some(({ weight }) => weight)) this.say("no pair weighs anything", c, tones, width / 2, height / 2);
     if (pair) this.mark(c, tones, batch, pair, x, y);
     c.restore();
   }
@@ -107,6 +108,11 @@ export class Curve {
       });
     }
     c.globalAlpha = 1;
+  }
+
+  say(text, c, tones, x, y) {
+    c.fillStyle = tones.soft;
+    c.fillText(text, x - c.measureText(text).width / 2, y);
   }
 
   mark(c, tones, { S, G, m }, [i, j], x, y) {

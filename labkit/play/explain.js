@@ -80,18 +80,18 @@ export function explainPair(settings, batch, i, j) {
 }
 
 /**
- * The words of a text with the share of its vector that each makes up: the part of the word's vector along the
+ * The parts of a text with the share of its vector that each makes up: the part of the word's vector along the
  * sentence's, over the sum of all. Shares sum to 1; null for a word that training does not know.
  */
 export function wordShares(model, corpus, text) {
-  const words = wordsOf(text);
-  const ids = words.map((word) => corpus.words.get(word));
+  const parts = text.match(/[\p{L}\p{N}'’]+|[^\p{L}\p{N}'’]+/gu) ?? []; // words, and what is between them
+  const ids = parts.map((part) => corpus.words.get(wordsOf(part)[0]));
   const v = new Float64Array(model.d);
   const length = model.encode(ids.filter((id) => id !== undefined), v);
   const known = ids.filter((id) => id !== undefined).length;
   const along = (id) => v.reduce((total, x, k) => total + x * model.E[id * model.d + k], 0);
-  return words.map((word, at) => ({
-    word,
+  return parts.map((part, at) => ({
+    part,
     share: ids[at] === undefined ? null : along(ids[at]) / (length * known),
   }));
 }

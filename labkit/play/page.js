@@ -22,10 +22,8 @@ class Page {
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     Object.assign(this, { playing: false, chosen: null, chosenSide: 0, hovered: null, drawn: 0, last: 0 });
     this.stages = [0, 1].map((number) => new Stage(number, this));
-    for (const { figure, curveFigure } of this.stages) byId("panel").before(curveFigure, figure);
-    this.card = el("div", { className: "card", hidden: true });
-    this.card.setAttribute("role", "region");
-    this.card.setAttribute("aria-label", "What was chosen");
+    for (const { figure, curveFigure } of this.stages) byId("side").before(curveFigure, figure);
+    this.card = byId("card");
     this.panel = new Panel(byId("panel"), this);
     this.wire();
     if (location.hash.length > 1) fromHash(this.lab, location.hash);
@@ -204,7 +202,7 @@ class Page {
   openPanel(open) {
     byId("panel").hidden = !open;
     byId("more").setAttribute("aria-expanded", String(open));
-    document.querySelector("main").classList.toggle("open", open);
+    this.openSide();
     if (open) this.panel.fill();
     this.redraw();
   }
@@ -226,6 +224,7 @@ class Page {
     if (what && !this.stages[side].held) this.play(false);
     if (what) this.lab.typed = "";
     this.showCard();
+    if (what && !this.card.hidden) this.card.scrollIntoView({ block: "nearest" });
     this.redraw();
   }
 
@@ -252,15 +251,21 @@ class Page {
     };
     const inBatch = chosen?.pair && chosen.pair.every((at) => at < training.batch.m);
     const parts = inBatch ? pairCard(training, chosen.pair, acts)
-      : chosen?.row !== undefined ? rowCard(training, chosen.row, acts)
+      : chosen?.row !== undefined ? rowCard(training, chosen.row, this.stages[this.chosenSide].held?.vector, acts)
       : lab.typed ? typedCard(training, lab.typed, typedIds(lab)) : [];
     this.card.hidden = !parts.length;
     const close = el("button", { className: "close" }, "×");
     close.setAttribute("aria-label", "Close");
     close.addEventListener("click", () => this.close());
     this.card.replaceChildren(close, ...parts);
-    const { figure } = this.stages[this.chosenSide];
-    if (this.card.parentElement !== figure) figure.append(this.card);
+    this.openSide();
+  }
+
+  /** The column on the right is there while something is in it. */
+  openSide() {
+    const open = !this.card.hidden || !byId("panel").hidden;
+    byId("side").hidden = !open;
+    document.querySelector("main").classList.toggle("open", open);
   }
 
   acted(act) {
@@ -304,7 +309,7 @@ class Page {
       if (byId(name).clientWidth) drawChart(byId(name), name, histories);
       const values = histories.map((history) => ["train", "unseen"].map((part) => history.at(-1)[part][name]));
       byId(`${name}-values`).textContent = values
-        .map(([train, unseen], side) => `${lab.right ? (side ? "right " : "left ") : ""}trained ${number(train)}, unseen ${number(unseen)}`)
+        .map(([train, unseen], side) => `${lab.right ? (side ? "right " : "left ") : ""}${FORMATS[name](train)}, unseen ${FORMATS[name](unseen)}`)
         .join("; ");
     }
     byId("count").value = `step ${lab.sides[0].training.steps}`;
@@ -326,7 +331,7 @@ class Page {
   }
 }
 
-const number = (value) => (value >= 100 ? value.toFixed(0) : value.toFixed(2));
+const FORMATS = { hit: (value) => value.toFixed(2), ratio: (value) => value.toFixed(value < 10 ? 1 : 0) };
 
 if (typeof document !== "undefined") {
   globalThis.play = new Page(JSON.parse(byId("data").textContent));

@@ -36,7 +36,7 @@ export const READOUTS = {
   wrong: ([{ wrong }]) => `Weight on pairs with a wrong label: ${share(mean(wrong.map(([w]) => w)) / mean(wrong.map(([, w]) => w)))}`,
   kept: ([{ training: { batch } }]) => `The miner keeps ${share(keptShare(batch))} of the pairs`,
   hit: ([{ history }]) => `Hit@1 of trained sentences: ${n2(history.at(-1).train.hit)}`,
-  hits: (sides) => `Hit@1 of trained sentences: ${sides.map(({ history }) => n2(history.at(-1).train.hit)).join(" left, ")} right`,
+  hits: (sides) => `Hit@1: ${sides.map(({ history }) => n2(history.at(-1).train.hit)).join(" left, ")} right`,
   unseen: ([{ history }]) => `Hit@1: trained ${n2(history.at(-1).train.hit)}, unseen ${n2(history.at(-1).unseen.hit)}`,
   apart: (sides) =>
     sides[1] && sides[0].training.model.d === sides[1].training.model.d

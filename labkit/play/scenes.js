@@ -12,8 +12,8 @@ export const SCENES = [
     sentences: [
       "At every step, sentences of one topic pull together and those of different topics push apart; the temperature " +
         "decides which pairs count.",
-      "At 0.02 about one pair in six carries 90 % of the weight; at 2.00 it is three in four, and all pairs count " +
-        "nearly alike.",
+      "At 0.02 one pair in six, or fewer, carries 90 % of the weight; at 2.00 it takes three in four, and all pairs " +
+        "count nearly alike.",
     ],
     control: "temperature",
     readout: "carrying",
@@ -77,8 +77,8 @@ export const SCENES = [
     name: "circle",
     title: "Twelve topics on a circle",
     sentences: [
-      "On a circle, a topic that lies between two others has no way round them: after 300 steps, half of the sentences " +
-        "have a neighbour of another topic.",
+      "On a circle, a topic that lies between two others has no way round them: after 300 steps, about half of the " +
+        "sentences have a neighbour of another topic.",
       "Choose the sphere: with one number more, nearly every sentence finds its topic.",
     ],
     control: "dimension",

@@ -6,7 +6,14 @@ import { Projection } from "./projection.js";
 
 const LINES = 40; // pairs drawn
 const REACH = 16; // pixels around a point that count as on it
+const FORCE = 0.35; // length of the longest arrow, in radii
 const LABELLED = 0.72; // a class whose points' mean is as long as this is gathered enough to carry its name
+
+/** Where a force would move a vector, by at most `FORCE`: any force is seen, and none leaves the picture. */
+function moved(v, force) {
+  const size = Math.hypot(...force);
+  return size ? v.map((x, k) => x + ((1 - Math.exp(-size)) * FORCE * force[k]) / size) : v;
+}
 
 export class Space {
   constructor(canvas) {
@@ -14,8 +21,8 @@ export class Space {
   }
 
   /**
-   * Draw a training. `marks`: {row, pair, typed, held, force, dimmed}: a chosen row, a pair [i, j] of the batch, a typed
-   * sentence's vector, a held point's vector, the force on it, and whether all lines but the chosen row's are left out.
+   * Draw a training. `marks`: {row, pair, typed, held, at, about}: a chosen row, a pair [i, j] of the batch, the vector of
+   * a typed sentence, that of a held point, and for the chosen row where it is and what `explainPoint` says about it.
    */
   draw(training, marks = {}) {
     const { d } = training.model;
@@ -26,7 +33,7 @@ export class Space {
     this.flat = this.projection.points(training.vectors());
     this.drawGlobe();
     this.drawLines(training, marks);
-    this.drawPoints(training, marks);
+    this.drawPoints(training);
     this.drawNames(training);
     this.drawMarks(training, marks);
   }
@@ -58,17 +65,15 @@ export class Space {
     c.globalAlpha = 1;
   }
 
-  drawLines(training, { row = null, pair = null }) {
-    const { batch } = training;
-    const at = row === null ? -1 : batch.rows.indexOf(row);
-    const heaviest = heaviestPairs(batch).filter(({ i, j }) => at < 0 || i === at || j === at).slice(0, LINES);
+  /** The batch's heaviest pairs, or those of the chosen row alone. */
+  drawLines({ batch }, { pair = null, at = null, about = null }) {
+    const pairs = about ? about.pairs.map(({ j, slope }) => ({ i: about.at, j, slope })) : heaviestPairs(batch);
+    const heaviest = pairs.slice(0, LINES);
     const most = Math.abs(heaviest[0]?.slope ?? 1);
-    this.lines = heaviest.map(({ i, j, slope }) => ({
-      i, j, slope,
-      from: this.place(this.flat[batch.rows[i]]),
-      to: this.place(this.flat[batch.rows[j]]),
-    }));
-    for (const line of this.lines) {
+    const ends = (i) => this.place(about && i === about.at ? this.projection.point(at) : this.flat[batch.rows[i]]);
+    const lines = heaviest.map(({ i, j, slope }) => ({ i, j, slope, from: ends(i), to: ends(j) }));
+    this.lines = about?.joined ? [] : lines; // those that can be clicked: a pair of the batch
+    for (const line of lines) {
       const chosen = pair && pair.includes(line.i) && pair.includes(line.j);
       this.line(line, Math.abs(line.slope) / most, chosen);
     }
@@ -89,7 +94,7 @@ export class Space {
     c.globalAlpha = 1;
   }
 
-  drawPoints({ corpus, labels, removed }, { dimmed = null }) {
+  drawPoints({ corpus, labels, removed }) {
     const size = Math.max(4, this.radius / 60);
     this.spots = this.flat
       .map((point, row) => ({ row, at: this.place(point) }))
@@ -98,7 +103,7 @@ export class Space {
     for (const { row, at } of this.spots) {
       const { label, unseen } = corpus.rows[row];
       const near = this.projection.d === 2 ? 1 : (at[2] + 1) / 2;
-      this.context.globalAlpha = dimmed?.has(row) ? 0.15 : 0.35 + 0.65 * near;
+      this.context.globalAlpha = 0.35 + 0.65 * near;
       this.point(label, at[0], at[1], size * (0.7 + 0.5 * near), unseen);
       if (!unseen && labels[row] !== label) this.cross(at[0], at[1], size * 1.5);
     }
@@ -138,8 +143,9 @@ export class Space {
       if (!own.length) return;
       const middle = [0, 1, 2].map((k) => own.reduce((total, point) => total + point[k], 0) / own.length);
       const length = Math.hypot(...middle);
-      if (length < LABELLED) return;
-      const [x, y, z] = this.place(middle.map((value) => (value / length) * (this.projection.d === 2 ? 1.09 : 1.0)));
+      if (length < (this.projection.d > 3 ? LABELLED / 2 : LABELLED)) return;
+      const stretch = { 2: 1.09 / length, 3: 1 / length }[this.projection.d] ?? 1; // onto the sphere, off the circle
+      const [x, y, z] = this.place(middle.map((value) => value * stretch));
       if (z < -0.3) return;
       const size = Math.max(13, this.radius / 22);
       c.font = `600 ${size}px ${tones.font}`;
@@ -157,24 +163,25 @@ export class Space {
     });
   }
 
-  drawMarks({ corpus, labels }, { row = null, typed = null, held = null, force = null }) {
+  /** The chosen row, ringed, with the force on it; held, it is a ghost. And the sentence that somebody typed. */
+  drawMarks({ corpus }, { row = null, typed = null, held = null, at = null, about = null }) {
     const { context: c, tones } = this;
-    const at = held ? this.place(this.projection.point(held)) : row === null ? null : this.place(this.flat[row]);
     if (at) {
+      const [x, y] = this.place(this.projection.point(at));
       c.strokeStyle = tones.ink;
       c.lineWidth = 2;
       c.beginPath();
-      c.arc(at[0], at[1], 12, 0, 2 * Math.PI);
+      c.arc(x, y, 12, 0, 2 * Math.PI);
       c.stroke();
+      if (held) this.point(corpus.rows[row].label, x, y, 7, true);
+      if (about) this.arrow([x, y], this.place(this.projection.point(moved(at, about.force))));
     }
-    if (held) this.point(corpus.rows[row].label ?? labels[row], at[0], at[1], 7, true);
     if (typed) {
       const [x, y] = this.place(this.projection.point(typed));
       c.fillStyle = tones.ink;
       trace(c, "star", x, y, 9);
       c.fill();
     }
-    if (at && force) this.arrow(at, this.place(force));
   }
 
   arrow([x, y], [toX, toY]) {

@@ -8,7 +8,6 @@ import { LOSSES } from "./pairs.js";
 import { Space } from "./space.js";
 
 const MOVED = 4; // pixels from which a press is a drag
-const FORCE = 0.35; // length of the longest arrow, in radii
 const SPIN = 0.003; // radians a frame
 
 export class Stage {
@@ -25,7 +24,7 @@ export class Stage {
     const key = (kind, text) => el("span", { className: kind }, text);
     const caption = el(
       "figcaption", {},
-      "Weight of each pair in the batch: ", key("pull", "■ same topic, pulls"), ", ", key("push", "◆ different topics, pushes"),
+      key("pull", "■ same class, pull"), "  ", key("push", "◆ others, push"),
     );
     this.curveCanvas = el("canvas");
     this.curveCanvas.setAttribute("role", "img");
@@ -44,12 +43,7 @@ export class Stage {
     const v = this.held?.vector ?? (row === null ? null : this.vectorOf(row));
     const about = v && !training.removed.has(row) ? explainPoint(training, row, v, training.labels[row]) : null;
     const typedVector = typed?.length ? this.vectorOfIds(typed) : null;
-    this.space.draw(training, {
-      row, pair,
-      typed: typedVector,
-      held: this.held?.vector ?? null,
-      force: about && this.arrowFrom(v, about.force),
-    });
+    this.space.draw(training, { row, pair, typed: typedVector, held: this.held?.vector ?? null, at: v, about });
     this.curve.draw(training.settings, training.batch, pair);
     this.canvas.setAttribute("aria-label", this.describe());
   }
@@ -62,14 +56,6 @@ export class Stage {
     const v = new Float64Array(this.training.model.d);
     this.training.model.encode(ids, v);
     return v;
-  }
-
-  /** The tip of the arrow of a force, drawn from v: as a point (3,). */
-  arrowFrom(v, force) {
-    const size = Math.hypot(...force);
-    if (!size) return null;
-    const length = FORCE * (1 - Math.exp(-size)); // any force is seen, and none leaves the picture
-    return this.space.projection.point(v.map((x, k) => x + (length * force[k]) / size));
   }
 
   describe() {
