@@ -17,14 +17,19 @@ from labkit import moved
 
 if TYPE_CHECKING:
     from labkit.methods import METHODS
+    from labkit.play import playground
 
-__all__ = ["METHODS", "__version__"]
+__all__ = ["METHODS", "__version__", "playground"]
 __version__ = "0.1.0"
 moved.remember()
 
 
 def __getattr__(name: str) -> Any:
     """The table of methods is opened when it is first asked for: it needs torch, which takes seconds to import."""
+    if name == "playground":
+        from labkit.play import playground
+
+        return playground
     if name == "METHODS":
         from labkit.methods import METHODS
 
