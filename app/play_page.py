@@ -9,9 +9,9 @@ from labkit.play import playground
 
 HEIGHT = 800  # pixels
 ABOUT = """\
-Each point is a sentence: the mean of its words' vectors, at unit length. At every step, a batch is drawn, the loss gives each
-pair of it a **weight**, and the word vectors move. Everything runs in your browser, with the losses and miners of
-`labkit.pairs`.
+Each point is a sentence: the mean of its words' vectors, at unit length. At every step, a batch is drawn, the loss
+gives each pair of it a **weight**, and the word vectors move. Everything runs in your browser, with the losses and
+miners of `labkit.pairs`.
 
 The arrows lead through ten scenes. Move the slider while it trains. Click a point for its pairs, and a line for the
 formula of its weight; drag a point to see the forces on it. **More** has every hyperparameter, a second side to compare

@@ -133,7 +133,8 @@ export class Lab {
     const parts = this.sides.map(({ history, training }, side) => {
       const { train, unseen } = history.at(-1);
       const name = this.right ? `${side ? "Right" : "Left"}, ${LOSSES[training.settings.loss].title}: ` : "";
-      return `${name}hit@1 ${train.hit.toFixed(2)} on trained sentences, ${unseen.hit.toFixed(2)} on unseen ones`;
+      const other = Number.isNaN(unseen.hit) ? "" : `, ${unseen.hit.toFixed(2)} on unseen ones`;
+      return `${name}hit@1 ${train.hit.toFixed(2)} on trained sentences${other}`;
     });
     return `Step ${this.sides[0].training.steps}. ${parts.join(". ")}.`;
   }

@@ -31,8 +31,8 @@ export function fromHash(lab, hash) {
   if (named && lab.scenes.length) lab.open(named);
   else if (!lab.scenes.length || words.get("scene") === "own") lab.open(ownScene(lab.bundled, lab.bundled.start));
   for (const name of Object.keys(DEFAULTS)) if (words.has(name)) lab.settings[name] = checked(name, words.get(name));
-  const right = [...words].filter(([name]) => name.startsWith("right.") && name.slice(6) in DEFAULTS);
-  if (right.length) lab.right = Object.fromEntries(right.map(([name, value]) => [name.slice(6), checked(name.slice(6), value)]));
+  const right = Object.keys(DEFAULTS).filter((name) => words.has(`right.${name}`));
+  if (right.length) lab.right = Object.fromEntries(right.map((name) => [name, checked(name, words.get(`right.${name}`))]));
   else if (words.get("right") === "none") lab.right = null;
   lab.restart(true);
   const { rows, classes } = lab.sides[0].training.corpus;

@@ -47,8 +47,8 @@ export function measure(training) {
   return { step: training.steps, train: part(false), unseen: part(true) };
 }
 
-/** The batch's pairs by weight, heaviest first: [{i, j, slope}], (i, j) and (j, i) together, below 0 pulls. */
-export function heaviestPairs({ G, m }) {
+/** The batch's pairs that weigh anything: [{i, j, slope}], (i, j) and (j, i) together, below 0 pulls. */
+export function weighingPairs({ G, m }) {
   const pairs = [];
   for (let i = 0; i < m; i++) {
     for (let j = 0; j < i; j++) {
@@ -56,7 +56,12 @@ export function heaviestPairs({ G, m }) {
       if (slope) pairs.push({ i, j, slope });
     }
   }
-  return pairs.sort((a, b) => Math.abs(b.slope) - Math.abs(a.slope));
+  return pairs;
+}
+
+/** The same, the heaviest first. */
+export function heaviestPairs(batch) {
+  return weighingPairs(batch).sort((a, b) => Math.abs(b.slope) - Math.abs(a.slope));
 }
 
 /** How many of the batch's pairs carry this share of all its weight. */
@@ -69,7 +74,7 @@ export function carrying(batch, share = 0.9) {
 
 /** How many pairs (i, j), i < j, the batch has in all, and how many of them weigh anything. */
 export function pairCounts(batch) {
-  return { all: (batch.m * (batch.m - 1)) / 2, weighing: heaviestPairs(batch).length };
+  return { all: (batch.m * (batch.m - 1)) / 2, weighing: weighingPairs(batch).length };
 }
 
 /** Mean cosine of two sentences of different classes: 1 where all have collapsed into one point. */

@@ -331,7 +331,10 @@ class Page {
   }
 }
 
-const FORMATS = { hit: (value) => value.toFixed(2), ratio: (value) => value.toFixed(value < 10 ? 1 : 0) };
+const FORMATS = {
+  hit: (value) => (Number.isNaN(value) ? "–" : value.toFixed(2)), // a corpus without unseen sentences
+  ratio: (value) => (Number.isNaN(value) ? "–" : value.toFixed(value < 10 ? 1 : 0)),
+};
 
 if (typeof document !== "undefined") {
   globalThis.play = new Page(JSON.parse(byId("data").textContent));

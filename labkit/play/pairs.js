@@ -144,11 +144,10 @@ export const LOSSES = {
 
 /** Places of positives and negatives of each anchor: P[i] holds j of the same label, N[i] those of another. */
 export function masksFromLabels(labels) {
-  const others = labels.map((_, i) => labels.map((_, j) => j).filter((j) => j !== i));
-  return {
-    P: others.map((row, i) => row.filter((j) => labels[j] === labels[i])),
-    N: others.map((row, i) => row.filter((j) => labels[j] !== labels[i])),
-  };
+  const P = labels.map(() => []);
+  const N = labels.map(() => []);
+  labels.forEach((own, i) => labels.forEach((other, j) => i !== j && (own === other ? P : N)[i].push(j)));
+  return { P, N };
 }
 
 /** Cosines of unit vectors: V (m, d) row by row, S (m, m) row by row. */

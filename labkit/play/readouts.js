@@ -1,6 +1,6 @@
 // One number that a scene is about, as a sentence. `sides` are the stages of the page, one or two.
 
-import { carrying, heaviestPairs, mean, meanOther, pairCounts } from "./metrics.js";
+import { carrying, mean, meanOther, pairCounts, weighingPairs } from "./metrics.js";
 
 const share = (x) => `${Math.round(100 * x)} %`;
 const n2 = (x) => x.toFixed(2).replace("-", "−");
@@ -14,7 +14,7 @@ export function keptShare({ P, N, m }) {
 export function wrongWeight({ corpus, labels, batch }) {
   const wrong = batch.rows.map((row) => labels[row] !== corpus.rows[row].label);
   const total = [0, 0];
-  for (const { i, j, slope } of heaviestPairs(batch)) {
+  for (const { i, j, slope } of weighingPairs(batch)) {
     total[1] += Math.abs(slope);
     if (wrong[i] || wrong[j]) total[0] += Math.abs(slope);
   }

@@ -28,6 +28,7 @@ export class Stage {
     );
     this.curveCanvas = el("canvas");
     this.curveCanvas.setAttribute("role", "img");
+    this.curveCanvas.setAttribute("aria-label", "Weight of each pair of the batch against its similarity");
     this.curveFigure = el("figure", { className: `curve${number ? " right" : ""}` }, caption, this.curveCanvas);
     this.space = new Space(this.canvas);
     this.curve = new Curve(this.curveCanvas);

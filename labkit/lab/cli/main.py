@@ -1,8 +1,9 @@
 """The program `labkit`. A user's mistake is one line on standard error and exit status 2, Ctrl-C is 130.
 
 Each group of commands is a module beside this one: `train`, `tune`, `runs`, `encode`, `export`, `data`, `shards`,
-`reproduce`, and `teaching` with `labkit class`; here are those that open the app, JupyterLab and the playground. What commands do
-stands in the package: they read what was typed (`arguments`), call it, and write what came of it (`output`).
+`reproduce`, and `teaching` with `labkit class`; here are those that open the app, JupyterLab and the playground. What
+commands do stands in the package: they read what was typed (`arguments`), call it, and write what came of it
+(`output`).
 """
 
 from __future__ import annotations
