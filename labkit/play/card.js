@@ -25,7 +25,8 @@ function pairList(training, { pairs, at, joined }, choose) {
   const items = pairs.slice(0, PAIRS).map(({ j, row, slope }) => {
     const button = el(
       "button", { disabled: joined },
-      el("span", { className: slope < 0 ? "pull" : "push" }, weightWords(slope)), el("span", {}, training.corpus.rows[row].text),
+      el("span", { className: slope < 0 ? "pull" : "push" }, weightWords(slope)),
+      el("span", {}, training.corpus.rows[row].text),
     );
     button.addEventListener("click", () => choose({ pair: [at, j] }));
     return el("li", {}, button);
@@ -40,14 +41,17 @@ export function rowCard(training, row, held, { choose, setLabel, remove }) {
   const v = held ?? new Float64Array(model.d);
   if (!held) model.encode(ids, v);
   const about = explainPoint(training, row, v, labels[row]);
-  const status = unseen ? "unseen: never trained on" : removed.has(row) ? "removed from training" : labels[row] === label ? "trained on" : `trained on with the wrong label ${corpus.classes[labels[row]]}`;
+  const wrong = labels[row] === label ? "" : ` with the wrong label ${corpus.classes[labels[row]]}`;
+  const seen = removed.has(row) ? "removed from training" : `trained on${wrong}`;
+  const status = unseen ? "unseen: never trained on" : seen;
   const force = Math.hypot(...about.force);
   const where = held ? "Held here; let go, and it springs back, for it is the mean of its words."
     : about.joined ? "It is not in this batch; this is what would happen if it joined:" : "Its heaviest pairs:";
   const parts = [
     el("small", {}, `${corpus.classes[label]} · ${status}`),
     sentence(model, corpus, text),
-    el("small", {}, `Darker words make up more of its vector; grey ones are left out. The arrow is the force on it, ${n2(force)}. ${where}`),
+    el("small", {}, "Darker words make up more of its vector; grey ones are left out."),
+    el("small", {}, `The arrow is the force on it, ${n2(force)}. ${where}`),
     about.pairs.length ? pairList(training, about, choose) : el("p", {}, "No pair of it weighs anything."),
   ];
   if (!unseen) parts.push(actions(training, row, { setLabel, remove }));
@@ -70,7 +74,8 @@ export function pairCard(training, [i, j], { choose }) {
   const one = explainPair(settings, batch, i, j);
   const other = explainPair(settings, batch, j, i);
   const button = (at) => {
-    const made = el("button", {}, el("small", {}, corpus.classes[corpus.rows[batch.rows[at]].label]), el("span", {}, corpus.rows[batch.rows[at]].text));
+    const { label, text } = corpus.rows[batch.rows[at]];
+    const made = el("button", {}, el("small", {}, corpus.classes[label]), el("span", {}, text));
     made.addEventListener("click", () => choose({ row: batch.rows[at] }));
     return el("li", {}, made);
   };
@@ -81,7 +86,7 @@ export function pairCard(training, [i, j], { choose }) {
     el("ol", {}, button(i), button(j)),
     el("small", {}, `Its weight by ${LOSSES[settings.loss].title}, the first sentence as anchor:`),
     el("p", { className: "formula" }, one.formula),
-    el("p", { className: "formula" }, `= ${one.numbers.replace(/^= /, "")} ${one.numbers === one.result.slice(2) ? "" : one.result}`),
+    el("p", { className: "formula" }, `= ${one.numbers} ${one.result}`),
     el("small", {}, `The second as anchor ${other.result}`),
   ];
 }
@@ -94,11 +99,15 @@ export function typedCard(training, text, ids) {
   model.encode(ids, v);
   const V = training.vectors();
   const dot = (row) => v.reduce((total, x, k) => total + x * V[row * model.d + k], 0);
+  const line = (row) => {
+    const { label, text: other } = corpus.rows[row];
+    return el("li", {}, `${n2(dot(row))} ${corpus.classes[label]}: ${other}`);
+  };
   const nearest = corpus.rows.map((_, row) => row).sort((a, b) => dot(b) - dot(a)).slice(0, 3);
   return [
-    el("small", {}, "Your sentence is the star. Darker words make up more of its vector; the model does not know the grey ones."),
+    el("small", {}, "Your sentence is the star. Darker words make up more of its vector; grey ones are not known."),
     sentence(model, corpus, text),
     el("small", {}, "Nearest:"),
-    el("ol", {}, ...nearest.map((row) => el("li", {}, `${n2(dot(row))} ${corpus.classes[corpus.rows[row].label]}: ${corpus.rows[row].text}`))),
+    el("ol", {}, ...nearest.map(line)),
   ];
 }

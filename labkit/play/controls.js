@@ -1,6 +1,6 @@
 // Controls of hyperparameters: a slider, a row of choices, a list. Each calls `change(name, value)`.
 
-import { el } from "./dom.js";
+import { el, remark } from "./dom.js";
 import { CHOICES, RANGES, shown } from "./settings.js";
 
 const STEPS = 200; // of a logarithmic slider
@@ -38,7 +38,7 @@ export function segments(name, value, change) {
   });
   return el(
     "fieldset", { className: "control" },
-    el("legend", {}, title), el("div", { className: "segments" }, ...buttons),
+    el("legend", {}, title), el("div", { className: "segments" }, ...buttons), note(name, value),
   );
 }
 
@@ -49,7 +49,13 @@ export function list(name, value, change) {
   const select = el("select", { id }, ...options.map(([option, text]) => el("option", { value: option }, text)));
   select.value = value;
   select.addEventListener("change", () => change(name, options[select.selectedIndex][0]));
-  return el("div", { className: "control" }, el("label", { htmlFor: id }, title), select);
+  return el("div", { className: "control" }, el("label", { htmlFor: id }, title), select, note(name, value));
+}
+
+/** What a choice means, where that needs a sentence. */
+function note(name, value) {
+  const { notes } = CHOICES[name];
+  return notes ? remark(notes[value]) : null;
 }
 
 /** The control that suits a hyperparameter: where there is room, choices are a row. */

@@ -39,7 +39,8 @@ export function makeCorpus(data, { classes, sentences, common }) {
   const telling = [...labels].filter(([, seen]) => common || seen.size < Math.max(2, classes / 2));
   const words = new Map(telling.map(([word], number) => [word, number]));
   for (const row of rows) row.ids = idsOf(row.text, words);
-  return { name: data.name, classes: data.classes.slice(0, classes), words, rows: rows.filter((row) => row.ids.length) };
+  const known = rows.filter((row) => row.ids.length);
+  return { name: data.name, classes: data.classes.slice(0, classes), words, rows: known };
 }
 
 /** How many training sentences the largest class has. */

@@ -70,7 +70,7 @@ export class Curve {
     }
     c.globalAlpha = 1;
     for (const kind of ["P", "N"]) line(c, curves[kind], x, y, kind === "P" ? tones.pull : tones.push, kind === "N");
-    if (!dots.some(({ weight }) => weight)) this.say("no pair weighs anything", c, tones, width / 2, height / 2);
+    if (!dots.some(({ weight }) => weight)) this.say("no pair weighs anything", c, tones, width, MARGIN.top + size);
     if (pair) this.mark(c, tones, batch, pair, x, y);
     c.restore();
   }
@@ -112,7 +112,7 @@ export class Curve {
 
   say(text, c, tones, x, y) {
     c.fillStyle = tones.soft;
-    c.fillText(text, x - c.measureText(text).width / 2, y);
+    c.fillText(text, x - MARGIN.right - 6 - c.measureText(text).width, y);
   }
 
   mark(c, tones, { S, G, m }, [i, j], x, y) {

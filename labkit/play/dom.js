@@ -11,4 +11,7 @@ export function el(tag, properties = {}, ...children) {
   return element;
 }
 
+/** A remark in small type. */
+export const remark = (text) => el("p", { className: "note" }, text);
+
 export const byId = (id) => document.getElementById(id);

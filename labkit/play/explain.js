@@ -18,8 +18,8 @@ const FORMULAS = {
     const others = positive ? N : P;
     const gap = (k) => (positive ? s[k] - s[j] : s[j] - s[k]);
     const shares = others.map((k) => 1 / (1 + Math.exp(-gap(k) / temperature)));
-    const over = positive ? "N" : "P";
-    return [`Σ_${over} σ((Sₙ − Sₚ)/τ)`, `${others.length} triplets, each from ${n2(Math.min(...shares))} to ${n2(Math.max(...shares))}`];
+    const range = `from ${n2(Math.min(...shares))} to ${n2(Math.max(...shares))}`;
+    return [`Σ_${positive ? "N" : "P"} σ((Sₙ − Sₚ)/τ)`, `${others.length} triplets, each ${range}:`];
   },
   "margin-triplet": ({ positive, s, j, P, N, margin }) => {
     const others = positive ? N : P;
@@ -41,12 +41,9 @@ const FORMULAS = {
   infonce: ({ positive, s, j, P, N, temperature }) => {
     const e = (k) => Math.exp((s[k] - s[j]) / temperature); // all shares relative to this pair's own e^(S/τ)
     const negatives = sum(N, e);
-    if (positive) {
-      const picked = 1 / (1 + negatives);
-      return ["(1 − e^(Sₚ/τ)/qₚ) / (|P| τ), qₚ = e^(Sₚ/τ) + Σ_N e^(Sₙ/τ)", `(1 − ${n3(picked)}) / (${P.length} · ${n2(temperature)})`];
-    }
-    const taken = sum(P, (p) => 1 / (e(p) + negatives));
-    return ["Σₚ e^(Sₙ/τ)/qₚ / (|P| τ), qₚ = e^(Sₚ/τ) + Σ_N e^(Sₙ/τ)", `${n3(taken)} / (${P.length} · ${n2(temperature)})`];
+    const [q, scale] = ["qₚ = e^(Sₚ/τ) + Σ_N e^(Sₙ/τ)", `(${P.length} · ${n2(temperature)})`];
+    if (positive) return [`(1 − e^(Sₚ/τ)/qₚ) / (|P| τ), ${q}`, `(1 − ${n3(1 / (1 + negatives))}) / ${scale}`];
+    return [`Σₚ e^(Sₙ/τ)/qₚ / (|P| τ), ${q}`, `${n3(sum(P, (p) => 1 / (e(p) + negatives)))} / ${scale}`];
   },
   supcon: ({ positive, s, j, P, N, temperature }) => {
     const q = 1 / sum([...P, ...N], (k) => Math.exp((s[k] - s[j]) / temperature));
@@ -58,7 +55,8 @@ const FORMULAS = {
     const low = sum(P, (p) => Math.exp(-s[p] / temperature));
     const high = sum(N, (n) => Math.exp(s[n] / temperature));
     const own = positive ? Math.exp(-s[j] / temperature) * high : Math.exp(s[j] / temperature) * low;
-    return ["m/τ · its terms / (1 + all terms e^((Sₙ − Sₚ)/τ))", `${m}/${n2(temperature)} · ${n3(own / (1 + low * high))}`];
+    const terms = n3(own / (1 + low * high));
+    return ["m/τ · its terms / (1 + all terms e^((Sₙ − Sₚ)/τ))", `${m}/${n2(temperature)} · ${terms}`];
   },
 };
 

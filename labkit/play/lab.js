@@ -15,7 +15,13 @@ export class Lab {
   /** `data` is the page's; `data.start` are settings to begin with, of which the first scene knows nothing. */
   constructor(data) {
     this.bundled = data;
-    this.open(data.scenes && !data.start ? SCENES[0] : ownScene(data, data.start), data);
+    this.begin();
+  }
+
+  /** The page's own sentences, and the scene that it begins with. */
+  begin() {
+    const { bundled } = this;
+    this.open(bundled.scenes ? SCENES[0] : ownScene(bundled, bundled.start), bundled);
   }
 
   /** The scenes that can be shown: ours, unless the sentences are somebody's own. */
@@ -105,13 +111,15 @@ export class Lab {
     for (const side of this.sides) side.history.push(measure(side.training));
   }
 
-  /** Names of the settings that are no longer the scene's, its own control excepted. */
+  /** Names of the settings that are no longer the scene's, but for what its sentences speak of. */
   get changed() {
     const scene = { ...DEFAULTS, ...this.scene.settings };
-    const names = Object.keys(DEFAULTS).filter((name) => name !== this.scene.control && name !== "seed");
+    const free = [this.scene.control, ...(this.scene.also ?? []), "seed"];
+    const names = Object.keys(DEFAULTS).filter((name) => !free.includes(name));
     const left = names.filter((name) => this.settings[name] !== scene[name]);
     const sides = JSON.stringify(this.right) === JSON.stringify(this.scene.right ?? null) ? [] : ["sides"];
-    return [...left, ...sides, ...(this.byHand.size ? ["labels"] : []), ...(this.removed.size ? ["sentences removed"] : [])];
+    const byHand = [...(this.byHand.size ? ["labels"] : []), ...(this.removed.size ? ["sentences"] : [])];
+    return [...left, ...sides, ...byHand];
   }
 
   /** The hyperparameter shown below the sentences: the scene's, or the loss' first where that changes nothing. */
@@ -123,9 +131,9 @@ export class Lab {
       : control;
   }
 
-  /** How many training sentences a class can have. */
-  get mostSentences() {
-    return mostSentences(this.data);
+  /** The most that a hyperparameter can be with these sentences; undefined where they set no limit. */
+  most(name) {
+    return { sentences: mostSentences(this.data), classes: this.data.classes.length }[name];
   }
 
   /** What a screen reader is told: where the training is. */

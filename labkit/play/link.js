@@ -32,7 +32,8 @@ export function fromHash(lab, hash) {
   else if (!lab.scenes.length || words.get("scene") === "own") lab.open(ownScene(lab.bundled, lab.bundled.start));
   for (const name of Object.keys(DEFAULTS)) if (words.has(name)) lab.settings[name] = checked(name, words.get(name));
   const right = Object.keys(DEFAULTS).filter((name) => words.has(`right.${name}`));
-  if (right.length) lab.right = Object.fromEntries(right.map((name) => [name, checked(name, words.get(`right.${name}`))]));
+  const value = (name) => checked(name, words.get(`right.${name}`));
+  if (right.length) lab.right = Object.fromEntries(right.map((name) => [name, value(name)]));
   else if (words.get("right") === "none") lab.right = null;
   lab.restart(true);
   const { rows, classes } = lab.sides[0].training.corpus;
@@ -41,7 +42,8 @@ export function fromHash(lab, hash) {
     const [row, label] = pair.split(":").map(Number);
     if (trained(row) && label in classes) lab.byHand.set(row, label);
   }
-  for (const row of (words.get("removed") ?? "").split(",").filter(Boolean).map(Number)) if (trained(row)) lab.removed.add(row);
+  const removed = (words.get("removed") ?? "").split(",").filter(Boolean).map(Number);
+  for (const row of removed.filter(trained)) lab.removed.add(row);
   lab.typed = (words.get("typed") ?? "").slice(0, TYPED);
   lab.restart();
 }

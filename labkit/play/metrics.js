@@ -30,7 +30,8 @@ export function interIntra(V, labels, d) {
   });
   const distance = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
   const inter = centres.map((one) => Math.min(...centres.filter((c) => c !== one).map((c) => distance(one, c))));
-  const intra = labels.map((label, i) => distance([...V.subarray(i * d, (i + 1) * d)], centres[classes.indexOf(label)]));
+  const row = (i) => [...V.subarray(i * d, (i + 1) * d)];
+  const intra = labels.map((label, i) => distance(row(i), centres[classes.indexOf(label)]));
   return mean(inter) / mean(intra);
 }
 

@@ -46,8 +46,23 @@ function drawn(lists, share, random) {
 }
 
 export const MINERS = {
-  all: { title: "All pairs", mine: all, dials: [] },
-  informative: { title: "Informative pairs", mine: informative, dials: ["epsilon"] },
-  hardest: { title: "Hardest pairs", mine: hardest, dials: [] },
-  random: { title: "Random pairs", mine: randomPairs, dials: ["share"] },
+  all: { title: "All", mine: all, dials: [], note: "Every pair of the batch counts." },
+  informative: {
+    title: "Informative",
+    mine: informative,
+    dials: ["epsilon"],
+    note: "Leaves out what is in order by ε: negatives beyond every positive, positives within every negative.",
+  },
+  hardest: {
+    title: "Hardest",
+    mine: hardest,
+    dials: [],
+    note: "Each sentence keeps two pairs: its furthest positive and its nearest negative.",
+  },
+  random: {
+    title: "Random",
+    mine: randomPairs,
+    dials: ["share"],
+    note: "Keeps a share of the pairs, drawn blindly.",
+  },
 };

@@ -8,7 +8,7 @@ import { fromHash } from "./link.js";
 import { drawChart } from "./charts.js";
 import { Panel, typedIds } from "./panel.js";
 import { READOUTS } from "./readouts.js";
-import { shown } from "./settings.js";
+import { CHOICES, RANGES, shown } from "./settings.js";
 import { Stage } from "./stage.js";
 
 const LEAP = 20; // steps a picture where motion is not wanted, one picture a second
@@ -35,6 +35,14 @@ class Page {
     return this.lab.sides[0].training.batch;
   }
 
+  get presenting() {
+    return document.documentElement.classList.contains("present");
+  }
+
+  get steps() {
+    return this.lab.sides[0].training.steps;
+  }
+
   wire() {
     const click = (id, act) => byId(id).addEventListener("click", act);
     click("previous", () => this.turnTo(-1));
@@ -43,7 +51,7 @@ class Page {
     click("step", () => this.oneStep());
     click("again", () => this.again());
     click("more", () => this.openPanel(byId("panel").hidden));
-    click("present", () => this.present(!document.documentElement.classList.contains("present")));
+    click("present", () => this.present(!this.presenting));
     this.lab.scenes.forEach((scene, number) => {
       const button = el("button", { title: scene.title }, String(number + 1));
       button.setAttribute("aria-label", `Scene ${number + 1}: ${scene.title}`);
@@ -68,9 +76,15 @@ class Page {
     if (event.key === "Escape") return this.chosen || this.lab.typed ? this.close() : this.present(false);
     if (inside || (event.key === " " && event.target.closest("button"))) return;
     const keys = {
-      ArrowRight: () => this.turnTo(1), ArrowLeft: () => this.turnTo(-1), PageDown: () => this.turnTo(1), PageUp: () => this.turnTo(-1),
-      " ": () => this.play(!this.playing), s: () => this.oneStep(), r: () => this.again(),
-      m: () => this.openPanel(byId("panel").hidden), p: () => this.present(!document.documentElement.classList.contains("present")),
+      ArrowRight: () => this.turnTo(1),
+      PageDown: () => this.turnTo(1),
+      ArrowLeft: () => this.turnTo(-1),
+      PageUp: () => this.turnTo(-1),
+      " ": () => this.play(!this.playing),
+      s: () => this.oneStep(),
+      r: () => this.again(),
+      m: () => this.openPanel(byId("panel").hidden),
+      p: () => this.present(!this.presenting),
     };
     if (!keys[event.key]) return;
     event.preventDefault();
@@ -112,7 +126,7 @@ class Page {
     byId("first").textContent = scene.sentences[0];
     byId("second").textContent = scene.sentences[1];
     if (changed.length && scene.name !== "own") {
-      byId("first").textContent = "You have left this scene: its settings are your own now, and its sentences no longer hold.";
+      byId("first").textContent = "You have left this scene: with your own settings its sentences need not hold.";
       const back = el("button", {}, "Back to the scene");
       back.addEventListener("click", () => this.open(scene));
       byId("second").replaceChildren(back);
@@ -124,7 +138,8 @@ class Page {
     const { lab } = this;
     const focused = byId("dial").contains(document.activeElement);
     const change = (name, value) => this.change(name, value, 0);
-    byId("dial").replaceChildren(control(lab.control, lab.settings[lab.control], change, { roomy: true, most: lab.control === "sentences" ? lab.mostSentences : undefined }));
+    const how = { roomy: true, most: lab.most(lab.control) };
+    byId("dial").replaceChildren(control(lab.control, lab.settings[lab.control], change, how));
     if (focused) byId("dial").querySelector("input:checked, input, select").focus();
     const two = Boolean(lab.right);
     document.querySelector("main").classList.toggle("two", two);
@@ -138,21 +153,22 @@ class Page {
   /** What a side has of its own, for its title. */
   differences(side) {
     const names = Object.keys(this.lab.right ?? {}).filter((name) => name !== "loss");
-    return names.map((name) => `, ${name} ${shown(name, this.lab.settingsOf(side)[name])}`).join("");
+    const title = (name) => (RANGES[name] ?? CHOICES[name]).title.split(",")[0];
+    return names.map((name) => `, ${title(name)} ${shown(name, this.lab.settingsOf(side)[name])}`).join("");
   }
 
   /** A hyperparameter moved: it acts at once, and a scene that rested trains on. */
   change(name, value, side) {
     const before = this.lab.control;
-    const resting = !this.playing && this.lab.sides[0].training.steps >= this.until;
-    const steps = this.lab.sides[0].training.steps;
+    const { steps } = this;
+    const resting = !this.playing && steps >= this.until;
     this.lab.set(name, value, side);
-    const restarted = this.lab.sides[0].training.steps < steps;
+    const restarted = this.steps < steps;
     if (restarted) this.until = this.lab.scene.until;
     else this.until = Math.max(this.until, steps + MORE_STEPS);
     if (resting || restarted) this.play(!this.still.matches || this.playing);
     this.fillStory();
-    const shape = ["loss", "miner", "dimension", "classes", "sentences", "common"].includes(name) || this.lab.control !== before;
+    const shape = name in CHOICES || RANGES[name]?.restarts || this.lab.control !== before;
     if (shape) this.chosen = null;
     if (shape) this.fill();
     else if (this.lab.right) this.lab.sides.forEach((each, number) => this.stages[number].label(each, true));
@@ -170,14 +186,14 @@ class Page {
   }
 
   bring(data) {
-    this.lab.open(data ? ownScene(data) : this.lab.bundled.start ? ownScene(this.lab.bundled, this.lab.bundled.start) : this.lab.scene, data ?? this.lab.bundled);
-    if (!data && this.lab.scenes.length) this.lab.open(this.lab.scenes[0]);
+    if (data) this.lab.open(ownScene(data), data);
+    else this.lab.begin();
     this.arrive();
   }
 
   play(on) {
     this.playing = on;
-    if (on && this.lab.sides[0].training.steps >= this.until) this.until = this.lab.sides[0].training.steps + MORE_STEPS;
+    if (on && this.steps >= this.until) this.until = this.steps + MORE_STEPS;
     byId("play").textContent = on ? "❚❚ Pause" : "▶ Play";
     byId("play").setAttribute("aria-label", on ? "Pause" : "Play");
     this.redraw();
@@ -190,6 +206,7 @@ class Page {
     this.sayLater();
   }
 
+  /** Start again, with the same seed. */
   again() {
     this.lab.restart();
     this.chosen = null;
@@ -284,9 +301,10 @@ class Page {
     const wait = this.still.matches && now - this.last < 1000;
     if (this.playing && !wait) {
       this.last = now;
-      for (let steps = this.still.matches ? LEAP : 1; steps > 0 && this.lab.sides[0].training.steps < this.until; steps--) this.lab.step();
+      const goal = Math.min(this.until, this.steps + (this.still.matches ? LEAP : 1));
+      while (this.steps < goal) this.lab.step();
       this.dirty = true;
-      if (this.lab.sides[0].training.steps >= this.until) {
+      if (this.steps >= this.until) {
         this.play(false);
         this.say(this.lab.summary);
       }
@@ -302,17 +320,19 @@ class Page {
     lab.sides.forEach((side, number) => {
       const chosen = number === this.chosenSide ? this.chosen : null;
       const hovered = this.hovered && number === 0 ? { pair: this.hovered } : null;
-      this.stages[number].draw(side, { chosen: hovered ?? chosen, typed: lab.typed ? typedIds(lab) : null, spin: this.playing && !this.still.matches });
+      const typed = lab.typed ? typedIds(lab) : null;
+      this.stages[number].draw(side, { chosen: hovered ?? chosen, typed, spin: this.playing && !this.still.matches });
     });
     const histories = lab.sides.map(({ history }) => history);
     for (const name of ["hit", "ratio"]) {
       if (byId(name).clientWidth) drawChart(byId(name), name, histories);
       const values = histories.map((history) => ["train", "unseen"].map((part) => history.at(-1)[part][name]));
       byId(`${name}-values`).textContent = values
-        .map(([train, unseen], side) => `${lab.right ? (side ? "right " : "left ") : ""}${FORMATS[name](train)}, unseen ${FORMATS[name](unseen)}`)
+        .map(([train, unseen]) => `${FORMATS[name](train)}, unseen ${FORMATS[name](unseen)}`)
+        .map((text, side) => (lab.right ? `${side ? "right" : "left"} ${text}` : text))
         .join("; ");
     }
-    byId("count").value = `step ${lab.sides[0].training.steps}`;
+    byId("count").value = `step ${this.steps}`;
     byId("readout").textContent = READOUTS[lab.scene.readout](lab.sides);
     if (!byId("panel").hidden) this.panel.draw(this.hovered ?? (this.chosenSide ? null : this.chosen?.pair));
     const reading = this.card.contains(document.activeElement);

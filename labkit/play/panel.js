@@ -2,12 +2,20 @@
 
 import { control } from "./controls.js";
 import { fromCsv, idsOf, LIMITS } from "./corpus.js";
-import { el } from "./dom.js";
+import { el, remark } from "./dom.js";
 import { toHash } from "./link.js";
 import { Matrix } from "./matrix.js";
 import { LOSSES } from "./pairs.js";
 import { dialsOf } from "./settings.js";
 
+const WORDS = {
+  Point: "a sentence: the mean of its words' vectors, at unit length. The word vectors are what learns.",
+  Similarity: "the cosine of the angle between two points: 1 where they coincide, −1 where they are opposite.",
+  Weight: "how strongly the loss moves the pair, m · |∂L/∂S|: it pulls pairs of one class, and pushes the others.",
+  "Hit@1": "the share of sentences whose nearest other sentence is of their class; 1 is best.",
+  "Inter/intra": "the distance from a class to the nearest other one, over that within a class; larger is better.",
+  Unseen: "sentences that are never trained on: rings. They go where the words they share with others go.",
+};
 const COMMON = ["dimension", "learningRate", "batch", "perClass", "classes", "sentences", "common"];
 
 export class Panel {
@@ -17,7 +25,7 @@ export class Panel {
     this.canvas = this.matrix.canvas;
     this.canvas.setAttribute("role", "img");
     this.canvas.setAttribute("aria-label", "Weights of all pairs of the batch, a row an anchor, sorted by class");
-    this.note = el("p", { className: "note" }, "A row is an anchor. Point at a cell.");
+    this.note = remark("A row is an anchor. Point at a cell.");
     const pair = (event) => {
       const box = this.canvas.getBoundingClientRect();
       return this.matrix.pairAt(event.clientX - box.left, event.clientY - box.top, page.batch.m);
@@ -46,6 +54,7 @@ export class Panel {
       this.section("Two side by side", ...this.two()),
       this.section("Training", ...COMMON.map((name) => this.control(name, 0))),
       this.section("What if", ...this.whatIf()),
+      this.section("Words", ...this.words()),
       this.section("Link", ...this.link()),
     );
     if (focused) this.root.querySelector(`[data-keep="${focused}"]`)?.focus();
@@ -57,7 +66,8 @@ export class Panel {
 
   control(name, side) {
     const { lab } = this.page;
-    const made = control(name, lab.settingsOf(side)[name], (changed, value) => this.page.change(changed, value, side), { most: name === "sentences" ? lab.mostSentences : name === "classes" ? lab.data.classes.length : undefined });
+    const change = (changed, value) => this.page.change(changed, value, side);
+    const made = control(name, lab.settingsOf(side)[name], change, { most: lab.most(name) });
     const input = made.querySelector("input, select");
     input.dataset.keep = `${name}-${side}`;
     return made;
@@ -78,43 +88,51 @@ export class Panel {
     const button = el("button", {}, lab.right ? "Back to one side" : "Compare two losses");
     button.dataset.keep = "two";
     button.addEventListener("click", () => this.page.setTwo(!lab.right));
-    if (!lab.right) return [button, el("p", { className: "note" }, "Same start, same batches, one clock.")];
-    const extra = Object.keys(lab.right).filter((name) => !["loss", "miner", ...dialsOf(lab.settingsOf(1))].includes(name));
-    return [button, el("p", { className: "note" }, "The right side:"), ...this.loss(1), ...extra.map((name) => this.control(name, 1))];
+    if (!lab.right) return [button, remark("Same start, same batches, one clock.")];
+    const shown = ["loss", "miner", ...dialsOf(lab.settingsOf(1))];
+    const more = Object.keys(lab.right).filter((name) => !shown.includes(name));
+    return [button, remark("The right side:"), ...this.loss(1), ...more.map((name) => this.control(name, 1))];
   }
 
   whatIf() {
     return [this.typed(), this.control("flipped", 0), this.sentences(), ...this.csv()];
   }
 
+  labelled(text, field) {
+    return el("div", { className: "control" }, el("label", { htmlFor: field.id }, text), field);
+  }
+
   typed() {
     const id = "typed-sentence";
-    const input = el("input", { type: "text", id, maxLength: 200, value: this.page.lab.typed, placeholder: "My telescope shows the moon" });
+    const input = el("input", { type: "text", id, maxLength: 200, placeholder: "My telescope shows the moon" });
+    input.value = this.page.lab.typed;
     input.dataset.keep = "typed";
     input.addEventListener("input", () => this.page.type(input.value));
-    return el("div", { className: "control" }, el("label", { htmlFor: id }, "Type a sentence: where does it land?"), input);
+    return this.labelled("Type a sentence: where does it land?", input);
   }
 
   /** A list of all sentences: what a click on a point does, for the keyboard. */
   sentences() {
     const { corpus } = this.page.lab.sides[0].training;
     const id = "all-sentences";
-    const groups = corpus.classes.map((name, label) => {
-      const rows = corpus.rows.map((row, at) => ({ ...row, at })).filter((row) => row.label === label);
-      return el("optgroup", { label: name }, ...rows.map(({ text, unseen, at }) => el("option", { value: at }, unseen ? `${text} (unseen)` : text)));
+    const groups = corpus.classes.map((name) => el("optgroup", { label: name }));
+    corpus.rows.forEach(({ text, unseen, label }, row) => {
+      groups[label].append(el("option", { value: row }, unseen ? `${text} (unseen)` : text));
     });
     const select = el("select", { id }, el("option", { value: "" }, "Choose a sentence"), ...groups);
     select.dataset.keep = "sentences";
-    select.addEventListener("change", () => this.page.choose(select.value === "" ? null : { row: Number(select.value) }, 0));
-    return el("div", { className: "control" }, el("label", { htmlFor: id }, "Change its label, or remove it"), select);
+    const choose = () => this.page.choose(select.value === "" ? null : { row: Number(select.value) }, 0);
+    select.addEventListener("change", choose);
+    return this.labelled("Change its label, or remove it", select);
   }
 
   csv() {
-    const id = "csv";
-    const area = el("textarea", { id, placeholder: "text,label\nThe bread is in the oven.,baking", maxLength: LIMITS.characters });
+    const area = el("textarea", { id: "csv", maxLength: LIMITS.characters });
+    area.placeholder = "text,label\nThe bread is in the oven.,baking";
     const file = el("input", { type: "file", accept: ".csv,text/csv" });
     file.setAttribute("aria-label", "Choose a CSV file");
-    const said = el("p", { className: "note", role: "status" }, "A CSV with the columns text and label. It stays in this page.");
+    const said = remark("A CSV with the columns text and label. It stays in this page.");
+    said.setAttribute("role", "status");
     const use = (text) => {
       try {
         this.page.bring(fromCsv(text));
@@ -129,7 +147,8 @@ export class Panel {
       if (chosen) use(chosen.size > LIMITS.characters ? " ".repeat(LIMITS.characters + 1) : await chosen.text());
     });
     const back = this.page.lab.data === this.page.lab.bundled ? [] : [this.backButton()];
-    return [el("div", { className: "control" }, el("label", { htmlFor: id }, "Paste your own sentences"), area), el("div", { className: "row" }, button, ...back), file, said];
+    const buttons = el("div", { className: "row" }, button, ...back);
+    return [this.labelled("Paste your own sentences", area), buttons, file, said];
   }
 
   backButton() {
@@ -138,8 +157,13 @@ export class Panel {
     return button;
   }
 
+  words() {
+    const terms = Object.entries(WORDS).flatMap(([term, meaning]) => [el("dt", {}, term), el("dd", {}, meaning)]);
+    return [el("dl", {}, ...terms)];
+  }
+
   link() {
-    if (location.protocol === "about:") return [el("p", { className: "note" }, "A link can be copied where the page is opened by itself.")];
+    if (location.protocol === "about:") return [remark("A link can be copied where the page is opened by itself.")];
     const button = el("button", {}, "Copy a link to this state");
     button.addEventListener("click", async () => {
       const address = location.href.split("#")[0] + toHash(this.page.lab);
@@ -151,8 +175,9 @@ export class Panel {
         button.textContent = "It is in the address bar";
       }
     });
-    const note = this.page.lab.data === this.page.lab.bundled ? "It holds settings, labels and removed sentences." : "It holds the settings, but not your sentences.";
-    return [button, el("p", { className: "note" }, note)];
+    const own = this.page.lab.data !== this.page.lab.bundled;
+    const holds = own ? "the settings, but not your sentences" : "settings, labels and removed sentences";
+    return [button, remark(`It holds ${holds}.`)];
   }
 
   draw(pair) {

@@ -33,7 +33,10 @@ export const READOUTS = {
   weighing: ([{ training: { batch } }]) =>
     `${pairCounts(batch).weighing} of ${pairCounts(batch).all} pairs weigh anything`,
   other: ([{ training }]) => `Similarity of different topics, on average: ${n2(meanOther(training.batch))}`,
-  wrong: ([{ wrong }]) => `Weight on pairs with a wrong label: ${share(mean(wrong.map(([w]) => w)) / mean(wrong.map(([, w]) => w)))}`,
+  wrong: ([{ wrong }]) => {
+    const [part, all] = [0, 1].map((at) => mean(wrong.map((pair) => pair[at])));
+    return `Weight on pairs with a wrong label: ${all ? share(part / all) : "none left"}`;
+  },
   kept: ([{ training: { batch } }]) => `The miner keeps ${share(keptShare(batch))} of the pairs`,
   hit: ([{ history }]) => `Hit@1 of trained sentences: ${n2(history.at(-1).train.hit)}`,
   hits: (sides) => `Hit@1: ${sides.map(({ history }) => n2(history.at(-1).train.hit)).join(" left, ")} right`,

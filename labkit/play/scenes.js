@@ -2,6 +2,7 @@
 //
 //   control   the hyperparameter below the sentences        right   what differs on the right of two sides
 //   readout   the number below the control (readouts.js)    until   steps after which the scene rests, until touched
+//   also      hyperparameters that its sentences speak of, too: who moves one has not left the scene
 //
 // A test runs every scene and asserts its sentences: who changes one, changes the test.
 
@@ -10,10 +11,10 @@ export const SCENES = [
     name: "temperature",
     title: "Who gets the weight?",
     sentences: [
-      "At every step, sentences of one topic pull together and those of different topics push apart; the temperature " +
-        "decides which pairs count.",
-      "At 0.02 one pair in six, or fewer, carries 90 % of the weight; at 2.00 it takes three in four, and all pairs " +
-        "count nearly alike.",
+      "At every step, sentences of one topic pull together and those of different topics push apart; the " +
+        "temperature decides which pairs count.",
+      "At 0.02 one pair in six, or fewer, carries 90 % of the weight; at 2.00 it takes three in four, and all " +
+        "pairs count nearly alike.",
     ],
     control: "temperature",
     readout: "carrying",
@@ -24,10 +25,10 @@ export const SCENES = [
     name: "margin",
     title: "A margin nobody reaches",
     sentences: [
-      "With a margin of 0.1, every triplet is soon in order: no pair weighs anything any more, and training stops by " +
-        "itself.",
-      "Drag the margin to 2: two cosines never differ by more, so nobody reaches it and every pair pulls or pushes for " +
-        "ever.",
+      "With a margin of 0.1, every triplet is soon in order: no pair weighs anything any more, and training " +
+        "stops by itself.",
+      "Drag the margin to 2: two cosines never differ by more, so nobody reaches it and every pair pulls or " +
+        "pushes for ever.",
     ],
     control: "margin",
     readout: "weighing",
@@ -38,8 +39,8 @@ export const SCENES = [
     name: "collapse",
     title: "Collapse",
     sentences: [
-      "With a margin of 1 no two topics are pushed apart, and all share words such as “the”: pulling alone drags every " +
-        "sentence into one spot.",
+      "With a margin of 1 no two topics are pushed apart, and all share words such as “the”: pulling alone " +
+        "drags every sentence into one spot.",
       "Drag the margin down to 0.5: what is too similar is pushed again, and the heap falls apart into topics.",
     ],
     control: "margin",
@@ -51,11 +52,13 @@ export const SCENES = [
     name: "wrong-labels",
     title: "The hardest pairs may be the wrong ones",
     sentences: [
-      "One label in ten is wrong (×). The hardest pairs alone put a third of the weight on pairs with a wrong label, the " +
-        "informative ones nearly half.",
-      "Choose all pairs: wrong labels then get about a fifth, which is their share of the pairs.",
+      "One label in ten is wrong (×), and wrong labels make hard pairs: the hardest pairs alone put a third of " +
+        "the weight on them, the informative ones nearly half.",
+      "Choose All, and they get about a fifth, which is their share; but with margin triplet (under More), a " +
+        "loss that looks for hard pairs itself, it is nearly half again.",
     ],
     control: "miner",
+    also: ["loss"],
     readout: "wrong",
     settings: { loss: "supcon", miner: "hardest", flipped: 0.1, dimension: 32 },
     until: 60,
@@ -64,8 +67,8 @@ export const SCENES = [
     name: "mining",
     title: "What mining leaves out",
     sentences: [
-      "The informative miner keeps the pairs that are out of order, or nearly so: nine in ten at the start, and none when " +
-        "the topics have parted.",
+      "The informative miner keeps the pairs that are out of order, or nearly so: nine in ten at the start, and " +
+        "none when the topics have parted.",
       "Drag ε to 1 and start again: half of the pairs stay in to the end, though most of them are in order.",
     ],
     control: "epsilon",
@@ -77,8 +80,8 @@ export const SCENES = [
     name: "circle",
     title: "Twelve topics on a circle",
     sentences: [
-      "On a circle, a topic that lies between two others has no way round them: after 300 steps, about half of the " +
-        "sentences have a neighbour of another topic.",
+      "On a circle, a topic that lies between two others has no way round them: after 300 steps, more than " +
+        "a third of the sentences have a neighbour of another topic.",
       "Choose the sphere: with one number more, nearly every sentence finds its topic.",
     ],
     control: "dimension",
@@ -90,8 +93,8 @@ export const SCENES = [
     name: "batch",
     title: "A batch of 8 against 96",
     sentences: [
-      "Same start, same loss: after 100 steps the batch of 8 (left) has compared 28 pairs a step and hardly begun, that of " +
-        "96 (right) 4,560 and is done.",
+      "Same start, same loss: after 100 steps the batch of 8 (left) has compared 28 pairs a step and hardly " +
+        "begun, that of 96 (right) 4,560 and is done.",
       "Press Play again: the small batch gets there, too, but only after ten times the steps.",
     ],
     control: "batch",
@@ -104,8 +107,8 @@ export const SCENES = [
     name: "two-names",
     title: "One loss under two names",
     sentences: [
-      "InfoNCE (left) and supervised contrastive (right), two sentences a topic: with a single positive they are one and " +
-        "the same loss, point for point.",
+      "InfoNCE (left) and supervised contrastive (right), two sentences a topic: with a single positive they " +
+        "are one and the same loss, point for point.",
       "Take three a topic: two positives are rivals on the right only, and the sides part.",
     ],
     control: "perClass",
@@ -118,8 +121,8 @@ export const SCENES = [
     name: "by-heart",
     title: "Learned by heart",
     sentences: [
-      "With three sentences a topic, hit@1 of those it trained on is perfect at once, and of unseen ones (rings) it stays " +
-        "below 0.3: it has learned sentences, not topics.",
+      "With three sentences a topic, hit@1 of those it trained on is perfect at once, and of unseen ones " +
+        "(rings) it stays below 0.3: it has learned sentences, not topics.",
       "Drag the training sentences to 32: words come again, and unseen sentences reach 0.6.",
     ],
     control: "sentences",
@@ -131,8 +134,8 @@ export const SCENES = [
     name: "beta",
     title: "When β hardly matters",
     sentences: [
-      "Locality with β = 10 (left) and 80 (right): β shares the push among an anchor's negatives, and the hardest miner " +
-        "leaves one, so the sides stay alike.",
+      "Locality with β = 10 (left) and 80 (right): β shares the push among an anchor's negatives, and the " +
+        "hardest miner leaves one, so the sides stay alike.",
       "Choose all pairs: now there is something to share, and the sides part.",
     ],
     control: "miner",

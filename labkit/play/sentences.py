@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from labkit.corpora import Labelled, load
+from labkit.corpora import Corpus, Labelled, load
 
 CLASSES, EACH, LONGEST = 12, 60, 300  # most classes, most sentences of one, most characters of a sentence shown
 TOPICS = (
@@ -50,7 +50,7 @@ def bundled() -> PlaySentences:
     return _numbered("topics", [(text, label, None) for label, texts in kept.items() for text in texts[:fewest]])
 
 
-def from_corpus(corpus: Labelled) -> PlaySentences:
+def from_corpus(corpus: Corpus) -> PlaySentences:
     """Return the short sentences of a corpus' largest classes; its test and dev rows are the unseen ones."""
     if not isinstance(corpus, Labelled):
         raise ValueError(
@@ -62,7 +62,7 @@ def from_corpus(corpus: Labelled) -> PlaySentences:
         raise ValueError(
             f"the corpus has {len(largest)} classes of two or more sentences, expected at least 2; add labelled rows"
         )
-    splits = corpus.splits or [None] * len(corpus.texts)
+    splits: Sequence[str | None] = corpus.splits or [None] * len(corpus.texts)
     rows = sorted(zip(corpus.texts, corpus.labels, splits, strict=True), key=lambda row: len(row[0].split()))
     each: Counter[str] = Counter()
     kept = []
@@ -73,7 +73,7 @@ def from_corpus(corpus: Labelled) -> PlaySentences:
     return _numbered(corpus.name, kept)
 
 
-def _numbered(name: str, rows: list[tuple[str, str, bool | None]]) -> PlaySentences:
+def _numbered(name: str, rows: Sequence[tuple[str, str, bool | None]]) -> PlaySentences:
     classes = tuple(dict.fromkeys(label for _, label, _ in rows))
     seen: Counter[str] = Counter()
     numbered = []

@@ -22,7 +22,11 @@ export const RANGES = {
 
 export const CHOICES = {
   loss: { title: "Loss", options: Object.entries(LOSSES).map(([name, { title }]) => [name, title]) },
-  miner: { title: "Miner", options: Object.entries(MINERS).map(([name, { title }]) => [name, title]) },
+  miner: {
+    title: "Miner",
+    options: Object.entries(MINERS).map(([name, { title }]) => [name, title]),
+    notes: Object.fromEntries(Object.entries(MINERS).map(([name, { note }]) => [name, note])),
+  },
   dimension: {
     title: "Numbers in a vector",
     options: [[2, "2: a circle"], [3, "3: a sphere"], [32, "32: seen along 3 main directions"]],
@@ -37,7 +41,8 @@ export const CHOICES = {
 
 export const DEFAULTS = {
   loss: "infonce", miner: "all", dimension: 3, temperature: 0.1, margin: 0.5, alpha: 2, beta: 50, base: 0.5,
-  epsilon: 0.1, share: 0.1, learningRate: 0.03, batch: 40, perClass: 5, flipped: 0, classes: 6, sentences: 32, common: 0, seed: 1,
+  epsilon: 0.1, share: 0.1, learningRate: 0.03, batch: 40, perClass: 5, flipped: 0, classes: 6, sentences: 32,
+  common: 0, seed: 1,
 };
 
 /** A value as it may be used: inside its range, one of its choices; otherwise what it starts with. */

@@ -21,8 +21,8 @@ export class Space {
   }
 
   /**
-   * Draw a training. `marks`: {row, pair, typed, held, at, about}: a chosen row, a pair [i, j] of the batch, the vector of
-   * a typed sentence, that of a held point, and for the chosen row where it is and what `explainPoint` says about it.
+   * Draw a training. `marks`: {row, pair, typed, held, at, about}: a chosen row, a pair [i, j] of the batch, the vector
+   * of a typed sentence, that of a held point, and for the chosen row where it is and what `explainPoint` says of it.
    */
   draw(training, marks = {}) {
     const { d } = training.model;

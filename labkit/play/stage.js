@@ -11,7 +11,7 @@ const MOVED = 4; // pixels from which a press is a drag
 const SPIN = 0.003; // radians a frame
 
 export class Stage {
-  /** `page` is told what was chosen: choose({row} | {pair} | null, stage), hold(row, vector), and asks for a picture. */
+  /** `page` is told what was chosen, choose({row} | {pair} | null, side), and that a picture is due, redraw(). */
   constructor(number, page) {
     Object.assign(this, { number, page, held: null, hovered: null, inside: false });
     this.title = el("h2");
@@ -19,7 +19,8 @@ export class Stage {
     this.canvas.setAttribute("role", "img");
     this.tip = el("div", { className: "tip", hidden: true });
     this.legend = el("ul", { className: "legend" });
-    this.figure = el("section", { className: `stage${number ? " right" : ""}` }, this.title, this.canvas, this.legend, this.tip);
+    const side = number ? " right" : "";
+    this.figure = el("section", { className: `stage${side}` }, this.title, this.canvas, this.legend, this.tip);
     this.figure.setAttribute("aria-label", number ? "The space, right side" : "The space");
     const key = (kind, text) => el("span", { className: kind }, text);
     const caption = el(
@@ -29,7 +30,7 @@ export class Stage {
     this.curveCanvas = el("canvas");
     this.curveCanvas.setAttribute("role", "img");
     this.curveCanvas.setAttribute("aria-label", "Weight of each pair of the batch against its similarity");
-    this.curveFigure = el("figure", { className: `curve${number ? " right" : ""}` }, caption, this.curveCanvas);
+    this.curveFigure = el("figure", { className: `curve${side}` }, caption, this.curveCanvas);
     this.space = new Space(this.canvas);
     this.curve = new Curve(this.curveCanvas);
     this.listen();
@@ -69,7 +70,8 @@ export class Stage {
 
   /** Names and shapes of the classes; `two` gives the side its title. */
   label({ training }, two) {
-    this.title.textContent = two ? `${this.number ? "Right" : "Left"}: ${LOSSES[training.settings.loss].title}${this.page.differences(this.number)}` : "";
+    const loss = LOSSES[training.settings.loss].title;
+    this.title.textContent = `${this.number ? "Right" : "Left"}: ${loss}${this.page.differences(this.number)}`;
     this.title.hidden = !two;
     const classes = training.corpus.classes.map((name, label) => el("li", {}, this.swatch(label, false), name));
     const key = el("li", { className: "key" }, this.swatch(0, false), "trained", this.swatch(0, true), "unseen");
@@ -157,8 +159,9 @@ export class Stage {
     this.tip.hidden = row === null;
     if (row === null) return;
     const { text, label, unseen } = this.training.corpus.rows[row];
-    const kind = unseen ? ", unseen" : this.training.labels[row] === label ? "" : `, labelled ${this.training.corpus.classes[this.training.labels[row]]}`;
-    this.tip.replaceChildren(el("small", {}, this.training.corpus.classes[label] + kind), el("div", {}, text));
+    const { corpus, labels } = this.training;
+    const kind = unseen ? ", unseen" : labels[row] === label ? "" : `, labelled ${corpus.classes[labels[row]]}`;
+    this.tip.replaceChildren(el("small", {}, corpus.classes[label] + kind), el("div", {}, text));
     const { clientWidth: width, clientHeight: height } = this.figure;
     this.tip.style.left = `${Math.max(0, Math.min(x + 14, width - this.tip.offsetWidth))}px`;
     this.tip.style.top = `${Math.max(0, Math.min(this.canvas.offsetTop + y + 16, height - this.tip.offsetHeight))}px`;
