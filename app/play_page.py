@@ -7,7 +7,7 @@ import streamlit as st
 
 from labkit.play import playground
 
-HEIGHT = 800  # pixels
+HEIGHT = 720  # pixels
 ABOUT = """\
 Each point is a sentence: the mean of its words' vectors, at unit length. At every step, a batch is drawn, the loss
 gives each pair of it a **weight**, and the word vectors move. Everything runs in your browser, with the losses and

@@ -26,6 +26,7 @@ class Page {
     this.card = byId("card");
     this.panel = new Panel(byId("panel"), this);
     this.wire();
+    document.documentElement.classList.toggle("framed", window !== top);
     if (location.hash.length > 1) fromHash(this.lab, location.hash);
     this.arrive();
     requestAnimationFrame((now) => this.frame(now));

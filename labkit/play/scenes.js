@@ -13,7 +13,7 @@ export const SCENES = [
     sentences: [
       "At every step, sentences of one topic pull together and those of different topics push apart; the " +
         "temperature decides which pairs count.",
-      "At 0.02 one pair in six, or fewer, carries 90 % of the weight; at 2.00 it takes three in four, and all " +
+      "At 0.02, one pair in six or fewer carries 90 % of the weight; at 2.00 it takes three in four, and all " +
         "pairs count nearly alike.",
     ],
     control: "temperature",
@@ -27,8 +27,8 @@ export const SCENES = [
     sentences: [
       "With a margin of 0.1, every triplet is soon in order: no pair weighs anything any more, and training " +
         "stops by itself.",
-      "Drag the margin to 2: two cosines never differ by more, so nobody reaches it and every pair pulls or " +
-        "pushes for ever.",
+      "Drag the margin to 2: two cosines never differ by more, so no triplet reaches it, and every pair pulls " +
+        "or pushes for ever.",
     ],
     control: "margin",
     readout: "weighing",
@@ -39,7 +39,7 @@ export const SCENES = [
     name: "collapse",
     title: "Collapse",
     sentences: [
-      "With a margin of 1 no two topics are pushed apart, and all share words such as “the”: pulling alone " +
+      "With a margin of 1, no two topics are pushed apart, and all share words such as “the”: pulling alone " +
         "drags every sentence into one spot.",
       "Drag the margin down to 0.5: what is too similar is pushed again, and the heap falls apart into topics.",
     ],
@@ -52,10 +52,10 @@ export const SCENES = [
     name: "wrong-labels",
     title: "The hardest pairs may be the wrong ones",
     sentences: [
-      "One label in ten is wrong (×), and wrong labels make hard pairs: the hardest pairs alone put a third of " +
-        "the weight on them, the informative ones nearly half.",
-      "Choose All, and they get about a fifth, which is their share; but with margin triplet (under More), a " +
-        "loss that looks for hard pairs itself, it is nearly half again.",
+      "One label in ten is wrong (×), and wrong labels make hard pairs: the hardest pairs alone put more than a " +
+        "third of the weight on them, the informative ones nearly half.",
+      "Choose All, and they get about a fifth, their fair share; but margin triplet (under More) looks for hard " +
+        "pairs itself, and it is nearly half again.",
     ],
     control: "miner",
     also: ["loss"],
@@ -68,8 +68,8 @@ export const SCENES = [
     title: "What mining leaves out",
     sentences: [
       "The informative miner keeps the pairs that are out of order, or nearly so: nine in ten at the start, and " +
-        "none when the topics have parted.",
-      "Drag ε to 1 and start again: half of the pairs stay in to the end, though most of them are in order.",
+        "none once the topics have parted.",
+      "Drag ε to 1 and restart: half of the pairs stay in to the end, though most of them are in order.",
     ],
     control: "epsilon",
     readout: "kept",
@@ -80,8 +80,8 @@ export const SCENES = [
     name: "circle",
     title: "Twelve topics on a circle",
     sentences: [
-      "On a circle, a topic that lies between two others has no way round them: after 300 steps, more than " +
-        "a third of the sentences have a neighbour of another topic.",
+      "On a circle, a topic between two others has no way round them: after 300 steps, more than a third of the " +
+        "sentences have a neighbour of another topic.",
       "Choose the sphere: with one number more, nearly every sentence finds its topic.",
     ],
     control: "dimension",
@@ -93,9 +93,9 @@ export const SCENES = [
     name: "batch",
     title: "A batch of 8 against 96",
     sentences: [
-      "Same start, same loss: after 100 steps the batch of 8 (left) has compared 28 pairs a step and hardly " +
-        "begun, that of 96 (right) 4,560 and is done.",
-      "Press Play again: the small batch gets there, too, but only after ten times the steps.",
+      "After 100 steps from the same start, the batch of 8 (left, 28 pairs per step) has hardly begun; the " +
+        "batch of 96 (right, 4,560 pairs per step) is done.",
+      "Press Play again: the small batch gets there, too, but needs ten times the steps.",
     ],
     control: "batch",
     readout: "hits",
@@ -107,9 +107,9 @@ export const SCENES = [
     name: "two-names",
     title: "One loss under two names",
     sentences: [
-      "InfoNCE (left) and supervised contrastive (right), two sentences a topic: with a single positive they " +
-        "are one and the same loss, point for point.",
-      "Take three a topic: two positives are rivals on the right only, and the sides part.",
+      "With two sentences per topic, every sentence has a single positive, and InfoNCE (left) and supervised " +
+        "contrastive (right) are one loss, point for point.",
+      "Take three per topic: the two positives compete on the right only, and the sides part.",
     ],
     control: "perClass",
     readout: "apart",
@@ -121,9 +121,9 @@ export const SCENES = [
     name: "by-heart",
     title: "Learned by heart",
     sentences: [
-      "With three sentences a topic, hit@1 of those it trained on is perfect at once, and of unseen ones " +
-        "(rings) it stays below 0.3: it has learned sentences, not topics.",
-      "Drag the training sentences to 32: words come again, and unseen sentences reach 0.6.",
+      "With three training sentences per topic, hit@1 is perfect at once for these, and stays below 0.3 for " +
+        "unseen ones (rings): it has learned sentences, not topics.",
+      "Drag to 32: words recur, and unseen sentences reach about 0.6.",
     ],
     control: "sentences",
     readout: "unseen",
@@ -134,9 +134,9 @@ export const SCENES = [
     name: "beta",
     title: "When β hardly matters",
     sentences: [
-      "Locality with β = 10 (left) and 80 (right): β shares the push among an anchor's negatives, and the " +
-        "hardest miner leaves one, so the sides stay alike.",
-      "Choose all pairs: now there is something to share, and the sides part.",
+      "Locality with β = 10 (left) and 80 (right): β divides the push among a sentence's negatives, but the " +
+        "hardest miner keeps only one, so the sides stay alike.",
+      "Choose All: now there is something to divide, and the sides part.",
     ],
     control: "miner",
     readout: "apart",
