@@ -307,3 +307,19 @@ def test_make_app_takes_a_port() -> None:
     for words, wanted in (([], "labkit app"), (["PORT=8600"], "labkit app --port 8600")):
         done = subprocess.run([*make, *words], cwd=root, capture_output=True, text=True, check=True)
         assert done.stdout.rstrip().endswith(wanted)
+
+
+def test_the_playground_is_written_opened_and_never_written_over(
+    labkit: Labkit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr("webbrowser.open", shown.append)
+    (tmp_path / "mine.csv").write_text("text,label\na cat,x\na dog,x\na car,y\na bus,y\n")
+    assert labkit("playground", "mine.csv", "--out", "mine.html").status == 0
+    assert shown == [(tmp_path / "mine.html").as_uri()]
+    assert "a bus" in (tmp_path / "mine.html").read_text("utf-8")
+    assert "mine.html" in labkit("playground", "--out", "mine.html").mistake()
+    assert labkit("playground", "--out", "mine.html", "--force", "--no-browser").status == 0
+    assert len(shown) == 1
+    (tmp_path / "pairs.csv").write_text("text_a,text_b,label\na,b,1\nc,d,0\n")
+    assert "text,label" in labkit("playground", "pairs.csv", "--out", "other.html").mistake()
