@@ -56,11 +56,13 @@ export class Lab {
     });
   }
 
-  /** Change a hyperparameter of a side. It acts at once; only another space or other sentences begin again. */
+  /** Change a hyperparameter of a side. It acts at once; only other sentences, another space and a fresh scene begin again. */
   set(name, value, side = 0) {
     if (side) this.right[name] = value;
     else this.settings[name] = value;
-    if ((RANGES[name] ?? CHOICES[name])?.restarts) this.restart(name !== "dimension");
+    const other = (RANGES[name] ?? CHOICES[name]).restarts;
+    if (other) this.restart(name !== "dimension");
+    else if (this.scene.fresh && this.free.includes(name)) this.restart();
     else this.refresh();
   }
 
@@ -111,11 +113,15 @@ export class Lab {
     for (const side of this.sides) side.history.push(measure(side.training));
   }
 
+  /** Names of the settings that the scene's sentences speak of. */
+  get free() {
+    return [this.scene.control, ...(this.scene.also ?? [])];
+  }
+
   /** Names of the settings that are no longer the scene's, but for what its sentences speak of. */
   get changed() {
     const scene = { ...DEFAULTS, ...this.scene.settings };
-    const free = [this.scene.control, ...(this.scene.also ?? []), "seed"];
-    const names = Object.keys(DEFAULTS).filter((name) => !free.includes(name));
+    const names = Object.keys(DEFAULTS).filter((name) => name !== "seed" && !this.free.includes(name));
     const left = names.filter((name) => this.settings[name] !== scene[name]);
     const sides = JSON.stringify(this.right) === JSON.stringify(this.scene.right ?? null) ? [] : ["sides"];
     const byHand = [...(this.byHand.size ? ["labels"] : []), ...(this.removed.size ? ["sentences"] : [])];

@@ -7,8 +7,8 @@ export class Matrix {
     Object.assign(this, { canvas, cell: 1 });
   }
 
-  /** Draw G (m, m) of a batch that is sorted by class; `pair` [i, j] is framed. */
-  draw(batch, labels, pair = null) {
+  /** Draw G (m, m) of a batch that is sorted by class; `pair` [i, j] is framed, and the row and column of `place`. */
+  draw(batch, labels, pair = null, place = -1) {
     const { G, m } = batch;
     const tones = theme();
     const { context: c, width } = pen(this.canvas);
@@ -35,9 +35,13 @@ export class Matrix {
       c.lineTo(i * this.cell, width);
     }
     c.stroke();
+    c.strokeStyle = tones.ink;
+    c.lineWidth = 2;
+    if (place >= 0) {
+      c.strokeRect(0, place * this.cell, width, this.cell);
+      c.strokeRect(place * this.cell, 0, this.cell, width);
+    }
     if (pair) {
-      c.strokeStyle = tones.ink;
-      c.lineWidth = 2;
       c.strokeRect(pair[1] * this.cell - 1, pair[0] * this.cell - 1, this.cell + 2, this.cell + 2);
     }
   }

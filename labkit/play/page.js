@@ -64,6 +64,7 @@ class Page {
       if (!document.fullscreenElement) this.present(false);
     });
     addEventListener("resize", () => this.redraw());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.fill());
     addEventListener("hashchange", () => {
       fromHash(this.lab, location.hash);
       this.arrive();
@@ -242,7 +243,10 @@ class Page {
     if (what && !this.stages[side].held) this.play(false);
     if (what) this.lab.typed = "";
     this.showCard();
-    if (what && !this.card.hidden) this.card.scrollIntoView({ block: "nearest" });
+    if (what && !this.card.hidden && !this.stages[side].held) {
+      this.card.scrollIntoView({ block: "nearest" });
+      this.say([...this.card.children].slice(1, 4).map((part) => part.textContent).join(" "));
+    }
     this.redraw();
   }
 
@@ -275,7 +279,8 @@ class Page {
     const close = el("button", { className: "close" }, "×");
     close.setAttribute("aria-label", "Close");
     close.addEventListener("click", () => this.close());
-    this.card.replaceChildren(close, ...parts);
+    const side = lab.right && parts.length ? [el("small", {}, this.chosenSide ? "Right side" : "Left side")] : [];
+    this.card.replaceChildren(close, ...side, ...parts);
     this.openSide();
   }
 
@@ -335,7 +340,8 @@ class Page {
     }
     byId("count").value = `step ${this.steps}`;
     byId("readout").textContent = READOUTS[lab.scene.readout](lab.sides);
-    if (!byId("panel").hidden) this.panel.draw(this.hovered ?? (this.chosenSide ? null : this.chosen?.pair));
+    const { pair, row } = this.chosenSide ? {} : (this.chosen ?? {});
+    if (!byId("panel").hidden) this.panel.draw(this.hovered ?? pair, this.stages[0].hovered ?? row);
     const reading = this.card.contains(document.activeElement);
     if (!this.card.hidden && !reading && this.playing && this.drawn % CARD_EVERY === 0) this.showCard();
   }

@@ -95,7 +95,8 @@ export class Panel {
   }
 
   whatIf() {
-    return [this.typed(), this.control("flipped", 0), this.sentences(), ...this.csv()];
+    const hint = remark("Drag a point to hold it elsewhere: the lines and the arrow answer. Let go, and it springs back.");
+    return [this.typed(), this.control("flipped", 0), this.sentences(), hint, ...this.csv()];
   }
 
   labelled(text, field) {
@@ -171,7 +172,7 @@ export class Panel {
         await navigator.clipboard.writeText(address);
         button.textContent = "Copied";
       } catch {
-        location.hash = toHash(this.page.lab);
+        history.replaceState(null, "", toHash(this.page.lab));
         button.textContent = "It is in the address bar";
       }
     });
@@ -180,9 +181,9 @@ export class Panel {
     return [button, remark(`It holds ${holds}.`)];
   }
 
-  draw(pair) {
-    const { training } = this.page.lab.sides[0];
-    this.matrix.draw(training.batch, training.labels, pair);
+  draw(pair, row) {
+    const { batch, labels } = this.page.lab.sides[0].training;
+    this.matrix.draw(batch, labels, pair, batch.rows.indexOf(row));
   }
 }
 

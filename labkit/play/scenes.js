@@ -2,6 +2,7 @@
 //
 //   control   the hyperparameter below the sentences        right   what differs on the right of two sides
 //   readout   the number below the control (readouts.js)    until   steps after which the scene rests, until touched
+//   fresh     whether another value of the control begins again, for what it changes shows from the start only
 //   also      hyperparameters that its sentences speak of, too: who moves one has not left the scene
 //
 // A test runs every scene and asserts its sentences: who changes one, changes the test.
@@ -59,6 +60,7 @@ export const SCENES = [
     ],
     control: "miner",
     also: ["loss"],
+    fresh: true,
     readout: "wrong",
     settings: { loss: "supcon", miner: "hardest", flipped: 0.1, dimension: 32 },
     until: 60,
@@ -69,9 +71,10 @@ export const SCENES = [
     sentences: [
       "The informative miner keeps the pairs that are out of order, or nearly so: nine in ten at the start, and " +
         "none once the topics have parted.",
-      "Drag ε to 1 and restart: half of the pairs stay in to the end, though most of them are in order.",
+      "Drag ε to 1: half of the pairs stay in to the end, though most of them are in order.",
     ],
     control: "epsilon",
+    fresh: true,
     readout: "kept",
     settings: { loss: "locality", miner: "informative", epsilon: 0.1 },
     until: 200,
@@ -112,6 +115,7 @@ export const SCENES = [
       "Take three per topic: the two positives compete on the right only, and the sides part.",
     ],
     control: "perClass",
+    fresh: true,
     readout: "apart",
     settings: { loss: "infonce", classes: 12, batch: 24, perClass: 2 },
     right: { loss: "supcon" },
@@ -139,6 +143,7 @@ export const SCENES = [
       "Choose All: now there is something to divide, and the sides part.",
     ],
     control: "miner",
+    fresh: true,
     readout: "apart",
     settings: { loss: "locality", miner: "hardest", base: 0, beta: 10 },
     right: { beta: 80 },

@@ -68,15 +68,13 @@ export class Space {
   /** The batch's heaviest pairs, or those of the chosen row alone. */
   drawLines({ batch }, { pair = null, at = null, about = null }) {
     const pairs = about ? about.pairs.map(({ j, slope }) => ({ i: about.at, j, slope })) : heaviestPairs(batch);
-    const heaviest = pairs.slice(0, LINES);
+    const chosen = ({ i, j }) => pair?.includes(i) && pair.includes(j);
+    const heaviest = [...pairs.slice(0, LINES), ...pairs.slice(LINES).filter(chosen)];
     const most = Math.abs(heaviest[0]?.slope ?? 1);
     const ends = (i) => this.place(about && i === about.at ? this.projection.point(at) : this.flat[batch.rows[i]]);
     const lines = heaviest.map(({ i, j, slope }) => ({ i, j, slope, from: ends(i), to: ends(j) }));
     this.lines = about?.joined ? [] : lines; // those that can be clicked: a pair of the batch
-    for (const line of lines) {
-      const chosen = pair && pair.includes(line.i) && pair.includes(line.j);
-      this.line(line, Math.abs(line.slope) / most, chosen);
-    }
+    for (const line of lines) this.line(line, Math.abs(line.slope) / most, chosen(line));
   }
 
   /** Pulls are solid and blue, pushes dashed and orange; width and strength tell the weight. */

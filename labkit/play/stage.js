@@ -125,7 +125,9 @@ export class Stage {
     });
     canvas.addEventListener("pointerleave", () => {
       this.inside = false;
+      this.hovered = null;
       this.tip.hidden = true;
+      this.page.redraw();
     });
     canvas.addEventListener("keydown", (event) => {
       const turns = { ArrowLeft: [-0.15, 0], ArrowRight: [0.15, 0], ArrowUp: [0, -0.15], ArrowDown: [0, 0.15] };
@@ -145,6 +147,7 @@ export class Stage {
   hold(row, vector) {
     this.held = row === null ? null : { row, vector };
     if (this.held) this.page.choose({ row }, this.number);
+    else this.page.showCard();
     this.page.redraw();
   }
 
@@ -157,6 +160,8 @@ export class Stage {
   hover(x, y) {
     const row = this.space.rowAt(x, y);
     this.tip.hidden = row === null;
+    if (row !== this.hovered) this.page.redraw();
+    this.hovered = row;
     if (row === null) return;
     const { text, label, unseen } = this.training.corpus.rows[row];
     const { corpus, labels } = this.training;

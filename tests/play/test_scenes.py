@@ -18,6 +18,7 @@ const M = await play("metrics");
 const lab = new Lab(job.data);
 const scene = SCENES.find(({ name }) => name === job.scene);
 lab.open({ ...scene, settings: { ...scene.settings, seed: job.seed } });
+if (Object.keys(job.set).length) while (lab.sides[0].training.steps < scene.until) lab.step(); // moved when it rests
 for (const [name, value] of Object.entries(job.set)) lab.set(name, value);
 const look = () => {
   const { training } = lab.sides[0];
@@ -34,8 +35,9 @@ const look = () => {
   };
 };
 const seen = [look()];
+const moved = lab.sides[0].training.steps; // 0 where the control begins again
 for (const at of job.at) {
-  while (lab.sides[0].training.steps < at) { lab.step(); if (job.every) seen.push(look()); }
+  while (lab.sides[0].training.steps < moved + at) { lab.step(); if (job.every) seen.push(look()); }
   if (!job.every) seen.push(look());
 }
 return seen;
@@ -52,7 +54,8 @@ def data() -> dict[str, Any]:
 
 @pytest.fixture(params=SEEDS)
 def watch(request: pytest.FixtureRequest, in_node, data: dict[str, Any]) -> Watch:  # type: ignore[no-untyped-def]
-    """What is seen of a scene at its start and after so many steps, with a control that was moved; `every` step."""
+    """What is seen of a scene at its start and after so many steps, or after every one. A control is moved when the
+    scene has come to rest, as people do."""
 
     def run(scene: str, *at: int, every: bool = False, **moved: Any) -> Seen:
         job = {"data": data, "scene": scene, "seed": request.param, "set": moved, "at": at, "every": every}
