@@ -3,7 +3,7 @@
 import { pen, theme } from "./palette.js";
 
 const LOG = { low: 0.1, high: 1000 };
-export const CHARTS = {
+const CHARTS = {
   hit: { of: (part) => part.hit, share: (value) => value, ticks: [0, 0.5, 1] },
   ratio: {
     of: (part) => part.ratio,

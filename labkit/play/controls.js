@@ -7,11 +7,12 @@ const STEPS = 200; // of a logarithmic slider
 let count = 0; // for ids, which labels need
 
 /** A slider, with its value beside its name. */
-export function slider(name, value, change, most = RANGES[name].high) {
+function slider(name, value, change, most = RANGES[name].high) {
   const { title, low, high: top, log, step } = RANGES[name];
   const high = Math.min(top, most);
   const id = `${name}-${(count += 1)}`;
-  const output = el("output", { htmlFor: id }, shown(name, value));
+  const number = el("span", { className: "value" }, shown(name, value)); // the slider itself says it to screen readers
+  number.setAttribute("aria-hidden", "true");
   const input = el("input", { type: "range", id });
   const toPlace = (number) => (log ? (STEPS * Math.log(number / low)) / Math.log(high / low) : number);
   const toValue = (place) => (log ? low * (high / low) ** (place / STEPS) : place);
@@ -20,15 +21,15 @@ export function slider(name, value, change, most = RANGES[name].high) {
   input.setAttribute("aria-valuetext", shown(name, value));
   input.addEventListener("input", () => {
     const chosen = toValue(Number(input.value));
-    output.value = shown(name, chosen);
+    number.textContent = shown(name, chosen);
     input.setAttribute("aria-valuetext", shown(name, chosen));
     change(name, chosen);
   });
-  return el("div", { className: "control" }, el("label", { htmlFor: id }, title, output), input);
+  return el("div", { className: "control" }, el("label", { htmlFor: id }, title, number), input);
 }
 
 /** A row of choices, one of them chosen. */
-export function segments(name, value, change) {
+function segments(name, value, change) {
   const { title, options } = CHOICES[name];
   const group = `${name}-${(count += 1)}`;
   const buttons = options.map(([option, text]) => {
@@ -43,7 +44,7 @@ export function segments(name, value, change) {
 }
 
 /** A list of choices. */
-export function list(name, value, change) {
+function list(name, value, change) {
   const { title, options } = CHOICES[name];
   const id = `${name}-${(count += 1)}`;
   const select = el("select", { id }, ...options.map(([option, text]) => el("option", { value: option }, text)));

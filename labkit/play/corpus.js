@@ -99,7 +99,7 @@ export function fromCsv(text) {
 }
 
 /** The cells of a CSV: commas, double quotes around cells, doubled inside them. */
-export function csvRows(text) {
+function csvRows(text) {
   const rows = [[]];
   let cell = "";
   let quoted = false;

@@ -12,7 +12,7 @@ const MARGIN = { left: 10, right: 10, top: 20, bottom: 30 };
  * The mean weight over a few anchors of a positive (kind "P") or negative ("N") at each similarity from -1 to 1, all
  * other pairs as they are. The one that is moved is the anchor's middle one.
  */
-export function weightCurve(settings, { S, P, N, m }, kind) {
+function weightCurve(settings, { S, P, N, m }, kind) {
   const { gradient, wholeBatch } = LOSSES[settings.loss];
   const lists = kind === "P" ? P : N;
   const anchors = P.map((_, i) => i).filter((i) => lists[i].length && P[i].length && N[i].length);

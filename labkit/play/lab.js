@@ -56,7 +56,7 @@ export class Lab {
     });
   }
 
-  /** Change a hyperparameter of a side. It acts at once; only other sentences, another space and a fresh scene begin again. */
+  /** Change a hyperparameter of a side. It acts at once, but for other sentences, another space and fresh scenes. */
   set(name, value, side = 0) {
     if (side) this.right[name] = value;
     else this.settings[name] = value;
@@ -99,16 +99,16 @@ export class Lab {
   /** A row's label set by hand; its own label again takes that back. */
   setLabel(row, label) {
     this.byHand.set(row, label);
-    this.restartless();
+    this.measureNow();
   }
 
   /** Remove a sentence from training, or take it back. */
   toggleRemoved(row) {
     if (!this.removed.delete(row)) this.removed.add(row);
-    this.restartless();
+    this.measureNow();
   }
 
-  restartless() {
+  measureNow() {
     this.refresh();
     for (const side of this.sides) side.history.push(measure(side.training));
   }

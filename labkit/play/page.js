@@ -12,6 +12,7 @@ import { CHOICES, RANGES, shown } from "./settings.js";
 import { Stage } from "./stage.js";
 
 const LEAP = 20; // steps a picture where motion is not wanted, one picture a second
+const FASTEST = 12; // milliseconds from step to step, so that fast screens do not train faster than the eye follows
 const SILENCE = 900; // milliseconds after a change before it is said
 const MORE_STEPS = 300; // after a hyperparameter was touched
 const CARD_EVERY = 20; // pictures between two states of an open card
@@ -304,7 +305,7 @@ class Page {
   }
 
   frame(now) {
-    const wait = this.still.matches && now - this.last < 1000;
+    const wait = now - this.last < (this.still.matches ? 1000 : FASTEST);
     if (this.playing && !wait) {
       this.last = now;
       const goal = Math.min(this.until, this.steps + (this.still.matches ? LEAP : 1));
@@ -338,7 +339,7 @@ class Page {
         .map((text, side) => (lab.right ? `${side ? "right" : "left"} ${text}` : text))
         .join("; ");
     }
-    byId("count").value = `step ${this.steps}`;
+    byId("count").textContent = `step ${this.steps}`;
     byId("readout").textContent = READOUTS[lab.scene.readout](lab.sides);
     const { pair, row } = this.chosenSide ? {} : (this.chosen ?? {});
     if (!byId("panel").hidden) this.panel.draw(this.hovered ?? pair, this.stages[0].hovered ?? row);

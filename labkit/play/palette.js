@@ -4,8 +4,8 @@
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"];
 const SHAPES = ["circle", "diamond", "square", "triangle", "cross", "star"];
 
-export const PULL = { light: "#0072b2", dark: "#56b4e9" };
-export const PUSH = { light: "#b86e00", dark: "#e69f00" };
+const PULL = { light: "#0072b2", dark: "#56b4e9" };
+const PUSH = { light: "#b86e00", dark: "#e69f00" };
 
 /** Colour and shape of a class: all 36 combinations before one comes again, each shape once in six. */
 export function look(label) {

@@ -16,6 +16,7 @@ const WORDS = {
   "Inter/intra": "the distance from a class to the nearest other one, over that within a class; larger is better.",
   Unseen: "sentences that are never trained on: rings. They go where the words they share with others go.",
 };
+const KEYS = "← → scenes, space bar play, S step, R restart, M more, P present. On the space, arrows turn it.";
 const COMMON = ["dimension", "learningRate", "batch", "perClass", "classes", "sentences", "common"];
 
 export class Panel {
@@ -55,6 +56,7 @@ export class Panel {
       this.section("Training", ...COMMON.map((name) => this.control(name, 0))),
       this.section("What if", ...this.whatIf()),
       this.section("Words", ...this.words()),
+      this.section("Keys", remark(KEYS)),
       this.section("Link", ...this.link()),
     );
     if (focused) this.root.querySelector(`[data-keep="${focused}"]`)?.focus();
@@ -95,7 +97,7 @@ export class Panel {
   }
 
   whatIf() {
-    const hint = remark("Drag a point to hold it elsewhere: the lines and the arrow answer. Let go, and it springs back.");
+    const hint = remark("Drag a point to hold it elsewhere; the lines and the arrow answer. Let go: it springs back.");
     return [this.typed(), this.control("flipped", 0), this.sentences(), hint, ...this.csv()];
   }
 

@@ -129,7 +129,7 @@ def test_a_pasted_csv_is_trained_on_and_never_obeyed(address: str, opened) -> No
 
 def test_a_link_and_reduced_motion(address: str, opened) -> None:  # type: ignore[no-untyped-def]
     view = opened(f"{address}#scene=margin&margin=2&labels=1:2&right.loss=cosent", reduced_motion="reduce").view
-    assert view.inner_text("#dial output") == "2.00"
+    assert view.inner_text("#dial .value") == "2.00"
     assert view.evaluate("play.lab.sides[1].training.settings.loss") == "cosent"
     turn = view.evaluate("play.stages[0].space.projection.turn")
     view.wait_for_function(f"{STEPS} >= 40")  # in leaps, not in frames
