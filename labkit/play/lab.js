@@ -9,7 +9,7 @@ import { Training } from "./training.js";
 import { LOSSES } from "./pairs.js";
 
 const MEASURED = 10; // steps between two measurements
-const WINDOW = 20; // batches over which the weight of wrong labels is averaged
+const WINDOW = 40; // batches over which the weight of wrong labels is averaged
 
 export class Lab {
   /** `data` is the page's; `data.start` are settings to begin with, of which the first scene knows nothing. */

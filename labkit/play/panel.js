@@ -16,7 +16,8 @@ const WORDS = {
   "Inter/intra": "the distance from a class to the nearest other one, over that within a class; larger is better.",
   Unseen: "sentences that are never trained on: rings. They go where the words they share with others go.",
 };
-const KEYS = "← → scenes, space bar play, S step, R restart, M more, P present. On the space, arrows turn it.";
+const KEYS =
+  "← → scenes, space bar play, S step, R restart, M more, P present. With Shift, arrows turn a space that has the focus.";
 const COMMON = ["dimension", "learningRate", "batch", "perClass", "classes", "sentences", "common"];
 
 export class Panel {

@@ -65,7 +65,7 @@ export class Stage {
     const shapes = { 2: "a circle", 3: "a sphere" };
     return `${corpus.rows.length} sentences of ${corpus.classes.length} classes as points on ${
       shapes[model.d] ?? `the main directions of ${model.d} numbers`
-    }, after ${steps} steps. Arrow keys turn it.`;
+    }, after ${steps} steps. Shift and arrow keys turn it.`;
   }
 
   /** Names and shapes of the classes; `two` gives the side its title. */
@@ -131,9 +131,9 @@ export class Stage {
     });
     canvas.addEventListener("keydown", (event) => {
       const turns = { ArrowLeft: [-0.15, 0], ArrowRight: [0.15, 0], ArrowUp: [0, -0.15], ArrowDown: [0, 0.15] };
-      if (!turns[event.key]) return;
+      if (!event.shiftKey || !turns[event.key]) return; // without Shift, arrow keys lead through the scenes
       event.preventDefault();
-      event.stopPropagation(); // elsewhere, arrow keys go through the scenes
+      event.stopPropagation();
       this.turn(...turns[event.key]);
     });
   }
