@@ -6,7 +6,7 @@ import { LOSSES } from "./pairs.js";
 
 const SAMPLES = 41; // places of the curve
 const ANCHORS = 8; // whose curves are averaged
-const MARGIN = { left: 10, right: 10, top: 20, bottom: 30 };
+const SIDE = 10; // pixels left and right of the picture
 
 /**
  * The mean weight over a few anchors of a positive (kind "P") or negative ("N") at each similarity from -1 to 1, all
@@ -49,18 +49,19 @@ export class Curve {
     const tones = theme();
     const { context: c, width, height } = pen(this.canvas);
     const size = parseFloat(getComputedStyle(this.canvas).fontSize);
+    const [top, bottom] = [1.7 * size, height - 2.4 * size]; // of the picture, between the words
     const dots = [...pairsOf(batch, "P", batch.P), ...pairsOf(batch, "N", batch.N)];
     const curves = { P: weightCurve(settings, batch, "P"), N: weightCurve(settings, batch, "N") };
     const weights = [...dots.map(({ weight }) => weight), ...[...curves.P, ...curves.N].map(([, weight]) => weight)];
     const highest = weights.reduce((high, weight) => Math.max(high, weight), 0);
     this.top = highest || 1;
-    const x = (similarity) => MARGIN.left + ((similarity + 1) / 2) * (width - MARGIN.left - MARGIN.right);
-    const y = (weight) => height - MARGIN.bottom - (weight / this.top) * (height - MARGIN.bottom - MARGIN.top);
+    const x = (similarity) => SIDE + ((similarity + 1) / 2) * (width - 2 * SIDE);
+    const y = (weight) => bottom - (weight / this.top) * (bottom - top);
     this.axes(c, tones, size, x, y, width, height);
-    this.leftOut(c, tones, batch, x, height);
+    this.leftOut(c, tones, batch, x, bottom);
     c.save();
     c.beginPath();
-    c.rect(0, MARGIN.top - 6, width, height - MARGIN.top);
+    c.rect(0, top - 6, width, height - top);
     c.clip();
     for (const { kind, similarity, weight } of dots) {
       c.globalAlpha = 0.45;
@@ -70,7 +71,7 @@ export class Curve {
     }
     c.globalAlpha = 1;
     for (const kind of ["P", "N"]) line(c, curves[kind], x, y, kind === "P" ? tones.pull : tones.push, kind === "N");
-    if (!dots.some(({ weight }) => weight)) this.say("no pair weighs anything", c, tones, width, MARGIN.top + size);
+    if (!dots.some(({ weight }) => weight)) this.say("no pair weighs anything", c, tones, width, top + size);
     if (pair) this.mark(c, tones, batch, pair, x, y);
     c.restore();
   }
@@ -82,8 +83,8 @@ export class Curve {
     c.font = `${size}px ${tones.font}`;
     c.beginPath();
     for (const tick of [-1, -0.5, 0, 0.5, 1]) {
-      c.moveTo(x(tick), MARGIN.top);
-      c.lineTo(x(tick), height - MARGIN.bottom);
+      c.moveTo(x(tick), y(this.top));
+      c.lineTo(x(tick), y(0));
     }
     c.moveTo(x(-1), y(0));
     c.lineTo(x(1), y(0));
@@ -96,14 +97,14 @@ export class Curve {
   }
 
   /** Pairs that the miner kept from the loss, as grey ticks below the axis. */
-  leftOut(c, tones, batch, x, height) {
+  leftOut(c, tones, batch, x, bottom) {
     c.fillStyle = tones.soft;
     c.globalAlpha = 0.3;
     for (const kind of ["P", "N"]) {
       const kept = batch[kind];
       batch.known[kind].forEach((row, i) => {
         for (const j of row) {
-          if (!kept[i].includes(j)) c.fillRect(x(batch.S[i * batch.m + j]), height - MARGIN.bottom + 1, 1, 7);
+          if (!kept[i].includes(j)) c.fillRect(x(batch.S[i * batch.m + j]), bottom + 1, 1, 7);
         }
       });
     }
@@ -112,7 +113,7 @@ export class Curve {
 
   say(text, c, tones, x, y) {
     c.fillStyle = tones.soft;
-    c.fillText(text, x - MARGIN.right - 6 - c.measureText(text).width, y);
+    c.fillText(text, x - SIDE - 6 - c.measureText(text).width, y);
   }
 
   mark(c, tones, { S, G, m }, [i, j], x, y) {
