@@ -147,8 +147,15 @@ class Page {
     const two = Boolean(lab.right);
     document.querySelector("main").classList.toggle("two", two);
     for (const { figure, curveFigure } of this.stages.slice(1)) figure.hidden = curveFigure.hidden = !two;
-    lab.sides.forEach((side, number) => this.stages[number].label(side, two));
     if (!byId("panel").hidden) this.panel.fill();
+    this.refreshNames();
+  }
+
+  /** Names of sides, classes and sentences, which any setting may change. */
+  refreshNames() {
+    const { lab } = this;
+    lab.sides.forEach((side, number) => this.stages[number].label(side, Boolean(lab.right)));
+    if (!byId("panel").hidden) this.panel.listSentences();
     this.showCard();
     this.redraw();
   }
@@ -171,11 +178,9 @@ class Page {
     else this.until = Math.max(this.until, steps + MORE_STEPS);
     if (resting || restarted) this.play(!this.still.matches || this.playing);
     this.fillStory();
-    const shape = name in CHOICES || RANGES[name]?.restarts || this.lab.control !== before;
-    if (shape) this.chosen = null;
-    if (shape) this.fill();
-    else if (this.lab.right) this.lab.sides.forEach((each, number) => this.stages[number].label(each, true));
-    this.redraw();
+    if (restarted) this.chosen = null;
+    if (name in CHOICES || this.lab.control !== before) this.fill();
+    else this.refreshNames(); // a slider that moves is not replaced under the hand
     this.sayLater();
   }
 
@@ -196,6 +201,7 @@ class Page {
 
   play(on) {
     this.playing = on;
+    if (on) this.leavePair();
     if (on && this.steps >= this.until) this.until = this.steps + MORE_STEPS;
     byId("play").textContent = on ? "❚❚ Pause" : "▶ Play";
     byId("play").setAttribute("aria-label", on ? "Pause" : "Play");
@@ -204,6 +210,7 @@ class Page {
 
   oneStep() {
     this.play(false);
+    this.leavePair();
     this.lab.step();
     this.redraw();
     this.sayLater();
@@ -249,6 +256,13 @@ class Page {
       this.say([...this.card.children].slice(1, 4).map((part) => part.textContent).join(" "));
     }
     this.redraw();
+  }
+
+  /** A pair is one of its batch: with the next one it is no longer chosen. */
+  leavePair() {
+    if (!this.chosen?.pair) return;
+    this.chosen = null;
+    this.showCard();
   }
 
   close() {

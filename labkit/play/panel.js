@@ -17,7 +17,7 @@ const WORDS = {
   Unseen: "sentences that are never trained on: rings. They go where the words they share with others go.",
 };
 const KEYS =
-  "← → scenes, space bar play, S step, R restart, M more, P present. With Shift, arrows turn a space that has the focus.";
+  "← → scenes, space bar play, S step, R restart, M more, P present. With Shift, arrows turn a space in focus.";
 const COMMON = ["dimension", "learningRate", "batch", "perClass", "classes", "sentences", "common"];
 
 export class Panel {
@@ -38,13 +38,18 @@ export class Panel {
   }
 
   hover(pair) {
-    const { batch, corpus } = this.page.lab.sides[0].training;
     this.page.hovered = pair;
+    this.page.redraw();
+  }
+
+  /** What the cell under the pointer says. */
+  tell(pair) {
+    const { batch, corpus } = this.page.lab.sides[0].training;
+    if (pair?.some((at) => at >= batch.m)) return;
     const text = (at) => `“${corpus.rows[batch.rows[at]].text}”`;
     this.note.textContent = pair
       ? `${text(pair[0])} and ${text(pair[1])}: weight ${Math.abs(batch.G[pair[0] * batch.m + pair[1]]).toFixed(3)}`
       : "A row is an anchor. Point at a cell.";
-    this.page.redraw();
   }
 
   /** Build all controls for the settings of now. */
@@ -117,17 +122,23 @@ export class Panel {
 
   /** A list of all sentences: what a click on a point does, for the keyboard. */
   sentences() {
+    this.select = el("select", { id: "all-sentences" });
+    this.select.dataset.keep = "sentences";
+    const choose = () => this.page.choose(this.select.value === "" ? null : { row: Number(this.select.value) }, 0);
+    this.select.addEventListener("change", choose);
+    this.listSentences();
+    return this.labelled("Change its label, or remove it", this.select);
+  }
+
+  listSentences() {
     const { corpus } = this.page.lab.sides[0].training;
-    const id = "all-sentences";
+    const { value } = this.select;
     const groups = corpus.classes.map((name) => el("optgroup", { label: name }));
     corpus.rows.forEach(({ text, unseen, label }, row) => {
       groups[label].append(el("option", { value: row }, unseen ? `${text} (unseen)` : text));
     });
-    const select = el("select", { id }, el("option", { value: "" }, "Choose a sentence"), ...groups);
-    select.dataset.keep = "sentences";
-    const choose = () => this.page.choose(select.value === "" ? null : { row: Number(select.value) }, 0);
-    select.addEventListener("change", choose);
-    return this.labelled("Change its label, or remove it", select);
+    this.select.replaceChildren(el("option", { value: "" }, "Choose a sentence"), ...groups);
+    this.select.value = corpus.rows[value] ? value : "";
   }
 
   csv() {
@@ -187,6 +198,7 @@ export class Panel {
   draw(pair, row) {
     const { batch, labels } = this.page.lab.sides[0].training;
     this.matrix.draw(batch, labels, pair, batch.rows.indexOf(row));
+    this.tell(this.page.hovered);
   }
 }
 

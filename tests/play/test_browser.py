@@ -41,6 +41,18 @@ def test_it_opens_moving_and_answers_the_slider(address: str, opened) -> None:  
     assert seen.complaints == []
 
 
+def test_a_slider_that_begins_again_can_be_dragged(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    view = opened(f"{address}#scene=by-heart").view
+    box = view.locator("#dial input").bounding_box()
+    y = box["y"] + box["height"] / 2
+    view.mouse.move(box["x"] + 20, y)
+    view.mouse.down()
+    view.mouse.move(box["x"] + box["width"] - 2, y, steps=6)
+    view.mouse.up()
+    assert view.inner_text("#dial .value") == "32"
+    assert view.evaluate("play.lab.sides[0].training.corpus.rows.filter(row => !row.unseen).length") == 6 * 32
+
+
 def test_keys_lead_through_the_scenes(address: str, opened) -> None:  # type: ignore[no-untyped-def]
     view = opened(address).view
     titles = []
