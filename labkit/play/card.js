@@ -18,7 +18,8 @@ function sentence(model, corpus, text) {
   return el("p", {}, ...shares);
 }
 
-const weightWords = (slope) => `${slope < 0 ? "pulls" : "pushes"} ${n2(Math.abs(slope))}`;
+const size = (x) => (x && x < 0.005 ? "< 0.01" : n2(x));
+const weightWords = (slope) => `${slope < 0 ? "pulls" : "pushes"} ${size(Math.abs(slope))}`;
 
 /** The heaviest pairs of a sentence, as buttons. */
 function pairList(training, { pairs, at, joined }, choose) {
@@ -51,7 +52,7 @@ export function rowCard(training, row, held, { choose, setLabel, remove }) {
     el("small", {}, `${corpus.classes[label]} · ${status}`),
     sentence(model, corpus, text),
     el("small", {}, "Darker words make up more of its vector; grey ones are left out."),
-    el("small", {}, `The arrow is the force on it, ${n2(force)}. ${where}`),
+    el("small", {}, `The arrow is the force on it, ${size(force)}. ${where}`),
     about.pairs.length ? pairList(training, about, choose) : el("p", {}, "No pair of it weighs anything."),
   ];
   if (!unseen) parts.push(actions(training, row, { setLabel, remove }));
