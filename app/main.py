@@ -18,6 +18,7 @@ from frame import READABLE, freeze_modules, plotly_early
 
 PAGES = {  # file -> title; the first is the page that opens
     "clusters_page.py": "Clusters",
+    "play_page.py": "Play",
     "pairs_page.py": "Pairs",
     "film_page.py": "FILM rows",
     "neighbourhoods_page.py": "Neighbourhoods",

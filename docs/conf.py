@@ -29,6 +29,7 @@ from sphinx.addnodes import pending_xref
 
 from labkit import __version__
 from labkit.lab.papers.pages import errata, leaders
+from labkit.play import playground
 
 logging.getLogger("kaleido").setLevel("WARNING")
 logging.getLogger("choreographer").setLevel("WARNING")
@@ -200,8 +201,9 @@ LABELS = {  # what the theme leaves out and a screen reader needs
 
 
 def finish(app: Any, error: Exception | None) -> None:
-    """Label the pages' parts, and lay a page at the top that leads to the first one."""
+    """Label the pages' parts, and add the playground and a page at the top that leads to the first one."""
     if error is None:
+        playground().save(Path(app.outdir) / "play.html")
         for path in Path(app.outdir).rglob("*.html"):
             page = path.read_text("utf-8")
             for bare, labelled in LABELS.items():

@@ -15,13 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labkit.methods import METHODS
+    from labkit.play import playground
 
-__all__ = ["METHODS", "__version__"]
+__all__ = ["METHODS", "__version__", "playground"]
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
     """The table of methods is opened when it is first asked for: it needs torch, which takes seconds to import."""
+    if name == "playground":
+        from labkit.play import playground
+
+        return playground
     if name == "METHODS":
         from labkit.methods import METHODS
 

@@ -1,8 +1,9 @@
 """The program `labkit`. A user's mistake is one line on standard error and exit status 2, Ctrl-C is 130.
 
 Each group of commands is a module beside this one: `train`, `tune`, `runs`, `encode`, `export`, `data`, `shards`,
-`reproduce`, and `teaching` with `labkit class`; here are those that open the app and JupyterLab. What commands do
-stands in the package: they read what was typed (`arguments`), call it, and write what came of it (`output`).
+`reproduce`, and `teaching` with `labkit class`; here are those that open the app, JupyterLab and the playground. What
+commands do stands in the package: they read what was typed (`arguments`), call it, and write what came of it
+(`output`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import socket
 import sys
 import traceback
 import warnings
+import webbrowser
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -25,7 +27,7 @@ import typer
 from labkit import __version__
 from labkit.atomic import sentence_of
 from labkit.lab.cli import data, encode, export, output, reproduce, runs, shards, teaching, train, tune
-from labkit.lab.cli.arguments import command, with_verbosity
+from labkit.lab.cli.arguments import Force, check_free, command, with_verbosity
 from labkit.lab.course.notebooks import NOTEBOOKS, copied
 from labkit.progress import counting_minutes, first_process
 
@@ -178,6 +180,28 @@ def open_lab(
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")  # in a container there is nobody else to be
     os.execv(command[0], command)
+
+
+@command(app, "playground")
+def open_playground(
+    file: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="Your sentences, with the columns text and label.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="FILE.html", help="Where the page is written.")] = Path("play.html"),
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    force: Force = False,
+) -> None:
+    """Write the playground as one page and open it: a pair loss trains in the browser, sentence by sentence.
+
+    The page needs no server and no network. Without a file it shows bundled sentences.
+    """
+    from labkit.play import playground
+
+    check_free(out, "--out", force=force)
+    playground(file).save(out)
+    typer.echo(f"The playground is {out}")
+    if browser:
+        webbrowser.open(out.resolve().as_uri())
 
 
 def _python(module: str) -> list[str]:

@@ -358,3 +358,19 @@ def test_make_app_takes_a_port() -> None:
         make = ["make", "--no-print-directory", "--dry-run", "app", *words]
         done = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True)
         assert done.stdout.rstrip().endswith(wanted)
+
+
+def test_the_playground_is_written_opened_and_never_written_over(
+    labkit: Labkit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr("webbrowser.open", shown.append)
+    (tmp_path / "mine.csv").write_text("text,label\na cat,x\na dog,x\na car,y\na bus,y\n")
+    assert labkit("playground", "mine.csv", "--out", "mine.html").status == 0
+    assert shown == [(tmp_path / "mine.html").as_uri()]
+    assert "a bus" in (tmp_path / "mine.html").read_text("utf-8")
+    assert "mine.html" in labkit("playground", "--out", "mine.html").mistake()
+    assert labkit("playground", "--out", "mine.html", "--force", "--no-browser").status == 0
+    assert len(shown) == 1
+    (tmp_path / "pairs.csv").write_text("text_a,text_b,label\na,b,1\nc,d,0\n")
+    assert "text,label" in labkit("playground", "pairs.csv", "--out", "other.html").mistake()

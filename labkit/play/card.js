@@ -1,0 +1,114 @@
+// What a click shows: a sentence with the words that make its vector and its pairs, or a pair with its formula.
+
+import { el } from "./dom.js";
+import { explainPair, explainPoint, wordShares } from "./explain.js";
+import { LOSSES } from "./pairs.js";
+
+const PAIRS = 5; // of a sentence
+const n2 = (x) => x.toFixed(2).replace("-", "−");
+
+/** A sentence, its words with their shares of the vector; what the model does not know is grey. */
+function sentence(model, corpus, text) {
+  const shares = wordShares(model, corpus, text).map(({ part, share }) => {
+    if (share === null) return el("span", { className: "unknown" }, part);
+    const mark = el("mark", { title: `${Math.round(100 * share)} % of the sentence's vector` }, part);
+    mark.style.setProperty("--share", Math.max(0, Math.min(0.8, share)).toFixed(2));
+    return mark;
+  });
+  return el("p", {}, ...shares);
+}
+
+const size = (x) => (x && x < 0.005 ? "< 0.01" : n2(x));
+const weightWords = (slope) => `${slope < 0 ? "pulls" : "pushes"} ${size(Math.abs(slope))}`;
+
+/** The heaviest pairs of a sentence, as buttons. */
+function pairList(training, { pairs, at, joined }, choose) {
+  const items = pairs.slice(0, PAIRS).map(({ j, row, slope }) => {
+    const button = el(
+      "button", { disabled: joined },
+      el("span", { className: slope < 0 ? "pull" : "push" }, weightWords(slope)),
+      el("span", {}, training.corpus.rows[row].text),
+    );
+    button.addEventListener("click", () => choose({ pair: [at, j] }));
+    return el("li", {}, button);
+  });
+  return el("ol", {}, ...items);
+}
+
+/** A row: what it is, its pairs where it is or is held, and what can be done with it. */
+export function rowCard(training, row, held, { choose, setLabel, remove }) {
+  const { corpus, labels, model, removed } = training;
+  const { text, label, unseen, ids } = corpus.rows[row];
+  const v = held ?? new Float64Array(model.d);
+  if (!held) model.encode(ids, v);
+  const about = explainPoint(training, row, v, labels[row]);
+  const wrong = labels[row] === label ? "" : ` with the wrong label ${corpus.classes[labels[row]]}`;
+  const seen = removed.has(row) ? "removed from training" : `trained on${wrong}`;
+  const status = unseen ? "unseen: never trained on" : seen;
+  const force = Math.hypot(...about.force);
+  const where = held ? "Held here; let go, and it springs back, for it is the mean of its words."
+    : about.joined ? "It is not in this batch; this is what would happen if it joined:" : "Its heaviest pairs:";
+  const parts = [
+    el("small", {}, `${corpus.classes[label]} · ${status}`),
+    sentence(model, corpus, text),
+    el("small", {}, "Darker words make up more of its vector; grey ones are left out."),
+    el("small", {}, `The arrow is the force on it, ${size(force)}. ${where}`),
+    about.pairs.length ? pairList(training, about, choose) : el("p", {}, "No pair of it weighs anything."),
+  ];
+  if (!unseen) parts.push(actions(training, row, { setLabel, remove }));
+  return parts;
+}
+
+function actions({ corpus, labels, removed }, row, { setLabel, remove }) {
+  const select = el("select", {}, ...corpus.classes.map((name, label) => el("option", { value: label }, name)));
+  select.setAttribute("aria-label", "Label used for training");
+  select.value = labels[row];
+  select.addEventListener("change", () => setLabel(row, Number(select.value)));
+  const button = el("button", {}, removed.has(row) ? "Take back" : "Remove");
+  button.addEventListener("click", () => remove(row));
+  return el("div", { className: "row" }, el("span", {}, "Label:"), select, button);
+}
+
+/** A pair of the batch: both sentences, and the formula of its weight with numbers. */
+export function pairCard(training, [i, j], { choose }) {
+  const { batch, corpus, settings } = training;
+  const one = explainPair(settings, batch, i, j);
+  const other = explainPair(settings, batch, j, i);
+  const button = (at) => {
+    const { label, text } = corpus.rows[batch.rows[at]];
+    const made = el("button", {}, el("small", {}, corpus.classes[label]), el("span", {}, text));
+    made.addEventListener("click", () => choose({ row: batch.rows[at] }));
+    return el("li", {}, made);
+  };
+  const wrong = [i, j].some((at) => training.labels[batch.rows[at]] !== corpus.rows[batch.rows[at]].label);
+  const kind = one.positive ? "same label" : "different labels";
+  return [
+    el("small", {}, `A pair with ${kind}${wrong ? ", one of them wrong" : ""}, similarity ${n2(one.similarity)}`),
+    el("ol", {}, button(i), button(j)),
+    el("small", {}, `Its weight by ${LOSSES[settings.loss].title}, the first sentence as anchor:`),
+    el("p", { className: "formula" }, one.formula),
+    el("p", { className: "formula" }, `= ${one.numbers} ${one.result}`),
+    el("small", {}, `The second as anchor ${other.result}`),
+  ];
+}
+
+/** A typed sentence. */
+export function typedCard(training, text, ids) {
+  const { corpus, model } = training;
+  if (!ids.length) return [el("p", {}, "No word of it is known to the model: it has no place.")];
+  const v = new Float64Array(model.d);
+  model.encode(ids, v);
+  const V = training.vectors();
+  const dot = (row) => v.reduce((total, x, k) => total + x * V[row * model.d + k], 0);
+  const line = (row) => {
+    const { label, text: other } = corpus.rows[row];
+    return el("li", {}, `${n2(dot(row))} ${corpus.classes[label]}: ${other}`);
+  };
+  const nearest = corpus.rows.map((_, row) => row).sort((a, b) => dot(b) - dot(a)).slice(0, 3);
+  return [
+    el("small", {}, "Your sentence is the star. Darker words make up more of its vector; grey ones are not known."),
+    sentence(model, corpus, text),
+    el("small", {}, "Nearest:"),
+    el("ol", {}, ...nearest.map(line)),
+  ];
+}

@@ -1,0 +1,47 @@
+// Two small charts over the steps: hit@1, and inter/intra on a logarithmic scale; trained solid, unseen dashed.
+
+import { pen, theme } from "./palette.js";
+
+const LOG = { low: 0.1, high: 1000 };
+const CHARTS = {
+  hit: { of: (part) => part.hit, share: (value) => value, ticks: [0, 0.5, 1] },
+  ratio: {
+    of: (part) => part.ratio,
+    share: (value) => Math.log(Math.min(LOG.high, Math.max(LOG.low, value)) / LOG.low) / Math.log(LOG.high / LOG.low),
+    ticks: [0.1, 1, 10, 100, 1000],
+  },
+};
+
+/** Draw `histories`, one list of measurements a side: the second side's lines are thinner. */
+export function drawChart(canvas, name, histories) {
+  const { of, share, ticks } = CHARTS[name];
+  const tones = theme();
+  const { context: c, width, height } = pen(canvas);
+  const size = parseFloat(getComputedStyle(canvas).fontSize);
+  const left = size * 2.6;
+  const last = Math.max(50, ...histories.map((history) => history.at(-1)?.step ?? 0));
+  const x = (step) => left + (step / last) * (width - left - 4);
+  const y = (value) => height - 5 - share(value) * (height - 12);
+  c.font = `${size}px ${tones.font}`;
+  c.strokeStyle = tones.line;
+  c.fillStyle = tones.soft;
+  c.lineWidth = 1;
+  for (const tick of ticks) {
+    c.beginPath();
+    c.moveTo(left, y(tick));
+    c.lineTo(width - 4, y(tick));
+    c.stroke();
+    if (tick === ticks[0] || tick === 1 || tick === ticks.at(-1)) c.fillText(String(tick), 0, y(tick) + size / 3);
+  }
+  histories.forEach((history, side) => {
+    for (const part of ["train", "unseen"]) {
+      c.strokeStyle = side ? tones.push : tones.ink;
+      c.lineWidth = side ? 1.6 : 2.2;
+      c.setLineDash(part === "unseen" ? [4, 3] : []);
+      c.beginPath();
+      for (const entry of history) c.lineTo(x(entry.step), y(of(entry[part])));
+      c.stroke();
+    }
+  });
+  c.setLineDash([]);
+}

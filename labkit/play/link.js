@@ -1,0 +1,49 @@
+// A state as an address: #scene=temperature&temperature=0.02&right.loss=supcon&labels=12:3&removed=5,8&typed=...
+
+import { ownScene } from "./lab.js";
+import { SCENES } from "./scenes.js";
+import { checked, DEFAULTS } from "./settings.js";
+
+const TYPED = 200; // characters
+
+/** What the address of now says: the scene, and all that differs from it. */
+export function toHash(lab) {
+  const scene = { ...DEFAULTS, ...lab.scene.settings };
+  const words = new URLSearchParams();
+  words.set("scene", lab.scene.name);
+  for (const name of Object.keys(DEFAULTS)) {
+    if (lab.settings[name] !== scene[name]) words.set(name, short(lab.settings[name]));
+  }
+  if (lab.right) for (const [name, value] of Object.entries(lab.right)) words.set(`right.${name}`, short(value));
+  else if (lab.scene.right) words.set("right", "none");
+  if (lab.byHand.size) words.set("labels", [...lab.byHand].map((pair) => pair.join(":")).join());
+  if (lab.removed.size) words.set("removed", [...lab.removed].join());
+  if (lab.typed) words.set("typed", lab.typed);
+  return `#${words}`;
+}
+
+const short = (value) => (typeof value === "number" ? String(Number(value.toPrecision(4))) : value);
+
+/** Open what an address says. What it says wrongly is taken as not said. */
+export function fromHash(lab, hash) {
+  const words = new URLSearchParams(hash.slice(1));
+  const named = SCENES.find(({ name }) => name === words.get("scene"));
+  if (named && lab.scenes.length) lab.open(named);
+  else if (!lab.scenes.length || words.get("scene") === "own") lab.open(ownScene(lab.bundled, lab.bundled.start));
+  for (const name of Object.keys(DEFAULTS)) if (words.has(name)) lab.settings[name] = checked(name, words.get(name));
+  const right = Object.keys(DEFAULTS).filter((name) => words.has(`right.${name}`));
+  const value = (name) => checked(name, words.get(`right.${name}`));
+  if (right.length) lab.right = Object.fromEntries(right.map((name) => [name, value(name)]));
+  else if (words.get("right") === "none") lab.right = null;
+  lab.restart(true);
+  const { rows, classes } = lab.sides[0].training.corpus;
+  const trained = (row) => row in rows && !rows[row].unseen;
+  for (const pair of (words.get("labels") ?? "").split(",")) {
+    const [row, label] = pair.split(":").map(Number);
+    if (trained(row) && label in classes) lab.byHand.set(row, label);
+  }
+  const removed = (words.get("removed") ?? "").split(",").filter(Boolean).map(Number);
+  for (const row of removed.filter(trained)) lab.removed.add(row);
+  lab.typed = (words.get("typed") ?? "").slice(0, TYPED);
+  lab.restart();
+}

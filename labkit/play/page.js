@@ -1,0 +1,383 @@
+// The page: it ties the lab to what is on screen. One clock, one picture a frame, one sentence for screen readers.
+
+import { pairCard, rowCard, typedCard } from "./card.js";
+import { control } from "./controls.js";
+import { byId, el } from "./dom.js";
+import { Lab, ownScene } from "./lab.js";
+import { fromHash } from "./link.js";
+import { drawChart } from "./charts.js";
+import { Panel, typedIds } from "./panel.js";
+import { READOUTS } from "./readouts.js";
+import { CHOICES, RANGES, shown } from "./settings.js";
+import { Stage } from "./stage.js";
+
+const LEAP = 20; // steps a picture where motion is not wanted, one picture a second
+const FASTEST = 12; // milliseconds from step to step, so that fast screens do not train faster than the eye follows
+const SILENCE = 900; // milliseconds after a change before it is said
+const MORE_STEPS = 300; // after a hyperparameter was touched
+const CARD_EVERY = 20; // pictures between two states of an open card
+
+class Page {
+  constructor(data) {
+    this.lab = new Lab(data);
+    this.still = matchMedia("(prefers-reduced-motion: reduce)");
+    Object.assign(this, { playing: false, chosen: null, chosenSide: 0, hovered: null, drawn: 0, last: 0 });
+    this.stages = [0, 1].map((number) => new Stage(number, this));
+    for (const { figure, curveFigure } of this.stages) byId("side").before(curveFigure, figure);
+    this.card = byId("card");
+    this.panel = new Panel(byId("panel"), this);
+    this.wire();
+    document.documentElement.classList.toggle("framed", window !== top);
+    if (location.hash.length > 1) fromHash(this.lab, location.hash);
+    this.arrive();
+    requestAnimationFrame((now) => this.frame(now));
+  }
+
+  get batch() {
+    return this.lab.sides[0].training.batch;
+  }
+
+  get presenting() {
+    return document.documentElement.classList.contains("present");
+  }
+
+  get steps() {
+    return this.lab.sides[0].training.steps;
+  }
+
+  wire() {
+    const click = (id, act) => byId(id).addEventListener("click", act);
+    click("previous", () => this.turnTo(-1));
+    click("next", () => this.turnTo(1));
+    click("play", () => this.play(!this.playing));
+    click("step", () => this.oneStep());
+    click("again", () => this.again());
+    click("more", () => this.openPanel(byId("panel").hidden));
+    click("present", () => this.present(!this.presenting));
+    this.lab.scenes.forEach((scene, number) => {
+      const button = el("button", { title: scene.title }, String(number + 1));
+      button.setAttribute("aria-label", `Scene ${number + 1}: ${scene.title}`);
+      button.addEventListener("click", () => this.open(scene));
+      byId("scenes").append(el("li", {}, button));
+    });
+    document.addEventListener("keydown", (event) => this.key(event));
+    document.addEventListener("fullscreenchange", () => {
+      if (!document.fullscreenElement) this.present(false);
+    });
+    addEventListener("resize", () => this.redraw());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.fill());
+    addEventListener("hashchange", () => {
+      fromHash(this.lab, location.hash);
+      this.arrive();
+    });
+  }
+
+  /** Keys, where nothing that is written into or moved by them has the focus. */
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const inside = event.target.closest("input, select, textarea");
+    if (event.key === "Escape") return this.chosen || this.lab.typed ? this.close() : this.present(false);
+    if (inside || (event.key === " " && event.target.closest("button"))) return;
+    const keys = {
+      ArrowRight: () => this.turnTo(1),
+      PageDown: () => this.turnTo(1),
+      ArrowLeft: () => this.turnTo(-1),
+      PageUp: () => this.turnTo(-1),
+      " ": () => this.play(!this.playing),
+      s: () => this.oneStep(),
+      r: () => this.again(),
+      m: () => this.openPanel(byId("panel").hidden),
+      p: () => this.present(!this.presenting),
+    };
+    if (!keys[event.key]) return;
+    event.preventDefault();
+    keys[event.key]();
+  }
+
+  turnTo(by) {
+    const { scenes, scene } = this.lab;
+    if (!scenes.length) return;
+    this.open(scenes[(scenes.indexOf(scene) + by + scenes.length) % scenes.length]);
+  }
+
+  open(scene) {
+    if (location.hash.length > 1) history.replaceState(null, "", location.pathname + location.search);
+    this.lab.open(scene);
+    this.arrive();
+  }
+
+  /** Show the lab's scene from its start. */
+  arrive() {
+    const { scene, scenes } = this.lab;
+    this.until = scene.until;
+    Object.assign(this, { chosen: null, hovered: null });
+    byId("title").textContent = scene.title;
+    document.querySelector("header nav").hidden = !scenes.length;
+    for (const [number, button] of [...byId("scenes").querySelectorAll("button")].entries()) {
+      if (scenes[number] === scene) button.setAttribute("aria-current", "true");
+      else button.removeAttribute("aria-current");
+    }
+    this.fillStory();
+    this.fill();
+    this.play(true);
+    this.say(`${scene.title}. ${scene.sentences.join(" ")}`);
+  }
+
+  /** The scene's sentences, or, where they no longer hold, what was changed. */
+  fillStory() {
+    const { scene, changed } = this.lab;
+    byId("first").textContent = scene.sentences[0];
+    byId("second").textContent = scene.sentences[1];
+    if (changed.length && scene.name !== "own") {
+      byId("first").textContent = "You have left this scene: with your own settings its sentences need not hold.";
+      const back = el("button", {}, "Back to the scene");
+      back.addEventListener("click", () => this.open(scene));
+      byId("second").replaceChildren(back);
+    }
+  }
+
+  /** Controls and names for the settings of now. */
+  fill() {
+    const { lab } = this;
+    const focused = byId("dial").contains(document.activeElement);
+    const change = (name, value) => this.change(name, value, 0);
+    const how = { roomy: true, most: lab.most(lab.control) };
+    byId("dial").replaceChildren(control(lab.control, lab.settings[lab.control], change, how));
+    if (focused) byId("dial").querySelector("input:checked, input, select").focus();
+    const two = Boolean(lab.right);
+    document.querySelector("main").classList.toggle("two", two);
+    for (const { figure, curveFigure } of this.stages.slice(1)) figure.hidden = curveFigure.hidden = !two;
+    if (!byId("panel").hidden) this.panel.fill();
+    this.refreshNames();
+  }
+
+  /** Names of sides, classes and sentences, which any setting may change. */
+  refreshNames() {
+    const { lab } = this;
+    lab.sides.forEach((side, number) => this.stages[number].label(side, Boolean(lab.right)));
+    if (!byId("panel").hidden) this.panel.listSentences();
+    this.showCard();
+    this.redraw();
+  }
+
+  /** What a side has of its own, for its title. */
+  differences(side) {
+    const names = Object.keys(this.lab.right ?? {}).filter((name) => name !== "loss");
+    const title = (name) => (RANGES[name] ?? CHOICES[name]).title.split(",")[0];
+    return names.map((name) => `, ${title(name)} ${shown(name, this.lab.settingsOf(side)[name])}`).join("");
+  }
+
+  /** A hyperparameter moved: it acts at once, and a scene that rested trains on. */
+  change(name, value, side) {
+    const before = this.lab.control;
+    const { steps } = this;
+    const resting = !this.playing && steps >= this.until;
+    this.lab.set(name, value, side);
+    const restarted = this.steps < steps;
+    if (restarted) this.until = this.lab.scene.until;
+    else this.until = Math.max(this.until, steps + MORE_STEPS);
+    if (resting || restarted) this.play(!this.still.matches || this.playing);
+    this.fillStory();
+    if (restarted) this.chosen = null;
+    if (name in CHOICES || this.lab.control !== before) this.fill();
+    else this.refreshNames(); // a slider that moves is not replaced under the hand
+    this.sayLater();
+  }
+
+  setTwo(two) {
+    this.lab.setTwo(two);
+    this.chosen = null;
+    this.until = this.lab.scene.until;
+    this.fillStory();
+    this.fill();
+    this.play(true);
+  }
+
+  bring(data) {
+    if (data) this.lab.open(ownScene(data), data);
+    else this.lab.begin();
+    this.arrive();
+  }
+
+  play(on) {
+    this.playing = on;
+    if (on) this.leavePair();
+    if (on && this.steps >= this.until) this.until = this.steps + MORE_STEPS;
+    byId("play").textContent = on ? "❚❚ Pause" : "▶ Play";
+    byId("play").setAttribute("aria-label", on ? "Pause" : "Play");
+    this.redraw();
+  }
+
+  oneStep() {
+    this.play(false);
+    this.leavePair();
+    this.lab.step();
+    this.redraw();
+    this.sayLater();
+  }
+
+  /** Start again, with the same seed. */
+  again() {
+    this.lab.restart();
+    this.chosen = null;
+    this.until = this.lab.scene.until;
+    this.showCard();
+    this.play(true);
+    this.say("Started again.");
+  }
+
+  openPanel(open) {
+    byId("panel").hidden = !open;
+    byId("more").setAttribute("aria-expanded", String(open));
+    this.openSide();
+    if (open) this.panel.fill();
+    this.redraw();
+  }
+
+  /** Full screen where the browser allows it, type at 150 %, and nothing but the scene. */
+  present(on) {
+    if (on) this.openPanel(false);
+    document.documentElement.classList.toggle("present", on);
+    byId("present").setAttribute("aria-pressed", String(on));
+    if (on) document.documentElement.requestFullscreen?.().catch(() => null);
+    else if (document.fullscreenElement) document.exitFullscreen();
+    this.redraw();
+  }
+
+  /** A point, a pair or nothing was chosen on a side; time stops, so that it can be read. */
+  choose(what, side = 0) {
+    this.chosen = what;
+    this.chosenSide = side;
+    if (what && !this.stages[side].held) this.play(false);
+    if (what) this.lab.typed = "";
+    this.showCard();
+    if (what && !this.card.hidden && !this.stages[side].held) {
+      this.card.scrollIntoView({ block: "nearest" });
+      this.say([...this.card.children].slice(1, 4).map((part) => part.textContent).join(" "));
+    }
+    this.redraw();
+  }
+
+  /** A pair is one of its batch: with the next one it is no longer chosen. */
+  leavePair() {
+    if (!this.chosen?.pair) return;
+    this.chosen = null;
+    this.showCard();
+  }
+
+  close() {
+    this.lab.typed = "";
+    this.choose(null);
+    if (!byId("panel").hidden) this.panel.fill();
+  }
+
+  type(text) {
+    this.lab.typed = text;
+    this.chosen = null;
+    this.showCard();
+    this.redraw();
+  }
+
+  showCard() {
+    const { lab, chosen } = this;
+    const { training } = lab.sides[this.chosenSide] ?? lab.sides[0];
+    const acts = {
+      choose: (what) => this.choose(what, this.chosenSide),
+      setLabel: (row, label) => this.acted(() => lab.setLabel(row, label)),
+      remove: (row) => this.acted(() => lab.toggleRemoved(row)),
+    };
+    const inBatch = chosen?.pair && chosen.pair.every((at) => at < training.batch.m);
+    const parts = inBatch ? pairCard(training, chosen.pair, acts)
+      : chosen?.row !== undefined ? rowCard(training, chosen.row, this.stages[this.chosenSide].held?.vector, acts)
+      : lab.typed ? typedCard(training, lab.typed, typedIds(lab)) : [];
+    this.card.hidden = !parts.length;
+    const close = el("button", { className: "close" }, "×");
+    close.setAttribute("aria-label", "Close");
+    close.addEventListener("click", () => this.close());
+    const side = lab.right && parts.length ? [el("small", {}, this.chosenSide ? "Right side" : "Left side")] : [];
+    this.card.replaceChildren(close, ...side, ...parts);
+    this.openSide();
+  }
+
+  /** The column on the right is there while something is in it. */
+  openSide() {
+    const open = !this.card.hidden || !byId("panel").hidden;
+    byId("side").hidden = !open;
+    document.querySelector("main").classList.toggle("open", open);
+  }
+
+  acted(act) {
+    act();
+    this.fillStory();
+    this.showCard();
+    this.redraw();
+    this.sayLater();
+  }
+
+  redraw() {
+    this.dirty = true;
+  }
+
+  frame(now) {
+    const wait = now - this.last < (this.still.matches ? 1000 : FASTEST);
+    if (this.playing && !wait) {
+      this.last = now;
+      const goal = Math.min(this.until, this.steps + (this.still.matches ? LEAP : 1));
+      while (this.steps < goal) this.lab.step();
+      this.dirty = true;
+      if (this.steps >= this.until) {
+        this.play(false);
+        this.say(this.lab.summary);
+      }
+    }
+    if (this.dirty) this.draw();
+    requestAnimationFrame((next) => this.frame(next));
+  }
+
+  draw() {
+    this.dirty = false;
+    this.drawn += 1;
+    const { lab } = this;
+    lab.sides.forEach((side, number) => {
+      const chosen = number === this.chosenSide ? this.chosen : null;
+      const hovered = this.hovered && number === 0 ? { pair: this.hovered } : null;
+      const typed = lab.typed ? typedIds(lab) : null;
+      this.stages[number].draw(side, { chosen: hovered ?? chosen, typed, spin: this.playing && !this.still.matches });
+    });
+    const histories = lab.sides.map(({ history }) => history);
+    for (const name of ["hit", "ratio"]) {
+      if (byId(name).clientWidth) drawChart(byId(name), name, histories);
+      const values = histories.map((history) => ["train", "unseen"].map((part) => history.at(-1)[part][name]));
+      byId(`${name}-values`).textContent = values
+        .map(([train, unseen]) => `${FORMATS[name](train)}, unseen ${FORMATS[name](unseen)}`)
+        .map((text, side) => (lab.right ? `${side ? "right" : "left"} ${text}` : text))
+        .join("; ");
+    }
+    byId("count").textContent = `step ${this.steps}`;
+    byId("readout").textContent = READOUTS[lab.scene.readout](lab.sides);
+    const { pair, row } = this.chosenSide ? {} : (this.chosen ?? {});
+    if (!byId("panel").hidden) this.panel.draw(this.hovered ?? pair, this.stages[0].hovered ?? row);
+    const reading = this.card.contains(document.activeElement);
+    if (!this.card.hidden && !reading && this.playing && this.drawn % CARD_EVERY === 0) this.showCard();
+  }
+
+  say(text) {
+    clearTimeout(this.saying);
+    byId("live").textContent = text;
+  }
+
+  /** What a change led to, once it has come to rest. */
+  sayLater() {
+    clearTimeout(this.saying);
+    this.saying = setTimeout(() => this.say(`${byId("readout").textContent}. ${this.lab.summary}`), SILENCE);
+  }
+}
+
+const FORMATS = {
+  hit: (value) => (Number.isNaN(value) ? "–" : value.toFixed(2)), // a corpus without unseen sentences
+  ratio: (value) => (Number.isNaN(value) ? "–" : value.toFixed(value < 10 ? 1 : 0)),
+};
+
+if (typeof document !== "undefined") {
+  globalThis.play = new Page(JSON.parse(byId("data").textContent));
+}

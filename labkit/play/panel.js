@@ -1,0 +1,208 @@
+// Behind "More": all hyperparameters, the matrix, the second side, what if, and the link.
+
+import { control } from "./controls.js";
+import { fromCsv, idsOf, LIMITS } from "./corpus.js";
+import { el, remark } from "./dom.js";
+import { toHash } from "./link.js";
+import { Matrix } from "./matrix.js";
+import { LOSSES } from "./pairs.js";
+import { dialsOf } from "./settings.js";
+
+const WORDS = {
+  Point: "a sentence: the mean of its words' vectors, at unit length. The word vectors are what learns.",
+  Similarity: "the cosine of the angle between two points: 1 where they coincide, −1 where they are opposite.",
+  Weight: "how strongly the loss moves the pair, m · |∂L/∂S|: it pulls pairs of one class, and pushes the others.",
+  "Hit@1": "the share of sentences whose nearest other sentence is of their class; 1 is best.",
+  "Inter/intra": "the distance from a class to the nearest other one, over that within a class; larger is better.",
+  Unseen: "sentences that are never trained on: rings. They go where the words they share with others go.",
+};
+const KEYS =
+  "← → scenes, space bar play, S step, R restart, M more, P present. With Shift, arrows turn a space in focus.";
+const COMMON = ["dimension", "learningRate", "batch", "perClass", "classes", "sentences", "common"];
+
+export class Panel {
+  /** `page` has the lab, and is told of every change. */
+  constructor(root, page) {
+    Object.assign(this, { root, page, matrix: new Matrix(el("canvas", { className: "matrix" })) });
+    this.canvas = this.matrix.canvas;
+    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("aria-label", "Weights of all pairs of the batch, a row an anchor, sorted by class");
+    this.note = remark("A row is an anchor. Point at a cell.");
+    const pair = (event) => {
+      const box = this.canvas.getBoundingClientRect();
+      return this.matrix.pairAt(event.clientX - box.left, event.clientY - box.top, page.batch.m);
+    };
+    this.canvas.addEventListener("pointermove", (event) => this.hover(pair(event)));
+    this.canvas.addEventListener("pointerleave", () => this.hover(null));
+    this.canvas.addEventListener("click", (event) => pair(event) && page.choose({ pair: pair(event) }, 0));
+  }
+
+  hover(pair) {
+    this.page.hovered = pair;
+    this.page.redraw();
+  }
+
+  /** What the cell under the pointer says. */
+  tell(pair) {
+    const { batch, corpus } = this.page.lab.sides[0].training;
+    if (pair?.some((at) => at >= batch.m)) return;
+    const text = (at) => `“${corpus.rows[batch.rows[at]].text}”`;
+    this.note.textContent = pair
+      ? `${text(pair[0])} and ${text(pair[1])}: weight ${Math.abs(batch.G[pair[0] * batch.m + pair[1]]).toFixed(3)}`
+      : "A row is an anchor. Point at a cell.";
+  }
+
+  /** Build all controls for the settings of now. */
+  fill() {
+    const focused = document.activeElement?.dataset?.keep;
+    this.root.replaceChildren(
+      this.section("Loss and miner", ...this.loss(0)),
+      this.section("Weights of the batch", this.canvas, this.note),
+      this.section("Two side by side", ...this.two()),
+      this.section("Training", ...COMMON.map((name) => this.control(name, 0))),
+      this.section("What if", ...this.whatIf()),
+      this.section("Words", ...this.words()),
+      this.section("Keys", remark(KEYS)),
+      this.section("Link", ...this.link()),
+    );
+    if (focused) this.root.querySelector(`[data-keep="${focused}"]`)?.focus();
+  }
+
+  section(title, ...parts) {
+    return el("section", {}, el("h2", {}, title), ...parts);
+  }
+
+  control(name, side) {
+    const { lab } = this.page;
+    const change = (changed, value) => this.page.change(changed, value, side);
+    const made = control(name, lab.settingsOf(side)[name], change, { most: lab.most(name) });
+    const input = made.querySelector("input, select");
+    input.dataset.keep = `${name}-${side}`;
+    return made;
+  }
+
+  loss(side) {
+    const settings = this.page.lab.settingsOf(side);
+    return [
+      this.control("loss", side),
+      el("p", { className: "formula" }, LOSSES[settings.loss].formula),
+      this.control("miner", side),
+      ...dialsOf(settings).map((name) => this.control(name, side)),
+    ];
+  }
+
+  two() {
+    const { lab } = this.page;
+    const button = el("button", {}, lab.right ? "Back to one side" : "Compare two losses");
+    button.dataset.keep = "two";
+    button.addEventListener("click", () => this.page.setTwo(!lab.right));
+    if (!lab.right) return [button, remark("Same start, same batches, one clock.")];
+    const shown = ["loss", "miner", ...dialsOf(lab.settingsOf(1))];
+    const more = Object.keys(lab.right).filter((name) => !shown.includes(name));
+    return [button, remark("The right side:"), ...this.loss(1), ...more.map((name) => this.control(name, 1))];
+  }
+
+  whatIf() {
+    const hint = remark("Drag a point to hold it elsewhere; the lines and the arrow answer. Let go: it springs back.");
+    return [this.typed(), this.control("flipped", 0), this.sentences(), hint, ...this.csv()];
+  }
+
+  labelled(text, field) {
+    return el("div", { className: "control" }, el("label", { htmlFor: field.id }, text), field);
+  }
+
+  typed() {
+    const id = "typed-sentence";
+    const input = el("input", { type: "text", id, maxLength: 200, placeholder: "My telescope shows the moon" });
+    input.value = this.page.lab.typed;
+    input.dataset.keep = "typed";
+    input.addEventListener("input", () => this.page.type(input.value));
+    return this.labelled("Type a sentence: where does it land?", input);
+  }
+
+  /** A list of all sentences: what a click on a point does, for the keyboard. */
+  sentences() {
+    this.select = el("select", { id: "all-sentences" });
+    this.select.dataset.keep = "sentences";
+    const choose = () => this.page.choose(this.select.value === "" ? null : { row: Number(this.select.value) }, 0);
+    this.select.addEventListener("change", choose);
+    this.listSentences();
+    return this.labelled("Change its label, or remove it", this.select);
+  }
+
+  listSentences() {
+    const { corpus } = this.page.lab.sides[0].training;
+    const { value } = this.select;
+    const groups = corpus.classes.map((name) => el("optgroup", { label: name }));
+    corpus.rows.forEach(({ text, unseen, label }, row) => {
+      groups[label].append(el("option", { value: row }, unseen ? `${text} (unseen)` : text));
+    });
+    this.select.replaceChildren(el("option", { value: "" }, "Choose a sentence"), ...groups);
+    this.select.value = corpus.rows[value] ? value : "";
+  }
+
+  csv() {
+    const area = el("textarea", { id: "csv", maxLength: LIMITS.characters });
+    area.placeholder = "text,label\nThe bread is in the oven.,baking";
+    const file = el("input", { type: "file", accept: ".csv,text/csv" });
+    file.setAttribute("aria-label", "Choose a CSV file");
+    const said = remark("A CSV with the columns text and label. It stays in this page.");
+    said.setAttribute("role", "status");
+    const use = (text) => {
+      try {
+        this.page.bring(fromCsv(text));
+      } catch (mistake) {
+        said.textContent = mistake.message;
+      }
+    };
+    const button = el("button", {}, "Use these sentences");
+    button.addEventListener("click", () => use(area.value));
+    file.addEventListener("change", async () => {
+      const [chosen] = file.files;
+      if (chosen) use(chosen.size > LIMITS.characters ? " ".repeat(LIMITS.characters + 1) : await chosen.text());
+    });
+    const back = this.page.lab.data === this.page.lab.bundled ? [] : [this.backButton()];
+    const buttons = el("div", { className: "row" }, button, ...back);
+    return [this.labelled("Paste your own sentences", area), buttons, file, said];
+  }
+
+  backButton() {
+    const button = el("button", {}, "Back to the first ones");
+    button.addEventListener("click", () => this.page.bring(null));
+    return button;
+  }
+
+  words() {
+    const terms = Object.entries(WORDS).flatMap(([term, meaning]) => [el("dt", {}, term), el("dd", {}, meaning)]);
+    return [el("dl", {}, ...terms)];
+  }
+
+  link() {
+    if (location.protocol === "about:") return [remark("A link can be copied where the page is opened by itself.")];
+    const button = el("button", {}, "Copy a link to this state");
+    button.addEventListener("click", async () => {
+      const address = location.href.split("#")[0] + toHash(this.page.lab);
+      try {
+        await navigator.clipboard.writeText(address);
+        button.textContent = "Copied";
+      } catch {
+        history.replaceState(null, "", toHash(this.page.lab));
+        button.textContent = "It is in the address bar";
+      }
+    });
+    const own = this.page.lab.data !== this.page.lab.bundled;
+    const holds = own ? "the settings, but not your sentences" : "settings, labels and removed sentences";
+    return [button, remark(`It holds ${holds}.`)];
+  }
+
+  draw(pair, row) {
+    const { batch, labels } = this.page.lab.sides[0].training;
+    this.matrix.draw(batch, labels, pair, batch.rows.indexOf(row));
+    this.tell(this.page.hovered);
+  }
+}
+
+/** The known words of a text that was typed. */
+export function typedIds(lab) {
+  return idsOf(lab.typed, lab.sides[0].training.corpus.words);
+}

@@ -1,0 +1,48 @@
+// One number that a scene is about, as a sentence. `sides` are the stages of the page, one or two.
+
+import { carrying, mean, meanOther, pairCounts, weighingPairs } from "./metrics.js";
+
+const share = (x) => `${Math.round(100 * x)} %`;
+const n2 = (x) => x.toFixed(2).replace("-", "−");
+
+/** Share of all pairs of a batch that the miner kept. */
+export function keptShare({ P, N, m }) {
+  return [...P, ...N].reduce((total, row) => total + row.length, 0) / (m * (m - 1));
+}
+
+/** [weight of the pairs with a sentence whose label is wrong, weight of all] in a batch. */
+export function wrongWeight({ corpus, labels, batch }) {
+  const wrong = batch.rows.map((row) => labels[row] !== corpus.rows[row].label);
+  const total = [0, 0];
+  for (const { i, j, slope } of weighingPairs(batch)) {
+    total[1] += Math.abs(slope);
+    if (wrong[i] || wrong[j]) total[0] += Math.abs(slope);
+  }
+  return total;
+}
+
+/** Mean cosine between where a sentence is in one training and in another, over all sentences. */
+export function agreement(one, other) {
+  const [a, b] = [one.vectors(), other.vectors()];
+  return a.reduce((total, x, k) => total + x * b[k], 0) / one.corpus.rows.length;
+}
+
+export const READOUTS = {
+  carrying: ([{ training: { batch } }]) =>
+    `${carrying(batch)} of ${pairCounts(batch).all} pairs carry 90 % of the weight`,
+  weighing: ([{ training: { batch } }]) =>
+    `${pairCounts(batch).weighing} of ${pairCounts(batch).all} pairs weigh anything`,
+  other: ([{ training }]) => `Similarity of different topics, on average: ${n2(meanOther(training.batch))}`,
+  wrong: ([{ wrong }]) => {
+    const [part, all] = [0, 1].map((at) => mean(wrong.map((pair) => pair[at])));
+    return `Weight on pairs with a wrong label: ${all ? share(part / all) : "none left"}`;
+  },
+  kept: ([{ training: { batch } }]) => `The miner keeps ${share(keptShare(batch))} of the pairs`,
+  hit: ([{ history }]) => `Hit@1 of trained sentences: ${n2(history.at(-1).train.hit)}`,
+  hits: (sides) => `Hit@1: ${sides.map(({ history }) => n2(history.at(-1).train.hit)).join(" left, ")} right`,
+  unseen: ([{ history }]) => `Hit@1: trained ${n2(history.at(-1).train.hit)}, unseen ${n2(history.at(-1).unseen.hit)}`,
+  apart: (sides) =>
+    sides[1] && sides[0].training.model.d === sides[1].training.model.d
+      ? `Left and right agree: mean cosine ${agreement(sides[0].training, sides[1].training).toFixed(3)}`
+      : READOUTS.carrying(sides),
+};

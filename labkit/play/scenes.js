@@ -1,0 +1,152 @@
+// The ten scenes: settings, the one control that is shown, and two sentences, each true of what is then seen.
+//
+//   control   the hyperparameter below the sentences        right   what differs on the right of two sides
+//   readout   the number below the control (readouts.js)    until   steps after which the scene rests, until touched
+//   fresh     whether another value of the control begins again, for what it changes shows from the start only
+//   also      hyperparameters that its sentences speak of, too: who moves one has not left the scene
+//
+// A test runs every scene and asserts its sentences: who changes one, changes the test.
+
+export const SCENES = [
+  {
+    name: "temperature",
+    title: "Who gets the weight?",
+    sentences: [
+      "At every step, sentences of one topic pull together and those of different topics push apart; the " +
+        "temperature decides which pairs count.",
+      "At 0.02, one pair in six or fewer carries 90 % of the weight; at 2.00 it takes three in four, and all " +
+        "pairs count nearly alike.",
+    ],
+    control: "temperature",
+    readout: "carrying",
+    settings: { loss: "infonce", temperature: 0.1 },
+    until: 400,
+  },
+  {
+    name: "margin",
+    title: "A margin nobody reaches",
+    sentences: [
+      "With a margin of 0.1, every triplet is soon in order: no pair weighs anything any more, and training " +
+        "stops by itself.",
+      "Drag the margin to 2: two cosines never differ by more, so no triplet reaches it, and every pair pulls " +
+        "or pushes for ever.",
+    ],
+    control: "margin",
+    readout: "weighing",
+    settings: { loss: "margin-triplet", margin: 0.1 },
+    until: 300,
+  },
+  {
+    name: "collapse",
+    title: "Collapse",
+    sentences: [
+      "With a margin of 1, no two topics are pushed apart, and all share words such as “the”: pulling alone " +
+        "drags every sentence into one spot.",
+      "Drag the margin down to 0.5: what is too similar is pushed again, and the heap falls apart into topics.",
+    ],
+    control: "margin",
+    readout: "other",
+    settings: { loss: "contrastive", margin: 1, common: 1 },
+    until: 150,
+  },
+  {
+    name: "wrong-labels",
+    title: "The hardest pairs may be the wrong ones",
+    sentences: [
+      "One label in ten is wrong (×), and wrong labels make hard pairs: the hardest pairs alone put more than a " +
+        "third of the weight on them, the informative ones nearly half.",
+      "Choose All, and they get about a fifth, their fair share; but margin triplet (under More) looks for hard " +
+        "pairs itself, and it is nearly half again.",
+    ],
+    control: "miner",
+    also: ["loss"],
+    fresh: true,
+    readout: "wrong",
+    settings: { loss: "supcon", miner: "hardest", flipped: 0.1, dimension: 32 },
+    until: 60,
+  },
+  {
+    name: "mining",
+    title: "What mining leaves out",
+    sentences: [
+      "The informative miner keeps the pairs that are out of order, or nearly so: nine in ten at the start, and " +
+        "none once the topics have parted.",
+      "Drag ε to 1: half of the pairs stay in to the end, though most of them are in order.",
+    ],
+    control: "epsilon",
+    fresh: true,
+    readout: "kept",
+    settings: { loss: "locality", miner: "informative", epsilon: 0.1 },
+    until: 200,
+  },
+  {
+    name: "circle",
+    title: "Twelve topics on a circle",
+    sentences: [
+      "On a circle, a topic between two others has no way round them: after 300 steps, more than a third of the " +
+        "sentences have a neighbour of another topic.",
+      "Choose the sphere: with one number more, nearly every sentence finds its topic.",
+    ],
+    control: "dimension",
+    readout: "hit",
+    settings: { loss: "contrastive", dimension: 2, classes: 12, batch: 60 },
+    until: 300,
+  },
+  {
+    name: "batch",
+    title: "A batch of 8 against 96",
+    sentences: [
+      "After 100 steps from the same start, the batch of 8 (left, 28 pairs per step) has hardly begun; the " +
+        "batch of 96 (right, 4,560 pairs per step) is done.",
+      "Press Play again: the small batch gets there, too, but needs ten times the steps.",
+    ],
+    control: "batch",
+    readout: "hits",
+    settings: { loss: "infonce", classes: 12, batch: 8, perClass: 4 },
+    right: { batch: 96 },
+    until: 100,
+  },
+  {
+    name: "two-names",
+    title: "One loss under two names",
+    sentences: [
+      "With two sentences per topic, every sentence has a single positive, and InfoNCE (left) and supervised " +
+        "contrastive (right) are one loss, point for point.",
+      "Take three per topic: the two positives compete on the right only, and the sides part.",
+    ],
+    control: "perClass",
+    fresh: true,
+    readout: "apart",
+    settings: { loss: "infonce", classes: 12, batch: 24, perClass: 2 },
+    right: { loss: "supcon" },
+    until: 150,
+  },
+  {
+    name: "by-heart",
+    title: "Learned by heart",
+    sentences: [
+      "With three training sentences per topic, hit@1 is perfect at once for these, and stays below 0.3 for " +
+        "unseen ones (rings): it has learned sentences, not topics.",
+      "Drag to 32: words recur, and unseen sentences reach about 0.6.",
+    ],
+    control: "sentences",
+    readout: "unseen",
+    settings: { loss: "infonce", dimension: 32, sentences: 3 },
+    until: 200,
+  },
+  {
+    name: "beta",
+    title: "When β hardly matters",
+    sentences: [
+      "Locality with β = 10 (left) and 80 (right): β divides the push among a sentence's negatives, but the " +
+        "hardest miner keeps only one, so the sides stay alike.",
+      "Choose All: now there is something to divide, and the sides part.",
+    ],
+    control: "miner",
+    fresh: true,
+    readout: "apart",
+    settings: { loss: "locality", miner: "hardest", base: 0, beta: 10 },
+    right: { beta: 80 },
+    until: 200,
+  },
+];

@@ -1,0 +1,29 @@
+"""The page "Play": the playground in a frame, which a rerun leaves as it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Opened, fine
+
+
+def test_the_page_has_the_playground(opened: Opened) -> None:
+    page = fine(opened("play_page").run())
+    (frame,) = page.get("iframe")
+    assert "Play: a pair loss at work" in frame.proto.srcdoc
+
+
+@pytest.mark.whole
+def test_a_rerun_leaves_the_training_as_it_is(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    view = listener.view
+    view.goto(f"{address}/play_page")
+    frame = view.frame_locator("iframe[srcdoc]")
+    frame.locator("#readout").wait_for()
+    inner = next(each for each in view.frames if each != view.main_frame)
+    inner.evaluate("globalThis.mine = true")
+    inner.wait_for_function("play.lab.sides[0].training.steps > 5")
+    view.locator("h3").first.click()
+    view.keyboard.press("r")  # Streamlit's own key: run again
+    listener.settle()
+    assert inner.evaluate("mine && play.lab.sides[0].training.steps > 5")
+    listener.quiet(address)

@@ -1,0 +1,104 @@
+"""What the tests of the playground share: its modules in Node, and the page in a browser."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import labkit.play
+from labkit.play import playground
+from tests.waiting import HANG
+
+HERE = Path(__file__).parent
+MODULES = Path(labkit.play.__file__).parent
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+Run = Callable[[str, Any], Any]
+
+
+def node() -> str:
+    """Node of this machine, else the one that playwright brings along."""
+    if found := shutil.which("node"):
+        return found
+    driver = pytest.importorskip("playwright._impl._driver")
+    return str(driver.compute_driver_executable()[0])
+
+
+@pytest.fixture(scope="session")
+def in_node() -> Run:
+    """Runs a script, which finds the modules under `play` and its input as `job`, and gives what it returns."""
+
+    def run(script: str, job: Any) -> Any:
+        source = (
+            'import { readFileSync } from "node:fs";\n'
+            f'const play = (name) => import("{MODULES.as_uri()}/" + name + ".js");\n'
+            f'const here = (name) => import("{HERE.as_uri()}/" + name + ".mjs");\n'
+            "const job = JSON.parse(readFileSync(0));\n"
+            f"const answer = await (async () => {{ {script} }})();\nprocess.stdout.write(JSON.stringify(answer));"
+        )
+        command = [node(), "--no-warnings", "--input-type=module", "--eval", source]
+        done = subprocess.run(command, input=json.dumps(job).encode(), capture_output=True, timeout=HANG, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+        return json.loads(done.stdout)
+
+    return run
+
+
+@dataclass
+class Seen:
+    """A page of a browser, with all that it asked for and all that it complained of."""
+
+    view: Any
+    asked: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page as a file."""
+    return playground().save(tmp_path_factory.mktemp("play") / "play.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A browser without a window."""
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium on the path")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=1000 * HANG)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def opened(browser: Any) -> Iterator[Callable[..., Seen]]:
+    """Opens an address in a page of its own."""
+    pages = []
+
+    def open_page(address: str, **options: Any) -> Seen:
+        # the page's own policy forbids the strings of code that playwright waits by
+        view = browser.new_page(**{"viewport": {"width": 1280, "height": 800}, "bypass_csp": True} | options)
+        pages.append(view)
+        view.set_default_timeout(1000 * HANG)
+        found = Seen(view)
+        view.on("request", lambda request: found.asked.append(request.url))
+        view.on("pageerror", lambda error: found.complaints.append(str(error)))
+        view.on("console", lambda said: found.complaints.append(said.text) if said.type == "error" else None)
+        view.goto(address)
+        view.wait_for_function("globalThis.play?.drawn > 0")
+        return found
+
+    yield open_page
+    for page in pages:
+        page.close()

@@ -1,0 +1,167 @@
+"""The page in a real browser: it opens moving, answers hands and keys, and asks nothing of the world."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.whole
+
+STEPS = "play.lab.sides[0].training.steps"
+SENTENCES = "text,label\n" + "".join(
+    f'"<img src=//evil onerror=alert(1)> {word} {i}",{label}\n'
+    for i in range(4)
+    for word, label in (("sun", "<b>sky</b>"), ("soup", "food"))
+)
+
+
+def point(view: Any) -> tuple[int, float, float]:
+    """The row that is nearest to the eye, and where it is on the screen."""
+    script = """() => {
+        const { spots, canvas } = play.stages[0].space;
+        const box = canvas.getBoundingClientRect();
+        const spot = spots.at(-1);
+        return [spot.row, box.left + spot.at[0], box.top + spot.at[1]];
+    }"""
+    row, x, y = view.evaluate(script)
+    return int(row), float(x), float(y)
+
+
+def test_it_opens_moving_and_answers_the_slider(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    seen = opened(address)
+    seen.view.wait_for_function(f"{STEPS} > 3")
+    before = seen.view.inner_text("#readout")
+    assert seen.view.locator("main input:visible").count() == 1  # one slider
+    seen.view.locator("#dial input").fill("0")
+    seen.view.wait_for_function("text => document.querySelector('#readout').textContent !== text", arg=before)
+    assert seen.view.evaluate("play.lab.settings.temperature") == pytest.approx(0.02)
+    seen.view.wait_for_function("document.querySelector('#live').textContent.includes('Step')")
+    assert [url for url in seen.asked if not url.startswith("file:")] == []
+    assert seen.complaints == []
+
+
+def test_a_slider_that_begins_again_can_be_dragged(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    view = opened(f"{address}#scene=by-heart").view
+    box = view.locator("#dial input").bounding_box()
+    y = box["y"] + box["height"] / 2
+    view.mouse.move(box["x"] + 20, y)
+    view.mouse.down()
+    view.mouse.move(box["x"] + box["width"] - 2, y, steps=6)
+    view.mouse.up()
+    assert view.inner_text("#dial .value") == "32"
+    assert view.evaluate("play.lab.sides[0].training.corpus.rows.filter(row => !row.unseen).length") == 6 * 32
+
+
+def test_keys_lead_through_the_scenes(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    view = opened(address).view
+    titles = []
+    for _ in range(10):
+        titles.append(view.inner_text("h1"))
+        view.keyboard.press("ArrowRight")
+    assert len(set(titles)) == 10
+    assert view.inner_text("h1") == titles[0]
+    view.keyboard.press("ArrowLeft")
+    assert view.inner_text("h1") == titles[-1]
+    view.keyboard.press(" ")
+    assert view.inner_text("#play").endswith("Play")
+    steps = view.evaluate(STEPS)
+    view.keyboard.press("s")
+    assert view.evaluate(STEPS) == steps + 1
+    view.keyboard.press("p")
+    assert view.locator("html.present").count() == 1
+    view.keyboard.press("Escape")
+    view.wait_for_function("!document.documentElement.classList.contains('present')")
+    view.keyboard.press("m")
+    view.select_option("#all-sentences", "3")  # what a click on a point does
+    assert view.locator("#card").is_visible()
+
+
+def test_a_click_explains_a_sentence_and_a_held_point_springs_back(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    seen = opened(address)
+    view = seen.view
+    view.wait_for_function(f"{STEPS} > 10")
+    view.click("#play")
+    view.wait_for_function("!play.dirty")
+    row, x, y = point(view)
+    view.mouse.click(x, y)
+    text = view.evaluate("row => play.lab.sides[0].training.corpus.rows[row].text", row)
+    assert view.locator("#card p").first.inner_text() == text
+    view.wait_for_function("!play.dirty")  # the space made room for the card
+    row, x, y = point(view)
+    view.mouse.move(x, y)
+    view.mouse.down()
+    view.mouse.move(x + 40, y + 40, steps=4)
+    held = view.evaluate("() => { const { row, vector } = play.stages[0].held; return [row, [...vector]]; }")
+    assert held[0] == row
+    assert "Held here" in view.inner_text("#card")
+    view.mouse.up()
+    assert view.evaluate("play.stages[0].held") is None
+    view.evaluate("play.choose({ pair: [0, play.batch.P[0][0]] }, 0)")
+    assert view.locator("#card .formula").count() == 2
+    assert seen.complaints == []
+
+
+def test_labels_sentences_and_a_second_side_change_the_training(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    seen = opened(address)
+    view = seen.view
+    view.evaluate("play.choose({ row: play.batch.rows[0] }, 0)")
+    view.select_option("#card select", "3")
+    assert view.evaluate("play.lab.sides[0].training.labels[play.chosen.row]") == 3
+    view.click("#card button:text('Remove')")
+    assert not view.evaluate("play.lab.sides[0].training.places.includes(play.chosen.row)")
+    view.click("#more")
+    view.click("text=Compare two losses")
+    view.wait_for_function("play.lab.sides.length === 2 && play.lab.sides[1].training.steps > 2")
+    same = "() => String(play.lab.sides[0].training.nextRows()) === String(play.lab.sides[1].training.nextRows())"
+    assert view.evaluate(same)
+    view.fill("#typed-sentence", "telescope")
+    assert view.locator("#card").is_visible()
+    assert seen.complaints == []
+
+
+def test_a_pasted_csv_is_trained_on_and_never_obeyed(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    seen = opened(address)
+    view = seen.view
+    view.click("#more")
+    view.fill("#csv", "no,header")
+    view.click("text=Use these sentences")
+    assert view.inner_text("#panel [role=status]").startswith("The first line")
+    view.fill("#csv", SENTENCES)
+    view.click("text=Use these sentences")
+    view.wait_for_function(f"play.lab.data.classes.length === 2 && {STEPS} > 2")
+    view.evaluate("play.choose({ row: 0 }, 0)")
+    assert view.locator("img").count() == 0
+    assert "<img" in view.inner_text("#card")
+    assert [url for url in seen.asked if "evil" in url] == []
+    view.click("text=Back to the first ones")
+    view.wait_for_function("play.lab.data.classes.length === 12")
+    assert seen.complaints == []
+
+
+def test_a_link_and_reduced_motion(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    view = opened(f"{address}#scene=margin&margin=2&labels=1:2&right.loss=cosent", reduced_motion="reduce").view
+    assert view.inner_text("#dial .value") == "2.00"
+    assert view.evaluate("play.lab.sides[1].training.settings.loss") == "cosent"
+    turn = view.evaluate("play.stages[0].space.projection.turn")
+    view.wait_for_function(f"{STEPS} >= 40")  # in leaps, not in frames
+    assert view.evaluate(f"{STEPS} % 20") == 0
+    assert view.evaluate("play.stages[0].space.projection.turn") == turn
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_out_of_reach(scheme: str, address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    """No violation that axe knows of, and nothing wider than a telephone."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    view = opened(address, color_scheme=scheme).view
+    view.click("#more")
+    view.evaluate("play.choose({ row: 3 }, 0)")
+    for scene in (0, 6):
+        view.evaluate("scene => play.open(play.lab.scenes[scene])", scene)
+        found = axe.Axe().run(view)
+        assert found.violations_count == 0, found.generate_report()
+    view.set_viewport_size({"width": 390, "height": 844})
+    for scene in range(10):
+        view.evaluate("scene => play.open(play.lab.scenes[scene])", scene)
+        view.wait_for_function("!play.dirty || play.playing")
+        assert view.evaluate("document.documentElement.scrollWidth") <= 390

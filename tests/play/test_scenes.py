@@ -1,0 +1,146 @@
+"""Every sentence of every scene is true of what is then seen, for three seeds: the scenes run as the page runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from labkit.play.sentences import bundled
+
+SEEDS = (1, pytest.param(2, marks=pytest.mark.whole), pytest.param(3, marks=pytest.mark.whole))
+RUN = """
+const { Lab } = await play("lab");
+const { SCENES } = await play("scenes");
+const R = await play("readouts");
+const M = await play("metrics");
+const lab = new Lab(job.data);
+const scene = SCENES.find(({ name }) => name === job.scene);
+lab.open({ ...scene, settings: { ...scene.settings, seed: job.seed } });
+if (Object.keys(job.set).length) while (lab.sides[0].training.steps < scene.until) lab.step(); // moved when it rests
+for (const [name, value] of Object.entries(job.set)) lab.set(name, value);
+const look = () => {
+  const { training } = lab.sides[0];
+  const { batch } = training;
+  if (job.every) return { text: R.READOUTS[scene.readout](lab.sides) };
+  const { train, unseen } = M.measure(training);
+  const right = lab.right && lab.sides[1].training;
+  return {
+    carrying: M.carrying(batch) / M.pairCounts(batch).all, pairs: M.pairCounts(batch), other: M.meanOther(batch),
+    kept: R.keptShare(batch), hit: train.hit, unseen: unseen.hit,
+    right: right && { hit: M.measure(right).train.hit, all: M.pairCounts(right.batch).all },
+    agree: right && R.agreement(training, right),
+    text: R.READOUTS[scene.readout](lab.sides),
+  };
+};
+const seen = [look()];
+const moved = lab.sides[0].training.steps; // 0 where the control begins again
+for (const at of job.at) {
+  while (lab.sides[0].training.steps < moved + at) { lab.step(); if (job.every) seen.push(look()); }
+  if (!job.every) seen.push(look());
+}
+return seen;
+"""
+Seen = list[dict[str, Any]]
+Watch = Callable[..., Seen]
+
+
+@pytest.fixture(scope="module")
+def data() -> dict[str, Any]:
+    sentences = bundled()
+    return {"name": sentences.name, "classes": sentences.classes, "rows": sentences.rows, "scenes": True}
+
+
+@pytest.fixture(params=SEEDS)
+def watch(request: pytest.FixtureRequest, in_node, data: dict[str, Any]) -> Watch:  # type: ignore[no-untyped-def]
+    """What is seen of a scene at its start and after so many steps, or after every one. A control is moved when the
+    scene has come to rest, as people do."""
+
+    def run(scene: str, *at: int, every: bool = False, **moved: Any) -> Seen:
+        job = {"data": data, "scene": scene, "seed": request.param, "set": moved, "at": at, "every": every}
+        return in_node(RUN, job)
+
+    return run
+
+
+def test_temperature_decides_how_many_pairs_count(watch: Watch) -> None:
+    for seen in watch("temperature", 100, 400, temperature=0.02):
+        assert seen["carrying"] < 1 / 5.5  # "one pair in six, or fewer"
+    for seen in watch("temperature", 100, 400, temperature=2):
+        assert 0.7 < seen["carrying"] < 0.8  # "three in four"; if all were alike it would be nine in ten
+
+
+def test_a_small_margin_ends_training_and_a_large_one_never_does(watch: Watch) -> None:
+    start, late, end = watch("margin", 250, 300)
+    assert start["pairs"]["weighing"] > 0.9 * start["pairs"]["all"]
+    assert late["pairs"]["weighing"] + end["pairs"]["weighing"] <= 0.01 * 2 * end["pairs"]["all"]
+    for seen in watch("margin", 150, 300, margin=2):
+        assert seen["pairs"]["weighing"] == seen["pairs"]["all"]
+
+
+def test_pulling_alone_collapses_all_sentences_into_one_spot(watch: Watch) -> None:
+    start, end = watch("collapse", 150)
+    assert start["other"] < 0.2
+    assert end["other"] > 0.95
+    assert watch("collapse", 150, margin=0.5)[-1]["other"] < 0
+
+
+def share_of_wrong(seen: Seen) -> float:
+    """The weight of pairs with a wrong label, as it is read when the scene has come to rest."""
+    return int(seen[-1]["text"].split()[-2]) / 100
+
+
+def test_hard_pairs_are_more_often_wrong_ones(watch: Watch) -> None:
+    hardest = share_of_wrong(watch("wrong-labels", 60, every=True))
+    informative = share_of_wrong(watch("wrong-labels", 60, every=True, miner="informative"))
+    everything = share_of_wrong(watch("wrong-labels", 60, every=True, miner="all"))
+    assert 1 / 3 < hardest < 0.42  # "more than a third"
+    assert 0.42 < informative < 0.56  # "nearly half"
+    triplets = share_of_wrong(watch("wrong-labels", 60, every=True, miner="all", loss="margin-triplet"))
+    assert 0.4 < triplets < 0.56  # "nearly half"
+    assert 0.17 < everything < 0.25  # "about a fifth, their fair share": 1 - 0.9² of the pairs have a wrong label
+
+
+def test_mining_keeps_nearly_all_pairs_at_first_and_none_at_the_end(watch: Watch) -> None:
+    start, end = watch("mining", 200)
+    assert 0.85 < start["kept"] < 0.95
+    assert end["kept"] < 0.005
+    assert 0.4 < watch("mining", 200, epsilon=1)[-1]["kept"] < 0.65
+
+
+def test_a_circle_has_no_room_for_twelve_topics_and_a_sphere_has(watch: Watch) -> None:
+    assert watch("circle", 300)[-1]["hit"] < 2 / 3
+    assert watch("circle", 300, dimension=3)[-1]["hit"] > 0.95
+
+
+def test_a_batch_of_8_needs_ten_times_the_steps_of_96(watch: Watch) -> None:
+    _, early, late = watch("batch", 100, 1000)
+    assert (early["pairs"]["all"], early["right"]["all"]) == (28, 4560)
+    assert early["hit"] < 0.3
+    assert early["right"]["hit"] > 0.99
+    assert late["hit"] > 0.9
+
+
+def test_two_names_are_one_loss_with_a_single_positive(watch: Watch) -> None:
+    assert watch("two-names", 150)[-1]["agree"] == pytest.approx(1, abs=1e-6)
+    assert watch("two-names", 150, perClass=3)[-1]["agree"] < 0.99
+
+
+def test_few_sentences_are_learned_by_heart(watch: Watch) -> None:
+    end = watch("by-heart", 200)[-1]
+    assert end["hit"] == 1
+    assert end["unseen"] < 0.3
+    assert watch("by-heart", 200, sentences=32)[-1]["unseen"] > 0.58
+
+
+def test_beta_hardly_matters_with_one_negative_an_anchor(watch: Watch) -> None:
+    for seen in watch("beta", 50, 100, 200):
+        assert seen["agree"] > 0.985
+    assert watch("beta", 50, miner="all")[-1]["agree"] < 0.96
+
+
+def test_the_number_below_the_slider_is_what_is_counted(watch: Watch) -> None:
+    (start,) = watch("temperature")
+    count, _, pairs = start["text"].split()[:3]
+    assert int(count) / int(pairs) == pytest.approx(start["carrying"])
