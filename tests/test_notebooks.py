@@ -77,7 +77,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def runs(wheel: Path, request: pytest.FixtureRequest) -> Iterator[dict[Path, Future[Any]]]:
     """The solved notebooks that are asked for, two at a time, with the package of the wheel and without a network."""
-    asked = [item.callspec.params["source"] for item in request.session.items if "runs" in item.fixturenames]
+    mine = [item for item in request.session.items if item.path == request.path and "runs" in item.fixturenames]
+    asked = [item.callspec.params["source"] for item in mine]
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(2) as pool:
         for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
             patch.setenv(name, "http://127.0.0.1:9")

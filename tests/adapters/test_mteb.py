@@ -29,7 +29,7 @@ SMALL = {"encoder": "mean", "epochs": 1, "size": 12, "dimension": 10}
 LETTERS = {"unit": "characters", "longest": 3}  # the mock sentences have few words that our questions have
 
 
-@pytest.mark.whole
+@pytest.mark.weekly
 def test_mock_run() -> None:
     mteb = pytest.importorskip("mteb", reason=NEEDS)
     encoder = AsEncoder(trained("tfidf", **LETTERS))  # sparse rows: the harder case

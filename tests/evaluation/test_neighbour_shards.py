@@ -100,7 +100,7 @@ def test_another_question_does_not_resume_the_first(tmp_path: Path) -> None:
     assert asked() == first
 
 
-@pytest.mark.whole
+@pytest.mark.weekly
 def test_the_same_bytes_from_two_processes(tmp_path: Path) -> None:
     base = saved(tmp_path / "base.npy", 2 * neighbour_shards.ASKED + 5, dimension=2)
     queries = saved(tmp_path / "queries.npy", neighbour_shards.ASKED + 5, dimension=2)

@@ -59,7 +59,7 @@ def test_exact_neighbours_as_scikit_learn(connected: np.ndarray, kind) -> None:
     assert found.recall == 1
 
 
-@pytest.mark.whole
+@pytest.mark.weekly
 def test_above_the_limit_pynndescent_finds_nearly_all_and_says_how_many() -> None:
     rows = np.random.default_rng(0).standard_normal((1500, 8)).astype(np.float32)
     exact = neighbour_graph(rows, 10).neighbours

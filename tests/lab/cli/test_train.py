@@ -385,7 +385,7 @@ def children(pid: int) -> list[int]:
     return [int(child) for parent, child in map(str.split, said.splitlines()) if int(parent) == pid]
 
 
-@pytest.mark.whole
+@pytest.mark.weekly
 @pytest.mark.parametrize(("sign", "status"), [("SIGINT", 130), ("SIGKILL", 2)])
 def test_two_processes_leave_as_one_does(labkit: Labkit, sign: str, status: int) -> None:
     """Ctrl-C to the program; or one of its processes is lost."""
@@ -474,7 +474,7 @@ def at_once(*commands: tuple[str, ...]) -> list[tuple[int, str, str]]:
     ]
 
 
-@pytest.mark.whole
+@pytest.mark.weekly
 def test_many_at_once_have_each_a_folder_of_its_own(labkit: Labkit) -> None:
     found = at_once(*[NO_EPOCHS] * 8)
     assert [status for status, _, _ in found] == [0] * 8
@@ -486,7 +486,7 @@ def test_many_at_once_have_each_a_folder_of_its_own(labkit: Labkit) -> None:
         assert not list(Path(folder).glob(".*"))
 
 
-@pytest.mark.whole
+@pytest.mark.weekly
 @pytest.mark.parametrize("more", [(), AUTO])
 def test_of_many_that_want_one_folder_one_trains(labkit: Labkit, more: tuple[str, ...]) -> None:
     assert labkit(*NO_EPOCHS, "--out", "alone").status == 0

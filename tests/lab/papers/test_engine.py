@@ -18,7 +18,7 @@ from labkit.corpora import Labelled, load
 from labkit.evaluation.comparison import Parts, Spread
 from labkit.lab.papers import cells as planning
 from labkit.lab.papers import fair
-from labkit.lab.papers.cells import Cell, cells_of, estimate, plan, run, with_tunings
+from labkit.lab.papers.cells import Cell, cells_of, estimate, plan, run
 from labkit.lab.papers.claims import Claim, shown_lead
 from labkit.lab.papers.data import DataAtHand, Desk, _partnered
 from labkit.lab.papers.fair import PROTOCOL, chosen_on_dev, printed_only, tuned_and_printed
@@ -425,32 +425,6 @@ def test_seeds_that_only_one_of_two_rows_has_do_not_count() -> None:
     shifted = {seed - 3: parts for seed, parts in figures["plain", "accuracy"].runs.items()}
     figures["plain", "accuracy"] = replace(figures["plain", "accuracy"], seeds=tuple(shifted), runs=shifted)
     assert _on_ours(TABLE.claims[0], figures, table).verdict == "confirmed"
-
-
-@pytest.mark.whole
-def test_what_is_kept_comes_out_the_same_when_it_is_computed_again(published_data: Path, tmp_path: Path) -> None:
-    """Who says that changed code leaves all figures as they were has to bear this, on the cheapest cells."""
-    desk = Desk(published_data, memo=tmp_path)
-    kept, anew = CellStore(tmp_path / "none"), CellStore(tmp_path / "anew", kept=tmp_path / "none.jsonl")
-    wanted = [("sentpwnet/6", "TF-IDF (ours)"), ("film/1", "TF-IDF"), ("sentpwnet/2", "every pair called the same")]
-    for name, row in wanted:
-        (table,) = tables(name)
-        if desk.missing(table.data[0]):
-            pytest.skip(f"{table.data[0]} is not in the data folder")
-        planned = plan(replace(table, rows=tuple(each for each in table.rows if each.name == row), claims=()), desk, 1)
-        needed = with_tunings(planned.cells)
-        earlier = {cell.fingerprint: kept.find(cell) for cell in needed}
-        lost = f"{name}, {row}: the cell that comes with the lab is of other data or code"
-        for cell in needed[: -len(planned.cells)]:  # what was chosen is taken over: trials take minutes
-            before = earlier[cell.fingerprint]
-            assert before is not None, lost
-            anew.keep(cell, Outcome(before.figures, notes=before.notes), before.seconds)
-        computed = run(planned.cells, anew)
-        for cell in planned.cells:
-            before = earlier[cell.fingerprint]
-            assert before is not None, lost
-            after = computed.known[cell.fingerprint].figures  # with those that were not measured then
-            assert {name: after[name] for name in before.figures} == pytest.approx(before.figures, rel=1e-6)
 
 
 # --- the fair protocol -----------------------------------------------------------------------------------------------
