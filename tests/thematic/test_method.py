@@ -34,7 +34,7 @@ from labkit.training import processes
 from labkit.training.encoders import encode
 from tests.sharded import sharded
 
-SMALL: dict[str, Any] = {"epochs": 2, "patience": 0, "size": 12, "dimension": 8, "batch": 64}
+SMALL: dict[str, Any] = {"epochs": 2, "patience": 0, "size": 12, "dimension": 8, "batch": 64, "device": "cpu"}
 
 
 def few(count: int = 16) -> Articles:

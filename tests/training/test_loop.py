@@ -430,6 +430,7 @@ def test_auto_takes_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_mps_cannot_do_is_done_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert cuda_or_cpu("auto") == cuda_or_cpu("cpu") == "cpu"
     with pytest.raises(ValueError, match="'cuda:1'"):
         cuda_or_cpu("cuda:1")
