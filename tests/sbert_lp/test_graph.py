@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -71,6 +74,23 @@ def test_above_the_limit_pynndescent_finds_nearly_all_and_says_how_many() -> Non
     assert not (found.neighbours == np.arange(1500)[:, None]).any()
     assert all(len(set(row)) == 10 for row in found.neighbours.tolist())
     assert neighbour_graph(rows, 10, exact_up_to=1000).neighbours.tolist() == found.neighbours.tolist()
+
+
+def test_rows_whose_search_ended_early_are_searched_again(connected: np.ndarray, monkeypatch) -> None:
+    """pynndescent marks what it did not find by -1."""
+
+    class Tired:
+        def __init__(self, rows, n_neighbors, **_) -> None:
+            others = neighbour_graph(rows, n_neighbors - 1).neighbours
+            found = np.concatenate([np.arange(len(rows))[:, None], others], axis=1)
+            found[::10, 4:] = -1
+            self.neighbor_graph = found, None
+
+    monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=Tired))
+    found = neighbour_graph(connected, 7, exact_up_to=100)
+    assert found.neighbours.tolist() == neighbour_graph(connected, 7).neighbours.tolist()
+    assert found.recall == 1
+    assert not found.exact
 
 
 # --- components --------------------------------------------------------------------------------------------------

@@ -67,6 +67,17 @@ def test_after_is_nearest_by_cosine_with_weights_that_rebuild_it(made: SbertLp) 
 # --- all sentences -----------------------------------------------------------------------------------------------
 
 
+def test_copies_are_named_by_the_first_and_are_no_neighbours_of_themselves(base, circle) -> None:
+    vectors = circle(12)
+    vectors["a copy of 5"] = vectors["sentence 5"]
+    made = SbertLp.over(base(vectors), list(vectors), SbertLpSettings(neighbours=3, dimension=2))
+    one, other = around(made.space, "sentence 5"), around(made.space, "a copy of 5")
+    assert one.before == other.before
+    assert one.after == other.after
+    assert (one.number, other.number) == (5, 12)
+    assert "a copy of 5" not in {spoke.text for spoke in around(made.space, "sentence 4").before}
+
+
 @pytest.fixture
 def two_parts(circle) -> dict[str, list[float]]:
     """Two arcs far from each other, and one sentence of the first twice."""
