@@ -8,7 +8,6 @@ import { LOSSES } from "./pairs.js";
 import { Space } from "./space.js";
 
 const MOVED = 4; // pixels from which a press is a drag
-const SPIN = 0.003; // radians a frame
 
 export class Stage {
   /** `page` is told what was chosen, choose({row} | {pair} | null, side), and that a picture is due, redraw(). */
@@ -31,16 +30,15 @@ export class Stage {
     this.curveCanvas.setAttribute("role", "img");
     this.curveCanvas.setAttribute("aria-label", "Weight of each pair of the batch against its similarity");
     this.curveFigure = el("figure", { className: `curve${side}` }, caption, this.curveCanvas);
-    this.space = new Space(this.canvas);
+    this.space = new Space(this.canvas, page.camera);
     this.curve = new Curve(this.curveCanvas);
     this.listen();
   }
 
   /** Draw what the side of the lab is now. */
-  draw(side, { chosen, typed, spin }) {
+  draw(side, { chosen, typed }) {
     const { training } = side;
     this.training = training;
-    if (spin && !this.inside && this.space.projection) this.space.projection.turn += SPIN;
     const { row = null, pair = null } = chosen ?? {};
     const v = this.held?.vector ?? (row === null ? null : this.vectorOf(row));
     const about = v && !training.removed.has(row) ? explainPoint(training, row, v, training.labels[row]) : null;
@@ -139,6 +137,7 @@ export class Stage {
   }
 
   choose(row, x, y) {
+    this.tip.hidden = true; // the card says it
     const line = row === null ? this.space.lineAt(x, y) : null;
     this.page.choose(row !== null ? { row } : line ? { pair: [line.i, line.j] } : null, this.number);
   }
@@ -152,8 +151,9 @@ export class Stage {
   }
 
   turn(across, up) {
-    this.space.projection.turn += across;
-    this.space.projection.tilt = Math.max(-1.5, Math.min(1.5, this.space.projection.tilt + up));
+    const { camera } = this.page;
+    camera.turn += across;
+    camera.tilt = Math.max(-1.5, Math.min(1.5, camera.tilt + up));
     this.page.redraw();
   }
 
