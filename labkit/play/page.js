@@ -1,12 +1,13 @@
 // The page: it ties the lab to what is on screen. One clock, one picture a frame, one sentence for screen readers.
 
-import { pairCard, rowCard, typedCard } from "./card.js";
+import { pairCard, rowCard } from "./card.js";
 import { control } from "./controls.js";
+import { idsOf } from "./corpus.js";
 import { byId, el } from "./dom.js";
 import { Lab, ownScene } from "./lab.js";
 import { fromHash } from "./link.js";
 import { drawChart } from "./charts.js";
-import { Panel, typedIds } from "./panel.js";
+import { Panel } from "./panel.js";
 import { READOUTS } from "./readouts.js";
 import { CHOICES, RANGES, shown } from "./settings.js";
 import { Stage } from "./stage.js";
@@ -124,6 +125,7 @@ class Page {
       else button.removeAttribute("aria-current");
     }
     this.last = performance.now();
+    if (this.lab.typed) this.openPanel(true);
     this.fillStory();
     this.fill();
     this.play(true);
@@ -244,7 +246,7 @@ class Page {
   present(on) {
     if (on) this.openPanel(false);
     document.documentElement.classList.toggle("present", on);
-    byId("present").setAttribute("aria-pressed", String(on));
+    byId("present").textContent = on ? "Leave (Esc)" : "Present";
     if (on) document.documentElement.requestFullscreen?.().catch(() => null);
     else if (document.fullscreenElement) document.exitFullscreen();
     this.redraw();
@@ -255,7 +257,6 @@ class Page {
     this.chosen = what;
     this.chosenSide = side;
     if (what && !this.stages[side].held) this.play(false);
-    if (what) this.lab.typed = "";
     this.showCard();
     if (what && !this.card.hidden && !this.stages[side].held) {
       byId("side").scrollTop = 0;
@@ -283,6 +284,8 @@ class Page {
     this.chosen = null;
     this.showCard();
     this.redraw();
+    clearTimeout(this.saying);
+    this.saying = setTimeout(() => this.say(this.panel.answer.textContent), SILENCE);
   }
 
   showCard() {
@@ -296,13 +299,14 @@ class Page {
     const inBatch = chosen?.pair && chosen.pair.every((at) => at < training.batch.m);
     const parts = inBatch ? pairCard(training, chosen.pair, acts)
       : chosen?.row !== undefined ? rowCard(training, chosen.row, this.stages[this.chosenSide].held?.vector, acts)
-      : lab.typed ? typedCard(training, lab.typed, typedIds(lab)) : [];
+      : [];
     this.card.hidden = !parts.length;
     const close = el("button", { className: "close" }, "×");
     close.setAttribute("aria-label", "Close");
     close.addEventListener("click", () => this.close());
     const side = lab.right && parts.length ? [el("small", {}, this.chosenSide ? "Right side" : "Left side")] : [];
     this.card.replaceChildren(close, ...side, ...parts);
+    if (!byId("panel").hidden) this.panel.answerTyped();
   }
 
   acted(act) {
@@ -347,7 +351,7 @@ class Page {
     lab.sides.forEach((side, number) => {
       const chosen = number === this.chosenSide ? this.chosen : null;
       const hovered = this.hovered && number === 0 ? { pair: this.hovered } : null;
-      const typed = lab.typed ? typedIds(lab) : null;
+      const typed = idsOf(lab.typed, side.training.corpus.words);
       this.stages[number].draw(side, { chosen: hovered ?? chosen, typed });
     });
     const histories = lab.sides.map(({ history }) => history);
@@ -364,7 +368,7 @@ class Page {
     const { pair, row } = this.chosenSide ? {} : (this.chosen ?? {});
     if (!byId("panel").hidden) this.panel.draw(this.hovered ?? pair, this.stages[0].hovered ?? row);
     const reading = this.card.contains(document.activeElement);
-    if (!this.card.hidden && !reading && this.playing && this.drawn % CARD_EVERY === 0) this.showCard();
+    if ((!this.card.hidden || lab.typed) && !reading && this.playing && this.drawn % CARD_EVERY === 0) this.showCard();
   }
 
   say(text) {

@@ -155,18 +155,19 @@ export class Space {
       const middle = [0, 1, 2].map((k) => own.reduce((total, point) => total + point[k], 0) / own.length);
       const length = Math.hypot(...middle);
       if (length < (this.projection.d > 3 ? LABELLED / 2 : LABELLED)) return;
-      const stretch = { 2: 1.09 / length, 3: 1 / length }[this.projection.d] ?? 1; // onto the sphere, off the circle
+      const stretch = { 2: 0.94 / length, 3: 1 / length }[this.projection.d] ?? 1; // onto the sphere, inside the circle
       const [x, y, z] = this.place(middle.map((value) => value * stretch));
       if (z < -0.3) return;
       const size = Math.max(13, this.radius / 22);
       c.font = `600 ${size}px ${tones.font}`;
       const half = c.measureText(name).width / 2;
-      const left = Math.min(this.width - 2 * half - 4, Math.max(4, x - half));
+      const inwards = this.projection.d === 2 ? (half * (x - this.width / 2)) / this.radius : 0;
+      const left = Math.min(this.width - 2 * half - 4, Math.max(4, x - half - inwards));
       const base = this.projection.d === 2 ? y + size / 3 : y - size;
       if (taken.some(([a, b, w]) => Math.abs(b - base) < size && a < left + 2 * half && left < a + w)) return;
       taken.push([left, base, 2 * half]);
       c.lineJoin = "round";
-      c.lineWidth = 4;
+      c.lineWidth = 6;
       c.strokeStyle = tones.ground;
       c.strokeText(name, left, base);
       c.fillStyle = tones.ink;
