@@ -144,7 +144,7 @@ export class Panel {
       line.style.setProperty("--share", share);
       return line;
     };
-    const said = el("li", { className: "note" }, "Weight on pairs with a wrong label, if this batch had the loss");
+    const said = el("li", { className: "note" }, "Weight on pairs with a wrong label by each loss: this batch, these vectors, this miner.");
     this.bars.replaceChildren(said, ...wrongShares(training).map(bar));
   }
 

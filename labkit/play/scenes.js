@@ -55,8 +55,8 @@ export const SCENES = [
     sentences: [
       "One label in ten is wrong (×), and wrong labels make hard pairs. With the hardest pairs alone, more than a " +
         "third of the weight is on pairs with a wrong label; with the informative ones, nearly half.",
-      "Choose All: about a fifth, their fair share. But margin triplet looks for hard pairs itself: nearly half " +
-        "again (More compares all losses). Hit@1 goes by the true labels.",
+      "Choose All: about a fifth, their fair share. But margin triplet (under More) looks for hard pairs itself: " +
+        "nearly half again. Hit@1 goes by the true labels.",
     ],
     control: "miner",
     also: ["loss"],
