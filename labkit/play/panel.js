@@ -14,7 +14,8 @@ const WORDS = {
   Point: "a sentence: the mean of its words' vectors, at unit length. The word vectors are what learns.",
   Similarity: "the cosine of the angle between two points: 1 where they coincide, −1 where they are opposite.",
   Weight: "how strongly the loss moves the pair, m · |∂L/∂S|: it pulls pairs of one class, and pushes the others.",
-  "Hit@1": "the share of sentences whose nearest other sentence is of their true class; 1 is best. A flipped label does not count.",
+  "Hit@1":
+    "the share of sentences whose nearest other sentence is of their true class; 1 is best. Flipped labels do not count.",
   "Inter/intra": "the distance from a class to the nearest other one, over that within a class; larger is better.",
   Unseen: "sentences that are never trained on: rings. They go where the words they share with others go.",
 };
@@ -144,7 +145,8 @@ export class Panel {
       line.style.setProperty("--share", share);
       return line;
     };
-    const said = el("li", { className: "note" }, "Weight on pairs with a wrong label by each loss: this batch, these vectors, this miner.");
+    const words = "Weight on pairs with a wrong label by each loss: this batch, these vectors, this miner.";
+    const said = el("li", { className: "note" }, words);
     this.bars.replaceChildren(said, ...wrongShares(training).map(bar));
   }
 

@@ -22,7 +22,7 @@ export function wrongWeight({ corpus, labels, batch }) {
   return total;
 }
 
-/** For each loss, [title, share of the weight of wrong labels] on the vectors of now, with the pairs that were mined. */
+/** For each loss, [title, share of the weight of wrong labels] on the vectors of now, with the mined pairs. */
 export function wrongShares(training) {
   const { settings, batch } = training;
   return Object.entries(LOSSES).map(([loss, { title }]) => {
