@@ -1,10 +1,13 @@
 // What a click shows: a sentence with the words that make its vector and its pairs, or a pair with its formula.
 
+import { idsOf, wordsOf } from "./corpus.js";
 import { el } from "./dom.js";
 import { explainPair, explainPoint, wordShares } from "./explain.js";
+import { mean } from "./metrics.js";
 import { LOSSES } from "./pairs.js";
 
 const PAIRS = 5; // of a sentence
+const WORDS = 5; // named beside a typed sentence
 const n2 = (x) => x.toFixed(2).replace("-", "−");
 
 /** A sentence, its words with their shares of the vector; what the model does not know is grey. */
@@ -52,7 +55,7 @@ export function rowCard(training, row, held, { choose, setLabel, remove }) {
     el("small", {}, `${corpus.classes[label]} · ${status}`),
     sentence(model, corpus, text),
     el("small", {}, "Darker words make up more of its vector; grey ones are left out."),
-    el("small", {}, `The arrow is the force on it, ${size(force)}. ${where}`),
+    el("small", {}, `The arrow adds up all pulls and pushes: ${size(force)}. ${where}`),
     about.pairs.length ? pairList(training, about, choose) : el("p", {}, "No pair of it weighs anything."),
   ];
   if (!unseen) parts.push(actions(training, row, { setLabel, remove }));
@@ -92,23 +95,32 @@ export function pairCard(training, [i, j], { choose }) {
   ];
 }
 
-/** A typed sentence. */
-export function typedCard(training, text, ids) {
+/** The answer to a typed sentence: the words that are not known, the topic that it lands in, and the words there. */
+export function typedAnswer(training, text) {
   const { corpus, model } = training;
-  if (!ids.length) return [el("p", {}, "No word of it is known to the model: it has no place.")];
-  const v = new Float64Array(model.d);
+  const { d, E } = model;
+  if (!text.trim()) return [];
+  const unknown = wordsOf(text).filter((word) => !corpus.words.has(word));
+  const left = unknown.length ? `Too common, or in no training sentence: ${unknown.join(", ")}. ` : "";
+  const ids = idsOf(text, corpus.words);
+  if (!ids.length) {
+    const some = [...corpus.words.keys()].slice(0, WORDS).join(", ");
+    return [el("p", {}, `${left}No word is known, so it has no place. Known words are ${some}.`)];
+  }
+  const v = new Float64Array(d);
   model.encode(ids, v);
+  const along = (all, at) => v.reduce((total, x, k) => total + x * all[at * d + k], 0);
   const V = training.vectors();
-  const dot = (row) => v.reduce((total, x, k) => total + x * V[row * model.d + k], 0);
-  const line = (row) => {
-    const { label, text: other } = corpus.rows[row];
-    return el("li", {}, `${n2(dot(row))} ${corpus.classes[label]}: ${other}`);
-  };
-  const nearest = corpus.rows.map((_, row) => row).sort((a, b) => dot(b) - dot(a)).slice(0, 3);
+  const trained = (label) => corpus.rows.map((_, row) => row).filter((row) => isOf(corpus.rows[row], label));
+  const topics = corpus.classes.map((name, label) => [mean(trained(label).map((row) => along(V, row))), name]);
+  const [[similarity, topic]] = topics.sort((a, b) => b[0] - a[0]);
+  const cosine = (id) => along(E, id) / Math.hypot(...E.subarray(id * d, (id + 1) * d));
+  const words = [...corpus.words].sort((a, b) => cosine(b[1]) - cosine(a[1])).slice(0, WORDS).map(([word]) => word);
   return [
-    el("small", {}, "Your sentence is the star. Darker words make up more of its vector; grey ones are not known."),
+    el("p", {}, `${left}The star is your sentence. Nearest topic: ${topic}, mean similarity ${n2(similarity)}.`),
     sentence(model, corpus, text),
-    el("small", {}, "Nearest:"),
-    el("ol", {}, ...nearest.map(line)),
+    el("small", {}, `Darker words make up more of its vector. Words that point the same way: ${words.join(", ")}.`),
   ];
 }
+
+const isOf = (row, label) => row.label === label && !row.unseen;

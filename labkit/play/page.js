@@ -1,20 +1,23 @@
 // The page: it ties the lab to what is on screen. One clock, one picture a frame, one sentence for screen readers.
 
-import { pairCard, rowCard, typedCard } from "./card.js";
+import { pairCard, rowCard } from "./card.js";
 import { control } from "./controls.js";
+import { idsOf } from "./corpus.js";
 import { byId, el } from "./dom.js";
 import { Lab, ownScene } from "./lab.js";
 import { fromHash } from "./link.js";
 import { drawChart } from "./charts.js";
-import { Panel, typedIds } from "./panel.js";
+import { Panel } from "./panel.js";
 import { READOUTS } from "./readouts.js";
 import { CHOICES, RANGES, shown } from "./settings.js";
 import { Stage } from "./stage.js";
 
 const LEAP = 20; // steps a picture where motion is not wanted, one picture a second
 const FASTEST = 12; // milliseconds from step to step, so that fast screens do not train faster than the eye follows
+const [FIRST, SLOW, SLOWLY] = [1000, 50, 60]; // the start is seen for a second, and the first steps one by one
 const SILENCE = 900; // milliseconds after a change before it is said
 const MORE_STEPS = 300; // after a hyperparameter was touched
+const SPIN = 0.003; // radians a picture
 const CARD_EVERY = 20; // pictures between two states of an open card
 
 class Page {
@@ -22,6 +25,8 @@ class Page {
     this.lab = new Lab(data);
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     Object.assign(this, { playing: false, chosen: null, chosenSide: 0, hovered: null, drawn: 0, last: 0 });
+    this.camera = { turn: 0.5, tilt: 0.35 }; // one for both sides, so that what agrees looks alike
+    this.pointed = false; // whether the focus was last moved by a pointer, not by the keyboard
     this.stages = [0, 1].map((number) => new Stage(number, this));
     for (const { figure, curveFigure } of this.stages) byId("side").before(curveFigure, figure);
     this.card = byId("card");
@@ -61,6 +66,7 @@ class Page {
       byId("scenes").append(el("li", {}, button));
     });
     document.addEventListener("keydown", (event) => this.key(event));
+    document.addEventListener("pointerdown", () => (this.pointed = true), true);
     document.addEventListener("fullscreenchange", () => {
       if (!document.fullscreenElement) this.present(false);
     });
@@ -72,10 +78,11 @@ class Page {
     });
   }
 
-  /** Keys, where nothing that is written into or moved by them has the focus. */
+  /** Keys, unless the focus is on what is written into, or on a control that the keyboard reached. */
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const inside = event.target.closest("input, select, textarea");
+    if (event.key === "Tab") this.pointed = false;
+    const inside = event.target.closest(this.pointed ? "[type=text], select, textarea" : "input, select, textarea");
     if (event.key === "Escape") return this.chosen || this.lab.typed ? this.close() : this.present(false);
     if (inside || (event.key === " " && event.target.closest("button"))) return;
     const keys = {
@@ -117,6 +124,8 @@ class Page {
       if (scenes[number] === scene) button.setAttribute("aria-current", "true");
       else button.removeAttribute("aria-current");
     }
+    this.last = performance.now();
+    if (this.lab.typed) this.openPanel(true);
     this.fillStory();
     this.fill();
     this.play(true);
@@ -229,7 +238,6 @@ class Page {
   openPanel(open) {
     byId("panel").hidden = !open;
     byId("more").setAttribute("aria-expanded", String(open));
-    this.openSide();
     if (open) this.panel.fill();
     this.redraw();
   }
@@ -238,7 +246,7 @@ class Page {
   present(on) {
     if (on) this.openPanel(false);
     document.documentElement.classList.toggle("present", on);
-    byId("present").setAttribute("aria-pressed", String(on));
+    byId("present").textContent = on ? "Leave (Esc)" : "Present";
     if (on) document.documentElement.requestFullscreen?.().catch(() => null);
     else if (document.fullscreenElement) document.exitFullscreen();
     this.redraw();
@@ -249,9 +257,9 @@ class Page {
     this.chosen = what;
     this.chosenSide = side;
     if (what && !this.stages[side].held) this.play(false);
-    if (what) this.lab.typed = "";
     this.showCard();
     if (what && !this.card.hidden && !this.stages[side].held) {
+      byId("side").scrollTop = 0;
       this.card.scrollIntoView({ block: "nearest" });
       this.say([...this.card.children].slice(1, 4).map((part) => part.textContent).join(" "));
     }
@@ -276,6 +284,8 @@ class Page {
     this.chosen = null;
     this.showCard();
     this.redraw();
+    clearTimeout(this.saying);
+    this.saying = setTimeout(() => this.say(this.panel.answer.textContent), SILENCE);
   }
 
   showCard() {
@@ -289,21 +299,14 @@ class Page {
     const inBatch = chosen?.pair && chosen.pair.every((at) => at < training.batch.m);
     const parts = inBatch ? pairCard(training, chosen.pair, acts)
       : chosen?.row !== undefined ? rowCard(training, chosen.row, this.stages[this.chosenSide].held?.vector, acts)
-      : lab.typed ? typedCard(training, lab.typed, typedIds(lab)) : [];
+      : [];
     this.card.hidden = !parts.length;
     const close = el("button", { className: "close" }, "×");
     close.setAttribute("aria-label", "Close");
     close.addEventListener("click", () => this.close());
     const side = lab.right && parts.length ? [el("small", {}, this.chosenSide ? "Right side" : "Left side")] : [];
     this.card.replaceChildren(close, ...side, ...parts);
-    this.openSide();
-  }
-
-  /** The column on the right is there while something is in it. */
-  openSide() {
-    const open = !this.card.hidden || !byId("panel").hidden;
-    byId("side").hidden = !open;
-    document.querySelector("main").classList.toggle("open", open);
+    if (!byId("panel").hidden) this.panel.answerTyped();
   }
 
   acted(act) {
@@ -318,9 +321,14 @@ class Page {
     this.dirty = true;
   }
 
+  /** Milliseconds to the next step. */
+  get pause() {
+    if (this.still.matches || !this.steps) return FIRST;
+    return this.steps < SLOW ? SLOWLY : FASTEST;
+  }
+
   frame(now) {
-    const wait = now - this.last < (this.still.matches ? 1000 : FASTEST);
-    if (this.playing && !wait) {
+    if (this.playing && now - this.last >= this.pause) {
       this.last = now;
       const goal = Math.min(this.until, this.steps + (this.still.matches ? LEAP : 1));
       while (this.steps < goal) this.lab.step();
@@ -338,11 +346,13 @@ class Page {
     this.dirty = false;
     this.drawn += 1;
     const { lab } = this;
+    const turning = this.playing && !this.still.matches && !this.stages.some((stage) => stage.inside);
+    if (turning) this.camera.turn += SPIN;
     lab.sides.forEach((side, number) => {
       const chosen = number === this.chosenSide ? this.chosen : null;
       const hovered = this.hovered && number === 0 ? { pair: this.hovered } : null;
-      const typed = lab.typed ? typedIds(lab) : null;
-      this.stages[number].draw(side, { chosen: hovered ?? chosen, typed, spin: this.playing && !this.still.matches });
+      const typed = idsOf(lab.typed, side.training.corpus.words);
+      this.stages[number].draw(side, { chosen: hovered ?? chosen, typed });
     });
     const histories = lab.sides.map(({ history }) => history);
     for (const name of ["hit", "ratio"]) {
@@ -358,7 +368,7 @@ class Page {
     const { pair, row } = this.chosenSide ? {} : (this.chosen ?? {});
     if (!byId("panel").hidden) this.panel.draw(this.hovered ?? pair, this.stages[0].hovered ?? row);
     const reading = this.card.contains(document.activeElement);
-    if (!this.card.hidden && !reading && this.playing && this.drawn % CARD_EVERY === 0) this.showCard();
+    if ((!this.card.hidden || lab.typed) && !reading && this.playing && this.drawn % CARD_EVERY === 0) this.showCard();
   }
 
   say(text) {

@@ -1,18 +1,21 @@
 // Behind "More": all hyperparameters, the matrix, the second side, what if, and the link.
 
 import { control } from "./controls.js";
-import { fromCsv, idsOf, LIMITS } from "./corpus.js";
+import { typedAnswer } from "./card.js";
+import { fromCsv, LIMITS } from "./corpus.js";
 import { el, remark } from "./dom.js";
 import { toHash } from "./link.js";
 import { Matrix } from "./matrix.js";
 import { LOSSES } from "./pairs.js";
+import { wrongShares } from "./readouts.js";
 import { dialsOf } from "./settings.js";
 
 const WORDS = {
   Point: "a sentence: the mean of its words' vectors, at unit length. The word vectors are what learns.",
   Similarity: "the cosine of the angle between two points: 1 where they coincide, −1 where they are opposite.",
   Weight: "how strongly the loss moves the pair, m · |∂L/∂S|: it pulls pairs of one class, and pushes the others.",
-  "Hit@1": "the share of sentences whose nearest other sentence is of their class; 1 is best.",
+  "Hit@1":
+    "the share of sentences whose nearest other sentence is of their true class; 1 is best. Flipped labels do not count.",
   "Inter/intra": "the distance from a class to the nearest other one, over that within a class; larger is better.",
   Unseen: "sentences that are never trained on: rings. They go where the words they share with others go.",
 };
@@ -104,7 +107,7 @@ export class Panel {
 
   whatIf() {
     const hint = remark("Drag a point to hold it elsewhere; the lines and the arrow answer. Let go: it springs back.");
-    return [this.typed(), this.control("flipped", 0), this.sentences(), hint, ...this.csv()];
+    return [this.typed(), this.control("flipped", 0), this.wrong(), this.sentences(), hint, ...this.csv()];
   }
 
   labelled(text, field) {
@@ -117,7 +120,34 @@ export class Panel {
     input.value = this.page.lab.typed;
     input.dataset.keep = "typed";
     input.addEventListener("input", () => this.page.type(input.value));
-    return this.labelled("Type a sentence: where does it land?", input);
+    this.answer = el("div", { id: "typed-answer", className: "card" });
+    this.answerTyped();
+    return el("div", {}, this.labelled("Type a sentence: where does it land?", input), this.answer);
+  }
+
+  answerTyped() {
+    const { lab } = this.page;
+    this.answer.replaceChildren(...typedAnswer(lab.sides[0].training, lab.typed));
+  }
+
+  /** What each loss would weigh at wrong labels, where there are any. */
+  wrong() {
+    this.bars = el("ul", { className: "bars" });
+    return this.bars;
+  }
+
+  drawWrong(training) {
+    const { corpus, labels } = training;
+    this.bars.hidden = labels.every((label, row) => label === corpus.rows[row].label);
+    if (this.bars.hidden) return;
+    const bar = ([title, share]) => {
+      const line = el("li", {}, el("span", {}, title), `${Math.round(100 * share)} %`);
+      line.style.setProperty("--share", share);
+      return line;
+    };
+    const words = "Weight on pairs with a wrong label by each loss: this batch, these vectors, this miner.";
+    const said = el("li", { className: "note" }, words);
+    this.bars.replaceChildren(said, ...wrongShares(training).map(bar));
   }
 
   /** A list of all sentences: what a click on a point does, for the keyboard. */
@@ -196,13 +226,10 @@ export class Panel {
   }
 
   draw(pair, row) {
-    const { batch, labels } = this.page.lab.sides[0].training;
+    const { training } = this.page.lab.sides[0];
+    const { batch, labels } = training;
+    this.drawWrong(training);
     this.matrix.draw(batch, labels, pair, batch.rows.indexOf(row));
     this.tell(this.page.hovered);
   }
-}
-
-/** The known words of a text that was typed. */
-export function typedIds(lab) {
-  return idsOf(lab.typed, lab.sides[0].training.corpus.words);
 }

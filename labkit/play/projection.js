@@ -5,8 +5,9 @@ import { generator, normal } from "./random.js";
 const MAIN = 3; // directions shown of more numbers
 
 export class Projection {
-  constructor(d) {
-    Object.assign(this, { d, turn: 0.5, tilt: 0.35, basis: null });
+  /** `camera` {turn, tilt} is from where one looks at the sphere, in radians. */
+  constructor(d, camera) {
+    Object.assign(this, { d, camera, basis: null });
   }
 
   /** Vectors (n, d) as points (n, 3) before the sphere is turned, inside or on the unit sphere. */
@@ -70,7 +71,8 @@ export class Projection {
   }
 
   angles() {
-    return [Math.sin(this.turn), Math.cos(this.turn), Math.sin(this.tilt), Math.cos(this.tilt)];
+    const { turn, tilt } = this.camera;
+    return [Math.sin(turn), Math.cos(turn), Math.sin(tilt), Math.cos(tilt)];
   }
 }
 

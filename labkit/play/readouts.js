@@ -1,6 +1,7 @@
 // One number that a scene is about, as a sentence. `sides` are the stages of the page, one or two.
 
 import { carrying, mean, meanOther, pairCounts, weighingPairs } from "./metrics.js";
+import { LOSSES, pairGradient } from "./pairs.js";
 
 const share = (x) => `${Math.round(100 * x)} %`;
 const n2 = (x) => x.toFixed(2).replace("-", "−");
@@ -21,6 +22,16 @@ export function wrongWeight({ corpus, labels, batch }) {
   return total;
 }
 
+/** For each loss, [title, share of the weight of wrong labels] on the vectors of now, with the mined pairs. */
+export function wrongShares(training) {
+  const { settings, batch } = training;
+  return Object.entries(LOSSES).map(([loss, { title }]) => {
+    const G = pairGradient({ ...settings, loss }, batch.S, batch.P, batch.N);
+    const [part, all] = wrongWeight({ ...training, batch: { ...batch, G } });
+    return [title, all ? part / all : 0];
+  });
+}
+
 /** Mean cosine between where a sentence is in one training and in another, over all sentences. */
 export function agreement(one, other) {
   const [a, b] = [one.vectors(), other.vectors()];
@@ -29,7 +40,8 @@ export function agreement(one, other) {
 
 export const READOUTS = {
   carrying: ([{ training: { batch } }]) =>
-    `${carrying(batch)} of ${pairCounts(batch).all} pairs carry 90 % of the weight`,
+    `${carrying(batch)} of ${pairCounts(batch).all} pairs (${share(carrying(batch) / pairCounts(batch).all)}) carry ` +
+    "90 % of the weight",
   weighing: ([{ training: { batch } }]) =>
     `${pairCounts(batch).weighing} of ${pairCounts(batch).all} pairs weigh anything`,
   other: ([{ training }]) => `Similarity of different topics, on average: ${n2(meanOther(training.batch))}`,

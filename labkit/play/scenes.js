@@ -12,10 +12,10 @@ export const SCENES = [
     name: "temperature",
     title: "Who gets the weight?",
     sentences: [
-      "At every step, sentences of one topic pull together and those of different topics push apart; the " +
-        "temperature decides which pairs count.",
-      "At 0.02, one pair in six or fewer carries 90 % of the weight; at 2.00 it takes three in four, and all " +
-        "pairs count nearly alike.",
+      "Drag the temperature to the left: fewer pairs carry the weight. Sentences of one topic pull together, and " +
+        "those of different topics push apart.",
+      "At 0.02, fewer than 18 % of the pairs carry 90 % of the weight; at 2.00 it takes about 75 %, and all pairs " +
+        "count nearly alike.",
     ],
     control: "temperature",
     readout: "carrying",
@@ -24,12 +24,12 @@ export const SCENES = [
   },
   {
     name: "margin",
-    title: "A margin nobody reaches",
+    title: "A margin within reach, and one beyond it",
     sentences: [
-      "With a margin of 0.1, every triplet is soon in order: no pair weighs anything any more, and training " +
+      "Raise the margin to 2: two cosines differ by at most 2, so no triplet ever satisfies it, and every pair " +
+        "pulls or pushes forever.",
+      "Take it back to 0.1: every triplet is soon in order, no pair weighs anything any more, and training " +
         "stops by itself.",
-      "Drag the margin to 2: two cosines never differ by more, so no triplet reaches it, and every pair pulls " +
-        "or pushes for ever.",
     ],
     control: "margin",
     readout: "weighing",
@@ -40,8 +40,8 @@ export const SCENES = [
     name: "collapse",
     title: "Collapse",
     sentences: [
-      "With a margin of 1, no two topics are pushed apart, and all share words such as “the”: pulling alone " +
-        "drags every sentence into one spot.",
+      "With a margin of 1 nothing is pushed apart, and shared words such as “the” drag every sentence into one spot. " +
+        "Look at the similarity below the slider: hit@1 rises all the same, for it only asks who is nearest.",
       "Drag the margin down to 0.5: what is too similar is pushed again, and the heap falls apart into topics.",
     ],
     control: "margin",
@@ -53,10 +53,10 @@ export const SCENES = [
     name: "wrong-labels",
     title: "The hardest pairs may be the wrong ones",
     sentences: [
-      "One label in ten is wrong (×), and wrong labels make hard pairs: the hardest pairs alone put more than a " +
-        "third of the weight on them, the informative ones nearly half.",
-      "Choose All, and they get about a fifth, their fair share; but margin triplet (under More) looks for hard " +
-        "pairs itself, and it is nearly half again.",
+      "One label in ten is wrong (×), and wrong labels make hard pairs. With the hardest pairs alone, more than a " +
+        "third of the weight is on pairs with a wrong label; with the informative ones, nearly half.",
+      "Choose All: about a fifth, their fair share. But margin triplet (under More) looks for hard pairs itself: " +
+        "nearly half again. Hit@1 goes by the true labels.",
     ],
     control: "miner",
     also: ["loss"],
@@ -70,7 +70,7 @@ export const SCENES = [
     title: "What mining leaves out",
     sentences: [
       "The informative miner keeps the pairs that are out of order, or nearly so: nine in ten at the start, and " +
-        "none once the topics have parted.",
+        "none once the topics have parted. What is left out costs no work: that is why one mines.",
       "Drag ε to 1: half of the pairs stay in to the end, though most of them are in order.",
     ],
     control: "epsilon",
@@ -83,8 +83,8 @@ export const SCENES = [
     name: "circle",
     title: "Twelve topics on a circle",
     sentences: [
-      "On a circle, a topic between two others has no way round them: after 300 steps, more than a third of the " +
-        "sentences have a neighbour of another topic.",
+      "On a circle, a topic between two others has no way round them: after 300 steps, between a third and two " +
+        "thirds of the sentences have a nearest neighbour of another topic.",
       "Choose the sphere: with one number more, nearly every sentence finds its topic.",
     ],
     control: "dimension",

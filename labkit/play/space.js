@@ -4,7 +4,8 @@ import { heaviestPairs } from "./metrics.js";
 import { look, pen, theme, trace } from "./palette.js";
 import { Projection } from "./projection.js";
 
-const LINES = 40; // pairs drawn
+const LINES = 20; // pulls drawn, and as many pushes: pulls alone would vanish in a class that has gathered
+const BENDS = 12; // pieces of a line along the sphere
 const REACH = 16; // pixels around a point that count as on it
 const FORCE = 0.35; // length of the longest arrow, in radii
 const LABELLED = 0.72; // a class whose points' mean is as long as this is gathered enough to carry its name
@@ -16,8 +17,8 @@ function moved(v, force) {
 }
 
 export class Space {
-  constructor(canvas) {
-    Object.assign(this, { canvas, projection: null, spots: [], lines: [] });
+  constructor(canvas, camera) {
+    Object.assign(this, { canvas, camera, projection: null, spots: [], lines: [] });
   }
 
   /**
@@ -26,7 +27,7 @@ export class Space {
    */
   draw(training, marks = {}) {
     const { d } = training.model;
-    if (this.projection?.d !== d) this.projection = new Projection(d);
+    if (this.projection?.d !== d) this.projection = new Projection(d, this.camera);
     this.tones = theme();
     const { context, width, height } = pen(this.canvas);
     Object.assign(this, { context, width, height, radius: 0.44 * Math.min(width, height) });
@@ -69,24 +70,36 @@ export class Space {
   drawLines({ batch }, { pair = null, at = null, about = null }) {
     const pairs = about ? about.pairs.map(({ j, slope }) => ({ i: about.at, j, slope })) : heaviestPairs(batch);
     const chosen = ({ i, j }) => pair?.includes(i) && pair.includes(j);
-    const heaviest = [...pairs.slice(0, LINES), ...pairs.slice(LINES).filter(chosen)];
-    const most = Math.abs(heaviest[0]?.slope ?? 1);
-    const ends = (i) => this.place(about && i === about.at ? this.projection.point(at) : this.flat[batch.rows[i]]);
-    const lines = heaviest.map(({ i, j, slope }) => ({ i, j, slope, from: ends(i), to: ends(j) }));
+    const [pulls, pushes] = [pairs.filter(({ slope }) => slope < 0), pairs.filter(({ slope }) => slope > 0)];
+    const heaviest = [pulls, pushes].flatMap((kind) => kind.filter((one, at) => at < LINES || chosen(one)));
+    const most = Math.abs(pairs[0]?.slope ?? 1);
+    const end = (i) => (about && i === about.at ? this.projection.point(at) : this.flat[batch.rows[i]]);
+    const lines = heaviest.map(({ i, j, slope }) => ({ i, j, slope, path: this.path(end(i), end(j)) }));
     this.lines = about?.joined ? [] : lines; // those that can be clicked: a pair of the batch
     for (const line of lines) this.line(line, Math.abs(line.slope) / most, chosen(line));
   }
 
+  /** From point to point on the canvas; on the sphere along it, so that a force begins where its line does. */
+  path(a, b) {
+    if (this.projection.d !== 3) return [a, b].map((point) => this.place(point));
+    const cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    const angle = Math.acos(Math.max(-1, Math.min(1, cosine)));
+    const share = (t) => (Math.sin(angle) > 1e-6 ? Math.sin(t * angle) / Math.sin(angle) : t);
+    return Array.from({ length: BENDS + 1 }, (_, at) => {
+      const [one, other] = [share(1 - at / BENDS), share(at / BENDS)];
+      return this.place(a.map((x, k) => one * x + other * b[k]));
+    });
+  }
+
   /** Pulls are solid and blue, pushes dashed and orange; width and strength tell the weight. */
-  line({ from, to, slope }, share, chosen) {
+  line({ path, slope }, share, chosen) {
     const { context: c, tones } = this;
     c.strokeStyle = slope < 0 ? tones.pull : tones.push;
     c.setLineDash(slope < 0 ? [] : [6, 4]);
-    c.globalAlpha = chosen ? 1 : 0.12 + 0.6 * share;
+    c.globalAlpha = chosen ? 1 : 0.2 + 0.6 * share;
     c.lineWidth = chosen ? 4 : 0.8 + 2 * share;
     c.beginPath();
-    c.moveTo(from[0], from[1]);
-    c.lineTo(to[0], to[1]);
+    for (const [x, y] of path) c.lineTo(x, y);
     c.stroke();
     c.setLineDash([]);
     c.globalAlpha = 1;
@@ -142,18 +155,19 @@ export class Space {
       const middle = [0, 1, 2].map((k) => own.reduce((total, point) => total + point[k], 0) / own.length);
       const length = Math.hypot(...middle);
       if (length < (this.projection.d > 3 ? LABELLED / 2 : LABELLED)) return;
-      const stretch = { 2: 1.09 / length, 3: 1 / length }[this.projection.d] ?? 1; // onto the sphere, off the circle
+      const stretch = { 2: 0.94 / length, 3: 1 / length }[this.projection.d] ?? 1; // onto the sphere, inside the circle
       const [x, y, z] = this.place(middle.map((value) => value * stretch));
       if (z < -0.3) return;
       const size = Math.max(13, this.radius / 22);
       c.font = `600 ${size}px ${tones.font}`;
       const half = c.measureText(name).width / 2;
-      const left = Math.min(this.width - 2 * half - 4, Math.max(4, x - half));
+      const inwards = this.projection.d === 2 ? (half * (x - this.width / 2)) / this.radius : 0;
+      const left = Math.min(this.width - 2 * half - 4, Math.max(4, x - half - inwards));
       const base = this.projection.d === 2 ? y + size / 3 : y - size;
       if (taken.some(([a, b, w]) => Math.abs(b - base) < size && a < left + 2 * half && left < a + w)) return;
       taken.push([left, base, 2 * half]);
       c.lineJoin = "round";
-      c.lineWidth = 4;
+      c.lineWidth = 6;
       c.strokeStyle = tones.ground;
       c.strokeText(name, left, base);
       c.fillStyle = tones.ink;
@@ -212,13 +226,14 @@ export class Space {
 
   /** The line under a place of the canvas. */
   lineAt(x, y) {
-    const near = ({ from, to }) => {
+    const near = (from, to) => {
       const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
       const along = ((x - from[0]) * dx + (y - from[1]) * dy) / (dx * dx + dy * dy || 1);
       const t = Math.min(1, Math.max(0, along));
       return Math.hypot(from[0] + t * dx - x, from[1] + t * dy - y);
     };
-    return this.lines.find((line) => near(line) < 5) ?? null;
+    const under = ({ path }) => path.slice(1).some((to, at) => near(path[at], to) < 5);
+    return this.lines.find(under) ?? null;
   }
 
   /** The unit vector under a place of the canvas. */

@@ -8,7 +8,6 @@ import { LOSSES } from "./pairs.js";
 import { Space } from "./space.js";
 
 const MOVED = 4; // pixels from which a press is a drag
-const SPIN = 0.003; // radians a frame
 
 export class Stage {
   /** `page` is told what was chosen, choose({row} | {pair} | null, side), and that a picture is due, redraw(). */
@@ -22,29 +21,29 @@ export class Stage {
     const side = number ? " right" : "";
     this.figure = el("section", { className: `stage${side}` }, this.title, this.canvas, this.legend, this.tip);
     this.figure.setAttribute("aria-label", number ? "The space, right side" : "The space");
-    const key = (kind, text) => el("span", { className: kind }, text);
+    this.leftOut = el("span", {}, " ┃ grey ticks: left out by the miner");
     const caption = el(
       "figcaption", {},
-      key("pull", "■ same class, pull"), "  ", key("push", "◆ others, push"),
+      el("b", {}, "Weight"), ": how hard the loss pulls or pushes a pair", el("br"),
+      tinted("pull", "■ same topic, pulls"), " ", tinted("push", "◆ other topic, pushes"), this.leftOut,
     );
     this.curveCanvas = el("canvas");
     this.curveCanvas.setAttribute("role", "img");
     this.curveCanvas.setAttribute("aria-label", "Weight of each pair of the batch against its similarity");
     this.curveFigure = el("figure", { className: `curve${side}` }, caption, this.curveCanvas);
-    this.space = new Space(this.canvas);
+    this.space = new Space(this.canvas, page.camera);
     this.curve = new Curve(this.curveCanvas);
     this.listen();
   }
 
   /** Draw what the side of the lab is now. */
-  draw(side, { chosen, typed, spin }) {
+  draw(side, { chosen, typed }) {
     const { training } = side;
     this.training = training;
-    if (spin && !this.inside && this.space.projection) this.space.projection.turn += SPIN;
     const { row = null, pair = null } = chosen ?? {};
     const v = this.held?.vector ?? (row === null ? null : this.vectorOf(row));
     const about = v && !training.removed.has(row) ? explainPoint(training, row, v, training.labels[row]) : null;
-    const typedVector = typed?.length ? this.vectorOfIds(typed) : null;
+    const typedVector = typed.length ? this.vectorOfIds(typed) : null;
     this.space.draw(training, { row, pair, typed: typedVector, held: this.held?.vector ?? null, at: v, about });
     this.curve.draw(training.settings, training.batch, pair);
     this.canvas.setAttribute("aria-label", this.describe());
@@ -75,7 +74,9 @@ export class Stage {
     this.title.hidden = !two;
     const classes = training.corpus.classes.map((name, label) => el("li", {}, this.swatch(label, false), name));
     const key = el("li", { className: "key" }, this.swatch(0, false), "trained", this.swatch(0, true), "unseen");
-    this.legend.replaceChildren(...classes, ...(this.number ? [] : [key]));
+    const lines = el("li", {}, "Lines:", tinted("pull", "━ pull"), tinted("push", "╍ push"));
+    this.leftOut.hidden = training.settings.miner === "all";
+    this.legend.replaceChildren(lines, el("li", {}, "Points:"), ...classes, ...(this.number ? [] : [key]));
     for (const canvas of this.legend.querySelectorAll("canvas")) paint(canvas);
   }
 
@@ -139,6 +140,7 @@ export class Stage {
   }
 
   choose(row, x, y) {
+    this.tip.hidden = true; // the card says it
     const line = row === null ? this.space.lineAt(x, y) : null;
     this.page.choose(row !== null ? { row } : line ? { pair: [line.i, line.j] } : null, this.number);
   }
@@ -152,8 +154,9 @@ export class Stage {
   }
 
   turn(across, up) {
-    this.space.projection.turn += across;
-    this.space.projection.tilt = Math.max(-1.5, Math.min(1.5, this.space.projection.tilt + up));
+    const { camera } = this.page;
+    camera.turn += across;
+    camera.tilt = Math.max(-1.5, Math.min(1.5, camera.tilt + up));
     this.page.redraw();
   }
 
@@ -172,6 +175,8 @@ export class Stage {
     this.tip.style.top = `${Math.max(0, Math.min(this.canvas.offsetTop + y + 16, height - this.tip.offsetHeight))}px`;
   }
 }
+
+const tinted = (kind, text) => el("span", { className: kind }, text);
 
 /** The shape of a class in the legend. */
 function paint(canvas) {
