@@ -65,7 +65,7 @@ def drawn() -> list[Masks]:
 def train(loss_name: str, miner: str) -> Expected:
     """Train by autograd and torch's Adam."""
     names = OF_LOSS.get(loss_name, ("temperature",))
-    loss = partial(pairs.LOSSES[loss_name].fast, **{name: SETTINGS[name] for name in names})
+    loss = partial(pairs.LOSSES[loss_name].function, **{name: SETTINGS[name] for name in names})
     mean = torch.zeros(SENTENCES, WORDS, dtype=torch.float64)
     for row, words in enumerate(setting()["sentences"]):
         for word in words:
