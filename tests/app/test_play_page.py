@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.waiting import until
+
 from .conftest import Opened, fine
 
 
@@ -21,7 +23,7 @@ def test_a_rerun_leaves_the_training_as_it_is(address: str, listener) -> None:  
     frame.locator("#readout").wait_for()
     inner = next(each for each in view.frames if each != view.main_frame)
     inner.evaluate("globalThis.mine = true")
-    inner.wait_for_function("play.lab.sides[0].training.steps > 5")
+    until(lambda: inner.evaluate("play.lab.sides[0].training.steps > 5"))  # the page forbids `wait_for_function`'s eval
     view.locator("h3").first.click()
     view.keyboard.press("r")  # Streamlit's own key: run again
     listener.settle()
