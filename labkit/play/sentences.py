@@ -20,7 +20,7 @@ TOPICS = (
 )  # fmt: skip
 OPENING = 3  # words; how small talk begins is the same in all topics
 LENGTHS = range(4, 17)  # words of a sentence that is read at a glance
-EVERY = 5  # one sentence in so many stays unseen, where the corpus has no split of its own
+EVERY = 5  # every fifth sentence stays unseen if the corpus has no splits
 
 
 @dataclass(frozen=True)
