@@ -86,7 +86,7 @@ def shown(opened_on: Opened, runs: Path) -> Opened:
 
 
 def articles(sections: int) -> bytes:
-    """Four articles with so many sections each."""
+    """Return four articles, each with this number of sections."""
     own = "river and bank", "bird in spring", "stone of towers", "song for choirs", "king with swords", "sea at night"
     told = [{"title": "", "paragraphs": ["The lead says what there is."]}]
     for place in range(sections):

@@ -68,7 +68,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 
 
 def stopping_at(count: int, recipe: Callable[[Case], Outcome]) -> Callable[[Case], Outcome]:
-    """The recipe, of which the cell after so many others meets Ctrl-C."""
+    """Return a recipe that Ctrl-C interrupts after the given number of cells."""
     begun: list[int] = []
 
     @wraps(recipe)
