@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -24,7 +25,6 @@ from labkit.locks import Hold
 from labkit.progress import Progress, silent, terminal
 from labkit.runs import History, Keeper, Run, Snapshots, read_run, write_run
 from labkit.settings import Settings, setting
-from labkit.training import processes
 
 __all__ = ["Embeddings", "History", "Keeper", "Method", "Settings", "Snapshots", "setting"]
 
@@ -147,7 +147,7 @@ class Method(ABC):
                 f"corpus is {type(corpus).__name__}, expected a corpus; labkit.corpora.load opens one by name or file, "
                 "from_frame(frame), from_classes(texts, labels) and others there make one"
             )
-        self._origin, self._processes = (corpus.name, corpus.fingerprint, seeded(seed)), processes.announced()
+        self._origin, self._processes = (corpus.name, corpus.fingerprint, seeded(seed)), _processes()
         self.history, self.snapshots = History(), Snapshots((), ())
         keeper = None
         try:
@@ -281,6 +281,11 @@ class Method(ABC):
 
     def _unit(self, rows: Any) -> Any:
         return unit(self.embedded(rows))
+
+
+def _processes() -> int:
+    """How many processes train one model, as `torchrun` says."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def texts(sentences: Any) -> list[str]:

@@ -31,3 +31,13 @@ def test_cuda_or_cpu_never_takes_mps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert cuda_or_cpu("auto") == "cuda"
     assert cuda_or_cpu("cuda:1") == "cuda:1"
+
+
+def test_each_process_has_a_gpu_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert str(device_of("cuda")) == "cuda"
+    monkeypatch.setenv("WORLD_SIZE", "8")
+    monkeypatch.setenv("LOCAL_RANK", "3")
+    assert str(device_of("auto")) == str(device_of("cuda")) == "cuda:1"
+    assert str(device_of("cpu")) == "cpu"

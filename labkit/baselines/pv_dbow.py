@@ -26,7 +26,7 @@ from labkit.method import setting
 from labkit.progress import Progress, note
 from labkit.settings import NEVER
 from labkit.text import Vocabulary, buckets, pad, words
-from labkit.training import Training, processes
+from labkit.training import Training
 from labkit.training.trained import Trained
 
 POWER = 0.75  # of a word's frequency among the noise, as in word2vec
@@ -203,12 +203,16 @@ class WordsTask:
         lengths = [len(row) for row in self._rows]
         return list(buckets(lengths, self._settings.batch, seed=self._seed * 100_003 + epoch))
 
-    def loss(self, batch: list[int]) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
-        count = self._settings.noise
-        numbers = torch.from_numpy(pad([self._rows[row] for row in batch]))
-        lengths = torch.tensor([len(self._rows[row]) for row in batch])
+    def outputs(self, batch: list[int], rows: slice = slice(None)) -> Tensor:
+        """f of each sentence of the batch, (n,)."""
+        count, sentences = self._settings.noise, batch[rows]
+        numbers = torch.from_numpy(pad([self._rows[row] for row in sentences]))
+        lengths = torch.tensor([len(self._rows[row]) for row in sentences])
         noise = torch.multinomial(self._shares, numbers.numel() * count, replacement=True).view(*numbers.shape, count)
-        return processes.shared(self._objective, torch.tensor(batch), numbers, lengths, noise).mean(), dict
+        return self._objective(torch.tensor(sentences), numbers, lengths, noise)
+
+    def loss(self, outputs: Tensor, batch: list[int]) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+        return outputs.mean(), dict
 
     def _objective(self, rows: Tensor, numbers: Tensor, lengths: Tensor, noise: Tensor) -> Tensor:
         """f of sentences (n,) of so many words (n, length), with noise for each (n, length, k): (n,)."""

@@ -28,7 +28,7 @@ from labkit.film.triplets import Recipe, source_of
 from labkit.method import Method, setting
 from labkit.progress import Progress
 from labkit.settings import NEVER
-from labkit.training import Training, processes
+from labkit.training import Training
 from labkit.training.encoders import STEPS, integrated
 from labkit.training.trained import Trained, arrays_of
 
@@ -143,15 +143,15 @@ class HingeTask:
         count = max(1, -(-len(triplets) // self._settings.batch))
         return np.array_split(triplets, count)
 
-    def loss(self, batch: np.ndarray) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
-        missed = processes.shared(self._missed, batch)
-        return missed.mean(), lambda: {"missed": (missed.detach() > 0).double().mean()}
-
-    def _missed(self, batch: np.ndarray) -> Tensor:
+    def outputs(self, batch: np.ndarray, rows: slice = slice(None)) -> Tensor:
         """The hinge of each triplet, (t,)."""
-        embedded = F.normalize(self.module(self._rows[torch.from_numpy(batch.ravel())]), dim=1)
-        i, j, k = embedded.view(len(batch), 3, -1).unbind(1)
+        triplets = batch[rows]
+        embedded = F.normalize(self.module(self._rows[torch.from_numpy(triplets.ravel())]), dim=1)
+        i, j, k = embedded.view(len(triplets), 3, -1).unbind(1)
         return cosine_hinge((i * j).sum(1), (i * k).sum(1), self._settings.margin)
+
+    def loss(self, missed: Tensor, batch: np.ndarray) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+        return missed.mean(), lambda: {"missed": (missed.detach() > 0).double().mean()}
 
 
 def cosine_hinge(near: Tensor, far: Tensor, margin: float) -> Tensor:

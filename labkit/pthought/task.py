@@ -18,7 +18,6 @@ from labkit.evaluation import p_coherence
 from labkit.progress import note, silent
 from labkit.pthought.batches import Batch, Epoch, Paraphrases, Reading
 from labkit.pthought.network import Model, objective
-from labkit.training import processes
 from labkit.training.encoders import embed, encode
 
 
@@ -37,9 +36,20 @@ class ParaphraseTask:
         lengths = [len(row) for row in self._rows]
         return Epoch(self._source, lengths, self._settings.batch, partners=partners, epoch=epoch, seed=self._seed)
 
-    def loss(self, batch: Batch) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
-        vectors, sums = self._written(batch)
-        losses = {name: total / self._tokens(batch)[name] for name, total in sums.items()}
+    def outputs(self, batch: Batch, rows: slice = slice(None)) -> Tensor:
+        """The vector of each sentence read, and its part of what each decoder's writing costs, (n, d + decoders).
+
+        Only the sum of the costs is asked for, so that each row has an equal part of it.
+        """
+        read, write = ([self._rows[pair[side]] for pair in batch[rows]] for side in (0, 1))
+        vectors = embed(self.module.encoder, *self._reading.reader.batch(read), amp=self._settings.amp)
+        costs = self._costs(vectors, read, write)
+        return torch.cat([vectors, (costs / len(read)).expand(len(read), -1)], 1)
+
+    def loss(self, outputs: Tensor, batch: Batch) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+        tokens = self._tokens(batch)
+        vectors, costs = outputs.split([outputs.shape[1] - len(tokens), len(tokens)], 1)
+        losses = {name: cost / count for (name, count), cost in zip(tokens.items(), costs.sum(0), strict=True)}
         noted = {f"l_{'para' if name == 'paraphrase' else name}": loss.detach() for name, loss in losses.items()}
         return objective(losses, self._settings.emphasis), partial(_figures, noted, vectors.detach())
 
@@ -50,17 +60,12 @@ class ParaphraseTask:
         tokens: dict[str, int] = {}
         with torch.inference_mode():
             for batch in self._epoch(1, 0):
-                for name, total in self._written(batch)[1].items():
-                    sums[name] = sums.get(name, 0.0) + float(total)
-                    tokens[name] = tokens.get(name, 0) + self._tokens(batch)[name]
+                count = self._tokens(batch)
+                costs = self.outputs(batch)[:, -len(count) :].sum(0).tolist()
+                for name, cost in zip(count, costs, strict=True):
+                    sums[name] = sums.get(name, 0.0) + cost
+                    tokens[name] = tokens.get(name, 0) + count[name]
         return {name: total / tokens[name] for name, total in sums.items()}
-
-    def _written(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
-        """The vectors of the sentences read, and by decoder the summed -log p of what is to be written."""
-        read, write = ([self._rows[pair[side]] for pair in batch] for side in (0, 1))
-        vectors = embed(self.module.encoder, self._reading.reader, read, amp=self._settings.amp)
-        sums = processes.summed(self._costs, vectors, read, write)
-        return vectors, dict(zip(self.module.decoders, sums, strict=True))
 
     def _costs(self, vectors: Tensor, read: list[list[int]], write: list[list[int]]) -> Tensor:
         """-log p of all that each decoder writes from these vectors, (decoders,)."""

@@ -50,6 +50,9 @@ class Batch:
     grades: Sequence[float] = ()
     twice: bool = False
 
+    def __len__(self) -> int:
+        return len(self.sentences)
+
     def masks(self, device: torch.device, anchors: slice = slice(None)) -> tuple[Tensor, Tensor]:
         """P and N of the rows in `anchors`, of all without it: bool (k, m)."""
         total = len(self.sentences)

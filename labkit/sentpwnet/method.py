@@ -45,7 +45,7 @@ from labkit.pairs.large_batch import by_anchors, noted_locality
 from labkit.pairs.losses import ALIASES, LOSSES, losses_with
 from labkit.progress import Progress, note
 from labkit.sentpwnet.batches import Batch, BatchSource, PairSource, batch_source
-from labkit.training import Training, processes
+from labkit.training import Training
 from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_chunks, encode, vector_parts, ways_of
 from labkit.training.loop import Figures
 from labkit.training.reader import DISTILLED, TAUGHT, UNITS, Reader, Rows
@@ -460,10 +460,10 @@ class PairTask:
         settings: PairSettings,
         seed: int,
     ) -> None:
-        self.module, self._reader, self._settings = encoder, reader, settings
+        self.module, self._settings = encoder, settings
         self._source, self._seed = source, seed
         self._rows = Rows(map(reader.numbers, source.texts))
-        self._lengths = self._rows.lengths
+        self._lengths = self._rows.lengths.tolist()
         self._miner = miner_of(settings)
         self._log_temperature = encoder.get_parameter(TEMPERATURE) if settings.learns_temperature else None
 
@@ -480,9 +480,16 @@ class PairTask:
             )
         return [batch for batch in batches if len(batch.sentences) > 1]  # one sentence alone has no pair
 
-    def loss(self, batch: Batch) -> tuple[Tensor, Callable[[], Figures]]:
+    def outputs(self, batch: Batch, rows: slice = slice(None)) -> Tensor:
+        """The vectors of the batch's sentences, (m, d)."""
+        sentences = batch.sentences[rows]
+        if len(sentences) > LARGE:
+            return embed_in_chunks(self.module, self._rows, sentences, amp=self._settings.amp)
+        return embed(self.module, *self._rows.batch(sentences), amp=self._settings.amp)
+
+    def loss(self, embeddings: Tensor, batch: Batch) -> tuple[Tensor, Callable[[], Figures]]:
         """The mean loss of vectors and prefixes (Kusupati et al. 2022); what is noted is of the whole vectors."""
-        embeddings, temperature = self.embeddings(batch), self._temperature()
+        temperature = None if self._log_temperature is None else self._log_temperature.exp()
         cuts = self._settings.cuts
         if cuts and cuts[-1] >= embeddings.shape[1]:
             raise ValueError(
@@ -514,13 +521,6 @@ class PairTask:
             value = loss_of_pairs(S, kept_P, kept_N)
         return value, lambda: _figures(S, P, N, kept_P, kept_N, parts)
 
-    def _temperature(self) -> Tensor | None:
-        """The temperature that is learned: each process computes its whole slope, of which it may give a share."""
-        if self._log_temperature is None:
-            return None
-        still = self._log_temperature.detach()
-        return (still + (self._log_temperature - still) / processes.size()).exp()
-
     def _loss_of_large(self, embeddings: Tensor, batch: Batch, temperature: Tensor | None) -> tuple[Tensor, Figures]:
         settings = self._settings
         if batch.classes is None or (settings.loss, settings.miner) != ("locality", "informative"):
@@ -528,12 +528,6 @@ class PairTask:
             return by_anchors(embeddings, masks, self._miner, _with_temperature(settings), temperature)
         scales = {"alpha": settings.alpha, "beta": settings.beta, "base": settings.base}
         return noted_locality(embeddings, batch.classes, **scales, epsilon=settings.epsilon)
-
-    def embeddings(self, batch: Batch) -> Tensor:
-        """The whole batch, (m, d)."""
-        rows = [self._rows[sentence] for sentence in batch.sentences]
-        encode_rows = embed_in_chunks if len(rows) > LARGE else embed
-        return encode_rows(self.module, self._reader, rows, amp=self._settings.amp)
 
 
 def _with_temperature(settings: PairSettings) -> Callable[..., Tensor]:

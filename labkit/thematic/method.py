@@ -30,7 +30,7 @@ from torch import Tensor, nn
 from labkit.baselines.averages import shares
 from labkit.corpora.records import Articles, Corpus, Sentences, Triplets
 from labkit.corpora.relations import train_sentences
-from labkit.corpora.streamed import Lanes, Share, Streamed, Texts
+from labkit.corpora.streamed import Lanes, Share, Streamed
 from labkit.evaluation import triplet_accuracy
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.progress import Progress, silent
@@ -39,10 +39,9 @@ from labkit.text import UNKNOWN
 from labkit.thematic.making import triplets_of
 from labkit.thematic.network import DISTANCES, LOSSES, ThematicSettings, network_of, sif_vectors, word_weights
 from labkit.thematic.rules import eligible
-from labkit.training import processes
-from labkit.training.encoders import Encoder, embed, embed_alone, encode, vector_parts
+from labkit.training.encoders import Encoder, embed, encode, vector_parts
 from labkit.training.loop import Dev
-from labkit.training.reader import Reader
+from labkit.training.reader import Reader, Rows
 from labkit.training.trained import PROBE, TrainedReader, probe_of
 from labkit.vectors import WordVectors
 
@@ -241,6 +240,9 @@ class TripletBatch:
     sentences: list[int]
     triplets: np.ndarray  # int64 (b, 3)
 
+    def __len__(self) -> int:
+        return len(self.sentences)
+
 
 def batches(rows: TripletRows, size: int, neighbours: int, *, seed: int, network: int = 0) -> list[TripletBatch]:
     """Make batches of all triplets once, `size` a batch, in which runs of `neighbours` stand as in the corpus."""
@@ -306,7 +308,7 @@ class TripletTask(_Triplets):
     ) -> None:
         super().__init__(encoders, reader, settings, seed)
         self._train = [TripletRows.of(corpus.part("train")) for corpus in triplets]
-        self._numbers = [[reader.numbers(text) for text in rows.texts] for rows in self._train]
+        self._rows = [Rows(map(reader.numbers, rows.texts)) for rows in self._train]
         self.dev_triplets = [TripletRows.of(corpus.part("dev")) for corpus in triplets if "dev" in corpus.splits]
 
     def batches(self, epoch: int) -> Sequence[TripletBatch]:
@@ -319,20 +321,20 @@ class TripletTask(_Triplets):
         Random(seed).shuffle(of_epoch)  # two networks take turns
         return of_epoch
 
-    def loss(self, batch: TripletBatch) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
-        scale, loss = self._settings.scale, LOSSES[self._settings.loss]
-        sides = self._sides(self.embeddings(batch), batch.triplets)
-        near, far = self._distances(*sides)
-        return loss(scale * near, scale * far).mean(), partial(_figures, near, far, *sides)
-
-    def embeddings(self, batch: TripletBatch) -> Tensor:
-        """The batch's sentences, (m, d), encoded in pieces of like length."""
-        rows = [self._numbers[batch.network][sentence] for sentence in batch.sentences]
-        pieces = list(of_like_length([len(row) for row in rows]))
+    def outputs(self, batch: TripletBatch, rows: slice = slice(None)) -> Tensor:
+        """The vectors of the batch's sentences, (m, d), encoded in pieces of like length."""
+        numbers, sentences = self._rows[batch.network], np.array(batch.sentences[rows])
+        pieces = list(of_like_length(numbers.lengths[sentences].tolist()))
         encoder, amp = self._encoders[batch.network], self._settings.amp
-        vectors = torch.cat([embed(encoder, self._reader, [rows[i] for i in piece], amp=amp) for piece in pieces])
+        vectors = torch.cat([embed(encoder, *numbers.batch(sentences[piece]), amp=amp) for piece in pieces])
         back = torch.tensor([place for piece in pieces for place in piece]).argsort()
         return vectors[back.to(vectors.device)]
+
+    def loss(self, outputs: Tensor, batch: TripletBatch) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+        scale, loss = self._settings.scale, LOSSES[self._settings.loss]
+        sides = self._sides(outputs, batch.triplets)
+        near, far = self._distances(*sides)
+        return loss(scale * near, scale * far).mean(), partial(_figures, near, far, *sides)
 
 
 def _figures(near: Tensor, far: Tensor, *sides: Tensor) -> dict[str, Tensor]:
@@ -352,10 +354,10 @@ LANE = 16  # triplets of a batch that a lane gives
 
 
 class StreamedTask(_Triplets):
-    """Batches out of a folder of shards: each process reads and encodes the lanes that are its own.
+    """Batches out of a folder of shards: each of several processes reads and encodes lanes of its own.
 
-    The loss is the mean over the whole batch. As it is a sum over triplets, processes tell one another their sums only.
-    What is drawn for a lane is drawn from its own seed, so that it is the same whichever process has it.
+    The loss is the mean over the whole batch, computed from sums over each lane. What is drawn for a lane is drawn from
+    its own seed, so that it is the same in every process.
     """
 
     def __init__(
@@ -372,37 +374,30 @@ class StreamedTask(_Triplets):
         self._epoch = epoch
         return Lanes(self._corpus, lanes=lanes, size=settings.batch, run=settings.neighbours, seed=seed)
 
-    def loss(self, batch: Share) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
-        here = torch.zeros(len(SUMS), dtype=torch.float64, device=self._device)
-        for lane in processes.share(range(len(batch))):
-            texts = batch.rows(lane)
-            if texts[0]:
-                torch.manual_seed(zlib.crc32(f"{self._seed}/{self._epoch}/{batch.number}/{lane}".encode()))
-                here = here + self._lane(texts)
-        if not here.requires_grad:  # nothing of this batch is here, and yet there is a way back
-            here = (
-                here + 0.0 * [parameter for parameter in self.module.parameters() if parameter.requires_grad][-1].sum()
-            )
-        sums = dict(zip(SUMS, processes.gathered(here[None], processes.size()).sum(0), strict=True))
+    def outputs(self, batch: Share, rows: slice = slice(None)) -> Tensor:
+        """The sums over the triplets of each lane, float64 (lanes, len(SUMS))."""
+        return torch.stack([self._lane(batch, lane) for lane in range(len(batch))[rows]])
+
+    def loss(self, outputs: Tensor, batch: Share) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+        sums = dict(zip(SUMS, outputs.sum(0), strict=True))
         return sums["loss"] / sums["triplets"], partial(_figures_of_sums, sums)
 
-    def _lane(self, texts: Texts) -> Tensor:
+    def _lane(self, batch: Share, lane: int) -> Tensor:
         """The sums over a lane's triplets, float64 (len(SUMS),)."""
-        settings, reader = self._settings, self._reader
+        settings, reader, texts = self._settings, self._reader, batch.rows(lane)
+        if not texts[0]:
+            return torch.zeros(len(SUMS), dtype=torch.float64, device=next(self.module.parameters()).device)
+        torch.manual_seed(zlib.crc32(f"{self._seed}/{self._epoch}/{batch.number}/{lane}".encode()))
         sentences = list(dict.fromkeys(text for column in texts for text in column))
         place = {text: row for row, text in enumerate(sentences)}
         triplets = np.array([[place[text] for text in column] for column in texts], dtype=np.int64).T
         rows = reader.batch([reader.numbers(text) for text in sentences])
-        sides = self._sides(embed_alone(self._encoders[0], settings.amp, *rows), triplets)
+        sides = self._sides(embed(self._encoders[0], *rows, amp=settings.amp), triplets)
         near, far = self._distances(*sides)
         losses = LOSSES[settings.loss](settings.scale * near, settings.scale * far)
         cosines = _cosines(*sides).double()
         figures = (losses.double().sum(), (near < far).double().sum(), cosines.sum(), (cosines**2).sum())
         return torch.stack([*figures, losses.new_tensor(len(losses), dtype=torch.float64)])
-
-    @property
-    def _device(self) -> torch.device:
-        return next(self.module.parameters()).device
 
 
 SUMS = ("loss", "right", "cosines", "squares", "triplets")  # over the triplets of a batch

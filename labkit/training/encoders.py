@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from labkit.explanation import LEFT_OUT, Parts, merged
 from labkit.progress import Progress
-from labkit.training import processes
+from labkit.training.loop import generators_of
 from labkit.training.reader import Reads, Rows
 from labkit.vectors import WordVectors
 
@@ -151,7 +150,7 @@ class Encoder(nn.Module):
 
     def __init__(self, words: Words, body: nn.Module, *, dropout: float = 0.0, normalised: bool = True) -> None:
         super().__init__()
-        self.words, self.body, self.dropout = words, body, processes.Dropout(dropout)
+        self.words, self.body, self.dropout = words, body, nn.Dropout(dropout)
         self.normalised = normalised
 
     def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
@@ -209,56 +208,60 @@ def _at(x: Tensor, places: Tensor) -> Tensor:
 CHUNK = 512  # sentences of a large batch that are encoded at once
 
 
-def embed(encoder: nn.Module, reader: Reads, rows: list[list[int]], *, amp: bool = False) -> Tensor:
-    """Encode rows of word numbers, a batch of training, to vectors (n, d) in float32; each process encodes its share.
+def embed(encoder: nn.Module, numbers: Tensor, lengths: Tensor, *, amp: bool = False) -> Tensor:
+    """Encode rows of word numbers (n, length) and their lengths (n,) to vectors (n, d) in float32.
 
     With `amp` the encoder runs in bfloat16, on CUDA only.
     """
-    return processes.shared(partial(embed_alone, encoder, amp), *reader.batch(rows))
-
-
-def embed_in_chunks(encoder: nn.Module, reader: Reads, rows: list[list[int]], *, amp: bool = False) -> Tensor:
-    """Encode as `embed` does, with the encoder's inner values of one chunk of rows in memory at a time.
-
-    They are dropped on the way there. On the way back each chunk is encoded once more, with the same random numbers,
-    and takes its rows of the gradient (GradCache, Gao et al. 2021). Dropout draws for one chunk after the other, the
-    same for a row whichever process has it.
-    """
-    chunks = [rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK)]
-    vectors: Tensor = _Chunks.apply(
-        torch.empty(0, requires_grad=True), encoder, partial(embed, encoder, reader, amp=amp), chunks
-    )
-    return vectors
-
-
-class _Chunks(torch.autograd.Function):
-    """Rows in chunks to their vectors; what learns is inside of the encoder, so `learns` only asks for a way back."""
-
-    @staticmethod
-    def forward(ctx: Any, learns: Tensor, encoder: nn.Module, embedded: Any, chunks: list[list[list[int]]]) -> Tensor:
-        ctx.rest, ctx.generators = (encoder, embedded, chunks), processes.generators()
-        return torch.cat([embedded(chunk) for chunk in chunks])
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, upstream: Tensor) -> tuple[None, ...]:
-        encoder, embedded, chunks = ctx.rest
-        tables = [table.weight for table in encoder.modules() if isinstance(table, nn.Embedding)]
-        with processes.drawn_again(ctx.generators), torch.enable_grad():
-            for chunk, slope in zip(chunks, upstream.split(CHUNK), strict=True):
-                embedded(chunk).backward(slope)
-                for table in tables:
-                    if table.grad is not None and table.grad.is_sparse:
-                        table.grad = table.grad.coalesce()  # else it has a row for each word of the batch
-        return None, None, None, None
-
-
-def embed_alone(encoder: nn.Module, amp: bool, numbers: Tensor, lengths: Tensor) -> Tensor:
-    """Encode rows of word numbers, padded, with their lengths, in this process."""
     device = next(encoder.parameters()).device
     with torch.autocast(device.type, torch.bfloat16, enabled=amp and device.type == "cuda"):
         vectors: Tensor = encoder(numbers.to(device), lengths.to(device))
     return vectors.float()
+
+
+def embed_in_chunks(encoder: nn.Module, rows: Rows, which: Sequence[int], *, amp: bool = False) -> Tensor:
+    """Encode the rows of these numbers as `embed` does, with the inner values of one chunk in memory at a time.
+
+    They are dropped on the way there. On the way back each chunk is encoded once more, with the same random numbers,
+    and takes its rows of the gradient (GradCache, Gao et al. 2021).
+    """
+    chunks = [which[start : start + CHUNK] for start in range(0, len(which), CHUNK)]
+    vectors: Tensor = _Chunks.apply(torch.empty(0, requires_grad=True), encoder, rows, chunks, amp)
+    return vectors
+
+
+class _Chunks(torch.autograd.Function):
+    """Rows in chunks to their vectors; what learns is inside the encoder, so `learns` only asks for a way back."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, learns: Tensor, encoder: nn.Module, rows: Rows, chunks: list[Sequence[int]], amp: bool
+    ) -> Tensor:
+        ctx.rest = encoder, rows, chunks, amp
+        ctx.drawn = [generator.get_state() for generator in generators_of(encoder)]
+        return torch.cat([embed(encoder, *rows.batch(chunk), amp=amp) for chunk in chunks])
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[None, ...]:
+        encoder, rows, chunks, amp = ctx.rest
+        tables = [table.weight for table in encoder.modules() if isinstance(table, nn.Embedding)]
+        generators = generators_of(encoder)
+        now = [generator.get_state() for generator in generators]
+        _set_states(generators, ctx.drawn)
+        with torch.enable_grad():
+            for chunk, slope in zip(chunks, upstream.split(CHUNK), strict=True):
+                embed(encoder, *rows.batch(chunk), amp=amp).backward(slope)
+                for table in tables:
+                    if table.grad is not None and table.grad.is_sparse:
+                        table.grad = table.grad.coalesce()  # else it has a row for each word of the batch
+        _set_states(generators, now)
+        return None, None, None, None, None
+
+
+def _set_states(generators: list[torch.Generator], states: list[Tensor]) -> None:
+    for generator, state in zip(generators, states, strict=True):
+        generator.set_state(state)
 
 
 def encode(encoder: nn.Module, reader: Reads, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
@@ -270,7 +273,7 @@ def encode(encoder: nn.Module, reader: Reads, sentences: list[str], batch_size: 
     with torch.inference_mode():
         for start in range(0, len(order), batch_size):
             batch = order[start : start + batch_size]
-            part = embed_alone(encoder, False, *reader.batch([rows[row] for row in batch])).cpu().numpy()  # (b, d)
+            part = embed(encoder, *rows.batch(batch)).cpu().numpy()  # (b, d)
             vectors = np.empty((len(rows), part.shape[1]), part.dtype) if vectors is None else vectors
             vectors[batch] = part
             progress(min(start + batch_size, len(order)), len(order), "encoding")

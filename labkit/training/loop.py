@@ -23,7 +23,7 @@ from labkit.evaluation.geometry import probe_figures
 from labkit.progress import Progress, note
 from labkit.runs import History, Keeper, Snapshots
 from labkit.settings import Settings, setting
-from labkit.training import processes
+from labkit.training import distributed
 
 # --- optimiser ---------------------------------------------------------------------------------------------------
 
@@ -146,8 +146,11 @@ class Task(Protocol):
     def batches(self, epoch: int) -> Sequence[Any]:
         """The batches of this epoch: a function of the epoch alone."""
 
-    def loss(self, batch: Any) -> tuple[Tensor, Callable[[], Figures]]:
-        """The loss of a batch, and what to note of it, asked after the gradients are there.
+    def outputs(self, batch: Any, rows: slice) -> Tensor:
+        """What the network makes of these rows of a batch, a row each; several processes share the rows."""
+
+    def loss(self, outputs: Tensor, batch: Any) -> tuple[Tensor, Callable[[], Figures]]:
+        """The loss of a batch from all its outputs, and what to note of it, asked after the gradients are there.
 
         A figure `spread` is taken for the standard deviation of similarities: near 0 the embeddings have collapsed.
         """
@@ -204,8 +207,9 @@ class _Loop:
         self.at = _Position()
         self.warned = False  # of the collapse: once is enough
         self.best = _copy(self.task.module)
+        self.generators = generators_of(self.task.module)
         kept = self.store.resume() if self.store else None
-        self.store = self.store if processes.rank() == 0 else None
+        self.store = self.store if distributed.rank() == 0 else None
         if kept is not None:
             self._restore(*kept)
         else:
@@ -230,11 +234,12 @@ class _Loop:
     def _begin_alike(self) -> None:
         """A ValueError if processes stand at different places, as they do if not all see the folder of the run."""
         here = (self.at.epoch, self.at.batch)
-        first = processes.agreed(here)
+        first = distributed.agreed(here)
         if here != first:
             raise ValueError(
-                f"process {processes.rank() + 1} of {processes.size()} goes on from batch {here[1]} of epoch {here[0]}"
-                f", the first from batch {first[1]} of epoch {first[0]}, expected the same; give a folder that all see"
+                f"process {distributed.rank() + 1} of {distributed.size()} resumes from batch {here[1]} of epoch "
+                f"{here[0]}, the first from batch {first[1]} of epoch {first[0]}, expected the same; give a folder "
+                "that all of them see"
             )
 
     def _given_up(self) -> bool:
@@ -252,7 +257,8 @@ class _Loop:
         saved = time.monotonic()
         self.task.module.train()
         for number in range(self.at.batch, len(batches)):
-            torch.manual_seed(zlib.crc32(f"{self.seed}/{self.at.epoch}/{number}".encode()))
+            for generator in self.generators:
+                generator.manual_seed(zlib.crc32(f"{self.seed}/{self.at.epoch}/{number}".encode()))
             self._step(batches[number], number)
             self.at.batch = number + 1
             self._report(len(batches))
@@ -264,9 +270,9 @@ class _Loop:
 
     def _step(self, batch: Any, number: int) -> None:
         self.adam.clear()
-        loss, note = self.task.loss(batch)
+        loss, note = self.task.loss(distributed.gathered(self.task.outputs, batch), batch)
         loss.backward()
-        processes.sum_gradients(self.task.module)
+        distributed.average_gradients(self.task.module)
         length = gradient_length(self.task.module)
         figures = {"loss": loss.detach(), **note(), "gradient": length}
         values = torch.stack([torch.as_tensor(value, dtype=torch.float64).cpu() for value in figures.values()]).tolist()
@@ -292,7 +298,7 @@ class _Loop:
                 stacklevel=2,
             )
         self.task.module.eval()
-        chosen = processes.agreed(self.dev() if self.dev is not None and processes.rank() == 0 else None)
+        chosen = distributed.agreed(self.dev() if self.dev is not None and distributed.rank() == 0 else None)
         if chosen is not None:
             row[chosen[0]] = chosen[1]
         if chosen is None or self.at.best is None or chosen[1] > self.at.best:
@@ -337,7 +343,7 @@ class _Loop:
 
     def _heed(self, first: Callable[[], None] = lambda: None) -> None:
         """Leave, if somebody asked for it; the first process' word goes, so that none is left waiting for another."""
-        asked = processes.agreed(interrupts.asked()) if interrupts.heeding() else None
+        asked = distributed.agreed(interrupts.asked()) if interrupts.heeding() else None
         if asked is not None:
             first()
             raise interrupts.Asked(asked)
@@ -362,6 +368,19 @@ class _Loop:
         self.best = {name: torch.tensor(array, device=device) for name, array in parts["best"].items()}
         self.adam.restore(parts["adam"])
         self.snapshots = Snapshots(self.snapshots.texts, self.snapshots.labels, **parts["snapshots"])
+
+
+def generators_of(module: nn.Module) -> list[torch.Generator]:
+    """torch's own generators, from which dropout draws: the CPU's, and that of the module's device.
+
+    `torch.manual_seed` would reach them all, but takes milliseconds where CUDA is not in use.
+    """
+    device = next(module.parameters()).device
+    if device.type == "cuda":
+        return [torch.default_generator, torch.cuda.default_generators[device.index]]
+    if device.type == "mps":
+        return [torch.default_generator, torch.mps._get_default_mps_generator()]
+    return [torch.default_generator]
 
 
 def _copy(module: nn.Module) -> dict[str, Tensor]:

@@ -15,9 +15,10 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -106,24 +107,32 @@ class Reader:
 
 
 class Rows:
-    """Rows of word numbers in one array, (n,) lists: of a million sentences an eighth of what the lists take."""
+    """Rows of word numbers in one array: an eighth of the memory that lists take, and batches without a loop."""
 
     def __init__(self, rows: Iterable[Sequence[int]]) -> None:
-        self._flat, self._ends = array("i"), array("q", [0])
+        flat, lengths = array("i"), array("i")
         for row in rows:
-            self._flat.extend(row)
-            self._ends.append(len(self._flat))
+            flat.extend(row)
+            lengths.append(len(row))
+        self._flat = np.asarray(flat)
+        self.lengths = np.asarray(lengths)  # (n,)
+        self._starts = np.cumsum(self.lengths, dtype=np.int64) - self.lengths
 
     def __len__(self) -> int:
-        return len(self._ends) - 1
+        return len(self.lengths)
 
     def __getitem__(self, row: int) -> list[int]:
-        return self._flat[self._ends[row] : self._ends[row + 1]].tolist()
+        row_numbers: list[int] = self._flat[self._starts[row] :][: self.lengths[row]].tolist()
+        return row_numbers
 
-    @property
-    def lengths(self) -> list[int]:
-        """The number of words of each row."""
-        return [stop - start for start, stop in pairwise(self._ends)]
+    def batch(self, which: Sequence[int] | np.ndarray) -> tuple[Tensor, Tensor]:
+        """The rows of these numbers, padded to one length: (n, length) and their lengths (n,)."""
+        lengths = self.lengths[which].astype(np.int64)
+        place = np.arange(lengths.max(initial=1))
+        inside = place < lengths[:, None]  # (n, length)
+        numbers = np.zeros(inside.shape, np.int64)
+        numbers[inside] = self._flat[(self._starts[which][:, None] + place)[inside]]
+        return torch.from_numpy(numbers), torch.from_numpy(lengths)
 
 
 # --- word pieces ---------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from labkit.method import History, Keeper, Method
 from labkit.progress import Progress, note, silent
 from labkit.runs import Snapshots
 from labkit.text import Vocabulary
-from labkit.training import processes
+from labkit.training import distributed
 from labkit.training.loop import Dev, Task, train
 from labkit.training.reader import PIECES, Reader, reader_and_vectors
 from labkit.vectors import WordVectors, random_vectors
@@ -62,7 +62,7 @@ class Trained(Method):
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
         task = self._task(corpus, seed, progress)
         dev = self._dev(corpus, task)
-        with processes.group():
+        with distributed.joined():
             history, self.snapshots = train(
                 task,
                 self.settings,

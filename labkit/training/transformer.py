@@ -22,7 +22,6 @@ from torch import Tensor, nn
 
 from labkit.explanation import Parts
 from labkit.text import without_halves
-from labkit.training import processes
 from labkit.training.encoders import STEPS, in_turn, inside, integrated, parts_by_words
 from labkit.training.reader import Reader
 
@@ -218,15 +217,14 @@ class _Given(nn.Module):
 
 
 class _Dropout(nn.Module):
-    """Dropout that processes share. Who reads its `p` to drop by himself, as attention does, drops nothing."""
+    """Dropout that only acts as a module: attention, which reads `p` and drops by itself, drops nothing."""
 
     def __init__(self, p: float) -> None:
         super().__init__()
-        self.p = 0.0
-        self.shared = processes.Dropout(p)
+        self.p, self.rate = 0.0, p
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.shared(x)
+        return nn.functional.dropout(x, self.rate, self.training)
 
 
 def _through(modules: Iterable[nn.Module], states: Tensor, there: Tensor) -> Tensor:

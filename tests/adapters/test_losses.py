@@ -154,7 +154,7 @@ class Task(PairTask):
         self.model, self.texts, self._settings = model, texts, settings
         self._miner, self._log_temperature = miner_of(settings), None
 
-    def embeddings(self, batch: Any) -> Tensor:
+    def outputs(self, batch: Any, rows: slice = slice(None)) -> Tensor:
         return F.normalize(self.model.weight[[int(self.texts[number]) for number in batch.sentences]], dim=1)
 
 
@@ -199,7 +199,8 @@ def test_as_our_own_training(name: str, kind: str, miner: str) -> None:
     settings = PairSettings.of({"loss": name, **given, **said})
     source = batch_source(corpus, per_class=9, needs=needs, **said)
     (batch,) = source.batches([1] * len(source.texts), 99, 0)
-    expected, _ = Task(model, source.texts, settings).loss(batch)
+    task = Task(model, source.texts, settings)
+    expected, _ = task.loss(task.outputs(batch), batch)
     P, N = batch.masks(torch.device("cpu"))
     if LOSSES[name].by_anchor:
         expected = expected * len(P) / (P | N).any(1).sum()

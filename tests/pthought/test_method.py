@@ -77,7 +77,7 @@ def test_loss_of_a_batch_is_eq_10_of_token_means() -> None:
     source = Paraphrases.of(groups_of(few().part("train")), max_length=50)
     task = ParaphraseTask(method.network, method.reading, source, method.settings, 0)
     batch = task.batches(1)[0]
-    loss, note = task.loss(batch)
+    loss, note = task.loss(task.outputs(batch), batch)
     figures = note()
     vectors = torch.from_numpy(method.encode([source.texts[read] for read, _ in batch]))
     losses = {}

@@ -105,7 +105,7 @@ def test_batch_loss_is_the_loss_of_its_similarities() -> None:
     source = batch_source(corpus.part("train"), per_class=2)
     task = PairTask(method.network, method.reader, source, method.settings, 0)
     batch = largest(task.batches(1))
-    found, _ = task.loss(batch)
+    found, _ = task.loss(task.outputs(batch), batch)
     texts = [batch_source(corpus.part("train"), per_class=2).texts[number] for number in batch.sentences]
     V = torch.from_numpy(method._encode(texts, 7, silent))
     S = V @ V.T
@@ -126,15 +126,15 @@ def test_prefixes_share_the_loss_in_equal_parts() -> None:
     batch = largest(task.batches(1))
     expected = 0.0
     for cut in (3, 8, 12):
-        V = torch.nn.functional.normalize(plain.embeddings(batch).detach()[:, :cut], dim=1)
+        V = torch.nn.functional.normalize(plain.outputs(batch).detach()[:, :cut], dim=1)
         S = V @ V.T
         P, N = pairs.informative(S.clamp(-1, 1), *batch.masks(S.device), epsilon=0.3)
         expected += float(pairs.locality(S, P, N, base=0.9, beta=20.0)) / 3
-    found, note = task.loss(batch)
+    found, note = task.loss(task.outputs(batch), batch)
     assert expected > 0
     assert float(found) == pytest.approx(expected, rel=1e-5)
     found.backward()
-    value, plain_note = plain.loss(batch)
+    value, plain_note = plain.loss(plain.outputs(batch), batch)
     value.backward()
     for name, figure in plain_note().items():
         assert float(note()[name]) == pytest.approx(float(figure), rel=1e-4), name
@@ -146,10 +146,9 @@ def test_prefixes_share_the_loss_in_equal_parts() -> None:
 class InPieces(PairTask):
     """The dense way, with dropout's numbers drawn for the pieces that a large batch is encoded in."""
 
-    def embeddings(self, batch: Batch) -> torch.Tensor:
-        rows = [self._rows[sentence] for sentence in batch.sentences]
-        pieces = [rows[start : start + encoders.CHUNK] for start in range(0, len(rows), encoders.CHUNK)]
-        return torch.cat([encoders.embed(self.module, self._reader, piece) for piece in pieces])
+    def outputs(self, batch: Batch, rows: slice = slice(None)) -> torch.Tensor:
+        pieces = [batch.sentences[start : start + encoders.CHUNK] for start in range(0, len(batch), encoders.CHUNK)]
+        return torch.cat([encoders.embed(self.module, *self._rows.batch(piece)) for piece in pieces])
 
 
 @pytest.fixture
@@ -175,7 +174,8 @@ def step_of(kind: type[PairTask], name: str, **settings: Any) -> dict[str, np.nd
     source = batch_source(corpus.part("train"), per_class=4, in_batch=method.settings.in_batch, needs=needs)
     task = kind(method.network, method.reader, source, method.settings, 0)
     torch.manual_seed(3)
-    loss, note = task.loss(largest(task.batches(1)))
+    batch = largest(task.batches(1))
+    loss, note = task.loss(task.outputs(batch), batch)
     drawn = torch.rand(1)  # who draws next, draws the same
     loss.backward()
     found = {"loss": loss.detach(), "drawn": drawn, **note(), "drawn then": torch.rand(1)}

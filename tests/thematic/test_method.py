@@ -30,7 +30,6 @@ from labkit.thematic.method import (
 )
 from labkit.thematic.network import ThematicSettings, WordAttention, ratio
 from labkit.thematic.rules import eligible
-from labkit.training import processes
 from labkit.training.encoders import encode
 from tests.sharded import sharded
 
@@ -137,7 +136,7 @@ def test_the_loss_of_a_batch_is_that_of_its_triplets(plain: Thematic) -> None:
     method, lesson = plain, triplets_of(few(6))
     task = TripletTask(method.encoders, [lesson], method.reader, method.settings, seed=0)
     batch: TripletBatch = task.batches(1)[0]
-    found, note = task.loss(batch)
+    found, note = task.loss(task.outputs(batch), batch)
     texts = lesson.part("train").sentences()
     a, p, n = (unit(method.encode([texts[batch.sentences[i]] for i in column])) for column in batch.triplets.T)
     near, far = (torch.from_numpy(1 - (a * other).sum(axis=1)) for other in (p, n))
@@ -225,7 +224,7 @@ def encoded(task: StreamedTask, texts: Sequence[str]) -> np.ndarray:
 def test_the_loss_of_a_streamed_batch_is_that_of_its_triplets(streamed: StreamedTask) -> None:
     """The mean over the batch, and not that of the means of its lanes, of which some have fewer rows."""
     batch = next(b for b in streamed.batches(1) if len({len(b.rows(lane)[0]) for lane in range(len(b))}) > 1)
-    found, note = streamed.loss(batch)
+    found, note = streamed.loss(streamed.outputs(batch), batch)
     rows = [row for lane in range(len(batch)) for row in zip(*batch.rows(lane), strict=True)]
     a, p, n = (encoded(streamed, column) for column in zip(*rows, strict=True))
     near, far = (torch.from_numpy(1 - (a * other).sum(axis=1)).double() for other in (p, n))
@@ -242,20 +241,12 @@ def test_what_a_streamed_epoch_is_chosen_by_is_dev(streamed: StreamedTask) -> No
     assert streamed.dev() == ("dev_triplets", pytest.approx(right))
 
 
-@pytest.mark.parametrize("count", [2, 5])
-def test_a_process_reads_and_encodes_its_own_lanes(
-    streamed: StreamedTask, count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    batch, read, losses = streamed.batches(1)[0], list[int](), []
+def test_only_the_lanes_of_a_share_are_read(streamed: StreamedTask, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch, read = streamed.batches(1)[0], list[int]()
     whole = type(batch).rows
     monkeypatch.setattr(type(batch), "rows", lambda self, lane: read.append(lane) or whole(self, lane))
-    monkeypatch.setattr(processes, "size", lambda: count)
-    monkeypatch.setattr(processes, "gathered", lambda part, total: losses.append(part) or part)
-    for number in range(count):
-        monkeypatch.setattr(processes, "rank", lambda number=number: number)
-        streamed.loss(batch)
-    assert read == list(range(len(batch)))  # each by one process
-    assert all(part.requires_grad for part in losses)  # of whoever has no lane, too: all wait for all
+    assert len(streamed.outputs(batch, slice(1, 3))) == 2
+    assert read == [1, 2]
 
 
 def test_no_two_lanes_drop_the_same(streamed: StreamedTask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,7 +256,7 @@ def test_no_two_lanes_drop_the_same(streamed: StreamedTask, monkeypatch: pytest.
         task = StreamedTask(streamed._encoders[0], streamed._corpus, streamed._reader, streamed._settings, seed=seed)
         for epoch in (1, 2):
             for batch in task.batches(epoch)[:2]:
-                task.loss(batch)
+                task.outputs(batch)
     assert len(set(drawn)) == len(drawn) > 8
 
 

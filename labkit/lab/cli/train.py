@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 import os
 import shlex
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -250,8 +252,6 @@ def train(
     untrained = entry(**settings)
     untrained.settings.check_used(settings)
     if _to_launch(entry, processes):
-        from labkit.training.processes import launched
-
         opened_corpus(corpus).part("train")  # what is wrong is said once, not by each
         sys.exit(launched(processes or 1, sys.argv[1:]))
     wanted = run_folder(out, method, corpus, seed, resume=resume)
@@ -318,14 +318,14 @@ def _to_launch(entry: Entry, processes: int | None) -> bool:
     """Whether this process is to start others; refused if these could not share the work, or are there already."""
     from labkit.executors import check_processes
     from labkit.training import Training
-    from labkit.training.processes import announced
 
-    if processes is None or processes == announced():
+    announced = int(os.environ.get("WORLD_SIZE", "1"))  # by torchrun
+    if processes is None or processes == announced:
         return False
     check_processes("--processes", processes)
-    if announced() > 1:
+    if announced > 1:
         raise ValueError(
-            f"--processes is {processes}, but torchrun has started {announced()}; leave it out, or leave out torchrun"
+            f"--processes is {processes}, but torchrun has started {announced}; leave it out, or leave out torchrun"
         )
     if not issubclass(entry.method.Settings, Training):
         raise ValueError(
@@ -333,6 +333,32 @@ def _to_launch(entry: Entry, processes: int | None) -> bool:
             "leave it out"
         )
     return True
+
+
+def launched(count: int, words: Sequence[str]) -> int:
+    """Run `labkit` with these words in `count` processes on this machine, as `torchrun` does; return the exit status.
+
+    Ctrl-C and SIGTERM reach all of them, and they leave as one process does (`torchrun` itself ends with a traceback).
+    """
+    from torch.distributed.elastic.multiprocessing.api import SignalException
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.run import parse_args, run
+
+    logging.disable(logging.ERROR)  # of the launcher: the processes speak for themselves
+    try:
+        with TemporaryDirectory(prefix="labkit-processes-") as logs:  # without one, the launcher leaves its own behind
+            run(parse_args(["--standalone", f"--nproc-per-node={count}", f"--log-dir={logs}", "-m", "labkit", *words]))
+    except SignalException as asked:
+        return 128 + asked.sigval
+    except ChildFailedError as failed:
+        number, failure = failed.get_first_failure()
+        if failure.exitcode > 0:  # it has said why
+            return failure.exitcode
+        raise ValueError(
+            f"process {number + 1} of {count} was ended by {failure.signal_name()}, expected all to run to the end; "
+            "see whether there is memory for so many, and continue with --resume"
+        ) from None
+    return 0
 
 
 # --- learning ----------------------------------------------------------------------------------------------------

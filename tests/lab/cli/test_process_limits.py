@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from labkit.executors import Local, check_processes
-from labkit.training.processes import launched
+from labkit.lab.cli.train import launched
 from tests.lab.cli.conftest import Labkit
 
 TRIPLETS = ("data", "make", "triplets", "--articles", "articles", "--out", "shards", "--format", "parquet", "--force")

@@ -108,8 +108,10 @@ class _PairTask:
         lengths = [len(row) for row in self._rows]
         return list(buckets(lengths, self._method.settings.batch, seed=self._seed * 100_003 + epoch))
 
-    def loss(self, batch: list[int]) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
-        scores = self._method.read([self._rows[row] for row in batch])
+    def outputs(self, batch: list[int], rows: slice = slice(None)) -> Tensor:
+        return self._method.read([self._rows[row] for row in batch[rows]])
+
+    def loss(self, scores: Tensor, batch: list[int]) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
         return F.binary_cross_entropy_with_logits(scores, self._labels[batch].to(scores.device)), dict
 
 
