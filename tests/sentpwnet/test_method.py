@@ -132,7 +132,7 @@ def test_prefixes_share_the_loss_in_equal_parts() -> None:
         expected += float(pairs.locality(S, P, N, base=0.9, beta=20.0)) / 3
     found, note = task.loss(task.outputs(batch), batch)
     assert expected > 0
-    assert float(found) == pytest.approx(expected, rel=1e-5)
+    assert found.item() == pytest.approx(expected, rel=1e-5)
     found.backward()
     value, plain_note = plain.loss(plain.outputs(batch), batch)
     value.backward()
