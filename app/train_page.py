@@ -120,10 +120,10 @@ def submit(queue: Queue, order: Order) -> None:
 
 
 def visitor() -> dict[str, Any]:
-    """Who this is, what he may have in the line and on the disk, and the machine he comes from: what the queue asks."""
+    """The arguments by which the queue knows a visitor and their limits in the queue and on the disk."""
     if not classroom.is_on():
         return {}
-    limits = {} if classroom.is_teacher() else {"each": EACH, "disk": DISK, "machine": st.context.ip_address or ""}
+    limits = {} if classroom.is_teacher() else {"each": EACH, "disk": DISK}
     return {"visitor": classroom.me(), **limits}
 
 

@@ -285,7 +285,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
         assert view.locator("[data-testid=stException]").count() == 0
         view.wait_for_function(SETTLED)
         violations = axe.run(view, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
-        found[title] = [(each["id"], [node["target"] for node in each["nodes"]]) for each in violations]
+        found[title] = [(each["id"], [(node["html"], node["any"]) for node in each["nodes"]]) for each in violations]
     assert {title: each for title, each in found.items() if each} == {}
 
     turn_to(listener, "Pairs")
