@@ -87,12 +87,13 @@ def order_of(opened: cached.Opened) -> Order:
 
 
 def follow_earlier_link(method: str, names: Mapping[str, str]) -> None:
-    """Give settings in the address their names of today."""
-    for earlier, name in names.items():
-        value = st.query_params.get(f"{method}.{earlier}")
-        if value is not None:
-            st.query_params[f"{method}.{name}"] = value
-            del st.query_params[f"{method}.{earlier}"]
+    """Rename settings in a link that was made when they had other names."""
+    found = {earlier: name for earlier, name in names.items() if f"{method}.{earlier}" in st.query_params}
+    for earlier, name in found.items():
+        st.query_params[f"{method}.{name}"] = st.query_params[f"{method}.{earlier}"]
+        del st.query_params[f"{method}.{earlier}"]
+    if found:
+        st.rerun()  # widgets read the address once, before the page runs
 
 
 def controls(method: str, offered: Sequence[Choice]) -> dict[str, Any]:
