@@ -71,18 +71,18 @@ def claimed(folder: Path, *, numbered: bool, resume: str | None) -> Iterator[Pat
     if not first_process():
         yield folder if resume is not None else None
         return
-    names = (folder if number == 1 else folder.with_name(f"{folder.name}-{number}") for number in count(1))
-    while numbered:
-        folder = next(names)
+    place = folder
+    for number in count(2) if numbered else ():
         with suppress(FileExistsError):
-            folder.mkdir(parents=True)
+            place.mkdir(parents=True)
             break
+        place = folder.with_name(f"{folder.name}-{number}")
     try:
-        yield folder
+        yield place
     finally:
         if numbered:
             with suppress(OSError):  # there is something in it
-                folder.rmdir()
+                place.rmdir()
 
 
 def way_back(folder: Path | None, words: Sequence[str]) -> str:
