@@ -10,7 +10,6 @@ word.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +23,7 @@ from torch import Tensor, nn
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
 from labkit.method import setting
-from labkit.progress import Progress
+from labkit.progress import Progress, note
 from labkit.settings import NEVER
 from labkit.text import Vocabulary, buckets, pad, words
 from labkit.training import Training, processes
@@ -96,11 +95,10 @@ class PvDbow(Trained):
             vectors[part] = descent.vectors([rows[row] for row in part])
             progress(min(start + batch_size, len(order)), len(order), "inferring")
         if descent.unfinished:
-            warnings.warn(
+            note(
                 f"the inference of PV-DBOW stopped after {STEPS} steps with {descent.unfinished} of {len(known)} "
                 f"sentences not surely within {NEAR:.0%} of their vectors; raise penalty ({self.settings.penalty:g}) "
                 "or train with a smaller learning_rate",
-                UserWarning,
                 stacklevel=2,
             )
         return vectors

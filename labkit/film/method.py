@@ -10,7 +10,6 @@ share; a sentence without a known word is a row of zeros, and its similarity to 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from labkit.baselines.averages import by_parts
 from labkit.baselines.counts import parts_of_counts
 from labkit.corpora.records import Corpus
+from labkit.device import cuda_or_cpu
 from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.scores import selection
@@ -30,8 +30,7 @@ from labkit.film.reading import Terms, WordRow, film_explanation, film_parts, re
 from labkit.film.solvers import SOLVERS, Learned, Plan, learn
 from labkit.film.triplets import FilmSource, Recipe, fitted_vectorizer, restored_vectorizer, source_of
 from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
-from labkit.progress import Progress, silent
-from labkit.training.loop import cuda_or_cpu
+from labkit.progress import Progress, note, silent
 
 SHARES = tuple(number / 10 for number in range(11))
 UNDECIDED = 0.5  # the share where there is no dev split to choose it on
@@ -117,10 +116,9 @@ class Film(Method):
         learned = self._learned(X, self._triplets(source, X, seed), seed, progress)
         self.L = learned.L.astype(np.float32)
         if len(self.L) < settings.dimension:
-            warnings.warn(
+            note(
                 f"only {len(self.L)} directions bring sentences closer to those that mean the same than to others: "
                 f"there are as many dimensions, not {settings.dimension}",
-                UserWarning,
                 stacklevel=2,
             )
         self.words = Terms.of(self.vectorizer.get_feature_names_out().tolist(), X)
@@ -164,7 +162,7 @@ class Film(Method):
                 scores.append(selection(self, dev))
         except ValueError as reason:
             self.share = UNDECIDED
-            warnings.warn(f"the share of TF-IDF is {UNDECIDED}: dev cannot tell ({reason})", UserWarning, stacklevel=2)
+            note(f"the share of TF-IDF is {UNDECIDED}: dev cannot tell ({reason})", stacklevel=2)
             return {"share": self.share}
         best = int(np.argmax([value for _, value in scores]))
         self.share, (figure, value) = SHARES[best], scores[best]
@@ -186,10 +184,9 @@ class Film(Method):
         empty = np.flatnonzero(np.diff(X.indptr) == 0)
         unknown = [sentences[row] for row in empty if sentences[row].strip()]
         if unknown:
-            warnings.warn(
+            note(
                 f"{len(unknown)} of {len(sentences)} sentences have no word that was met in training, the first is "
                 f"{unknown[0]!r}; their similarity to any other is 0",
-                UserWarning,
                 stacklevel=2,
             )
 
@@ -260,9 +257,8 @@ class Film(Method):
 def _warn_of_contradictions(source: FilmSource) -> None:
     if source.contradictions:
         a, b = source.contradictions[0]
-        warnings.warn(
+        note(
             f"{len(source.contradictions)} labels contradict the others and are left out: these sentences are told "
             f"apart and yet tied together by other labels, the first {a!r} and {b!r}",
-            UserWarning,
             stacklevel=3,
         )

@@ -19,10 +19,10 @@ import torch
 from scipy import sparse
 
 from labkit.corpora.records import Corpus, Pairs, Sentences
+from labkit.device import cuda_or_cpu
 from labkit.evaluation.inputs import binary, exponents, scaled, vectors, whole
 from labkit.evaluation.retrieval import not_zero
 from labkit.progress import Progress, silent
-from labkit.training.loop import cuda_or_cpu
 
 # --- ranks, rates and losses ----------------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ In: a corpus whose sentences fall into groups that mean the same. Out: a `Task` 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -16,7 +15,7 @@ from torch import Tensor
 
 from labkit.corpora.records import Corpus, Labelled, Pairs, Sentences
 from labkit.evaluation import p_coherence
-from labkit.progress import silent
+from labkit.progress import note, silent
 from labkit.pthought.batches import Batch, Epoch, Paraphrases, Reading
 from labkit.pthought.network import Model, objective
 from labkit.training import processes
@@ -114,7 +113,7 @@ def note_left_out(source: Paraphrases, longest: int) -> None:
         f"{source.cut} sentences of more than {longest} words are cut there" * bool(source.cut),
     ]
     if any(left_out):
-        warnings.warn("; ".join(filter(None, left_out)), stacklevel=2)
+        note("; ".join(filter(None, left_out)), stacklevel=2)
 
 
 def _figures(losses: dict[str, Tensor], vectors: Tensor) -> dict[str, Tensor]:

@@ -18,12 +18,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from labkit.device import cuda_or_cpu
 from labkit.evaluation.inputs import Vectors, array_of, exponent, scaled
 from labkit.progress import Progress, note, silent
 from labkit.sbert_lp.eigenvectors import DENSE, Spectrum, bottom
 from labkit.sbert_lp.graph import COPY, EXACT_UP_TO, copies, neighbour_graph, radius, weight_matrix
 from labkit.sbert_lp.weights import Mixtures, Weights, mixtures, reconstruction_weights
-from labkit.training.loop import cuda_or_cpu
 
 # --- record ------------------------------------------------------------------------------------------------------
 

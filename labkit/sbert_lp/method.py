@@ -24,6 +24,7 @@ import numpy as np
 from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, unpacked
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
+from labkit.device import cuda_or_cpu
 from labkit.evaluation.inputs import seeded, unit
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import History, Keeper, Method, setting, texts
@@ -31,7 +32,6 @@ from labkit.progress import Progress, silent
 from labkit.sbert_lp.estimator import LocalityPreserving
 from labkit.sbert_lp.graph import COPY, radius
 from labkit.sbert_lp.weights import Mixtures, mixtures
-from labkit.training.loop import cuda_or_cpu
 
 # --- embedded sentences ------------------------------------------------------------------------------------------
 

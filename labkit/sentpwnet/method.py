@@ -25,7 +25,6 @@ twice for nothing. A loss that is no mean over anchors takes no more than these.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -39,15 +38,16 @@ from torch import Tensor, nn
 from labkit import pairs
 from labkit.baselines.sbert import PACKAGED, model_source, opened_model, require_same, sum_of_weights
 from labkit.corpora.records import Corpus
+from labkit.device import device_of
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import setting
 from labkit.pairs.large_batch import by_anchors, noted_locality
 from labkit.pairs.losses import ALIASES, LOSSES, losses_with
-from labkit.progress import Progress
+from labkit.progress import Progress, note
 from labkit.sentpwnet.batches import Batch, BatchSource, PairSource, batch_source
 from labkit.training import Training, processes
 from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_chunks, encode, vector_parts, ways_of
-from labkit.training.loop import Figures, device_of
+from labkit.training.loop import Figures
 from labkit.training.reader import DISTILLED, TAUGHT, UNITS, Reader, Rows
 from labkit.training.trained import Network, TrainedReader, arrays_of
 from labkit.training.transformer import TRANSFORMER, ModelReader, Transformer, parts_of_model
@@ -315,7 +315,7 @@ class SentPWNet(TrainedReader):
         settings: PairSettings = self.settings
         source = self._source(corpus, seed)
         if isinstance(source, PairSource) and source.contradictions:
-            warnings.warn(
+            note(
                 f"{source.contradictions} training pairs are labelled 0 although others labelled 1 join their "
                 "sentences; they count as positive",
                 stacklevel=2,

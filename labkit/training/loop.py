@@ -3,13 +3,12 @@
 Every random number comes from (seed, epoch, batch), never from what ran before. So a training that was killed and
 goes on from its checkpoint makes the same steps as one that was not, bit for bit on a CPU.
 
-Before the loop stand the optimiser, the settings of every training, and the device that they name.
+Before the loop come the optimiser and the settings of every training.
 """
 
 from __future__ import annotations
 
 import time
-import warnings
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from torch import Tensor, nn
 
 from labkit import interrupts
 from labkit.evaluation.geometry import probe_figures
-from labkit.progress import Progress
+from labkit.progress import Progress, note
 from labkit.runs import History, Keeper, Snapshots
 from labkit.settings import Settings, setting
 from labkit.training import processes
@@ -121,25 +120,6 @@ class Training(Settings):
     def rate_name(self) -> str:
         """The setting that says how far a step goes."""
         return "learning_rate"
-
-
-def device_of(name: str, *, insist: bool = True) -> torch.device:
-    """`auto` takes CUDA, then MPS, then the CPU. Without `insist`, so does a device that this machine has not."""
-    kind = str(name).partition(":")[0]  # cuda:1 is a CUDA device
-    known = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    there = [each for each, available in known.items() if available]
-    if name == "auto" or (not insist and kind not in there):
-        name = there[0]
-    elif kind not in there:
-        raise ValueError(f"device is {name!r}, which this machine has not (it has {', '.join(there)}); use auto")
-    # of several processes each takes a GPU of its own
-    return torch.device(f"cuda:{processes.own_gpu()}" if name == "cuda" and processes.announced() > 1 else name)
-
-
-def cuda_or_cpu(name: str) -> str:
-    """Name the device for what needs double precision or sparse products, which MPS has not: CUDA, or else the CPU."""
-    device = device_of(name)
-    return str(device) if device.type == "cuda" else "cpu"
 
 
 # --- loop --------------------------------------------------------------------------------------------------------
@@ -301,11 +281,10 @@ class _Loop:
         row: dict[str, float] = {"epoch": self.at.epoch, **means}
         if self._collapsed(row) and not self.warned:
             self.warned = True
-            warnings.warn(
+            note(
                 f"after epoch {self.at.epoch} all sentences have nearly the same vector (their cosines differ by only "
                 f"{row['spread']:.2g}): the embeddings have collapsed; lower {self.settings.rate_name}, or take "
                 "another loss or miner",
-                UserWarning,
                 stacklevel=2,
             )
         self.task.module.eval()

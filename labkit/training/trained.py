@@ -22,13 +22,14 @@ import torch
 from torch import nn
 
 from labkit.corpora.records import Articles, Corpus, Labelled
+from labkit.device import device_of
 from labkit.evaluation.neighbours import MOST_ASKING
 from labkit.method import History, Keeper, Method
-from labkit.progress import Progress, silent
+from labkit.progress import Progress, note, silent
 from labkit.runs import Snapshots
 from labkit.text import Vocabulary
 from labkit.training import processes
-from labkit.training.loop import Dev, Task, device_of, train
+from labkit.training.loop import Dev, Task, train
 from labkit.training.reader import PIECES, Reader, reader_and_vectors
 from labkit.vectors import WordVectors, random_vectors
 
@@ -51,9 +52,7 @@ class Trained(Method):
         if dev is None:
             return None
         if dev.CLASSES and len(dev) > MOST_ASKING:
-            warnings.warn(
-                f"dev has {len(dev):,} sentences: {MOST_ASKING:,} of them are asked after each epoch", stacklevel=2
-            )
+            note(f"dev has {len(dev):,} sentences: {MOST_ASKING:,} of them are asked after each epoch", stacklevel=2)
         return partial(self.selection, dev)
 
     def _probe(self, corpus: Corpus) -> Snapshots:
@@ -185,6 +184,6 @@ def usable_dev(corpus: Corpus, figure: Callable[[Corpus], float]) -> Corpus | No
             if not math.isfinite(figure(dev)):
                 raise ValueError("its figure is not a number")
     except (ValueError, Warning) as reason:
-        warnings.warn(f"dev cannot tell which epoch is best ({reason}): all epochs are trained", stacklevel=2)
+        note(f"dev cannot tell which epoch is best ({reason}): all epochs are trained", stacklevel=2)
         return None
     return dev

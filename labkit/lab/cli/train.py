@@ -6,7 +6,6 @@ import dataclasses
 import os
 import shlex
 import sys
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
@@ -31,7 +30,7 @@ from labkit.lab.cli.output import (
     step,
     text_table,
 )
-from labkit.progress import Progress, first_process, terminal
+from labkit.progress import Progress, first_process, note, terminal
 from labkit.settings import Settings, spelled
 
 if TYPE_CHECKING:
@@ -432,7 +431,7 @@ def _score(method: Method, corpus: Corpus, folder: Path) -> Scores | None:
         why = str(reason) if isinstance(reason, ValueError) else memory_sentence(reason)
         if why is None:
             raise
-        warnings.warn(f"the run is complete, but has no test figures: {why}", stacklevel=2)
+        note(f"the run is complete, but has no test figures: {why}", stacklevel=2)
         return None
     add_metrics(folder, {f"{corpus.name}/test": json_value(scores.figures)})
     return scores

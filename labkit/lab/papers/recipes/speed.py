@@ -19,6 +19,7 @@ from sklearn.metrics import roc_auc_score
 from torch import Tensor
 
 from labkit.corpora import Pairs
+from labkit.device import device_of
 from labkit.evaluation import pair_classification
 from labkit.evaluation.scores import score
 from labkit.lab.papers.recipes import Case
@@ -28,7 +29,6 @@ from labkit.settings import setting
 from labkit.text import buckets
 from labkit.training import Training, train
 from labkit.training.encoders import CrossEncoder, Words, joined
-from labkit.training.loop import device_of
 from labkit.training.reader import Reader, reader_and_vectors
 
 # --- the cross-encoder ------------------------------------------------------------------------------------------------
