@@ -90,8 +90,10 @@ def test_the_first_step_by_hand() -> None:
 def test_clipping_shortens_the_gradient() -> None:
     """Adam's first step hides the length; after two batches of unlike gradients the clipped run stands elsewhere."""
     free, held = Line(), Line(slope=0.0)
-    run(free, epochs=2, learning_rate=0.5, clip=0)
-    run(held, epochs=2, learning_rate=0.5, clip=3.0)  # gradients begin at 4: the first is shortened, later ones are not
+    run(free, epochs=2, learning_rate=0.5, max_grad_norm=0)
+    run(
+        held, epochs=2, learning_rate=0.5, max_grad_norm=3.0
+    )  # gradients begin at 4: the first is shortened, later ones are not
     assert free.module.weight.item() != held.module.weight.item()
 
 

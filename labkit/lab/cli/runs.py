@@ -217,7 +217,7 @@ def paraphrase(
     from labkit.pthought.writing import Search, described
 
     method = _method_with(run, "paraphrase", "has no decoder")
-    search = Search(width=width, longest=method.settings.longest) if width > 1 else None
+    search = Search(width=width, max_length=method.settings.max_length) if width > 1 else None
     with step("written"):
         paraphrases = method.paraphrase([sentence], search=search)[0]
     show_result(dataclasses.asdict(paraphrases), described(paraphrases), json=json)

@@ -191,7 +191,7 @@ def _takes(field: dataclasses.Field[Any]) -> str:
     kind = {bool: "yes | no", int: "whole number", float: "number"}.get(type(field.default), "text")
     bounds = [
         f"{word} {limits[name]:g}"
-        for name, word in (("above", "above"), ("least", "from"), ("most", "to"))
+        for name, word in (("above", "above"), ("minimum", "from"), ("maximum", "to"))
         if limits.get(name) is not None
     ]
     return " ".join([kind, *bounds])
@@ -276,7 +276,7 @@ def entry_of(name: str) -> Entry:
 def _settings(entry: Entry, changes: list[str], epochs: int | None, device: str | None) -> dict[str, Any]:
     """The settings that --set, --epochs and --device give together; values are texts, which the settings check."""
     known = {field.name for field in dataclasses.fields(entry.method.Settings)}
-    values: dict[str, Any] = dict(keys_and_values("--set", changes, "epochs=5"))
+    values: dict[str, Any] = entry.method.Settings.renamed(keys_and_values("--set", changes, "epochs=5"))
     for key, short in (("epochs", epochs), ("device", device)):
         if short is None or (key == "device" and key not in known and short in ("auto", "cpu")):
             continue
