@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -71,7 +71,9 @@ def order_of(opened: cached.Opened) -> Order:
 
     method = st.selectbox("Method", list(METHODS), key="method", **frame.KEEP)
     st.caption(METHODS[method].summary)
-    offered = choices(METHODS[method].method.Settings)
+    kind = METHODS[method].method.Settings
+    follow_earlier_link(method, kind.earlier_names)
+    offered = choices(kind)
     front = [choice for choice in offered if choice.name in FRONT and (choice.name, choice.kind) != ("base", float)]
     values = controls(method, front)
     with st.expander("All settings", icon=":material/tune:"):
@@ -82,6 +84,15 @@ def order_of(opened: cached.Opened) -> Order:
     if opened.file:
         return Order.of_file(method, opened.file.name, opened.file.data, seed=int(seed), settings=changed)
     return Order(method, opened.corpus.name, int(seed), changed)
+
+
+def follow_earlier_link(method: str, names: Mapping[str, str]) -> None:
+    """Give settings in the address their names of today."""
+    for earlier, name in names.items():
+        value = st.query_params.get(f"{method}.{earlier}")
+        if value is not None:
+            st.query_params[f"{method}.{name}"] = value
+            del st.query_params[f"{method}.{earlier}"]
 
 
 def controls(method: str, offered: Sequence[Choice]) -> dict[str, Any]:
@@ -102,7 +113,7 @@ def control(choice: Choice, key: str) -> Any:
     if choice.kind is str:
         return st.selectbox(choice.name, choice.options, choice.options.index(choice.default), **shown)
     form = "%d" if choice.kind is int else "%g"
-    numbers = [choice.kind(value) for value in (choice.least, choice.most, choice.default, choice.step)]
+    numbers = [choice.kind(value) for value in (choice.minimum, choice.maximum, choice.default, choice.step)]
     return st.number_input(choice.name, *numbers, format=form, **shown)
 
 

@@ -18,7 +18,6 @@ import json
 import math
 import shutil
 import tempfile
-import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -30,6 +29,7 @@ from scipy import sparse
 
 from labkit.atomic import amount, in_place
 from labkit.corpora.files import LARGEST, TooLarge, parquet_batches
+from labkit.progress import note
 from labkit.spreadsheet import without_formula
 
 # --- reading -----------------------------------------------------------------------------------------------------
@@ -304,7 +304,7 @@ def _npz(file: IO[bytes], folder: Path) -> Iterator[Add]:
         yield add
         with zipfile.ZipFile(file, "w") as archive:
             if 4 * longest * count > LARGEST_TEXT:
-                warnings.warn(
+                note(
                     f"the .npz is without its sentences: the longest has {longest:,} characters, and each would take "
                     "as much room; the rows are in the order of the input, or take .parquet",
                     stacklevel=2,

@@ -174,7 +174,7 @@ class Method(ABC):
     ) -> Embeddings:
         """Sentences to rows, float32 (n, d); a sparse CSR matrix from the methods that stay sparse.
 
-        `truncate_dim` leaves the first numbers of each row, which is what a training with `prefixes` prepares for.
+        `truncate_dim` keeps the first numbers of each row, which a training with `matryoshka_dims` prepares for.
         """
         self._known()
         sentences = texts(sentences)

@@ -21,7 +21,6 @@ import io
 import json
 import os
 import platform
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -35,9 +34,9 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
-from labkit import __version__
 from labkit.atomic import in_place
 from labkit.locks import Hold
+from labkit.progress import note
 
 # --- what a training leaves --------------------------------------------------------------------------------------
 
@@ -117,7 +116,7 @@ class Snapshots:
 # --- a run and its files -----------------------------------------------------------------------------------------
 
 SCHEMA = 1
-PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
+PACKAGES = {"labkit": "labkit-embeddings", **{name: name for name in ("torch", "numpy", "scipy", "scikit-learn")}}
 FILES = MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE = (
     "model.safetensors", "vocabulary.json", "history.csv", "snapshots.npz", "probe.csv",
 )  # fmt: skip
@@ -144,10 +143,10 @@ Checkpoint: TypeAlias = tuple[dict[str, np.ndarray], dict[str, Any]]
 
 def versions() -> dict[str, str]:
     """Give the versions of Python and of the packages that results depend on."""
-    known = {"python": platform.python_version(), "labkit": __version__}
-    for name in PACKAGES:
+    known = {"python": platform.python_version()}
+    for name, package in PACKAGES.items():
         try:
-            known[name] = version(name)
+            known[name] = version(package)
         except PackageNotFoundError:  # it was not installed as a package
             known[name] = "unknown"
     return known
@@ -458,7 +457,7 @@ class Keeper:
             self._refuse_another(checkpoint, begun=bool(damaged))
         for name, reason in damaged.items():
             what = "the training begins anew" if checkpoint is None else "the training goes on from the one before it"
-            warnings.warn(f"{reason}, in {str(self.folder)!r}; {what}", UserWarning, stacklevel=2)
+            note(f"{reason}, in {str(self.folder)!r}; {what}", stacklevel=2)
             (self.folder / name).unlink()
         return checkpoint
 

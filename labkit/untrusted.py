@@ -32,7 +32,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-import labkit
 from labkit.atomic import NoRoom, amount, room_for
 from labkit.corpora import Article, Articles, Corpus, Section, read_corpus
 from labkit.corpora.rows import SHAPES_BY_NAME
@@ -93,7 +92,7 @@ def _file(name: str, data: bytes) -> Iterator[Path]:
 
 def _answer(what: str, path: Path, limit: int) -> dict[str, Any]:
     """What the process found out, or a sentence on how it ended."""
-    root = str(Path(labkit.__file__).resolve().parents[1])
+    root = str(Path(__file__).resolve().parents[1])
     paths = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [*PROGRAM, what, str(path), str(limit)]
     memory, seconds = allowed(what, limit)

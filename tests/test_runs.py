@@ -123,7 +123,7 @@ def a_run(**changes: Any) -> Run:
         fingerprint="f" * 64,
         seed=5,
         arrays=arrays,
-        words={"words": ["<PAD>", "<UNK>", *HARD], "longest": 60},
+        words={"words": ["<PAD>", "<UNK>", *HARD], "max_length": 60},
         history=History(({"epoch": 1, "loss": 1 / 3}, {"epoch": 2, "loss": 0.25, "dev": 0.1})),
         snapshots=Snapshots(HARD, ("x",) * 7).with_epoch(0, np.ones((7, 2))).with_epoch(1, random.random((7, 2))),
         metrics={"accuracy": 0.75},
@@ -411,7 +411,7 @@ CORPUS = Groups(["a b", "c d"], ["1", "1"], name="small")
 
 @dataclass(frozen=True, kw_only=True)
 class CountingSettings(Settings):
-    speed: int = setting(1, "how fast", least=1)
+    speed: int = setting(1, "how fast", minimum=1)
 
 
 class Counting(Method):

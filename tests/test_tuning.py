@@ -47,8 +47,8 @@ def outcomes(tuned: Tuned) -> list[Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class SpySettings(MeanVectorsSettings):
-    epochs: int = setting(9, "of no use", least=1)
-    broken: int = setting(0, "fails from here on", least=0, most=9)
+    epochs: int = setting(9, "of no use", minimum=1)
+    broken: int = setting(0, "fails from here on", minimum=0, maximum=9)
 
 
 class Spy(MeanVectors):
@@ -116,7 +116,7 @@ def test_what_is_tried_depends_on_the_seed_alone() -> None:
 @pytest.mark.parametrize("sampler", tuning.SAMPLERS)
 def test_no_two_trials_are_alike_and_a_small_space_is_used_up(sampler: str) -> None:
     experiment = Experiment("tfidf", CORPORA["pairs"]())
-    space = dials("tfidf", unit="words|characters", least="1..3")
+    space = dials("tfidf", unit="words|characters", min_count="1..3")
     tuned = tune(experiment, trials=9, space=space, sampler=sampler)
     tried = {tuple(trial.tried.values()) for trial in tuned.trials}
     assert (len(tried), len(tuned.trials), tuned.wanted) == (6, 6, 9)

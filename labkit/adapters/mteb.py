@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from labkit import __version__
 from labkit.adapters.evaluators import AsModel
 from labkit.method import Method
-from labkit.runs import Run
+from labkit.runs import Run, versions
 
 
 class AsEncoder:
@@ -87,4 +86,4 @@ def revision(run: Run) -> str:
     for name, array in sorted(run.arrays.items()):
         digest.update(f"{name} {array.dtype} {array.shape}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
-    return f"{__version__}-{digest.hexdigest()[:12]}"
+    return f"{versions()['labkit']}-{digest.hexdigest()[:12]}"

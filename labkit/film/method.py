@@ -10,7 +10,6 @@ share; a sentence without a known word is a row of zeros, and its similarity to 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +22,7 @@ from labkit.arrays import unit
 from labkit.baselines.averages import by_parts
 from labkit.baselines.counts import parts_of_counts
 from labkit.corpora.records import Corpus
+from labkit.device import cuda_or_cpu
 from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.scores import selection
 from labkit.explanation import LEFT_OUT, Explanation, Parts
@@ -30,8 +30,7 @@ from labkit.film.reading import Terms, WordRow, film_explanation, film_parts, re
 from labkit.film.solvers import SOLVERS, Learned, Plan, learn
 from labkit.film.triplets import FilmSource, Recipe, fitted_vectorizer, restored_vectorizer, source_of
 from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
-from labkit.progress import Progress, silent
-from labkit.training.loop import cuda_or_cpu
+from labkit.progress import Progress, note, silent
 
 SHARES = tuple(number / 10 for number in range(11))
 UNDECIDED = 0.5  # the share where there is no dev split to choose it on
@@ -44,8 +43,8 @@ class FilmSettings(Settings):
     """The settings of solver, triplets, words and mixture."""
 
     solver: str = setting("full-rank", "how L is found", choices=SOLVERS)
-    dimension: int = setting(100, "rows of L", least=1, most=10_000, dial="25..400")
-    rank: int = setting(0, "features before L; 0: as many as rows of L, three times as many for an SVD", least=0)
+    dimension: int = setting(100, "rows of L", minimum=1, maximum=10_000, dial="25..400")
+    rank: int = setting(0, "features before L; 0: as many as rows of L, three times as many for an SVD", minimum=0)
     ridge: float = setting(
         1.0, "full-rank: what damps directions that occur seldom", above=0, only="solver=full-rank", dial="0.01..100"
     )
@@ -59,16 +58,16 @@ class FilmSettings(Settings):
     iterations: int = setting(
         12,
         "steps of the hinge's descent (the Stiefel one wants 100 and more)",
-        least=0,
+        minimum=0,
         only="batch=0, solver!=closed-form",
     )
-    batch: int = setting(0, "anchors at a time, to save memory; 0: all at once", least=0)
-    epochs: int = setting(3, "with batches: how often each anchor is met", least=1, only="batch")
-    positives: int = setting(2, "positives of an anchor, at most", least=1, only="corpus=Pairs|Labelled|Groups")
-    apart: int = setting(2, "negatives that were labelled as such, at most", least=0, only="corpus=Pairs")
-    near: int = setting(0, "negatives from its nearest neighbours", least=0, only="corpus=Pairs|Labelled|Groups")
-    random: int = setting(5, "negatives drawn at random", least=0, only="corpus=Pairs|Labelled|Groups")
-    least: int = setting(1, "sentences that must have a word", least=1)
+    batch: int = setting(0, "anchors at a time, to save memory; 0: all at once", minimum=0)
+    epochs: int = setting(3, "with batches: how often each anchor is met", minimum=1, only="batch")
+    positives: int = setting(2, "positives of an anchor, at most", minimum=1, only="corpus=Pairs|Labelled|Groups")
+    apart: int = setting(2, "negatives that were labelled as such, at most", minimum=0, only="corpus=Pairs")
+    near: int = setting(0, "negatives from its nearest neighbours", minimum=0, only="corpus=Pairs|Labelled|Groups")
+    random: int = setting(5, "negatives drawn at random", minimum=0, only="corpus=Pairs|Labelled|Groups")
+    min_count: int = setting(1, "sentences that must have a word", minimum=1)
     word_pairs: bool = setting(False, "also count two words that stand together", dial="yes|no")
     share: str = setting("dev", "share of TF-IDF in the similarity, 0 to 1, or dev: the best there")
     device: str = setting(
@@ -107,7 +106,7 @@ class Film(Method):
         progress(0, None, "words and triplets")
         source = source_of(corpus.part("train"))
         _warn_of_contradictions(source)
-        self.vectorizer = fitted_vectorizer(source.texts, least=settings.least, pairs=settings.word_pairs)
+        self.vectorizer = fitted_vectorizer(source.texts, min_count=settings.min_count, pairs=settings.word_pairs)
         X = self.vectorizer.transform(source.texts)
         if X.shape[1] < 2:
             raise ValueError(
@@ -117,10 +116,9 @@ class Film(Method):
         learned = self._learned(X, self._triplets(source, X, seed), seed, progress)
         self.L = learned.L.astype(np.float32)
         if len(self.L) < settings.dimension:
-            warnings.warn(
+            note(
                 f"only {len(self.L)} directions bring sentences closer to those that mean the same than to others: "
                 f"there are as many dimensions, not {settings.dimension}",
-                UserWarning,
                 stacklevel=2,
             )
         self.words = Terms.of(self.vectorizer.get_feature_names_out().tolist(), X)
@@ -164,7 +162,7 @@ class Film(Method):
                 scores.append(selection(self, dev))
         except ValueError as reason:
             self.share = UNDECIDED
-            warnings.warn(f"the share of TF-IDF is {UNDECIDED}: dev cannot tell ({reason})", UserWarning, stacklevel=2)
+            note(f"the share of TF-IDF is {UNDECIDED}: dev cannot tell ({reason})", stacklevel=2)
             return {"share": self.share}
         best = int(np.argmax([value for _, value in scores]))
         self.share, (figure, value) = SHARES[best], scores[best]
@@ -186,10 +184,9 @@ class Film(Method):
         empty = np.flatnonzero(np.diff(X.indptr) == 0)
         unknown = [sentences[row] for row in empty if sentences[row].strip()]
         if unknown:
-            warnings.warn(
+            note(
                 f"{len(unknown)} of {len(sentences)} sentences have no word that was met in training, the first is "
                 f"{unknown[0]!r}; their similarity to any other is 0",
-                UserWarning,
                 stacklevel=2,
             )
 
@@ -260,9 +257,8 @@ class Film(Method):
 def _warn_of_contradictions(source: FilmSource) -> None:
     if source.contradictions:
         a, b = source.contradictions[0]
-        warnings.warn(
+        note(
             f"{len(source.contradictions)} labels contradict the others and are left out: these sentences are told "
             f"apart and yet tied together by other labels, the first {a!r} and {b!r}",
-            UserWarning,
             stacklevel=3,
         )

@@ -20,9 +20,9 @@ from scipy import sparse
 
 from labkit.arrays import binary, vectors, whole
 from labkit.corpora.records import Corpus, Pairs, Sentences
+from labkit.device import cuda_or_cpu
 from labkit.evaluation.retrieval import not_zero
 from labkit.progress import Progress, silent
-from labkit.training.loop import cuda_or_cpu
 
 # --- ranks, rates and losses ----------------------------------------------------------------------------------
 

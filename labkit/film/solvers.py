@@ -33,11 +33,11 @@ from scipy.sparse.linalg import LinearOperator, lobpcg
 from sklearn.utils.extmath import randomized_svd
 
 from labkit.arrays import positive_peaks, whole
+from labkit.device import cuda_or_cpu
 from labkit.film import stiefel
 from labkit.film.objective import TripletHinge, hinge, supervision
 from labkit.film.stiefel import drift
-from labkit.progress import Progress, silent
-from labkit.training.loop import cuda_or_cpu
+from labkit.progress import Progress, note, silent
 
 # --- from an objective -------------------------------------------------------------------------------------------
 
@@ -417,11 +417,10 @@ def learn(
         objective = calibrated(TripletHinge.of(V, triplets, margin=1.0), d, margin=plan.margin, softness=plan.softness)
         solution = _solved(objective, plan, d, seed, device, progress)
     if not solution.s.any():
-        warnings.warn(
+        note(
             f"in no direction of the {X.shape[1]} words (columns) are the {X.shape[0]} sentences closer to those that "
             "mean the same than to others: what was learned is zero, and so is every similarity; give sentences that "
             "differ in more words, or check their labels",
-            UserWarning,
             stacklevel=2,
         )
     return Learned(solution.B @ R.T, solution.rows)

@@ -19,11 +19,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labkit.arrays import Vectors, array_of
+from labkit.device import cuda_or_cpu
 from labkit.progress import Progress, note, silent
 from labkit.sbert_lp.eigenvectors import DENSE, Spectrum, bottom
 from labkit.sbert_lp.graph import COPY, EXACT_UP_TO, copies, neighbour_graph, radius, weight_matrix
 from labkit.sbert_lp.weights import Mixtures, Weights, mixtures, reconstruction_weights
-from labkit.training.loop import cuda_or_cpu
 
 # --- record ------------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
     raw                                the vectors as they are
     pca, whitening, all-but-the-top    of each size given
-    prefix                             their first numbers, which say most where they have learned so (`prefixes`)
+    prefix                             their first numbers, best where the training had `matryoshka_dims`
     lp                                 locality preserving, every k with every p
 
 sweep      rows (n, d) of all sentences that are to be compared, without labels, and a judge, a function from

@@ -3,13 +3,12 @@
 Every random number comes from (seed, epoch, batch), never from what ran before. So a training that was killed and
 goes on from its checkpoint makes the same steps as one that was not, bit for bit on a CPU.
 
-Before the loop stand the optimiser, the settings of every training, and the device that they name.
+Before the loop come the optimiser and the settings of every training.
 """
 
 from __future__ import annotations
 
 import time
-import warnings
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from torch import Tensor, nn
 
 from labkit import interrupts
 from labkit.evaluation.geometry import probe_figures
-from labkit.progress import Progress
+from labkit.progress import Progress, note
 from labkit.runs import History, Keeper, Snapshots
 from labkit.settings import Settings, setting
 from labkit.training import processes
@@ -104,16 +103,20 @@ class Training(Settings):
     """Settings of the loop; a method's own settings class adds to them."""
 
     epochs: int = setting(
-        10, "how often all training sentences are seen; 0: the network as it starts", least=0, most=10_000
+        10, "how often all training sentences are seen; 0: the network as it starts", minimum=0, maximum=10_000
     )
-    batch: int = setting(64, "pairs, triplets or sentences a step learns from", least=2, most=100_000, only="epochs")
-    learning_rate: float = setting(0.001, "step size of Adam", above=0, most=10, only="epochs", dial="0.0003..0.01")
+    batch: int = setting(
+        64, "pairs, triplets or sentences a step learns from", minimum=2, maximum=100_000, only="epochs"
+    )
+    learning_rate: float = setting(0.001, "step size of Adam", above=0, maximum=10, only="epochs", dial="0.0003..0.01")
     patience: int = setting(
-        3, "epochs without a better dev figure before training stops; 0: never", least=0, only="epochs, dev"
+        3, "epochs without a better dev figure before training stops; 0: never", minimum=0, only="epochs, dev"
     )
-    clip: float = setting(5.0, "longest gradient; a longer one is shortened to this; 0: never", least=0, only="epochs")
+    max_grad_norm: float = setting(
+        5.0, "largest norm of the gradient; a larger one is scaled down to it; 0: never", minimum=0, only="epochs"
+    )
     device: str = setting("auto", "where to compute", choices=("auto", "cpu", "cuda", "mps"))
-    half: bool = setting(
+    amp: bool = setting(
         True, "bfloat16 in the encoder, on CUDA only; similarities stay float32", only="epochs, device=auto|cuda"
     )
 
@@ -121,25 +124,6 @@ class Training(Settings):
     def rate_name(self) -> str:
         """The setting that says how far a step goes."""
         return "learning_rate"
-
-
-def device_of(name: str, *, insist: bool = True) -> torch.device:
-    """`auto` takes CUDA, then MPS, then the CPU. Without `insist`, so does a device that this machine has not."""
-    kind = str(name).partition(":")[0]  # cuda:1 is a CUDA device
-    known = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    there = [each for each, available in known.items() if available]
-    if name == "auto" or (not insist and kind not in there):
-        name = there[0]
-    elif kind not in there:
-        raise ValueError(f"device is {name!r}, which this machine has not (it has {', '.join(there)}); use auto")
-    # of several processes each takes a GPU of its own
-    return torch.device(f"cuda:{processes.own_gpu()}" if name == "cuda" and processes.announced() > 1 else name)
-
-
-def cuda_or_cpu(name: str) -> str:
-    """Name the device for what needs double precision or sparse products, which MPS has not: CUDA, or else the CPU."""
-    device = device_of(name)
-    return str(device) if device.type == "cuda" else "cpu"
 
 
 # --- loop --------------------------------------------------------------------------------------------------------
@@ -289,8 +273,8 @@ class _Loop:
         numbers = dict(zip(figures, values, strict=True))
         if not np.isfinite(numbers["loss"]) or not np.isfinite(numbers["gradient"]):
             raise ValueError(self._not_finite(numbers["loss"], number))
-        if self.settings.clip:
-            clip_(self.task.module, length, self.settings.clip)
+        if self.settings.max_grad_norm:
+            clip_(self.task.module, length, self.settings.max_grad_norm)
         self.adam.step()
         for name, value in numbers.items():
             self.at.sums[name] = self.at.sums.get(name, 0.0) + value
@@ -301,11 +285,10 @@ class _Loop:
         row: dict[str, float] = {"epoch": self.at.epoch, **means}
         if self._collapsed(row) and not self.warned:
             self.warned = True
-            warnings.warn(
+            note(
                 f"after epoch {self.at.epoch} all sentences have nearly the same vector (their cosines differ by only "
                 f"{row['spread']:.2g}): the embeddings have collapsed; lower {self.settings.rate_name}, or take "
                 "another loss or miner",
-                UserWarning,
                 stacklevel=2,
             )
         self.task.module.eval()

@@ -27,6 +27,8 @@ import torch.distributed as dist
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from labkit.device import own_gpu
+
 Row = TypeVar("Row")
 
 _NONE, _DENSE, _SPARSE = range(3)  # gradients
@@ -46,11 +48,6 @@ def size() -> int:
 def announced() -> int:
     """How many processes `torchrun` says there are, before they have joined as well; 1 where it says nothing."""
     return int(os.environ.get("WORLD_SIZE", "1"))
-
-
-def own_gpu() -> int:
-    """Give the number of this process' own GPU; processes share where there are fewer GPUs than of them."""
-    return int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count()
 
 
 @contextmanager

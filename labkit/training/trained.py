@@ -22,13 +22,14 @@ import torch
 from torch import nn
 
 from labkit.corpora.records import Articles, Corpus, Labelled
+from labkit.device import device_of
 from labkit.evaluation.neighbours import MOST_ASKING
 from labkit.method import History, Keeper, Method
-from labkit.progress import Progress, silent
+from labkit.progress import Progress, note, silent
 from labkit.runs import Snapshots
 from labkit.text import Vocabulary
 from labkit.training import processes
-from labkit.training.loop import Dev, Task, device_of, train
+from labkit.training.loop import Dev, Task, train
 from labkit.training.reader import PIECES, Reader, reader_and_vectors
 from labkit.vectors import WordVectors, random_vectors
 
@@ -51,9 +52,7 @@ class Trained(Method):
         if dev is None:
             return None
         if dev.CLASSES and len(dev) > MOST_ASKING:
-            warnings.warn(
-                f"dev has {len(dev):,} sentences: {MOST_ASKING:,} of them are asked after each epoch", stacklevel=2
-            )
+            note(f"dev has {len(dev):,} sentences: {MOST_ASKING:,} of them are asked after each epoch", stacklevel=2)
         return partial(self.selection, dev)
 
     def _probe(self, corpus: Corpus) -> Snapshots:
@@ -118,20 +117,21 @@ class TrainedReader(Trained):
             unit=unit,
             vectors=settings.vectors,
             dimension=settings.dimension,
-            least=settings.least,
-            longest=settings.longest,
-            **({"pieces": settings.pieces, "most": settings.most} if unit == PIECES else {}),
+            min_count=settings.min_count,
+            max_length=settings.max_length,
+            **({"pieces": settings.pieces, "vocab_size": settings.vocab_size} if unit == PIECES else {}),
             seed=seed,
         )
         return vectors
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         reader = self.reader
-        words = {"unit": reader.unit, "longest": reader.longest, "words": list(reader.vocabulary.words)}
+        words = {"unit": reader.unit, "max_length": reader.max_length, "words": list(reader.vocabulary.words)}
         return arrays_of(self.network), words
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
-        self.reader = Reader(Vocabulary(tuple(words["words"])), words["unit"], words["longest"])
+        length = words["max_length"] if "max_length" in words else words["longest"]  # its name in version 0.1.0
+        self.reader = Reader(Vocabulary(tuple(words["words"])), words["unit"], length)
         width = arrays[self.word_table].shape[1]
         vectors = random_vectors(self.reader.vocabulary, width)
         self.network = self._filled(lambda: self._network(vectors), arrays)
@@ -185,6 +185,6 @@ def usable_dev(corpus: Corpus, figure: Callable[[Corpus], float]) -> Corpus | No
             if not math.isfinite(figure(dev)):
                 raise ValueError("its figure is not a number")
     except (ValueError, Warning) as reason:
-        warnings.warn(f"dev cannot tell which epoch is best ({reason}): all epochs are trained", stacklevel=2)
+        note(f"dev cannot tell which epoch is best ({reason}): all epochs are trained", stacklevel=2)
         return None
     return dev

@@ -361,7 +361,7 @@ def test_a_training_in_a_classroom_while_the_page_answers(room: str, listener: L
     choose_method = view.get_by_role("combobox", name="Method")  # the form answers meanwhile
     choose_method.fill("tfidf")
     choose_method.press("Enter")
-    view.get_by_label("shortest", exact=True).wait_for(state="attached")
+    view.get_by_label("min_ngram", exact=True).wait_for(state="attached")
     view.wait_for_function(f"document.querySelectorAll('{points}').length > {before}")
     stop = view.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True)  # Streamlit's own has the name
     stop.click()

@@ -135,11 +135,16 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
 
 def test_bad_settings_are_one_sentence_and_train_nothing(opened: Opened, waiting: Queue) -> None:
     page = fine(opened("train_page", method="tfidf").run())
-    page.number_input(key="tfidf.shortest").set_value(5)
-    refused(page.button(key="train").click().run(), "longest")
+    page.number_input(key="tfidf.min_ngram").set_value(5)
+    refused(page.button(key="train").click().run(), "max_ngram")
     assert waiting.jobs() == []
     page = fine(opened("train_page", **{"method": "tfidf", "tfidf.longest": "9999", "seed": "x"}).run())
-    assert page.number_input(key="tfidf.longest").value <= 20
+    assert page.number_input(key="tfidf.max_ngram").value <= 20
+
+
+def test_a_link_with_an_earlier_name_of_a_setting_still_works(opened: Opened, waiting: Queue) -> None:
+    page = fine(opened("train_page", **{"method": "tfidf", "tfidf.longest": "3"}).run())
+    assert page.number_input(key="tfidf.max_ngram").value == 3
 
 
 def test_an_upload_is_trained_and_named_nowhere(opened: Opened, waiting: Queue) -> None:

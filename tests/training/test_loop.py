@@ -24,7 +24,7 @@ from labkit.progress import silent
 from labkit.runs import History, Snapshots, read_checkpoint, read_run
 from labkit.sentpwnet.method import PairSettings, SentPWNet
 from labkit.training import Training, loop, train
-from labkit.training.loop import Adam, clip_, cuda_or_cpu, device_of, gradient_length
+from labkit.training.loop import Adam, clip_, gradient_length
 from tests.sharded import sharded
 
 SMALL = PairSettings(epochs=6, patience=0, size=12, dimension=8, dropout=0.3, batch=32)
@@ -90,8 +90,10 @@ def test_the_first_step_by_hand() -> None:
 def test_clipping_shortens_the_gradient() -> None:
     """Adam's first step hides the length; after two batches of unlike gradients the clipped run stands elsewhere."""
     free, held = Line(), Line(slope=0.0)
-    run(free, epochs=2, learning_rate=0.5, clip=0)
-    run(held, epochs=2, learning_rate=0.5, clip=3.0)  # gradients begin at 4: the first is shortened, later ones are not
+    run(free, epochs=2, learning_rate=0.5, max_grad_norm=0)
+    run(
+        held, epochs=2, learning_rate=0.5, max_grad_norm=3.0
+    )  # gradients begin at 4: the first is shortened, later ones are not
     assert free.module.weight.item() != held.module.weight.item()
 
 
@@ -410,32 +412,3 @@ def test_length_and_clipping_see_every_gradient(sparse: bool) -> None:
     torch.testing.assert_close(gradient_length(model), torch.tensor(0.5))
     clip_(model, gradient_length(model), 2.0)
     torch.testing.assert_close(gradient_length(model), torch.tensor(0.5))  # short ones stay
-
-
-# --- settings ------------------------------------------------------------------------------------------------------
-# Devices by name.
-
-
-def test_auto_takes_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    assert device_of("auto").type == device_of("cpu").type == "cpu"
-    with pytest.raises(ValueError, match="'cuda'"):
-        device_of("cuda")
-    assert device_of("cuda", insist=False).type == "cpu"  # a run from another machine
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
-    assert device_of("auto").type == "mps"
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert device_of("auto").type == "cuda"
-
-
-def test_what_mps_cannot_do_is_done_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert cuda_or_cpu("auto") == cuda_or_cpu("cpu") == "cpu"
-    with pytest.raises(ValueError, match="'cuda:1'"):
-        cuda_or_cpu("cuda:1")
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
-    assert cuda_or_cpu("auto") == cuda_or_cpu("mps") == "cpu"
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert cuda_or_cpu("auto") == "cuda"
-    assert cuda_or_cpu("cuda:1") == "cuda:1"

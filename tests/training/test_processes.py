@@ -15,13 +15,13 @@ import pytest
 import torch
 
 from labkit.corpora import Corpus, load
+from labkit.device import device_of
 from labkit.methods import METHODS
 from labkit.runs import read_run
 from labkit.sentpwnet import method as sentpwnet
 from labkit.sentpwnet.batches import batch_source
 from labkit.sentpwnet.method import PairSettings, PairTask, SentPWNet
 from labkit.training import Training, encoders, processes
-from labkit.training.loop import device_of
 from labkit.training.reader import reader_and_vectors
 from tests.waiting import until
 

@@ -12,7 +12,6 @@ import gzip
 import json
 import os
 import re
-import warnings
 import zlib
 from collections import Counter
 from collections.abc import Mapping
@@ -28,7 +27,7 @@ from labkit.corpora.published.formats import PUBLISHED
 from labkit.corpora.published.release import Published, Row, Rows, Source, present
 from labkit.corpora.records import Corpus, Section
 from labkit.corpora.rows import SHAPES_BY_NAME, from_columns
-from labkit.progress import Progress, silent
+from labkit.progress import Progress, note, silent
 
 # --- the plain form: a folder with a file for each part of a set, as TSV without quoting or JSONL, packed by gzip ---
 #
@@ -182,8 +181,8 @@ def _place(wanted: Published, folder: Path | str | None = None) -> tuple[Path, b
 def load_published(name: str, folder: Path | str | None = None) -> Corpus:
     """The corpus; a `UserWarning` says what was left out. `folder` stands for LABKIT_DATA and the cache folder."""
     loaded = read_published(name, folder)
-    for note in loaded.notes:
-        warnings.warn(note, stacklevel=2)
+    for said in loaded.notes:
+        note(said, stacklevel=2)
     return loaded.corpus
 
 

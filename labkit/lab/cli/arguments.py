@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from difflib import get_close_matches
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 import typer
 
 from labkit.lab.cli.output import detail_versions, set_verbosity, step
-from labkit.progress import terminal
+from labkit.progress import note, terminal
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
@@ -218,7 +217,7 @@ def record_of(run: Path) -> dict[str, Any]:
     record = read_record(run)
     if record["state"] != "finished":
         what = f"{run} is being trained by {who}" if who else f"the training of {run} is not finished"
-        warnings.warn(f"{what}: this is what it {'knows so far' if who else 'knew last'}", stacklevel=2)
+        note(f"{what}: this is what it {'knows so far' if who else 'knew last'}", stacklevel=2)
     return record
 
 

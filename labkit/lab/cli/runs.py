@@ -7,7 +7,6 @@ of its own.
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ from labkit.lab.cli.arguments import (
     usable_method,
 )
 from labkit.lab.cli.output import remark, show_result, step, text_table
-from labkit.progress import Progress, terminal
+from labkit.progress import Progress, note, terminal
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
@@ -61,7 +60,7 @@ def compare(
             results.append(Result.of(str(run), record, scores))
         lines = leaderboard(results)
     if len(records) > sum(len(line.results) for line in lines):
-        warnings.warn("runs that differ in nothing, not even in the seed, count once", stacklevel=2)
+        note("runs that differ in nothing, not even in the seed, count once", stacklevel=2)
     comparison = {"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}
     ranking = text_table([[line.name, _figure(line), _verdict(line)] for line in lines])
     text = f"{opened.name}, test: {lines[0].figure}, the best first\n\n{ranking}\n\n{_means(lines)}"
@@ -79,7 +78,7 @@ def _common_corpus(records: dict[Path, dict[str, Any]]) -> Corpus:
             )
     corpus = corpus_for(first, record)
     if corpus.fingerprint != record["fingerprint"]:
-        warnings.warn(f"{corpus.name} has changed since the runs were trained on it", stacklevel=2)
+        note(f"{corpus.name} has changed since the runs were trained on it", stacklevel=2)
     return corpus
 
 
@@ -218,7 +217,7 @@ def paraphrase(
     from labkit.pthought.writing import Search, described
 
     method = _method_with(run, "paraphrase", "has no decoder")
-    search = Search(width=width, longest=method.settings.longest) if width > 1 else None
+    search = Search(width=width, max_length=method.settings.max_length) if width > 1 else None
     with step("written"):
         paraphrases = method.paraphrase([sentence], search=search)[0]
     show_result(dataclasses.asdict(paraphrases), described(paraphrases), json=json)

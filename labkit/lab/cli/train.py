@@ -6,7 +6,6 @@ import dataclasses
 import os
 import shlex
 import sys
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
@@ -31,7 +30,7 @@ from labkit.lab.cli.output import (
     step,
     text_table,
 )
-from labkit.progress import Progress, first_process, terminal
+from labkit.progress import Progress, first_process, note, terminal
 from labkit.settings import Settings, spelled
 
 if TYPE_CHECKING:
@@ -203,7 +202,7 @@ def _takes(field: dataclasses.Field[Any]) -> str:
     kind = {bool: "yes | no", int: "whole number", float: "number"}.get(type(field.default), "text")
     bounds = [
         f"{word} {limits[name]:g}"
-        for name, word in (("above", "above"), ("least", "from"), ("most", "to"))
+        for name, word in (("above", "above"), ("minimum", "from"), ("maximum", "to"))
         if limits.get(name) is not None
     ]
     return " ".join([kind, *bounds])
@@ -289,7 +288,7 @@ def entry_of(name: str) -> Entry:
 def _settings(entry: Entry, changes: list[str], epochs: int | None, device: str | None) -> dict[str, Any]:
     """The settings that --set, --epochs and --device give together; values are texts, which the settings check."""
     known = {field.name for field in dataclasses.fields(entry.method.Settings)}
-    values: dict[str, Any] = dict(keys_and_values("--set", changes, "epochs=5"))
+    values: dict[str, Any] = entry.method.Settings.renamed(keys_and_values("--set", changes, "epochs=5"))
     for key, short in (("epochs", epochs), ("device", device)):
         if short is None or (key == "device" and key not in known and short in ("auto", "cpu")):
             continue
@@ -432,7 +431,7 @@ def _score(method: Method, corpus: Corpus, folder: Path) -> Scores | None:
         why = str(reason) if isinstance(reason, ValueError) else memory_sentence(reason)
         if why is None:
             raise
-        warnings.warn(f"the run is complete, but has no test figures: {why}", stacklevel=2)
+        note(f"the run is complete, but has no test figures: {why}", stacklevel=2)
         return None
     add_metrics(folder, {f"{corpus.name}/test": json_value(scores.figures)})
     return scores

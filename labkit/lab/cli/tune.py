@@ -58,9 +58,10 @@ def tune(
     entry = entry_of(method)
     if corpus is None:
         raise ValueError("--corpus is missing, expected a corpus' name or a file; `labkit data list` names them")
-    settings = keys_and_values("--set", changes or [], "epochs=5")
+    renamed = entry.method.Settings.renamed
+    settings = renamed(keys_and_values("--set", changes or [], "epochs=5"))
     entry(**settings).settings.check_used(settings)
-    asked = keys_and_values("--space", space or [], "learning_rate=0.001..0.1")
+    asked = renamed(keys_and_values("--space", space or [], "learning_rate=0.001..0.1"))
     folder = out or Path("runs", f"tune-{Experiment(method, corpus, seed=seed).name}")
     try:
         with heeded():

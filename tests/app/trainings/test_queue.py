@@ -205,7 +205,7 @@ def test_only_a_visitors_run_that_nobody_trains_is_deleted(made: Made, tmp_path:
         (Order("nonsense", "topics"), "method"),
         (Order("tfidf", "/etc/passwd"), "corpus"),
         (Order("tfidf", "topics", -1), "seed"),
-        (Order("tfidf", "topics", 0, {"longest": 99}), "longest"),
+        (Order("tfidf", "topics", 0, {"max_ngram": 99}), "max_ngram"),
         (Order("tfidf", "topics", 0, {"out": "x"}), "out"),
     ],
 )
@@ -373,8 +373,8 @@ def test_a_record_that_is_none_is_passed_over(tmp_path: Path) -> None:
 
 
 BOUND_BY_ANOTHER = {
-    ("tfidf", "shortest"),  # by longest
-    ("lsa", "shortest"),
+    ("tfidf", "min_ngram"),  # by max_ngram
+    ("lsa", "min_ngram"),
     ("pthought", "emphasis"),  # by decoders
     ("bag", "loss"),  # by dropout
     ("static", "loss"),
@@ -388,9 +388,13 @@ def test_choices_lie_within_what_the_method_takes() -> None:
         assert [choice.name for choice in offered] == list(settings().values())
         for choice in offered:
             if choice.kind in (int, float):
-                assert choice.least <= choice.default <= choice.most
+                assert choice.minimum <= choice.default <= choice.maximum
                 assert choice.step > 0
-            ends = [*choice.options, *(end for end in (choice.least, choice.most) if end is not None), choice.default]
+            ends = [
+                *choice.options,
+                *(end for end in (choice.minimum, choice.maximum) if end is not None),
+                choice.default,
+            ]
             assert not [word for word in choice.options if "/" in word]
             for value in ends:
                 if (name, choice.name) not in BOUND_BY_ANOTHER:

@@ -232,7 +232,7 @@ def test_paraphrase_writes_with_both_decoders(labkit: Labkit) -> None:
         assert written[name][0].text in line
     long = "a dog runs " * 20
     found = labkit("paraphrase", "run", long, "--beam", 3, "--json").document()
-    expected = PThought().load(Path("run")).paraphrase([long], search=Search(width=3, longest=50))[0]
+    expected = PThought().load(Path("run")).paraphrase([long], search=Search(width=3, max_length=50))[0]
     assert found["cut"] == 10
     for name in written:
         assert [one["text"] for one in found["written"][name]] == [one.text for one in expected.written[name]]

@@ -188,7 +188,7 @@ def test_rule_of_mutual_neighbours(known: Known) -> None:
 def test_objective_is_put_together_of_its_parts() -> None:
     groups = Groups([f"{text} runs" for text in WORDS], [text.split()[0] for text in WORDS],
                     splits=["train"] * 16 + ["dev"] * 8)  # fmt: skip
-    settings = {"epochs": 1, "hidden": 4, "decoder_hidden": 4, "dimension": 4, "least": 1, "emphasis": 0.25}
+    settings = {"epochs": 1, "hidden": 4, "decoder_hidden": 4, "dimension": 4, "min_count": 1, "emphasis": 0.25}
     found = scoring.emphasis(Case("pthought", groups, settings)).figures
     assert found["objective"] == pytest.approx(0.75 * found["copy"] + 1.25 * found["paraphrase"])
     assert found["copy"] != found["paraphrase"]
@@ -318,7 +318,7 @@ def test_the_same_fit_is_made_once_in_memory(fits: list[int]) -> None:
     replace(case, seed=1).fitted()
     case.fitted()
     assert fits == [0, 1]
-    case.fitted(longest=2)
+    case.fitted(max_ngram=2)
     assert fits == [0, 1, 0]
     replace(case, memory={}).fitted()
     assert fits == [0, 1, 0, 0]
