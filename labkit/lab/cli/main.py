@@ -29,7 +29,7 @@ from labkit.atomic import sentence_of
 from labkit.lab.cli import data, encode, export, output, reproduce, runs, shards, teaching, train, tune
 from labkit.lab.cli.arguments import Force, check_free, command, with_verbosity
 from labkit.lab.course.notebooks import NOTEBOOKS, copied
-from labkit.progress import counting_minutes, first_process
+from labkit.progress import first_process
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 APP = next(  # beside the package in a checkout, in it in a wheel
@@ -217,8 +217,7 @@ def main() -> None:
     warnings.showwarning = _note  # type: ignore[assignment]
     output.set_verbosity()
     try:
-        with counting_minutes():
-            _run()
+        _run()
     except SystemExit as end:
         # a Ctrl-C that came while Python ran a string, as dataclasses do, is remembered as one that nobody caught, and
         # Python would end by SIGINT instead of this status; running another string makes it forget
