@@ -85,9 +85,9 @@ def terminal(unit: str = "") -> Iterator[Progress]:
 
 
 def _each_minute(bar: Any) -> None:
-    """A plain line on standard error once a minute: for a log."""
+    """A plain line on standard error once a minute, of work that takes more than a second: for a log."""
     global _last_line
-    if time.monotonic() - _last_line >= MINUTE:
+    if time.monotonic() - _last_line >= MINUTE and bar.format_dict["elapsed"] >= 1:
         _last_line = time.monotonic()
         print(f"labkit: {bar}", file=sys.stderr, flush=True)
 

@@ -84,6 +84,8 @@ def test_only_the_first_process_draws_unless_hushed(
     def told() -> str:
         with progress.terminal("B") as shown:
             clock[0] += 99
+            shown(0, None, "too soon")
+            clock[0] += 9
             shown(2**21, None, "encoding")
         return capsys.readouterr().err
 
