@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from labkit.arrays import array_of, seeded, unit, whole
 from labkit.corpora.records import Corpus
-from labkit.evaluation.inputs import array_of, seeded, unit, whole
 from labkit.explanation import LEFT_OUT, Contrast, Explanation, Parts, left_out
 from labkit.locks import locked
 from labkit.progress import Progress, silent, terminal

@@ -13,11 +13,11 @@ from scipy import sparse
 from scipy.stats import pearsonr, spearmanr
 from sklearn.linear_model import LogisticRegression
 
+from labkit.arrays import unit
 from labkit.baselines.counts import Tfidf
 from labkit.corpora import Article, Articles, Groups, Labelled, Pairs, Section, load
 from labkit.corpora.relations import linked
 from labkit.evaluation.classes import STRENGTHS
-from labkit.evaluation.inputs import unit
 from labkit.film.method import Film
 from labkit.lab.papers import recipes
 from labkit.lab.papers.recipes import Case, locality, scoring, speed
