@@ -142,7 +142,10 @@ def _read_parquet(path: Path, limit: int) -> Embedded:
     import pyarrow
 
     table = pyarrow.Table.from_batches(parquet_batches(path, limit, _COLUMNS, remedy="save it as .npy"))
-    sentences = [str(text) for text in table["sentence"].to_pylist()] if "sentence" in table.column_names else None
+    sentences = table["sentence"].to_pylist() if "sentence" in table.column_names else None
+    if sentences is not None and None in sentences:
+        raise ValueError(f"row {sentences.index(None) + 1} has no sentence")
+    sentences = None if sentences is None else list(map(str, sentences))
     if "vector" in table.column_names:
         rows = table["vector"].to_pandas().to_numpy()
         width = len(rows[0]) if len(rows) else 0

@@ -24,11 +24,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from labkit.corpora.columns import Column
 from labkit.corpora.splits import by_class, connected, dealt, grouped, portion, together
 
 SPLITS = ("train", "dev", "test")
+NEAR, FAR = 0.8, 0.4  # shares of the top grade
+
+
+def grade_ends(grades: ArrayLike, top: float) -> tuple[np.ndarray, np.ndarray]:
+    """Which grades say that two sentences mean the same, and which that they do not; those between say neither.
+
+    >>> near, far = grade_ends([5, 4, 3, 2, 0], top=5)
+    >>> near.tolist(), far.tolist()
+    ([True, True, False, False, False], [False, False, False, True, True])
+    """
+    grades = np.asarray(grades, float)
+    return (grades >= NEAR * top) & (grades > 0), grades <= FAR * top
 
 
 def _held(values: Sequence[Any]) -> Sequence[Any]:
