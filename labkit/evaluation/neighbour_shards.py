@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 
 from labkit import scale
+from labkit.arrays import unit, whole
 from labkit.corpora.shards import identified, write_tables
 from labkit.embedding_shards import VectorShards, in_float32, opened_vectors
-from labkit.evaluation.inputs import unit, whole
 from labkit.evaluation.neighbours import foreseen, sampled
 from labkit.progress import Progress, silent
 

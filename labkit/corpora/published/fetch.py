@@ -98,7 +98,7 @@ def _receive(address: str, part: Path, size: int | None, *, resume: bool, progre
                     f"{address} announces {total} bytes, expected {size}; the release has changed or the address is "
                     "wrong: look at its page"
                 )
-            with room_for(part, (total or done) - done), part.open("ab" if done else "wb") as file:
+            with room_for(part), part.open("ab" if done else "wb") as file:
                 while chunk := response.read(PIECE):
                     file.write(chunk)
                     done += len(chunk)
