@@ -71,7 +71,7 @@ def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0)
         keeps = _room(dict(largest), most, np.random.default_rng(seeded(seed)))
         chosen = [point for point in chosen if next(keeps[point[1]], False)]
     kept = sorted(chosen, key=lambda point: place[point[1]])
-    row_of = dict(_rows(corpus))
+    row_of = dict(_sentence_rows(corpus))
     rows = [row_of[text] for text, _ in kept]
     return Labelled(
         [text for text, _ in kept],
@@ -125,7 +125,7 @@ def _room(sizes: dict[str, int], most: int, random: np.random.Generator) -> dict
     return keeps
 
 
-def _rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
+def _sentence_rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
     """Every sentence with the number of each row that has it."""
     if isinstance(corpus, Articles):
         return ((text, row) for row, article in enumerate(corpus.articles) for text in _openings(article))

@@ -152,7 +152,7 @@ def triplets_and_funnel(
     if not isinstance(corpus, Articles):
         raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles: triplets are made of their sections")
     tally: Tally = Counter()
-    rows = list(_rows(in_memory(corpus), plan or Plan(), tally, workers=1, progress=progress))
+    rows = list(_triplets(in_memory(corpus), plan or Plan(), tally, workers=1, progress=progress))
     return _record(corpus.name, rows), Funnel(tally)
 
 
@@ -173,11 +173,11 @@ def write_triplets(
         raise ValueError(f"limit is {limit}, expected at least 1 article; leave it out for all")
     tally: Tally = Counter()
     source = article_source(articles)
-    write_rows(_rows(source, plan or Plan(), tally, workers=workers, limit=limit, progress=progress), path)
+    write_rows(_triplets(source, plan or Plan(), tally, workers=workers, limit=limit, progress=progress), path)
     return Funnel(tally)
 
 
-def _rows(
+def _triplets(
     source: ArticleSource,
     plan: Plan,
     tally: Tally,

@@ -409,7 +409,7 @@ def mine(
 ) -> None:
     """Mine hard negatives in each split of a corpus, as triplets that `labkit train` takes."""
     from labkit.corpora.files import format_of, write_rows
-    from labkit.corpora.hard_negatives import false_negatives, known_meanings, mine_negatives
+    from labkit.pairs.hard_negatives import false_negatives, known_meanings, mine_negatives
 
     check_free(out, "--out", force=force)
     format_of(out)
