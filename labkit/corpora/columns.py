@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any, overload
 
 import numpy as np
@@ -13,13 +14,14 @@ TOGETHER = 2**13  # values that are Python's at once
 class Column(Sequence[Any]):
     """A column of an Arrow table, or some rows of it, in any order."""
 
-    def __init__(self, values: Any, rows: np.ndarray | None = None) -> None:
+    def __init__(self, values: Any) -> None:
         self._chunks = [chunk for chunk in values.chunks if len(chunk)]
-        self._ends = np.cumsum([len(chunk) for chunk in self._chunks], dtype=np.int64)
-        self._values, self._rows = values, rows
+        self._ends = np.cumsum([len(chunk) for chunk in self._chunks], dtype=np.int64)  # of their rows
+        self._length = len(values)
+        self._rows: np.ndarray | None = None  # all of them
 
     def __len__(self) -> int:
-        return len(self._values) if self._rows is None else len(self._rows)
+        return self._length if self._rows is None else len(self._rows)
 
     @overload
     def __getitem__(self, place: int) -> Any: ...
@@ -43,7 +45,9 @@ class Column(Sequence[Any]):
 
     def take(self, rows: np.ndarray) -> Column:
         """These rows as a column, which is read no sooner than this one."""
-        return Column(self._values, rows if self._rows is None else self._rows[rows])
+        taken = copy(self)
+        taken._rows = rows if self._rows is None else self._rows[rows]
+        return taken
 
     def rows_of(self, value: Any) -> np.ndarray:
         """The rows that have this value, int64."""
