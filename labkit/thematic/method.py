@@ -378,7 +378,7 @@ class MappedBatches(Sequence[Any]):
     def __len__(self) -> int:
         return len(self.starts)
 
-    def __getitem__(self, number: Any) -> TripletBatch:
+    def __getitem__(self, number: Any) -> TripletBatch:  # type: ignore[override]
         return self._read(self.starts[number])
 
 
