@@ -27,9 +27,9 @@ from benchmarks.machine import Alternation, alternate, describe, threads
 from labkit import METHODS
 from labkit.adapters.export import export
 from labkit.adapters.parts import parts_of
-from labkit.baselines.sbert import model_source, without_bars
 from labkit.corpora import load
 from labkit.corpora.records import Pairs
+from labkit.pretrained import model_source, without_bars
 from labkit.training import transformer
 
 MODEL, BATCH, ROUNDS = "all-MiniLM-L6-v2", 128, 3

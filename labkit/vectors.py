@@ -13,17 +13,15 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 
 from labkit.arrays import unit, whole
-from labkit.text import PAD, UNKNOWN, Vocabulary, pad, words
+from labkit.text import PAD, UNKNOWN, Vocabulary, words
 
 TOKENS_AT_ONCE = 500_000  # of the co-occurrence count: bounds its memory
 WORDS_AT_ONCE = 1_000  # rows of the matrix of counts: the same
@@ -299,96 +297,6 @@ def _npz_rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
     yield from (
         (word, row) for word, row in zip(texts.tolist(), matrix.astype(np.float32), strict=True) if wanted(word)
     )
-
-
-# --- from a model ----------------------------------------------------------------------------------------------
-
-RARE = 1e-4  # a word of this share of a text counts half (Arora et al. 2017, with the value of Model2Vec)
-SPREAD = 0.1  # of the numbers of a vector, as where they are drawn: so a learning rate means the same
-_READ_AT_ONCE = 1024  # words
-
-
-def distilled_vectors(model: str, dimension: int, vocabulary: Vocabulary | None = None) -> WordVectors:
-    """What a sentence-transformers model makes of each word alone, in the directions along which that varies most.
-
-    The recipe is that of Model2Vec (Tulkens and van Dongen 2024): the mean of the model's states over a word and the
-    marks around it, less the mean of all words, its principal components, and each word times a / (a + p), where p is
-    its share of a text by Zipf's law. Words are in order of their frequency: those of a vocabulary, or, without one,
-    the word pieces of a model that has BERT's. The unknown word is zero: it has no part in a sentence's direction.
-    """
-    if vocabulary is None:
-        pieces, states = _states_of_pieces(model)
-        vocabulary = Vocabulary((PAD, UNKNOWN, *pieces))
-    else:
-        reads = _opened(model)
-        read = reads.tokenizer(list(vocabulary.words[2:]), truncation=True, max_length=reads.max_seq_length)
-        states = _turned(_states(reads, read["input_ids"]))
-    count, width = states.shape
-    whole("dimension", dimension, 1, 2**31, "numbers of a vector")
-    if dimension > min(count, width):
-        raise ValueError(
-            f"setting dimension is {dimension}, expected at most {min(count, width)}: model {model!r} gives each of "
-            f"{count:,} words {width} numbers; lower dimension"
-        )
-    share = 1 / (np.arange(2, count + 2) * np.log(count + 2))
-    rows = states[:, :dimension] * (RARE / (RARE + share))[:, None]
-    matrix = np.zeros((len(vocabulary), dimension), dtype=np.float32)
-    matrix[2:] = rows * (SPREAD / rows.std())
-    return WordVectors(vocabulary, matrix, np.arange(len(vocabulary)) > 1)
-
-
-def _opened(model: str) -> Any:
-    from labkit.baselines.sbert import model_source, opened_model
-
-    opened = opened_model(model_source(model), "cpu").eval()
-    if not hasattr(opened[0], "auto_model"):
-        raise ValueError(
-            f"model {model!r} begins with {type(opened[0]).__name__}, expected a transformer, which reads a word among "
-            "its marks; take one that does, or a file of word vectors"
-        )
-    return opened
-
-
-@cache
-def _states_of_pieces(model: str) -> tuple[tuple[str, ...], np.ndarray]:
-    """The word pieces of a model without its marks, and its states, turned: half a minute for 30,000, so once a
-    process."""
-    from labkit.training.reader import pieces_of_model
-
-    opened = _opened(model)
-    tokenizer = opened.tokenizer
-    marks = {PAD, UNKNOWN, *tokenizer.all_special_tokens}
-    pieces = [word for word in pieces_of_model(model).words if word not in marks and not word.startswith("[unused")]
-    before = tokenizer("")["input_ids"]
-    half = len(before) // 2
-    numbers = tokenizer.convert_tokens_to_ids(pieces)
-    return tuple(pieces), _turned(_states(opened, [[*before[:half], number, *before[half:]] for number in numbers]))
-
-
-def _turned(states: np.ndarray) -> np.ndarray:
-    """The states (n, d) less their mean, in their principal directions, the one of most variance first."""
-    states = states - states.mean(axis=0)
-    directions = np.linalg.eigh(states.T @ states)[1][:, ::-1]
-    directions = directions * np.where(
-        directions[np.abs(directions).argmax(axis=0), np.arange(len(directions))] < 0, -1, 1
-    )
-    return np.asarray(states @ directions)
-
-
-def _states(model: Any, rows: Sequence[Sequence[int]]) -> np.ndarray:
-    """The mean of a model's states over rows of its token numbers, float64 (n, d)."""
-    import torch
-
-    order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
-    means: list[np.ndarray] = []
-    with torch.inference_mode():
-        for start in range(0, len(order), _READ_AT_ONCE):
-            part = [rows[row] for row in order[start : start + _READ_AT_ONCE]]
-            numbers = torch.from_numpy(pad(part))
-            there = torch.arange(numbers.shape[1]) < torch.tensor([[len(row)] for row in part])
-            read = model[0]({"input_ids": numbers, "attention_mask": there.long()})["token_embeddings"]
-            means.append(((read * there[:, :, None]).sum(1) / there.sum(1)[:, None]).double().numpy())
-    return np.concatenate(means)[np.argsort(order)]
 
 
 def _filled(vocabulary: Vocabulary, matrix: np.ndarray, known: np.ndarray, seed: int) -> WordVectors:

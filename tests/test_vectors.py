@@ -13,9 +13,9 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 
 from labkit import vectors
-from labkit.baselines.sbert import opened_model
+from labkit.pretrained import distilled_vectors, opened_model
 from labkit.text import PAD, UNKNOWN, Vocabulary
-from labkit.vectors import cooccurrence, distilled_vectors, load_vectors, ppmi, ppmi_vectors
+from labkit.vectors import cooccurrence, load_vectors, ppmi, ppmi_vectors
 from tests.tiny_sbert import tiny_sbert
 
 SENTENCES = [["the", "cat", "sat"], ["the", "dog", "sat"], ["the", "cat", "ran"], ["a", "dog", "ran", "far"]] * 5

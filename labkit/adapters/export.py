@@ -29,10 +29,11 @@ from labkit.adapters.parts import ExportParts, parts_of
 from labkit.adapters.tokenizer import PADDING
 from labkit.arrays import unit
 from labkit.atomic import amount, folder_in_place
-from labkit.baselines.sbert import Sbert, opened_model, without_bars
+from labkit.baselines.sbert import Sbert
 from labkit.corpora import CORPORA
 from labkit.evaluation.pairs import correlation
 from labkit.method import Method
+from labkit.pretrained import opened_model, without_bars
 from labkit.text import PAD, without_halves
 from labkit.training.reader import DISTILLED
 from labkit.training.transformer import TRANSFORMER

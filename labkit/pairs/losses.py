@@ -39,8 +39,8 @@ def contrastive(similarity: Tensor, positive: Tensor, negative: Tensor, *, margi
     """
     S, P, N = checked_triple(similarity, positive, negative)
     check_number("margin", margin)
-    push = (S - margin).relu() * N  # (m, m): 0 for a negative that is far enough
-    pull = S * P  # (m, m)
+    push = (S - margin).relu() * N.to(S.dtype)  # (m, m): 0 for a negative that is far enough
+    pull = S * P.to(S.dtype)  # (m, m): of one type, because a number times a bool is five times as slow
     return (push - pull).sum(1).mean()
 
 

@@ -72,13 +72,13 @@ class Batch:
         for mask, (rows, others) in zip((P, N), self._pairs, strict=True):
             inside = (start <= rows) & (rows < stop)
             mask[rows[inside] - start, others[inside]] = True
-        rows, others = (
-            torch.zeros(total, dtype=torch.bool).index_fill_(0, torch.tensor(each, dtype=torch.long), True)
-            for each in self.crossed
-        )
-        N |= rows[start:stop, None] & others  # (k, 1) & (m,)
-        N.diagonal(start).fill_(False)
-        return P.to(device), (N & ~P).to(device)
+        if self.crossed[0]:
+            rows, others = (
+                torch.zeros(total, dtype=torch.bool).index_fill_(0, torch.tensor(each), True) for each in self.crossed
+            )
+            N |= rows[start:stop, None] & others & ~P  # (k, 1) & (m,) & (k, m)
+            N.diagonal(start).fill_(False)
+        return P.to(device), N.to(device)
 
     def graded(self, device: torch.device) -> Tensor:
         """The grade of each pair in one of the two masks, (m, m), 0 elsewhere."""

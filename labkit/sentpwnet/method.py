@@ -36,13 +36,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from labkit import pairs
-from labkit.baselines.sbert import PACKAGED, model_source, opened_model, require_same, sum_of_weights
 from labkit.corpora.records import Corpus
 from labkit.device import device_of
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import setting
 from labkit.pairs.large_batch import by_anchors, noted_locality
 from labkit.pairs.losses import ALIASES, LOSSES, losses_with
+from labkit.pretrained import PACKAGED, model_source, opened_model, require_same, sum_of_weights
 from labkit.progress import Progress, note
 from labkit.sentpwnet.batches import Batch, BatchSource, PairSource, batch_source
 from labkit.training import Training
@@ -465,7 +465,7 @@ class PairTask:
         self._source, self._seed = source, seed
         self._rows = Rows(map(reader.numbers, source.texts))
         self._lengths = self._rows.lengths.tolist()
-        self._miner = miner_of(settings)
+        self._miner, self._loss = miner_of(settings), loss_of(settings)
         self._log_temperature = encoder.get_parameter(TEMPERATURE) if settings.learns_temperature else None
 
     def batches(self, epoch: int) -> Sequence[Batch]:
@@ -513,7 +513,7 @@ class PairTask:
         S = embeddings @ embeddings.T
         if S.requires_grad:
             S.retain_grad()
-        loss_of_pairs = loss_of(self._settings, temperature)
+        loss_of_pairs = self._loss if temperature is None else partial(self._loss, temperature=temperature)
         P, N = kept_P, kept_N = batch.masks(S.device)
         if batch.grades:  # all are compared with all: there is no anchor of which a miner could keep some
             value = loss_of_pairs(S, P, N, grades=batch.graded(S.device))
@@ -537,12 +537,16 @@ def _with_temperature(settings: PairSettings) -> Callable[..., Tensor]:
 
 def _figures(S: Tensor, P: Tensor, N: Tensor, kept_P: Tensor, kept_N: Tensor, parts: int) -> dict[str, Tensor]:
     """What to note of a batch: shares kept, mean weights `m |dL/dS|` (eq. 1-3) of the kept, spread of S."""
-    weights = torch.zeros_like(S) if S.grad is None else S.grad.abs() * len(S) * parts
-    others = ~torch.eye(len(S), dtype=torch.bool, device=S.device)
+    scale = len(S) * parts
+    weights = torch.zeros_like(S) if S.grad is None else S.grad.abs()
+    pull, push = ((weights * kept.to(S.dtype)).sum() * scale for kept in (kept_P, kept_N))
+    positives, negatives = P.count_nonzero(), N.count_nonzero()
+    kept_positives, kept_negatives = kept_P.count_nonzero(), kept_N.count_nonzero()
+    others = S.detach().flatten()[1:].view(len(S) - 1, len(S) + 1)[:, :-1]  # without the diagonal
     return {
-        "kept_positives": 1 - (P.sum() - kept_P.sum()) / P.sum().clamp(min=1),  # where there is none, none is dropped
-        "kept_negatives": 1 - (N.sum() - kept_N.sum()) / N.sum().clamp(min=1),
-        "weight_positives": (weights * kept_P).sum() / kept_P.sum().clamp(min=1),
-        "weight_negatives": (weights * kept_N).sum() / kept_N.sum().clamp(min=1),
-        "spread": S.detach()[others].std(correction=0),
+        "kept_positives": 1 - (positives - kept_positives) / positives.clamp(min=1),  # 1 where there is none
+        "kept_negatives": 1 - (negatives - kept_negatives) / negatives.clamp(min=1),
+        "weight_positives": pull / kept_positives.clamp(min=1),
+        "weight_negatives": push / kept_negatives.clamp(min=1),
+        "spread": others.std(correction=0),
     }

@@ -48,26 +48,31 @@ class Words(nn.Module):
     def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
         return self.table(numbers) * inside(lengths, numbers.shape[1])[:, :, None]
 
+    def means(self, numbers: Tensor, lengths: Tensor) -> Tensor:
+        """The mean of each sentence's word vectors, (n, d), without a row for each of its words."""
+        flat = numbers[inside(lengths, numbers.shape[1])]
+        return F.embedding_bag(
+            flat, self.table.weight, lengths.cumsum(0) - lengths, mode="mean", sparse=self.table.sparse
+        )
+
 
 class BagOfWords(nn.Module):
     """The mean of the words' vectors as it is: nothing but the words learns."""
 
     def __init__(self, dimension: int, size: int) -> None:
         super().__init__()
+        self.out = nn.Identity()
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        return x.sum(1) / lengths[:, None]  # (n, d); padding adds zeros to the sum, and is not counted
+        return self.out(x.sum(1) / lengths[:, None])  # (n, d); padding adds zeros to the sum, and is not counted
 
 
-class Mean(nn.Module):
+class Mean(BagOfWords):
     """The mean of the words' vectors, through one linear map."""
 
     def __init__(self, dimension: int, size: int) -> None:
-        super().__init__()
-        self.out = nn.Linear(dimension, size)
-
-    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        return self.out(x.sum(1) / lengths[:, None])  # (n, size)
+        super().__init__(dimension, size)
+        self.out = nn.Linear(dimension, size)  # type: ignore[assignment]
 
 
 class Cnn(nn.Module):
@@ -154,7 +159,10 @@ class Encoder(nn.Module):
         self.normalised = normalised
 
     def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
-        vectors = self.body(self.dropout(self.words(numbers, lengths)), lengths).float()
+        if isinstance(self.body, BagOfWords) and not (self.training and self.dropout.p):
+            vectors = self.body.out(self.words.means(numbers, lengths)).float()  # the same, several times as fast
+        else:
+            vectors = self.body(self.dropout(self.words(numbers, lengths)), lengths).float()
         return F.normalize(vectors, dim=1) if self.normalised else vectors
 
 

@@ -25,13 +25,13 @@ from torch import Tensor
 from labkit.corpora.places import place_tokens
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
+from labkit.pretrained import INSIDE, distilled_vectors, pieces_of_model
 from labkit.text import PAD, UNKNOWN, Vocabulary, normalise, pad, tokenised, words
-from labkit.vectors import WordVectors, distilled_vectors, load_vectors, ppmi_vectors, random_vectors
+from labkit.vectors import WordVectors, load_vectors, ppmi_vectors, random_vectors
 
 PIECES = "pieces"
 TAUGHT = "learned"
 DISTILLED = "distilled:"  # before the name of a model whose word vectors are taken
-INSIDE = "##"  # before a piece that does not begin a word
 _WORD = re.compile(r"\w+|[^\w\s]")  # what pieces are parts of
 LONGEST_WORD = 100  # characters; a longer word is unknown
 _WORDS_KEPT = 1 << 16  # whose pieces are remembered
@@ -175,21 +175,6 @@ def learned_pieces(texts: Iterable[str], vocab_size: int) -> Vocabulary:
     learner.train_from_iterator(spaced, trainer)
     numbers = learner.get_vocab()
     return Vocabulary(tuple(sorted(numbers, key=numbers.__getitem__)))
-
-
-def pieces_of_model(model: str) -> Vocabulary:
-    """The pieces that a sentence-transformers model reads, by its name or folder."""
-    from labkit.baselines.sbert import model_source, opened_model
-
-    tokenizer = opened_model(model_source(model), "cpu").tokenizer
-    numbers = tokenizer.get_vocab()
-    if not any(piece.startswith(INSIDE) for piece in numbers):
-        raise ValueError(
-            f"model {model!r} reads no word pieces that begin with {INSIDE} inside of a word, expected a model with "
-            "BERT's kind of vocabulary; take pieces=learned"
-        )
-    own = {tokenizer.pad_token, tokenizer.unk_token}
-    return Vocabulary((PAD, UNKNOWN, *sorted(numbers.keys() - own, key=numbers.__getitem__)))
 
 
 # --- what a network starts from -----------------------------------------------------------------------------------

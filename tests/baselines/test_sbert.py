@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from labkit.baselines import sbert as module
-from labkit.baselines.sbert import PACKAGE, PACKAGED, model_source, opened_model, packaged_folder, require_published
 from labkit.corpora import Labelled
 from labkit.methods import METHODS, load
+from labkit.pretrained import PACKAGE, PACKAGED, model_source, opened_model, packaged_folder, require_published
 from labkit.runs import read_run, write_run
 from tests.tiny_sbert import make_tiny_sbert, tiny_sbert
 

@@ -11,9 +11,9 @@ import pytest
 
 from labkit.corpora import load
 from labkit.corpora.records import Labelled
+from labkit.pretrained import distilled_vectors
 from labkit.text import PAD, Vocabulary, normalise
 from labkit.training.reader import Reader, Rows, in_pieces, learned_pieces, reader_and_vectors, unit_of
-from labkit.vectors import distilled_vectors
 from tests.tiny_sbert import tiny_sbert
 
 TEXTS = ["the cat sleeps", "the dog sleeps", "the cat eats fish", "the dog eats meat"]

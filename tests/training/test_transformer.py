@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import nn
 
-from labkit.baselines.sbert import opened_model
 from labkit.methods import METHODS, load
+from labkit.pretrained import opened_model
 from labkit.training import transformer
 from labkit.training.reader import Reader
 from labkit.training.transformer import ModelReader, Transformer

