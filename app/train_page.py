@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from labkit.figures.epochs import curve_columns, probe_columns
 from labkit.locks import holder
 from labkit.progress import lasting
 from labkit.runs import History, read_record
+from labkit.settings import Settings
 
 EVERY = 1.5  # seconds between two looks at a training that runs
 FRONT = ("epochs", "encoder", "loss", "solver", "form", "base", "size", "hidden", "dimension", "neighbours")
@@ -72,8 +74,8 @@ def order_of(opened: cached.Opened) -> Order:
     method = st.selectbox("Method", list(METHODS), key="method", **frame.KEEP)
     st.caption(METHODS[method].summary)
     kind = METHODS[method].method.Settings
-    follow_earlier_link(method, kind.earlier_names)
-    offered = choices(kind)
+    follow_earlier_link(method, kind)
+    offered = without_unused(method, choices(kind), opened)
     front = [choice for choice in offered if choice.name in FRONT and (choice.name, choice.kind) != ("base", float)]
     values = controls(method, front)
     with st.expander("All settings", icon=":material/tune:"):
@@ -86,13 +88,29 @@ def order_of(opened: cached.Opened) -> Order:
     return Order(method, opened.corpus.name, int(seed), changed)
 
 
-def follow_earlier_link(method: str, names: Mapping[str, str]) -> None:
-    """Give settings in the address their names of today."""
-    for earlier, name in names.items():
-        value = st.query_params.get(f"{method}.{earlier}")
+def follow_earlier_link(method: str, kind: type[Settings]) -> None:
+    """Take over settings that the address has under the names of an earlier version."""
+    for earlier, name in kind.earlier_names.items():
+        value = st.query_params.pop(f"{method}.{earlier}", None)
         if value is not None:
-            st.query_params[f"{method}.{name}"] = value
-            del st.query_params[f"{method}.{earlier}"]
+            with suppress(ValueError):
+                st.session_state[f"{method}.{name}"] = getattr(kind.of({name: value}), name)
+
+
+def without_unused(method: str, offered: Sequence[Choice], opened: cached.Opened) -> Sequence[Choice]:
+    """The settings that change something beside the others as they are chosen now, and on this corpus."""
+    from labkit.methods import METHODS
+
+    values = {}
+    for choice in offered:
+        key = f"{method}.{choice.name}"
+        values[choice.name] = st.session_state.get(key, st.query_params.get(key, choice.default))
+    try:
+        settings = METHODS[method].method.Settings.of(values)
+    except ValueError:  # they do not go together: whoever presses Train is told why
+        return offered
+    unused = settings.unused(type(opened.corpus).__name__, "dev" in opened.corpus.sizes)
+    return [choice for choice in offered if choice.name not in unused]
 
 
 def controls(method: str, offered: Sequence[Choice]) -> dict[str, Any]:

@@ -37,6 +37,7 @@ from safetensors.numpy import save as save_tensors
 from labkit.atomic import in_place
 from labkit.locks import Hold
 from labkit.progress import note
+from labkit.settings import Settings
 
 # --- what a training leaves --------------------------------------------------------------------------------------
 
@@ -136,6 +137,9 @@ FIELDS: dict[str, type] = dict(  # noqa: C408
     metrics=dict,
     processes=int,
 )
+#: settings that a run of an earlier version may lack, with the values that it stands for where those are no defaults
+#: today; for settings that have another name today see `labkit.settings.RENAMED`
+EARLIER = {"temperature": 1.0}
 UTF8 = ("utf-8", "surrogatepass")  # a text may hold half a character, and must come back as it is
 
 Checkpoint: TypeAlias = tuple[dict[str, np.ndarray], dict[str, Any]]
@@ -243,6 +247,15 @@ def read_run(folder: Path | str) -> Run:
         history=history,
         snapshots=snapshots,
     )
+
+
+def settings_of(kind: type[Settings], values: Mapping[str, Any]) -> Settings:
+    """The settings of a run that may have been written by an earlier version."""
+    known, given = kind().values(), kind.renamed(values)
+    lacking = {name: value for name, value in EARLIER.items() if name in known}
+    if "amp" not in known:
+        given.pop("amp", None)  # methods without an encoder once had it, and it changed nothing
+    return kind.of(lacking | given)
 
 
 def read_record(folder: Path | str) -> dict[str, Any]:
