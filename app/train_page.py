@@ -22,7 +22,7 @@ from labkit.atomic import amount, sentence_of
 from labkit.figure_names import spoken
 from labkit.figures import training_curves
 from labkit.figures.epochs import curve_columns, probe_columns
-from labkit.locks import holder
+from labkit.locks import is_locked
 from labkit.progress import lasting
 from labkit.runs import History, read_record
 from labkit.settings import Settings
@@ -218,8 +218,8 @@ def show_state(queue: Queue, job: Job) -> None:
         return
     seen = watch(job, queue.private(job))
     if job.state in ENDED:
-        if who := holder(job.folder):  # by the command line, or by what an app that is gone began and has to end yet
-            st.caption(frame.plain(f"It is being trained by {who}, not by this app."))
+        if is_locked(job.folder):  # by the command line, or by what an app that is gone began and has to end yet
+            st.caption("It is being trained by another process, not by this app.")
             return
         st.caption(f"{lasting(seen.seconds)}{worth(job)}")
         for line in (job.why, *job.notes) if may_touch(queue, job) else ():
@@ -255,7 +255,7 @@ def buttons(queue: Queue, job: Job) -> None:
     with st.container(horizontal=True, width="content"):
         if job.state in ("waiting", "running"):
             st.button("Stop", key=f"stop-{job.id}", on_click=act, args=(queue.stop, job.id))
-        if job.resumable and not holder(job.folder) and (not job.own or (queue.private(job) / job.corpus).is_file()):
+        if job.resumable and not is_locked(job.folder) and (not job.own or (queue.private(job) / job.corpus).is_file()):
             name = "Resume" if job.checkpoint else "Train again"
             st.button(name, key=f"resume-{job.id}", on_click=act, args=(partial(queue.resume, **visitor()), job.id))
         if job.state in ENDED:

@@ -35,9 +35,9 @@ from torch import Tensor
 
 from benchmarks.machine import describe
 from benchmarks.pairs import batch
+from labkit.arrays import unit
 from labkit.baselines.base import BasedSettings
 from labkit.corpora import Corpus, load
-from labkit.evaluation.inputs import unit
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.methods import load as load_run

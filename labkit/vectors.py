@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 
-from labkit.evaluation.inputs import unit, whole
+from labkit.arrays import unit, whole
 from labkit.text import PAD, UNKNOWN, Vocabulary, pad, words
 
 TOKENS_AT_ONCE = 500_000  # of the co-occurrence count: bounds its memory

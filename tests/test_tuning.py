@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from labkit.baselines.averages import MeanVectors, MeanVectorsSettings
 from labkit.corpora import Corpus
 from labkit.evaluation.scores import selection
 from labkit.experiment import Experiment
-from labkit.locks import Hold
+from labkit.locks import locked
 from labkit.method import History, Method
 from labkit.methods import METHODS, Entry
 from labkit.settings import Settings, setting
@@ -290,11 +291,12 @@ def test_a_trial_of_a_living_process_is_left_to_it(tmp_path: Path, monkeypatch: 
     experiment = Experiment("sif", CORPORA["pairs"]())
     with pytest.raises(Stop):
         tune(experiment, trials=3, folder=tmp_path / "t", progress=stopped_at(0))
-    alive, told, said = Hold(tmp_path / "t" / "trials" / "000"), [], []
+    alive, told, said = ExitStack(), [], []
+    alive.enter_context(locked(tmp_path / "t" / "trials" / ".000"))
 
     def dies(_: float) -> None:
         assert [trial.number for trial in told] == [1, 2]
-        alive.release()
+        alive.close()
 
     monkeypatch.setattr(tuning.time, "sleep", dies)
     tuned = tune(

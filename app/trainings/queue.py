@@ -21,14 +21,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from labkit.atomic import amount, in_place, room_for, sentence_of
-from labkit.locks import Held, Hold, holder
+from labkit.locks import InUse, is_locked, locked
 from labkit.runs import History, finished, has_checkpoint, history
 from trainings.owners import Owned, all_owned, owned, write_owned
 from trainings.process import PROGRAM, PROGRESS, Process, verdict
@@ -171,15 +171,17 @@ def cut_off(job: Job) -> Job:
     return replace(job, state=state, why=why, ended=time.time())
 
 
-def held(folder: Path) -> Hold:
-    """The folder of the line, for this app alone: two would start the same training."""
+def for_this_app(folder: Path) -> ExitStack:
+    """Lock the folder of the line, for this app alone: two would start the same training."""
+    lock = ExitStack()
     try:
-        return Hold(folder)
-    except Held:
+        lock.enter_context(locked(folder))
+    except InUse:
         raise ValueError(
-            f"another labkit app trains into {str(folder.parent)!r} ({holder(folder) or 'it has just ended'}); train "
-            "there, or start this one with another folder in LABKIT_RUNS"
+            f"another labkit app trains into {str(folder.parent)!r}; train there, or start this one with another "
+            "folder in LABKIT_RUNS"
         ) from None
+    return lock
 
 
 # --- how far it is -----------------------------------------------------------------------------------------------
@@ -229,7 +231,7 @@ class Queue:
         self.folder = self.runs / ".jobs"
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.most, self._program = most, program
-        self._held = held(self.folder)
+        self._folder_lock = for_this_app(self.folder)
         self._lock = threading.RLock()
         self._jobs = {job.id: job for job in map(cut_off, read_jobs(self.folder))}
         self._waiting: deque[str] = deque()
@@ -292,7 +294,7 @@ class Queue:
             self._room(visitor, each, machine, disk)
             number = max((int(name) for name in self._jobs if name.isdecimal()), default=0) + 1
             private, own = self.folder / f"{number:04d}", order.upload is not None
-            with room_for(private / order.corpus, len(order.upload or b"")):
+            with room_for(private / order.corpus):
                 private.mkdir(mode=0o700)
                 if order.upload is not None:
                     (private / order.corpus).write_bytes(order.upload)
@@ -313,8 +315,8 @@ class Queue:
                 raise ValueError(f"training {name} is {job.state}, expected one that was stopped or failed")
             if job.own and not (self.private(job) / job.corpus).is_file():
                 raise ValueError(f"the file of training {name} is gone; bring it again and train anew")
-            if who := holder(job.folder):
-                raise ValueError(f"training {name} is being trained by {who}; wait for it")
+            if is_locked(job.folder):
+                raise ValueError(f"training {name} is being trained by another process; wait for it")
             self._room(visitor, each, machine, disk)
             self._visitors[name] = visitor, machine
             return self._queue(replace(job, why="", notes=()))
@@ -348,7 +350,7 @@ class Queue:
             jobs = [job for job in self._jobs.values() if Path(job.folder) == run]
             if run.parent != self.runs or owned(run) is None:
                 raise ValueError(f"there is no run {run.name!r} of a visitor any more")
-            if any(job.state not in ENDED for job in jobs) or holder(run):
+            if any(job.state not in ENDED for job in jobs) or is_locked(run):
                 raise ValueError(f"run {run.name!r} is being trained; stop it first")
             for job in jobs:
                 self.forget(job.id)
@@ -370,7 +372,7 @@ class Queue:
             for job in list(self._jobs.values()):
                 if job.state not in ENDED:
                     self._put(cut_off(job))
-            self._held.release()
+            self._folder_lock.close()
 
     # --- the line ------------------------------------------------------------------------------------------------
 

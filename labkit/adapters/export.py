@@ -27,10 +27,10 @@ from tokenizers import Tokenizer
 
 from labkit.adapters.parts import ExportParts, parts_of
 from labkit.adapters.tokenizer import PADDING
+from labkit.arrays import unit
 from labkit.atomic import amount, folder_in_place
 from labkit.baselines.sbert import Sbert, opened_model, without_bars
 from labkit.corpora import CORPORA
-from labkit.evaluation.inputs import unit
 from labkit.evaluation.pairs import correlation
 from labkit.method import Method
 from labkit.text import PAD, without_halves

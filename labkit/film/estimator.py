@@ -17,8 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from labkit.arrays import array_of, whole
 from labkit.evaluation import best_threshold
-from labkit.evaluation.inputs import array_of, whole
 from labkit.film.solvers import Plan, learn
 from labkit.film.triplets import Clusters, Recipe, cluster_triplets
 

@@ -18,11 +18,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from labkit.arrays import unit
 from labkit.baselines.averages import by_parts
 from labkit.baselines.counts import parts_of_counts
 from labkit.corpora.records import Corpus
 from labkit.device import cuda_or_cpu
-from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.scores import selection
 from labkit.explanation import LEFT_OUT, Explanation, Parts

@@ -18,9 +18,9 @@ import numpy as np
 import torch
 from scipy import sparse
 
+from labkit.arrays import binary, vectors, whole
 from labkit.corpora.records import Corpus, Pairs, Sentences
 from labkit.device import cuda_or_cpu
-from labkit.evaluation.inputs import binary, exponents, scaled, vectors, whole
 from labkit.evaluation.retrieval import not_zero
 from labkit.progress import Progress, silent
 
@@ -53,7 +53,6 @@ def mutual_ranks(
             f"pairs name rows {pairs.min()} to {pairs.max()}, expected 0 to {known.shape[0] - 1}; number them anew"
         )
     whole("most", most, 1, 2**31, "how many neighbours count")
-    known = scaled(known, exponents(known))
     both = np.concatenate([pairs, pairs[:, ::-1]])
     ranks = _ranks(_Similarities(known, cuda_or_cpu(device)), both, progress)
     ranks[~not_zero(known)[both].all(axis=1)] = most + 1

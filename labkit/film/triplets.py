@@ -32,10 +32,10 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labkit import text
+from labkit.arrays import whole
 from labkit.corpora.records import Articles, Corpus, Pairs, Sentences, Triplets
 from labkit.corpora.relations import opened
 from labkit.corpora.splits import connected
-from labkit.evaluation.inputs import whole
 
 # --- clusters to triplets ----------------------------------------------------------------------------------------
 

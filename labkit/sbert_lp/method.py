@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from labkit.arrays import seeded, unit
 from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, unpacked
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
 from labkit.device import cuda_or_cpu
-from labkit.evaluation.inputs import seeded, unit
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import History, Keeper, Method, setting, texts
 from labkit.progress import Progress, silent

@@ -27,11 +27,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from labkit.arrays import unit, vectors, whole
 from labkit.baselines.base import base_rows
 from labkit.baselines.transforms import Affine, all_but_the_top, pca, principal_axes, whitening
 from labkit.corpora.records import Corpus, Groups, Pairs, Sentences, Triplets
 from labkit.evaluation import clustering_agreement, correlation, hit_at, kmeans, spearman_error, triplet_accuracy
-from labkit.evaluation.inputs import unit, vectors, whole
 from labkit.evaluation.scores import require_labels, scored_part
 from labkit.method import Method
 from labkit.progress import Progress, silent

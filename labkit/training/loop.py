@@ -224,7 +224,7 @@ class _Loop:
         self._begin_alike()
 
     def run(self, after_epoch: Callable[[History, Snapshots], None]) -> tuple[History, Snapshots]:
-        with interrupts.patient():  # who asks for an end gets it where all is whole, with a checkpoint of it
+        with interrupts.deferred():  # until nothing is half done, and there is a checkpoint
             while self.at.epoch <= self.settings.epochs and not self._given_up():
                 self._epoch()
                 self._checkpoint()
@@ -347,10 +347,10 @@ class _Loop:
 
     def _heed(self, first: Callable[[], None] = lambda: None) -> None:
         """Leave, if somebody asked for it; the first process' word goes, so that none is left waiting for another."""
-        asked = processes.agreed(interrupts.asked()) if interrupts.heeding() else None
+        asked = processes.agreed(interrupts.requested())
         if asked is not None:
             first()
-            raise interrupts.Asked(asked)
+            raise interrupts.Interrupted(asked)
 
     def _checkpoint(self) -> None:
         if self.store is None:

@@ -51,15 +51,6 @@ def test_two_rows_of_zeros_are_not_the_same(rows) -> None:
     assert mutual_ranks(rows[:12], np.array([[0, 1], [0, 11]])).tolist() == [56, 56]
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-@pytest.mark.parametrize(("kind", "size"), [(np.float64, 1e300), (np.float32, 1e-25)])
-def test_rows_of_any_length_have_the_same_ranks(rows, pairs, form, kind, size) -> None:
-    sizes = np.where(np.arange(len(rows)) % 2, size, 1)[:, None]  # every other row is of ordinary size
-    expected = mutual_ranks(form(rows.astype(kind)), pairs)
-    apart = ~np.isin(pairs, [3, 7, 31, 50]).all(axis=1)  # among copies rounding decides
-    assert (mutual_ranks(form((rows * sizes).astype(kind)), pairs) == expected)[apart].all()
-
-
 def test_rates_by_counting(random) -> None:
     R, same = random.integers(1, 57, 500), random.random(500) < 0.4
     found = curves(R, same)

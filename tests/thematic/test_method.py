@@ -12,8 +12,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labkit.arrays import unit
 from labkit.corpora import Article, Articles, Corpus, Section, Triplets, load
-from labkit.evaluation.inputs import unit
 from labkit.methods import load as load_run
 from labkit.progress import silent
 from labkit.thematic.making import triplets_of

@@ -332,11 +332,11 @@ def _lines(place: Path) -> Iterator[tuple[RunLine, str]]:
 
 def _line(folder: Path) -> tuple[RunLine, str]:
     from labkit.atomic import sentence_of
-    from labkit.locks import holder
+    from labkit.locks import is_locked
     from labkit.runs import has_checkpoint, read_record
 
-    date, busy = _date(folder), holder(folder)
-    by = f"being trained by {busy}" if busy else None
+    date, busy = _date(folder), is_locked(folder)
+    by = "being trained" if busy else None
     try:
         if (busy or has_checkpoint(folder)) and not (folder / "run.json").is_file():
             state, why = ("training", by) if busy else ("unfinished", "unfinished: no epoch is done")

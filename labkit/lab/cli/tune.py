@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labkit.experiment import Experiment
-from labkit.interrupts import heeded
+from labkit.interrupts import interruptible
 from labkit.lab.cli.arguments import CorpusName, Json, MethodName, opened_corpus
 from labkit.lab.cli.output import Stopped, quiet, remark, show_result, text_table
 from labkit.lab.cli.train import entry_of, keys_and_values, shown
@@ -64,7 +64,7 @@ def tune(
     asked = renamed(keys_and_values("--space", space or [], "learning_rate=0.001..0.1"))
     folder = out or Path("runs", f"tune-{Experiment(method, corpus, seed=seed).name}")
     try:
-        with heeded():
+        with interruptible():
             from labkit.tuning import Dial
             from labkit.tuning import tune as tuned_by
 

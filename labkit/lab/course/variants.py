@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from labkit.arrays import unit
 from labkit.baselines.base import base_of
 from labkit.corpora.records import Corpus, Labelled, Pairs
-from labkit.evaluation.inputs import unit
 from labkit.evaluation.retrieval import own_retrieved
 from labkit.film.method import Film, FilmSettings
 from labkit.film.triplets import Clusters, FilmSource

@@ -20,7 +20,7 @@ from trainings import queue as module
 from trainings.queue import read_jobs, write_job
 
 from labkit.lab.cli.main import main
-from labkit.locks import Hold, holder
+from labkit.locks import is_locked, locked
 from labkit.methods import METHODS
 from labkit.runs import CHECKPOINT, HISTORY, read_record
 from tests.waiting import HANG, until
@@ -271,8 +271,6 @@ def test_a_name_is_taken_when_it_enters_the_line(made: Made) -> None:
     first, second = queue.submit(tfidf(9)), queue.submit(tfidf(9))
     until(lambda: queue.job(first.id).state == "running")
     assert Path(second.folder).is_dir()
-    with pytest.raises(FileExistsError):
-        Hold(second.folder, new=True)
     queue.stop(second.id)
     queue.forget(second.id)
     assert not Path(second.folder).exists()
@@ -284,7 +282,7 @@ def test_a_training_that_somebody_goes_on_with_is_not_resumed(made: Made) -> Non
     until(lambda: (Path(job.folder) / HISTORY).exists())
     queue.stop(job.id)
     ended(queue, job, "stopped")
-    with Hold(job.folder), pytest.raises(ValueError, match=str(os.getpid())):
+    with locked(job.folder), pytest.raises(ValueError, match=f"training {job.id}"):
         queue.resume(job.id)
     assert queue.job(job.id).state == "stopped"
     queue.resume(job.id)
@@ -337,10 +335,10 @@ def test_after_a_crash_nothing_runs_on_and_the_rest_can(tmp_path: Path) -> None:
         assert 0 < seen.share < 1
         assert "of 500, loss" in seen.what
         assert seen.left > 0
-        assert holder(trained.folder) is not None
+        assert is_locked(trained.folder)
         queue.stop(trained.id)
         assert ended(queue, trained, "stopped").checkpoint
-        assert holder(trained.folder) is None
+        assert not is_locked(trained.folder)
     finally:
         queue.close()
 

@@ -64,7 +64,7 @@ def test_stopped_it_says_the_command_that_resumes(labkit: Labkit, monkeypatch: p
 
         def heard(*what: Any) -> None:
             if next(calls) == 9:
-                raise interrupts.Asked(sign - 128)
+                raise interrupts.Interrupted(sign - 128)
 
         return tune(*given, progress=heard, **how)
 

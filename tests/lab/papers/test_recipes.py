@@ -13,17 +13,17 @@ from scipy import sparse
 from scipy.stats import pearsonr, spearmanr
 from sklearn.linear_model import LogisticRegression
 
+from labkit.arrays import unit
 from labkit.baselines.counts import Tfidf
 from labkit.corpora import Article, Articles, Groups, Labelled, Pairs, Section, load
 from labkit.corpora.relations import linked
 from labkit.evaluation.classes import STRENGTHS
-from labkit.evaluation.inputs import unit
 from labkit.film.method import Film
 from labkit.lab.papers import recipes
 from labkit.lab.papers.recipes import Case, locality, scoring, speed
 from labkit.lab.papers.recipes.locality import features
 from labkit.lab.papers.recipes.speed import CrossSettings, PairReader
-from labkit.locks import Hold
+from labkit.locks import locked
 from labkit.method import History
 from labkit.methods import METHODS
 from labkit.sbert_lp.sweeps import TRANSFORMS, Point
@@ -353,7 +353,7 @@ def test_what_another_process_computes_is_computed_without_its_folder(tmp_path: 
     """Two `labkit reproduce` side by side: neither fails, and neither writes into the other's training."""
     case = Case("sentpwnet", load("topics").take(range(60)), {"epochs": 1, "size": 6, "dimension": 6}, runs=tmp_path)
     folder = tmp_path / recipes.run_name(case)
-    with Hold(folder):
+    with locked(folder):
         assert case.fitted().fitted
         assert [path.name for path in folder.iterdir()] == [".lock"]
 

@@ -13,8 +13,8 @@ from scipy.spatial.distance import pdist
 from scipy.special import log_softmax
 from scipy.stats import linregress
 
+from labkit.arrays import unit
 from labkit.evaluation import p_coherence
-from labkit.evaluation.inputs import unit
 from labkit.lab.course.exercise import Lesson, Mistakes, Unfit, Unnamed, array, close, find_mistake
 
 LESSON = Lesson("05", predictions=("05.a", "05.b", "05.c", "05.d"))
