@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,6 @@ from labkit.figures.epochs import curve_columns, probe_columns
 from labkit.locks import is_locked
 from labkit.progress import lasting
 from labkit.runs import History, read_record
-from labkit.settings import Settings
 
 EVERY = 1.5  # seconds between two looks at a training that runs
 FRONT = ("epochs", "encoder", "loss", "solver", "form", "base", "size", "hidden", "dimension", "neighbours")
@@ -74,7 +72,7 @@ def order_of(opened: cached.Opened) -> Order:
     method = st.selectbox("Method", list(METHODS), key="method", **frame.KEEP)
     st.caption(METHODS[method].summary)
     kind = METHODS[method].method.Settings
-    follow_earlier_link(method, kind)
+    follow_earlier_link(method, kind.earlier_names)
     offered = without_unused(method, choices(kind), opened)
     front = [choice for choice in offered if choice.name in FRONT and (choice.name, choice.kind) != ("base", float)]
     values = controls(method, front)
@@ -88,13 +86,14 @@ def order_of(opened: cached.Opened) -> Order:
     return Order(method, opened.corpus.name, int(seed), changed)
 
 
-def follow_earlier_link(method: str, kind: type[Settings]) -> None:
-    """Take over settings that the address has under the names of an earlier version."""
-    for earlier, name in kind.earlier_names.items():
-        value = st.query_params.pop(f"{method}.{earlier}", None)
-        if value is not None:
-            with suppress(ValueError):
-                st.session_state[f"{method}.{name}"] = getattr(kind.of({name: value}), name)
+def follow_earlier_link(method: str, names: Mapping[str, str]) -> None:
+    """Rename settings in a link that was made when they had other names."""
+    found = {earlier: name for earlier, name in names.items() if f"{method}.{earlier}" in st.query_params}
+    for earlier, name in found.items():
+        st.query_params[f"{method}.{name}"] = st.query_params[f"{method}.{earlier}"]
+        del st.query_params[f"{method}.{earlier}"]
+    if found:
+        st.rerun()  # widgets read the address once, before the page runs
 
 
 def without_unused(method: str, offered: Sequence[Choice], opened: cached.Opened) -> Sequence[Choice]:
@@ -149,10 +148,10 @@ def submit(queue: Queue, order: Order) -> None:
 
 
 def visitor() -> dict[str, Any]:
-    """Who this is, what he may have in the line and on the disk, and the machine he comes from: what the queue asks."""
+    """The arguments by which the queue knows a visitor and their limits in the queue and on the disk."""
     if not classroom.is_on():
         return {}
-    limits = {} if classroom.is_teacher() else {"each": EACH, "disk": DISK, "machine": st.context.ip_address or ""}
+    limits = {} if classroom.is_teacher() else {"each": EACH, "disk": DISK}
     return {"visitor": classroom.me(), **limits}
 
 
