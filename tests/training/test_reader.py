@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from labkit.corpora import load
 from labkit.corpora.records import Labelled
@@ -148,5 +149,8 @@ def test_a_missing_file_is_refused_by_its_name() -> None:
 def test_rows_are_the_lists_they_were_made_of() -> None:
     lists = [[3, 1, 4], [], [1], [70_000, 2]]
     rows = Rows(iter(lists))
-    assert (len(rows), [rows[at] for at in range(4)], rows.lengths) == (4, lists, [3, 0, 1, 2])
-    assert (len(Rows([])), Rows([]).lengths) == (0, [])
+    assert (len(rows), [rows[at] for at in range(4)], rows.lengths.tolist()) == (4, lists, [3, 0, 1, 2])
+    assert len(Rows([])) == 0
+    for which in ([3, 0, 2], [2]):
+        for found, expected in zip(rows.batch(which), Reader.batch([lists[row] for row in which]), strict=True):
+            assert torch.equal(found, expected)
