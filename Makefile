@@ -97,6 +97,7 @@ corpora: $(VENV)/.dev
 		ending=csv; [ $$name = articles ] && ending=jsonl; \
 		$(BIN)/labkit data make $$name --out data/$$name.$$ending --force || exit 1; \
 	done
+	$(BIN)/python -c "from labkit.corpora.table import DATA, generator; generator('truths').write(DATA)"
 	$(BIN)/python -m labkit.lab.shipped.cards
 
 runs: $(VENV)/.dev

@@ -19,11 +19,11 @@ from frame import File
 from keeping import keep
 from umap_process import PictureProcess
 
+from labkit.arrays import unit
 from labkit.corpora import Articles, Corpus, Labelled, Sentences, load
 from labkit.corpora.relations import UNLABELLED, class_order, counted, points
 from labkit.evaluation.classes import Separation, found_clusters, separation
 from labkit.evaluation.geometry import EpochCosines, cosines_over_epochs, figures_over_epochs
-from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import Movement, movement
 from labkit.evaluation.regions import (
     CountedWords,

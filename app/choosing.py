@@ -22,7 +22,7 @@ import streamlit as st
 from labkit.atomic import amount, sentence_of
 from labkit.corpora import CORPORA, Corpus
 from labkit.lab.shipped import DEMONSTRATIONS, standing
-from labkit.locks import holder
+from labkit.locks import is_locked
 from labkit.runs import read_record
 
 if TYPE_CHECKING:
@@ -333,8 +333,8 @@ def runs_in(folders: Sequence[str], method: str = "") -> dict[str, Path]:
             if method not in ("", record["method"]):
                 continue
             runs.append((cached.written(run), run))
-            if record["state"] != "finished" and (who := holder(run)):
-                busy = frame.plain(f"{run.name[:60]} is being trained by {who}")
+            if record["state"] != "finished" and is_locked(run):
+                busy = frame.plain(f"{run.name[:60]} is being trained")
                 st.sidebar.caption(f"{busy}: this is what it knows so far.")
         except (ValueError, OSError) as reason:
             bad[run.name] = reason

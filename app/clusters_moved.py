@@ -262,9 +262,10 @@ rows = [each.encode(shown.texts, normalize_embeddings=True) for each in (before,
 shown = with_column(shown, "what moved", movement(*rows).change)"""
 EPOCHS_CODE = """\
 from dataclasses import replace
+from labkit.arrays import unit
 from labkit.evaluation import movement
 from labkit.figures.clusters import with_column
-from labkit.projection import trust, unit
+from labkit.projection import trust
 first, now = (unit(method.snapshots.vectors[place]) for place in (0, {at}))
 share = {share}
 epochs = replace(epochs, shown=with_column(epochs.shown, {by!r}, share))"""
@@ -292,7 +293,7 @@ OF_SIDES = """\
 {shown}
 spaces = [method.encode(shown.texts, normalize_embeddings=True) for method in (before, after)]"""
 OF_EPOCHS = """\
-from labkit.projection import unit
+from labkit.arrays import unit
 from labkit.projection.epochs import probe
 shown = probe(method.snapshots)
 spaces = [unit(method.snapshots.vectors[place]) for place in ({first}, {at})]"""

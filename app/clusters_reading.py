@@ -18,9 +18,9 @@ import why
 from clusters_sides import Side
 from marking import Brush, rows_with_same_text
 
+from labkit.arrays import unit
 from labkit.corpora import Labelled
 from labkit.corpora.relations import UNLABELLED
-from labkit.evaluation.inputs import unit
 from labkit.evaluation.regions import set_apart
 from labkit.projection import Placement, place
 from labkit.projection.placement import matching, neighbours, unknown_words

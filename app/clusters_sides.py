@@ -25,10 +25,10 @@ from clusters_look import COARSE, FINE, OF_CLASSES, Look
 from marking import rows_with_same_text
 
 from labkit import figures
+from labkit.arrays import unit
 from labkit.corpora import Labelled, Sentences
 from labkit.embedding_files import embedding_bytes
 from labkit.evaluation.classes import Separation
-from labkit.evaluation.inputs import unit
 from labkit.evaluation.regions import PlacedName, Regions
 from labkit.figures.clusters import MOST, colouring
 from labkit.lab.shipped import DEMONSTRATIONS

@@ -111,7 +111,7 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
         typed = st.text_input("… or type one", key="typed", max_chars=LONGEST)
     width = st.slider("Beam: beginnings kept at every step", 2, 10, 5, key="beam", **frame.KEEP)
     sentence = typed.strip() or texts[row]
-    search = Search(width=width, longest=chosen.method.settings.longest)
+    search = Search(width=width, max_length=chosen.method.settings.max_length)
     greedy, beam = (chosen.method.paraphrase([sentence], search=how)[0] for how in (None, search))
     st.text(f"Read: {sentence}")
     if greedy.unknown:

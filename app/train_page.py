@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from labkit.atomic import amount, sentence_of
 from labkit.figure_names import spoken
 from labkit.figures import training_curves
 from labkit.figures.epochs import curve_columns, probe_columns
-from labkit.locks import holder
+from labkit.locks import is_locked
 from labkit.progress import lasting
 from labkit.runs import History, read_record
 
@@ -71,7 +71,9 @@ def order_of(opened: cached.Opened) -> Order:
 
     method = st.selectbox("Method", list(METHODS), key="method", **frame.KEEP)
     st.caption(METHODS[method].summary)
-    offered = choices(METHODS[method].method.Settings)
+    kind = METHODS[method].method.Settings
+    follow_earlier_link(method, kind.earlier_names)
+    offered = choices(kind)
     front = [choice for choice in offered if choice.name in FRONT and (choice.name, choice.kind) != ("base", float)]
     values = controls(method, front)
     with st.expander("All settings", icon=":material/tune:"):
@@ -82,6 +84,16 @@ def order_of(opened: cached.Opened) -> Order:
     if opened.file:
         return Order.of_file(method, opened.file.name, opened.file.data, seed=int(seed), settings=changed)
     return Order(method, opened.corpus.name, int(seed), changed)
+
+
+def follow_earlier_link(method: str, names: Mapping[str, str]) -> None:
+    """Rename settings in a link that was made when they had other names."""
+    found = {earlier: name for earlier, name in names.items() if f"{method}.{earlier}" in st.query_params}
+    for earlier, name in found.items():
+        st.query_params[f"{method}.{name}"] = st.query_params[f"{method}.{earlier}"]
+        del st.query_params[f"{method}.{earlier}"]
+    if found:
+        st.rerun()  # widgets read the address once, before the page runs
 
 
 def controls(method: str, offered: Sequence[Choice]) -> dict[str, Any]:
@@ -102,7 +114,7 @@ def control(choice: Choice, key: str) -> Any:
     if choice.kind is str:
         return st.selectbox(choice.name, choice.options, choice.options.index(choice.default), **shown)
     form = "%d" if choice.kind is int else "%g"
-    numbers = [choice.kind(value) for value in (choice.least, choice.most, choice.default, choice.step)]
+    numbers = [choice.kind(value) for value in (choice.minimum, choice.maximum, choice.default, choice.step)]
     return st.number_input(choice.name, *numbers, format=form, **shown)
 
 
@@ -120,10 +132,10 @@ def submit(queue: Queue, order: Order) -> None:
 
 
 def visitor() -> dict[str, Any]:
-    """Who this is, what he may have in the line and on the disk, and the machine he comes from: what the queue asks."""
+    """The arguments by which the queue knows a visitor and their limits in the queue and on the disk."""
     if not classroom.is_on():
         return {}
-    limits = {} if classroom.is_teacher() else {"each": EACH, "disk": DISK, "machine": st.context.ip_address or ""}
+    limits = {} if classroom.is_teacher() else {"each": EACH, "disk": DISK}
     return {"visitor": classroom.me(), **limits}
 
 
@@ -189,8 +201,8 @@ def show_state(queue: Queue, job: Job) -> None:
         return
     seen = watch(job, queue.private(job))
     if job.state in ENDED:
-        if who := holder(job.folder):  # by the command line, or by what an app that is gone began and has to end yet
-            st.caption(frame.plain(f"It is being trained by {who}, not by this app."))
+        if is_locked(job.folder):  # by the command line, or by what an app that is gone began and has to end yet
+            st.caption("It is being trained by another process, not by this app.")
             return
         st.caption(f"{lasting(seen.seconds)}{worth(job)}")
         for line in (job.why, *job.notes) if may_touch(queue, job) else ():
@@ -226,7 +238,7 @@ def buttons(queue: Queue, job: Job) -> None:
     with st.container(horizontal=True, width="content"):
         if job.state in ("waiting", "running"):
             st.button("Stop", key=f"stop-{job.id}", on_click=act, args=(queue.stop, job.id))
-        if job.resumable and not holder(job.folder) and (not job.own or (queue.private(job) / job.corpus).is_file()):
+        if job.resumable and not is_locked(job.folder) and (not job.own or (queue.private(job) / job.corpus).is_file()):
             name = "Resume" if job.checkpoint else "Train again"
             st.button(name, key=f"resume-{job.id}", on_click=act, args=(partial(queue.resume, **visitor()), job.id))
         if job.state in ENDED:

@@ -29,8 +29,8 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from benchmarks.machine import describe
-from labkit.corpora.generators import articles
 from labkit.corpora.shards import manifest_of
+from labkit.corpora.table import generator
 
 RUNS = {10_000: (1, 2), 100_000: (2,)}  # articles -> numbers of workers
 BODIES, SEED = 2_000, 5
@@ -128,7 +128,7 @@ def write_parts(
 ) -> tuple[list[Path], int]:
     """A dump as it is published: part files, each of many streams, with an index beside it; its bytes unpacked."""
     rng = random.Random(seed)
-    bodies = [wikitext(unit[0], rng) for unit in islice(articles.units(seed), BODIES)]
+    bodies = [wikitext(unit[0], rng) for unit in islice(generator("articles").units(seed), BODIES)]
     pages = _pages(bodies, parts * articles_of_part, rng)
     paths, size, number = [], 0, 0
     for part in range(1, parts + 1):
@@ -199,7 +199,7 @@ def _children(process: int) -> list[int]:
 def write_dump(path: Path, count: int, seed: int = SEED) -> int:
     """A dump with so many pages of articles, and others; says how many bytes it has unpacked."""
     rng = random.Random(seed)
-    bodies = [wikitext(unit[0], rng) for unit in islice(articles.units(seed), min(count, BODIES))]
+    bodies = [wikitext(unit[0], rng) for unit in islice(generator("articles").units(seed), min(count, BODIES))]
     size = 0
     with bz2.open(path, "wt", encoding="utf-8", compresslevel=9) as file:
         file.write(HEAD)

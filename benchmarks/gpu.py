@@ -35,9 +35,9 @@ from torch import Tensor
 
 from benchmarks.machine import describe
 from benchmarks.pairs import batch
+from labkit.arrays import unit
 from labkit.baselines.base import BasedSettings
 from labkit.corpora import Corpus, load
-from labkit.evaluation.inputs import unit
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
@@ -47,7 +47,7 @@ from labkit.runs import write_run
 
 BOUND = 1e-4
 ROWS, LARGE, SENTENCES = 512, 16_384, 400
-SMALL = {"epochs": 1, "dimension": 32, "size": 32, "hidden": 32, "rank": 64, "dropout": 0.0, "half": False}
+SMALL = {"epochs": 1, "dimension": 32, "size": 32, "hidden": 32, "rank": 64, "dropout": 0.0, "amp": False}
 CPU_TAKES_MINUTES = ("soft-triplet", "margin-triplet")  # at 16,384
 CORPUS = {"thematic": "articles", "pthought": "captions"}  # what the others do not learn from: the others, questions
 ENCODERS = ("cnn", "lstm", "bilstm", "mean")

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
-    from labkit.locks import Hold
     from labkit.method import Method
     from labkit.methods import Entry
     from labkit.progress import Progress
@@ -100,7 +99,7 @@ class Experiment:
         """The method with these settings, before it has learned anything."""
         return self.entry(**self.settings)
 
-    def fit(self, progress: Progress | None = None, folder: Path | str | Hold | None = None) -> Method:
+    def fit(self, progress: Progress | None = None, folder: Path | str | None = None) -> Method:
         """The method after it has learned; with `folder` the run is kept there as it goes."""
         method = self.unfitted()
         method.fit(self.opened(), seed=self.seed, progress=progress, folder=folder)

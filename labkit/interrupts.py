@@ -1,8 +1,8 @@
-"""Ctrl-C, and SIGTERM as schedulers send it, while a command trains. In: the block that heeds them, and in it the block
-that is asked and not cut off. Out: an `Asked`, with the exit status that belongs to the signal.
+"""Ctrl-C, and SIGTERM as schedulers send it, while a command works.
 
-Outside of a patient block a signal ends what is done at once; inside it is noted, and who works there asks for it where
-nothing is half done: a training after each batch. Ctrl-C pressed again does not wait.
+Inside `interruptible` either signal raises `Interrupted`, with its exit status: at once, or at the end of a `deferred`
+block. A training defers it and asks after each batch, by `requested`, where nothing is half done. Ctrl-C pressed
+again does not wait.
 """
 
 from __future__ import annotations
@@ -14,69 +14,56 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_LEFT_TO_RUN = (signal.SIG_IGN, None)  # who was told to ignore a signal goes on to do so
-
-_heeding, _patient = False, False
-_heard: int | None = None
+_deferred = False
+_requested: int | None = None
 
 
-class Asked(KeyboardInterrupt):
-    """Raised where somebody asks to stop; `status` is the exit status of the signal."""
+class Interrupted(KeyboardInterrupt):
+    """A request to stop; `status` is the exit status that belongs to the signal."""
 
-    def __init__(self, sign: int) -> None:
+    def __init__(self, number: int) -> None:
         super().__init__()
-        self.status = 128 + sign
+        self.status = 128 + number
 
 
 @contextmanager
-def heeded() -> Iterator[None]:
-    """Listen for the signals inside of the block; only a main thread can listen."""
-    global _heeding, _heard
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {
-        sign: signal.signal(sign, _hear)
-        for sign in (signal.SIGINT, signal.SIGTERM)
-        if signal.getsignal(sign) not in _LEFT_TO_RUN
-    }
-    _heeding, _heard = True, None
+def interruptible() -> Iterator[None]:
+    """Handle both signals inside the block. Only a main thread can; a signal that is ignored stays ignored."""
+    global _requested
+    main = threading.current_thread() is threading.main_thread()
+    heard = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) not in (signal.SIG_IGN, None)]
+    before = {each: signal.signal(each, _handle) for each in heard if main}
     try:
         yield
     finally:
-        _heeding, _heard = False, None
-        for sign, handler in before.items():
-            signal.signal(sign, handler)
+        _requested = None
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 @contextmanager
-def patient() -> Iterator[None]:
-    """Inside, a signal waits until `asked` is called, or for the end of the block."""
-    global _patient
-    before, _patient = _patient, True
+def deferred() -> Iterator[None]:
+    """Keep a signal that comes inside the block until its end."""
+    global _deferred
+    before, _deferred = _deferred, True
     try:
         yield
     finally:
-        _patient = before
-    if _heard is not None:
-        raise Asked(_heard)
+        _deferred = before
+    if _requested is not None:
+        raise Interrupted(_requested)
 
 
-def heeding() -> bool:
-    """Whether anybody listens."""
-    return _heeding
+def requested() -> int | None:
+    """Return the signal that came; None if none did."""
+    return _requested
 
 
-def asked() -> int | None:
-    """The signal that came; None if none did."""
-    return _heard
-
-
-def _hear(sign: int, frame: Any) -> None:
-    global _heard
-    again = _heard is not None and sign == signal.SIGINT and "WORLD_SIZE" not in os.environ  # torchrun sends it twice
-    if not _patient or again:
-        raise Asked(sign)
-    _heard = _heard or sign
-    if sign == signal.SIGINT and os.isatty(2):
+def _handle(number: int, frame: Any) -> None:
+    global _requested
+    again = _requested is not None and number == signal.SIGINT and "WORLD_SIZE" not in os.environ  # torchrun repeats it
+    if not _deferred or again:
+        raise Interrupted(number)
+    _requested = _requested or number
+    if number == signal.SIGINT and os.isatty(2):
         os.write(2, b"\nlabkit: stops after this batch; Ctrl-C again stops at once\n")

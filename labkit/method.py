@@ -17,10 +17,10 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from labkit.arrays import array_of, seeded, unit, whole
 from labkit.corpora.records import Corpus
-from labkit.evaluation.inputs import array_of, seeded, unit, whole
 from labkit.explanation import LEFT_OUT, Contrast, Explanation, Parts, left_out
-from labkit.locks import Hold
+from labkit.locks import locked
 from labkit.progress import Progress, silent, terminal
 from labkit.runs import History, Keeper, Run, Snapshots, read_run, write_run
 from labkit.settings import Settings, setting
@@ -135,7 +135,7 @@ class Method(ABC):
         *,
         seed: int = 0,
         progress: Progress | None = None,
-        folder: Path | str | Hold | None = None,
+        folder: Path | str | None = None,
     ) -> History:
         """Learn from the training split of a corpus, and choose on its dev split where there is something to choose.
 
@@ -174,7 +174,7 @@ class Method(ABC):
     ) -> Embeddings:
         """Sentences to rows, float32 (n, d); a sparse CSR matrix from the methods that stay sparse.
 
-        `truncate_dim` leaves the first numbers of each row, which is what a training with `prefixes` prepares for.
+        `truncate_dim` keeps the first numbers of each row, which a training with `matryoshka_dims` prepares for.
         """
         self._known()
         sentences = texts(sentences)
@@ -229,7 +229,7 @@ class Method(ABC):
     def save(self, folder: Path | str) -> None:
         """Write the run folder, when nobody else writes into it."""
         run = self.run("finished")
-        with Hold(folder, patience=SAVING):
+        with locked(folder, patience=SAVING):
             write_run(run, folder)
 
     def load(self, folder: Path | str) -> Self:

@@ -1,6 +1,6 @@
 """The table of methods. A new one is a module and a line here; what stands in a line is imported when it is asked for.
 
-METHODS["tfidf"](longest=2)    the method with these settings        load(folder)    the method of any run
+METHODS["tfidf"](max_ngram=2)    the method with these settings        load(folder)    the method of any run
 """
 
 from __future__ import annotations

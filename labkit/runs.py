@@ -6,8 +6,7 @@
     vocabulary.json     what of it is text: words, classes
     history.csv         a row of figures per epoch
     snapshots.npz       the probe sentences' vectors at each epoch        probe.csv   these sentences
-    checkpoint.safetensors   only while training: all that is needed to go on exactly where it stopped
-    checkpoint.before.safetensors   the one before it, should that be damaged        .lock   who is training here
+    checkpoint.safetensors   only while training: all that is needed to resume exactly where it stopped
 
 In: a `Run`. Out: the folder, each file written whole or not at all, and back. A folder that was cut off, edited, or
 written by a newer labkit is refused with the reason.
@@ -22,7 +21,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from numbers import Integral
@@ -30,13 +29,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from labkit.atomic import in_place
-from labkit.locks import Hold
-from labkit.progress import note
+from labkit.locks import locked
 
 # --- what a training leaves --------------------------------------------------------------------------------------
 
@@ -117,25 +115,13 @@ class Snapshots:
 
 SCHEMA = 1
 PACKAGES = {"labkit": "labkit-embeddings", **{name: name for name in ("torch", "numpy", "scipy", "scikit-learn")}}
-FILES = MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE = (
-    "model.safetensors", "vocabulary.json", "history.csv", "snapshots.npz", "probe.csv",
-)  # fmt: skip
-CHECKPOINT, BEFORE = "checkpoint.safetensors", "checkpoint.before.safetensors"
+MODEL, WORDS, HISTORY = "model.safetensors", "vocabulary.json", "history.csv"
+SNAPSHOTS, PROBE = "snapshots.npz", "probe.csv"
+FILES = (MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE)
+CHECKPOINT = "checkpoint.safetensors"
 TUNING, TRIALS = "tune.json", "trials"  # of a tuning, whose trials are trained in folders below it
-_BEFORE_CHECKSUM = b'"sha256":"'  # in the header of a checkpoint; the checksum of all its bytes but these 64 follows
-_NO_CHECKSUM = "0" * 64
-#: the fields of `run.json`, with the type of each
-FIELDS: dict[str, type] = dict(  # noqa: C408
-    method=str,
-    settings=dict,
-    corpus=str,
-    fingerprint=str,
-    seed=int,
-    state=str,
-    versions=dict,
-    metrics=dict,
-    processes=int,
-)
+#: the fields of `run.json`
+FIELDS = ("method", "settings", "corpus", "fingerprint", "seed", "state", "versions", "metrics", "processes")
 UTF8 = ("utf-8", "surrogatepass")  # a text may hold half a character, and must come back as it is
 
 Checkpoint: TypeAlias = tuple[dict[str, np.ndarray], dict[str, Any]]
@@ -176,7 +162,8 @@ class Run:
 
 def write_run(run: Run, folder: Path | str) -> None:
     """Write the folder. `run.json` comes last: once it is there, with its checksums, all else is."""
-    folder = _folder_for_run(folder)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
     vectors = io.BytesIO()
     np.savez(vectors, allow_pickle=False, epochs=run.snapshots.epochs, vectors=run.snapshots.vectors)
     files = {
@@ -188,14 +175,13 @@ def write_run(run: Run, folder: Path | str) -> None:
     }
     for name, content in files.items():
         _write(folder / name, content)
-    # while training goes on the files change one after the other, and a kill between two must do no harm
+    # during training the files change one after the other, and a kill between two must do no harm
     sums = {name: _sum(content) for name, content in files.items()} if run.state == "finished" else {}
     _write_record(folder, {"schema": SCHEMA, **{name: getattr(run, name) for name in FIELDS}, "files": sums})
     if run.state == "finished":
-        for name in (CHECKPOINT, BEFORE):
-            (folder / name).unlink(missing_ok=True)
-        for name in (*FILES, CHECKPOINT, "run.json"):  # what a killed process left of one; BEFORE is only moved
-            for part in folder.glob(f".{name}.*"):
+        (folder / CHECKPOINT).unlink(missing_ok=True)
+        for name in (*FILES, CHECKPOINT, "run.json"):
+            for part in folder.glob(f".{name}.*"):  # what a killed process has left of it
                 part.unlink(missing_ok=True)
 
 
@@ -207,13 +193,9 @@ def add_metrics(folder: Path | str, metrics: Mapping[str, Any]) -> None:
 
 
 def write_checkpoint(folder: Path | str, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
-    """Write arrays, a JSON record and the checksum of both into one file, and keep the checkpoint before it."""
-    content = _tensors(arrays, {"record": json.dumps(record), "sha256": _NO_CHECKSUM})
-    place, folder = content.index(_BEFORE_CHECKSUM) + len(_BEFORE_CHECKSUM), _folder_for_run(folder)
-    with in_place(folder / CHECKPOINT, len(content), before=folder / BEFORE) as file:
-        file.write(content)
-        file.seek(place)
-        file.write(_sum(content).encode())
+    """Write arrays and a JSON record into one file, which replaces the checkpoint before it."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    _write(Path(folder) / CHECKPOINT, _tensors(arrays, {"record": json.dumps(record)}))
 
 
 # --- reading -----------------------------------------------------------------------------------------------------
@@ -227,22 +209,15 @@ def read_run(folder: Path | str) -> Run:
         if name in contents and _sum(contents[name]) != expected:
             raise _refused(folder, f"{name} was cut off or edited since it was written (its checksum differs)")
     try:
-        words = json.loads(contents[WORDS])
-        history = History.of_csv(contents[HISTORY].decode())
-        snapshots = _snapshots(contents[SNAPSHOTS], contents[PROBE])
-    except Exception as error:  # a damaged archive makes its reader fail in a dozen ways
+        return Run(
+            **{name: record[name] for name in FIELDS},
+            arrays=load_tensors(contents[MODEL]),
+            words=json.loads(contents[WORDS]),
+            history=History.of_csv(contents[HISTORY].decode()),
+            snapshots=_snapshots(contents[SNAPSHOTS], contents[PROBE]),
+        )
+    except Exception as error:  # a damaged file makes its reader fail in a dozen ways
         raise _refused(folder, f"one of its files was cut off or edited ({error})") from error
-    try:
-        arrays = load_tensors(contents[MODEL])
-    except (SafetensorError, ValueError, KeyError) as error:
-        raise _refused(folder, f"{MODEL} was cut off or edited ({error})") from error
-    return Run(
-        **{name: record[name] for name in FIELDS},
-        arrays=arrays,
-        words=words,
-        history=history,
-        snapshots=snapshots,
-    )
 
 
 def read_record(folder: Path | str) -> dict[str, Any]:
@@ -257,7 +232,6 @@ def read_record(folder: Path | str) -> dict[str, Any]:
         record = json.loads(content)
         if not isinstance(record, dict) or not isinstance(record.get("schema"), int):
             raise ValueError("it names no schema version")
-        checksum = _record_sum(record)
     except (ValueError, RecursionError) as error:
         raise _refused(folder, f"run.json is not one of labkit's ({error})") from error
     if record["schema"] != SCHEMA:
@@ -266,22 +240,18 @@ def read_record(folder: Path | str) -> dict[str, Any]:
             f"its schema version is {record['schema']}, this labkit reads {SCHEMA} "
             "(install the version of labkit-embeddings that wrote it)",
         )
-    if record.get("checksum") != checksum:
+    if record.get("checksum") != _record_sum(record):
         raise _refused(folder, "run.json was edited since it was written (its checksum differs)")
-    record = {"processes": 1} | record  # an earlier labkit did not note it
-    wrong = [name for name, kind in (FIELDS | {"files": dict}).items() if not isinstance(record.get(name), kind)]
-    if wrong:
-        raise _refused(folder, f"run.json lacks or garbles {', '.join(wrong)}")
-    return record
+    return {"processes": 1} | record  # an earlier labkit did not note it
 
 
 def has_checkpoint(folder: Path | str) -> bool:
-    """Whether a training was begun here and not finished; its checkpoints may be damaged."""
-    return any((Path(folder) / name).is_file() for name in (CHECKPOINT, BEFORE))
+    """Whether a training was begun here and not finished."""
+    return (Path(folder) / CHECKPOINT).is_file()
 
 
 def finished(folder: Path | str) -> bool:
-    """Whether the run of a training that was finished lies here."""
+    """Whether the folder holds the run of a finished training."""
     try:
         return bool(read_record(folder)["state"] == "finished")
     except (ValueError, OSError):
@@ -289,46 +259,23 @@ def finished(folder: Path | str) -> bool:
 
 
 def of_tuning(folder: Path | str) -> bool:
-    """Whether this folder is a tuning or lies in one, as its trials do, and is no run."""
+    """Whether this folder is a tuning or in one, as its trials are, and is no run."""
     here = Path(folder).absolute()
     return any((place / TUNING).is_file() for place in (here, *here.parents[:2]))
 
 
-def last_checkpoint(folder: Path | str) -> tuple[Checkpoint | None, dict[str, str]]:
-    """The last checkpoint that is whole, and of each newer one by its name why it is not."""
-    damaged: dict[str, str] = {}
-    for name in (CHECKPOINT, BEFORE):
-        try:
-            return _checkpoint((Path(folder) / name).read_bytes()), damaged
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except (SafetensorError, ValueError, KeyError, TypeError, RecursionError):
-            damaged[name] = f"{name} was cut off or edited since it was written"
-    return None, damaged
-
-
 def read_checkpoint(folder: Path | str) -> Checkpoint | None:
-    """The arrays and the record of the last checkpoint; None where there is none."""
-    checkpoint, damaged = last_checkpoint(folder)
-    if checkpoint is None and damaged:
-        reason = ", and ".join(damaged.values())
+    """The arrays and the record of the checkpoint; None where there is none."""
+    if not has_checkpoint(folder):
+        return None
+    try:
+        with safe_open(Path(folder) / CHECKPOINT, "numpy") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()["record"])  # noqa: SIM118
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"training {str(folder)!r} cannot go on: {reason}; leave out --resume to train anew in this folder"
-        )
-    return checkpoint
-
-
-def _checkpoint(content: bytes) -> Checkpoint:
-    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    about = header["__metadata__"]
-    if set(about) != {"record"}:  # an earlier labkit wrote no checksum
-        place = content.index(_BEFORE_CHECKSUM) + len(_BEFORE_CHECKSUM)
-        digest = hashlib.sha256(content[:place])
-        digest.update(_NO_CHECKSUM.encode())
-        digest.update(memoryview(content)[place + len(_NO_CHECKSUM) :])
-        if digest.hexdigest() != about["sha256"]:
-            raise ValueError("its checksum differs")
-    return load_tensors(content), json.loads(about["record"])
+            f"training {str(folder)!r} cannot be resumed: {CHECKPOINT} was cut off or edited ({error}); remove it to "
+            "train again in this folder"
+        ) from error
 
 
 # --- the single files --------------------------------------------------------------------------------------------
@@ -350,7 +297,7 @@ def _sum(content: bytes) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    with in_place(path, len(content)) as file:
+    with in_place(path) as file:
         file.write(content)
 
 
@@ -358,16 +305,6 @@ def _read(path: Path) -> bytes:
     if not path.is_file():
         raise _refused(path.parent, f"{path.name} is missing")
     return path.read_bytes()
-
-
-def _folder_for_run(folder: Path | str) -> Path:
-    folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(
-            f"folder is {str(folder)!r}, a file, expected a folder to write a run into; choose another name"
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def _tensors(arrays: Mapping[str, np.ndarray], about: dict[str, str] | None = None) -> bytes:
@@ -387,8 +324,6 @@ def _snapshots(arrays: bytes, probe: bytes) -> Snapshots:
     rows = list(csv.reader(io.StringIO(probe.decode(*UTF8), newline="")))[1:]
     with np.load(io.BytesIO(arrays), allow_pickle=False) as file:
         epochs, vectors = file["epochs"], file["vectors"]
-    if vectors.ndim != 3 or len(epochs) != len(vectors) or (len(epochs) and vectors.shape[1] != len(rows)):
-        raise ValueError(f"{SNAPSHOTS} holds vectors of shape {vectors.shape} for {len(rows)} lines of {PROBE}")
     return Snapshots(tuple(text for text, _ in rows), tuple(label for _, label in rows), epochs, vectors)
 
 
@@ -400,27 +335,22 @@ def _refused(folder: Path | str, reason: str) -> ValueError:
 
 
 class Keeper:
-    """Keeps a run in a folder while it is trained: its present state, and checkpoints to go on from.
+    """Keeps a run in a folder while it is trained: its present state, and a checkpoint to resume from.
 
     In: the folder, a callable that gives the run as it is now, and what tells one training from another (method,
     settings, corpus, seed). A folder that holds anything else is refused. Of several processes only the first writes,
-    and while it does the folder is its own.
+    and it locks the folder until `close`.
     """
 
-    def __init__(self, folder: Path | str | Hold, run: Callable[[str], Run], training: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path | str, run: Callable[[str], Run], training: Mapping[str, Any]) -> None:
         self.folder, self._run, self._training = Path(folder), run, dict(training)
         self._writes = os.environ.get("RANK", "0") == "0"  # of several processes the first
-        self._resumed: Checkpoint | None = None
-        self._hold: Hold | None = None  # None if the folder came already held: then its holder lets it go
-        if not self._writes:
-            return
-        if not isinstance(folder, Hold):
-            self._hold = Hold(folder)
-        try:
-            self._resumed = self._begin()
-        except BaseException:
-            self.close()
-            raise
+        self._lock = ExitStack()
+        if self._writes:
+            with ExitStack() as lock:  # released where the folder is refused
+                lock.enter_context(locked(self.folder))
+                self._refuse_another()
+                self._lock = lock.pop_all()
 
     def epoch(self) -> None:
         """Write the method as it is now; the run says that it is still in training."""
@@ -428,68 +358,43 @@ class Keeper:
             write_run(self._run("training"), self.folder)
 
     def finish(self) -> None:
-        """Write the method; the run is finished, and its checkpoints are removed."""
+        """Write the method; the run is finished, and its checkpoint is removed."""
         if self._writes:
             write_run(self._run("finished"), self.folder)
 
     def close(self) -> None:
         """Release the folder, however the training ended."""
-        if self._hold is not None:
-            self._hold.release()
+        self._lock.close()
 
     def checkpoint(self, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
-        """Write all that is needed to go on from here."""
+        """Write all that is needed to resume from here."""
         if self._writes:
             write_checkpoint(self.folder, arrays, {**record, "training": self._training})
 
     def resume(self) -> Checkpoint | None:
         """The last checkpoint; None if there is none."""
-        if not self._writes:
-            return last_checkpoint(self.folder)[0]
-        checkpoint, self._resumed = self._resumed, None
-        return checkpoint
+        return read_checkpoint(self.folder)
 
-    def _begin(self) -> Checkpoint | None:
-        """The checkpoint to go on from. Damaged ones are removed, so that they take no good one's place."""
-        checkpoint, damaged = last_checkpoint(self.folder)
-        # a hidden file is a lock, or half a file of a process that was killed
-        if any(not path.name.startswith(".") for path in self.folder.iterdir()):
-            self._refuse_another(checkpoint, begun=bool(damaged))
-        for name, reason in damaged.items():
-            what = "the training begins anew" if checkpoint is None else "the training goes on from the one before it"
-            note(f"{reason}, in {str(self.folder)!r}; {what}", stacklevel=2)
-            (self.folder / name).unlink()
-        return checkpoint
-
-    def _refuse_another(self, checkpoint: Checkpoint | None, *, begun: bool) -> None:
+    def _refuse_another(self) -> None:
         """Refuse a folder that holds a finished run, another training, or somebody's files."""
-        if checkpoint is not None:
+        if checkpoint := read_checkpoint(self.folder):
             theirs = checkpoint[1].get("training", {})
         elif (self.folder / "run.json").is_file():
-            theirs = self._unfinished()
-        elif begun:  # and nothing tells what it was
-            return
+            theirs = read_record(self.folder)
+            if theirs["state"] == "finished":
+                raise ValueError(
+                    f"folder {str(self.folder)!r} holds a run of {theirs['method']} already; choose another folder, or "
+                    "remove this one"
+                )
+        elif any(not path.name.startswith(".") for path in self.folder.iterdir()):
+            raise ValueError(f"folder {str(self.folder)!r} holds files that are not a run's; choose a new one")
         else:
-            raise ValueError(
-                f"folder {str(self.folder)!r} holds files that are not a run's; choose an empty or a new one"
-            )
+            return
         if other := difference(self._training, theirs):
             raise ValueError(
-                f"folder {str(self.folder)!r} holds an interrupted training with {other}; use the same to go on, or "
+                f"folder {str(self.folder)!r} holds an interrupted training with {other}; use the same to resume, or "
                 "choose another folder"
             )
-
-    def _unfinished(self) -> dict[str, Any]:
-        """The record of a run whose training has no checkpoint, and can only begin anew."""
-        what = "a run that cannot be read"
-        with suppress(ValueError):
-            record = read_record(self.folder)
-            if record["state"] != "finished":
-                return record
-            what = f"a run of {record['method']} already"
-        raise ValueError(
-            f"folder {str(self.folder)!r} holds {what}; choose another folder, or remove this one"
-        ) from None
 
 
 def difference(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:

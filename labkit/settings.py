@@ -13,9 +13,19 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 NEVER = "never"
+#: settings of version 0.1.0 and their names today; run folders, `--set` and links to the app may have the earlier ones
+RENAMED = {
+    "longest": "max_length",
+    "shortest": "min_ngram",
+    "least": "min_count",
+    "most": "vocab_size",
+    "clip": "max_grad_norm",
+    "half": "amp",
+    "prefixes": "matryoshka_dims",
+}
 _SHAPES = {"Pairs": "pairs", "Labelled": "classes", "Groups": "groups", "Triplets": "triplets", "Articles": "articles"}
 _KINDS = {"bool": bool, "int": int, "float": float, "str": str}
 
@@ -25,8 +35,8 @@ def setting(
     what: str,
     *,
     choices: Sequence[str] = (),
-    least: float | None = None,
-    most: float | None = None,
+    minimum: float | None = None,
+    maximum: float | None = None,
     above: float | None = None,
     only: str = "",
     dial: str = "",
@@ -41,13 +51,22 @@ def setting(
     figures had been kept: the value that these stand for, which is no part of a key, so that they stay known; the
     default may change later.
     """
-    limits = {"what": what, "choices": tuple(choices), "least": least, "most": most, "above": above, "only": only}
+    limits = {
+        "what": what,
+        "choices": tuple(choices),
+        "minimum": minimum,
+        "maximum": maximum,
+        "above": above,
+        "only": only,
+    }
     return field(default=default, metadata={**limits, "dial": dial, "before": before})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Subclass this with fields made by `setting`; a value out of bounds is refused by name."""
+
+    earlier_names: ClassVar[Mapping[str, str]] = RENAMED
 
     def __post_init__(self) -> None:
         for each in dataclasses.fields(self):
@@ -58,13 +77,18 @@ class Settings:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
         """Make settings of names and values; a value may be the text a person typed, such as "0.5" or "yes"."""
-        return cls(**{name: _typed(cls.named(name), value) for name, value in values.items()})
+        return cls(**{name: _typed(cls.named(name), value) for name, value in cls.renamed(values).items()})
+
+    @classmethod
+    def renamed(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values under today's names of their settings."""
+        return {cls.earlier_names.get(name, name): value for name, value in values.items()}
 
     @classmethod
     def of_run(cls, values: Mapping[str, Any]) -> Self:
         """The settings that a run was written with; of those that came later, what it stands for."""
         before = {each.name: each.metadata.get("before") for each in dataclasses.fields(cls)}
-        return cls.of({name: value for name, value in before.items() if value is not None} | dict(values))
+        return cls.of({name: value for name, value in before.items() if value is not None} | cls.renamed(values))
 
     @classmethod
     def named(cls, name: str) -> dataclasses.Field[Any]:
@@ -232,10 +256,10 @@ def _check(entry: dataclasses.Field[Any], value: Any) -> None:
         raise _wrong(entry, value, f"one of {', '.join(choices)}")
     if isinstance(value, float) and not math.isfinite(value):
         raise _wrong(entry, value, "a finite number")
-    if (least := limits.get("least")) is not None and value < least:
-        raise _wrong(entry, value, f"at least {least:g}")
-    if (most := limits.get("most")) is not None and value > most:
-        raise _wrong(entry, value, f"at most {most:g}")
+    if (minimum := limits.get("minimum")) is not None and value < minimum:
+        raise _wrong(entry, value, f"at least {minimum:g}")
+    if (maximum := limits.get("maximum")) is not None and value > maximum:
+        raise _wrong(entry, value, f"at most {maximum:g}")
     if (above := limits.get("above")) is not None and value <= above:
         raise _wrong(entry, value, f"above {above:g}")
 

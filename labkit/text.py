@@ -124,15 +124,17 @@ class Vocabulary:
         return len(self.words)
 
     @classmethod
-    def of(cls, tokenised: Iterable[Sequence[str]], *, least: int = 1, most: int | None = None) -> Vocabulary:
-        """The words that occur at least `least` times, at most `most` of them; ties in alphabetical order."""
-        return cls.of_counts(Counter(word for sentence in tokenised for word in sentence), least=least, most=most)
+    def of(cls, tokenised: Iterable[Sequence[str]], *, min_count: int = 1, vocab_size: int | None = None) -> Vocabulary:
+        """The words that occur at least `min_count` times, at most `vocab_size` of them; ties alphabetically."""
+        return cls.of_counts(
+            Counter(word for sentence in tokenised for word in sentence), min_count=min_count, vocab_size=vocab_size
+        )
 
     @classmethod
-    def of_counts(cls, counts: Mapping[str, int], *, least: int = 1, most: int | None = None) -> Vocabulary:
+    def of_counts(cls, counts: Mapping[str, int], *, min_count: int = 1, vocab_size: int | None = None) -> Vocabulary:
         """The same of how often each word occurs."""
-        ranked = sorted((word for word in counts if counts[word] >= least), key=lambda word: (-counts[word], word))
-        return cls((PAD, UNKNOWN, *[word for word in ranked[:most] if word not in (PAD, UNKNOWN)]))
+        ranked = sorted((word for word in counts if counts[word] >= min_count), key=lambda word: (-counts[word], word))
+        return cls((PAD, UNKNOWN, *[word for word in ranked[:vocab_size] if word not in (PAD, UNKNOWN)]))
 
     def encode(self, tokenised: Sequence[str]) -> list[int]:
         """Numbers for the words of one sentence."""

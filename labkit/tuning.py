@@ -13,7 +13,7 @@ With a folder all of it is kept there, and several processes may share the work:
     tune.json           what is tuned: whoever tunes anything else there is refused
     journal.log         Optuna's journal: what each trial tries, and what came of it
     trials/NNN          the run of a trial, with its checkpoints; once it is done, run.json and history.csv alone
-    trials/.lock        held by the one process that reads or writes the journal
+    trials/.NNN         locked by the process that trains the trial; trials itself by one that uses the journal
 
 A process that is killed loses nothing: its trial is taken over where its last checkpoint is, and a line of the journal
 that it has not finished is cut off. The locks are the system's own, so that they end with their process.
@@ -26,7 +26,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -36,7 +36,7 @@ from labkit.atomic import write_text
 from labkit.corpora.records import Corpus
 from labkit.evaluation.scores import require_labels
 from labkit.experiment import Experiment, digest, versions_of
-from labkit.locks import LOCK, Hold, holder
+from labkit.locks import is_locked, locked
 from labkit.progress import Progress, silent
 from labkit.runs import HISTORY, TRIALS, TUNING, difference, finished, has_checkpoint
 from labkit.settings import Dial
@@ -51,7 +51,7 @@ STARTUP = 6  # trials before TPE takes over; of 4 to 10, the best for 16 trials 
 REDRAWN = 20  # proposals like an earlier trial, after which any other will do
 PATIENCE = 120.0  # seconds to wait for who reads or writes the journal, of which each takes a moment
 LOOK = 0.5  # seconds until a process without a trial looks again whether one is left to take over
-_KEPT = ("run.json", HISTORY, LOCK)  # of a trial that is done
+_KEPT = ("run.json", HISTORY)  # of a trial that is done
 
 # --- what comes of it --------------------------------------------------------------------------------------------
 
@@ -164,11 +164,12 @@ def space_of(experiment: Experiment, corpus: Corpus, space: Mapping[str, Dial] |
 
 @dataclass(frozen=True)
 class _Taken:
-    """A trial that is this process' to train, in a folder that it holds."""
+    """A trial that is this process' to train, until its lock is closed; in a folder where it is kept."""
 
     number: int
     tried: dict[str, Any]
-    place: Hold | None
+    folder: Path | None
+    lock: ExitStack
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,12 +192,9 @@ class _Tuning:
         """Train until every trial has its outcome, whoever trained it."""
         self._begin()
         while (taken := self._next()) is not None:
-            try:
+            with taken.lock:
                 trial = self._outcome(taken)
                 self.journal.finish(trial)
-            finally:
-                if taken.place is not None:
-                    taken.place.release()
             self.after_trial(trial)
         with self.journal.opened() as study:
             trials = tuple(Trial(each.number, **each.user_attrs) for each in study.get_trials(deepcopy=False))
@@ -268,10 +266,10 @@ class _Tuning:
                 self.journal.clear([each.number for each in known if each.state.is_finished()])
                 for each in running:
                     if not self.journal.busy(each.number):
-                        return _Taken(each.number, each.user_attrs["tried"], self.journal.hold(each.number))
+                        return self.journal.taken(each.number, each.user_attrs["tried"])
                 if len(known) < self.trials and (tried := self._proposal(known)) is not None:
                     study.add_trial(self._new(tried))
-                    return _Taken(len(known), tried, self.journal.hold(len(known)))
+                    return self.journal.taken(len(known), tried)
             if not running:
                 return None
             what = f"trial {running[0].number} is trained by another process"
@@ -319,12 +317,12 @@ class _Tuning:
         if whole and self.epochs < 1:
             settings["epochs"] = max(1, round(self.epochs * whole))
         trial = replace(self.experiment, corpus=self.corpus, settings=settings)
-        if taken.place is not None:
-            if finished(place := Path(taken.place)):  # it was killed before the journal knew
-                return trial.unfitted().load(place)
-            if not has_checkpoint(place):  # half a run, of a method that has none
-                _remove(place, (LOCK,))
-        return trial.fit(self._within(taken.number), taken.place)
+        if taken.folder is not None:
+            if finished(taken.folder):  # it was killed before the journal knew
+                return trial.unfitted().load(taken.folder)
+            if not has_checkpoint(taken.folder):  # half a run, of a method that has none
+                _remove(taken.folder, ())
+        return trial.fit(self._within(taken.number), taken.folder)
 
     def _within(self, number: int) -> Progress:
         """The progress of one trial as a part of that of all."""
@@ -422,7 +420,7 @@ class _Journal:
         if self.folder is None:
             return
         path = self.folder / TUNING
-        with self._held():
+        with self._locked():
             if not path.is_file():
                 if any(not each.name.startswith(".") and each.name != TRIALS for each in self.folder.iterdir()):
                     raise ValueError(
@@ -446,7 +444,7 @@ class _Journal:
     def opened(self) -> Iterator[Study]:
         """The trials so far, to be read and changed by nobody else until the block ends."""
         optuna = _optuna()
-        with self._held(), _quiet():
+        with self._locked(), _quiet():
             if (storage := self._memory) is None:
                 assert self.folder is not None
                 _cut(self.folder / JOURNAL)
@@ -470,11 +468,15 @@ class _Journal:
 
     def busy(self, number: int) -> bool:
         """Whether a process that lives trains this trial."""
-        return self.folder is not None and holder(self._place(number)) is not None
+        return self.folder is not None and is_locked(self._lock(number))
 
-    def hold(self, number: int) -> Hold | None:
-        """The folder of a trial, held; None where nothing is kept."""
-        return None if self.folder is None else Hold(self._place(number))
+    def taken(self, number: int, tried: dict[str, Any]) -> _Taken:
+        """A trial, locked for this process."""
+        lock = ExitStack()
+        if self.folder is None:
+            return _Taken(number, tried, None, lock)
+        lock.enter_context(locked(self._lock(number)))
+        return _Taken(number, tried, self._place(number), lock)
 
     def clear(self, done: Sequence[int]) -> None:
         """Remove of trials that are done all but how they were trained: their figures are in the journal."""
@@ -485,8 +487,11 @@ class _Journal:
         assert self.folder is not None
         return self.folder / TRIALS / f"{number:03}"
 
-    def _held(self) -> Any:
-        return nullcontext() if self.folder is None else Hold(self.folder / TRIALS, patience=PATIENCE)
+    def _lock(self, number: int) -> Path:
+        return self._place(number).with_name(f".{number:03}")
+
+    def _locked(self) -> Any:
+        return nullcontext() if self.folder is None else locked(self.folder / TRIALS, patience=PATIENCE)
 
 
 class _Open:

@@ -82,7 +82,7 @@ def _file(name: str, data: bytes) -> Iterator[Path]:
     """The file in a folder of its own, which is gone afterwards, and is named in no complaint."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / Path(name).name[-100:]
-        with room_for(path, len(data)):
+        with room_for(path):
             path.write_bytes(data)
         try:
             yield path

@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 
-from labkit.evaluation.inputs import unit, whole
+from labkit.arrays import unit, whole
 from labkit.text import PAD, UNKNOWN, Vocabulary, pad, words
 
 TOKENS_AT_ONCE = 500_000  # of the co-occurrence count: bounds its memory
@@ -148,18 +148,18 @@ def ppmi_vectors(
     *,
     dimension: int = 100,
     window: int = 10,
-    least: int = 2,
-    most: int = 30_000,
+    min_count: int = 2,
+    vocab_size: int = 30_000,
     seed: int = 0,
 ) -> WordVectors:
     """Vectors `U √Σ` of the truncated SVD of the PPMI matrix of a corpus (Levy, Goldberg and Dagan 2015).
 
-    `least` and `most` bound the vocabulary; of `tokenised` two passes are made, so give a list.
+    `min_count` and `vocab_size` bound the vocabulary; of `tokenised` two passes are made, so give a list.
     """
     tokenised = tokenised if isinstance(tokenised, Sequence) else list(tokenised)
-    vocabulary = Vocabulary.of(tokenised, least=least, most=most)
+    vocabulary = Vocabulary.of(tokenised, min_count=min_count, vocab_size=vocab_size)
     units = counted_units(map(vocabulary.encode, tokenised), len(vocabulary), window=window)
-    return vectors_of_units(vocabulary, lambda: _row_blocks(units), dimension=dimension, least=least, seed=seed)
+    return vectors_of_units(vocabulary, lambda: _row_blocks(units), dimension=dimension, min_count=min_count, seed=seed)
 
 
 def vectors_of_units(
@@ -167,14 +167,14 @@ def vectors_of_units(
     blocks: Callable[[], Iterable[sparse.csr_array]],
     *,
     dimension: int = 100,
-    least: int = 2,
+    min_count: int = 2,
     seed: int = 0,
 ) -> WordVectors:
     """The vectors of `ppmi_vectors`, of counts in units of which `blocks()` gives some words at a time, twice."""
     if len(vocabulary) < 4:
         raise ValueError(
-            f"the training texts have {len(vocabulary) - 2} words that occur {least} times or more, expected at least "
-            f"2 to learn word vectors from; give more text{', or a smaller least' if least > 1 else ''}"
+            f"the training texts have {len(vocabulary) - 2} words that occur {min_count} times or more, expected at "
+            f"least 2 to learn word vectors from; give more text{', or a smaller min_count' if min_count > 1 else ''}"
         )
     whole("dimension", dimension, 1, 2**31, "numbers of a vector")
 

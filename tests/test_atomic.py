@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -70,7 +71,7 @@ def test_a_place_that_cannot_be_taken_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("when", ["write", "fsync"])
-def test_a_full_disk_is_reported_with_file_and_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
+def test_a_full_disk_is_reported_with_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
 
@@ -79,12 +80,10 @@ def test_a_full_disk_is_reported_with_file_and_size(tmp_path: Path, monkeypatch:
 
     if when == "fsync":
         monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(NoRoom) as caught, in_place(path, 5_000_000) as file:
+    with pytest.raises(NoRoom) as caught, in_place(path) as file:
         full() if when == "write" else file.write(b"new")
-    said = str(caught.value)
-    assert str(path) in said
-    assert "4.77 MB" in said
-    assert sentence_of(caught.value) == said
+    assert str(path) in str(caught.value)
+    assert sentence_of(caught.value) == str(caught.value)
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -121,12 +120,12 @@ with in_place(pathlib.Path({str(path)!r})) as file:
     assert [other.name for other in tmp_path.iterdir()] == ["a.bin"]
 
 
-def test_what_a_dead_process_left_goes_and_what_is_being_written_stays(tmp_path: Path) -> None:
-    path, kept = tmp_path / "a.bin", (".a.bin.0123abcd", ".a.bin.0123abcd.part.txt", ".b.bin.0123abcd.part")
-    for name in (*kept, ".a.bin.0123abcd.part", ".a.bin.ffffffff.part"):  # the last two nobody holds
-        (tmp_path / name).write_bytes(b"half")
+def test_two_writers_of_one_file_do_not_disturb_each_other(tmp_path: Path) -> None:
+    path, kept = tmp_path / "a.bin", (".a.bin.0123abcd", f".b.bin.{socket.gethostname()}-1-0123.part")
+    for name in kept:
+        (tmp_path / name).write_bytes(b"mine")
     with in_place(path) as one:
-        with in_place(path) as other:  # a second one at the same time, as by a second `labkit encode`
+        with in_place(path) as other:  # as by a second `labkit encode`
             other.write(b"other")
         assert path.read_bytes() == b"other"
         one.write(b"one")

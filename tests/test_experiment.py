@@ -14,7 +14,7 @@ from labkit.experiment import Experiment, digest
 from labkit.methods import METHODS
 
 PAIRS = Pairs(["one two", "three four", "one three"], ["one four", "three two", "two four"], [1, 0, 1], name="mine")
-ONE = Experiment("tfidf", PAIRS, {"longest": 2}, 3)
+ONE = Experiment("tfidf", PAIRS, {"max_ngram": 2}, 3)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_a_run_is_named_by_method_corpus_and_seed(corpus: str, name: str) -> Non
 
 
 def test_its_command_can_be_typed() -> None:
-    wanted = "labkit train tfidf --corpus 'my file.csv' --seed 3 --set longest=2"
+    wanted = "labkit train tfidf --corpus 'my file.csv' --seed 3 --set max_ngram=2"
     assert replace(ONE, corpus="my file.csv").command == wanted
 
 
@@ -44,7 +44,7 @@ def test_what_decides_the_numbers_is_in_its_key(monkeypatch: pytest.MonkeyPatch)
         replace(ONE, method="other", methods={"other": METHODS["tfidf"]}),
     ]
     assert len({each.key for each in (ONE, *others)}) == 6
-    assert replace(ONE, settings=METHODS["tfidf"](longest=2).settings.values()).key == ONE.key  # defaults said aloud
+    assert replace(ONE, settings=METHODS["tfidf"](max_ngram=2).settings.values()).key == ONE.key  # defaults said aloud
     before = ONE.key
     monkeypatch.setattr(module, "VERSION", module.VERSION + 1)
     assert ONE.key != before
@@ -59,7 +59,7 @@ def test_the_version_of_what_a_method_stands_on_is_in_its_key(monkeypatch: pytes
 
 
 def test_fit_gives_the_fitted_method() -> None:
-    method = METHODS["tfidf"](longest=2)
+    method = METHODS["tfidf"](max_ngram=2)
     method.fit(PAIRS, seed=3)
     rows = [each.encode(["one two three"]).toarray() for each in (ONE.fit(), method)]
     assert np.array_equal(*rows)

@@ -23,8 +23,8 @@ from tests.tiny_sbert import tiny_sbert
 
 @dataclass(frozen=True, kw_only=True)
 class Some(Settings):
-    size: int = setting(3, "how large", least=1, most=9)
-    rate: float = setting(0.5, "how fast", above=0, most=1)
+    size: int = setting(3, "how large", minimum=1, maximum=9)
+    rate: float = setting(0.5, "how fast", above=0, maximum=1)
     loud: bool = setting(True, "whether it is heard")
     kind: str = setting("hot", "which of two", choices=("hot", "cold"))
     file: str = setting("none", "any text")
@@ -32,7 +32,7 @@ class Some(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class More(Some):
-    rate: float = setting(0.25, "how fast, at most twice", above=0, most=2)
+    rate: float = setting(0.25, "how fast, at most twice", above=0, maximum=2)
 
 
 def test_defaults_and_values() -> None:
@@ -63,6 +63,14 @@ def test_a_value_takes_the_kind_of_its_field(typed: dict[str, Any], values: dict
     assert [type(value) for value in made.values().values()] == [int, float, bool, str, str]
 
 
+def test_earlier_names_of_settings_are_understood() -> None:
+    assert METHODS["tfidf"].method.Settings.of({"longest": "2", "least": "3"}).values() == {
+        "unit": "words", "min_ngram": 1, "max_ngram": 2, "min_count": 3,
+    }  # fmt: skip
+    bag = METHODS["bag"](longest=9, most=50, half=False, clip=1, prefixes="8").settings
+    assert (bag.max_length, bag.vocab_size, bag.amp, bag.max_grad_norm, bag.matryoshka_dims) == (9, 50, False, 1, "8")
+
+
 @pytest.mark.parametrize(
     "values",
     [
@@ -88,7 +96,7 @@ def test_an_unknown_setting_is_refused_with_what_there_is(name: str, said: str) 
 def test_annotations_may_be_types() -> None:
     # as in a module without `from __future__ import annotations`
     plain = dataclasses.make_dataclass(
-        "Plain", [("size", int, setting(3, "how large", least=1))], bases=(Settings,), frozen=True, kw_only=True
+        "Plain", [("size", int, setting(3, "how large", minimum=1))], bases=(Settings,), frozen=True, kw_only=True
     )
     assert plain(size=np.int32(4)).size == 4
     with pytest.raises(ValueError, match="setting size"):
@@ -97,7 +105,7 @@ def test_annotations_may_be_types() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Bound(Settings):
-    batch: int = setting(0, "how many", least=0)
+    batch: int = setting(0, "how many", minimum=0)
     kind: str = setting("hot", "which", choices=("hot", "cold", "wet"))
     loud: bool = setting(False, "whether it is heard")
     often: int = setting(3, "how often", only="batch")
@@ -170,12 +178,12 @@ OTHER: dict[str, Any] = {
     "apart": 0,
     "dropout": 0.5,
     "window": 1,
-    "most": 40,
-    "least": 17,
+    "vocab_size": 40,
+    "min_count": 17,
 }
-TEXTS = {"vectors": "random", "base": "sif", "share": "0.1", "prefixes": "2,3"}
+TEXTS = {"vectors": "random", "base": "sif", "share": "0.1", "matryoshka_dims": "2,3"}
 #: of the machine, of files, or of a dev split
-ELSEWHERE = {"device", "half", "expansion", "model", "patience", "rule", "file", "shortest"}
+ELSEWHERE = {"device", "amp", "expansion", "model", "patience", "rule", "file", "min_ngram"}
 #: method, its corpus, its settings
 CASES: list[tuple[str, str, dict[str, Any]]] = [
     ("sentpwnet", "Pairs", {}),
@@ -329,7 +337,7 @@ def test_membership_and_rounding_of_a_dial() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Turned(Settings):
-    one: int = setting(1, "the first", least=0, dial="1..5")
+    one: int = setting(1, "the first", minimum=0, dial="1..5")
     other: float = setting(1.0, "beside the first", only="one", dial="0.1..10")
     third: float = setting(1.0, "on pairs", only="corpus=Pairs", dial="0.1..10")
     last: float = setting(1.0, "never tried")

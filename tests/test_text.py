@@ -56,8 +56,8 @@ def test_vocabulary_ranks_by_count_then_alphabet() -> None:
     vocabulary = Vocabulary.of([["b", "a", "c"], ["c", "d"]])
     assert vocabulary.words == (PAD, UNKNOWN, "c", "a", "b", "d")
     assert vocabulary.encode(["c", "nobody", "d"]) == [2, 1, 5]
-    assert Vocabulary.of([["b", "a", "c"], ["c"]], least=2).words == (PAD, UNKNOWN, "c")
-    assert len(Vocabulary.of([["b", "a", "c"], ["c"]], most=1)) == 3
+    assert Vocabulary.of([["b", "a", "c"], ["c"]], min_count=2).words == (PAD, UNKNOWN, "c")
+    assert len(Vocabulary.of([["b", "a", "c"], ["c"]], vocab_size=1)) == 3
 
 
 def test_vocabulary_refuses_what_it_cannot_number() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from labkit.baselines.averages import MeanVectors, MeanVectorsSettings
 from labkit.corpora import Corpus
 from labkit.evaluation.scores import selection
 from labkit.experiment import Experiment
-from labkit.locks import Hold
+from labkit.locks import locked
 from labkit.method import History, Method
 from labkit.methods import METHODS, Entry
 from labkit.settings import Dial, setting
@@ -47,8 +48,8 @@ def outcomes(tuned: Tuned) -> list[Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class SpySettings(MeanVectorsSettings):
-    epochs: int = setting(9, "of no use", least=1)
-    broken: int = setting(0, "fails from here on", least=0, most=9)
+    epochs: int = setting(9, "of no use", minimum=1)
+    broken: int = setting(0, "fails from here on", minimum=0, maximum=9)
 
 
 class Spy(MeanVectors):
@@ -116,7 +117,7 @@ def test_what_is_tried_depends_on_the_seed_alone() -> None:
 @pytest.mark.parametrize("sampler", tuning.SAMPLERS)
 def test_no_two_trials_are_alike_and_a_small_space_is_used_up(sampler: str) -> None:
     experiment = Experiment("tfidf", CORPORA["pairs"]())
-    space = dials("tfidf", unit="words|characters", least="1..3")
+    space = dials("tfidf", unit="words|characters", min_count="1..3")
     tuned = tune(experiment, trials=9, space=space, sampler=sampler)
     tried = {tuple(trial.tried.values()) for trial in tuned.trials}
     assert (len(tried), len(tuned.trials), tuned.wanted) == (6, 6, 9)
@@ -289,11 +290,12 @@ def test_a_trial_of_a_living_process_is_left_to_it(tmp_path: Path, monkeypatch: 
     experiment = Experiment("sif", CORPORA["pairs"]())
     with pytest.raises(Stop):
         tune(experiment, trials=3, folder=tmp_path / "t", progress=stopped_at(0))
-    alive, told, said = Hold(tmp_path / "t" / "trials" / "000"), [], []
+    alive, told, said = ExitStack(), [], []
+    alive.enter_context(locked(tmp_path / "t" / "trials" / ".000"))
 
     def dies(_: float) -> None:
         assert [trial.number for trial in told] == [1, 2]
-        alive.release()
+        alive.close()
 
     monkeypatch.setattr(tuning.time, "sleep", dies)
     tuned = tune(

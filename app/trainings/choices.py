@@ -27,15 +27,15 @@ ROOM = {int: 100, float: 1.0}  # ... and at least this
 
 @dataclass(frozen=True)
 class Choice:
-    """One setting. `options` are there for a choice of words; `least` and `most` for a number."""
+    """One setting. `options` are there for a choice of words; `minimum` and `maximum` for a number."""
 
     name: str
     kind: type
     default: Any
     help: str
     options: tuple[str, ...] = ()
-    least: float | None = None
-    most: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
 
     @property
     def step(self) -> float:
@@ -57,15 +57,15 @@ def _choice(field: dataclasses.Field[Any]) -> Choice:
         return Choice(field.name, bool, default, what)
     if kind is str:
         return Choice(field.name, str, default, what, options=tuple(limits.get("choices") or _words(field)))
-    least, above = limits.get("least"), limits.get("above")
-    if least is None and above is not None:
-        least = above + (1 if kind is int else abs(default) / 1000 or 1e-6)
-    elif least is None:
-        least = -max(ROOM[kind], FACTOR * abs(default))
-    most = max(ROOM[kind], FACTOR * abs(default))
-    if limits.get("most") is not None:
-        most = min(most, limits["most"])
-    return Choice(field.name, kind, default, what, least=kind(least), most=kind(most))
+    minimum, above = limits.get("minimum"), limits.get("above")
+    if minimum is None and above is not None:
+        minimum = above + (1 if kind is int else abs(default) / 1000 or 1e-6)
+    elif minimum is None:
+        minimum = -max(ROOM[kind], FACTOR * abs(default))
+    maximum = max(ROOM[kind], FACTOR * abs(default))
+    if limits.get("maximum") is not None:
+        maximum = min(maximum, limits["maximum"])
+    return Choice(field.name, kind, default, what, minimum=kind(minimum), maximum=kind(maximum))
 
 
 def _words(field: dataclasses.Field[Any]) -> tuple[str, ...]:

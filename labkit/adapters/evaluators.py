@@ -16,7 +16,7 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from labkit.evaluation.inputs import unit
+from labkit.arrays import unit
 from labkit.method import Embeddings, Method
 
 #: options of SentenceTransformer.encode, and the values that a method can serve

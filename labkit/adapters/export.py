@@ -27,10 +27,10 @@ from tokenizers import Tokenizer
 
 from labkit.adapters.parts import ExportParts, parts_of
 from labkit.adapters.tokenizer import PADDING
+from labkit.arrays import unit
 from labkit.atomic import amount, folder_in_place
 from labkit.baselines.sbert import Sbert, opened_model, without_bars
 from labkit.corpora import CORPORA
-from labkit.evaluation.inputs import unit
 from labkit.evaluation.pairs import correlation
 from labkit.method import Method
 from labkit.text import PAD, without_halves
@@ -112,7 +112,7 @@ def _write_model2vec(parts: ExportParts, folder: Path) -> None:
             "mean of word vectors, or attention over words compared by cosine; take --to sentence-transformers or onnx"
         )
     parts.tokenizer.save(str(folder / TOKENIZER))
-    _write_rows(folder, parts.rows, {"normalize": parts.normalised, "max_length": parts.longest})
+    _write_rows(folder, parts.rows, {"normalize": parts.normalised, "max_length": parts.max_length})
 
 
 def _write_rows(folder: Path, rows: np.ndarray, config: Mapping[str, Any]) -> None:
@@ -298,11 +298,11 @@ def _limits(parts: ExportParts, to: str) -> Iterator[str]:
         yield parts.empty
     if to == "model2vec" and parts.leaves_out:
         yield "model2vec leaves out a word whose end is no piece; labkit reads one unknown word."
-    if to == "model2vec" and parts.longest is not None:
+    if to == "model2vec" and parts.max_length is not None:
         lengths = [len(token) for token in parts.tokenizer.get_vocab()]
         yield (
-            f"A text is cut after {parts.longest} tokens, as in labkit, and by model2vec after "
-            f"{parts.longest * int(np.median(lengths)):,} characters, too."
+            f"A text is cut after {parts.max_length} tokens, as in labkit, and by model2vec after "
+            f"{parts.max_length * int(np.median(lengths)):,} characters, too."
         )
 
 

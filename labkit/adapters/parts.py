@@ -46,7 +46,7 @@ class ExportParts:
     modules: Callable[[], list[Any]] | None = None  # sentence-transformers' modules; None: it has none of these
     rows: np.ndarray | None = None  # (tokens, d), of which a vector is the mean; None: it is no mean of any
     normalised: bool = False  # that mean, to length 1
-    longest: int | None = None  # tokens after which a text is cut
+    max_length: int | None = None  # tokens after which a text is cut
     limits: tuple[str, ...] = ()  # where vectors are others than the method's
     empty: str = ""  # what those of an empty text are in sentence-transformers and model2vec; of onnx they are right
 
@@ -95,12 +95,12 @@ def _of_reader(method: TrainedReader) -> ExportParts:
     if isinstance(method.network, Transformer):
         source = opened_model(model_source(method.settings.model), "cpu")
         model = deepcopy(method.network).cpu().whole(source)
-        model.max_seq_length = method.reader.longest
+        model.max_seq_length = method.reader.max_length
         return _of_model(model)
     reader, network = method.reader, deepcopy(method.network).cpu().eval()
     encoders: list[Any] = [network] if isinstance(network, Encoder) else list(network.children())
     tokenizer, numbers = tokenizer_of(reader.vocabulary, reader.unit)
-    tokenizer.enable_truncation(reader.longest)
+    tokenizer.enable_truncation(reader.max_length)
     with torch.no_grad():
         column = torch.tensor(numbers)[:, None]
         tables = [encoder.words(column, torch.ones(len(column), dtype=torch.long))[:, 0] for encoder in encoders]
@@ -109,15 +109,15 @@ def _of_reader(method: TrainedReader) -> ExportParts:
         body, table, normalised = encoders[0].body, tables[0], encoders[0].normalised
         rows = AVERAGED[type(body)](body, table, normalised) if len(encoders) == 1 and type(body) in AVERAGED else None
     if rows is not None:
-        return replace(_of_rows(tokenizer, rows, normalised, nothing=1), longest=reader.longest)
+        return replace(_of_rows(tokenizer, rows, normalised, nothing=1), max_length=reader.max_length)
     graph = Numbered(tables, [each.body for each in encoders], normalised=normalised, nothing=1)
-    parts = ExportParts(tokenizer, graph, normalised=normalised, longest=reader.longest, limits=(_READING,))
+    parts = ExportParts(tokenizer, graph, normalised=normalised, max_length=reader.max_length, limits=(_READING,))
     if len(encoders) > 1 or type(body) not in LAYERS or not reads_words():
         return parts
     layers = partial(LAYERS[type(body)], body)
     return replace(
         parts,
-        modules=lambda: [_word_module(tokenizer, table, reader.longest), *layers(), *_normalising(normalised)],
+        modules=lambda: [_word_module(tokenizer, table, reader.max_length), *layers(), *_normalising(normalised)],
         empty=_NAN if isinstance(body, Cnn) else _EMPTY,
     )
 
@@ -193,11 +193,11 @@ def reads_words() -> bool:
     return True  # who asks for it is told what to install
 
 
-def _word_module(tokenizer: Tokenizer, table: Tensor, longest: int) -> Any:
+def _word_module(tokenizer: Tokenizer, table: Tensor, max_length: int) -> Any:
     from sentence_transformers.sentence_transformer.modules import WordEmbeddings
     from transformers import PreTrainedTokenizerFast
 
-    return WordEmbeddings(PreTrainedTokenizerFast(tokenizer_object=tokenizer), table, max_seq_length=longest)
+    return WordEmbeddings(PreTrainedTokenizerFast(tokenizer_object=tokenizer), table, max_seq_length=max_length)
 
 
 def _normalising(normalised: bool) -> list[Any]:
@@ -247,7 +247,7 @@ def _of_model(model: Any) -> ExportParts:
     tokenizer = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
     tokenizer.enable_truncation(model.max_seq_length)
     tokenizer.enable_padding(pad_id=model.tokenizer.pad_token_id, pad_token=model.tokenizer.pad_token)
-    return ExportParts(tokenizer, Ready(list(model)), lambda: list(model), longest=model.max_seq_length)
+    return ExportParts(tokenizer, Ready(list(model)), lambda: list(model), max_length=model.max_seq_length)
 
 
 class Moved(nn.Module):

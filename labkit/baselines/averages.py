@@ -50,13 +50,13 @@ class MeanVectorsSettings(Settings):
 
     vectors: str = setting("ppmi", "word vectors: ppmi makes them here; else a file (GloVe, word2vec, .npz)")
     dimension: int = setting(
-        100, "ppmi: length of a word vector", least=1, most=10_000, only="vectors=ppmi", dial="50..300"
+        100, "ppmi: length of a word vector", minimum=1, maximum=10_000, only="vectors=ppmi", dial="50..300"
     )
     window: int = setting(
         10,
         "ppmi: words to either side that count as neighbours",
-        least=1,
-        most=1_000,
+        minimum=1,
+        maximum=1_000,
         only="vectors=ppmi",
         dial="2..20",
     )
@@ -128,7 +128,7 @@ class SifSettings(MeanVectorsSettings):
     """Settings of the weights, and of what is taken away."""
 
     a: float = setting(0.001, "words more frequent than this share count little", above=0, dial="0.00001..0.1")
-    components: int = setting(1, "principal directions taken away; 0: none", least=0, most=10_000, dial="0..3")
+    components: int = setting(1, "principal directions taken away; 0: none", minimum=0, maximum=10_000, dial="0..3")
 
 
 class Sif(MeanVectors):

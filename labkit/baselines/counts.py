@@ -29,6 +29,7 @@ from labkit.corpora.relations import train_sentences
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
 from labkit.progress import Progress
+from labkit.settings import RENAMED
 
 # --- tfidf -------------------------------------------------------------------------------------------------------
 
@@ -39,16 +40,18 @@ ANALYZERS = {"words": "word", "characters": "char"}
 class TfidfSettings(Settings):
     """Settings of what is counted."""
 
+    earlier_names = RENAMED | {"longest": "max_ngram"}
+
     unit: str = setting("words", "what a sentence consists of", choices=tuple(ANALYZERS), dial="words|characters")
-    shortest: int = setting(1, "units in a row that are counted as one, at least", least=1, most=20)
-    longest: int = setting(1, "units in a row that are counted as one, at most", least=1, most=20, dial="1..4")
-    least: int = setting(1, "training sentences that must have what is counted", least=1, dial="1..3")
+    min_ngram: int = setting(1, "shortest n-gram that is counted: how many units in a row", minimum=1, maximum=20)
+    max_ngram: int = setting(1, "longest n-gram that is counted", minimum=1, maximum=20, dial="1..4")
+    min_count: int = setting(1, "training sentences that must have what is counted", minimum=1, dial="1..3")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.longest < self.shortest:
+        if self.max_ngram < self.min_ngram:
             raise ValueError(
-                f"setting longest is {self.longest}, expected at least shortest, which is {self.shortest}; raise it"
+                f"setting max_ngram is {self.max_ngram}, expected at least min_ngram ({self.min_ngram}); raise it"
             )
 
 
@@ -63,15 +66,15 @@ class Tfidf(Method):
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
         progress(0, None, "counting words")
         settings: TfidfSettings = self.settings
-        vectorizer = _empty(settings, min_df=settings.least)
+        vectorizer = _empty(settings, min_df=settings.min_count)
         sentences = train_sentences(corpus)
         try:
             vectorizer.fit(sentences)
         except ValueError as error:  # nothing is left to count; scikit-learn has three ways of saying it
             raise ValueError(
-                f"corpus {corpus.name!r} has no {settings.unit} that {settings.least} training sentences or more "
+                f"corpus {corpus.name!r} has no {settings.unit} that {settings.min_count} training sentences or more "
                 "share and that count here (words have two letters or more); give more text, or set unit=characters "
-                "or least=1"
+                "or min_count=1"
             ) from error
         self.vectorizer = restored_tfidf(settings, vectorizer.get_feature_names_out(), vectorizer.idf_)
         return History()
@@ -109,7 +112,7 @@ def restored_tfidf(settings: TfidfSettings, words: Sequence[str], idf: np.ndarra
 
 
 def _empty(settings: TfidfSettings, **known: Any) -> TfidfVectorizer:
-    span = (settings.shortest, settings.longest)
+    span = (settings.min_ngram, settings.max_ngram)
     return TfidfVectorizer(analyzer=ANALYZERS[settings.unit], ngram_range=span, dtype=np.float32, **known)
 
 
@@ -139,7 +142,7 @@ def _analyzer(vectorizer: TfidfVectorizer) -> Callable[[str], list[str]]:
 class LsaSettings(TfidfSettings):
     """Settings of what is counted, and of how much of it is kept."""
 
-    dimension: int = setting(100, "directions kept", least=1, most=10_000, dial="25..400")
+    dimension: int = setting(100, "directions kept", minimum=1, maximum=10_000, dial="25..400")
 
 
 class Lsa(Tfidf):

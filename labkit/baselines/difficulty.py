@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from labkit.arrays import unit
 from labkit.baselines.averages import MeanVectors, MeanVectorsSettings
 from labkit.baselines.counts import Tfidf
 from labkit.corpora.records import Corpus, Pairs
-from labkit.evaluation.inputs import unit
 from labkit.evaluation.scores import OPENINGS, require_labels, score, threshold_split
 from labkit.figure_names import spoken
 from labkit.progress import Progress, silent

@@ -38,14 +38,14 @@ STEPS = 200  # at most; about twenty are usual, and a hundred at the corners of 
 class PvDbowSettings(Training):
     """Sizes and noise."""
 
-    epochs: int = setting(20, "how often all training sentences are seen", least=0, most=10_000)
-    batch: int = setting(256, "sentences a step learns from", least=2, most=100_000, only="epochs")
-    learning_rate: float = setting(0.02, "step size of Adam", above=0, most=10, only="epochs", dial="0.005..0.05")
-    half: bool = setting(True, "of no use here", only=NEVER)
-    size: int = setting(100, "length of a sentence's vector", least=2, most=10_000, dial="50..300")
-    noise: int = setting(5, "k: words of the noise against each word", least=1, most=1_000, dial="2..20")
-    penalty: float = setting(0.2, "ρ: what keeps vectors short", above=0, most=100, dial="0.02..2")
-    least: int = setting(2, "a word must occur so often in training to be known", least=1)
+    epochs: int = setting(20, "how often all training sentences are seen", minimum=0, maximum=10_000)
+    batch: int = setting(256, "sentences a step learns from", minimum=2, maximum=100_000, only="epochs")
+    learning_rate: float = setting(0.02, "step size of Adam", above=0, maximum=10, only="epochs", dial="0.005..0.05")
+    amp: bool = setting(True, "of no use here", only=NEVER)
+    size: int = setting(100, "length of a sentence's vector", minimum=2, maximum=10_000, dial="50..300")
+    noise: int = setting(5, "k: words of the noise against each word", minimum=1, maximum=1_000, dial="2..20")
+    penalty: float = setting(0.2, "ρ: what keeps vectors short", above=0, maximum=100, dial="0.02..2")
+    min_count: int = setting(2, "a word must occur so often in training to be known", minimum=1)
 
 
 class PvDbow(Trained):
@@ -66,12 +66,12 @@ class PvDbow(Trained):
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> WordsTask:
         tokenised = [words(text) for text in train_sentences(corpus)]
-        self.vocabulary = Vocabulary.of(tokenised, least=self.settings.least)
+        self.vocabulary = Vocabulary.of(tokenised, min_count=self.settings.min_count)
         rows = [known for text in tokenised if (known := self._known_words(text))]
         if not rows:
             raise ValueError(
-                f"corpus {corpus.name!r} has no word that occurs {self.settings.least} times in training, expected "
-                "some; lower least or give more sentences"
+                f"corpus {corpus.name!r} has no word that occurs {self.settings.min_count} times in training, expected "
+                "some; lower min_count or give more sentences"
             )
         self.shares = noise_shares(rows, len(self.vocabulary))
         network = self._started(seed, lambda: Paragraphs(len(rows), len(self.vocabulary), self.settings.size))

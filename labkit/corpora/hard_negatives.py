@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from labkit.arrays import Vectors, seeded, unit, vectors, whole
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
 from labkit.corpora.relations import opened
 from labkit.corpora.splits import connected
 from labkit.corpora.table import EMBEDDED
-from labkit.evaluation.inputs import Vectors, seeded, unit, vectors, whole
 from labkit.evaluation.neighbours import blocks, dots, foreseen
 from labkit.text import normalise
 

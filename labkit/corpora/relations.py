@@ -23,9 +23,9 @@ from itertools import pairwise, repeat
 
 import numpy as np
 
+from labkit.arrays import seeded
 from labkit.corpora.records import Article, Articles, Corpus, Labelled, Pairs, Sentences, Triplets
 from labkit.corpora.splits import connected
-from labkit.evaluation.inputs import seeded
 from labkit.text import sentences, words
 
 # --- pairs -------------------------------------------------------------------------------------------------------

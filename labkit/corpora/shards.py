@@ -18,7 +18,7 @@ import shutil
 import socket
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -29,7 +29,7 @@ import numpy as np
 
 from labkit.atomic import in_place, write_text
 from labkit.executors import Executor
-from labkit.locks import Hold
+from labkit.locks import locked
 from labkit.progress import Progress, silent
 
 T = TypeVar("T")
@@ -153,19 +153,17 @@ def plan_of(kind: str, settings: Mapping[str, Any], sources: Iterable[Path], *fu
 
 
 class Making:
-    """A folder of shards in the making, held by this process."""
+    """A folder of shards in the making, locked by this process."""
 
     def __init__(self, folder: Path | str, plan: Mapping[str, Any], *, ending: str = "parquet") -> None:
         self.folder, self.ending = Path(folder), ending
         self.plan = json.loads(json.dumps(plan))  # as it comes out of a file
-        self._hold = Hold(self.folder)
-        try:
+        with ExitStack() as lock:  # released where the folder is refused
+            lock.enter_context(locked(self.folder))
             self.finished = self._continued()
             if not self.finished:
                 (self.folder / WORK).mkdir(exist_ok=True)
-        except BaseException:
-            self._hold.release()
-            raise
+            self._lock = lock.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -173,7 +171,7 @@ class Making:
     def __exit__(self, *_: object) -> None:
         if self.finished:
             shutil.rmtree(self.folder / WORK, ignore_errors=True)
-        self._hold.release()
+        self._lock.close()
 
     def _continued(self) -> bool:
         """Whether all is done; a ValueError where the folder holds something else."""

@@ -1,23 +1,27 @@
 """`CORPORA`, the one table of all corpora that have a name, and `load`, which takes a name or a file of your own.
 
-Six of them are embedded: they come with the lab, made by a generator from a seed, kept as a file one can read. Their
-committed file is the stream of the generator's own seed, cut after its own number of units; a unit is what belongs
-together: a place with its records, a question with its rewordings, an article. `Embedded.stream` gives the generator's
-rows for any seed and any number of them, with flat memory.
+Six of them are embedded: they come with the lab, made by a generator from a seed, kept as a file one can read. The
+generators are in `data/make`, beside the files that they make. A committed file is the stream of the generator's own
+seed, cut after its own number of units; a unit is what belongs together: a place with its records, a question with its
+rewordings, an article. `Embedded.stream` gives the generator's rows for any seed and any number of them, with flat
+memory.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
-from itertools import chain, islice
+from importlib.util import module_from_spec, spec_from_file_location
+from itertools import islice
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from labkit.corpora.files import FORMATS, read_corpus
+from labkit.corpora.files import FORMATS, read_corpus, read_rows
 from labkit.corpora.published import PUBLISHED, load_published, located, rows_here
 from labkit.corpora.published.registry import plain_files
 from labkit.corpora.published.release import Published
@@ -30,6 +34,17 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 DATA = next(
     (folder for folder in (_PACKAGE / "_data", _PACKAGE.parent / "data") if folder.is_dir()), _PACKAGE / "_data"
 )
+
+
+def generator(name: str) -> ModuleType:
+    """A module of `data/make`, which is no part of the package but comes with it."""
+    package = "labkit_data_make"
+    if package not in sys.modules:
+        folder = DATA / "make"
+        spec = spec_from_file_location(package, folder / "__init__.py", submodule_search_locations=[str(folder)])
+        assert spec is not None
+        sys.modules[package] = module_from_spec(spec)
+    return import_module(f"{package}.{name}")
 
 
 @dataclass(frozen=True)
@@ -51,7 +66,7 @@ class Embedded:
     @property
     def generator(self) -> Any:
         """The module with SEED, UNITS and units(seed)."""
-        return import_module(f"labkit.corpora.generators.{self.name}")
+        return generator(self.name)
 
     def load(self) -> Corpus:
         """The corpus of the committed file."""
@@ -71,13 +86,11 @@ class Embedded:
             yield from unit
             rows -= len(unit)
 
-    def meanings(self) -> dict[str, Any]:
+    def meanings(self) -> dict[str, str]:
         """What each sentence means, equal for two that mean the same also where no label says so; empty where the
         generator knows no more than the labels say."""
-        if not hasattr(self.generator, "meanings"):
-            return {}
-        units = islice(self.generator.meanings(self.generator.SEED), self.generator.UNITS)
-        return dict(chain.from_iterable(unit.items() for unit in units))
+        path = DATA / f"{self.name}.meanings.csv"
+        return {row["text"]: row["meaning"] for _, row in read_rows(path)} if path.is_file() else {}
 
 
 EMBEDDED: dict[str, Embedded] = {

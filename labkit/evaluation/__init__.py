@@ -13,7 +13,6 @@
     comparison   more than chance?                         over_seeds, leader, paired_test, lead_of
     scores       a method on a corpus                      score, selection
     leaderboard  runs side by side                         leaderboard
-    inputs       what is accepted, and rows of length 1    unit
 
 Larger scores and similarities are closer, smaller distances are. Ties never flatter. Dense embeddings and scipy's
 sparse ones are both welcome.

@@ -23,13 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from labkit.evaluation.inputs import (
+from labkit.arrays import (
     Vectors,
     classes,
     classes_of_both,
-    divided_rows,
-    exponent,
-    scaled,
     seeded,
     unit,
     vectors,
@@ -102,7 +99,6 @@ def kmeans(embeddings: ArrayLike, k: int, *, seed: int, restarts: int) -> np.nda
     rows = vectors("embeddings", embeddings)
     whole("k", k, 1, rows.shape[0], "the number of rows")
     whole("restarts", restarts, 1, 10_000, "how many runs to choose the best of")
-    rows = scaled(rows, exponent(rows))
     return KMeans(k, n_init=restarts, random_state=seeded(seed)).fit_predict(rows).astype(np.int64)
 
 
@@ -127,7 +123,7 @@ def hdbscan(embeddings: ArrayLike, *, least: int | None = None) -> np.ndarray:
     least = max(10, len(asking) // 100) if least is None else whole("least", least, 2, 2**31, "rows of a region")
     if len(asking) <= max(least, AROUND):
         return np.full(rows.shape[0], OUTLIER)
-    rows = _principal(scaled(rows, exponent(rows)))
+    rows = _principal(rows)
     model = HDBSCAN(least, min_samples=AROUND, cluster_selection_method="leaf", copy=True)
     found = np.asarray(model.fit_predict(rows[asking]), np.int64)
     return found if len(asking) == len(rows) else found[nearest_rows(rows, rows[asking], 1)[0][:, 0]]
@@ -193,8 +189,6 @@ def logistic_right(
         raise ValueError(
             f"all {len(codes)} training rows are of one class, expected at least two; add rows of another class"
         )
-    size = exponent(base, held, asked)
-    base, held, asked = (scaled(rows, size) for rows in (base, held, asked))
     models = [LogisticRegression(C=strength, max_iter=2_000).fit(base, codes) for strength in STRENGTHS]
     best = max(models, key=lambda model: float((model.predict(held) == held_codes).mean()))  # the first of equals
     return np.asarray(best.predict(asked) == asked_codes)
@@ -231,8 +225,6 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = 
             f"all {len(codes)} rows are of one class, expected at least two, or there is no other centre; "
             "add rows of another class"
         )
-    size = exponent(rows) if rows.dtype == np.float64 else 0  # no float32 is too large for a square in float64
-    rows = scaled(rows, size)
     centres = _centres(rows, codes)
     asking = sampled(np.arange(centres.shape[0]), most)
     nearest = nearest_others(centres, 1, asking)[:, 0]
@@ -241,7 +233,7 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = 
     intra = _above(floor, _distances(rows, np.arange(len(codes)), centres, codes))
     inter = _above(floor, _distances(centres, asking, centres, nearest))
     ratio = 0.0 if inter == 0 else np.inf if intra == 0 else inter / intra
-    return InterIntra(inter=float(np.ldexp(inter, size)), intra=float(np.ldexp(intra, size)), ratio=ratio)
+    return InterIntra(inter=inter, intra=intra, ratio=ratio)
 
 
 def _above(floor: float, distances: np.ndarray) -> float:
@@ -270,9 +262,9 @@ def class_sums(rows: Vectors, codes: np.ndarray, *, directions: bool = False) ->
 
 
 def _centres(rows: Vectors, codes: np.ndarray) -> Vectors:
-    """The mean of each class's rows, (C, d), in the place of their sum."""
+    """The mean of each class's rows, (C, d)."""
     sums, sizes = class_sums(rows, codes), np.bincount(codes)
-    return np.divide(sums, sizes[:, None], out=sums) if isinstance(sums, np.ndarray) else divided_rows(sums, sizes)
+    return sums / sizes[:, None] if isinstance(sums, np.ndarray) else sparse.csr_matrix(sparse.diags(1 / sizes) @ sums)
 
 
 def _distances(a: Vectors, from_rows: np.ndarray, b: Vectors, to_rows: np.ndarray) -> np.ndarray:
@@ -301,7 +293,6 @@ def trustworthiness(original: ArrayLike, picture: ArrayLike, k: int = 5) -> floa
         raise ValueError(f"picture has {drawn.shape[0]} rows, expected {n} like original; draw every sentence once")
     whole("k", k, 1, (n - 1) // 2, "below half the number of rows")
     neighbours = nearest_others(drawn, k)
-    rows = scaled(rows, exponent(rows))
     if isinstance(rows, np.ndarray):
         rows = rows - rows.mean(axis=0)
     halves = squares(rows) / 2
@@ -341,7 +332,6 @@ def separation(rows: ArrayLike, labels: ArrayLike) -> Separation:
     Of as many sparse rows the ratio is that of the sample, too, since their centres' distances fill up.
     """
     every = vectors("rows", rows, keep_single=True)
-    every = scaled(every, exponent(every))
     codes = classes("labels", labels, count=every.shape[0])
     asking = sampled(np.arange(len(codes)), SAMPLE)
     within = asking if not isinstance(every, np.ndarray) else np.arange(len(codes))

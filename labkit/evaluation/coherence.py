@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
+from labkit.arrays import Vectors, classes, unit, vectors
 from labkit.evaluation.classes import class_sums
-from labkit.evaluation.inputs import Vectors, classes, exponent, scaled, unit, vectors
 from labkit.evaluation.neighbours import sampled, squares
 from labkit.evaluation.retrieval import hit_at, not_zero
 from labkit.progress import Progress, silent
@@ -84,7 +84,6 @@ def p_coherence(
 
 
 def _mean_distance(rows: Vectors, codes: np.ndarray, sizes: np.ndarray, most: int | None) -> float:
-    rows = scaled(rows, exponent(rows) if rows.dtype == np.float64 else 0)
     spread = _deviation(rows)
     members = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
     several = (sampled(group, most) for group in members if len(group) > 1)

@@ -17,7 +17,7 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labkit.evaluation.inputs import numbers, seeded
+from labkit.arrays import numbers, seeded
 
 Verdict: TypeAlias = Literal["first", "second", "tie"]
 

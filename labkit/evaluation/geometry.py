@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from labkit.arrays import Vectors, classes, unit, vectors
 from labkit.evaluation.classes import class_sums
-from labkit.evaluation.inputs import Vectors, classes, unit, vectors
 from labkit.evaluation.neighbours import BLOCK, MOST_ASKING, blocks, dots, filled, sampled, squares
 from labkit.evaluation.retrieval import not_zero, precision_at_r
 from labkit.figure_names import OF_PROBE

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import softmax, xlogy
 
-from labkit.evaluation.inputs import seeded, vectors, whole
+from labkit.arrays import seeded, vectors, whole
 
 COOLING = 12  # temperatures on the way down
 STEPS = 100  # damped updates at each, at most; twenty times as many at the last

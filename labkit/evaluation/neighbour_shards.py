@@ -26,10 +26,10 @@ from typing import Any
 
 import numpy as np
 
+from labkit.arrays import unit, whole
 from labkit.atomic import in_place
 from labkit.corpora.shards import WORK, Making, Manifest, plan_of, write_tables
 from labkit.embedding_shards import VectorShards, in_float32, opened_vectors
-from labkit.evaluation.inputs import unit, whole
 from labkit.evaluation.neighbours import foreseen, sampled
 from labkit.executors import Executor, Local, one_thread
 from labkit.progress import Progress, silent

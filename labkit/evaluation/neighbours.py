@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from labkit.evaluation.inputs import Vectors, classes, exponent, same_length, scaled, vectors, whole
+from labkit.arrays import Vectors, classes, same_length, vectors, whole
 from labkit.progress import Progress, lasting, note, silent
 
 BLOCK = 2**24  # entries of a block of scores: 64 MB in float32
@@ -87,9 +87,6 @@ def nearest_others(rows: Vectors, k: int, asking: np.ndarray | None = None) -> n
 
 def nearest_rows(queries: Vectors, base: Vectors, k: int) -> tuple[np.ndarray, np.ndarray]:
     """`nearest` for rows already checked."""
-    if size := exponent(queries, base):
-        indices, distances = nearest_rows(scaled(queries, size), scaled(base, size), k)
-        return indices, np.ldexp(distances, size)
     if sparse.issparse(queries) or sparse.issparse(base):
         return _search(sparse.csr_matrix(queries), sparse.csr_matrix(base), k, np.float64)[:2]
     # what overflows float32 is not certain, and done again

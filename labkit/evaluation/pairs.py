@@ -21,8 +21,8 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
+from labkit.arrays import Vectors, binary, numbers, same_length, vectors, whole
 from labkit.evaluation.comparison import Parts
-from labkit.evaluation.inputs import Vectors, binary, exponent, numbers, same_length, scaled, vectors, whole
 from labkit.evaluation.neighbours import blocks, squares
 
 # --- same or not -------------------------------------------------------------------------------------------------
@@ -371,8 +371,6 @@ def relatedness(
         raise ValueError(
             f"there are {len(gold)} training pairs with a score, expected at least {2 * HELD_OUT}; give more of them"
         )
-    size = exponent(u, v, test_u, test_v)
-    u, v, test_u, test_v = (scaled(rows, size) for rows in (u, v, test_u, test_v))
     features, test_features = _features((u, v), (u, v)), _features((test_u, test_v), (u, v))
     target = grade_distribution(gold, scale)
     weights = _fit(features, target, _best_strength(features, target, gold, scale))

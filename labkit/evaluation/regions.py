@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.special import xlogy
 
+from labkit.arrays import classes, same_length, whole
 from labkit.evaluation.classes import NO_CLASS, OUTLIER, kmeans
-from labkit.evaluation.inputs import classes, same_length, whole
 from labkit.evaluation.neighbours import sampled
 from labkit.text import words
 

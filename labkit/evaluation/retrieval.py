@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labkit.evaluation.inputs import Vectors, classes, classes_of_both, unit, vectors, whole
+from labkit.arrays import Vectors, classes, classes_of_both, unit, vectors, whole
 from labkit.evaluation.neighbours import BLOCK, MOST_ASKING, blocks, dots, nearest_rows, sampled
 from labkit.progress import Progress, silent
 

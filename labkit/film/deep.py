@@ -41,16 +41,18 @@ class FilmDeepSettings(Training, BasedSettings):
     """The settings of base, network and triplets."""
 
     base: str = setting("sif", "whose vectors are read: a method, the folder of a run, or a file of vectors")
-    batch: int = setting(256, "triplets a step learns from", least=2, most=100_000, only="epochs")
-    half: bool = setting(True, "of no use here", only=NEVER)
-    filters: int = setting(32, "of each of the first three convolutions", least=1, most=10_000, dial="16|32|64")
-    size: int = setting(100, "length of a sentence's vector", least=2, most=10_000)
+    batch: int = setting(256, "triplets a step learns from", minimum=2, maximum=100_000, only="epochs")
+    amp: bool = setting(True, "of no use here", only=NEVER)
+    filters: int = setting(32, "of each of the first three convolutions", minimum=1, maximum=10_000, dial="16|32|64")
+    size: int = setting(100, "length of a sentence's vector", minimum=2, maximum=10_000)
     margin: float = setting(
-        0.3, "by how much the positive has to be closer, in cosines", above=0, most=2, only="epochs", dial="0.05..1"
+        0.3, "by how much the positive has to be closer, in cosines", above=0, maximum=2, only="epochs", dial="0.05..1"
     )
-    positives: int = setting(2, "positives of an anchor, at most", least=1, only="epochs, corpus=Pairs|Labelled|Groups")
-    apart: int = setting(2, "negatives that were labelled as such, at most", least=0, only="epochs, corpus=Pairs")
-    random: int = setting(5, "negatives drawn at random", least=0, only="epochs, corpus=Pairs|Labelled|Groups")
+    positives: int = setting(
+        2, "positives of an anchor, at most", minimum=1, only="epochs, corpus=Pairs|Labelled|Groups"
+    )
+    apart: int = setting(2, "negatives that were labelled as such, at most", minimum=0, only="epochs, corpus=Pairs")
+    random: int = setting(5, "negatives drawn at random", minimum=0, only="epochs, corpus=Pairs|Labelled|Groups")
 
 
 class Images(nn.Module):

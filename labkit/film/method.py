@@ -18,10 +18,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from labkit.arrays import unit
 from labkit.baselines.averages import by_parts
 from labkit.baselines.counts import parts_of_counts
 from labkit.corpora.records import Corpus
-from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.scores import selection
 from labkit.explanation import LEFT_OUT, Explanation, Parts
@@ -42,8 +42,8 @@ class FilmSettings(Settings):
     """The settings of solver, triplets, words and mixture."""
 
     solver: str = setting("full-rank", "how L is found", choices=SOLVERS)
-    dimension: int = setting(100, "rows of L", least=1, most=10_000, dial="25..400")
-    rank: int = setting(0, "features before L; 0: as many as rows of L, three times as many for an SVD", least=0)
+    dimension: int = setting(100, "rows of L", minimum=1, maximum=10_000, dial="25..400")
+    rank: int = setting(0, "features before L; 0: as many as rows of L, three times as many for an SVD", minimum=0)
     ridge: float = setting(
         1.0, "full-rank: what damps directions that occur seldom", above=0, only="solver=full-rank", dial="0.01..100"
     )
@@ -57,16 +57,16 @@ class FilmSettings(Settings):
     iterations: int = setting(
         12,
         "steps of the hinge's descent (the Stiefel one wants 100 and more)",
-        least=0,
+        minimum=0,
         only="batch=0, solver!=closed-form",
     )
-    batch: int = setting(0, "anchors at a time, to save memory; 0: all at once", least=0)
-    epochs: int = setting(3, "with batches: how often each anchor is met", least=1, only="batch")
-    positives: int = setting(2, "positives of an anchor, at most", least=1, only="corpus=Pairs|Labelled|Groups")
-    apart: int = setting(2, "negatives that were labelled as such, at most", least=0, only="corpus=Pairs")
-    near: int = setting(0, "negatives from its nearest neighbours", least=0, only="corpus=Pairs|Labelled|Groups")
-    random: int = setting(5, "negatives drawn at random", least=0, only="corpus=Pairs|Labelled|Groups")
-    least: int = setting(1, "sentences that must have a word", least=1)
+    batch: int = setting(0, "anchors at a time, to save memory; 0: all at once", minimum=0)
+    epochs: int = setting(3, "with batches: how often each anchor is met", minimum=1, only="batch")
+    positives: int = setting(2, "positives of an anchor, at most", minimum=1, only="corpus=Pairs|Labelled|Groups")
+    apart: int = setting(2, "negatives that were labelled as such, at most", minimum=0, only="corpus=Pairs")
+    near: int = setting(0, "negatives from its nearest neighbours", minimum=0, only="corpus=Pairs|Labelled|Groups")
+    random: int = setting(5, "negatives drawn at random", minimum=0, only="corpus=Pairs|Labelled|Groups")
+    min_count: int = setting(1, "sentences that must have a word", minimum=1)
     word_pairs: bool = setting(False, "also count two words that stand together", dial="yes|no")
     share: str = setting("dev", "share of TF-IDF in the similarity, 0 to 1, or dev: the best there")
     device: str = setting(
@@ -105,7 +105,7 @@ class Film(Method):
         progress(0, None, "words and triplets")
         source = source_of(corpus.part("train"))
         _warn_of_contradictions(source)
-        self.vectorizer = fitted_vectorizer(source.texts, least=settings.least, pairs=settings.word_pairs)
+        self.vectorizer = fitted_vectorizer(source.texts, min_count=settings.min_count, pairs=settings.word_pairs)
         X = self.vectorizer.transform(source.texts)
         if X.shape[1] < 2:
             raise ValueError(
@@ -191,13 +191,13 @@ class Film(Method):
         one, other = (parts_of_counts(self.vectorizer, text) for text in (a, b))
         return film_explanation((a, b), one, other, self.L, self.share)
 
-    def rows(self, *, top: int = 8, least: int = 5, rotated: bool = False) -> tuple[WordRow, ...]:
+    def rows(self, *, top: int = 8, min_count: int = 5, rotated: bool = False) -> tuple[WordRow, ...]:
         """The rows of L by their words; `rotated`: the readable view by varimax, with the very same similarities."""
         self._known()
         L = self.L.astype(np.float64)
         if rotated:
-            return word_rows(readable(L, self.words), self.words, top=top, least=least)
-        return word_rows(L, self.words, top=top, least=least, stability=self.stability)
+            return word_rows(readable(L, self.words), self.words, top=top, min_count=min_count)
+        return word_rows(L, self.words, top=top, min_count=min_count, stability=self.stability)
 
     def measure_stability(self, corpus: Corpus, *, rounds: int = 3, seed: int = 0) -> np.ndarray:
         """Refit on four fifths of the anchors, `rounds` times: how well each row of L returns, 0 to 1, (d,)."""

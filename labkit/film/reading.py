@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from labkit.evaluation.inputs import unit
+from labkit.arrays import unit
 from labkit.explanation import Explanation, Parts
 
 # --- the rows of L -----------------------------------------------------------------------------------------------
@@ -79,12 +79,12 @@ def effects(L: np.ndarray, words: Terms) -> np.ndarray:
 
 
 def word_rows(
-    L: np.ndarray, words: Terms, *, top: int = 8, least: int = 5, stability: np.ndarray | None = None
+    L: np.ndarray, words: Terms, *, top: int = 8, min_count: int = 5, stability: np.ndarray | None = None
 ) -> tuple[WordRow, ...]:
-    """Every row of L with its `top` words at each end; words of fewer than `least` sentences are passed over."""
+    """Every row of L with its `top` words at each end; words of fewer than `min_count` sentences are passed over."""
     effect = effects(L, words)  # (d, D)
     size, counts = (effect**2).sum(axis=1), effective_words(effect)
-    effect = np.where(words.documents >= least, effect, 0)
+    effect = np.where(words.documents >= min_count, effect, 0)
     stable = np.full(len(L), np.nan) if stability is None else stability
 
     def end(values: np.ndarray) -> tuple[tuple[str, float], ...]:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from labkit.arrays import binary, unit, vectors
 from labkit.corpora.records import Corpus, Pairs, Sentences
-from labkit.evaluation.inputs import binary, unit, vectors
 from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.retrieval import not_zero
 from labkit.film.triplets import mates, others

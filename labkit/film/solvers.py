@@ -31,8 +31,8 @@ from scipy import linalg, optimize, sparse
 from scipy.sparse.linalg import LinearOperator, lobpcg
 from sklearn.utils.extmath import randomized_svd
 
+from labkit.arrays import positive_peaks
 from labkit.device import cuda_or_cpu
-from labkit.evaluation.inputs import positive_peaks
 from labkit.film import stiefel
 from labkit.film.objective import TripletHinge, hinge, supervision
 from labkit.film.stiefel import drift

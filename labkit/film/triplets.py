@@ -162,15 +162,15 @@ def terms(sentence: str, *, pairs: bool = False) -> list[str]:
     return words + [f"{a} {b}" for a, b in pairwise(words)] if pairs else words
 
 
-def fitted_vectorizer(sentences: Sequence[str], *, least: int = 1, pairs: bool = False) -> TfidfVectorizer:
-    """A vectorizer that knows the words of at least `least` of the sentences."""
-    vectorizer = _empty(pairs, min_df=least)
+def fitted_vectorizer(sentences: Sequence[str], *, min_count: int = 1, pairs: bool = False) -> TfidfVectorizer:
+    """A vectorizer that knows the words of at least `min_count` of the sentences."""
+    vectorizer = _empty(pairs, min_df=min_count)
     try:
         return vectorizer.fit(sentences)
     except ValueError as error:  # scikit-learn says in two ways that nothing is left to count
         raise ValueError(
-            f"no word occurs in {least} of the {len(sentences)} training sentences; lower `least`, or check that the "
-            "texts hold words"
+            f"no word occurs in {min_count} of the {len(sentences)} training sentences; lower `min_count`, or check "
+            "that the texts hold words"
         ) from error
 
 

@@ -15,7 +15,7 @@ Figures are measured in the space of the embeddings; what is measured in the pic
 
 from labkit.projection.arrange import PROJECTIONS, pca, project, tsne
 from labkit.projection.epochs import aligned, epochs, laid_over, limits, procrustes
-from labkit.projection.picture import LEAST, NAMES, Basis, Projection, Quality, trust, unit
+from labkit.projection.picture import LEAST, NAMES, Basis, Projection, Quality, trust
 from labkit.projection.placement import Placement, place
 
 __all__ = [
@@ -36,5 +36,4 @@ __all__ = [
     "project",
     "trust",
     "tsne",
-    "unit",
 ]

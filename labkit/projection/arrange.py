@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from labkit.arrays import Vectors, seeded, unit, whole
 from labkit.compiled import alone, cache_compiled
-from labkit.evaluation.inputs import Vectors, seeded, whole
 from labkit.evaluation.neighbours import nearest_rows
 from labkit.progress import Progress, collected, silent
 from labkit.projection.picture import (
@@ -27,7 +27,6 @@ from labkit.projection.picture import (
     dense,
     leading_directions,
     quality,
-    unit,
     varies,
 )
 

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from labkit.arrays import unit
 from labkit.corpora.records import Corpus, Labelled
 from labkit.corpora.relations import classes_by_sentence
 from labkit.evaluation.classes import Separation, separation
-from labkit.evaluation.inputs import unit
 from labkit.progress import Progress, silent
 from labkit.projection.arrange import STARTED, project
 from labkit.projection.picture import Basis, Projection, checked_embeddings, leading_directions, quality, variance_shown

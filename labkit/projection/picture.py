@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from labkit.arrays import Vectors, same_length, vectors
 from labkit.evaluation import trustworthiness
-from labkit.evaluation.inputs import Vectors, exponents, same_length, scaled, vectors
 from labkit.evaluation.neighbours import in_both, movement, nearest_others, squares
 from labkit.progress import Progress, silent
 
@@ -200,11 +199,3 @@ def dense(rows: Vectors, seed: int) -> np.ndarray:
 
     rank = min(STRONGEST, min(rows.shape) - 1)
     return TruncatedSVD(rank, random_state=seed).fit_transform(rows) if rank >= 2 else rows.toarray()
-
-
-def unit(rows: Vectors) -> Vectors:
-    """Rows of length one, so that near means a large cosine; rows of zeros stay."""
-    rows = scaled(rows, exponents(rows))
-    lengths = np.sqrt(squares(rows)).reshape(-1, 1)
-    lengths[lengths == 0] = 1
-    return rows / lengths if isinstance(rows, np.ndarray) else sparse.csr_matrix(rows.multiply(1 / lengths))

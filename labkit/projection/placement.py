@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labkit.evaluation.inputs import vectors
+from labkit.arrays import vectors
 from labkit.projection.picture import Projection, checked_embeddings
 from labkit.projection.t_sne import conditional
 

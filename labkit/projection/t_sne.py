@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from labkit.evaluation.inputs import Vectors
+from labkit.arrays import Vectors
 from labkit.evaluation.neighbours import nearest_rows
 from labkit.progress import Progress, silent
 from labkit.projection.picture import dense, leading_directions

@@ -39,7 +39,7 @@ class Paraphrases:
     cut: int = 0  # sentences longer than what is read
 
     @classmethod
-    def of(cls, groups: Iterable[Sequence[str]], *, longest: int) -> Paraphrases:
+    def of(cls, groups: Iterable[Sequence[str]], *, max_length: int) -> Paraphrases:
         """A sentence that stands twice in a group counts once; one without any word is refused."""
         distinct = [list(dict.fromkeys(group)) for group in groups]
         kept = [group for group in distinct if len(group) > 1]
@@ -56,7 +56,7 @@ class Paraphrases:
             )
         sizes = np.array([len(group) for group in kept], dtype=np.int64)
         first = np.repeat(np.cumsum(sizes) - sizes, sizes)
-        cut = sum(length > longest for length in lengths)
+        cut = sum(length > max_length for length in lengths)
         return cls(texts, first, np.repeat(sizes, sizes), len(distinct) - len(kept), cut)
 
     @property
@@ -158,31 +158,33 @@ class Reading:
 
     def cut(self, sentence: str) -> int:
         """How many of its last words are not read."""
-        return max(0, len(words(sentence)) - self.reader.longest)
+        return max(0, len(words(sentence)) - self.reader.max_length)
 
 
 def reading(
-    texts: Sequence[str], *, vectors: str, dimension: int, least: int, longest: int, expansion: int, seed: int
+    texts: Sequence[str], *, vectors: str, dimension: int, min_count: int, max_length: int, expansion: int, seed: int
 ) -> tuple[Reading, WordVectors]:
     """How sentences are read, and the vectors of all words that can be, at the size a GRU reads well.
 
     `vectors`: "ppmi" makes them from the training sentences, "random" draws them, anything else is a file. Training's
-    vocabulary is that of its sentences without words rarer than `least`; a file adds its first `expansion` others.
+    vocabulary is that of its sentences without words rarer than `min_count`; a file adds its first `expansion` others.
     """
     tokenised = [words(text) for text in texts]
     if vectors == "ppmi":
-        table = ppmi_vectors(tokenised, dimension=dimension, least=least, seed=seed)
-        return Reading(Reader(table.vocabulary, "words", longest), len(table.vocabulary)), at_unit_size(table)
-    vocabulary = Vocabulary.of(tokenised, least=least)
+        table = ppmi_vectors(tokenised, dimension=dimension, min_count=min_count, seed=seed)
+        return Reading(Reader(table.vocabulary, "words", max_length), len(table.vocabulary)), at_unit_size(table)
+    vocabulary = Vocabulary.of(tokenised, min_count=min_count)
     if len(vocabulary) == 2:
-        raise ValueError(f"no word occurs {least} times in the training texts, expected some that do; lower `least`")
+        raise ValueError(
+            f"no word occurs {min_count} times in the training texts, expected some that do; lower `min_count`"
+        )
     if vectors == "random":
         table = random_vectors(vocabulary, dimension, seed=seed)
     else:
         further = (word for word in file_words(vectors) if word not in vocabulary.numbers and words(word) == [word])
         both = Vocabulary((*vocabulary.words, *islice(dict.fromkeys(further), expansion)))
         table = load_vectors(vectors, both, seed=seed)
-    reader = Reader(table.vocabulary, "words", longest)
+    reader = Reader(table.vocabulary, "words", max_length)
     return Reading(reader, len(vocabulary)), at_unit_size(table, len(vocabulary))
 
 

@@ -34,12 +34,12 @@ from labkit.vectors import WordVectors
 class PThoughtSettings(Training):
     """Forms, sizes, words, and what is written."""
 
-    epochs: int = setting(10, "how often all training sentences are read, each with `partners` paraphrases", least=0)
-    learning_rate: float = setting(0.003, "step size of Adam", above=0, most=10, only="epochs", dial="0.0005..0.01")
-    batch: int = setting(64, "pairs a step learns from", least=2, most=100_000, only="epochs")
+    epochs: int = setting(10, "how often all training sentences are read, each with `partners` paraphrases", minimum=0)
+    learning_rate: float = setting(0.003, "step size of Adam", above=0, maximum=10, only="epochs", dial="0.0005..0.01")
+    batch: int = setting(64, "pairs a step learns from", minimum=2, maximum=100_000, only="epochs")
     form: str = setting("one-bi", "the encoder: layers, and whether they read both ways", choices=tuple(FORMS))
-    hidden: int = setting(200, "size of each GRU of the encoder; a sentence's vector is twice as long", least=1)
-    decoder_hidden: int = setting(200, "size of the decoders' GRUs", least=1)
+    hidden: int = setting(200, "size of each GRU of the encoder; a sentence's vector is twice as long", minimum=1)
+    decoder_hidden: int = setting(200, "size of the decoders' GRUs", minimum=1)
     decoders: str = setting("both", "what is written from the vector", choices=tuple(DECODERS))
     emphasis: float = setting(
         0.5,
@@ -49,24 +49,26 @@ class PThoughtSettings(Training):
     )
     feed: bool = setting(True, "decoders read the sentence vector with every word, not only at the start")
     partners: int = setting(
-        1, "paraphrases of a sentence in an epoch, each epoch the next ones; 0: all", least=0, only="epochs"
+        1, "paraphrases of a sentence in an epoch, each epoch the next ones; 0: all", minimum=0, only="epochs"
     )
     dropout: float = setting(
         0.0,
         "share of word vector entries the encoder does without in training",
-        least=0,
-        most=0.95,
+        minimum=0,
+        maximum=0.95,
         only="epochs",
         dial="0..0.5",
     )
     vectors: str = setting("ppmi", "word vectors: ppmi makes them here, random, or a file (GloVe, word2vec, .npz)")
-    dimension: int = setting(100, "length of a word vector made here", least=1, most=10_000, only="vectors=ppmi|random")
+    dimension: int = setting(
+        100, "length of a word vector made here", minimum=1, maximum=10_000, only="vectors=ppmi|random"
+    )
     tune: bool = setting(False, "let training move the word vectors", only="epochs")
     expansion: int = setting(
-        100_000, "words of a vector file, beyond training's, that are read too", least=0, only="vectors!=ppmi|random"
+        100_000, "words of a vector file, beyond training's, that are read too", minimum=0, only="vectors!=ppmi|random"
     )
-    least: int = setting(2, "a word must occur so often in training to be known and written", least=1)
-    longest: int = setting(50, "words of a sentence that are read and written", least=1, most=100_000)
+    min_count: int = setting(2, "a word must occur so often in training to be known and written", minimum=1)
+    max_length: int = setting(50, "words of a sentence that are read and written", minimum=1, maximum=100_000)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -94,15 +96,15 @@ class PThought(TrainedReader):
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> ParaphraseTask:
         settings: PThoughtSettings = self.settings
-        source = Paraphrases.of(groups_of(corpus.part("train")), longest=settings.longest)
-        note_left_out(source, settings.longest)
+        source = Paraphrases.of(groups_of(corpus.part("train")), max_length=settings.max_length)
+        note_left_out(source, settings.max_length)
         progress(0, None, "word vectors")
         how, vectors = reading(
             train_sentences(corpus),
             vectors=settings.vectors,
             dimension=settings.dimension,
-            least=settings.least,
-            longest=settings.longest,
+            min_count=settings.min_count,
+            max_length=settings.max_length,
             expansion=settings.expansion,
             seed=seed,
         )
@@ -166,5 +168,5 @@ class PThought(TrainedReader):
     def losses(self, corpus: Corpus, *, split: str = "dev") -> dict[str, float]:
         """Each decoder's mean -log p of a token, over the ordered pairs of a split."""
         self._known()
-        source = Paraphrases.of(groups_of(corpus.part(split)), longest=self.settings.longest)
+        source = Paraphrases.of(groups_of(corpus.part(split)), max_length=self.settings.max_length)
         return ParaphraseTask(self.network, self.reading, source, self.settings, 0).held_out()

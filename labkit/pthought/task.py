@@ -58,14 +58,14 @@ class ParaphraseTask:
     def _written(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """The vectors of the sentences read, and by decoder the summed -log p of what is to be written."""
         read, write = ([self._rows[pair[side]] for pair in batch] for side in (0, 1))
-        vectors = embed(self.module.encoder, self._reading.reader, read, half=self._settings.half)
+        vectors = embed(self.module.encoder, self._reading.reader, read, amp=self._settings.amp)
         sums = processes.summed(self._costs, vectors, read, write)
         return vectors, dict(zip(self.module.decoders, sums, strict=True))
 
     def _costs(self, vectors: Tensor, read: list[list[int]], write: list[list[int]]) -> Tensor:
         """-log p of all that each decoder writes from these vectors, (decoders,)."""
         device = vectors.device.type
-        with torch.autocast(device, torch.bfloat16, enabled=self._settings.half and device == "cuda"):
+        with torch.autocast(device, torch.bfloat16, enabled=self._settings.amp and device == "cuda"):
             sums = [
                 self.module.written(name, vectors, write if name == "paraphrase" else read)
                 for name in self.module.decoders
@@ -106,11 +106,11 @@ def lift(encode: Callable[[list[str]], np.ndarray], corpus: Corpus) -> float:
     return p_coherence(encode(texts), [number for number, group in enumerate(groups) for _ in group]).lift
 
 
-def note_left_out(source: Paraphrases, longest: int) -> None:
+def note_left_out(source: Paraphrases, max_length: int) -> None:
     """Say how many groups are skipped, and how many sentences are cut."""
     left_out = [
         f"{source.alone} groups of one sentence are skipped: they have no paraphrase" * bool(source.alone),
-        f"{source.cut} sentences of more than {longest} words are cut there" * bool(source.cut),
+        f"{source.cut} sentences of more than {max_length} words are cut there" * bool(source.cut),
     ]
     if any(left_out):
         note("; ".join(filter(None, left_out)), stacklevel=2)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from labkit.arrays import seeded, unit, whole
 from labkit.evaluation import Coherence, p_coherence
-from labkit.evaluation.inputs import seeded, unit, whole
 from labkit.projection import PROJECTIONS, Projection
 
 # --- companions --------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
     beam     the `width` likeliest beginnings kept at every step; the likeliest whole sentences first
 
 Never written: the unknown word, and a run of `repeat` words that the sentence already has (decoders like to go round in
-circles). A sentence that does not end within `longest` words is cut and says so. Sentences are ranked by
+circles). A sentence that does not end within `max_length` words is cut and says so. Sentences are ranked by
 `log p / tokens^power`: plain log p (power 0) favours short ones, since every further word costs.
 
 `write` puts them into words for people to read: a `Paraphrased` a sentence.
@@ -34,12 +34,16 @@ class Search:
     """What a search may write, and how it ranks."""
 
     width: int = 5
-    longest: int = 50
+    max_length: int = 50
     repeat: int = 3  # no run of so many words twice; 0: whatever comes
     power: float = 0.7
 
     def __post_init__(self) -> None:
-        for name, value, least in (("width", self.width, 1), ("longest", self.longest, 1), ("repeat", self.repeat, 0)):
+        for name, value, least in (
+            ("width", self.width, 1),
+            ("max_length", self.max_length, 1),
+            ("repeat", self.repeat, 0),
+        ):
             if not isinstance(value, int) or value < least:
                 raise ValueError(f"{name} is {value!r}, expected a whole number of at least {least}")
         if not (math.isfinite(self.power) and self.power >= 0):
@@ -66,7 +70,7 @@ def greedy(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> 
     state, read = decoder.first(vectors), torch.full((len(vectors),), END, device=vectors.device)  # (n, hidden), (n,)
     written: list[list[int]] = [[] for _ in vectors]
     log_p, ended = [0.0] * len(written), [False] * len(written)
-    for _ in range(search.longest):
+    for _ in range(search.max_length):
         likely, state = decoder.step(vectors, table[read], state)
         _forbid(likely, written, search.repeat)  # (n, words)
         best, read = likely.max(1)  # (n,) each
@@ -91,7 +95,7 @@ def beam(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> li
     log_p[:, 0] = 0.0  # all beams begin alike: one is enough
     written: list[list[int]] = [[] for _ in vectors]
     whole: list[list[Generated]] = [[] for _ in range(count)]
-    for _ in range(search.longest):
+    for _ in range(search.max_length):
         likely, state = decoder.step(vectors, table[read], state)
         _forbid(likely, written, search.repeat)
         totals = log_p[:, :, None] + likely.double().cpu().view(count, width, -1)  # (n, width, words)
@@ -112,7 +116,7 @@ def beam(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> li
             break
     for i in range(count):
         for k in range(width):
-            if len(written[i * width + k]) == search.longest and log_p[i, k] > -math.inf:
+            if len(written[i * width + k]) == search.max_length and log_p[i, k] > -math.inf:
                 whole[i].append(_generated(written[i * width + k], log_p[i, k].item(), False, search))
     return [sorted(each, key=lambda one: (not one.ended, -one.score))[:width] for each in whole]
 
@@ -149,7 +153,7 @@ def _settled(whole: Sequence[Generated], live: float, search: Search) -> bool:
     if live == -math.inf:
         return True
     best = sorted((one.score for one in whole), reverse=True)[: search.width]
-    return len(best) == search.width and search.score(live, search.longest) <= best[-1]
+    return len(best) == search.width and search.score(live, search.max_length) <= best[-1]
 
 
 def _generated(words: Sequence[int], log_p: float, ended: bool, search: Search) -> Generated:
@@ -192,7 +196,7 @@ def write_paraphrases(
     generated: dict[str, list[list[Generated]]] = {}
     for name in model.decoders:
         if search is None:
-            plain = Search(longest=reading.reader.longest)
+            plain = Search(max_length=reading.reader.max_length)
             generated[name] = [[one] for one in greedy(model.decoder(name), table, vectors, plain)]
         else:
             generated[name] = beam(model.decoder(name), table, vectors, search)

@@ -20,7 +20,7 @@ import torch
 from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from labkit.evaluation.inputs import positive_peaks
+from labkit.arrays import positive_peaks
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.graph import terminal_components, weak_components
 

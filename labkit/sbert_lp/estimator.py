@@ -18,8 +18,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from labkit.arrays import Vectors, array_of
 from labkit.device import cuda_or_cpu
-from labkit.evaluation.inputs import Vectors, array_of, exponent, scaled
 from labkit.progress import Progress, note, silent
 from labkit.sbert_lp.eigenvectors import DENSE, Spectrum, bottom
 from labkit.sbert_lp.graph import COPY, EXACT_UP_TO, copies, neighbour_graph, radius, weight_matrix
@@ -194,8 +194,6 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         rows = self._rows(X, ensure_min_samples=2)
         self._check()
         device = cuda_or_cpu(self.device)
-        self._size = exponent(rows)
-        rows = scaled(rows, self._size)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         say_beforehand(rows.shape[0], self.n_components)
         copy_of = copies(rows, seed=seed)
@@ -213,8 +211,6 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         W = weight_matrix(graph.neighbours, weights.values)
         spectrum = bottom(W, p, dense_up_to=self.dense_up_to, seed=seed, device=device, progress=progress)
         say_afterwards(spectrum, weights, self.reg)
-        with np.errstate(over="ignore"):
-            errors = np.ldexp(weights.errors, 2 * self._size)
         place = np.searchsorted(kept, copy_of)
         self.embedding_ = (spectrum.vectors * np.sqrt(len(kept)))[place]
         self.record_ = FitRecord(
@@ -224,7 +220,7 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             terminal=spectrum.terminal,
             neighbours=graph.neighbours,
             weights=weights.values,
-            errors=errors,
+            errors=weights.errors,
             reg=self.reg,
             raised=weights.raised,
             eigenvalues=spectrum.values,
@@ -250,7 +246,7 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _mixtures(self, X: Any) -> Mixtures:
         """New rows as mixtures of the distinct fitted ones."""
         check_is_fitted(self)
-        rows = scaled(self._rows(X, reset=False), self._size)
+        rows = self._rows(X, reset=False)
         base = self._base if sparse.issparse(rows) == sparse.issparse(self._base) else _as(self._base, rows)
         rows, k = rows.astype(base.dtype, copy=False), self.record_.neighbours.shape[1]
         within, device = self._copy_within, cuda_or_cpu(self.device)

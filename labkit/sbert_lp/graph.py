@@ -26,8 +26,8 @@ import torch
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from labkit.arrays import Vectors
 from labkit.compiled import alone
-from labkit.evaluation.inputs import Vectors
 from labkit.evaluation.neighbours import blocks, foreseen, nearest_others, nearest_rows, squares
 from labkit.progress import Progress, silent
 

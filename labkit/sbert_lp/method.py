@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from labkit.arrays import seeded, unit
 from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, unpacked
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
 from labkit.device import cuda_or_cpu
-from labkit.evaluation.inputs import seeded, unit
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import History, Keeper, Method, setting, texts
 from labkit.progress import Progress, silent
@@ -166,9 +166,9 @@ class SbertLpSettings(BasedSettings):
     """Settings of SBERT-LP: whose vectors, how many neighbours, how many dimensions."""
 
     neighbours: int = setting(
-        15, "nearest sentences that each is reconstructed from (k)", least=1, most=10_000, dial="5..50"
+        15, "nearest sentences that each is reconstructed from (k)", minimum=1, maximum=10_000, dial="5..50"
     )
-    dimension: int = setting(100, "numbers that are left of a sentence (p)", least=1, most=10_000, dial="25..400")
+    dimension: int = setting(100, "numbers that are left of a sentence (p)", minimum=1, maximum=10_000, dial="25..400")
     reg: float = setting(
         0.001, "what keeps the weights small where neighbours say the same", above=0, dial="0.0001..0.1"
     )

@@ -2,7 +2,7 @@
 
     raw                                the vectors as they are
     pca, whitening, all-but-the-top    of each size given
-    prefix                             their first numbers, which say most where they have learned so (`prefixes`)
+    prefix                             their first numbers, best where the training had `matryoshka_dims`
     lp                                 locality preserving, every k with every p
 
 sweep      rows (n, d) of all sentences that are to be compared, without labels, and a judge, a function from
@@ -27,11 +27,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from labkit.arrays import unit, vectors, whole
 from labkit.baselines.base import base_rows
 from labkit.baselines.transforms import Affine, all_but_the_top, pca, principal_axes, whitening
 from labkit.corpora.records import Corpus, Groups, Pairs, Sentences, Triplets
 from labkit.evaluation import clustering_agreement, correlation, hit_at, kmeans, spearman_error, triplet_accuracy
-from labkit.evaluation.inputs import unit, vectors, whole
 from labkit.evaluation.scores import require_labels, scored_part
 from labkit.method import Method
 from labkit.progress import Progress, silent

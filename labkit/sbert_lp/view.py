@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from labkit.arrays import unit
 from labkit.corpora.records import Pairs
 from labkit.evaluation import Reversal, Reversals, correlation, reversals
-from labkit.evaluation.inputs import unit
 from labkit.sbert_lp.graph import terminal_components, weak_components, weight_matrix
 from labkit.sbert_lp.method import EmbeddedSentences
 from labkit.sbert_lp.sweeps import Compared, pair_cosines

@@ -19,7 +19,7 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from labkit.evaluation.inputs import Vectors
+from labkit.arrays import Vectors
 from labkit.evaluation.neighbours import nearest_rows
 from labkit.progress import Progress, silent
 

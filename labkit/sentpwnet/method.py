@@ -67,8 +67,8 @@ def _margin(default: float) -> Any:
     return setting(
         default,
         "contrastive: negatives below it count nothing; margin-triplet: by so much the positive is to be nearer",
-        least=-1,
-        most=1,
+        minimum=-1,
+        maximum=1,
         only=f"epochs, {losses_with('margin')}",
         dial="0.1..0.95",
     )
@@ -78,8 +78,8 @@ def _dropout(default: float) -> Any:
     return setting(
         default,
         "share of word vector entries dropped in training",
-        least=0,
-        most=0.95,
+        minimum=0,
+        maximum=0.95,
         only=f"epochs, {OWN_WORDS}",
         dial="0..0.5",
     )
@@ -89,19 +89,21 @@ def _dropout(default: float) -> Any:
 class PairSettings(Training):
     """Miner, loss, encoder, words and batches."""
 
-    epochs: int = setting(12, "how often all training sentences are seen; 0: untrained", least=0, most=10_000)
+    epochs: int = setting(12, "how often all training sentences are seen; 0: untrained", minimum=0, maximum=10_000)
     batch: int = setting(
         64,
         "pairs, triplets or sentences a step learns from; beyond 2,048 sentences no matrix of all pairs is held, with "
         "any loss but cosent and any miner (locality with informative is quickest)",
-        least=2,
-        most=100_000,
+        minimum=2,
+        maximum=100_000,
         only="epochs",
     )
     learning_rate: float = setting(
-        0.003, "step size of Adam", above=0, most=10, only=f"epochs, encoder!={TRANSFORMER}", dial="0.0005..0.02"
+        0.003, "step size of Adam", above=0, maximum=10, only=f"epochs, encoder!={TRANSFORMER}", dial="0.0005..0.02"
     )
-    longest: int = setting(100, "words (characters of places) of a sentence that are read", least=1, most=100_000)
+    max_length: int = setting(
+        100, "words (characters of places) of a sentence that are read", minimum=1, maximum=100_000
+    )
     encoder: str = setting("cnn", ENCODER, choices=(*ENCODERS, TRANSFORMER))
     model: str = setting(
         PACKAGED,
@@ -112,16 +114,16 @@ class PairSettings(Training):
     layers: int = setting(
         2,
         "transformer: how many of its last layers learn; 0: only a linear map after it",
-        least=0,
-        most=1_000,
+        minimum=0,
+        maximum=1_000,
         only=f"encoder={TRANSFORMER}",
         before=2,
     )
     adapters: int = setting(
         0,
         "transformer: rank of the adapters that learn in place of the layers' weights; 0: the weights learn",
-        least=0,
-        most=1_000,
+        minimum=0,
+        maximum=1_000,
         only=f"encoder={TRANSFORMER}, layers",
         before=0,
     )
@@ -129,7 +131,7 @@ class PairSettings(Training):
         1e-4,
         "transformer: step size of Adam",
         above=0,
-        most=10,
+        maximum=10,
         only=f"epochs, encoder={TRANSFORMER}",
         dial="0.00001..0.001",
         before=1e-4,
@@ -145,8 +147,8 @@ class PairSettings(Training):
     base: float = setting(
         0.9,
         "locality, logistic: the similarity λ both kinds are measured from",
-        least=-1,
-        most=1,
+        minimum=-1,
+        maximum=1,
         only=f"epochs, {losses_with('base')}",
         dial="0.2..0.95",
     )
@@ -154,7 +156,7 @@ class PairSettings(Training):
     temperature: float = setting(
         0.0,
         "τ that similarities are divided by; 0: the usual one of the loss",
-        least=0,
+        minimum=0,
         only=f"epochs, {losses_with('temperature')}",
         dial="0.02..1",
         before=1.0,
@@ -177,41 +179,43 @@ class PairSettings(Training):
         only="epochs, miner=informative",
         dial="0.05..1",
     )
-    share: float = setting(0.5, "random: share of the pairs kept", above=0, most=1, only="epochs, miner=random")
-    prefixes: str = setting(
+    share: float = setting(0.5, "random: share of the pairs kept", above=0, maximum=1, only="epochs, miner=random")
+    matryoshka_dims: str = setting(
         "",
-        "lengths at which the vector, cut, is to be as good as it can, such as 16,64; none: the whole vector alone",
+        "Matryoshka embeddings: lengths to which a vector may be truncated, such as 16,64; none: train the whole alone",
         only="epochs",
         before="",
     )
-    size: int = setting(300, "length of a sentence's vector", least=3, most=10_000, only=f"encoder!=bag|{TRANSFORMER}")
+    size: int = setting(
+        300, "length of a sentence's vector", minimum=3, maximum=10_000, only=f"encoder!=bag|{TRANSFORMER}"
+    )
     dropout: float = _dropout(0.2)
     unit: str = setting("auto", UNIT, choices=("auto", *UNITS), only=OWN_WORDS)
     vectors: str = setting("auto", VECTORS, only=OWN_WORDS)
-    dimension: int = setting(100, "length of a word vector made here", least=1, most=10_000, only=MADE_HERE)
+    dimension: int = setting(100, "length of a word vector made here", minimum=1, maximum=10_000, only=MADE_HERE)
     pieces: str = setting(
         TAUGHT,
         "whose: learned from the training sentences, or a sentence-transformers model's",
         only=f"unit=pieces, vectors!={DISTILLED}*, {OWN_WORDS}",
         before=TAUGHT,
     )
-    most: int = setting(
+    vocab_size: int = setting(
         8_000,
-        "how many pieces are learned",
-        least=2,
-        most=1_000_000,
+        "size of the vocabulary of pieces",
+        minimum=2,
+        maximum=1_000_000,
         only=f"unit=pieces, pieces=learned, vectors!={DISTILLED}*, {OWN_WORDS}",
         before=8_000,
     )
     tune: bool = setting(True, "let training move the word vectors", only=f"epochs, {OWN_WORDS}")
     sparse: bool = setting(True, "move only the word vectors a batch has read", only=f"epochs, tune, {OWN_WORDS}")
-    least: int = setting(
-        2, "a word must occur so often in training to be known", least=1, only=f"unit!=pieces, {OWN_WORDS}"
+    min_count: int = setting(
+        2, "a word must occur so often in training to be known", minimum=1, only=f"unit!=pieces, {OWN_WORDS}"
     )
     per_class: int = setting(
         4,
         "classes and groups: sentences of one class in a batch",
-        least=2,
+        minimum=2,
         only="epochs, corpus=Labelled|Groups, loss!=simcse",
     )
     labelled: bool = setting(
@@ -230,7 +234,7 @@ class PairSettings(Training):
     def __post_init__(self) -> None:
         object.__setattr__(self, "loss", ALIASES.get(str(self.loss), self.loss))  # two names of one loss: one training
         super().__post_init__()
-        object.__setattr__(self, "prefixes", ",".join(map(str, self.cuts)))  # one way to write them
+        object.__setattr__(self, "matryoshka_dims", ",".join(map(str, self.cuts)))  # one way to write them
         if not self.temperature:
             object.__setattr__(self, "temperature", LOSSES[self.loss].temperature)
         if self.loss == "simcse" and self.epochs and not self.dropout and self.encoder != TRANSFORMER:
@@ -243,13 +247,13 @@ class PairSettings(Training):
     def cuts(self) -> list[int]:
         """The lengths of the prefixes, shortest first."""
         try:
-            cuts = sorted({int(each) for each in self.prefixes.split(",") if each.strip()})
+            cuts = sorted({int(each) for each in self.matryoshka_dims.split(",") if each.strip()})
         except ValueError:
             cuts = [0]
         if cuts and cuts[0] < 1:
             raise ValueError(
-                f"setting prefixes is {self.prefixes!r}, expected whole numbers from 1 on with commas between; write "
-                "them like 16,64"
+                f"setting matryoshka_dims is {self.matryoshka_dims!r}, expected whole numbers from 1 on with commas "
+                "between; write them like 16,64"
             )
         return cuts
 
@@ -279,14 +283,16 @@ class TripletSettings(PairSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class BagSettings(SiameseSettings):
-    epochs: int = setting(6, "how often all training sentences are seen; 0: untrained", least=0, most=10_000)
-    batch: int = setting(128, "pairs, triplets or sentences a step learns from", least=2, most=100_000, only="epochs")
+    epochs: int = setting(6, "how often all training sentences are seen; 0: untrained", minimum=0, maximum=10_000)
+    batch: int = setting(
+        128, "pairs, triplets or sentences a step learns from", minimum=2, maximum=100_000, only="epochs"
+    )
     encoder: str = setting("bag", ENCODER, choices=(*ENCODERS, TRANSFORMER))
     margin: float = _margin(0.5)
     dropout: float = _dropout(0.0)
     unit: str = setting("pieces", UNIT, choices=("auto", *UNITS), only=OWN_WORDS)
     vectors: str = setting("random", VECTORS, only=OWN_WORDS)
-    dimension: int = setting(256, "length of a word vector made here", least=1, most=10_000, only=MADE_HERE)
+    dimension: int = setting(256, "length of a word vector made here", minimum=1, maximum=10_000, only=MADE_HERE)
     labelled: bool = setting(
         True,
         "pairs: those that are labelled count, not all others of the batch",
@@ -356,7 +362,9 @@ class SentPWNet(TrainedReader):
         settings: PairSettings = self.settings
         device = device_of(settings.device, insist=False)
         model = opened_model(model_source(settings.model), str(device)).eval()
-        self.reader = ModelReader(model.tokenizer, min(settings.longest, model.max_seq_length or settings.longest))
+        self.reader = ModelReader(
+            model.tokenizer, min(settings.max_length, model.max_seq_length or settings.max_length)
+        )
         self.weights = sum_of_weights(model)
         return self._with_temperature(Transformer(model, layers=settings.layers, rank=settings.adapters))
 
@@ -392,7 +400,7 @@ class SentPWNet(TrainedReader):
             return vector_parts(self.network, self.reader, sentence, way, steps)
         device = device_of(self.settings.device, insist=False)
         model = self.network.whole(opened_model(model_source(self.settings.model), str(device)))
-        return parts_of_model(model, sentence, steps, longest=self.reader.longest)
+        return parts_of_model(model, sentence, steps, max_length=self.reader.max_length)
 
 
 class Siamese(SentPWNet):
@@ -478,8 +486,8 @@ class PairTask:
         cuts = self._settings.cuts
         if cuts and cuts[-1] >= embeddings.shape[1]:
             raise ValueError(
-                f"setting prefixes is {self._settings.prefixes!r}, expected numbers below {embeddings.shape[1]}, which "
-                "is the length of a sentence's vector; leave out the others"
+                f"setting matryoshka_dims is {self._settings.matryoshka_dims!r}, expected numbers below "
+                f"{embeddings.shape[1]}, the length of a sentence's vector; leave out the others"
             )
         value, note = self._loss_of(embeddings, batch, temperature, 1 + len(cuts))
         for cut in cuts:
@@ -525,7 +533,7 @@ class PairTask:
         """The whole batch, (m, d)."""
         rows = [self._rows[sentence] for sentence in batch.sentences]
         encode_rows = embed_in_chunks if len(rows) > LARGE else embed
-        return encode_rows(self.module, self._reader, rows, half=self._settings.half)
+        return encode_rows(self.module, self._reader, rows, amp=self._settings.amp)
 
 
 def _with_temperature(settings: PairSettings) -> Callable[..., Tensor]:

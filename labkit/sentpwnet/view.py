@@ -20,9 +20,9 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
+from labkit.arrays import unit, whole
 from labkit.corpora.records import Corpus
 from labkit.corpora.splits import connected
-from labkit.evaluation.inputs import unit, whole
 from labkit.pairs import masks_from_labels, pair_weights, weight_parts
 from labkit.pairs.losses import ALIASES, LOSSES
 from labkit.runs import Snapshots

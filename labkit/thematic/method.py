@@ -168,7 +168,7 @@ class Thematic(TrainedReader):
         with torch.inference_mode():
             columns = word_weights(encoder, numbers.to(device), lengths.to(device))
         weights, parts = (column[0].cpu().numpy() for column in columns)
-        words = self.reader.units(sentence)[: self.reader.longest] or [UNKNOWN]
+        words = self.reader.units(sentence)[: self.reader.max_length] or [UNKNOWN]
         return Attended(tuple(words), weights, parts)
 
     @property
@@ -329,8 +329,8 @@ class TripletTask(_Triplets):
         """The batch's sentences, (m, d), encoded in pieces of like length."""
         rows = [self._numbers[batch.network][sentence] for sentence in batch.sentences]
         pieces = list(of_like_length([len(row) for row in rows]))
-        encoder, half = self._encoders[batch.network], self._settings.half
-        vectors = torch.cat([embed(encoder, self._reader, [rows[i] for i in piece], half=half) for piece in pieces])
+        encoder, amp = self._encoders[batch.network], self._settings.amp
+        vectors = torch.cat([embed(encoder, self._reader, [rows[i] for i in piece], amp=amp) for piece in pieces])
         back = torch.tensor([place for piece in pieces for place in piece]).argsort()
         return vectors[back.to(vectors.device)]
 
@@ -393,7 +393,7 @@ class StreamedTask(_Triplets):
         place = {text: row for row, text in enumerate(sentences)}
         triplets = np.array([[place[text] for text in column] for column in texts], dtype=np.int64).T
         rows = reader.batch([reader.numbers(text) for text in sentences])
-        sides = self._sides(embed_alone(self._encoders[0], settings.half, *rows), triplets)
+        sides = self._sides(embed_alone(self._encoders[0], settings.amp, *rows), triplets)
         near, far = self._distances(*sides)
         losses = LOSSES[settings.loss](settings.scale * near, settings.scale * far)
         cosines = _cosines(*sides).double()

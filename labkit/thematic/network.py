@@ -150,9 +150,9 @@ RULES = (*ONE_RULE, "both")
 class ThematicSettings(Training):
     """Settings of triplets, network and loss."""
 
-    batch: int = setting(256, "triplets a step learns from", least=2, most=100_000, only="epochs")
+    batch: int = setting(256, "triplets a step learns from", minimum=2, maximum=100_000, only="epochs")
     neighbours: int = setting(
-        16, "triplets of one place that stay in one batch: they share sentences", least=1, only="epochs"
+        16, "triplets of one place that stay in one batch: they share sentences", minimum=1, only="epochs"
     )
     rule: str = setting("adjacent", "articles: where the negative comes from; both: adjacent and titles", choices=RULES)
     encoder: str = setting("attention", "how words become a sentence", choices=BODIES)
@@ -161,21 +161,25 @@ class ThematicSettings(Training):
     scale: float = setting(
         8.0, "distances are multiplied by this before the loss", above=0, only="epochs", dial="1..32"
     )
-    size: int = setting(300, "length of a sentence's vector, of one network", least=2, most=10_000)
+    size: int = setting(300, "length of a sentence's vector, of one network", minimum=2, maximum=10_000)
     dropout: float = setting(
-        0.2, "share of word vector entries dropped in training", least=0, most=0.95, only="epochs", dial="0..0.5"
+        0.2, "share of word vector entries dropped in training", minimum=0, maximum=0.95, only="epochs", dial="0..0.5"
     )
     vectors: str = setting("ppmi", "word vectors to start with: ppmi, random, or a file (GloVe, word2vec, .npz)")
-    dimension: int = setting(300, "length of a word vector made here", least=1, most=10_000, only="vectors=ppmi|random")
-    pace: float = setting(1.0, "step size of the word vectors, as a share of learning_rate; 0: frozen", least=0, most=1)
+    dimension: int = setting(
+        300, "length of a word vector made here", minimum=1, maximum=10_000, only="vectors=ppmi|random"
+    )
+    pace: float = setting(
+        1.0, "step size of the word vectors, as a share of learning_rate; 0: frozen", minimum=0, maximum=1
+    )
     a: float = setting(
         0.001,
         "word vectors times a / (a + the word's share in training), as in sif; 0: as they are",
-        least=0,
+        minimum=0,
         dial="0.0001..0.01",
     )
-    least: int = setting(2, "a word must occur so often in training to be known", least=1)
-    longest: int = setting(60, "words of a sentence that are read", least=1, most=100_000)
+    min_count: int = setting(2, "a word must occur so often in training to be known", minimum=1)
+    max_length: int = setting(60, "words of a sentence that are read", minimum=1, maximum=100_000)
 
 
 #: section 4 of the paper, with dropout read as the share that is dropped; the other reading is 0.2

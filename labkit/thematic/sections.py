@@ -17,10 +17,10 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
+from labkit.arrays import unit, whole
 from labkit.corpora.records import Article, Articles
 from labkit.evaluation import Agreement, clustering_agreement, iclust, kmeans
 from labkit.evaluation.iclust import mean_similarity
-from labkit.evaluation.inputs import unit, whole
 from labkit.method import Method
 from labkit.progress import Progress, silent
 from labkit.thematic.rules import eligible

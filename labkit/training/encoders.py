@@ -209,15 +209,15 @@ def _at(x: Tensor, places: Tensor) -> Tensor:
 CHUNK = 512  # sentences of a large batch that are encoded at once
 
 
-def embed(encoder: nn.Module, reader: Reads, rows: list[list[int]], *, half: bool = False) -> Tensor:
+def embed(encoder: nn.Module, reader: Reads, rows: list[list[int]], *, amp: bool = False) -> Tensor:
     """Encode rows of word numbers, a batch of training, to vectors (n, d) in float32; each process encodes its share.
 
-    With `half` the encoder runs in bfloat16, on CUDA only.
+    With `amp` the encoder runs in bfloat16, on CUDA only.
     """
-    return processes.shared(partial(embed_alone, encoder, half), *reader.batch(rows))
+    return processes.shared(partial(embed_alone, encoder, amp), *reader.batch(rows))
 
 
-def embed_in_chunks(encoder: nn.Module, reader: Reads, rows: list[list[int]], *, half: bool = False) -> Tensor:
+def embed_in_chunks(encoder: nn.Module, reader: Reads, rows: list[list[int]], *, amp: bool = False) -> Tensor:
     """Encode as `embed` does, with the encoder's inner values of one chunk of rows in memory at a time.
 
     They are dropped on the way there. On the way back each chunk is encoded once more, with the same random numbers,
@@ -226,7 +226,7 @@ def embed_in_chunks(encoder: nn.Module, reader: Reads, rows: list[list[int]], *,
     """
     chunks = [rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK)]
     vectors: Tensor = _Chunks.apply(
-        torch.empty(0, requires_grad=True), encoder, partial(embed, encoder, reader, half=half), chunks
+        torch.empty(0, requires_grad=True), encoder, partial(embed, encoder, reader, amp=amp), chunks
     )
     return vectors
 
@@ -253,10 +253,10 @@ class _Chunks(torch.autograd.Function):
         return None, None, None, None
 
 
-def embed_alone(encoder: nn.Module, half: bool, numbers: Tensor, lengths: Tensor) -> Tensor:
+def embed_alone(encoder: nn.Module, amp: bool, numbers: Tensor, lengths: Tensor) -> Tensor:
     """Encode rows of word numbers, padded, with their lengths, in this process."""
     device = next(encoder.parameters()).device
-    with torch.autocast(device.type, torch.bfloat16, enabled=half and device.type == "cuda"):
+    with torch.autocast(device.type, torch.bfloat16, enabled=amp and device.type == "cuda"):
         vectors: Tensor = encoder(numbers.to(device), lengths.to(device))
     return vectors.float()
 

@@ -103,16 +103,20 @@ class Training(Settings):
     """Settings of the loop; a method's own settings class adds to them."""
 
     epochs: int = setting(
-        10, "how often all training sentences are seen; 0: the network as it starts", least=0, most=10_000
+        10, "how often all training sentences are seen; 0: the network as it starts", minimum=0, maximum=10_000
     )
-    batch: int = setting(64, "pairs, triplets or sentences a step learns from", least=2, most=100_000, only="epochs")
-    learning_rate: float = setting(0.001, "step size of Adam", above=0, most=10, only="epochs", dial="0.0003..0.01")
+    batch: int = setting(
+        64, "pairs, triplets or sentences a step learns from", minimum=2, maximum=100_000, only="epochs"
+    )
+    learning_rate: float = setting(0.001, "step size of Adam", above=0, maximum=10, only="epochs", dial="0.0003..0.01")
     patience: int = setting(
-        3, "epochs without a better dev figure before training stops; 0: never", least=0, only="epochs, dev"
+        3, "epochs without a better dev figure before training stops; 0: never", minimum=0, only="epochs, dev"
     )
-    clip: float = setting(5.0, "longest gradient; a longer one is shortened to this; 0: never", least=0, only="epochs")
+    max_grad_norm: float = setting(
+        5.0, "largest norm of the gradient; a larger one is scaled down to it; 0: never", minimum=0, only="epochs"
+    )
     device: str = setting("auto", "where to compute", choices=("auto", "cpu", "cuda", "mps"))
-    half: bool = setting(
+    amp: bool = setting(
         True, "bfloat16 in the encoder, on CUDA only; similarities stay float32", only="epochs, device=auto|cuda"
     )
 
@@ -210,7 +214,7 @@ class _Loop:
         self._begin_alike()
 
     def run(self, after_epoch: Callable[[History, Snapshots], None]) -> tuple[History, Snapshots]:
-        with interrupts.patient():  # who asks for an end gets it where all is whole, with a checkpoint of it
+        with interrupts.deferred():  # until nothing is half done, and there is a checkpoint
             while self.at.epoch <= self.settings.epochs and not self._given_up():
                 self._epoch()
                 self._checkpoint()
@@ -269,8 +273,8 @@ class _Loop:
         numbers = dict(zip(figures, values, strict=True))
         if not np.isfinite(numbers["loss"]) or not np.isfinite(numbers["gradient"]):
             raise ValueError(self._not_finite(numbers["loss"], number))
-        if self.settings.clip:
-            clip_(self.task.module, length, self.settings.clip)
+        if self.settings.max_grad_norm:
+            clip_(self.task.module, length, self.settings.max_grad_norm)
         self.adam.step()
         for name, value in numbers.items():
             self.at.sums[name] = self.at.sums.get(name, 0.0) + value
@@ -333,10 +337,10 @@ class _Loop:
 
     def _heed(self, first: Callable[[], None] = lambda: None) -> None:
         """Leave, if somebody asked for it; the first process' word goes, so that none is left waiting for another."""
-        asked = processes.agreed(interrupts.asked()) if interrupts.heeding() else None
+        asked = processes.agreed(interrupts.requested())
         if asked is not None:
             first()
-            raise interrupts.Asked(asked)
+            raise interrupts.Interrupted(asked)
 
     def _checkpoint(self) -> None:
         if self.store is None:

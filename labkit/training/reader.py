@@ -63,7 +63,7 @@ class Reader:
 
     vocabulary: Vocabulary
     unit: str = "words"
-    longest: int = 60
+    max_length: int = 60
     _cut: Callable[[str], list[str]] = field(init=False, repr=False, compare=False)  # word -> its pieces
 
     def __post_init__(self) -> None:
@@ -81,7 +81,7 @@ class Reader:
 
     def numbers(self, text: str) -> list[int]:
         """The sentence as numbers; one without any word is one unknown word."""
-        return self.vocabulary.encode(self.units(text)[: self.longest]) or [1]
+        return self.vocabulary.encode(self.units(text)[: self.max_length]) or [1]
 
     def spelled(self, text: str) -> list[tuple[str, int]]:
         """The sentence's words, as far as it is read, and how many of its numbers each of them has."""
@@ -92,7 +92,7 @@ class Reader:
         else:
             cut = [(part, len(place_tokens(part))) for part in text.split()]
         before = accumulate((count for _, count in cut), initial=0)
-        read = [(word, min(count, self.longest - start)) for (word, count), start in zip(cut, before, strict=False)]
+        read = [(word, min(count, self.max_length - start)) for (word, count), start in zip(cut, before, strict=False)]
         return [(word, count) for word, count in read if count > 0] or [(UNKNOWN, 1)]
 
     def knows(self, word: str) -> bool:
@@ -147,7 +147,7 @@ def in_pieces(word: str, known: Mapping[str, int]) -> list[str]:
     return pieces or [UNKNOWN]
 
 
-def learned_pieces(texts: Iterable[str], most: int) -> Vocabulary:
+def learned_pieces(texts: Iterable[str], vocab_size: int) -> Vocabulary:
     """The pieces that these sentences teach: their characters, then joined what most often stands together.
 
     Characters come first and in order, as the trainer decides between equals by the order in which it met them, which
@@ -160,7 +160,9 @@ def learned_pieces(texts: Iterable[str], most: int) -> Vocabulary:
     first = [PAD, UNKNOWN, *signs, *(INSIDE + sign for sign in signs)]
     learner = Tokenizer(models.WordPiece(unk_token=UNKNOWN))
     learner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    trainer = trainers.WordPieceTrainer(vocab_size=max(most, len(first)), special_tokens=first, show_progress=False)
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=max(vocab_size, len(first)), special_tokens=first, show_progress=False
+    )
     learner.train_from_iterator(spaced, trainer)
     numbers = learner.get_vocab()
     return Vocabulary(tuple(sorted(numbers, key=numbers.__getitem__)))
@@ -196,19 +198,19 @@ def reader_and_vectors(
     unit: str = "auto",
     vectors: str = "auto",
     dimension: int = 100,
-    least: int = 2,
-    longest: int = 60,
+    min_count: int = 2,
+    max_length: int = 60,
     pieces: str = TAUGHT,
-    most: int = 8_000,
+    vocab_size: int = 8_000,
     seed: int = 0,
 ) -> tuple[Reader, WordVectors]:
     """How a network reads this corpus, and the vectors its words start with.
 
     `vectors`: "ppmi" makes them from the training sentences (`auto` does so for words), "random" draws them (`auto`
     for characters), "distilled:MODEL" asks a model for them, anything else is a file of word vectors. The vocabulary is
-    that of the training sentences, without words rarer than `least`; a file adds those words of the whole corpus that
-    it knows. `pieces` are learned from the training sentences, `most` of them, or those of a model; they start at
-    random, or, the model's own, as distilled from it.
+    that of the training sentences, without words rarer than `min_count`; a file adds those words of the whole corpus
+    that it knows. `pieces` are learned from the training sentences, `vocab_size` of them, or those of a model; they
+    start at random, or, the model's own, as distilled from it.
     """
     texts = train_sentences(corpus)
     unit = unit_of(texts) if unit == "auto" else unit
@@ -217,28 +219,28 @@ def reader_and_vectors(
     if unit == PIECES:
         if teacher:
             table = distilled_vectors(teacher, dimension)
-            return Reader(table.vocabulary, unit, longest), table
+            return Reader(table.vocabulary, unit, max_length), table
         if vectors != "random":
             raise ValueError(
                 f"setting vectors is {vectors!r}, expected random or {DISTILLED}MODEL for unit=pieces; leave it out"
             )
-        known = learned_pieces(texts, most) if pieces == TAUGHT else pieces_of_model(pieces)
-        return Reader(known, unit, longest), random_vectors(known, dimension, seed=seed)
+        known = learned_pieces(texts, vocab_size) if pieces == TAUGHT else pieces_of_model(pieces)
+        return Reader(known, unit, max_length), random_vectors(known, dimension, seed=seed)
     if vectors == "ppmi":
-        table = ppmi_vectors(tokenised(texts, UNITS[unit]), dimension=dimension, least=least, seed=seed)
-        return Reader(table.vocabulary, unit, longest), table
-    vocabulary = Vocabulary.of(map(UNITS[unit], texts), least=least)
+        table = ppmi_vectors(tokenised(texts, UNITS[unit]), dimension=dimension, min_count=min_count, seed=seed)
+        return Reader(table.vocabulary, unit, max_length), table
+    vocabulary = Vocabulary.of(map(UNITS[unit], texts), min_count=min_count)
     if teacher:
         if unit != "words":
             raise ValueError(
                 f"setting unit is {unit!r}, expected words or pieces with vectors={vectors}: a model reads no single "
                 "characters; set unit=pieces"
             )
-        return Reader(vocabulary, unit, longest), distilled_vectors(teacher, dimension, vocabulary)
+        return Reader(vocabulary, unit, max_length), distilled_vectors(teacher, dimension, vocabulary)
     if vectors == "random":
-        return Reader(vocabulary, unit, longest), random_vectors(vocabulary, dimension, seed=seed)
+        return Reader(vocabulary, unit, max_length), random_vectors(vocabulary, dimension, seed=seed)
     seen = Vocabulary.of(UNITS[unit](text) for text in corpus.sentences())
     table = load_vectors(vectors, seen, seed=seed)
     kept = [row for row, word in enumerate(seen.words) if row < 2 or table.known[row] or word in vocabulary.numbers]
     table = WordVectors(Vocabulary(tuple(seen.words[row] for row in kept)), table.matrix[kept], table.known[kept])
-    return Reader(table.vocabulary, unit, longest), table
+    return Reader(table.vocabulary, unit, max_length), table

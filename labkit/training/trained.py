@@ -117,20 +117,21 @@ class TrainedReader(Trained):
             unit=unit,
             vectors=settings.vectors,
             dimension=settings.dimension,
-            least=settings.least,
-            longest=settings.longest,
-            **({"pieces": settings.pieces, "most": settings.most} if unit == PIECES else {}),
+            min_count=settings.min_count,
+            max_length=settings.max_length,
+            **({"pieces": settings.pieces, "vocab_size": settings.vocab_size} if unit == PIECES else {}),
             seed=seed,
         )
         return vectors
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         reader = self.reader
-        words = {"unit": reader.unit, "longest": reader.longest, "words": list(reader.vocabulary.words)}
+        words = {"unit": reader.unit, "max_length": reader.max_length, "words": list(reader.vocabulary.words)}
         return arrays_of(self.network), words
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
-        self.reader = Reader(Vocabulary(tuple(words["words"])), words["unit"], words["longest"])
+        length = words["max_length"] if "max_length" in words else words["longest"]  # its name in version 0.1.0
+        self.reader = Reader(Vocabulary(tuple(words["words"])), words["unit"], length)
         width = arrays[self.word_table].shape[1]
         vectors = random_vectors(self.reader.vocabulary, width)
         self.network = self._filled(lambda: self._network(vectors), arrays)

@@ -43,18 +43,18 @@ class ModelReader:
     """Sentences to the token numbers of a model, with its marks; one that is longer is cut."""
 
     tokenizer: Any
-    longest: int
+    max_length: int
 
     def numbers(self, text: str) -> list[int]:
         """The sentence as numbers; they are never none, for there are the marks."""
         text = without_halves(text)
-        numbers: list[int] = self.tokenizer(text, truncation=True, max_length=self.longest)["input_ids"]
+        numbers: list[int] = self.tokenizer(text, truncation=True, max_length=self.max_length)["input_ids"]
         return numbers
 
     def spelled(self, text: str) -> list[tuple[str, int]]:
         """The sentence's words, as far as it is read, and how many tokens each of them has; "" for a mark."""
         text = without_halves(text)
-        asked = {"truncation": True, "max_length": self.longest}
+        asked = {"truncation": True, "max_length": self.max_length}
         if not self.tokenizer.is_fast:
             tokens = self.tokenizer.convert_ids_to_tokens(self.numbers(text))
             return [("" if token in self.tokenizer.all_special_tokens else token, 1) for token in tokens]
@@ -317,14 +317,14 @@ def _adapt(above: nn.Module, rank: int) -> None:
 # --- parts of a vector -------------------------------------------------------------------------------------------
 
 
-def parts_of_model(model: Any, sentence: str, steps: int, *, longest: int = 0) -> Parts:
+def parts_of_model(model: Any, sentence: str, steps: int, *, max_length: int = 0) -> Parts:
     """One sentence's vector by a sentence-transformers model in parts by its words, on the way from padding to them.
 
     The marks at its ends stay where they are and belong to the rest (Möller, Nikolaev and Padó 2023).
     """
     first, *others = model.eval()
     last = [module for module in others if type(module).__name__ != "Normalize"]  # the cosine asks for no length
-    reader = ModelReader(model.tokenizer, min(longest or model.max_seq_length, model.max_seq_length or longest))
+    reader = ModelReader(model.tokenizer, min(max_length or model.max_seq_length, model.max_seq_length or max_length))
     spelled, body = reader.spelled(sentence), first.auto_model
     device = next(body.parameters()).device
     numbers = torch.tensor([reader.numbers(sentence)], device=device)

@@ -484,15 +484,15 @@ print(f"in 2014's validation, but not in 2017's training: {all_of_them - trainin
 # ## 10. Writing
 #
 # A decoder gives $\log p$ of every word that could come next, and a new state. *Greedy*: take the likeliest word, read it,
-# go on, until the end comes (word 0) or the sentence has `longest` words.
+# go on, until the end comes (word 0) or the sentence has `max_length` words.
 #
 # **Exercise 05.7.** Write it. Word 0 also stands for the beginning.
 
 # %%
-def write(step, state, longest=50):
+def write(step, state, max_length=50):
     """step(state, word) -> (log p of each word, next state); first state -> words, end left out"""
     words, word = [], 0
-    for _ in range(longest):
+    for _ in range(max_length):
         log_p, state = step(state, word)  #!
         word = int(log_p.argmax())  #!
         if word == 0:

@@ -27,7 +27,7 @@ import numpy as np
 from labkit import METHODS
 from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
-from labkit.corpora.generators.minimal import KINDS, minimal_pairs
+from labkit.corpora.minimal import KINDS, minimal_pairs
 from labkit.corpora.relations import points
 from labkit.lab.course.ablation import again, kept
 from labkit.lab.course.plans import PLANS

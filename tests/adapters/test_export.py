@@ -26,12 +26,12 @@ pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
 pytest.importorskip("onnxruntime", reason="needs the extra 'export'")
 
 NETWORK = {"epochs": 1, "size": 31, "dimension": 10, "device": "cpu"}  # 31: the CNN's widths have unlike shares
-TUNED = {"epochs": 1, "encoder": "transformer", "layer_rate": 0.01, "longest": 20, "device": "cpu"}
+TUNED = {"epochs": 1, "encoder": "transformer", "layer_rate": 0.01, "max_length": 20, "device": "cpu"}
 ALL, GRAPH, NO_MEAN = tuple(FORMS), ("onnx",), ("sentence-transformers", "onnx")
 WORDS = NO_MEAN if reads_words() else GRAPH
 #: name -> method, corpus, settings, and the forms in which it can go
 CASES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
-    "bag of pieces": ("bag", "questions", {"epochs": 1, "dimension": 10, "longest": 12}, ALL),
+    "bag of pieces": ("bag", "questions", {"epochs": 1, "dimension": 10, "max_length": 12}, ALL),
     "mean": ("siamese", "questions", {**NETWORK, "encoder": "mean"}, ALL),
     "cnn": ("sentpwnet", "questions", NETWORK, WORDS),
     "lstm": ("triplet", "questions", {**NETWORK, "encoder": "lstm"}, WORDS),

@@ -26,7 +26,7 @@ def trained(name: str, *, seed: int = 0, **settings: Any) -> Any:
 
 
 SMALL = {"encoder": "mean", "epochs": 1, "size": 12, "dimension": 10}
-LETTERS = {"unit": "characters", "longest": 3}  # the mock sentences have few words that our questions have
+LETTERS = {"unit": "characters", "max_length": 3}  # the mock sentences have few words that our questions have
 
 
 @pytest.mark.weekly
@@ -80,7 +80,7 @@ def test_the_revision_tells_trainings_apart(tmp_path: Path) -> None:
     first.save(tmp_path / "run")
     assert revision(load_run(tmp_path / "run").run("finished")) == revision(first.run("finished"))
     others = [trained("sentpwnet", seed=1, **SMALL), trained("siamese", **SMALL), trained("tfidf")]
-    others += [trained("tfidf", longest=2), trained("tfidf")]
+    others += [trained("tfidf", max_ngram=2), trained("tfidf")]
     renamed = next(iter(others[-1].vectorizer.vocabulary))
     others[-1].vectorizer.vocabulary = {
         word if word != renamed else "a new word": column for word, column in others[-1].vectorizer.vocabulary.items()

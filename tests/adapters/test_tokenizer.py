@@ -28,9 +28,9 @@ def both(unit: str) -> tuple[Reader, Tokenizer, list[int]]:
     """A reader, its tokenizer as it comes back from a file, and the reader's number of each token."""
     texts = [*load("questions").sentences()[:150], *load("places").sentences()[:50], " ".join(TRICKY), TRICKY]
     known = learned_pieces(texts, 800) if unit == "pieces" else Vocabulary.of(map(UNITS[unit], texts))
-    reader = Reader(Vocabulary(known.words), unit, longest=50)
+    reader = Reader(Vocabulary(known.words), unit, max_length=50)
     tokenizer, numbers = tokenizer_of(reader.vocabulary, unit)
-    tokenizer.enable_truncation(reader.longest)
+    tokenizer.enable_truncation(reader.max_length)
     return reader, Tokenizer.from_str(tokenizer.to_str()), numbers
 
 
@@ -50,7 +50,7 @@ def test_words_characters_and_pieces_by_hand() -> None:
         tokenizer, numbers = tokenizer_of(known, unit)
         found = {text: [numbers[token] for token in tokenizer.encode(text).ids] for text in cases}
         assert found == cases
-        assert found == {text: Reader(known, unit, longest=200).numbers(text) for text in cases}
+        assert found == {text: Reader(known, unit, max_length=200).numbers(text) for text in cases}
         assert tokenizer.get_vocab_size() == len(numbers)
 
 

@@ -19,8 +19,8 @@ from clusters_sides import picture_rows
 from streamlit.testing.v1 import AppTest
 from umap_process import PictureProcess
 
+from labkit.arrays import unit
 from labkit.corpora import Labelled, load
-from labkit.evaluation.inputs import unit
 from labkit.evaluation.neighbours import moved_together, movement
 from labkit.evaluation.regions import counted_words
 from labkit.lab.shipped import pictured

@@ -36,9 +36,9 @@ def test_by_hand() -> None:
     ("settings", "theirs"),
     [
         ({}, {}),
-        ({"shortest": 1, "longest": 2}, {"ngram_range": (1, 2)}),
-        ({"unit": "characters", "shortest": 2, "longest": 4}, {"analyzer": "char", "ngram_range": (2, 4)}),
-        ({"least": 3}, {"min_df": 3}),
+        ({"min_ngram": 1, "max_ngram": 2}, {"ngram_range": (1, 2)}),
+        ({"unit": "characters", "min_ngram": 2, "max_ngram": 4}, {"analyzer": "char", "ngram_range": (2, 4)}),
+        ({"min_count": 3}, {"min_df": 3}),
     ],
 )
 def test_is_scikit_learns(settings: dict[str, Any], theirs: dict[str, Any]) -> None:
@@ -51,7 +51,7 @@ def test_is_scikit_learns(settings: dict[str, Any], theirs: dict[str, Any]) -> N
     np.testing.assert_allclose(method.similarity(ASKED[:9], ASKED), (expected[:9] @ expected.T).toarray(), atol=1e-6)
 
 
-@pytest.mark.parametrize("settings", [{"longest": 3}, {"unit": "characters", "shortest": 2, "longest": 4}])
+@pytest.mark.parametrize("settings", [{"max_ngram": 3}, {"unit": "characters", "min_ngram": 2, "max_ngram": 4}])
 def test_parts_add_up_to_what_the_vectorizer_gives(settings: dict[str, Any]) -> None:
     fitted = METHODS["tfidf"](**settings)
     fitted.fit(load("questions"))
@@ -72,8 +72,8 @@ def test_learns_from_the_training_split_alone() -> None:
     ("texts", "settings"),
     [
         (("a b", "c ?"), {}),
-        (("red cat", "blue dog"), {"least": 2}),
-        (("ab", "ab"), {"unit": "characters", "shortest": 5, "longest": 6}),
+        (("red cat", "blue dog"), {"min_count": 2}),
+        (("ab", "ab"), {"unit": "characters", "min_ngram": 5, "max_ngram": 6}),
     ],
 )
 def test_a_corpus_with_nothing_to_count_is_refused(texts: tuple[str, ...], settings: dict[str, Any]) -> None:
@@ -82,8 +82,8 @@ def test_a_corpus_with_nothing_to_count_is_refused(texts: tuple[str, ...], setti
 
 
 def test_lengths_in_the_wrong_order() -> None:
-    with pytest.raises(ValueError, match="setting longest"):
-        METHODS["tfidf"](shortest=3, longest=2)
+    with pytest.raises(ValueError, match="setting max_ngram"):
+        METHODS["tfidf"](min_ngram=3, max_ngram=2)
 
 
 def test_many_sentences_go_in_parts_and_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

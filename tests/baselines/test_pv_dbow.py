@@ -110,12 +110,12 @@ def test_unknown_words_say_nothing() -> None:
 
 
 def test_no_word_is_frequent_enough() -> None:
-    with pytest.raises(ValueError, match="least"):
-        METHODS["pv-dbow"](least=3).fit(Groups(["a b", "c d"], ["x", "x"], name="few"))
+    with pytest.raises(ValueError, match="min_count"):
+        METHODS["pv-dbow"](min_count=3).fit(Groups(["a b", "c d"], ["x", "x"], name="few"))
 
 
 def test_an_inference_that_does_not_end_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    method = METHODS["pv-dbow"](size=8, epochs=5, device="cpu", least=1)
+    method = METHODS["pv-dbow"](size=8, epochs=5, device="cpu", min_count=1)
     method.fit(corpus())
     asked = ["ship wave", "tree", "zyx"]
     with warnings.catch_warnings():

@@ -8,20 +8,28 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from labkit.corpora.generators import articles, captions, minimal, places, questions, relatedness, topics
-from labkit.corpora.generators.language import Row, word_lists
-from labkit.corpora.generators.minimal import CORPORA, KINDS, Draft, MinimalPair, minimal_pairs, truth
-from labkit.corpora.generators.places import first_house
-from labkit.corpora.generators.relatedness import Frame, Thing, nearness
+from labkit.corpora.files import write_rows
+from labkit.corpora.minimal import KINDS, PAIRED, MinimalPair, minimal_pairs
 from labkit.corpora.records import Pairs
 from labkit.corpora.relations import components
 from labkit.corpora.rows import from_columns
+from labkit.corpora.table import DATA, EMBEDDED, generator, load
 from labkit.text import sentences
 from labkit.thematic.rules import LISTS
+
+Row = dict[str, Any]
+
+articles, captions, minimal, places, questions, relatedness, topics, truths = map(
+    generator, ("articles", "captions", "minimal", "places", "questions", "relatedness", "topics", "truths")
+)
+Frame, Thing, nearness = relatedness.Frame, relatedness.Thing, relatedness.nearness
+Draft, truth = minimal.Draft, minimal.truth
+first_house, word_lists = places.first_house, topics.word_lists
 
 
 def rows_of(generator: Any, seed: int, units: int) -> list[Row]:
@@ -267,12 +275,25 @@ def test_the_first_pairs_stay_what_they_are() -> None:
         )
     ]
     digest = hashlib.sha256()
-    for corpus in CORPORA:
+    for corpus in PAIRED:
         for kind in KINDS:
             for pair in minimal_pairs(corpus, kind, 10):
                 told = pair.text_a, pair.text_b, sorted(pair.changed_a), sorted(pair.changed_b), pair.source
                 digest.update(repr(told).encode())
     assert digest.hexdigest() == "ad5400fb6c5e6ecb15d15e7efd5b55c8be929e01507f0a7bba211d121adbf1fc"
+
+
+@pytest.mark.whole
+def test_what_the_generators_know_is_in_the_bundled_files_byte_for_byte(tmp_path: Path) -> None:
+    truths.write(tmp_path)
+    for made in tmp_path.iterdir():
+        assert made.read_bytes() == (DATA / made.name).read_bytes()
+
+
+def test_the_bundled_questions_all_have_their_meaning(tmp_path: Path) -> None:
+    write_rows(truths.meaning_rows(), tmp_path / "made.csv")
+    assert (tmp_path / "made.csv").read_bytes() == (DATA / "questions.meanings.csv").read_bytes()
+    assert EMBEDDED["questions"].meanings().keys() == set(load("questions").sentences())
 
 
 def split_of(meant: Any) -> str:
@@ -287,7 +308,7 @@ def split_of(meant: Any) -> str:
     return captions.split_of(meant.activity, meant.core)
 
 
-@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize("corpus", PAIRED)
 def test_pairs_are_of_their_split_and_no_sentence_comes_twice(corpus: str) -> None:
     for kind in KINDS:
         for split in ("train", "test"):
@@ -316,15 +337,15 @@ def test_draws_tell_two_records_in_one_way() -> None:
     assert [at for at, (new, (_, old)) in enumerate(zip(picks, one.made, strict=True)) if new != old] == [3]
 
 
-def test_wrong_arguments_of_minimal_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    for arguments, named in (
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
         (("films", "detail", 1), "corpus"),
         (("captions", "colour", 1), "kind"),
         (("captions", "detail", 0), "count"),
-        (("captions", "detail", 5001), "count"),
-    ):
-        with pytest.raises(ValueError, match=f"^{named}"):
-            minimal_pairs(*arguments)
-    monkeypatch.setattr(minimal, "TRIES", 3)
-    with pytest.raises(ValueError, match=r"count is 4000.*relatedness/dev"):
-        minimal_pairs("relatedness", "order", 4000, split="dev")
+        (("captions", "detail", 1001), "count"),
+    ],
+)
+def test_wrong_arguments_of_minimal_pairs(arguments: tuple[str, str, int], named: str) -> None:
+    with pytest.raises(ValueError, match=f"^{named}"):
+        minimal_pairs(*arguments)

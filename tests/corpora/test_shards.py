@@ -32,7 +32,7 @@ from labkit.corpora.shards import (
     write_parquet,
 )
 from labkit.executors import Local
-from labkit.locks import Held
+from labkit.locks import InUse
 
 # --- making --------------------------------------------------------------------------------------------------------
 
@@ -134,7 +134,7 @@ def test_a_folder_takes_shards_of_one_plan(tmp_path: Path) -> None:
 
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:
-    with Making(tmp_path / "out", PLANNED), pytest.raises(Held):
+    with Making(tmp_path / "out", PLANNED), pytest.raises(InUse):
         made(tmp_path / "out")
 
 

@@ -74,10 +74,11 @@ def test_the_card_tells_how_hard_the_corpus_is(embedded: Embedded) -> None:
 ROWS_OF_ALL = """
 import json
 from itertools import islice
-from labkit.corpora.generators.minimal import CORPORA, KINDS, minimal_pairs
-from labkit.corpora.table import EMBEDDED
+from labkit.corpora.minimal import KINDS, PAIRED
+from labkit.corpora.table import EMBEDDED, generator
 
-pairs = [pair for corpus in CORPORA for kind in KINDS for pair in minimal_pairs(corpus, kind, 3)]
+found = generator("minimal").found
+pairs = [pair for corpus in PAIRED for kind in KINDS for pair, _ in islice(found(corpus, kind, 0, "test"), 3)]
 told = [(pair.text_a, pair.text_b, sorted(pair.changed_a), sorted(pair.changed_b)) for pair in pairs]
 print(json.dumps([told, [list(islice(embedded.stream(seed=5), 100)) for embedded in EMBEDDED.values()]]))
 """

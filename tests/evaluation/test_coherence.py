@@ -61,14 +61,6 @@ def test_a_constant_dimension_adds_no_distance(kind, constant):
     assert p_coherence(kind(wider), groups).distance == pytest.approx(p_coherence(rows, groups).distance)
 
 
-@pytest.mark.parametrize(("size", "form"), [(1e300, np.asarray), (1e-300, sparse.csr_array)])
-def test_coherence_of_rows_of_any_size(size, form):
-    random = np.random.default_rng(0)
-    rows, groups = random.normal(size=(40, 5)), random.integers(0, 9, 40)
-    plain, found = p_coherence(rows, groups), p_coherence(form(size * rows), groups)
-    assert [getattr(found, name) for name in FIGURES] == pytest.approx([getattr(plain, name) for name in FIGURES])
-
-
 def test_of_many_sentences_the_distance_is_that_of_some_of_each_group(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.default_rng(0).standard_normal((60, 4))
     groups = np.arange(60) % 3

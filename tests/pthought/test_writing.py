@@ -33,15 +33,17 @@ def log_p(made: Decoder, table: Tensor, vector: Tensor, words: tuple[int, ...]) 
     return total
 
 
-def everything(made: Decoder, table: Tensor, vector: Tensor, search: Search, longest: int = LONGEST) -> list[Generated]:
+def everything(
+    made: Decoder, table: Tensor, vector: Tensor, search: Search, max_length: int = LONGEST
+) -> list[Generated]:
     """All sentences that end, the best first, then all that are cut."""
     found = []
-    for length in range(longest + 1):
+    for length in range(max_length + 1):
         for words in itertools.product(range(2, WORDS), repeat=length):
             runs = [words[i : i + search.repeat] for i in range(length - search.repeat + 1)] if search.repeat else []
             if len(set(runs)) < len(runs):
                 continue
-            ended = length < longest
+            ended = length < max_length
             value = log_p(made, table, vector, (*words, END) if ended else words)
             found.append(Generated(words, value, value / (length + ended) ** search.power, ended))
     return sorted(found, key=lambda one: (not one.ended, -one.score))
@@ -58,7 +60,7 @@ def close(found: list[Generated], expected: list[Generated]) -> None:
 @pytest.mark.parametrize(("seed", "repeat", "power"), [(0, 0, 0.7), (1, 1, 0.0), (2, 2, 1.5)])
 def test_wide_beam_finds_what_trying_everything_finds(seed: int, repeat: int, power: float) -> None:
     made, table, vectors = decoder(seed)
-    search = Search(width=150, longest=LONGEST, repeat=repeat, power=power)
+    search = Search(width=150, max_length=LONGEST, repeat=repeat, power=power)
     for found, vector in zip(beam(made, table, vectors, search), vectors, strict=True):
         close(found, everything(made, table, vector, search)[:150])
 
@@ -67,7 +69,7 @@ def beam_by_loops(made: Decoder, table: Tensor, vector: Tensor, search: Search) 
     """Every step of every live sentence, sorted; nothing stops early."""
     live: list[tuple[int, ...]] = [()]
     found = []
-    for _ in range(search.longest):
+    for _ in range(search.max_length):
         steps = sorted(
             ((log_p(made, table, vector, (*words, word)), (*words, word)) for words in live for word in (END, 2, 3, 4)),
             reverse=True,
@@ -83,7 +85,7 @@ def beam_by_loops(made: Decoder, table: Tensor, vector: Tensor, search: Search) 
 @pytest.mark.parametrize(("seed", "sharp", "width"), [(0, 0.5, 2), (7, 0.5, 3), (2, 2.0, 1), (1, 3.0, 2), (6, 3.0, 3)])
 def test_narrow_beam_by_loops(seed: int, sharp: float, width: int) -> None:
     made, table, vectors = decoder(seed, sharp=sharp)
-    search = Search(width=width, longest=5, repeat=0)
+    search = Search(width=width, max_length=5, repeat=0)
     for found, vector in zip(beam(made, table, vectors, search), vectors, strict=True):
         close(found, beam_by_loops(made, table, vector, search))
 
@@ -91,7 +93,7 @@ def test_narrow_beam_by_loops(seed: int, sharp: float, width: int) -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_greedy_takes_the_likeliest_word_each_time(seed: int) -> None:
     made, table, vectors = decoder(seed)
-    search = Search(longest=LONGEST, repeat=0, power=0.0)
+    search = Search(max_length=LONGEST, repeat=0, power=0.0)
     for found, vector in zip(greedy(made, table, vectors, search), vectors, strict=True):
         words: tuple[int, ...] = ()
         while len(words) < LONGEST and END not in words:
@@ -103,7 +105,7 @@ def test_greedy_takes_the_likeliest_word_each_time(seed: int) -> None:
 
 def test_batch_is_written_as_each_alone() -> None:
     made, table, vectors = decoder(2)
-    search = Search(width=3, longest=12)
+    search = Search(width=3, max_length=12)
     for find in (greedy, beam):
         together = find(made, table, vectors, search)
         alone = [find(made, table, vector[None], search)[0] for vector in vectors]
@@ -121,7 +123,7 @@ def always(word: int) -> tuple[Decoder, Tensor, Tensor]:
 
 
 def test_length_is_bounded_and_a_cut_is_marked() -> None:
-    search = Search(width=2, longest=7, repeat=0)
+    search = Search(width=2, max_length=7, repeat=0)
     quick = greedy(*always(2), search)[0]
     assert (quick.words, quick.ended) == ((2,) * 7, False)
     assert quick.log_probability == pytest.approx(0, abs=1e-5)
@@ -133,7 +135,7 @@ def test_length_is_bounded_and_a_cut_is_marked() -> None:
 @pytest.mark.parametrize("repeat", [1, 2, 3])
 def test_no_run_of_words_is_repeated(repeat: int) -> None:
     for find in (greedy, beam):
-        found = find(*always(2), Search(width=3, longest=30, repeat=repeat))[0]
+        found = find(*always(2), Search(width=3, max_length=30, repeat=repeat))[0]
         for one in found if isinstance(found, list) else [found]:
             runs = [one.words[i : i + repeat] for i in range(len(one.words) - repeat + 1)]
             assert len(set(runs)) == len(runs)
@@ -142,7 +144,7 @@ def test_no_run_of_words_is_repeated(repeat: int) -> None:
 
 def test_unknown_word_is_never_written() -> None:
     for find in (greedy, beam):
-        found = find(*always(1), Search(longest=5))[0]
+        found = find(*always(1), Search(max_length=5))[0]
         for one in found if isinstance(found, list) else [found]:
             assert 1 not in one.words
 

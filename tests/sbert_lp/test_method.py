@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
 
+from labkit.arrays import unit
 from labkit.corpora import Corpus, Labelled, Pairs, load
-from labkit.evaluation.inputs import unit
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
 from labkit.sbert_lp import LocalityPreserving

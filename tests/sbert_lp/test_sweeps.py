@@ -13,9 +13,9 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import KNeighborsClassifier
 
+from labkit.arrays import unit
 from labkit.corpora import Articles, Groups, Labelled, Pairs, Triplets, load
 from labkit.evaluation import knn_accuracy, spearman_error
-from labkit.evaluation.inputs import unit
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.sbert_lp import LocalityPreserving

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from labkit.arrays import unit
 from labkit.corpora import Pairs
-from labkit.evaluation.inputs import unit
 from labkit.sbert_lp import LocalityPreserving
 from labkit.sbert_lp.method import SbertLp, SbertLpSettings
 from labkit.sbert_lp.sweeps import compared

@@ -118,8 +118,8 @@ def test_batch_loss_is_the_loss_of_its_similarities() -> None:
 def test_prefixes_share_the_loss_in_equal_parts() -> None:
     """Each prefix is brought to length 1 and has pairs and a loss of its own; what is noted is of the whole vectors."""
     tasks = []
-    for prefixes in ("", "8, 3"):
-        corpus, method = few(), SentPWNet(PairSettings(**SMALL, prefixes=prefixes, dropout=0.0))
+    for dims in ("", "8, 3"):
+        corpus, method = few(), SentPWNet(PairSettings(**SMALL, matryoshka_dims=dims, dropout=0.0))
         method._origin = ("questions", "", 0)
         tasks.append(method._task(corpus, 0, silent))
     plain, task = tasks
@@ -253,11 +253,11 @@ def test_each_tells_classes_apart(kind: type[SentPWNet]) -> None:
     ]
     texts, labels, splits = zip(*dict.fromkeys(rows), strict=True)
     corpus = Labelled(name="colours", texts=texts, labels=labels, splits=splits)
-    method = fitted(kind, corpus, epochs=40, vectors="random", learning_rate=0.01, batch=48, per_class=8, least=1)
+    method = fitted(kind, corpus, epochs=40, vectors="random", learning_rate=0.01, batch=48, per_class=8, min_count=1)
     assert score(method, corpus).figures["hit@1"] > 0.9
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        untrained = fitted(kind, corpus, epochs=1, vectors="random", learning_rate=1e-9, least=1)
+        untrained = fitted(kind, corpus, epochs=1, vectors="random", learning_rate=1e-9, min_count=1)
     assert score(untrained, corpus).figures["hit@1"] < 0.75
 
 
@@ -331,7 +331,7 @@ def test_loss_without_labels_trains_on_texts_alone() -> None:
         ("questions", {"loss": "infonce", "temperature": 0.2, "miner": "none", "learn_temperature": True}),
         ("questions", {"loss": "simcse", "temperature": 0.2, "miner": "none", "learn_temperature": True}),
         ("questions", {"loss": "supcon", "miner": "none"}),
-        ("questions", {"prefixes": "3,8"}),
+        ("questions", {"matryoshka_dims": "3,8"}),
     ],
 )
 def test_large_batch_equals_the_dense_one(

@@ -12,8 +12,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labkit.arrays import unit
 from labkit.corpora import Article, Articles, Corpus, Section, Triplets, load
-from labkit.evaluation.inputs import unit
 from labkit.methods import load as load_run
 from labkit.progress import silent
 from labkit.thematic.making import triplets_of
@@ -58,7 +58,7 @@ def plain() -> Thematic:
 
 @pytest.fixture(scope="module")
 def both() -> Thematic:
-    return fitted(few(6), rule="both", longest=5)
+    return fitted(few(6), rule="both", max_length=5)
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +200,7 @@ def test_corpus_of_triplets_from_a_table() -> None:
     method = fitted(
         Triplets(a, p, n, name="mine", splits="train"),
         vectors="random",
-        least=1,
+        min_count=1,
         epochs=20,
         learning_rate=0.01,
         pace=1.0,

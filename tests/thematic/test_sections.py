@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 from sklearn import metrics
 
+from labkit.arrays import unit
 from labkit.corpora import Article, Articles, Section, load
 from labkit.evaluation import clustering_agreement, iclust, kmeans
-from labkit.evaluation.inputs import unit
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.runs import History

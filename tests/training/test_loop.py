@@ -90,8 +90,10 @@ def test_the_first_step_by_hand() -> None:
 def test_clipping_shortens_the_gradient() -> None:
     """Adam's first step hides the length; after two batches of unlike gradients the clipped run stands elsewhere."""
     free, held = Line(), Line(slope=0.0)
-    run(free, epochs=2, learning_rate=0.5, clip=0)
-    run(held, epochs=2, learning_rate=0.5, clip=3.0)  # gradients begin at 4: the first is shortened, later ones are not
+    run(free, epochs=2, learning_rate=0.5, max_grad_norm=0)
+    run(
+        held, epochs=2, learning_rate=0.5, max_grad_norm=3.0
+    )  # gradients begin at 4: the first is shortened, later ones are not
     assert free.module.weight.item() != held.module.weight.item()
 
 
@@ -304,7 +306,7 @@ def test_asked_to_stop_it_keeps_the_batch_in_hand(tmp_path: Path, monkeypatch: p
 
     with monkeypatch.context() as patch:
         patch.setattr(loop._Loop, "_step", asks)
-        with pytest.raises(interrupts.Asked) as left, interrupts.heeded():
+        with pytest.raises(interrupts.Interrupted) as left, interrupts.interruptible():
             SentPWNet(settings).fit(few(), seed=3, folder=tmp_path / "broken")
     assert left.value.status == 128 + sign
     kept = read_checkpoint(tmp_path / "broken")
@@ -319,13 +321,13 @@ BATCHES = 5  # an epoch of `few` in SMALL
 
 
 def test_before_the_batches_and_where_nobody_listens_a_signal_ends_at_once() -> None:
-    with pytest.raises(interrupts.Asked) as left, interrupts.heeded():
+    with pytest.raises(interrupts.Interrupted) as left, interrupts.interruptible():
         signal.raise_signal(signal.SIGTERM)
     assert left.value.status == 143
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-    with pytest.raises(KeyboardInterrupt) as plain, interrupts.patient():
+    with pytest.raises(KeyboardInterrupt) as plain, interrupts.deferred():
         signal.raise_signal(signal.SIGINT)
-    assert not isinstance(plain.value, interrupts.Asked)
+    assert not isinstance(plain.value, interrupts.Interrupted)
 
 
 PROGRAM = """

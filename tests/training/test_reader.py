@@ -30,7 +30,7 @@ def test_words_and_characters_by_hand() -> None:
     vocabulary = Vocabulary((PAD, "<UNK>", "the", "cat", "c", "a", "t"))
     assert Reader(vocabulary).numbers("The cat, the bird!") == [2, 3, 2, 1]
     assert Reader(vocabulary, "characters").numbers(f"cat {PAD} a") == [4, 5, 6, 0, 5]
-    assert Reader(vocabulary, longest=2).numbers("the cat the cat") == [2, 3]
+    assert Reader(vocabulary, max_length=2).numbers("the cat the cat") == [2, 3]
     assert Reader(vocabulary).numbers("...") == Reader(vocabulary).numbers("") == [1]
 
 
@@ -54,7 +54,7 @@ def test_pieces_are_the_longest_from_the_beginning_on() -> None:
     assert reader.units("Unlearned?") == ["unl", "##earn", "##ed", "?"]
     assert reader.numbers("Unlearned?") == [3, 5, 6, 8]
     assert reader.units("unlearnt") == ["<UNK>"]  # what goes up in part is unknown as a whole
-    assert Reader(vocabulary, "pieces", longest=2).numbers("Unlearned?") == [3, 5]
+    assert Reader(vocabulary, "pieces", max_length=2).numbers("Unlearned?") == [3, 5]
     assert reader.numbers("") == [1]
     assert in_pieces("un" * 51, {"un": 2, "##un": 3}) == ["<UNK>"]
     for number in range(70_000):  # what is remembered of words has an end: an upload of a million is not kept in memory

@@ -90,7 +90,7 @@ def _receive(address: str, part: Path, notes: Path, size: int | None, progress: 
         with _opener().open(request.Request(address, headers=headers), timeout=TIMEOUT) as response:
             start = _start(response, have, version, notes)
             total = _total(response, start, size, address)
-            with room_for(part, (total or start) - start), part.open("r+b" if start else "wb") as file:
+            with room_for(part), part.open("r+b" if start else "wb") as file:
                 notes.write_text(json.dumps({"address": address, "version": _version(response)}), encoding="utf-8")
                 file.seek(start)
                 file.truncate()

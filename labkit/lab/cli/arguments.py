@@ -198,7 +198,7 @@ def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> C
 
 def record_of(run: Path) -> dict[str, Any]:
     """The run's `run.json`, with a note if its training is not finished."""
-    from labkit.locks import holder
+    from labkit.locks import is_locked
     from labkit.runs import has_checkpoint, of_tuning, read_record
 
     if of_tuning(run):
@@ -206,18 +206,18 @@ def record_of(run: Path) -> dict[str, Any]:
             f"run is {str(run)!r}, a tuning or one of its trials, which are valued on dev and not scored, expected a "
             "finished run; train with the best settings first, by the command with which `labkit tune` ends"
         )
-    who = holder(run)
-    if not (run / "run.json").is_file() and (who or has_checkpoint(run)):
+    busy = is_locked(run)
+    if not (run / "run.json").is_file() and (busy or has_checkpoint(run)):
         raise ValueError(
-            f"run {str(run)!r} is being trained by {who}, and there is nothing to use yet; wait for it"
-            if who
+            f"run {str(run)!r} is being trained, and there is nothing to use yet; wait for it"
+            if busy
             else f"run {str(run)!r} was interrupted before its first epoch was done, so there is nothing to use yet; "
             "train it on with --resume"
         )
     record = read_record(run)
     if record["state"] != "finished":
-        what = f"{run} is being trained by {who}" if who else f"the training of {run} is not finished"
-        note(f"{what}: this is what it {'knows so far' if who else 'knew last'}", stacklevel=2)
+        what = f"{run} is being trained" if busy else f"the training of {run} is not finished"
+        note(f"{what}: this is what it {'knows so far' if busy else 'knew last'}", stacklevel=2)
     return record
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labkit.interrupts import heeded
+from labkit.interrupts import interruptible
 from labkit.lab.cli.arguments import Force, Json, check_free
 from labkit.lab.cli.output import Stopped, remark, show_result, step, text_table, write_output
 from labkit.progress import lasting, terminal
@@ -188,7 +188,7 @@ def _recompute(
     left = estimate(wanted, store) if budget != 0 else 0.0
     if left and (aloud or left > 60):
         remark(f"about {lasting(left)} on this machine, kept as it goes; Ctrl-C loses no finished row")
-    with step("computed"), terminal("s") as progress, heeded():
+    with step("computed"), terminal("s") as progress, interruptible():
         outcome = run(cells_of(plans), store, only=wanted, budget=budget, runs=store.runs, progress=progress)
     _show(plans, outcome, desk, files, json=json)
     if outcome.left and budget:

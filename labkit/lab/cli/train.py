@@ -7,17 +7,17 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from labkit.experiment import Experiment
 from labkit.figure_names import OF_PROBE
-from labkit.interrupts import heeded
+from labkit.interrupts import interruptible
 from labkit.lab.cli.arguments import CorpusName, Json, MethodName, WithProgress, nearest_name, opened_corpus
 from labkit.lab.cli.output import (
     Stopped,
@@ -36,11 +36,8 @@ from labkit.settings import Settings, spelled
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
     from labkit.evaluation.scores import Scores
-    from labkit.locks import Hold
     from labkit.method import Method
     from labkit.methods import Entry
-
-    Place: TypeAlias = Hold | Path | None  # of processes that do not write it may be none
 
 
 # --- the folder of a training, and the command that takes it up again --------------------------------------------
@@ -66,27 +63,26 @@ def run_folder(out: Path | None, method: str, corpus: str, seed: int, *, resume:
 
 
 @contextmanager
-def claimed(folder: Path, *, numbered: bool, resume: str | None) -> Iterator[Place]:
-    """Hold the folder for this training alone, as long as the block lasts.
+def claimed(folder: Path, *, numbered: bool, resume: str | None) -> Iterator[Path | None]:
+    """The folder to train into; if `numbered` it is made, the first of name, name-2, ... that is not there yet.
 
-    If `numbered`, it is the first of name, name-2, ... that is free, else this one, or a ValueError says who has it. Of
-    several processes the first one holds it; the others only read in it, where there is something to go on from.
+    Of several processes the first one writes; the others only read in it, where there is something to resume from.
     """
-    from labkit.locks import Held, Hold
-
     if not first_process():
         yield folder if resume is not None else None
         return
-    names = (folder if number == 1 else folder.with_name(f"{folder.name}-{number}") for number in count(1))
-    while True:
-        try:
-            hold = Hold(next(names), new=numbered)
+    place = folder
+    for number in count(2) if numbered else ():
+        with suppress(FileExistsError):
+            place.mkdir(parents=True)
             break
-        except (Held, FileExistsError):
-            if not numbered:
-                raise _held(folder) from None
-    with hold:
-        yield hold
+        place = folder.with_name(f"{folder.name}-{number}")
+    try:
+        yield place
+    finally:
+        if numbered:
+            with suppress(OSError):  # there is something in it
+                place.rmdir()
 
 
 def way_back(folder: Path | None, words: Sequence[str]) -> str:
@@ -105,20 +101,13 @@ def way_back(folder: Path | None, words: Sequence[str]) -> str:
     return "stopped before there was a checkpoint; nothing is kept"
 
 
-def _held(out: Path) -> ValueError:
-    from labkit.locks import Held, holder
-
-    who = holder(out) or "another process"
-    return Held(f"--out {str(out)!r} is being trained by {who}; wait for it, or name another folder")
-
-
 def _check(out: Path, resume: str | None) -> None:
-    from labkit.locks import holder
-    from labkit.runs import finished, last_checkpoint, read_checkpoint
+    from labkit.locks import is_locked
+    from labkit.runs import finished, has_checkpoint, read_checkpoint
 
-    if holder(out):
-        raise _held(out)
-    if resume == "" and read_checkpoint(out) is None:  # or the reason why it cannot be gone on with
+    if is_locked(out):
+        raise ValueError(f"--out {str(out)!r} is being trained by another process; wait for it, or name another folder")
+    if resume == "" and read_checkpoint(out) is None:  # or the reason why it cannot be resumed
         if finished(out):
             raise ValueError(
                 f"--out {str(out)!r} holds a finished run: there is nothing to resume; `labkit evaluate "
@@ -127,7 +116,7 @@ def _check(out: Path, resume: str | None) -> None:
         raise ValueError(
             f"--out {str(out)!r} holds no interrupted training: there is nothing to resume; leave out --resume to begin"
         )
-    if resume is None and last_checkpoint(out)[0] is not None:  # one that is damaged is no hindrance
+    if resume is None and has_checkpoint(out):
         raise ValueError(f"--out {str(out)!r} holds an interrupted training; add --resume to go on, or name another")
 
 
@@ -202,7 +191,7 @@ def _takes(field: dataclasses.Field[Any]) -> str:
     kind = {bool: "yes | no", int: "whole number", float: "number"}.get(type(field.default), "text")
     bounds = [
         f"{word} {limits[name]:g}"
-        for name, word in (("above", "above"), ("least", "from"), ("most", "to"))
+        for name, word in (("above", "above"), ("minimum", "from"), ("maximum", "to"))
         if limits.get(name) is not None
     ]
     return " ".join([kind, *bounds])
@@ -257,14 +246,13 @@ def train(
     wanted = run_folder(out, method, corpus, seed, resume=resume)
     folder: Path | None = None
     try:
-        with heeded():
+        with interruptible():
             opened = opened_corpus(corpus)
             opened.part("train")  # if it has none, that is to be said before anything else
             about = {"corpus": type(opened).__name__, "dev": "yes" if "dev" in opened.sizes else ""}
             untrained.settings.check_used(settings, about)
-            with claimed(wanted, numbered=out is None and resume != AUTO, resume=resume) as place:
-                folder = None if place is None else Path(place)
-                record, text = _trained(untrained, opened, seed, place, done=resume == AUTO)
+            with claimed(wanted, numbered=out is None and resume != AUTO, resume=resume) as folder:
+                record, text = _trained(untrained, opened, seed, folder, done=resume == AUTO)
     except KeyboardInterrupt as asked:
         words = ["train", method, "--corpus", corpus, "--seed", str(seed)]
         words += [word for change in changes for word in ("--set", change)]
@@ -288,7 +276,7 @@ def entry_of(name: str) -> Entry:
 def _settings(entry: Entry, changes: list[str], epochs: int | None, device: str | None) -> dict[str, Any]:
     """The settings that --set, --epochs and --device give together; values are texts, which the settings check."""
     known = {field.name for field in dataclasses.fields(entry.method.Settings)}
-    values: dict[str, Any] = dict(keys_and_values("--set", changes, "epochs=5"))
+    values: dict[str, Any] = entry.method.Settings.renamed(keys_and_values("--set", changes, "epochs=5"))
     for key, short in (("epochs", epochs), ("device", device)):
         if short is None or (key == "device" and key not in known and short in ("auto", "cpu")):
             continue
@@ -338,17 +326,18 @@ def _to_launch(entry: Entry, processes: int | None) -> bool:
 # --- learning ----------------------------------------------------------------------------------------------------
 
 
-def _trained(method: Method, corpus: Corpus, seed: int, place: Place, *, done: bool) -> tuple[dict[str, Any], str]:
+def _trained(
+    method: Method, corpus: Corpus, seed: int, folder: Path | None, *, done: bool
+) -> tuple[dict[str, Any], str]:
     """Learn, unless that may be `done` and is; returns what came of it, as a record and as lines."""
     from labkit.runs import read_record
 
-    folder = None if place is None else Path(place)
     finished = done and folder is not None and _finished(method, corpus, seed, folder)
     remark(f"{method.name} on {corpus!r}, seed {seed}, {'is finished in' if finished else 'into'} {folder}")
     detail(f"settings: {', '.join(f'{name}={value}' for name, value in method.settings.values().items()) or 'none'}")
     if not finished:
         with step("learned"):
-            _learn(method, corpus, seed, place)
+            _learn(method, corpus, seed, folder)
     if folder is None or not first_process():
         return {}, ""
     if finished:
@@ -369,9 +358,9 @@ def _trained(method: Method, corpus: Corpus, seed: int, place: Place, *, done: b
 
 def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
     """Whether this training is finished in the folder; refused if another one is."""
-    from labkit.runs import difference, finished, last_checkpoint, read_record
+    from labkit.runs import difference, finished, has_checkpoint, read_record
 
-    if last_checkpoint(folder)[0] is not None or not finished(folder):  # one that is left: it was killed at the end
+    if has_checkpoint(folder) or not finished(folder):  # one that is left: it was killed at the end
         return False
     mine = {"method": method.name, "settings": method.settings.values(), "corpus": corpus.name}
     if other := difference(mine | {"fingerprint": corpus.fingerprint, "seed": seed}, read_record(folder)):
@@ -381,7 +370,7 @@ def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
     return True
 
 
-def _learn(method: Method, corpus: Corpus, seed: int, folder: Place) -> None:
+def _learn(method: Method, corpus: Corpus, seed: int, folder: Path | None) -> None:
     if not first_process():
         method.fit(corpus, seed=seed, folder=folder)
         return

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labkit.experiment import Experiment
-from labkit.interrupts import heeded
+from labkit.interrupts import interruptible
 from labkit.lab.cli.arguments import CorpusName, Json, MethodName, opened_corpus
 from labkit.lab.cli.output import Stopped, quiet, remark, show_result, text_table
 from labkit.lab.cli.train import entry_of, keys_and_values, shown
@@ -58,12 +58,13 @@ def tune(
     entry = entry_of(method)
     if corpus is None:
         raise ValueError("--corpus is missing, expected a corpus' name or a file; `labkit data list` names them")
-    settings = keys_and_values("--set", changes or [], "epochs=5")
+    renamed = entry.method.Settings.renamed
+    settings = renamed(keys_and_values("--set", changes or [], "epochs=5"))
     entry(**settings).settings.check_used(settings)
-    asked = keys_and_values("--space", space or [], "learning_rate=0.001..0.1")
+    asked = renamed(keys_and_values("--space", space or [], "learning_rate=0.001..0.1"))
     folder = out or Path("runs", f"tune-{Experiment(method, corpus, seed=seed).name}")
     try:
-        with heeded():
+        with interruptible():
             from labkit.settings import Dial
             from labkit.tuning import tune as tuned_by
 

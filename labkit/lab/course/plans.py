@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from labkit.interrupts import heeded
+from labkit.interrupts import interruptible
 from labkit.lab.course.ablation import Ablation, Variant, measure_all, write_table
 from labkit.lab.course.starts import STARTS
 from labkit.lab.course.why_alike import explanations_judged
@@ -479,7 +479,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return 2
     for name in asked.names or PLANS:
         try:
-            with terminal("s") as progress, heeded():
+            with terminal("s") as progress, interruptible():
                 table = measure_all(PLANS[name], CellStore(), anew=asked.force, progress=progress)
         except KeyboardInterrupt as interruption:
             again = "the same command without --force" if asked.force else "the same command"

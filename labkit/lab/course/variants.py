@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from labkit.arrays import unit
 from labkit.baselines.base import base_of
 from labkit.corpora.records import Corpus, Labelled, Pairs
-from labkit.evaluation.inputs import unit
 from labkit.evaluation.retrieval import own_retrieved
 from labkit.film.method import Film, FilmSettings
 from labkit.film.triplets import Clusters, FilmSource
@@ -48,7 +48,7 @@ class EmbeddedTogether(SbertLp):
 class PartlyLabelledSettings(FilmSettings):
     """FILM's settings, and the share of clusters that keep their labels."""
 
-    labelled: float = setting(1.0, "share of the clusters whose labels are used", above=0, most=1)
+    labelled: float = setting(1.0, "share of the clusters whose labels are used", above=0, maximum=1)
 
 
 class PartlyLabelled(Film):
@@ -86,9 +86,11 @@ def fewer_labels(source: FilmSource, share: float, seed: int) -> FilmSource:
 class PartlyTaughtSettings(BagSettings):
     """The bag's settings, and what of the labels it is taught."""
 
-    taught: float = setting(1.0, "share of the training rows whose labels are used", above=0, most=1, only="epochs")
+    taught: float = setting(1.0, "share of the training rows whose labels are used", above=0, maximum=1, only="epochs")
     withheld: bool = setting(False, "no label of half of the classes is used", only="epochs, corpus=Labelled")
-    back: float = setting(0.0, "share of the way back to where the weights started", least=0, most=1, only="epochs")
+    back: float = setting(
+        0.0, "share of the way back to where the weights started", minimum=0, maximum=1, only="epochs"
+    )
 
 
 class PartlyTaught(Bag):

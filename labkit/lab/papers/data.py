@@ -22,7 +22,7 @@ from typing import Any, Self
 import numpy as np
 
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
-from labkit.corpora.generators.minimal import CORPORA as MINIMAL
+from labkit.corpora.minimal import PAIRED
 from labkit.corpora.published import load_published, located
 from labkit.corpora.published.registry import has_plain, plain_files
 from labkit.corpora.relations import components, linked
@@ -260,7 +260,7 @@ DATASETS: dict[str, DataSet] = {
         DataSet("sst", "", ("sst-phrases",), _scored_on_dev, note="trained on phrases, scored on the dev sentences"),
         DataSet("trec", "topics", ("trec",)),
         DataSet("20news", "topics", ("20news",)),
-        *(DataSet(f"minimal-{name}", name) for name in MINIMAL),
+        *(DataSet(f"minimal-{name}", name) for name in PAIRED),
     )
 }
 

@@ -39,8 +39,7 @@ def corpus_figures(embedded: Embedded, corpus: Corpus, measured: Difficulty) -> 
             f"| words in a {'paragraph' if isinstance(corpus, Articles) else 'text'} | "
             f"median {np.median(lengths):.0f}, "
             f"5 % under {np.quantile(lengths, 0.05):.0f}, 5 % over {np.quantile(lengths, 0.95):.0f} |",
-            f"| made by | `labkit/corpora/generators/{embedded.name}.py`, "
-            f"seed {generator.SEED}, {generator.UNITS:,} units |",
+            f"| made by | `data/make/{embedded.name}.py`, seed {generator.SEED}, {generator.UNITS:,} units |",
             f"| file | `{embedded.path.name}`, {size / 1000:,.0f} kB |",
             "",
             f"How hard it is, on the test split ({measured.measure}):",

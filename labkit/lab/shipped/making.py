@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from labkit.arrays import unit
 from labkit.atomic import write_text
 from labkit.corpora.records import Corpus
 from labkit.evaluation.comparison import lead_of
@@ -24,7 +25,7 @@ from labkit.lab.shipped.cards import between_marks
 from labkit.lab.shipped.pictures import SHAPES, Origin, pictured, write_pictures
 from labkit.lab.shipped.runs import BASELINE, DEMONSTRATIONS, Demonstration, Standing
 from labkit.progress import Progress, silent
-from labkit.projection import project, unit
+from labkit.projection import project
 
 if TYPE_CHECKING:
     from labkit.method import Method

@@ -58,7 +58,7 @@ DEMONSTRATIONS: dict[str, Demonstration] = {
         Demonstration("sentpwnet", "questions", {"size": 24, "dimension": 24, "epochs": 8, "learning_rate": 0.004}),
         Demonstration("sentpwnet", "places", {"size": 32, "dimension": 32, "epochs": 8}),
         Demonstration(
-            "thematic", "articles", {"size": 24, "dimension": 32, "epochs": 5, "least": 4, "learning_rate": 0.004}
+            "thematic", "articles", {"size": 24, "dimension": 32, "epochs": 5, "min_count": 4, "learning_rate": 0.004}
         ),
         Demonstration(
             "pthought",

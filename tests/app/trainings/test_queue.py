@@ -20,7 +20,7 @@ from trainings import queue as module
 from trainings.queue import read_jobs, write_job
 
 from labkit.lab.cli.main import main
-from labkit.locks import Hold, holder
+from labkit.locks import is_locked, locked
 from labkit.methods import METHODS
 from labkit.runs import CHECKPOINT, HISTORY, read_record
 from tests.waiting import HANG, until
@@ -157,15 +157,6 @@ def test_the_line_is_bounded_and_so_is_each_visitor(made: Made) -> None:
     assert len(read_jobs(queue.folder)) == 3
 
 
-def test_one_machine_has_half_of_the_line(made: Made) -> None:
-    queue = made(most=4)
-    for visitor in "ab":
-        queue.submit(tfidf(9), visitor=visitor, each=2, machine="one")
-    with pytest.raises(ValueError, match="machine"):
-        queue.submit(tfidf(9), visitor="c", each=2, machine="one")
-    queue.submit(tfidf(9), visitor="c", each=2, machine="other")
-
-
 def test_a_visitors_runs_take_so_much_disk_and_those_of_all(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TOGETHER", 2)
     queue = made()
@@ -205,7 +196,7 @@ def test_only_a_visitors_run_that_nobody_trains_is_deleted(made: Made, tmp_path:
         (Order("nonsense", "topics"), "method"),
         (Order("tfidf", "/etc/passwd"), "corpus"),
         (Order("tfidf", "topics", -1), "seed"),
-        (Order("tfidf", "topics", 0, {"longest": 99}), "longest"),
+        (Order("tfidf", "topics", 0, {"max_ngram": 99}), "max_ngram"),
         (Order("tfidf", "topics", 0, {"out": "x"}), "out"),
     ],
 )
@@ -271,8 +262,6 @@ def test_a_name_is_taken_when_it_enters_the_line(made: Made) -> None:
     first, second = queue.submit(tfidf(9)), queue.submit(tfidf(9))
     until(lambda: queue.job(first.id).state == "running")
     assert Path(second.folder).is_dir()
-    with pytest.raises(FileExistsError):
-        Hold(second.folder, new=True)
     queue.stop(second.id)
     queue.forget(second.id)
     assert not Path(second.folder).exists()
@@ -284,7 +273,7 @@ def test_a_training_that_somebody_goes_on_with_is_not_resumed(made: Made) -> Non
     until(lambda: (Path(job.folder) / HISTORY).exists())
     queue.stop(job.id)
     ended(queue, job, "stopped")
-    with Hold(job.folder), pytest.raises(ValueError, match=str(os.getpid())):
+    with locked(job.folder), pytest.raises(ValueError, match=f"training {job.id}"):
         queue.resume(job.id)
     assert queue.job(job.id).state == "stopped"
     queue.resume(job.id)
@@ -337,10 +326,10 @@ def test_after_a_crash_nothing_runs_on_and_the_rest_can(tmp_path: Path) -> None:
         assert 0 < seen.share < 1
         assert "of 500, loss" in seen.what
         assert seen.left > 0
-        assert holder(trained.folder) is not None
+        assert is_locked(trained.folder)
         queue.stop(trained.id)
         assert ended(queue, trained, "stopped").checkpoint
-        assert holder(trained.folder) is None
+        assert not is_locked(trained.folder)
     finally:
         queue.close()
 
@@ -373,8 +362,8 @@ def test_a_record_that_is_none_is_passed_over(tmp_path: Path) -> None:
 
 
 BOUND_BY_ANOTHER = {
-    ("tfidf", "shortest"),  # by longest
-    ("lsa", "shortest"),
+    ("tfidf", "min_ngram"),  # by max_ngram
+    ("lsa", "min_ngram"),
     ("pthought", "emphasis"),  # by decoders
     ("bag", "loss"),  # by dropout
     ("static", "loss"),
@@ -388,9 +377,13 @@ def test_choices_lie_within_what_the_method_takes() -> None:
         assert [choice.name for choice in offered] == list(settings().values())
         for choice in offered:
             if choice.kind in (int, float):
-                assert choice.least <= choice.default <= choice.most
+                assert choice.minimum <= choice.default <= choice.maximum
                 assert choice.step > 0
-            ends = [*choice.options, *(end for end in (choice.least, choice.most) if end is not None), choice.default]
+            ends = [
+                *choice.options,
+                *(end for end in (choice.minimum, choice.maximum) if end is not None),
+                choice.default,
+            ]
             assert not [word for word in choice.options if "/" in word]
             for value in ends:
                 if (name, choice.name) not in BOUND_BY_ANOTHER:

@@ -47,7 +47,7 @@ def test_what_is_tried_is_what_is_asked_for(labkit: Labkit) -> None:
 
 
 def test_a_trial_that_fails_is_behind_the_others(labkit: Labkit) -> None:
-    done = labkit("tune", "tfidf", "--corpus", "mine.csv", "--space", "least=1|2|99", "--trials", 9)
+    done = labkit("tune", "tfidf", "--corpus", "mine.csv", "--space", "min_count=1|2|99", "--trials", 9)
     rows = [line.split() for line in done.out.split("\n\n")[0].splitlines()[1:]]
     assert len(rows) == 3  # there is nothing else to try
     assert (rows[-1][1], rows[-1][2]) == ("failed", "99")
@@ -64,7 +64,7 @@ def test_stopped_it_says_the_command_that_resumes(labkit: Labkit, monkeypatch: p
 
         def heard(*what: Any) -> None:
             if next(calls) == 9:
-                raise interrupts.Asked(sign - 128)
+                raise interrupts.Interrupted(sign - 128)
 
         return tune(*given, progress=heard, **how)
 

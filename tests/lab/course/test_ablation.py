@@ -205,9 +205,9 @@ def test_variants_share_a_cell_of_their_own_recipe(store: CellStore) -> None:
 
 
 def test_a_cell_is_that_of_a_papers_table_where_both_ask_for_the_same(desk: Desk) -> None:
-    row = Recipe(scored, "tfidf", {"longest": 2})
+    row = Recipe(scored, "tfidf", {"max_ngram": 2})
     theirs = Cell(row, desk.open("stsb", published=False), {}, 1, row.settings)
-    same = replace(SMALL, variants=(Variant("two words", "tfidf", {"longest": 2}),))
+    same = replace(SMALL, variants=(Variant("two words", "tfidf", {"max_ngram": 2}),))
     assert same.cell("two words", 1).fingerprint == theirs.fingerprint
     assert same.cell("two words", 0).fingerprint != theirs.fingerprint
     assert SMALL.cell("TF-IDF", 1).fingerprint != theirs.fingerprint

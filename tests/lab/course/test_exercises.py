@@ -234,10 +234,10 @@ def mixed_by_row(vectors, common, t):
     return [(1 - t) * row / math.hypot(*row) + t * common for row in vectors]
 
 
-def written(step, state, longest=50, *, pick=np.argmax):
+def written(step, state, max_length=50, *, pick=np.argmax):
     found = []
     log_p, state = step(state, 0)
-    while len(found) < longest and pick(log_p) != 0:
+    while len(found) < max_length and pick(log_p) != 0:
         found.append(int(pick(log_p)))
         log_p, state = step(state, found[-1])
     return found

@@ -111,11 +111,11 @@ PAPERS = {
 
 @dataclass(frozen=True, kw_only=True)
 class TurnedSettings(Settings):
-    epochs: int = setting(6, "of no use", least=1)
+    epochs: int = setting(6, "of no use", minimum=1)
     rule: str = setting("a", "which way", choices=("a", "b"))
-    turn: float = setting(0.5, "an angle", least=0, most=1, dial="0..1")
-    lift: float = setting(0.5, "of rule b: added to all", least=0, most=9, only="rule=b", dial="0..1")
-    late: int = setting(1, "was added later", least=0, before=1)
+    turn: float = setting(0.5, "an angle", minimum=0, maximum=1, dial="0..1")
+    lift: float = setting(0.5, "of rule b: added to all", minimum=0, maximum=9, only="rule=b", dial="0..1")
+    late: int = setting(1, "was added later", minimum=0, before=1)
 
 
 class Turned(Method):

@@ -13,17 +13,17 @@ from scipy import sparse
 from scipy.stats import pearsonr, spearmanr
 from sklearn.linear_model import LogisticRegression
 
+from labkit.arrays import unit
 from labkit.baselines.counts import Tfidf
 from labkit.corpora import Article, Articles, Groups, Labelled, Pairs, Section, load
 from labkit.corpora.relations import linked
 from labkit.evaluation.classes import STRENGTHS
-from labkit.evaluation.inputs import unit
 from labkit.film.method import Film
 from labkit.lab.papers import recipes
 from labkit.lab.papers.recipes import Case, locality, scoring, speed
 from labkit.lab.papers.recipes.locality import features
 from labkit.lab.papers.recipes.speed import CrossSettings, PairReader
-from labkit.locks import Hold
+from labkit.locks import locked
 from labkit.method import History
 from labkit.methods import METHODS
 from labkit.sbert_lp.sweeps import TRANSFORMS, Point
@@ -188,7 +188,7 @@ def test_rule_of_mutual_neighbours(known: Known) -> None:
 def test_objective_is_put_together_of_its_parts() -> None:
     groups = Groups([f"{text} runs" for text in WORDS], [text.split()[0] for text in WORDS],
                     splits=["train"] * 16 + ["dev"] * 8)  # fmt: skip
-    settings = {"epochs": 1, "hidden": 4, "decoder_hidden": 4, "dimension": 4, "least": 1, "emphasis": 0.25}
+    settings = {"epochs": 1, "hidden": 4, "decoder_hidden": 4, "dimension": 4, "min_count": 1, "emphasis": 0.25}
     found = scoring.emphasis(Case("pthought", groups, settings)).figures
     assert found["objective"] == pytest.approx(0.75 * found["copy"] + 1.25 * found["paraphrase"])
     assert found["copy"] != found["paraphrase"]
@@ -318,7 +318,7 @@ def test_the_same_fit_is_made_once_in_memory(fits: list[int]) -> None:
     replace(case, seed=1).fitted()
     case.fitted()
     assert fits == [0, 1]
-    case.fitted(longest=2)
+    case.fitted(max_ngram=2)
     assert fits == [0, 1, 0]
     replace(case, memory={}).fitted()
     assert fits == [0, 1, 0, 0]
@@ -353,7 +353,7 @@ def test_what_another_process_computes_is_computed_without_its_folder(tmp_path: 
     """Two `labkit reproduce` side by side: neither fails, and neither writes into the other's training."""
     case = Case("sentpwnet", load("topics").take(range(60)), {"epochs": 1, "size": 6, "dimension": 6}, runs=tmp_path)
     folder = tmp_path / recipes.run_name(case)
-    with Hold(folder):
+    with locked(folder):
         assert case.fitted().fitted
         assert [path.name for path in folder.iterdir()] == [".lock"]
 

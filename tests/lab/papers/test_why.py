@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from labkit.corpora import load
-from labkit.corpora.generators.minimal import KINDS, MinimalPair
+from labkit.corpora.minimal import KINDS, MinimalPair
 from labkit.explanation import REST, Explanation, Parts
 from labkit.lab.papers.recipes import Case, why
 from labkit.methods import METHODS

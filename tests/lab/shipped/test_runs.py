@@ -13,6 +13,7 @@ import pytest
 import torch
 from packaging.version import Version
 
+from labkit.arrays import unit
 from labkit.corpora import Corpus, load
 from labkit.corpora.table import EMBEDDED
 from labkit.evaluation.comparison import Lead
@@ -25,7 +26,7 @@ from labkit.lab.shipped.runs import RUNS
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.methods import load as load_run
-from labkit.projection import aligned, place, project, unit
+from labkit.projection import aligned, place, project
 from labkit.runs import add_metrics, read_record, read_run
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from labkit.arrays import unit
 from labkit.evaluation import geometry
-from labkit.evaluation.inputs import unit
 from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, close, find_mistake, known_mistake, number
 
 LESSON = Lesson("09", predictions=("09.a", "09.b", "09.c", "09.d", "09.e"))

@@ -13,8 +13,8 @@ from scipy.spatial.distance import pdist
 from scipy.special import log_softmax
 from scipy.stats import linregress
 
+from labkit.arrays import unit
 from labkit.evaluation import p_coherence
-from labkit.evaluation.inputs import unit
 from labkit.lab.course.exercise import Lesson, Mistakes, Unfit, Unnamed, array, close, find_mistake
 
 LESSON = Lesson("05", predictions=("05.a", "05.b", "05.c", "05.d"))
@@ -528,7 +528,7 @@ def check_own_distance(answer: Callable[..., Any]) -> str | None:
     "thousand sentences of the language below?",
 )
 def check_greedy(answer: Callable[..., Any]) -> str | None:
-    """The likeliest word, read next, until the end or `longest`."""
+    """The likeliest word, read next, until the end or `max_length`."""
     cases = [  # flat distributions, in which whoever draws lots does not get the likeliest, and steep ones
         (_speaker(0, words=30, steep=0.05, end=9), 0, 50),
         (_speaker(1, words=7, steep=3, end=16), 5, 50),
@@ -565,10 +565,10 @@ def check_greedy(answer: Callable[..., Any]) -> str | None:
         (changed(pick=lambda log_p: int(log_p.argsort()[-2])), "that is the second of the likeliest words"),
         (lambda *case: [word + 1 for word in _written(*case)], "your numbers are all one too large"),
         (lambda *case: [word - 1 for word in _written(*case)], "your numbers are all one too small"),
-        (lambda step, state, longest: _written(step, state, longest + 1), "one word too many where a sentence is cut"),
-        (lambda step, state, longest: _written(step, state, longest - 1), "one word too few where a sentence is cut"),
-        (lambda step, state, longest: _written(step, state, 50), lambda step, state, longest: _written(step, state, 63),
-         "a sentence that does not end is cut after `longest` words"),
+        (lambda step, state, limit: _written(step, state, limit + 1), "one word too many where a sentence is cut"),
+        (lambda step, state, limit: _written(step, state, limit - 1), "one word too few where a sentence is cut"),
+        (lambda step, state, limit: _written(step, state, 50), lambda step, state, limit: _written(step, state, 63),
+         "a sentence that does not end is cut after `max_length` words"),
         (lambda *case: _written(*case)[::-1], "the words are in the wrong order: append each at the end"),
         (lambda *case: _written(*case)[:1], "that is the first word only: go on until the end"),
         (lambda *case: _written(*case)[-1:], "that is the last word only: keep them all"),
@@ -580,15 +580,15 @@ def check_greedy(answer: Callable[..., Any]) -> str | None:
         (lambda *case: (_written(*case) + [0] * 99)[: case[2]],
          "a sentence is as long as it is: do not fill it up with 0"),
         (changed(twice=True), "step is asked twice for a word: each time the state goes on"),
-        (lambda step, state, longest: step(state, 0)[0].argsort()[::-1][:longest],
+        (lambda step, state, limit: step(state, 0)[0].argsort()[::-1][:limit],
          "these are the likeliest first words: each further word needs a step of its own"),
-        (lambda step, state, longest: [int(step(state, 0)[0].argmax())] * longest,
+        (lambda step, state, limit: [int(step(state, 0)[0].argmax())] * limit,
          "step is asked once only: each further word needs a step of its own"),
         (changed(late=True), "step must read the word written last, not the one before"),
         (changed(once=True), "yours stops at a word that it has written before: only word 0 ends a sentence"),
     )  # fmt: skip
     complaint = find_mistake(
-        answer, lambda step, state, longest: _written(step, state, longest), cases, mistakes, read=_sentence
+        answer, lambda step, state, limit: _written(step, state, limit), cases, mistakes, read=_sentence
     )
     return _first_other(answer, cases) if isinstance(complaint, Unnamed) else complaint
 
@@ -606,7 +606,7 @@ def _speaker(seed: int, *, words: int, steep: float, end: int) -> _Step:
 
     def step(state: Any, word: Any) -> tuple[np.ndarray, int]:
         if next(calls) > _PATIENCE:
-            raise Unfit("your loop never stops: a sentence that does not end is cut after `longest` words")
+            raise Unfit("your loop never stops: a sentence that does not end is cut after `max_length` words")
         if not isinstance(state, int):
             raise Unfit(
                 "step reads the state that it returned last, then the word: it was given something else as state"
@@ -621,7 +621,7 @@ def _speaker(seed: int, *, words: int, steep: float, end: int) -> _Step:
 def _written(
     step: _Step,
     state: int,
-    longest: int,
+    max_length: int,
     *,
     pick: Callable[[np.ndarray], int] = lambda log_p: int(log_p.argmax()),
     end: bool = False,
@@ -636,7 +636,7 @@ def _written(
     """Greedy decoding; each word after the star is a mistake that one can make in it."""
     words: list[int] = []
     word = before = 0
-    for _ in range(longest):
+    for _ in range(max_length):
         log_p, after = step(state, 0 if blind else before if late else word)
         if twice:
             log_p, after = step(after, word)

@@ -30,7 +30,7 @@ from labkit.lab.papers.records import (
 
 NO_WEIGHTS = "its trained weights are not published in a form this lab reads"
 # one pass, one paraphrase for each caption
-PUBLISHED = {"epochs": 1, "partners": 1, "batch": 64, "hidden": 200, "decoder_hidden": 200, "least": 5}
+PUBLISHED = {"epochs": 1, "partners": 1, "batch": 64, "hidden": 200, "decoder_hidden": 200, "min_count": 5}
 #: the best λ of appendix B; of Adam's step nothing is said but its paper, which has this one
 PRINTED = {"learning_rate": 0.001, "emphasis": 0.01, "dropout": 0.0}
 QUICK = {"epochs": 1, "hidden": 40, "decoder_hidden": 40, "partners": 1}

@@ -376,9 +376,9 @@ ABLATION_LOSSES = Table(
 SUSPECTS: Mapping[str, Mapping[str, object]] = {
     BAG: {},
     "words that occur twice": {"unit": "words"},
-    "all words": {"unit": "words", "least": 1},
+    "all words": {"unit": "words", "min_count": 1},
     "MiniLM's word pieces": {"pieces": "all-MiniLM-L6-v2"},
-    "20,000 pieces": {"most": 20_000},
+    "20,000 pieces": {"vocab_size": 20_000},
     "100 numbers": {"dimension": 100},
     "512 numbers": {"dimension": 512},
     "words that start as PPMI vectors": {"unit": "words", "vectors": "ppmi"},

@@ -21,7 +21,7 @@ from typing import Any
 
 from labkit.corpora import Corpus
 from labkit.experiment import Experiment
-from labkit.locks import Held
+from labkit.locks import InUse
 from labkit.method import Method
 from labkit.progress import Progress, silent
 from labkit.runs import read_record
@@ -64,10 +64,10 @@ class Case(Experiment):
         begun = time.monotonic()
         try:
             method = experiment.fit(self.progress, folder if training else None)
-        except Held:  # another process computes the same: it may take long, or never end
+        except InUse:  # another process computes the same: it may take long, or never end
             return experiment.fit(self.progress)
         if folder is not None and not training and time.monotonic() - begun > _SLOW:
-            with suppress(Held):
+            with suppress(InUse):
                 method.save(folder)
         return method
 

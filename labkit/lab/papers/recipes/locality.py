@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from labkit.arrays import unit
 from labkit.atomic import in_place
 from labkit.corpora import Corpus, Labelled, Pairs
 from labkit.evaluation import (
@@ -31,7 +32,6 @@ from labkit.evaluation import (
     logistic_right,
     reversals,
 )
-from labkit.evaluation.inputs import unit
 from labkit.experiment import digest
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import graded

@@ -16,10 +16,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from labkit.arrays import unit
 from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.relations import linked
 from labkit.evaluation import Parts, correlation, correlation_parts, inter_intra, relatedness
-from labkit.evaluation.inputs import unit
 from labkit.evaluation.scores import called_parts, score
 from labkit.film.method import Film
 from labkit.film.rule import MOST, curves, hard_log_loss, mutual_ranks, two_level

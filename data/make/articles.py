@@ -35,8 +35,9 @@ from itertools import count
 from math import gcd
 from typing import Any
 
-from labkit.corpora.generators.language import Row, hashed, sentence_case, with_article, word_lists
 from labkit.corpora.records import hashed_split
+
+from .language import Row, hashed, sentence_case, with_article, word_lists
 
 SEED = 25
 UNITS = 160

@@ -22,7 +22,7 @@ from functools import cache
 from itertools import combinations, count, product
 from typing import Any
 
-from labkit.corpora.generators.language import Row, gerund, sentence_case, word_lists
+from .language import Row, gerund, sentence_case, word_lists
 
 SEED = 9
 UNITS = 416

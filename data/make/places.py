@@ -25,8 +25,9 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from labkit.corpora.generators.language import Row, word_lists
 from labkit.corpora.places import place_text
+
+from .language import Row, word_lists
 
 SEED = 242
 UNITS = 700

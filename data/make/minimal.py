@@ -1,12 +1,7 @@
-"""Minimal pairs: two sentences that differ in one known thing, with the words that make the difference.
+"""Minimal pairs out of the generators: one record is told twice in the same way, and one thing is exchanged.
 
-In: the name of a corpus, a kind of difference, how many. Out: `MinimalPair`s, the truth for explanations ("why are
-these two alike?"). One record of a generator is told twice in the same way, and one thing is exchanged:
-
-    detail    a thing, number, place, colour or action is another    A dog chases a gull. / A dog chases a crow.
-    order     two things change places: another meaning              A dog chases a cat. / A cat chases a dog.
-    synonym   another expression of the same meaning                 A dog chases a gull. / A hound chases a gull.
-    negation  "not" is put in                                        A dog chases a gull. / A dog does not chase a gull.
+In: the name of a corpus, a kind of difference (`labkit.corpora.minimal` says what each is), a seed, a split. Out: a
+stream of `MinimalPair`s, of which `truths.py` writes the first.
 
 A draft becomes a pair only if the sentences agree in all but the changed words. What grammar asks for (a/an, does) may
 differ besides and is no changed word.
@@ -17,20 +12,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
-from itertools import islice, product
+from itertools import product
 from random import Random
 from typing import Any, NamedTuple
 
-from labkit.corpora.generators import captions, questions, relatedness
-from labkit.corpora.generators.captions import Scene
-from labkit.corpora.generators.language import hashed, word_lists
+from labkit.corpora.minimal import MinimalPair
 from labkit.text import words
 
-CORPORA = ("questions", "relatedness", "captions")
-KINDS = ("detail", "order", "synonym", "negation")
-MOST = 5000  # pairs of one kind; further ones only say the same things again
+from . import captions, questions, relatedness
+from .captions import Scene
+from .language import hashed, word_lists
+
 TRIES = 1000  # drafts from one topic, event or activity before it is taken to have no further pair
 # Where one of these would have to change, more than one thing does, or nothing that has a meaning of its own.
 GRAMMAR = {
@@ -77,42 +71,12 @@ NEGATED = {  # a frame of the questions -> the same with a "not" that is good En
 Changed = tuple[frozenset[str], frozenset[str]]
 
 
-@dataclass(frozen=True)
-class MinimalPair:
-    """Two sentences and the words of each, in lower case, that make the difference.
-
-    `source`: the number of the topic, event or activity that both are about.
-    """
-
-    corpus: str
-    kind: str
-    text_a: str
-    text_b: str
-    changed_a: frozenset[str]
-    changed_b: frozenset[str]
-    source: int = field(default=0, compare=False)
-
-
 class Draft(NamedTuple):
     """Two sentences, what each means in the generator's own records, and the names of the things that change places."""
 
     texts: tuple[str, str]
     meant: tuple[Any, Any]
     exchanged: str = ""
-
-
-def minimal_pairs(corpus: str, kind: str, count: int, *, seed: int = 0, split: str = "test") -> list[MinimalPair]:
-    """`count` pairs of one kind with meanings of one split; no sentence is in two of them."""
-    given = (("corpus", corpus, CORPORA), ("kind", kind, KINDS), ("split", split, ("train", "dev", "test")))
-    for name, value, known in given:
-        if value not in known:
-            raise ValueError(f"{name} is {value!r}, expected one of {', '.join(known)}")
-    if not 1 <= count <= MOST:
-        raise ValueError(f"count is {count}, expected 1 to {MOST}; ask for fewer, or another kind besides")
-    pairs = [pair for pair, _ in islice(found(corpus, kind, seed, split), count)]
-    if len(pairs) < count:
-        raise ValueError(f"count is {count}, but {corpus}/{split} has {len(pairs)} pairs of {kind}; ask for fewer")
-    return pairs
 
 
 def found(corpus: str, kind: str, seed: int, split: str) -> Iterator[tuple[MinimalPair, Draft]]:

@@ -18,7 +18,7 @@ from math import gcd
 from random import Random
 from typing import Any
 
-from labkit.corpora.generators.language import (
+from .language import (
     Row,
     gerund,
     hashed,

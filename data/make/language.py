@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from tomllib import loads
 from typing import Any
 
@@ -23,8 +23,8 @@ _DOUBLED = re.compile(r"[^aeiou]*[aeiou][bdgklmnprt]|begin|cancel|forget|pedal|q
 
 @cache
 def word_lists(name: str) -> dict[str, Any]:
-    """The word lists of one generator, read from `labkit/corpora/generators/words/NAME.toml`."""
-    return loads(files("labkit.corpora.generators").joinpath("words", f"{name}.toml").read_text(encoding="utf-8"))
+    """The word lists of one generator, read from `words/NAME.toml`."""
+    return loads((Path(__file__).parent / "words" / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def hashed(*key: object, size: int = 8) -> int:

@@ -21,7 +21,7 @@ from itertools import count
 from random import Random
 from zlib import crc32
 
-from labkit.corpora.generators.language import Row, sentence_case, word_lists
+from .language import Row, sentence_case, word_lists
 
 SEED = 11
 UNITS = 2000

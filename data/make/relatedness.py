@@ -24,7 +24,7 @@ from functools import cache
 from itertools import count
 from random import Random
 
-from labkit.corpora.generators.language import Row, hashed, plural_phrase, sentence_case, with_article, word_lists
+from .language import Row, hashed, plural_phrase, sentence_case, with_article, word_lists
 
 SEED = 1
 UNITS = 2400

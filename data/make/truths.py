@@ -1,0 +1,42 @@
+"""What the generators know beyond the rows of a corpus, as files that the package reads.
+
+minimal_pairs.csv       pairs of sentences that differ in one known thing, with the words that make the difference
+questions.meanings.csv  the bundled questions, with a number that those share which ask the same
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+
+from labkit.corpora.files import write_rows
+from labkit.corpora.minimal import KINDS, PAIRED
+
+from . import minimal, questions
+from .language import Row
+
+PAIRS = 1000  # of each kind
+
+
+def write(folder: Path) -> None:
+    """Write both files into a folder."""
+    write_rows(minimal_rows(), folder / "minimal_pairs.csv")
+    write_rows(meaning_rows(), folder / "questions.meanings.csv")
+
+
+def minimal_rows() -> Iterator[Row]:
+    """The pairs of each corpus and kind."""
+    for corpus in PAIRED:
+        for kind in KINDS:
+            for pair, _ in islice(minimal.found(corpus, kind, 0, "test"), PAIRS):
+                changed = {"changed_a": pair.changed_a, "changed_b": pair.changed_b}
+                yield {**vars(pair), **{column: " ".join(sorted(words)) for column, words in changed.items()}}
+
+
+def meaning_rows() -> Iterator[Row]:
+    """Each question of the bundled corpus once, with the number of what it asks."""
+    units = islice(questions.meanings(questions.SEED), questions.UNITS)
+    meant = dict(chain.from_iterable(unit.items() for unit in units))
+    numbers: dict[questions.Intent, int] = {}
+    return ({"text": text, "meaning": numbers.setdefault(intent, len(numbers))} for text, intent in meant.items())

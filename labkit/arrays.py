@@ -1,0 +1,185 @@
+"""Checks of arrays: anything numpy can read comes in, float64 or int64 goes out, or a ValueError says what to change.
+
+    vectors   (n, d) embeddings, dense or scipy-sparse, finite
+    numbers   (n,) scores or grades, finite; float16 and float32 stay: a threshold must hold in their precision
+    binary    (n,) 0/1 or bool -> bool
+    classes   (n,) labels of any kind -> codes 0..C-1 in order of first appearance
+    whole     an integer between two bounds
+    unit      rows at length 1
+
+A public function passes its arguments through these checks once; private functions only compute.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+Vectors: TypeAlias = np.ndarray | sparse.csr_matrix
+
+
+def array_of(name: str, values: ArrayLike) -> np.ndarray:
+    """The values as a numpy array; a ValueError where numpy cannot read them, as with torch's bfloat16."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(
+            f"{name} is not an array ({error}), expected something numpy can read; give a list or an array in "
+            "main memory (for a torch tensor: .detach().cpu().float().numpy())"
+        ) from error
+
+
+def _checked_array(name: str, values: ArrayLike, dimensions: int, kinds: str = "biuf") -> np.ndarray:
+    array = array_of(name, values)
+    if array.ndim != dimensions:
+        raise ValueError(f"{name} has shape {array.shape}, expected {dimensions} dimension(s); reshape it")
+    if not len(array):
+        raise ValueError(f"{name} is empty, expected at least one row; give some data")
+    if array.dtype.kind not in kinds:
+        raise ValueError(f"{name} has dtype {array.dtype}, expected real numbers; convert it to float")
+    return array
+
+
+def _require_finite(name: str, rows: Vectors) -> None:
+    bad = np.argwhere(~np.isfinite(rows if isinstance(rows, np.ndarray) else rows.data))[:, 0]
+    if len(bad):
+        row = bad[0] if isinstance(rows, np.ndarray) else np.searchsorted(rows.indptr, bad[0], side="right") - 1
+        raise ValueError(
+            f"{name} holds {len(bad)} NaN or infinite values, the first in row {row}, expected finite numbers; "
+            "drop or correct these rows"
+        )
+
+
+def vectors(
+    name: str, values: ArrayLike | sparse.spmatrix, *, like: Vectors | None = None, keep_single: bool = False
+) -> Vectors:
+    """(n, d) float64, finite; sparse input stays sparse (CSR), and dense float32 stays float32 if `keep_single`.
+
+    With `like`, the number of columns must be the same as its.
+    """
+    rows: Vectors
+    if sparse.issparse(values):
+        rows = sparse.csr_matrix(values)
+        # rebuilt from its parts, which takes 32-bit indices where they suffice, as scikit-learn demands
+        rows = sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape, dtype=np.float64)
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+    else:
+        rows = _checked_array(name, values, 2)
+        if not (keep_single and rows.dtype == np.float32):
+            rows = rows.astype(np.float64, copy=False)
+    if not all(rows.shape):
+        raise ValueError(f"{name} is empty: shape {rows.shape}, expected at least one row and column; give some data")
+    _require_finite(name, rows)
+    if like is not None and rows.shape[1] != like.shape[1]:
+        raise ValueError(
+            f"{name} has {rows.shape[1]} columns, expected {like.shape[1]} like its partner; use one method for both"
+        )
+    return rows
+
+
+def numbers(name: str, values: ArrayLike, *, like: np.ndarray | None = None) -> np.ndarray:
+    """(n,) finite real numbers in float16, 32 or 64; as many as `like` has, if given."""
+    array = _checked_array(name, values, 1)
+    array = array if array.dtype in (np.float16, np.float32) else array.astype(np.float64, copy=False)
+    _require_finite(name, array)
+    if like is not None:
+        same_length(name, array, len(like))
+    return array
+
+
+def binary(name: str, labels: ArrayLike, *, count: int) -> np.ndarray:
+    """(count,) bool from 0/1 or bool."""
+    array = _checked_array(name, labels, 1)
+    same_length(name, array, count)
+    wrong = np.flatnonzero((array != 0) & (array != 1))
+    if len(wrong):
+        raise ValueError(
+            f"{name} is {array[wrong[0]]!r} in row {wrong[0]}, expected 0 or 1; map the labels to 1 same, 0 not"
+        )
+    return array.astype(bool)
+
+
+def classes(name: str, labels: ArrayLike, *, count: int | None = None) -> np.ndarray:
+    """(n,) int64 codes 0..C-1, numbered in order of first appearance; labels may be strings or numbers."""
+    return _codes(_labels(name, labels, count))
+
+
+def classes_of_both(
+    names: tuple[str, str], labels: tuple[ArrayLike, ArrayLike], counts: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """`classes` of two sets, where a label has the same code in both."""
+    first, second = (_labels(*each) for each in zip(names, labels, counts, strict=True))
+    codes = _codes(np.concatenate([first, second]))
+    return codes[: len(first)], codes[len(first) :]
+
+
+def _codes(labels: np.ndarray) -> np.ndarray:
+    import pandas as pd  # takes a second, and only labels need it
+
+    return pd.factorize(labels)[0].astype(np.int64)
+
+
+def _labels(name: str, labels: ArrayLike, count: int | None) -> np.ndarray:
+    import pandas as pd
+
+    # as objects, or numpy would turn a missing value among strings into the string "nan", and 1 into "1"
+    array = labels if hasattr(labels, "__array__") else np.array(labels, dtype=object)
+    array = _checked_array(name, array, 1, kinds="biufOUSM")
+    if count is not None:
+        same_length(name, array, count)
+    missing = pd.isna(array)
+    if missing.any():
+        raise ValueError(
+            f"{name} is missing in row {missing.argmax()}, expected a label in every row; fill it in or drop the row"
+        )
+    return array.astype(object)
+
+
+def same_length(name: str, rows: np.ndarray, count: int) -> None:
+    """Raise a ValueError unless there are `count` rows."""
+    if len(rows) != count:
+        raise ValueError(f"{name} has {len(rows)} rows, expected {count}, one for each item; check what was dropped")
+
+
+def whole(name: str, value: int, low: int, high: int, meaning: str) -> int:
+    """`value` as an int in [low, high], or a ValueError that says what the limits mean."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
+        raise ValueError(f"{name} is {value!r}, expected a whole number from {low} to {high} ({meaning}); change it")
+    return int(value)
+
+
+def seeded(seed: int) -> int:
+    """A seed that numpy and scikit-learn both accept."""
+    return whole("seed", seed, 0, 2**32 - 1, "what numpy and scikit-learn accept")
+
+
+def unit(rows: Any, *, refuse: str = "") -> Any:
+    """Rows at length 1, dense or CSR, in their own precision; a row of zeros, which has no direction, stays zero.
+
+    With `refuse`, the name of the rows, a row of zeros is a ValueError with its number.
+    """
+    if sparse.issparse(rows):
+        lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+    else:
+        lengths = np.linalg.norm(rows, axis=1)
+    zero = np.flatnonzero(lengths == 0)
+    if refuse and len(zero):
+        raise ValueError(
+            f"{refuse} has a zero vector in row {zero[0]} ({len(zero)} in all), expected a direction in every row, "
+            "since no cosine exists without one; drop these sentences or encode them otherwise"
+        )
+    lengths[zero] = 1
+    if sparse.issparse(rows):
+        return sparse.csr_array(sparse.diags_array(1 / lengths).astype(rows.dtype) @ rows)
+    return rows / lengths[:, None]
+
+
+def positive_peaks(columns: np.ndarray) -> np.ndarray:
+    """Columns (n, p), each with its largest entry positive: the sign of an eigenvector is free, a seed gives one."""
+    largest = np.take_along_axis(columns, np.abs(columns).argmax(axis=0, keepdims=True), 0)
+    return columns * np.where(largest < 0, -1.0, 1.0)
