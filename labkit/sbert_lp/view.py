@@ -153,8 +153,8 @@ class Structure:
         if self.copies:
             copies = (
                 f"{sum(map(len, self.copies))} of {len(self.sentences)} sentences share a vector with another, in "
-                f"{len(self.copies)} groups. Each group is embedded as one: copies rebuild each other exactly, and would "
-                "fill the bottom of the spectrum with directions that say nothing else."
+                f"{len(self.copies)} groups. Each group is embedded as one: copies rebuild each other exactly, and "
+                "would fill the bottom of the spectrum with directions that say nothing else."
             )
         sizes = self.components
         parts = "The neighbour graph is connected and is embedded as a whole."
