@@ -32,7 +32,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labkit import text
-from labkit.corpora.records import Articles, Corpus, Pairs, Sentences, Triplets
+from labkit.corpora.records import Articles, Corpus, Pairs, Sentences, Triplets, grade_ends
 from labkit.corpora.relations import opened
 from labkit.corpora.splits import connected
 
@@ -187,8 +187,6 @@ def _empty(pairs: bool, **known: Any) -> TfidfVectorizer:
 
 # --- a corpus to clusters or triplets ----------------------------------------------------------------------------
 
-NEAR, FAR = 0.8, 0.4  # shares of the highest grade
-
 
 @dataclass(frozen=True, eq=False)
 class FilmSource:
@@ -229,7 +227,7 @@ def _of_pairs(part: Pairs) -> FilmSource:
     texts, columns = _numbered(part.text_a, part.text_b)
     pairs, value = np.stack(columns, axis=1), part.scores
     top = value.max() if part.graded else 1.0
-    near, far = value >= NEAR * top, value <= FAR * top
+    near, far = grade_ends(value, top)
     clear = near | far
     clusters = Clusters.from_pairs(pairs[clear], near[clear], len(texts))
     named = tuple((texts[a], texts[b]) for a, b in clusters.contradictions)
