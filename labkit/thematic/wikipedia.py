@@ -5,9 +5,9 @@ of `Page`. What is no article is left out and counted: other namespaces, redirec
 not wikitext. Only the fields that are needed are kept of a page, and of those no more than a wiki allows, so a file
 that lies cannot fill the memory either.
 
-`pieces` cuts a dump so that many can read it at once. The official multistream form is many bz2 files in one, a hundred
-pages each; where they begin is in the index beside it, else it is looked for. A plain .xml is cut anywhere. A page is
-of the piece in which it begins. What cannot be entered in the middle, a .gz or a .bz2 in one stream, is one piece.
+`pieces` cuts a dump so that several processes can read it at once. The official multistream form is many bz2 files in
+one, a hundred pages each, which are found by how a bz2 file begins. A plain .xml is cut anywhere. A page belongs to the
+piece in which it begins. A .gz, or a .bz2 in one stream, cannot be entered in the middle and is one piece.
 
 `article_of` makes an `Article` of a page: its lead first (empty or not), then each heading with its paragraphs.
 The parser is mwparserfromhell; what counts as running text is decided here. Gone are tables, lists, references, files,
@@ -81,31 +81,18 @@ class Piece:
 
 
 def pieces(path: Path, size: int = PIECE) -> list[Piece]:
-    """Cut a dump into pieces of about so many bytes, in order; the cuts are a function of the file alone."""
-    total = Dump(path, Counter()).total
-    starts: list[int] = []
-    for start in _beginnings(path, total, size):
-        if not starts or start - starts[-1] >= size:
+    """Cut a dump into pieces of about `size` bytes, in order; the cuts are a function of the file alone."""
+    total, ending = Dump(path, Counter()).total, path.suffix.lower()
+    entries = _streams(path) if ending == ".bz2" else [0] if ending == ".gz" else range(0, max(total, 1), size)
+    starts = [0]
+    for start in entries:
+        if start - starts[-1] >= size:
             starts.append(start)
-    stops = [*starts[1:], None]
-    return [Piece(str(path), start, stop) for start, stop in zip(starts, stops, strict=True)]
-
-
-def _beginnings(path: Path, total: int, size: int) -> Iterable[int]:
-    """Bytes at which reading can begin."""
-    ending = path.suffix.lower()
-    if ending == ".gz":
-        return [0]
-    if ending != ".bz2":
-        return range(0, max(total, 1), size)
-    index = path.with_name(re.sub(r"multistream(\d*)\.xml", r"multistream-index\1.txt", path.name))
-    if index == path or not index.is_file():
-        return _streams(path)
-    return _indexed(index, path)
+    return [Piece(str(path), start, stop) for start, stop in zip(starts, [*starts[1:], None], strict=True)]
 
 
 def _streams(path: Path) -> Iterator[int]:
-    """Each bz2 file in one. That its ten bytes stand in another by chance happens once in 10^24 bytes."""
+    """Where each bz2 file in one begins. Its first ten bytes appear elsewhere by chance once in 10^24 bytes."""
     yield 0
     with path.open("rb") as raw:
         before, at = b"", 0
@@ -115,25 +102,6 @@ def _streams(path: Path) -> Iterator[int]:
                 if at - len(before) + found:
                     yield at - len(before) + found
             before, at = text[1 - len(_STREAM) :], at + len(block)
-
-
-def _indexed(index: Path, path: Path) -> Iterator[int]:
-    """The beginnings that an index names, `offset:page:title` a line."""
-    yield 0
-    last = 0
-    with path.open("rb") as raw, bz2.open(index, "rb") as lines:
-        for line in lines:
-            offset = line.partition(b":")[0]
-            if offset == b"%d" % last:
-                continue
-            last = int(offset) if offset.isdigit() else -1
-            raw.seek(max(last, 0))
-            if last <= 0 or raw.read(3) != _STREAM[:3]:
-                raise ValueError(
-                    f"{index.name} says that {path.name} has pages at byte {offset[:20].decode('ascii', 'replace')}, "
-                    "where none begin; take the index of this very file, or move it away: it can be done without"
-                )
-            yield last
 
 
 class Dump:
