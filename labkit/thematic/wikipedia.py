@@ -2,8 +2,7 @@
 
 In: a file named .xml, .xml.bz2 or .xml.gz (`pages-articles`, whole or a part of it: .xml-p1p41242.bz2). Out: a stream
 of `Page`. What is no article is left out and counted: other namespaces, redirects, disambiguation pages, pages that are
-not wikitext. Only the fields that are needed are kept of a page, and of those no more than a wiki allows, so a file
-that lies cannot fill the memory either.
+not wikitext.
 
 `pieces` cuts a dump so that several processes can read it at once. The official multistream form is many bz2 files in
 one, a hundred pages each, which are found by how a bz2 file begins. A plain .xml is cut anywhere. A page belongs to the
@@ -26,8 +25,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
-from typing import IO
-from xml.etree.ElementTree import ParseError, XMLParser
+from typing import IO, cast
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 import mwparserfromhell
 from mwparserfromhell.nodes import ExternalLink, HTMLEntity, Node, Tag, Template, Text, Wikilink
@@ -53,7 +52,6 @@ _DISAMBIGUATION = re.compile(
 _NAMED = re.compile(r"\.xml(-p\d+p\d+)?(\.bz2|\.gz)?$", re.I)
 _STREAM = b"BZh91AY&SY"  # how each bz2 file in one begins, with its first block
 _PAGE = b"<page>"
-_FIELDS = ("title", "ns", "model", "format", "text")  # of a page
 _SILENT = ("6", "14", "-2")  # keys of the namespaces of files, categories, media
 
 
@@ -117,30 +115,49 @@ class Dump:
         self.total = path.stat().st_size
         self.pages = 0
         self._last = False  # whether the file's last page is of this piece
+        self._root: Element | None = None
+        self._namespaces: list[str] = []
+        self._in_page = False
 
     def __iter__(self) -> Iterator[Page]:
-        target = _Pages()
-        parser = XMLParser(target=target)
+        parser: XMLPullParser[Element] = XMLPullParser(("start", "end"))
         try:
             if self.start:
                 parser.feed(self._head())
             for block in self._blocks():
                 parser.feed(block)
-                yield from self._articles(target)
+                yield from self._articles(parser)
             if self._last:
                 parser.close()
-            elif target.open:
+            elif self._in_page:
                 raise EOFError("a page does not end")
         except (EOFError, OSError, zlib.error, ParseError) as reason:
-            yield from self._articles(target)
             where = f" from byte {self.start:,} on" if self.start else ""
             raise ValueError(
                 f"{self.path.name} could not be read to its end ({reason}) after {self.pages:,} whole pages{where}; "
                 "fetch it again and compare its checksum, or take the first articles with a limit"
             ) from None
-        yield from self._articles(target)
         if not self.pages and not self.start and self.stop is None:
             raise ValueError(f"{self.path.name} has no <page>, expected a MediaWiki export; give a pages-articles dump")
+
+    def _articles(self, parser: XMLPullParser[Element]) -> Iterator[Page]:
+        """The articles among the pages that have ended; each page is let go once it is read."""
+        for event, element in cast(Iterator[tuple[str, Element]], parser.read_events()):
+            name = element.tag.rpartition("}")[2]
+            if event == "start":
+                self._root = element if name == "mediawiki" else self._root
+                self._in_page = self._in_page or name == "page"
+            elif name == "namespace" and element.get("key") in _SILENT:
+                self._namespaces.append(element.text or "")
+            elif name == "page":
+                self._in_page, self.pages = False, self.pages + 1
+                fields = {each.tag.rpartition("}")[2]: each.text or "" for each in element.iter()}
+                if self._root is not None:
+                    self._root.clear()
+                if gone := _removed(fields):
+                    self.tally.update({(READ, "articles"): 1, (gone, "articles"): 1})
+                else:
+                    yield Page(fields["title"].strip(), fields["text"], tuple(self._namespaces))
 
     def _head(self) -> bytes:
         """What stands before the first page: the names of the namespaces."""
@@ -179,15 +196,6 @@ class Dump:
             if begun:
                 yield text
                 self._last = True
-
-    def _articles(self, target: _Pages) -> Iterator[Page]:
-        pages, target.pages = target.pages, []
-        for fields in pages:
-            self.pages += 1
-            if gone := _removed(fields):
-                self.tally.update({(READ, "articles"): 1, (gone, "articles"): 1})
-            else:
-                yield Page(fields["title"].strip(), fields["text"], tuple(target.namespaces))
 
 
 def _removed(fields: dict[str, str]) -> str | None:
@@ -233,55 +241,6 @@ def _of_streams(raw: IO[bytes], start: int, stop: int | None) -> Iterator[tuple[
             if text:
                 yield text, mine
         packed = one.unused_data
-
-
-class _Pages:
-    """What the XML parser tells: collects the fields of one page at a time."""
-
-    def __init__(self) -> None:
-        self.pages: list[dict[str, str]] = []
-        self.namespaces: list[str] = []
-        self._page: dict[str, str] | None = None
-        self._field = ""
-        self._pieces: list[str] = []
-        self._size = 0
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        tag = tag.rpartition("}")[2]
-        self._field, self._pieces, self._size = "", [], 0
-        if tag == "page":
-            self._page = {}
-        elif tag == "namespace" and attributes.get("key") in _SILENT:
-            self._field = tag
-        elif self._page is not None:
-            if tag == "redirect":
-                self._page["redirect"] = ""
-            elif tag in _FIELDS:
-                self._field = tag
-
-    def data(self, text: str) -> None:
-        if self._field and self._size <= LARGEST:  # one piece more than allowed, so that it is seen
-            self._pieces.append(text)
-            self._size += len(text)
-
-    def end(self, tag: str) -> None:
-        tag = tag.rpartition("}")[2]
-        if tag == "page" and self._page is not None:
-            self.pages.append(self._page)
-            self._page = None
-        elif tag == self._field == "namespace":
-            self.namespaces.append("".join(self._pieces))
-        elif tag == self._field and self._page is not None:
-            self._page[tag] = "".join(self._pieces)
-        self._field = ""
-
-    @property
-    def open(self) -> bool:
-        """Whether a page has begun and not ended."""
-        return self._page is not None
-
-    def close(self) -> None:
-        """Nothing is kept to the end."""
 
 
 # --- wikitext ----------------------------------------------------------------------------------------------------
