@@ -279,7 +279,7 @@ def article_of(title: str, wikitext: str, namespaces: Iterable[str] = ()) -> tup
     silent = FILES | {name.lower() for name in namespaces}
     sections: list[Section] = []
     lost, top = 0, ""
-    for level, heading, body in _pieces(without_templates(wikitext)):
+    for level, heading, body in _headed(without_templates(wikitext)):
         paragraphs, broken = _paragraphs(body, silent)
         lost += broken
         name = _line(_plain(heading, silent))
@@ -313,7 +313,7 @@ def _uncommented(wikitext: str) -> str:
     return "".join([*kept, wikitext[end:]])
 
 
-def _pieces(wikitext: str) -> Iterator[tuple[int, str, str]]:
+def _headed(wikitext: str) -> Iterator[tuple[int, str, str]]:
     """(level, heading, text below it), the lead first. Cut before parsing: so unclosed markup reaches no further."""
     level, heading, start = 1, "", 0
     for match in _HEADING.finditer(wikitext):
