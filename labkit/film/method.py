@@ -227,6 +227,10 @@ class Film(Method):
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         names: Sequence[str] = words["words"]
+        d, D = len(arrays["stability"]), len(set(names))
+        shapes = [arrays[name].shape for name in ("L", "idf", "documents", "rms")]
+        if shapes != [(d, D), (D,), (D,), (D,)] or len(names) != D:
+            raise ValueError(f"L, idf, documents and rms have the shapes {shapes}, expected {d} rows and {D} words")
         self.vectorizer = restored_vectorizer(names, arrays["idf"], pairs=self.settings.word_pairs)
         self.L, self.stability = arrays["L"], arrays["stability"]
         self.words = Terms(names, arrays["documents"], arrays["rms"])
