@@ -237,7 +237,7 @@ class SbertLp(Method):
         own, count = {name: arrays[name] for name in ARRAYS}, len(set(words["sentences"]))
         rows = {len(array) for name, array in own.items() if name != "place"}
         if len(rows) > 1 or not len(own["place"]) == len(words["sentences"]) == count:
-            raise ValueError(f"arrays have {sorted(rows)} rows, expected one number, and {count} places for the sentences")
+            raise ValueError(
                 f"model.safetensors has {sorted(rows)} rows, expected as many in each array, and {count} places"
             )
         self.space = EmbeddedSentences(words["sentences"], **own, reg=self.settings.reg)
