@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import signal
 import socket
 import threading
@@ -239,14 +240,19 @@ def folder(path: Path, plan: Mapping[str, Any]) -> bool:
 
 def finish(path: Path, plan: Mapping[str, Any], **results: Any) -> dict[str, Any]:
     """Write the manifest, and remove what only the work needed."""
-    import shutil
-
     write_text(path / MANIFEST, json.dumps({"plan": plan, **results}, indent=1, ensure_ascii=False))
     shutil.rmtree(path / WORK, ignore_errors=True)
     (path / PLAN).unlink(missing_ok=True)
     for left in path.glob(".*-part-*"):  # of killed workers
         left.unlink(missing_ok=True)
     return manifest(path)
+
+
+def clear(path: Path) -> None:
+    """Remove what was made in a folder, and nothing else that may be in it."""
+    shutil.rmtree(path / WORK, ignore_errors=True)
+    for made in (*path.glob("part-*"), *path.glob(".*-part-*"), path / MANIFEST, path / PLAN):
+        made.unlink(missing_ok=True)
 
 
 def manifest(path: Path | str) -> dict[str, Any]:
