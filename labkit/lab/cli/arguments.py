@@ -148,9 +148,10 @@ def check_free(path: Path, option: str, *, force: bool) -> None:
 
 def clear_shards(folder: Path, *, force: bool) -> None:
     """Remove shards of an earlier call, where that is asked for; without it their making goes on."""
+    from labkit.corpora.shards import is_folder
     from labkit.scale import clear
 
-    if force and folder.is_dir():
+    if force and is_folder(folder):
         clear(folder)
 
 
