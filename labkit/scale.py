@@ -81,10 +81,10 @@ def _whole(function: Callable[[T, Path], None], item: tuple[Path, T]) -> Path:
 
 def _by_processes(workers: int, work: Callable[[T], R], items: list[T]) -> Iterator[R]:
     check_processes("workers", workers)
-    if workers == 1:
+    if min(workers, len(items)) <= 1:
         yield from map(work, items)
         return
-    with _pool(workers) as pool:
+    with _pool(min(workers, len(items))) as pool:
         for future in as_completed([pool.submit(work, item) for item in items]):
             yield future.result()
 
