@@ -71,8 +71,7 @@ def _whole(function: Callable[[T, Path], None], item: tuple[Path, T]) -> Path:
     path, given = item
     temporary = path.with_name(f".{socket.gethostname()}-{os.getpid()}-{path.name}")
     try:
-        with one_thread():
-            function(given, temporary)
+        function(given, temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
