@@ -27,7 +27,7 @@ from labkit.atomic import sentence_of
 from labkit.lab.cli import data, encode, export, output, reproduce, runs, shards, teaching, train, tune
 from labkit.lab.cli.arguments import Force, check_free, command, with_verbosity
 from labkit.lab.course.notebooks import NOTEBOOKS, copied
-from labkit.progress import counting_minutes, first_process
+from labkit.progress import first_process
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 APP = next(  # next to the package in a checkout, inside it in a wheel
@@ -218,8 +218,7 @@ def main() -> None:
     warnings.showwarning = _note  # type: ignore[assignment]
     output.set_verbosity()
     try:
-        with counting_minutes():
-            _run()
+        _run()
     except SystemExit as end:
         # A Ctrl-C while Python executes a string, as dataclasses do, sets a flag by which the interpreter ends with
         # SIGINT instead of this status. Executing another string clears it.
