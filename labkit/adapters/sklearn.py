@@ -32,7 +32,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from labkit.corpora.records import Corpus, Groups, Labelled, Pairs
+from labkit.corpora.records import Corpus, Labelled, Pairs, Sentences
 from labkit.method import Embeddings
 from labkit.methods import METHODS
 
@@ -126,7 +126,7 @@ def _corpus(X: Any, y: Any) -> Corpus:
         values = [_degree(row, value) for row, value in enumerate(labels)]
         return Pairs(texts, others, values, graded=not set(values) <= {0, 1}, **shared)
     if labels is None or not all(map(_names_a_class, labels)):
-        return Groups(every, list(map(str, range(len(every)))), **shared)  # each by itself: nothing is known of it
+        return Sentences(every, **shared)
     return Labelled(texts, list(map(str, labels)), **shared)
 
 
