@@ -27,13 +27,14 @@ from benchmarks.machine import describe
 from labkit.corpora import Corpus, Labelled, Pairs, load
 from labkit.embedding_files import embedding_file, read_embeddings
 from labkit.evaluation import (
+    Parts,
     clustering_agreement,
     correlation,
     kmeans,
     knn_right,
+    lead_of,
     leader,
     over_seeds,
-    paired_test,
     reversals,
 )
 from labkit.methods import METHODS
@@ -155,7 +156,8 @@ def classes(name: str, base: str = "sbert") -> list[str]:
     judge: Judge = lambda embedded: float(right(embedded, 1).mean())  # noqa: E731
     points = kept_sweep(f"{name}-{base}", rows, judge, MIDDLE)
     found = {kind: right(transformed(rows, best(points, kind)), 2) for kind in TRANSFORMS}
-    test = paired_test(found[LP], found[RAW])
+    lead = lead_of(*([Parts.by(np.arange(len(found[LP])), found[kind])] for kind in (LP, RAW)))
+    test = "{:+.4f} [{:+.4f}, {:+.4f}]".format(lead.lead, *lead.interval())
     cells = [f"{found[kind].mean():.4f} ({_how(best(points, kind))})" for kind in TRANSFORMS]
     counts = "/".join(str(len(part)) for part in parts)
     return [f"| {name} {counts}, {base} | {' | '.join(cells)} | {test} |"]

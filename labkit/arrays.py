@@ -140,10 +140,12 @@ def _labels(name: str, labels: ArrayLike, count: int | None) -> np.ndarray:
     return array.astype(object)
 
 
-def same_length(name: str, rows: np.ndarray, count: int) -> None:
+def same_length(name: str, rows: Vectors, count: int) -> None:
     """Raise a ValueError unless there are `count` rows."""
-    if len(rows) != count:
-        raise ValueError(f"{name} has {len(rows)} rows, expected {count}, one for each item; check what was dropped")
+    if rows.shape[0] != count:
+        raise ValueError(
+            f"{name} has {rows.shape[0]} rows, expected {count}, one for each item; check what was dropped"
+        )
 
 
 def whole(name: str, value: int, low: int, high: int, meaning: str) -> int:

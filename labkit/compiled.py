@@ -2,11 +2,6 @@
 
 Two of them at once, in two threads of a process, abort it, and each may change how many threads torch computes with,
 and so its last digits, in all of the process.
-
-    with alone():
-        import umap
-        cache_compiled(umap, "umap_.smooth_knn_dist")
-        ...
 """
 
 from __future__ import annotations

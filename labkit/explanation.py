@@ -21,7 +21,7 @@ In: a method and two sentences. Out: an `Explanation`; of an anchor and two othe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -173,14 +173,10 @@ class Explanation:
 
     def record(self) -> dict[str, Any]:
         """All of it, ready for JSON."""
-        return {
-            **{name: getattr(self, name) for name in ("text_a", "text_b", "similarity", "way", "gap", "shared")},
-            **{name: getattr(self, name) for name in ("rows", "words_a", "words_b", "word_pairs", "unknown")},
-            **{name: getattr(self, name) for name in ("names_a", "names_b", "parts", "weights_a", "weights_b")},
-        }
+        return asdict(self) | {name: getattr(self, name) for name in ("words_a", "words_b", "word_pairs")}
 
     def largest(self, count: int = 3) -> str:
-        """The largest parts in words, for whoever hears a picture instead of seeing it."""
+        """The largest parts in words, as a picture's alternative text."""
         named = ((s, t, part) for s, t, part in self.word_pairs if REST not in (s, t))
         said = [f"{s} with {t} {part:+.2f}" for (s, t, part), _ in zip(named, range(count), strict=False)]
         return f"the largest parts are {', '.join(said)}" if said else "no word of one of them is known"
@@ -214,31 +210,28 @@ def _without(text: str) -> tuple[tuple[str, ...], list[str]]:
 def explanation_text(explanation: Explanation, *, top: int = 8) -> str:
     """The explanation in lines a person can read; the largest parts of each kind, and what the rest adds up to."""
     e = explanation
-    lines = [f"a: {e.text_a}", f"b: {e.text_b}", f"similarity {e.similarity:+.3f}", WAYS[e.way]]
-    if e.way == "integrated":
-        lines[-1] += f", which is {e.gap:+.4f}"
+    gap = f", which is {e.gap:+.4f}" if e.way == "integrated" else ""
+    lines = [f"a: {e.text_a}", f"b: {e.text_b}", f"similarity {e.similarity:+.3f}", f"{WAYS[e.way]}{gap}"]
     if e.unknown:
         lines.append(f"words never met in training, which say nothing: {', '.join(e.unknown)}")
     if not e.word_pairs:
-        lines.append("no word of one of the sentences was met in training: the similarity is 0 by definition")
-        return "\n".join(lines)
-    one, half = ("word", "with half of what it takes part in") if e.way != LEFT_OUT else ("word", "left out")
-    if e.way == "neighbours":
-        one = "neighbour"
-    lines += ["", f"which {one}s of a meet which of b"]
-    lines += _lines([(f"{s} ~ {t}" if s != t else s, part) for s, t, part in e.word_pairs], top)
-    for name, parts in (("a", e.words_a), ("b", e.words_b)):
-        lines += ["", f"{one}s of {name}, each {half}", *_lines(parts, top)]
+        return "\n".join(
+            [*lines, "no word of one of the sentences was met in training: the similarity is 0 by definition"]
+        )
+    one = "neighbour" if e.way == "neighbours" else "word"
+    how = "left out" if e.way == LEFT_OUT else "with half of what it takes part in"
+    pairs = [(f"{s} ~ {t}" if s != t else s, part) for s, t, part in e.word_pairs]
+    lines += _section(f"which {one}s of a meet which of b", pairs, top)
+    lines += _section(f"{one}s of a, each {how}", e.words_a, top) + _section(f"{one}s of b, each {how}", e.words_b, top)
     for name, names, weights in (("a", e.names_a, e.weights_a), ("b", e.names_b, e.weights_b)):
         if weights:
-            shown = _ranked(zip(names, weights, strict=False))
-            lines += ["", f"attention to the words of {name}", *_lines(shown, top)]
+            lines += _section(f"attention to the words of {name}", _ranked(zip(names, weights, strict=False)), top)
     if e.way == "neighbours" and (both := [name for name in e.names_a if name in e.names_b]):
         lines += ["", "neighbours that they share", *(f"  {name}" for name in both)]
     if e.rows:
-        lines += ["", "by row of L", *_lines([(f"row {row}", part) for row, part in e.rows], top)]
+        lines += _section("by row of L", [(f"row {row}", part) for row, part in e.rows], top)
     if e.shared:
-        lines += _lines([("words in common (TF-IDF)", e.shared)], 1)
+        lines += _section("", [("words in common (TF-IDF)", e.shared)], top)[2:]
     return "\n".join(lines)
 
 
@@ -266,7 +259,7 @@ class Contrast:
         """The words of the anchor, by what they do for b less what they do for c, the largest first."""
         near, far = self.near, self.far
         names = near.names_a or far.names_a
-        parts = _less(names, near.own_a or [0.0] * len(names), far.own_a)
+        parts = _less(names, near.own_a, far.own_a)
         return _ranked((name, self._whole * part) for name, part in parts)
 
     @property
@@ -301,9 +294,9 @@ def contrast_text(found: Contrast, *, top: int = 8) -> str:
     lines += [f"similarity to b {near.similarity:+.3f}, to c {far.similarity:+.3f}: nearer is {nearer}", WAYS[near.way]]
     if not (near.word_pairs and far.word_pairs):
         return "\n".join([*lines, "no word of one of the sentences was met in training: nothing can be compared"])
-    lines += ["", "words of a, by what they do for b less what they do for c", *_lines(found.words_a, top)]
-    lines += ["", "words of b, by what they do for it", *_lines(found.words_b, top)]
-    return "\n".join([*lines, "", "words of c, by what they do against b", *_lines(found.words_c, top)])
+    lines += _section("words of a, by what they do for b less what they do for c", found.words_a, top)
+    lines += _section("words of b, by what they do for it", found.words_b, top)
+    return "\n".join([*lines, *_section("words of c, by what they do against b", found.words_c, top)])
 
 
 def lost(
@@ -317,31 +310,28 @@ def lost(
     way = way or method.ways[0]
     if way == LEFT_OUT:
         found = left_out(method, a, b)
-        sides = (found.names_a, found.own_a), (found.names_b, found.own_b)
-        one, other = ([(name, -part) for name, part in zip(*side, strict=True)] for side in sides)
-        return one, other
-    parts = [method._parts(text, way, steps) for text in (a, b)]
-    together = Explanation.of_parts((a, b), way, *parts)
-    alone = [Explanation.of_parts((a, a), way, each, each) for each in parts]
-    return _less(alone[0].names_a, alone[0].own_a, together.own_a), _less(
-        alone[1].names_b, alone[1].own_b, together.own_b
-    )
+        return _less(found.names_a, [], found.own_a), _less(found.names_b, [], found.own_b)
+    of_a, of_b = (method._parts(text, way, steps) for text in (a, b))
+    both = Explanation.of_parts((a, b), way, of_a, of_b)
+    alone_a, alone_b = (Explanation.of_parts((text, text), way, each, each) for text, each in ((a, of_a), (b, of_b)))
+    return _less(alone_a.names_a, alone_a.own_a, both.own_a), _less(alone_b.names_b, alone_b.own_b, both.own_b)
 
 
 def _less(names: Sequence[str], parts: Sequence[float], others: Sequence[float]) -> list[tuple[str, float]]:
-    """The parts less the others; of a sentence of which nothing is known, the others are none."""
-    others = others or [0.0] * len(parts)
-    return [(name, part - other) for name, part, other in zip(names, parts, others, strict=True)]
+    """The parts less the others; of a sentence of which nothing is known, either is none."""
+    none = [0.0] * len(names)
+    return [(name, part - other) for name, part, other in zip(names, parts or none, others or none, strict=True)]
 
 
 def _table_of(C: np.ndarray) -> tuple[tuple[float, ...], ...]:
     return tuple(map(tuple, C.tolist()))
 
 
-def _lines(parts: Sequence[tuple[str, float]], top: int) -> list[str]:
+def _section(title: str, parts: Sequence[tuple[str, float]], top: int) -> list[str]:
+    """A blank line, the title, the largest parts and the sum of the others."""
     rest = sum(part for _, part in parts[top:])
     shown = [*parts[:top], *([(f"{len(parts) - top} more", rest)] if len(parts) > top else [])]
-    return [f"  {part:+.3f}  {name}" for name, part in shown]
+    return ["", title, *(f"  {part:+.3f}  {name}" for name, part in shown)]
 
 
 def _ranked(parts: Iterable[Any]) -> tuple[Any, ...]:

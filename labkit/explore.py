@@ -1,12 +1,11 @@
 """Figures in a notebook, each with a sentence that says what is to be seen in it, some with sliders.
 
     show(figure, "what is seen")                    the figure and its sentence
-    explore(draw, "what is seen", k=Slider(...))    `draw(k=...)` below its sliders, drawn anew when one is moved
+    explore(draw, "what is seen", k=Slider(...))    `draw(k=...)` below its sliders, drawn again when one is moved
 
-The sentence stands below the figure, for all to read, and is its picture's alternative text.
-
-At first the figure is an ordinary output, with the sliders' first values: it stays where no program runs (on a code
-host, in print), and where ipywidgets are missing. Whoever moves a slider gets it anew in a widget, in its place.
+The sentence is below the figure, for all to read, and is its picture's alternative text. At first the figure is an
+ordinary output, with the sliders' first values: it stays where no program runs (on a code host, in print), and where
+ipywidgets are missing. Moving a slider puts a widget in its place.
 """
 
 from __future__ import annotations
@@ -44,15 +43,14 @@ def explore(draw: Callable[..., Any], says: str, **sliders: Slider) -> None:
                 f"slider {name} has the value {slider.value}, expected one from {slider.low} to {slider.high}; "
                 "begin inside"
             )
-    controls = _controls(sliders)
-    place: Any = _place() if controls else None
-    for widget in (*controls.values(), *([place] if place else [])):
+    controls, place = _controls(sliders)
+    for widget in (*controls.values(), *([place] if controls else [])):
         display(widget)
     first = _display(draw(**{name: slider.value for name, slider in sliders.items()}), says)
     _caption(says)
 
     def redraw(_: Any) -> None:
-        first.update({"text/plain": ""}, raw=True)  # a figure of plotly's is not drawn anew in its place: it goes
+        first.update({"text/plain": ""}, raw=True)  # a figure of plotly's is not drawn again in its place: it goes
         with place:
             clear_output(wait=True)
             display(draw(**{name: control.value for name, control in controls.items()}))
@@ -78,22 +76,14 @@ def _caption(says: str) -> None:
     display(HTML(f'<div style="opacity: .75; font-size: 90%; margin: 0 0 .8em 2px">{escape(says)}</div>'))
 
 
-def _place() -> Any:
-    from ipywidgets import Output
-
-    return Output()
-
-
-def _controls(sliders: dict[str, Slider]) -> dict[str, Any]:
-    """A widget for each; none where there are no widgets."""
+def _controls(sliders: dict[str, Slider]) -> tuple[dict[str, Any], Any]:
+    """A widget for each slider, and one to draw into; none where there are no widgets."""
     try:
-        from ipywidgets import FloatSlider, IntSlider, Layout
+        from ipywidgets import FloatSlider, IntSlider, Layout, Output
     except ImportError:
-        return {}
-    controls = {}
-    for name, slider in sliders.items():
-        kind = IntSlider if isinstance(slider.step, int) else FloatSlider
-        controls[name] = kind(
+        return {}, None
+    controls = {
+        name: (IntSlider if isinstance(slider.step, int) else FloatSlider)(
             value=slider.value,
             min=slider.low,
             max=slider.high,
@@ -103,4 +93,6 @@ def _controls(sliders: dict[str, Slider]) -> dict[str, Any]:
             style={"description_width": "initial"},
             layout=Layout(width="min(34em, 95%)"),
         )
-    return controls
+        for name, slider in sliders.items()
+    }
+    return controls, Output()

@@ -1,6 +1,6 @@
-"""What a figure is called when people read it: the one place where `knn_accuracy` becomes "kNN accuracy".
+"""What a score is called when people read it: the one place where `knn_accuracy` becomes "kNN accuracy".
 
-In: the key of a figure, as code, JSON, histories and run folders have it. Out: its name in words, for app, pictures and
+In: the key of a score, as code, JSON, histories and run folders have it. Out: its name in words, for app, pictures and
 tables, and whether one value of it is better than another.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 DEV = "dev_"  # before a figure of the dev split
 OF_PROBE = "probe_"  # before a figure of the sentences that a training follows
-_COHERENCE = "coherence_"
 
 SPOKEN = {
     # how good vectors are (labkit.evaluation.scores)
@@ -57,29 +56,15 @@ SPOKEN = {
     "share": "share of plain TF-IDF",
 }
 
-# What says how a space is, and not how good it is: a collapsed space has a coherence of 1 and the best alignment, noise
-# the best uniformity, a wide space has wide classes.
-DESCRIBING = frozenset(
-    (
-        "threshold",
-        "alone",
-        "asked",
-        "asked_centres",
-        "inter",
-        "intra",
-        "alignment",
-        "uniformity",
-        "mean_cosine",
-        "effective_rank",
-        "coherence_within",
-        "coherence_between",
-        "coherence_distance",
-    )
-)
+# Scores that say how a space is, and not how good it is: a collapsed space has a coherence of 1 and the best alignment,
+# noise the best uniformity, a wide space has wide classes.
+_SPACE = ("alone", "asked", "asked_centres", "inter", "intra", "alignment", "uniformity", "mean_cosine")
+_COHERENCE = ("coherence_within", "coherence_between", "coherence_distance")
+DESCRIBING = frozenset(("threshold", "effective_rank", *_SPACE, *_COHERENCE))
 
 
 def ordered(name: str) -> bool:
-    """Whether a test figure is better when it is larger; the others only describe.
+    """Whether a test score is better when it is larger; the others only describe.
 
     >>> ordered("hit@1"), ordered("intra")
     (True, False)
@@ -88,17 +73,12 @@ def ordered(name: str) -> bool:
 
 
 def spoken(name: str) -> str:
-    """The name of a figure in words; one that has none is shown with its underscores as spaces.
+    """The name of a score in words; one that has none is shown with its underscores as spaces.
 
-    >>> spoken("knn_accuracy"), spoken("hit@10"), spoken("dev_auc")
-    ('kNN accuracy', 'Hit@10', 'AUC on dev')
+    >>> spoken("knn_accuracy"), spoken("hit@10"), spoken("dev_auc"), spoken("probe_spread")
+    ('kNN accuracy', 'Hit@10', 'AUC on dev', 'spread of the cosines, probe')
     """
-    if name.startswith(DEV):
-        return f"{spoken(name.removeprefix(DEV))} on dev"
-    if name.startswith(OF_PROBE):
-        return f"{spoken(name.removeprefix(OF_PROBE))}, probe"
-    if name.startswith(_COHERENCE):
-        return f"coherence, {spoken(name.removeprefix(_COHERENCE))}"
-    if name.startswith("hit@"):
-        return name.capitalize()
-    return SPOKEN.get(name, name.replace("_", " "))
+    for start, said in ((DEV, "{} on dev"), (OF_PROBE, "{}, probe"), ("coherence_", "coherence, {}")):
+        if name.startswith(start):
+            return said.format(spoken(name.removeprefix(start)))
+    return name.capitalize() if name.startswith("hit@") else SPOKEN.get(name, name.replace("_", " "))

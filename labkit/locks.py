@@ -27,16 +27,19 @@ def locked(folder: Path | str, *, patience: float = PATIENCE) -> Iterator[Path]:
     """Lock the folder until the block ends. It is made if it is not there, and removed again if nothing is in it."""
     folder = Path(folder)
     new = not folder.exists()
-    if not new and not folder.is_dir():
+    if folder.is_file():
         raise ValueError(f"folder is {str(folder)!r}, a file, expected a folder; choose another name")
-    folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / LOCK, thread_local=False)
-    try:
-        lock.acquire(timeout=patience)
-    except Timeout:
-        raise InUse(
-            f"folder {str(folder)!r} is in use by another process; wait for it, or choose another folder"
-        ) from None
+    while not lock.is_locked:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock.acquire(timeout=patience)
+        except (FileNotFoundError, FileExistsError):  # the process that had made it has just removed it
+            continue
+        except Timeout:
+            raise InUse(
+                f"folder {str(folder)!r} is in use by another process; wait for it, or choose another folder"
+            ) from None
     try:
         yield folder
     finally:

@@ -1,7 +1,7 @@
 """One callback for everything that takes longer than a second: `progress(done, total, what)`.
 
-Library code calls it and draws nothing; terminal, notebook and app each hand in a drawer of their own. `total` is
-None where the end is not known. Work that nobody watches gets `silent`.
+Library code calls it and draws nothing; terminal, notebook and app each draw in their own way. `total` is None where
+the end is not known. Work that nobody watches gets `silent`.
 
 What there is to say beside a result, in a sentence, is a `note`: it goes to whoever collects the notes of this call.
 
@@ -12,6 +12,7 @@ What there is to say beside a result, in a sentence, is a `note`: it goes to who
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -21,18 +22,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-
-from labkit.atomic import amount
+from typing import Any
 
 # --- progress ----------------------------------------------------------------------------------------------------
 
 Progress = Callable[[int, int | None, str], None]
-NOTED = "LABKIT_BAR"  # in the environment: a file that another program reads, in the place of a terminal
+NOTED = "LABKIT_BAR"  # in the environment: a file that another program reads, instead of a terminal
 BAR = 20  # characters of a bar that is written as text
-MINUTE = 60.0  # seconds between two lines where nobody looks on
+EVERY = 0.5  # seconds between two states of a file or a cell's output
+MINUTE = 60.0  # seconds between two lines in a log
 
 _hushed = False
-_last_line: float | None = None  # while a command runs: of the whole of it, however many pieces its work has
+_last_line = time.monotonic()  # in a log, of all pieces of work of this process
 
 
 def silent(done: int, total: int | None, what: str) -> None:
@@ -52,27 +53,29 @@ def hush(quiet: bool = True) -> None:
 
 @contextmanager
 def terminal(unit: str = "") -> Iterator[Progress]:
-    """A bar on standard error with the time left, after a second; a line a minute where standard error is a file."""
-    if noted := os.environ.get(NOTED):
-        yield noting(Path(noted))
-        return
-    if _hushed or sys.stderr is None or not first_process():
+    """Show a bar with the time left, after a second; a line each minute where standard error is a file."""
+    from tqdm.auto import tqdm
+
+    noted = os.environ.get(NOTED)
+    if not noted and (_hushed or sys.stderr is None or not first_process()):
         yield silent
         return
-    if not sys.stderr.isatty():
-        yield each_minute(unit)
-        return
-    from tqdm import tqdm
-
-    bar: tqdm | None = None
+    drawn = not noted and (sys.stderr.isatty() or tqdm.__module__ == "tqdm.notebook")
+    tell = None if drawn else _noting(Path(noted)) if noted else _each_minute
+    bar: Any = None
 
     def draw(done: int, total: int | None, what: str) -> None:
         nonlocal bar
-        if bar is None:
-            bar = tqdm(total=total, unit=unit, unit_scale=True, delay=1, leave=False, disable=None)
-        bar.set_description(what, refresh=False)
+        if bar is None or done < bar.n:  # other work than before, whose pace is its own
+            if bar is not None:
+                bar.close()
+            file = None if drawn else io.StringIO()
+            bar = tqdm(total=total, initial=done, unit=unit, unit_scale=True, delay=1, leave=False, file=file)
         bar.total = total
+        bar.set_description(what, refresh=False)
         bar.update(done - bar.n)
+        if tell is not None:
+            tell(bar)
 
     try:
         yield draw
@@ -81,102 +84,62 @@ def terminal(unit: str = "") -> Iterator[Progress]:
             bar.close()
 
 
+def _each_minute(bar: Any) -> None:
+    """A plain line on standard error once a minute, of work that takes more than a second: for a log."""
+    global _last_line
+    if time.monotonic() - _last_line >= MINUTE and bar.format_dict["elapsed"] >= 1:
+        _last_line = time.monotonic()
+        print(f"labkit: {bar}", file=sys.stderr, flush=True)
+
+
+def _noting(path: Path) -> Callable[[Any], None]:
+    """Keep the state of a bar in a file: {"done", "total", "what", "left"}, the last in seconds or null."""
+    last = -EVERY
+
+    def note(bar: Any) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < EVERY and bar.n not in (bar.initial, bar.total):
+            return
+        last = now
+        elapsed, done = bar.format_dict["elapsed"], bar.n - bar.initial
+        left = elapsed / done * (bar.total - bar.n) if done and bar.total is not None else None
+        beside = path.with_name(path.name + ".new")
+        with suppress(OSError):  # a full disk: it is the training that says so, where it matters
+            state = {"done": bar.n, "total": bar.total, "what": bar.desc.removesuffix(": "), "left": left}
+            beside.write_text(json.dumps(state), encoding="utf-8")
+            beside.replace(path)
+
+    return note
+
+
 @contextmanager
-def in_notebook(name: str = "", *, every: float = 0.5) -> Iterator[Progress]:
+def in_notebook(name: str = "") -> Iterator[Progress]:
     """A bar of text in a cell's output, drawn over itself; its last state stays in the saved notebook, without times.
 
-    `name` stands before what is told: which of several trainings this is.
+    `name` comes before what is told: which of several trainings this is.
     """
     from IPython.display import display
 
-    began, last, text, shown = time.monotonic(), -every, "", None
-
-    def put(line: str) -> None:
-        nonlocal shown
-        if shown is None:
-            shown = display({"text/plain": line}, raw=True, display_id=True)
-        else:
-            shown.update({"text/plain": line}, raw=True)
+    began, last, text = time.monotonic(), -EVERY, ""
+    shown: Any = None
 
     def draw(done: int, total: int | None, what: str) -> None:
-        nonlocal last, text
+        nonlocal last, text, shown
         now, share = time.monotonic(), min(1.0, done / total) if total else 0.0
         full = round(BAR * share)
         text = f"{'█' * full}{'░' * (BAR - full)} {f'{name}, ' if name else ''}{what}"
-        if now - last >= every:
+        if now - last >= EVERY:
             last = now
             left = f", {(now - began) * (1 - share) / share:.0f} s left" if share else ""
-            put(text + left)
+            shown = shown or display({"text/plain": ""}, raw=True, display_id=True)
+            shown.update({"text/plain": text + left}, raw=True)
 
     try:
         yield draw
     finally:
-        if text:
-            put(text)
-
-
-class _Pace:
-    """How long is left, at the pace since this piece of work began."""
-
-    def __init__(self) -> None:
-        self._began, self._first = time.monotonic(), 0
-        self._of: int | None = None
-
-    def begun(self, done: int, total: int | None) -> bool:
-        """Whether this is other work than before, whose pace is its own."""
-        if total == self._of and done >= self._first:
-            return False
-        self._began, self._first, self._of = time.monotonic(), done, total
-        return True
-
-    def left(self, done: int, total: int | None) -> float | None:
-        """Seconds, where they can be known."""
-        if total is None or done <= self._first:
-            return None
-        return (time.monotonic() - self._began) / (done - self._first) * (total - done)
-
-
-@contextmanager
-def counting_minutes() -> Iterator[None]:
-    """Around a command: its minutes are counted over all pieces of its work, and not anew in each."""
-    global _last_line
-    _last_line = time.monotonic()
-    try:
-        yield
-    finally:
-        _last_line = None
-
-
-def each_minute(unit: str = "") -> Progress:
-    """A plain line on standard error once a minute: for a log, in which a bar would be rubbish."""
-    pace, last = _Pace(), time.monotonic()
-
-    def tell(done: int, total: int | None, what: str) -> None:
-        nonlocal last
-        global _last_line
-        pace.begun(done, total)
-        now = time.monotonic()
-        if now - (last if _last_line is None else _last_line) >= MINUTE:
-            last = now
-            if _last_line is not None:
-                _last_line = now
-            print(f"labkit: {_line(unit, done, total, what, pace.left(done, total))}", file=sys.stderr, flush=True)
-
-    return tell
-
-
-def _line(unit: str, done: int, total: int | None, what: str, left: float | None) -> str:
-    """How far the work is, as a line.
-
-    >>> _line("batch", 1200, 4800, "epoch 2 of 8, loss 0.4", 95.0)
-    'epoch 2 of 8, loss 0.4 (batch 1,200 of 4,800, 1.6 min left)'
-    >>> _line("B", 2**21, None, "encoding", None)
-    'encoding (2 MB)'
-    """
-    shown = amount if unit == "B" else "{:,}".format
-    far = shown(done) if total is None else f"{shown(done)} of {shown(total)}"
-    far = far if unit == "B" else f"{far} s" if unit == "s" else f"{unit} {far}".strip()
-    return f"{what} ({far}{'' if left is None else f', {lasting(left)} left'})"
+        if shown is not None:
+            shown.update({"text/plain": text}, raw=True)
 
 
 def lasting(seconds: float) -> str:
@@ -189,25 +152,6 @@ def lasting(seconds: float) -> str:
         return f"{max(1, round(seconds))} s"
     number, unit = (seconds / 60, "min") if seconds < 3600 else (seconds / 3600, "h")
     return f"{number:.2g} {unit}" if number < 10 else f"{number:.0f} {unit}"
-
-
-def noting(path: Path, *, every: float = 0.5) -> Progress:
-    """Write into a file, again and again: {"done", "total", "what", "left"}, the last in seconds or null."""
-    pace, last = _Pace(), -every
-
-    def note(done: int, total: int | None, what: str) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if not pace.begun(done, total) and now - last < every and done != total:
-            return
-        last = now
-        beside = path.with_name(path.name + ".new")
-        with suppress(OSError):  # a full disk: it is the training that says so, where it matters
-            state = {"done": done, "total": total, "what": what, "left": pace.left(done, total)}
-            beside.write_text(json.dumps(state), encoding="utf-8")
-            beside.replace(path)
-
-    return note
 
 
 # --- notes -------------------------------------------------------------------------------------------------------

@@ -74,7 +74,6 @@ REFUSED = [
     (lambda: e.trustworthiness(ROWS, ROWS, 6), "k is 6"),
     (lambda: e.correlation(SCORES, GRADES[:2]), "gold has 2 rows"),
     (lambda: e.correlation([1, 2, 3], [3, 3, 3]), "grades"),
-    (lambda: e.paired_test([1, 2], [1]), "second has 1 rows"),
     (lambda: e.over_seeds([0.1, np.nan, 0.2]), "values"),
 ]
 

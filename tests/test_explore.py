@@ -29,7 +29,7 @@ class Screen:
         self.inside = False
         monkeypatch.setattr(IPython.display, "display", self.display)
         monkeypatch.setattr(IPython.display, "clear_output", lambda wait: self.drawn.clear())
-        monkeypatch.setattr("labkit.explore._place", lambda: self)
+        monkeypatch.setattr("ipywidgets.Output", lambda: self)
 
     def __enter__(self) -> None:
         self.inside = True

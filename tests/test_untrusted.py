@@ -197,49 +197,30 @@ def test_a_file_that_lies_ends_its_process_and_nothing_else() -> None:
 
 ENDS = {
     "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": "SIGSEGV",
-    "import os, signal; os.kill(os.getpid(), signal.SIGXCPU)": "60 seconds",
     "raise SystemExit(3)": "status 3",
     "import time; time.sleep(600)": "2 seconds",
-    "from labkit.untrusted import *; limit_process(2**26, 60); x = [0] * 10**9": "status 1",
-    "from labkit.untrusted import *\nimport labkit.untrusted as a\na._limit = lambda *_: 0\nlimit_process(2**26, 60)\n"
-    "x = []\nwhile True: x.append(bytes(2**16).replace(b'\\0', b'1'))": "memory",
+    "import labkit.untrusted as a; a.answer_to = lambda *_: [0] * 10**9; a.main('corpus', '', '0')": "1 GB of memory",
 }
 
 
 @pytest.mark.whole
-@pytest.mark.skipif(sys.platform == "win32", reason="needs signals and limits")
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="needs signals and limits")
 @pytest.mark.parametrize("program", ENDS)
 def test_every_end_of_the_process_is_an_error_with_its_reason(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(untrusted, "PROGRAM", (sys.executable, "-c", program))
-    monkeypatch.setattr(untrusted, "SECONDS", 60 if "SIGXCPU" in program else 1 if "sleep" in program else 60)
+    monkeypatch.setattr(untrusted, "SECONDS", 2 if "sleep" in program else 60)
     monkeypatch.setattr(untrusted, "A_SECOND", LIMIT)
     with pytest.raises(ValueError, match=f"mine.parquet .*{ENDS[program]}"):
         corpus_apart("mine.parquet", b"", LIMIT)
 
 
-def test_what_comes_back_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "mine.csv"
-    path.write_bytes(FILES["labelled.csv"])
-    monkeypatch.setattr(untrusted, "LARGEST", 20)
-    monkeypatch.setattr(untrusted, "TIMES", 0)
-    assert "20 bytes" in untrusted.answer_to("corpus", path, LIMIT)["refused"]
-    assert [each.read_bytes() for each in tmp_path.iterdir() if each != path] == [b""]
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_corpus_comes_in_parts_and_a_class_is_one_text(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / name
-    path.write_bytes(FILES[name])
-    monkeypatch.setattr(untrusted, "PART", 2)
-    assert untrusted.answer_to("corpus", path, LIMIT) == {"notes": []}
-    read, back = read_corpus(path), untrusted._unpacked(tmp_path / "corpus.json")
-    assert (type(back), back.fingerprint, back.name) == (type(read), read.fingerprint, read.name)
-    assert dict(back.extra) == dict(read.extra)
-    classes = back.classified()[1]
-    for label in set(classes):
-        assert len({id(each) for each in classes if each == label}) == 1
+def test_what_comes_back_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    huge = (
+        "import sys; from pathlib import Path; (Path(sys.argv[2]).parent / 'answer.json').write_bytes(bytes(2**26 + 1))"
+    )
+    monkeypatch.setattr(untrusted, "PROGRAM", (sys.executable, "-c", huge))
+    with pytest.raises(ValueError, match="64 MB"):
+        corpus_apart("mine.parquet", b"", 2**20)
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="needs a system that limits memory")
@@ -247,14 +228,7 @@ def test_on_the_command_line_too_much_is_a_sentence_and_the_limit_is_gone(monkey
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_AS)
-    monkeypatch.setattr(untrusted, "_free", lambda: 2**24)
-    with pytest.raises(ValueError, match=r"mine\.csv.*16 MB"), within_memory("mine.csv"):
-        bytes(2**30)
+    with pytest.raises(ValueError, match=r"mine\.csv.*GB"), within_memory("mine.csv"):
+        bytes(2**46)
     assert resource.getrlimit(resource.RLIMIT_AS) == before
     assert len(bytes(2**26)) == 2**26
-
-
-def test_a_full_disk_is_no_fault_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(untrusted, "PROGRAM", (sys.executable, "-c", "raise SystemExit(78)"))
-    with pytest.raises(OSError, match=r"corpus\.json"):
-        corpus_apart("mine.parquet", b"", LIMIT)

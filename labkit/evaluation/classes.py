@@ -1,42 +1,32 @@
 """Classes and clusters of embeddings: finding them, comparing two labellings, and how well they stand apart.
 
-    kmeans, hdbscan        clusters; Iclust, which clusters a similarity matrix, has a module of its own
-    found_clusters         the one or the other, of rows at length 1; `regions.found_classes` names them by their words
-    clustering_agreement   how far two labellings of one set agree: mutual information, Rand, purity
-    logistic_right         which rows a logistic regression learned from others tells right
-    inter_intra            inter: how far apart the centres lie; intra: how wide the classes are; ratio: inter / intra
-    trustworthiness        whether neighbours in a picture come from the neighbourhood in the space
-    separation             in a space and in its picture alike: the ratio of inter_intra; silhouette, the mean of
-                           (b - a) / max(a, b), a being the mean distance to the own class, b to the nearest other;
-                           hit, the share of sentences whose nearest neighbour is of their class, where a tie is a miss
+    kmeans, hdbscan        clusters (`iclust`, which clusters a similarity matrix, has a module of its own)
+    found_clusters         one or the other, of rows at length 1; `regions.found_classes` names them by their words
+    clustering_agreement   how far two labellings of one set agree: mutual information, Rand index, purity
+    logistic_right         which rows a logistic regression trained on others classifies correctly
+    inter_intra            how far apart the class centres lie, how wide the classes are, and the ratio of the two
+    trustworthiness        whether neighbours in a picture are neighbours in the space
+    separation             the ratio, the silhouette and Hit@1, in a space and in its picture alike
 
 In: rows (n, d), the embeddings as they are or a 2-D or 3-D picture of them, and labels (n,). All distances are
-Euclidean: between rows of length 1 the nearest is the one of largest cosine. Figures but purity are scikit-learn's
-where it has them; it takes a second to import and so is imported when it is called.
+Euclidean: between rows of length 1 the nearest is the one of largest cosine. scikit-learn takes a second to import
+and so is imported where it is called.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from labkit.arrays import (
-    Vectors,
-    classes,
-    classes_of_both,
-    seeded,
-    unit,
-    vectors,
-    whole,
-)
+from labkit.arrays import Vectors, classes, classes_of_both, same_length, seeded, unit, vectors, whole
 from labkit.evaluation.neighbours import (
     BLOCK,
     MOST_ASKING,
     blocks,
-    dots,
     filled,
     nearest_others,
     nearest_rows,
@@ -196,8 +186,6 @@ def logistic_right(
 
 # --- how far apart, how wide -------------------------------------------------------------------------------------
 
-FILLED = 2**26  # entries of the class sums of sparse rows that are filled up: 512 MB, for figures to the last bit
-
 
 @dataclass(frozen=True)
 class InterIntra:
@@ -241,24 +229,19 @@ def _above(floor: float, distances: np.ndarray) -> float:
 
 
 def class_sums(rows: Vectors, codes: np.ndarray, *, directions: bool = False) -> Vectors:
-    """The sum of each class's rows, (C, d) in float64, in O(n d); of sparse rows they stay sparse if filled up they
-    would be large, as those of thousands of classes and a hundred thousand words.
+    """The sum of each class's rows, (C, d) in float64, in O(n d); of sparse rows they stay sparse.
 
     With `directions` each row counts at length 1; none may be zero.
     """
-    count = int(codes.max()) + 1
-    sums: Vectors | None = None
-    # a part at a time, so that float32 rows are never all there as float64, too
-    for block in blocks(len(codes), 1, MOST_ASKING):
-        own = codes[block]
-        members = sparse.csr_matrix((np.ones(len(own)), (own, np.arange(len(own)))), shape=(count, len(own)))
+    sums: Any = 0
+    for block in blocks(len(codes), 1, MOST_ASKING):  # so that float32 rows are never all there as float64, too
         here = rows[block].astype(np.float64, copy=False)
-        part = members @ (unit(here, refuse="embeddings") if directions else here)
-        sums = part if sums is None else sums + part if sparse.issparse(part) else np.add(sums, part, out=sums)
-    assert sums is not None
-    if isinstance(sums, np.ndarray) or count * rows.shape[1] > FILLED:
-        return sums
-    return sums.toarray()
+        members = sparse.csr_matrix(
+            (np.ones(here.shape[0]), (codes[block], np.arange(here.shape[0]))),
+            shape=(int(codes.max()) + 1, here.shape[0]),
+        )
+        sums = sums + members @ (unit(here, refuse="embeddings") if directions else here)
+    return sums if isinstance(sums, np.ndarray) else sparse.csr_matrix(sums)
 
 
 def _centres(rows: Vectors, codes: np.ndarray) -> Vectors:
@@ -269,44 +252,22 @@ def _centres(rows: Vectors, codes: np.ndarray) -> Vectors:
 
 def _distances(a: Vectors, from_rows: np.ndarray, b: Vectors, to_rows: np.ndarray) -> np.ndarray:
     """|a_i - b_j| for each i of `from_rows` and the j beside it, in float64."""
-    distances = np.empty(len(from_rows))
-    for block in blocks(len(from_rows), filled(b), BLOCK // 4):
-        left, right = a[from_rows[block]], b[to_rows[block]]
-        if sparse.issparse(right):
-            distances[block] = np.sqrt(squares(left - right))
-        else:
-            dense = left if isinstance(left, np.ndarray) else left.toarray()
-            distances[block] = np.linalg.norm(dense - right, axis=1)
-    return distances
+    parts = blocks(len(from_rows), filled(b), BLOCK // 4)
+    return np.sqrt(np.concatenate([squares(a[from_rows[part]] - b[to_rows[part]]) for part in parts]))
 
 
 def trustworthiness(original: ArrayLike, picture: ArrayLike, k: int = 5) -> float:
     """Do neighbours in the picture (n, p) come from the neighbourhood in the original (n, d)? 1: all of them.
 
     T = 1 - 2 / (n k (2n - 3k - 1)) · sum_i sum_{j in the k nearest of i in the picture} max(0, r(i, j) - k),
-    r(i, j) the rank of j among i's neighbours in the original, 1 the nearest, equals by index.
+    r(i, j) the rank of j among i's neighbours in the original, 1 the nearest. scikit-learn's, which looks at all pairs.
     """
-    rows = vectors("original", original)
-    drawn = vectors("picture", picture)
-    n = rows.shape[0]
-    if drawn.shape[0] != n:
-        raise ValueError(f"picture has {drawn.shape[0]} rows, expected {n} like original; draw every sentence once")
-    whole("k", k, 1, (n - 1) // 2, "below half the number of rows")
-    neighbours = nearest_others(drawn, k)
-    if isinstance(rows, np.ndarray):
-        rows = rows - rows.mean(axis=0)
-    halves = squares(rows) / 2
-    rounding = 1e-12 * halves.max()
-    excess = 0
-    for block in blocks(n, n, BLOCK // 4):
-        # larger is nearer; |q|² is left out: it does not change a row's order
-        near = dots(rows[block], rows) - halves
-        near[np.arange(block.stop - block.start), np.arange(block.start, block.stop)] = -np.inf
-        for column in neighbours[block].T:
-            gap = near - np.take_along_axis(near, column[:, None], 1)
-            before = (gap > rounding) | ((gap >= -rounding) & (np.arange(n) < column[:, None]))
-            excess += np.maximum(before.sum(axis=1) + 1 - k, 0).sum()
-    return float(1 - 2 * excess / (n * k * (2 * n - 3 * k - 1)))
+    from sklearn.manifold import trustworthiness as trust
+
+    rows, drawn = vectors("original", original), vectors("picture", picture)
+    same_length("picture", drawn, rows.shape[0])
+    whole("k", k, 1, (rows.shape[0] - 1) // 2, "below half the number of rows")
+    return float(trust(rows, drawn, n_neighbors=k))
 
 
 # --- separation, in a space and in its picture -------------------------------------------------------------------
@@ -327,15 +288,14 @@ class Separation:
 
 
 def separation(rows: ArrayLike, labels: ArrayLike) -> Separation:
-    """Rows and labels to the record; of more than SAMPLE rows silhouette and Hit@1 are those of a sample.
+    """Rows and labels to the record; above SAMPLE rows, silhouette and Hit@1 are those of a sample of them.
 
-    Of as many sparse rows the ratio is that of the sample, too, since their centres' distances fill up.
+    hit: the share of sentences whose nearest neighbour is of their class; a tie with another class is a miss.
     """
     every = vectors("rows", rows, keep_single=True)
     codes = classes("labels", labels, count=every.shape[0])
     asking = sampled(np.arange(len(codes)), SAMPLE)
-    within = asking if not isinstance(every, np.ndarray) else np.arange(len(codes))
-    ratio = inter_intra(every[within], codes[within]).ratio if len(np.unique(codes[within])) > 1 else float("nan")
+    ratio = inter_intra(every, codes).ratio if codes.max() else float("nan")
     return Separation(ratio, _silhouette(every[asking], codes[asking]), _hit(every, codes, asking), len(asking))
 
 

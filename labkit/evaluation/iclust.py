@@ -18,7 +18,7 @@ from scipy.special import softmax, xlogy
 from labkit.arrays import seeded, vectors, whole
 
 COOLING = 12  # temperatures on the way down
-STEPS = 100  # damped updates at each, at most; twenty times as many at the last
+UPDATES = 100  # damped updates at each, at most; twenty times as many at the last
 
 
 def iclust(similarity: ArrayLike, k: int, *, temperature: float = 0.0, seed: int, restarts: int) -> np.ndarray:
@@ -27,7 +27,7 @@ def iclust(similarity: ArrayLike, k: int, *, temperature: float = 0.0, seed: int
     At temperature 0 every one of the k clusters has a member. Above, labels are the largest memberships, and as
     heat melts clusters together some of the k may be empty: at high temperature one is left.
     """
-    s = _checked(similarity)
+    s = _symmetric(similarity)
     whole("k", k, 1, len(s), "the number of elements")
     whole("restarts", restarts, 1, 10_000, "how many starts to choose the best of")
     if not (np.isfinite(temperature) and temperature >= 0):
@@ -41,7 +41,7 @@ def iclust(similarity: ArrayLike, k: int, *, temperature: float = 0.0, seed: int
     return best.argmax(axis=1)
 
 
-def _checked(similarity: ArrayLike) -> np.ndarray:
+def _symmetric(similarity: ArrayLike) -> np.ndarray:
     s = vectors("similarity", similarity)
     s = s if isinstance(s, np.ndarray) else s.toarray()
     if s.shape[0] != s.shape[1]:
@@ -112,8 +112,8 @@ def memberships(s: np.ndarray, k: int, *, temperature: float, random: np.random.
     for heat in np.geomspace(hottest, temperature, COOLING):
         # shaken a little, or clusters that are one could not part
         p = softmax(np.log(np.maximum(p, 1e-300)) + 0.01 * random.standard_normal(p.shape), axis=1)
-        p = _settled(s, p, heat, STEPS)
-    return _settled(s, p, temperature, 20 * STEPS)
+        p = _settled(s, p, heat, UPDATES)
+    return _settled(s, p, temperature, 20 * UPDATES)
 
 
 def _settled(s: np.ndarray, p: np.ndarray, temperature: float, steps: int) -> np.ndarray:

@@ -148,9 +148,11 @@ def correlation(scores: ArrayLike, gold: ArrayLike) -> Correlation:
             f"all {len(gold)} grades are {gold[0]:g}, expected at least two different ones, or no correlation exists; "
             "take more pairs"
         )
-    from scipy.stats import rankdata  # takes a second
+    if not np.ptp(scores):
+        return Correlation(0.0, 0.0)
+    from scipy.stats import pearsonr, rankdata  # takes a second
 
-    return Correlation(_pearson(scores, gold), _pearson(rankdata(scores), rankdata(gold)))
+    return Correlation(*(float(pearsonr(of(scores), of(gold)).statistic) for of in (np.asarray, rankdata)))
 
 
 def correlation_parts(
@@ -208,23 +210,10 @@ def spearman_error(value: float, pairs: int) -> float:
     return float((1 - value**2) * np.sqrt((1 + value**2 / 2) / max(pairs - 3, 1)))
 
 
-def _pearson(a: np.ndarray, b: np.ndarray) -> float:
-    sides = []
-    for side in (a, b):
-        # by the largest first, or a square could overflow or vanish
-        scaled = side / (np.abs(side).max() or 1.0)
-        centred = scaled - scaled.mean()
-        # the mean of equal values differs from them by rounding
-        if np.abs(centred).max() < 1e-14:
-            return 0.0
-        sides.append(centred / np.linalg.norm(centred))
-    return float(np.clip(sides[0] @ sides[1], -1, 1))
-
-
 # --- grades and two scores ---------------------------------------------------------------------------------------
 
-_SPARE = 40  # candidates for each example that is wanted, since no item may stand in two of them
-_ENTRIES = 2**21  # couples that are looked at together
+CANDIDATES = 40  # couples considered for each example that is wanted, since no item may appear in two examples
+COUPLES = 2**21  # couples that are compared together
 
 
 @dataclass(frozen=True)
@@ -288,7 +277,7 @@ def reversals(
     ranks = [rankdata(each) for each in scores]  # the scales of two scores cannot be compared, their ranks can
     counts = np.zeros((2, 2), np.int64)  # [right before, right after]
     changed: dict[tuple[bool, bool], list[tuple[float, int, int]]] = {(False, True): [], (True, False): []}
-    for block in blocks(len(gold), len(gold), _ENTRIES):
+    for block in blocks(len(gold), len(gold), COUPLES):
         asked = gold[block, None] - gold[None, :] > least
         gaps = [each[block, None] - each[None, :] for each in ranks]
         right = [gap > 0 for gap in gaps]
@@ -311,7 +300,7 @@ def reversals(
 def _clearest(strength: np.ndarray, start: int, examples: int) -> list[tuple[float, int, int]]:
     """(strength, higher, lower) of the clearest couples of a block; -1 marks what is none."""
     flat = strength.ravel()
-    count = min(_SPARE * examples, len(flat))
+    count = min(CANDIDATES * examples, len(flat))
     best = np.argpartition(flat, len(flat) - count)[len(flat) - count :]
     rows, columns = np.unravel_index(best[flat[best] >= 0], strength.shape)
     values = strength[rows, columns]
@@ -365,8 +354,8 @@ def relatedness(
     is chosen by the squared error on every fifth training pair, then all are fitted with it. Nothing is random.
     """
     scale = _scale(grades)
-    u, v, gold = _pairs("train", train_a, train_b, train_scores, scale)
-    test_u, test_v, test_gold = _pairs("test", test_a, test_b, test_scores, scale, like=u)
+    u, v, gold = _graded_pairs("train", train_a, train_b, train_scores, scale)
+    test_u, test_v, test_gold = _graded_pairs("test", test_a, test_b, test_scores, scale, like=u)
     if len(gold) < 2 * HELD_OUT:
         raise ValueError(
             f"there are {len(gold)} training pairs with a score, expected at least {2 * HELD_OUT}; give more of them"
@@ -380,25 +369,23 @@ def relatedness(
 
 
 def _scale(grades: Iterable[int]) -> np.ndarray:
-    scale = sorted(set(grades)) if isinstance(grades, Iterable) else []
-    whole_numbers = all(float(grade).is_integer() for grade in scale)
-    if len(scale) < 2 or not whole_numbers or len(scale) not in (2, scale[-1] - scale[0] + 1):
+    scale = sorted(set(grades))
+    if len(scale) < 2 or len(scale) not in (2, scale[-1] - scale[0] + 1):
         raise ValueError(
             f"grades is {grades!r}, expected the consecutive integers of the scale or its first and last; "
             "give range(1, 6) for grades 1 to 5"
         )
-    return np.arange(int(scale[0]), int(scale[-1]) + 1)
+    return np.arange(scale[0], scale[-1] + 1)
 
 
-def _pairs(
+def _graded_pairs(
     split: str, a: ArrayLike, b: ArrayLike, scores: ArrayLike, scale: np.ndarray, like: Vectors | None = None
 ) -> tuple[Vectors, Vectors, np.ndarray]:
     u = vectors(f"{split}_a", a, like=like)
     v = vectors(f"{split}_b", b, like=u)
-    if v.shape[0] != u.shape[0]:
-        raise ValueError(f"{split}_b has {v.shape[0]} rows, expected {u.shape[0]} like {split}_a; give both of a pair")
     gold = numbers(f"{split}_scores", scores).astype(np.float64)
-    same_length(f"{split}_scores", gold, u.shape[0])
+    for name, each in ((f"{split}_b", v), (f"{split}_scores", gold)):
+        same_length(name, each, u.shape[0])
     if gold.min() < scale[0] or gold.max() > scale[-1]:
         raise ValueError(
             f"{split}_scores goes from {gold.min()} to {gold.max()}, expected grades from {scale[0]} to {scale[-1]}; "

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -128,17 +128,12 @@ def _directions(rows: Vectors) -> Vectors:
 
 @dataclass(frozen=True, eq=False)
 class Retrieved:
-    """What each of the `asking` rows finds among all other rows, (m,) each.
-
-    ranks      1 + how many of other classes are at least as near as the nearest of the own
-    average    1/R · the sum of P(i) over its R nearest, of which MAP@R is the mean; zeros where nobody looked so deep
-    right      the share of its own class among its R nearest; zeros where nobody looked so deep
-    """
+    """What each of the `asking` rows finds among all other rows, (m,) each; the last two are 0 unless looked for."""
 
     asking: np.ndarray
-    ranks: np.ndarray
-    average: np.ndarray
-    right: np.ndarray
+    ranks: np.ndarray  # 1 + how many of other classes are at least as near as the nearest of the own
+    average: np.ndarray  # 1/R · the sum of P(i) over its R nearest, of which MAP@R is the mean
+    right: np.ndarray  # the share of its own class among its R nearest
 
 
 def retrieved(
@@ -152,74 +147,60 @@ def retrieved(
     """What each asking row finds by a `similarity` of some rows with some others, by their numbers.
 
     Never (n, n) in memory: a block of rows asks one tile of the others after the other. Of many rows those of a class
-    stand together, so that the nearest of the own class is found in few tiles, and what is looked at twice is little.
+    stand together, so that the nearest of the own class is found in few tiles.
     `deep`: the R nearest of each are kept, too, from tile to tile.
     """
     tiles = tiled(len(codes), codes)
-    numbers = [np.arange(len(codes))[tile] for tile in tiles]
-    classes_in = [(codes[tile].min(), codes[tile].max()) for tile in tiles]
     queue = np.arange(len(asking)) if len(tiles) == 1 else np.argsort(codes[asking], kind="stable")
-    ranks = np.ones(len(asking), np.int64)
-    average, right = np.zeros((2, len(asking)))
-    others = np.bincount(codes)[codes] - 1  # R of each row
-    for block in blocks(len(asking), len(numbers[0]), BLOCK // 4):
-        rows = asking[queue[block]]
-        own = codes[rows][:, None]
-        # of few rows there is one tile, which is kept from the first look to the second
-        look = lru_cache(maxsize=1)(partial(_look, similarity, rows, tiles))
-        home = [at for at, (low, high) in enumerate(classes_in) if low <= own.max() and high >= own.min()]
-        best = np.full((len(rows), 1), -np.inf)
-        for at in home:
-            mine = (own == codes[numbers[at]]) & (rows[:, None] != numbers[at])
-            best = np.maximum(best, np.where(mine, look(at), -np.inf).max(axis=1, keepdims=True))
-        nearest = np.empty((len(rows), 0)), np.empty((len(rows), 0), bool)  # of the R nearest: how far, whether own
-        for at, columns in enumerate(numbers):
-            near = look(at) >= best - ROUNDING
-            same = own == codes[columns] if at in home else None  # elsewhere is nobody of the own class, nor the row
-            ranks[queue[block]] += np.count_nonzero(near if same is None else near & ~same, axis=1)
-            if deep:
-                itself = None if same is None else rows[:, None] == columns
-                nearest = _nearest_first(nearest, look(at), same, itself, int(others[rows].max()))
+    found = Retrieved(asking, np.ones(len(asking), np.int64), *np.zeros((2, len(asking))))
+    for block in blocks(len(asking), len(codes[tiles[0]]), BLOCK // 4):
+        at = queue[block]
+        found.ranks[at], own = _asked(similarity, codes, asking[at], tiles, deep=deep)
         if deep:
-            average[queue[block]], right[queue[block]] = _at_r(nearest[1], others[rows])
+            found.average[at], found.right[at] = _at_r(own, np.bincount(codes)[codes[asking[at]]] - 1)
         progress(block.stop, len(asking), "looking for neighbours")
-    return Retrieved(asking, ranks, average, right)
+    return found
 
 
-_Nearest: TypeAlias = tuple[np.ndarray, np.ndarray]
+def _asked(
+    similarity: Callable[[np.ndarray, Columns], np.ndarray],
+    codes: np.ndarray,
+    rows: np.ndarray,
+    tiles: list[Columns],
+    *,
+    deep: bool,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rank of the nearest of the own class (b,), and whether each of the R nearest is of it (b, largest R)."""
+    look = lru_cache(maxsize=1)(lambda at: similarity(rows, tiles[at]))  # one tile is kept for the second look
+    own = codes[rows][:, None]
+    numbers: list[Any] = list(tiles) if len(tiles) > 1 else [np.arange(len(codes))]
+    wanted = np.isin(np.arange(codes.max() + 1), own)
+    home = {at for at, tile in enumerate(numbers) if wanted[codes[tile]].any()}
+    best = np.full((len(rows), 1), -np.inf)
+    for at in home:
+        mine = (own == codes[numbers[at]]) & (rows[:, None] != numbers[at])
+        best = np.maximum(best, np.where(mine, look(at), -np.inf).max(axis=1, keepdims=True))
+    ranks, deepest = np.ones(len(rows), np.int64), int(np.bincount(codes)[codes[rows]].max()) - 1
+    far, of_own = np.empty((len(rows), 0)), np.empty((len(rows), 0), bool)
+    for at, columns in enumerate(numbers):
+        same = own == codes[columns] if at in home else np.zeros((len(rows), len(columns)), bool)
+        ranks += np.count_nonzero((look(at) >= best - ROUNDING) & ~same, axis=1)
+        if deep:
+            here = -np.asarray(look(at), np.float64)
+            # those of the own class are as much farther as counts as a tie, so that others go before
+            here += same * (ROUNDING + 4e-16 * np.abs(here))  # 1e-12 is nothing beside a long distance
+            here[rows[:, None] == columns] = np.inf
+            far, of_own = _nearest(np.hstack([far, here]), np.hstack([of_own, same]), deepest)
+    return ranks, of_own
 
 
-def _nearest_first(
-    before: _Nearest, similarities: np.ndarray, own: np.ndarray | None, itself: np.ndarray | None, k: int
-) -> _Nearest:
-    """The k nearest of those before and of a tile more, the nearest first: how far (b, k), and whether of one class.
-
-    Those of the own class are as much farther as counts as a tie, so that others go before; a row itself comes last.
-    """
-    far = -np.asarray(similarities, np.float64)
-    if own is not None:
-        far += own * (ROUNDING + 4e-16 * np.abs(far))  # beside a long distance 1e-12 is nothing, two roundings are not
-        far[itself] = np.inf
-    same = np.zeros(far.shape, bool) if own is None else own
-    if before[0].shape[1] == k:
-        far, same = _below(before[0][:, -1:], far, same)
-    if before[0].size:
-        far, same = (np.concatenate(each, axis=1) for each in zip(before, (far, same), strict=True))
+def _nearest(far: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k smallest of each row in their order, and what is beside them: (b, k) each."""
     if 4 * k < far.shape[1]:  # few of many: sorting them all takes longer
         some = np.argpartition(far, k - 1, axis=1)[:, :k]
-        far, same = (np.take_along_axis(each, some, 1) for each in (far, same))
+        far, own = np.take_along_axis(far, some, 1), np.take_along_axis(own, some, 1)
     order = np.argsort(far, axis=1)[:, :k]
-    return np.take_along_axis(far, order, 1), np.take_along_axis(same, order, 1)
-
-
-def _below(limit: np.ndarray, far: np.ndarray, same: np.ndarray) -> _Nearest:
-    """Those of each row that are below its limit (b, 1), which are few once some tiles were looked at, (b, few)."""
-    rows, columns = np.nonzero(far < limit)
-    counts = np.bincount(rows, minlength=len(far))
-    places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    some, own = np.full((len(far), counts.max()), np.inf), np.zeros((len(far), counts.max()), bool)
-    some[rows, places], own[rows, places] = far[rows, columns], same[rows, columns]
-    return some, own
+    return np.take_along_axis(far, order, 1), np.take_along_axis(own, order, 1)
 
 
 def _at_r(own: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -230,13 +211,9 @@ def _at_r(own: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return precision.sum(axis=1) / others, hits.sum(axis=1) / others
 
 
-def _look(similarity: Callable[..., np.ndarray], rows: np.ndarray, tiles: list[Columns], at: int) -> np.ndarray:
-    return similarity(rows, tiles[at])
-
-
 def tiled(n: int, codes: np.ndarray | None = None) -> list[Columns]:
-    """The numbers of n rows in parts of at most `MOST`; with `codes`, those of a class beside each other. Few rows are
-    one part, as they stand."""
+    """The numbers of n rows in parts of at most MOST_ASKING; with `codes`, those of a class beside each other. Few rows
+    are one part, as they stand."""
     if n <= MOST_ASKING:
         return [slice(0, n)]
     order = np.arange(n) if codes is None else np.argsort(codes, kind="stable")

@@ -1,25 +1,22 @@
-"""What a method is worth on a corpus: the figures that fit the corpus' shape, from the method's own similarity.
+"""Score a method on a corpus, by the method's own similarity.
 
-    Pairs       accuracy, F1, precision, recall at the threshold of dev (of train, where there is no dev); AUC
+    Pairs       accuracy, F1, precision, recall at the threshold of dev (of train, if there is no dev); AUC
     graded      Pearson and Spearman with the grades
-    Labelled    kNN accuracy from train, where its classes are those of the split; Hit@1/3/10 within the split
+    Labelled    kNN accuracy from train, if it has the classes of the split; Hit@1/3/10 within the split
     Groups      Hit@1/3/10 within the split; P-coherence with its companions
-    Triplets    triplet accuracy                    Articles   the same, on triplets that the rule "adjacent" makes
-    all with classes: inter/intra ratio; MAP@R and R-precision, where the classes are those of single sentences
-    all                 uniformity, mean cosine and effective rank of the distinct sentences; alignment, where it is
-                        said which belong together: of a class, labelled 1, graded at four fifths of the highest grade
-                        or above (as Gao et al. 2021 do), an anchor and its positive
+    Triplets    triplet accuracy
+    Articles    triplet accuracy on the triplets that the rule "adjacent" makes of them
+    with classes   inter/intra ratio; MAP@R and R-precision
+    all         uniformity, mean cosine and effective rank of the distinct sentences; alignment of positive pairs: of a
+                class, labelled 1, graded four fifths of the highest grade or more, anchor and positive
 
-In: a method and a corpus. Out: `Scores`; `items` are right (1) or wrong (0) one by one, for a paired test, `parts` the
-figures taken apart over what could have been drawn differently: pairs that share no sentence with others, classes,
-articles. A sentence that the method knows nothing of (a row of zeros) is as near to one as to another: it is asked, and
-counts as wrong.
+In: a method and a corpus. Out: `Scores`; `items` are single answers, right (1) or wrong (0); `parts` are the scores
+taken apart over units that could have been drawn differently: pairs that share no sentence, classes, articles.
+A sentence that the method knows nothing of (a row of zeros) counts as wrong.
 
-Of more than 20,000 sentences a sample of 20,000 asks for its neighbours, always the same and among all of them, and of
-more classes a sample asks for its nearest centre. Then the figures `asked` and `asked_centres` say of how many.
-Uniformity is then that of such a sample among itself, the distance of P-coherence one of at most 1,000 of each group,
-and correlations are taken apart over as many pairs. MAP@R and R-precision are left out where a class is larger than
-that. So time and memory grow with the sentences and no faster.
+Above 20,000 sentences, only a sample of 20,000 is used as queries, and `asked` and `asked_centres` say of how many;
+distances, uniformity and parts of correlations come from samples, too, and MAP@R and R-precision are left out where a
+class is larger. So time and memory grow linearly.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
+from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets, grade_ends
 from labkit.corpora.relations import linked, opened
 from labkit.evaluation.classes import inter_intra
 from labkit.evaluation.coherence import p_coherence
@@ -45,7 +42,6 @@ from labkit.evaluation.retrieval import DEEPEST, not_zero, own_ranks, own_retrie
 from labkit.progress import Progress, note, silent
 
 KS = (1, 3, 10)
-NEAR = 0.8  # of the highest grade: from there on two sentences count as a positive pair
 ASKED = {"asked": "sentences", "asked_centres": "classes"}  # figures that say how large a sample asked, and of what
 OPENINGS = "opening_triplet_accuracy"  # of articles too short for the thematic method's triplets
 
@@ -204,7 +200,7 @@ def _graded(method: Any, test: Pairs, asks: _Asks) -> _Scored:
     rows = method.encode(texts)
     scores = _similarity(method, rows[:count], rows[count:])
     both = correlation(scores, test.scores)
-    near = np.flatnonzero((test.scores >= NEAR * test.scores.max()) & (test.scores > 0))
+    near = np.flatnonzero(grade_ends(test.scores, test.scores.max())[0])
     figures = {"pearson": both.pearson, "spearman": both.spearman} | _space(rows, texts, asks, near, near + count)
 
     def parts() -> dict[str, Parts]:

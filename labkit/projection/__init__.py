@@ -17,23 +17,3 @@ from labkit.projection.arrange import PROJECTIONS, pca, project, tsne
 from labkit.projection.epochs import aligned, epochs, laid_over, limits, procrustes
 from labkit.projection.picture import LEAST, NAMES, Basis, Projection, Quality, trust
 from labkit.projection.placement import Placement, place
-
-__all__ = [
-    "LEAST",
-    "NAMES",
-    "PROJECTIONS",
-    "Basis",
-    "Placement",
-    "Projection",
-    "Quality",
-    "aligned",
-    "epochs",
-    "laid_over",
-    "limits",
-    "pca",
-    "place",
-    "procrustes",
-    "project",
-    "trust",
-    "tsne",
-]

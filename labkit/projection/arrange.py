@@ -58,22 +58,22 @@ def project(
     measure       whether `quality` is found out; it takes up to a second
     """
     rows = checked_embeddings(embeddings)
-    _possible(method, dimensions)
+    _require_possible(method, dimensions, start, landmarks)
     whole("neighbours", neighbours, 2, 10_000, "that a point has in UMAP and LLE")
-    if landmarks is not None and rows.shape[0] > _landmarks(landmarks, method, start):
+    few = None if landmarks is None else whole("landmarks", landmarks, LEAST, 1_000_000, "that are arranged first")
+    if few is not None and rows.shape[0] > few:
 
         def arranged(part: Vectors) -> Projection:
             how: Any = {"perplexity": perplexity, "neighbours": neighbours, "measure": False}
             return project(part, method, dimensions, seed, progress, **how)
 
-        picture = among_landmarks(rows, landmarks, arranged, seed=seeded(seed), progress=progress)
+        picture = among_landmarks(rows, few, arranged, seed=seeded(seed), progress=progress)
         return replace(picture, quality=quality(rows, picture.points, seed=seed)) if measure else picture
     settings: dict[str, Any] = {"dimensions": dimensions, "seed": seeded(seed)}
     if start is not None:
-        start = _start(start, method, (rows.shape[0], dimensions))
+        start = _checked_start(start, (rows.shape[0], dimensions))
     if method == "pca":
-        linear = leading_directions(rows, dimensions, seed)
-        picture = Projection("PCA", linear.points, linear.shown, None, method, settings, basis=linear.basis)
+        picture = replace(leading_directions(rows, dimensions, seed), settings=settings)
     else:
         if not varies(rows):
             raise ValueError(
@@ -128,30 +128,21 @@ def tsne(vectors: Any, *, seed: int = 0) -> Projection:
 PROJECTIONS: dict[str, Callable[..., Projection]] = {"PCA": pca, "t-SNE": tsne}
 
 
-def _possible(method: str, dimensions: int) -> None:
+def _require_possible(method: str, dimensions: int, start: Any, landmarks: int | None) -> None:
     if method not in NAMES:
         raise ValueError(f"method is {method!r}, expected one of {', '.join(NAMES)}")
-    if dimensions not in (2, 3):
-        raise ValueError(f"dimensions is {dimensions!r}, expected 2 or 3; an eye sees no more")
-    if dimensions == 3 and method not in SOLID:
-        raise ValueError(f"dimensions is 3 with method {method!r}, expected 2; in 3 there are {' and '.join(SOLID)}")
-
-
-def _landmarks(landmarks: int, method: str, start: np.ndarray | None) -> int:
-    """The number of landmarks, which only some methods have, and which do not go with a picture to go on from."""
-    if method not in STARTED or start is not None:
+    if dimensions not in ((2, 3) if method in SOLID else (2,)):
         raise ValueError(
-            f"landmarks is {landmarks} with method {method!r}{'' if start is None else ' and a start'}, expected none; "
-            f"{' and '.join(STARTED)} have landmarks, without a start"
+            f"dimensions is {dimensions!r} with method {method!r}, expected 2; in 3 there are {' and '.join(SOLID)}"
         )
-    return whole("landmarks", landmarks, LEAST, 1_000_000, "that are arranged before the others are placed")
+    for name, given in (("start", start), ("landmarks", landmarks)):
+        if given is not None and method not in STARTED:
+            raise ValueError(f"{name} is given with method {method!r}, expected none; use {' or '.join(STARTED)}")
+    if start is not None and landmarks is not None:
+        raise ValueError("start is given with landmarks, expected one of the two; leave the other out")
 
 
-def _start(start: Any, method: str, shape: tuple[int, int]) -> np.ndarray:
-    if method not in STARTED:
-        raise ValueError(
-            f"start is given with method {method!r}, expected none; only {' and '.join(STARTED)} go on from a picture"
-        )
+def _checked_start(start: Any, shape: tuple[int, int]) -> np.ndarray:
     points = np.asarray(start, dtype=np.float64)
     if points.shape != shape or not np.isfinite(points).all():
         raise ValueError(f"start has shape {points.shape}, expected {shape} of finite numbers; one point a sentence")

@@ -77,8 +77,6 @@ def laid_over(picture: Projection, onto: Projection) -> tuple[Projection, Projec
 
 def limits(projections: Sequence[Projection], *, margin: float = 0.05) -> np.ndarray:
     """Axes that hold every point of every picture, (p, 2) lowest and highest, with a margin: fixed over all epochs."""
-    if not projections:
-        raise ValueError("projections is empty, expected at least one picture")
     points = np.concatenate([each.points for each in projections])
     low, high = points.min(axis=0), points.max(axis=0)
     room = margin * np.where(high > low, high - low, 1)
@@ -126,6 +124,7 @@ def _with_one_basis(
     """PCA of all epochs' vectors together. Around the mean of all, so that a drift of the whole is seen, too."""
     together = sparse.vstack(spaces).tocsr() if sparse.issparse(spaces[0]) else np.concatenate(spaces)
     basis = leading_directions(together, dimensions, seed).basis
+    assert basis is not None
     settings = {"dimensions": dimensions, "seed": seed, "common": True}
     pictures = []
     for number, rows in enumerate(spaces):

@@ -15,7 +15,7 @@ import numpy as np
 
 from labkit.arrays import Vectors, same_length, vectors
 from labkit.evaluation import trustworthiness
-from labkit.evaluation.neighbours import in_both, movement, nearest_others, squares
+from labkit.evaluation.neighbours import movement, squares
 from labkit.progress import Progress, silent
 
 # --- records -----------------------------------------------------------------------------------------------------
@@ -86,17 +86,8 @@ class Projection:
 # --- PCA ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Linear:
-    """PCA's points float32 (n, p), and the basis that places any new row; `shown` is None where nothing varies."""
-
-    points: np.ndarray
-    shown: float | None
-    basis: Basis
-
-
-def leading_directions(rows: Vectors, dimensions: int, seed: int) -> Linear:
-    """The `dimensions` principal directions; where the rows have fewer, the rest of the picture is 0."""
+def leading_directions(rows: Vectors, dimensions: int, seed: int) -> Projection:
+    """PCA: the `dimensions` principal directions; where the rows have fewer, the rest of the picture is 0."""
     count = min(dimensions, *rows.shape)
     if not isinstance(rows, np.ndarray) and count >= min(rows.shape):
         rows = rows.toarray()  # the sparse solver must leave a direction out
@@ -110,7 +101,7 @@ def leading_directions(rows: Vectors, dimensions: int, seed: int) -> Linear:
         directions[:, :count] = model.components_.T
     basis = Basis(centre, directions, np.zeros(dimensions))
     points = basis(rows)
-    return Linear(points, variance_shown(rows, points), basis)
+    return Projection("PCA", points, variance_shown(rows, points), method="pca", basis=basis)
 
 
 def variance_shown(rows: Vectors, points: np.ndarray) -> float | None:
@@ -139,8 +130,8 @@ def quality(
 ) -> Quality:
     """How much of the embedding space a picture keeps: neighbours there against neighbours here, both Euclidean.
 
-    Every pair is looked at, so that above SAMPLE points a sample of them is measured, among themselves: the record says
-    so. `kl` and `shown` are handed through.
+    Above SAMPLE points only a sample of them is measured, among themselves, since every pair is compared.
+    `kl` and `shown` are passed through.
     """
     n = len(points)
     taken = np.arange(n)
@@ -148,25 +139,14 @@ def quality(
         taken = np.sort(np.random.default_rng(seed).choice(n, SAMPLE, replace=False))
     k = min(NEIGHBOURS, (len(taken) - 1) // 2)
     original, picture = rows[taken], points[taken]
-    return Quality(
-        trustworthiness=trustworthiness(original, picture, k),
-        preserved=preserved(original, picture, k),
-        k=k,
-        points=len(taken),
-        of=n,
-        kl=kl,
-        shown=shown,
-    )
-
-
-def preserved(original: Vectors, picture: np.ndarray, k: int) -> float:
-    """Σ_i |N_k(x_i) ∩ N_k(y_i)| / (n k): the share of neighbours that both spaces name."""
-    return float(in_both(nearest_others(original, k), nearest_others(picture, k)).sum() / (len(picture) * k))
+    kept = float(trust(original, picture, k).mean())
+    return Quality(trustworthiness(original, picture, k), kept, k, len(taken), n, kl, shown)
 
 
 def trust(embeddings: Any, points: np.ndarray, k: int | None = None, *, progress: Progress = silent) -> np.ndarray:
-    """Measure for each point the share of its k nearest in the embedding space that are among its k nearest in the
-    picture: (n, d) and (n, p) to (n,). Its mean is `preserved`; every row asks, none is sampled; k as in `quality`.
+    """The share of each point's k nearest in the embedding space that are among its k nearest in the picture.
+
+    (n, d) and (n, p) to (n,). The mean of all is `Quality.preserved`; k is as in `quality`, and none is sampled.
     """
     rows = checked_embeddings(embeddings)
     same_length("points", points, rows.shape[0])

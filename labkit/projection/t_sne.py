@@ -23,7 +23,7 @@ from labkit.projection.picture import dense, leading_directions
 
 # --- affinities: how near is near --------------------------------------------------------------------------------
 
-STEPS = 60  # of bisection: from any start to the last digit
+BISECTIONS = 60  # of bisection: from any start to the last digit
 CLOSE = 1e-5  # entropies this near the wanted one will do
 
 
@@ -58,7 +58,7 @@ def conditional(squared: np.ndarray, perplexity: float) -> np.ndarray:
     wanted = math.log(perplexity)
     low, high = np.zeros((len(squared), 1)), np.full((len(squared), 1), np.inf)
     beta = np.ones_like(low)
-    for _ in range(STEPS):
+    for _ in range(BISECTIONS):
         p = np.exp(-beta * beyond)
         total = p.sum(axis=1, keepdims=True)
         entropy = np.log(total) + beta * (p * beyond).sum(axis=1, keepdims=True) / total
@@ -153,7 +153,7 @@ def _push(points):  # type: ignore[no-untyped-def]
 
 # --- the way down ------------------------------------------------------------------------------------------------
 
-LONGEST = 5.0  # step of a point, in the picture's units: nobody is thrown out of it
+LONGEST_STEP = 5.0  # step of a point, in the picture's units: nobody is thrown out of it
 REPORTED_EVERY = 10  # iterations from one word of progress to the next
 
 
@@ -211,7 +211,7 @@ def descend(
             gradient = phase.exaggeration * pull - push / Z
             gain = np.maximum(np.where(gradient * speed > 0, gain * 0.8, gain + 0.2), 0.01)
             speed = phase.momentum * speed - phase.rate * len(Y) * gain * gradient
-            speed /= np.maximum(np.hypot(speed[:, :1], speed[:, 1:]) / LONGEST, 1)
+            speed /= np.maximum(np.hypot(speed[:, :1], speed[:, 1:]) / LONGEST_STEP, 1)
             Y = Y + speed
             Y -= Y.mean(axis=0)
             done += 1

@@ -316,6 +316,7 @@ class SentPWNet(TrainedReader):
     network: Encoder | Transformer
     reader: Reader | ModelReader  # type: ignore[assignment]  # of a model that is not this lab's
     weights: str  # what those of somebody else's model add up to
+    _whole: tuple[Any, Any] | None = None  # a network, and the model with it in its place
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
         settings: PairSettings = self.settings

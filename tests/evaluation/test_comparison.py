@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.stats import binomtest
 
-from labkit.evaluation import Parts, lead_of, leader, over_seeds, paired_test
+from labkit.evaluation import Parts, lead_of, leader, over_seeds
 
 
 def test_mean_and_spread():
@@ -34,34 +31,6 @@ def test_inside_the_spread_is_a_tie():
     assert (leader(better, narrow), leader(narrow, better)) == ("first", "second")
     exact = over_seeds([0.5], deterministic=True)
     assert leader(exact, exact) == "tie"
-
-
-def test_right_or_wrong_is_the_exact_sign_test():
-    random = np.random.default_rng(0)
-    first, second = random.integers(0, 2, (2, 400))
-    found = paired_test(first, second)
-    wins, losses = int((first > second).sum()), int((first < second).sum())
-    assert found.p_value == binomtest(wins, wins + losses).pvalue
-    assert (found.wins, found.losses, found.items) == (wins, losses, 400)
-    assert found.difference == pytest.approx((first - second).mean())
-
-
-def test_few_items_are_enumerated():
-    gaps = np.array([0.5, 1.0, -0.25, 2.0, 0.75])
-    sums = [abs(sum(sign * gap for sign, gap in zip(signs, gaps, strict=True))) for signs in product((1, -1), repeat=5)]
-    assert paired_test(gaps, np.zeros(5)).p_value == np.mean([total >= abs(gaps.sum()) for total in sums])
-
-
-def test_verdicts():
-    random = np.random.default_rng(4)
-    base = random.random(500)
-    better = paired_test(base + random.normal(0.1, 0.3, 500), base)
-    assert better.verdict == "first"
-    assert better.p_value < 0.05
-    assert paired_test(base, base + random.normal(0.1, 0.3, 500)).verdict == "second"
-    same = paired_test(base, base)
-    assert (same.difference, same.p_value, same.verdict) == (0, 1, "tie")
-    assert paired_test([1, 1, 1], [0, 0, 0]).verdict == "tie"  # three wins of three are not enough
 
 
 # --- seeds and units together ----------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from sklearn.neighbors import NearestNeighbors
 from labkit.evaluation import trustworthiness
 from labkit.projection import arrange, place, project
 from labkit.projection import picture as quality_module
-from labkit.projection.picture import preserved, quality, trust
+from labkit.projection.picture import quality, trust
 
 QUICK = ("pca", "tsne", "lle")
 
@@ -98,10 +98,10 @@ def test_preserved_by_hand() -> None:
     line = np.array([[0.0], [1.0], [2.5], [10.0]])
     picture = np.array([[0.0], [1.0], [10.0], [2.5]])
     # nearest there: 1, 0, 1, 2      here: 1, 0, 3, 1
-    assert preserved(line, picture, 1) == pytest.approx(2 / 4)
-    assert preserved(line, line, 1) == preserved(line, line, 2) == 1
+    assert trust(line, picture, 1).mean() == pytest.approx(2 / 4)
+    assert trust(line, line, 1).mean() == trust(line, line, 2).mean() == 1
     # two nearest there: 12, 02, 10, 21      here: 13, 03, 31, 10
-    assert preserved(line, picture, 2) == pytest.approx((1 + 1 + 1 + 1) / 8)
+    assert trust(line, picture, 2).mean() == pytest.approx((1 + 1 + 1 + 1) / 8)
 
 
 def test_trust_by_hand_is_on_average_what_is_preserved() -> None:

@@ -188,7 +188,6 @@ def test_arguments_that_make_no_sense_are_refused() -> None:
         "snapshots": lambda: epochs([training()[0], training()[0][:30]]),
         "common": lambda: epochs(training(), "tsne", common=True),
         "points": lambda: procrustes(np.zeros((3, 2)), np.zeros((4, 2))),
-        "projections": lambda: limits([]),
         "snapshots ": lambda: journey(Snapshots((), ())),
     }.items():
         with pytest.raises(ValueError, match=argument.strip()):

@@ -13,7 +13,16 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from labkit.projection import project, tsne
 from labkit.projection import t_sne as stochastic
-from labkit.projection.t_sne import LONGEST, Phase, affinities, conditional, descend, divergence, forces, phases_for
+from labkit.projection.t_sne import (
+    LONGEST_STEP,
+    Phase,
+    affinities,
+    conditional,
+    descend,
+    divergence,
+    forces,
+    phases_for,
+)
 
 
 def clouds(count: int = 40, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -91,11 +100,11 @@ def test_one_step_of_the_descent_by_hand() -> None:
 
 
 def test_long_steps_are_cut() -> None:
-    """The step of the test above a thousand times as long is cut to LONGEST, in its direction."""
+    """The step of the test above a thousand times as long is cut to LONGEST_STEP, in its direction."""
     P = sparse.csr_array(np.array([[0, 0.5], [0.5, 0]]))
     start = np.array([[-1.0, 0], [1.0, 0]])
     found = descend(P, start, (Phase(1, 2.0, 500.0, 0.8),))
-    np.testing.assert_allclose(found.points, start + np.array([[LONGEST, 0], [-LONGEST, 0]]), atol=1e-5)
+    np.testing.assert_allclose(found.points, start + np.array([[LONGEST_STEP, 0], [-LONGEST_STEP, 0]]), atol=1e-5)
 
 
 def test_kl_is_no_worse_than_scikit_learns() -> None:

@@ -14,32 +14,27 @@ from labkit import progress
 
 def test_a_noted_progress_says_how_long_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    note = progress.noting(tmp_path / "p.json", every=0.5)
+    monkeypatch.setattr("tqdm.std.time", lambda: now[0])
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setenv(progress.NOTED, str(tmp_path / "p.json"))
 
     def noted() -> dict:
         return json.loads((tmp_path / "p.json").read_text())
 
-    note(40, 100, "epoch 5")  # it goes on where another one stopped: 40 were not done in no time
-    assert noted() == {"done": 40, "total": 100, "what": "epoch 5", "left": None}
-    now[0] = 100.1
-    note(41, 100, "too soon")
-    assert noted()["done"] == 40
-    now[0] = 110.0
-    note(60, 100, "epoch 7")  # 20 in 10 seconds: 40 take 20
-    assert noted()["left"] == pytest.approx(20)
-    note(10, 80, "encoding")  # other work, at once
-    assert noted() == {"done": 10, "total": 80, "what": "encoding", "left": None}
-    now[0] = 112.0
-    note(0, None, "words")
-    assert noted()["total"] is None
-
-
-def test_terminal_notes_where_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(progress.NOTED, str(tmp_path / "p.json"))
     with progress.terminal("batch") as draw:
-        draw(3, 9, "doing")
-    assert json.loads((tmp_path / "p.json").read_text())["what"] == "doing"
+        draw(40, 100, "epoch 5")  # it was resumed: 40 were not done in no time
+        assert noted() == {"done": 40, "total": 100, "what": "epoch 5", "left": None}
+        now[0] = 100.1
+        draw(41, 100, "too soon")
+        assert noted()["done"] == 40
+        now[0] = 110.0
+        draw(60, 100, "epoch 7")  # 20 in 10 seconds: 40 take 20
+        assert noted()["left"] == pytest.approx(20)
+        draw(10, 80, "encoding")  # other work, at once
+        assert noted() == {"done": 10, "total": 80, "what": "encoding", "left": None}
+        now[0] = 112.0
+        draw(0, None, "words")
+        assert noted()["total"] is None
 
 
 @pytest.mark.parametrize("content", ["", "[", "[1]", '{"done": 5}', '{"done": 5, "total": 0}'])

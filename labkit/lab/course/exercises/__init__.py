@@ -7,7 +7,7 @@ from labkit.lab.course.exercises import (
     break_it,
     film,
     from_something,
-    own_training,  # noqa: F401 (the last exercises of notebook 02)
+    own_training,
     pairs_and_weights,
     pthought,
     sbert_lp,
