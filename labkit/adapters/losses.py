@@ -34,11 +34,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from labkit.corpora.records import grade_ends
 from labkit.corpora.splits import connected
 from labkit.pairs.losses import LOSSES
 from labkit.pairs.masks import unit_rows
 from labkit.pairs.pml import as_pml
-from labkit.sentpwnet.batches import Batch, graded_batch, labelled_batch, mean_grades, near, triplet_batch
+from labkit.sentpwnet.batches import Batch, graded_batch, labelled_batch, mean_grades, triplet_batch
 from labkit.sentpwnet.method import TEMPERATURE, PairSettings, loss_of, miner_of
 
 OF_MINERS = {"informative": ("epsilon",), "random": ("share",)}
@@ -190,14 +191,14 @@ def batch_of_columns(
         classes = dict(zip(columns[0], labels.flatten().tolist(), strict=True))
         return Batch(list(classes), list(classes.values()))
     elif len(columns) == 2:
-        graded = [(a, b, float(label)) for (a, b), label in zip(rows, labels.flatten().tolist(), strict=True)]
         if needs == "grades" and labels.is_floating_point():
-            return graded_batch(mean_grades(graded), top / 2)
+            return graded_batch(mean_grades(zip(*columns, labels.flatten().tolist(), strict=True)), top / 2)
         if not 0 <= labels.min() <= labels.max() <= top:
             raise ValueError(
                 f"labels are {labels.tolist()!r:.60}, expected 0 to {top:g}; give the top grade, as in top=5"
             )
-        told = [(a, b, same) for a, b, grade in graded if (same := near(grade, top)) is not None]
+        near, far = grade_ends(labels.flatten().tolist(), top)
+        told = [(a, b, bool(near[row])) for row, (a, b) in enumerate(rows) if near[row] or far[row]]
         return labelled_batch(told) if settings.labelled else class_batch(told)
     raise ValueError(
         f"columns are {shape}, expected two of texts, with or without labels, more without, or one with a class for "

@@ -44,7 +44,7 @@ from labkit.method import setting
 from labkit.pairs.large_batch import by_anchors, noted_locality
 from labkit.pairs.losses import ALIASES, LOSSES, losses_with
 from labkit.progress import Progress, note
-from labkit.sentpwnet.batches import Batch, BatchSource, PairSource, batch_source
+from labkit.sentpwnet.batches import Batch, BatchSource, RowSource, batch_source
 from labkit.training import Training, processes
 from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_chunks, encode, vector_parts, ways_of
 from labkit.training.loop import Figures
@@ -321,7 +321,7 @@ class SentPWNet(TrainedReader):
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
         settings: PairSettings = self.settings
         source = self._source(corpus, seed)
-        if isinstance(source, PairSource) and source.contradictions:
+        if isinstance(source, RowSource) and source.contradictions:
             note(
                 f"{source.contradictions} training pairs are labelled 0 although others labelled 1 join their "
                 "sentences; they count as positive",
