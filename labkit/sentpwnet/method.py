@@ -50,7 +50,7 @@ from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_c
 from labkit.training.loop import Figures
 from labkit.training.reader import DISTILLED, TAUGHT, UNITS, Reader, Rows
 from labkit.training.trained import Network, TrainedReader, arrays_of
-from labkit.training.transformer import TRANSFORMER, ModelReader, Transformer, parts_of_model
+from labkit.training.transformer import TRANSFORMER, ModelReader, Transformer
 from labkit.vectors import WordVectors
 
 MINERS = ("informative", "hardest", "random", "none")
@@ -399,9 +399,8 @@ class SentPWNet(TrainedReader):
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:
         if isinstance(self.network, Encoder):
             return vector_parts(self.network, self.reader, sentence, way, steps)
-        device = device_of(self.settings.device, insist=False)
-        model = self.network.whole(opened_model(model_source(self.settings.model), str(device)))
-        return parts_of_model(model, sentence, steps, max_length=self.reader.max_length)
+        assert isinstance(self.reader, ModelReader)
+        return self.network.parts(self.reader, sentence, steps)
 
 
 class Siamese(SentPWNet):
