@@ -180,9 +180,6 @@ def write_run(run: Run, folder: Path | str) -> None:
     _write_record(folder, {"schema": SCHEMA, **{name: getattr(run, name) for name in FIELDS}, "files": sums})
     if run.state == "finished":
         (folder / CHECKPOINT).unlink(missing_ok=True)
-        for name in (*FILES, CHECKPOINT, "run.json"):
-            for part in folder.glob(f".{name}.*"):  # what a killed process has left of it
-                part.unlink(missing_ok=True)
 
 
 def add_metrics(folder: Path | str, metrics: Mapping[str, Any]) -> None:
