@@ -16,7 +16,7 @@ from torch import Tensor
 from labkit.corpora.records import Corpus, Labelled, Pairs, Sentences
 from labkit.evaluation import p_coherence
 from labkit.progress import note, silent
-from labkit.pthought.batches import Batch, Epoch, Paraphrases, Reading
+from labkit.pthought.batches import Paraphrases, Reading, epoch_batches
 from labkit.pthought.network import Model, objective
 from labkit.training.encoders import embed, encode
 
@@ -29,24 +29,24 @@ class ParaphraseTask:
         self._reading, self._source, self._settings, self._seed = reading, source, settings, seed
         self._rows = [reading.reader.numbers(text) for text in source.texts]
 
-    def batches(self, epoch: int) -> Epoch:
+    def batches(self, epoch: int) -> list[np.ndarray]:
         return self._epoch(epoch, self._settings.partners)
 
-    def _epoch(self, epoch: int, partners: int) -> Epoch:
-        lengths = [len(row) for row in self._rows]
-        return Epoch(self._source, lengths, self._settings.batch, partners=partners, epoch=epoch, seed=self._seed)
+    def _epoch(self, epoch: int, partners: int) -> list[np.ndarray]:
+        lengths, size = [len(row) for row in self._rows], self._settings.batch
+        return epoch_batches(self._source, lengths, size, partners=partners, epoch=epoch, seed=self._seed)
 
-    def outputs(self, batch: Batch, rows: slice = slice(None)) -> Tensor:
+    def outputs(self, batch: np.ndarray, rows: slice = slice(None)) -> Tensor:
         """The vector of each sentence read, and its part of what each decoder's writing costs, (n, d + decoders).
 
         Only the sum of the costs is asked for, so that each row has an equal part of it.
         """
-        read, write = ([self._rows[pair[side]] for pair in batch[rows]] for side in (0, 1))
+        read, write = ([self._rows[row] for row in side] for side in batch[rows].T.tolist())
         vectors = embed(self.module.encoder, *self._reading.reader.batch(read), amp=self._settings.amp)
         costs = self._costs(vectors, read, write)
         return torch.cat([vectors, (costs / len(read)).expand(len(read), -1)], 1)
 
-    def loss(self, outputs: Tensor, batch: Batch) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+    def loss(self, outputs: Tensor, batch: np.ndarray) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
         tokens = self._tokens(batch)
         vectors, costs = outputs.split([outputs.shape[1] - len(tokens), len(tokens)], 1)
         losses = {name: cost / count for (name, count), cost in zip(tokens.items(), costs.sum(0), strict=True)}
@@ -77,10 +77,10 @@ class ParaphraseTask:
             ]
         return torch.stack(sums)
 
-    def _tokens(self, batch: Batch) -> dict[str, int]:
+    def _tokens(self, batch: np.ndarray) -> dict[str, int]:
         """How many tokens each decoder writes, each sentence's end among them."""
         sides = {"auto": 0, "paraphrase": 1}
-        return {name: sum(len(self._rows[pair[sides[name]]]) + 1 for pair in batch) for name in self.module.decoders}
+        return {name: sum(len(self._rows[row]) + 1 for row in batch[:, sides[name]]) for name in self.module.decoders}
 
     def encoded(self, sentences: list[str]) -> np.ndarray:
         """Encode sentences with the network as it stands."""
