@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labkit.baselines import sbert as module
+from labkit import pretrained as module
 from labkit.corpora import Labelled
 from labkit.methods import METHODS, load
 from labkit.pretrained import PACKAGE, PACKAGED, model_source, opened_model, packaged_folder, require_published
