@@ -42,7 +42,6 @@ from labkit.pairs.pml import as_pml
 from labkit.sentpwnet.batches import Batch, graded_batch, labelled_batch, mean_grades, triplet_batch
 from labkit.sentpwnet.method import TEMPERATURE, PairSettings, loss_of, miner_of
 
-OF_MINERS = {"informative": ("epsilon",), "random": ("share",)}
 DIALS = (
     *dict.fromkeys(name for loss in LOSSES.values() for name in loss.hyperparameters),
     "epsilon",
@@ -108,9 +107,8 @@ class MinedLoss(nn.Module):
 
     def config(self) -> dict[str, Any]:
         """What decides the value, ready for JSON."""
-        names = ("loss", *LOSSES[self.settings.loss].hyperparameters, "miner", *OF_MINERS.get(self.settings.miner, ()))
-        learned = ("learn_temperature",) if self.settings.learns_temperature else ()
-        return {name: getattr(self.settings, name) for name in (*names, *learned)}
+        unused = self.settings.unused()
+        return {name: getattr(self.settings, name) for name in ("loss", "miner", *DIALS) if name not in unused}
 
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={value}" for name, value in self.config().items())

@@ -58,7 +58,7 @@ def close(found: list[Written], expected: list[Written]) -> None:
 
 
 @pytest.mark.parametrize(("seed", "repeat", "power"), [(0, 0, 0.7), (1, 1, 0.0), (2, 2, 1.5)])
-def test_wide_beam_finds_what_trying_everything_finds(seed: int, repeat: int, power: float) -> None:
+def test_a_wide_beam_equals_exhaustive_search(seed: int, repeat: int, power: float) -> None:
     made, table, vectors = decoder(seed)
     search = Search(width=150, max_length=LONGEST, repeat=repeat, power=power)
     for found, vector in zip(beam(made, table, vectors, search), vectors, strict=True):
@@ -83,7 +83,7 @@ def beam_by_loops(made: Decoder, table: Tensor, vector: Tensor, search: Search) 
 
 
 @pytest.mark.parametrize(("seed", "sharp", "width"), [(0, 0.5, 2), (7, 0.5, 3), (2, 2.0, 1), (1, 3.0, 2), (6, 3.0, 3)])
-def test_narrow_beam_by_loops(seed: int, sharp: float, width: int) -> None:
+def test_a_narrow_beam_by_loops(seed: int, sharp: float, width: int) -> None:
     made, table, vectors = decoder(seed, sharp=sharp)
     search = Search(width=width, max_length=5, repeat=0)
     for found, vector in zip(beam(made, table, vectors, search), vectors, strict=True):
@@ -91,7 +91,7 @@ def test_narrow_beam_by_loops(seed: int, sharp: float, width: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_greedy_takes_the_likeliest_word_each_time(seed: int) -> None:
+def test_greedy_by_loops(seed: int) -> None:
     made, table, vectors = decoder(seed)
     search = Search(max_length=LONGEST, repeat=0, power=0.0)
     for found, vector in zip(greedy(made, table, vectors, search), vectors, strict=True):
@@ -103,7 +103,7 @@ def test_greedy_takes_the_likeliest_word_each_time(seed: int) -> None:
         assert found.log_probability == pytest.approx(log_p(made, table, vector, words), abs=1e-9)
 
 
-def test_batch_is_written_as_each_alone() -> None:
+def test_a_batch_equals_single_sentences() -> None:
     made, table, vectors = decoder(2)
     search = Search(width=3, max_length=12)
     for find in (greedy, beam):
@@ -122,7 +122,7 @@ def always(word: int) -> tuple[Decoder, Tensor, Tensor]:
     return made, table, vectors[:1]
 
 
-def test_length_is_bounded_and_a_cut_is_marked() -> None:
+def test_max_length_cuts_and_says_so() -> None:
     search = Search(width=2, max_length=7, repeat=0)
     quick = greedy(*always(2), search)[0]
     assert (quick.words, quick.ended) == ((2,) * 7, False)
@@ -153,9 +153,3 @@ def test_sentence_may_be_empty() -> None:
     assert greedy(*always(0), Search())[0].words == ()
     assert greedy(*always(0), Search())[0].ended
     assert beam(*always(0), Search())[0][0].words == ()
-
-
-def test_length_is_weighed_by_hand() -> None:
-    assert Search(power=1.0).score(-6.0, 3) == pytest.approx(-2)
-    assert Search(power=0.0).score(-6.0, 3) == -6
-    assert Search(power=0.5).score(-6.0, 4) == pytest.approx(-3)
