@@ -148,7 +148,7 @@ def written(folder: Path) -> int:
 @keep(show_spinner="Opening the run …")
 def opened_run(folder: str, written: int) -> Method:
     """The method of a run folder."""
-    from labkit.methods import load as load_run
+    from labkit.methods import load_run
 
     return load_run(folder)
 
@@ -195,7 +195,7 @@ def run_origin(folder: str, written: int) -> Origin:
     from labkit.methods import METHODS
 
     record = run_record(folder, written)
-    settings = settings_of(METHODS[record["method"]].method.Settings, record["settings"])
+    settings = settings_of(METHODS[record["method"]].Settings, record["settings"])
     return Origin(record["method"], settings.values(), record["fingerprint"], record["seed"])
 
 

@@ -42,8 +42,9 @@ class Method(ABC):
     version: ClassVar[int] = 1  # the next number once the same settings, corpus and seed give other vectors
     measured_later: ClassVar[str] = ""  # the array of the state that is NaN until somebody measures it
 
-    def __init__(self, settings: Any = None) -> None:
-        self.settings: Any = settings if settings is not None else self.Settings()
+    def __init__(self, settings: Any = None, **values: Any) -> None:
+        """Take settings, or values for some of them: `Bag(epochs=3)`."""
+        self.settings: Any = self.Settings.of(values) if settings is None else settings
         self.history = History()
         self.snapshots = Snapshots((), ())
         self._origin: tuple[str, str, int] | None = None  # corpus, its fingerprint, seed
@@ -238,7 +239,7 @@ class Method(ABC):
         if run.method != self.name:
             raise ValueError(
                 f"run {str(folder)!r} is of method {run.method!r}, expected {self.name!r}; "
-                "labkit.methods.load opens a run of any method"
+                "labkit.load_run opens a run of any method"
             )
         self._origin = None  # until all of it is there
         try:

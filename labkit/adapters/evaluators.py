@@ -40,7 +40,7 @@ class AsModel:
         if not isinstance(method, Method):
             raise ValueError(
                 f"method is {type(method).__name__}, expected a method; METHODS['lsa']() makes one, "
-                "labkit.methods.load(folder) opens a run"
+                "labkit.load_run(folder) opens a run"
             )
         self.method = method
         self.similarity_fn_name = method.similarity_name

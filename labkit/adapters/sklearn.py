@@ -64,7 +64,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         kept = {name: value for name, value in self._settings.items() if name in known}
         self._settings = kept | {name: params.pop(name) for name in known if name in params}
         for name in params.keys() - {"random_state"} if self._known() else ():
-            METHODS[self.method].method.Settings.named(name)  # which says what is near
+            METHODS[self.method].Settings.named(name)  # which says what is near
         super().set_params(**params)
         return self
 
@@ -96,7 +96,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def _defaults(self) -> dict[str, Any]:
         """The settings of the method as they are when nobody sets them; of no known method none."""
-        settings = dataclasses.fields(METHODS[self.method].method.Settings) if self._known() else ()
+        settings = dataclasses.fields(METHODS[self.method].Settings) if self._known() else ()
         return {each.name: each.default for each in settings}
 
     @property

@@ -14,7 +14,7 @@ from labkit.adapters import mteb as adapter
 from labkit.adapters.mteb import AsEncoder, revision
 from labkit.corpora import load
 from labkit.evaluation import correlation
-from labkit.methods import load as load_run
+from labkit.methods import load_run
 
 NEEDS = "needs the extra mteb"
 

@@ -20,8 +20,7 @@ from streamlit.testing.v1 import AppTest
 from labkit.corpora import load
 from labkit.corpora.table import EMBEDDED
 from labkit.evaluation import p_coherence
-from labkit.methods import METHODS
-from labkit.methods import load as load_run
+from labkit.methods import METHODS, load_run
 from labkit.progress import note
 from labkit.sentpwnet.method import PairSettings
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from labkit.arrays import unit
 from labkit.corpora import Article, Articles, Corpus, Section, Triplets, load
-from labkit.methods import load as load_run
+from labkit.methods import load_run
 from labkit.progress import collected, silent
 from labkit.thematic import method as thematic_method
 from labkit.thematic.making import triplets_of

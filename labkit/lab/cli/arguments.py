@@ -237,9 +237,9 @@ def record_of(run: Path) -> dict[str, Any]:
 def opened_method(run: Path) -> Method:
     """The method of a run, ready to encode."""
     with step(f"run {run} opened"):
-        from labkit.methods import load
+        from labkit.methods import load_run
 
-        return load(run)
+        return load_run(run)
 
 
 def usable_method(run: Path) -> Method:
