@@ -124,7 +124,7 @@ def corpus_difficulty(opened: Opened) -> Difficulty:
 def pair_cosines(opened: Opened, name: str) -> np.ndarray:
     """The cosine of each pair of a corpus of pairs, (n,)."""
     pairs: Any = opened.corpus
-    return fitted_method(opened, name).pairwise_similarity(pairs.text_a, pairs.text_b)
+    return fitted_method(opened, name).similarity_pairwise(pairs.text_a, pairs.text_b)
 
 
 # --- methods, and where vectors come from ------------------------------------------------------------------------

@@ -241,7 +241,7 @@ class TestEveryMethod:
         found = method.similarity(a, b)
         np.testing.assert_allclose(found, u @ v.T, rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(method.similarity(method.encode(a), b), found, rtol=1e-4, atol=1e-5)
-        np.testing.assert_allclose(method.pairwise_similarity(a, b), np.diag(found), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(method.similarity_pairwise(a, b), np.diag(found), rtol=1e-4, atol=1e-5)
         own = method.similarity(ASKED[:3], ASKED[:3])
         assert (own.argmax(axis=1) == np.arange(3)).all()  # nothing is nearer to a sentence than itself
 
@@ -363,7 +363,7 @@ def test_rows_at_length_one_and_cut() -> None:
 def test_similarities_of_no_sentences() -> None:
     method = any_of("tfidf")
     assert method.similarity(["a cat"], []).shape == (1, 0)
-    assert method.pairwise_similarity([], []).shape == (0,)
+    assert method.similarity_pairwise([], []).shape == (0,)
 
 
 @pytest.mark.parametrize(
@@ -386,7 +386,7 @@ def test_embeddings_and_batches_that_do_not_fit_are_refused() -> None:
         with pytest.raises(ValueError, match="columns|dimensions"):
             wrong()
     with pytest.raises(ValueError, match="shape"):
-        method.pairwise_similarity(rows, rows[:2])
+        method.similarity_pairwise(rows, rows[:2])
     half = torch.ones(2, 3, dtype=torch.bfloat16)  # which numpy does not have
     with pytest.raises(ValueError, match="embeddings"):
         method.similarity(half, list(half))
@@ -502,7 +502,7 @@ def test_embeddings_may_be_numbers_of_any_kind() -> None:
     expected = [[1.0, 0.6], [0.6, 1.0]]
     for rows in (whole, np.array(whole), sparse.csr_matrix(whole), sparse.csr_array(np.array(whole, float))):
         np.testing.assert_allclose(method.similarity(rows, rows), expected, rtol=1e-6)
-        np.testing.assert_allclose(method.pairwise_similarity(rows, rows), [1, 1], rtol=1e-6)
+        np.testing.assert_allclose(method.similarity_pairwise(rows, rows), [1, 1], rtol=1e-6)
     column = pd.Series(["a cat", "the dog"], index=[7, 9])  # as filtered from a table
     np.testing.assert_array_equal(method.similarity(column, column), method.similarity(list(column), list(column)))
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,6 +35,20 @@ def test_settings_are_keywords_of_the_class() -> None:
     assert METHODS["lsa"](dimension="7").settings.dimension == 7
     with pytest.raises(ValueError, match="'dimensions'.*'dimension'"):
         METHODS["lsa"](dimensions=7)
+
+
+def test_repr_names_the_settings_that_differ_from_the_defaults() -> None:
+    assert repr(labkit.Lsa(dimension=7, unit="words")) == "Lsa(dimension=7)"
+
+
+@pytest.mark.parametrize("method", [labkit.Bag(epochs=1, dimension=4), labkit.Lsa(dimension=2)], ids=repr)
+def test_a_copy_of_a_method_encodes_as_it_does(method: Method, tmp_path: Path) -> None:
+    method.fit(CORPUS)
+    method.save_pretrained(tmp_path / "run")
+    expected = method.encode(["a red cat"])
+    assert method.get_sentence_embedding_dimension() == expected.shape[1]
+    for other in (pickle.loads(pickle.dumps(method)), deepcopy(method), type(method).from_pretrained(tmp_path / "run")):
+        np.testing.assert_array_equal(other.encode(["a red cat"]), expected)
 
 
 def test_any_run_is_opened_by_its_own_method(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ class AsModel:
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Tensor:
         """The method's own similarity, row by row: (n,)."""
-        return torch.from_numpy(np.asarray(self.method.pairwise_similarity(_rows(embeddings1), _rows(embeddings2))))
+        return torch.from_numpy(np.asarray(self.method.similarity_pairwise(_rows(embeddings1), _rows(embeddings2))))
 
 
 def _rows(embeddings: Any) -> Embeddings:

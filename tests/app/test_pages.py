@@ -241,7 +241,7 @@ def test_the_most_surprising_pair_comes_first(opened: Opened) -> None:
     page = fine(opened("corpora_page", corpus="questions").run())
     corpus, method = load("questions"), METHODS["tfidf"]()
     method.fit(corpus)
-    cosine = method.pairwise_similarity(corpus.text_a, corpus.text_b)
+    cosine = method.similarity_pairwise(corpus.text_a, corpus.text_b)
     surprise = max((c if not label else -c) for c, label in zip(cosine, corpus.labels, strict=True))
     first = next(text.value for text in page.text if "cosine" in text.value)
     assert first.endswith(f"cosine {abs(surprise):.2f}")

@@ -254,7 +254,7 @@ class WithProgress:
     def __init__(self, method: Method) -> None:
         self._method = method
         self.similarity = method.similarity
-        self.pairwise_similarity = method.pairwise_similarity
+        self.similarity_pairwise = method.similarity_pairwise
 
     def encode(self, sentences: list[str]) -> Any:
         return self._method.encode(sentences, show_progress_bar=True)

@@ -35,7 +35,7 @@ class Known:
     def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return a @ b.T
 
-    def pairwise_similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def similarity_pairwise(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return (a * b).sum(axis=1)
 
 
