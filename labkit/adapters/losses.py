@@ -34,11 +34,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from labkit.corpora.records import grade_ends
 from labkit.corpora.splits import connected
 from labkit.pairs.losses import LOSSES
 from labkit.pairs.masks import unit_rows
 from labkit.pairs.pml import as_pml
-from labkit.sentpwnet.batches import Batch, graded_batch, labelled_batch, mean_grades, near, triplet_batch
+from labkit.sentpwnet.batches import Batch, graded_batch, labelled_batch, mean_grades, triplet_batch
 from labkit.sentpwnet.method import TEMPERATURE, PairSettings, loss_of, miner_of
 
 OF_MINERS = {"informative": ("epsilon",), "random": ("share",)}
@@ -65,14 +66,11 @@ def sentence_transformers_loss(
     `labelled`, `in_batch` and `top`, the grade of two sentences that mean the same, say how columns become pairs.
     """
     if not isinstance(model, nn.Module):
-        raise ValueError(
-            f"model is {type(model).__name__}, expected a SentenceTransformer, opened by its name or folder; where "
-            "there is none yet, run pip install 'sentence-transformers[train]'"
-        )
+        raise ValueError(f"model is {type(model).__name__}, expected a SentenceTransformer, not its name")
     if not top > 0:
         raise ValueError(f"top is {top!r}, expected a number above 0: the grade of two sentences that mean the same")
     columns = {name: said for name, said in {"labelled": labelled, "in_batch": in_batch}.items() if said}
-    return SentenceLoss(model, _settings(loss, miner, dials, columns), top)
+    return SentenceLoss(model, settings_of(loss, miner, dials, columns), top)
 
 
 def metric_learning_loss(loss: str = "locality", *, miner: str = "none", **dials: float) -> nn.Module:
@@ -81,10 +79,10 @@ def metric_learning_loss(loss: str = "locality", *, miner: str = "none", **dials
     Our miner chooses among the pairs that labels, or a miner of theirs, have left. `simcse` is for two views of the
     same rows: `SelfSupervisedLoss(metric_learning_loss("simcse"), symmetric=False)`.
     """
-    return as_pml(MinedLoss(_settings(loss, miner, dials, {})))
+    return as_pml(MinedLoss(settings_of(loss, miner, dials, {})))
 
 
-def _settings(loss: str, miner: str, dials: Mapping[str, float], columns: Mapping[str, bool]) -> PairSettings:
+def settings_of(loss: str, miner: str, dials: Mapping[str, float], columns: Mapping[str, bool]) -> PairSettings:
     if unknown := sorted({*dials} - {*DIALS}):
         raise ValueError(f"setting {unknown[0]!r} is not one of a loss or a miner; choose from {', '.join(DIALS)}")
     settings = PairSettings.of({"loss": loss, "miner": miner, **dials, **columns})
@@ -129,7 +127,7 @@ class SentenceLoss(nn.Module):
         """`sentence_features` are the columns of texts, each as its tokens."""
         columns = list(sentence_features)
         embeddings = [self.model(column)["sentence_embedding"] for column in columns]
-        keys = [_keys(column, len(rows)) for column, rows in zip(columns, embeddings, strict=True)]
+        keys = [sentence_keys(column, len(rows)) for column, rows in zip(columns, embeddings, strict=True)]
         if LOSSES[self.pairs.settings.loss].needs == "texts":
             embeddings += [self.model(column)["sentence_embedding"] for column in columns]  # under other dropout
         return self.compute_loss_from_embeddings(embeddings, labels, keys)
@@ -142,7 +140,7 @@ class SentenceLoss(nn.Module):
         settings = self.pairs.settings
         if keys is None:
             once = embeddings[: len(embeddings) // 2] if LOSSES[settings.loss].needs == "texts" else embeddings
-            keys = [_keys({}, len(rows)) for rows in once]
+            keys = [sentence_keys({}, len(rows)) for rows in once]
         first: dict[Hashable, int] = {}  # of each sentence, the row that counts
         row = iter(range(sum(map(len, keys))))
         numbers = [[first.setdefault(key, next(row)) for key in column] for column in keys]
@@ -184,7 +182,7 @@ def batch_of_columns(
         raise ValueError(f"columns are {shape}, expected two or more and none with in_batch=True; leave it out")
     if labels is None:
         if len(columns) == 2 and not settings.in_batch:
-            return _joined([(a, b, True) for a, b in rows])
+            return class_batch([(a, b, True) for a, b in rows])
         if len(columns) >= 2:
             return triplet_batch([(a, p, far) for a, p, *far in rows], in_batch=settings.in_batch)
     elif labels.numel() != len(rows):
@@ -193,18 +191,22 @@ def batch_of_columns(
         classes = dict(zip(columns[0], labels.flatten().tolist(), strict=True))
         return Batch(list(classes), list(classes.values()))
     elif len(columns) == 2:
-        graded = [(a, b, float(label)) for (a, b), label in zip(rows, labels.flatten().tolist(), strict=True)]
         if needs == "grades" and labels.is_floating_point():
-            return graded_batch(mean_grades(graded), top / 2)
-        told = [(a, b, same) for a, b, grade in graded if (same := near(_checked(grade, top), top)) is not None]
-        return labelled_batch(told) if settings.labelled else _joined(told)
+            return graded_batch(mean_grades(zip(*columns, labels.flatten().tolist(), strict=True)), top / 2)
+        if not 0 <= labels.min() <= labels.max() <= top:
+            raise ValueError(
+                f"labels are {labels.tolist()!r:.60}, expected 0 to {top:g}; give the top grade, as in top=5"
+            )
+        near, far = grade_ends(labels.flatten().tolist(), top)
+        told = [(a, b, bool(near[row])) for row, (a, b) in enumerate(rows) if near[row] or far[row]]
+        return labelled_batch(told) if settings.labelled else class_batch(told)
     raise ValueError(
         f"columns are {shape}, expected two of texts, with or without labels, more without, or one with a class for "
         "each row (simcse takes any); choose them by dataset.select_columns"
     )
 
 
-def _joined(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
+def class_batch(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
     """Both sentences of each pair; those that pairs of the same join, directly or through others, are a class."""
     sentences = list(dict.fromkeys(number for a, b, _ in pairs for number in (a, b)))
     same = [(a, b) for a, b, together in pairs if together]
@@ -212,13 +214,7 @@ def _joined(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
     return Batch(sentences, component[sentences].tolist())
 
 
-def _checked(grade: float, top: float) -> float:
-    if not 0 <= grade <= top:
-        raise ValueError(f"labels hold {grade:g}, expected 0 to {top:g}; give the top grade, as in top=5")
-    return grade
-
-
-def _keys(features: Mapping[str, Any], rows: int) -> list[Hashable]:
+def sentence_keys(features: Mapping[str, Any], rows: int) -> list[Hashable]:
     """What tells the sentences of a column apart: their tokens, where it has them; else each row is its own."""
     ids, offsets, read = (features.get(name) for name in ("input_ids", "offsets", "attention_mask"))
     if ids is not None and offsets is not None:

@@ -1,4 +1,4 @@
-"""Sentences written from vectors. In: a decoder, the vectors of its words, vectors (n, size). Out: `Generated`.
+"""Sentences written from vectors. In: a decoder, the vectors of its words, vectors (n, size). Out: `Written`.
 
     greedy   the likeliest next word, again and again
     beam     the `width` likeliest beginnings kept at every step; the likeliest whole sentences first
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import torch
@@ -25,7 +25,7 @@ from labkit.pthought.network import END, Decoder, Model
 
 # --- search ------------------------------------------------------------------------------------------------------
 
-UNKNOWN = 1
+UNKNOWN_WORD = 1  # its number
 Step: TypeAlias = tuple[float, int, int]  # log p of the sentence so far, the beam it goes on from, the word
 
 
@@ -39,15 +39,8 @@ class Search:
     power: float = 0.7
 
     def __post_init__(self) -> None:
-        for name, value, least in (
-            ("width", self.width, 1),
-            ("max_length", self.max_length, 1),
-            ("repeat", self.repeat, 0),
-        ):
-            if not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} is {value!r}, expected a whole number of at least {least}")
-        if not (math.isfinite(self.power) and self.power >= 0):
-            raise ValueError(f"power is {self.power!r}, expected a number of at least 0; 0.7 is usual")
+        if self.width < 1 or self.max_length < 1 or self.repeat < 0 or self.power < 0:
+            raise ValueError(f"{self} is no search: width and max_length begin at 1, repeat and power at 0")
 
     def score(self, log_p: float, tokens: int) -> float:
         """What sentences are ranked by; the end is a token too."""
@@ -55,17 +48,18 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Generated:
-    """A sentence as numbers of words, without its end; `ended` is false where it was cut."""
+class Written:
+    """One sentence that a decoder wrote, as numbers of words without the end; `ended` is false where it was cut."""
 
     words: tuple[int, ...]
     log_probability: float
     score: float
     ended: bool
+    text: str = ""
 
 
 @torch.inference_mode()
-def greedy(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> list[Generated]:
+def greedy(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> list[Written]:
     """One sentence for each vector; `table` (words, d) holds the vectors of the words."""
     state, read = decoder.first(vectors), torch.full((len(vectors),), END, device=vectors.device)  # (n, hidden), (n,)
     written: list[list[int]] = [[] for _ in vectors]
@@ -86,7 +80,7 @@ def greedy(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> 
 
 
 @torch.inference_mode()
-def beam(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> list[list[Generated]]:
+def beam(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> list[list[Written]]:
     """Up to `width` sentences for each vector, the best first; those that were cut come after those that ended."""
     count, width = len(vectors), search.width
     vectors = vectors.repeat_interleave(width, 0)  # beam k of sentence i is row i width + k
@@ -94,7 +88,7 @@ def beam(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> li
     log_p = torch.full((count, width), -math.inf, dtype=torch.float64)
     log_p[:, 0] = 0.0  # all beams begin alike: one is enough
     written: list[list[int]] = [[] for _ in vectors]
-    whole: list[list[Generated]] = [[] for _ in range(count)]
+    whole: list[list[Written]] = [[] for _ in range(count)]
     for _ in range(search.max_length):
         likely, state = decoder.step(vectors, table[read], state)
         _forbid(likely, written, search.repeat)
@@ -107,7 +101,7 @@ def beam(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> li
             parents = (places[i] // words + i * width).tolist()
             ends, going = _divided(zip(values[i].tolist(), parents, (places[i] % words).tolist(), strict=True), width)
             whole[i] += [_generated(written[row], value, True, search) for value, row, _ in ends]
-            live += [*going, *[(-math.inf, i * width, UNKNOWN)] * (width - len(going))]
+            live += [*going, *[(-math.inf, i * width, UNKNOWN_WORD)] * (width - len(going))]
         rows = [row for _, row, _ in live]
         written = [[*written[row], word] for _, row, word in live]
         log_p = torch.tensor([value for value, _, _ in live], dtype=torch.float64).view(count, width)
@@ -130,7 +124,7 @@ def _divided(candidates: Iterable[Step], width: int) -> tuple[list[Step], list[S
 
 def _forbid(likely: Tensor, written: Sequence[Sequence[int]], repeat: int) -> None:
     """Sets log p of what may not be written next to -inf, in place."""
-    likely[:, UNKNOWN] = -math.inf
+    likely[:, UNKNOWN_WORD] = -math.inf
     for row, words in enumerate(written):
         if again := _again(words, repeat):
             likely[row, again] = -math.inf
@@ -148,7 +142,7 @@ def _again(words: Sequence[int], repeat: int) -> list[int]:
     return [words[i + repeat - 1] for i in range(len(words) - repeat + 1) if tuple(words[i : i + repeat - 1]) == tail]
 
 
-def _settled(whole: Sequence[Generated], live: float, search: Search) -> bool:
+def _settled(whole: Sequence[Written], live: float, search: Search) -> bool:
     """Whether no beam can still come among the best: at most its log p stays, over the longest sentence."""
     if live == -math.inf:
         return True
@@ -156,21 +150,11 @@ def _settled(whole: Sequence[Generated], live: float, search: Search) -> bool:
     return len(best) == search.width and search.score(live, search.max_length) <= best[-1]
 
 
-def _generated(words: Sequence[int], log_p: float, ended: bool, search: Search) -> Generated:
-    return Generated(tuple(words), log_p, search.score(log_p, len(words) + ended), ended)
+def _generated(words: Sequence[int], log_p: float, ended: bool, search: Search) -> Written:
+    return Written(tuple(words), log_p, search.score(log_p, len(words) + ended), ended)
 
 
 # --- writing -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Written:
-    """One sentence that a decoder wrote; `ended` is false where it was cut."""
-
-    text: str
-    log_probability: float
-    score: float
-    ended: bool
 
 
 @dataclass(frozen=True)
@@ -193,7 +177,7 @@ def write_paraphrases(
 ) -> list[Paraphrased]:
     """What every decoder writes from the vectors (n, size): the greedy sentence where there is no search."""
     table = model.encoder.words.table.weight
-    generated: dict[str, list[list[Generated]]] = {}
+    generated: dict[str, list[list[Written]]] = {}
     for name in model.decoders:
         if search is None:
             plain = Search(max_length=reading.reader.max_length)
@@ -228,7 +212,6 @@ def described(paraphrased: Paraphrased) -> str:
     return "\n".join(lines)
 
 
-def _spelled(sentence: Generated, reading: Reading) -> Written:
+def _spelled(sentence: Written, reading: Reading) -> Written:
     words = reading.reader.vocabulary.words
-    text = " ".join(words[number] for number in sentence.words)
-    return Written(text, sentence.log_probability, sentence.score, sentence.ended)
+    return replace(sentence, text=" ".join(words[number] for number in sentence.words))

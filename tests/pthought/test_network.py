@@ -223,7 +223,7 @@ def disturbed(module: nn.Module) -> nn.Module:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_by_loops(form: str) -> None:
-    body = disturbed(GruEncoder(FORMS[form], DIMENSION, HIDDEN)).double()
+    body = disturbed(GruEncoder(form, DIMENSION, HIDDEN)).double()
     x = np.random.default_rng(0).standard_normal((5, 7, DIMENSION))
     lengths = [7, 1, 3, 5, 7]
     with torch.no_grad():

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from labkit.pthought.network import END, Decoder
-from labkit.pthought.writing import Generated, Search, beam, greedy
+from labkit.pthought.writing import Search, Written, beam, greedy
 
 WORDS, DIMENSION, SIZE = 5, 3, 4  # the end, the unknown word, and 2, 3, 4
 LONGEST = 4
@@ -35,7 +35,7 @@ def log_p(made: Decoder, table: Tensor, vector: Tensor, words: tuple[int, ...]) 
 
 def everything(
     made: Decoder, table: Tensor, vector: Tensor, search: Search, max_length: int = LONGEST
-) -> list[Generated]:
+) -> list[Written]:
     """All sentences that end, the best first, then all that are cut."""
     found = []
     for length in range(max_length + 1):
@@ -45,11 +45,11 @@ def everything(
                 continue
             ended = length < max_length
             value = log_p(made, table, vector, (*words, END) if ended else words)
-            found.append(Generated(words, value, value / (length + ended) ** search.power, ended))
+            found.append(Written(words, value, value / (length + ended) ** search.power, ended))
     return sorted(found, key=lambda one: (not one.ended, -one.score))
 
 
-def close(found: list[Generated], expected: list[Generated]) -> None:
+def close(found: list[Written], expected: list[Written]) -> None:
     assert [one.words for one in found] == [one.words for one in expected]
     assert [one.ended for one in found] == [one.ended for one in expected]
     for one, other in zip(found, expected, strict=True):
@@ -65,7 +65,7 @@ def test_wide_beam_finds_what_trying_everything_finds(seed: int, repeat: int, po
         close(found, everything(made, table, vector, search)[:150])
 
 
-def beam_by_loops(made: Decoder, table: Tensor, vector: Tensor, search: Search) -> list[Generated]:
+def beam_by_loops(made: Decoder, table: Tensor, vector: Tensor, search: Search) -> list[Written]:
     """Every step of every live sentence, sorted; nothing stops early."""
     live: list[tuple[int, ...]] = [()]
     found = []
@@ -75,10 +75,10 @@ def beam_by_loops(made: Decoder, table: Tensor, vector: Tensor, search: Search) 
             reverse=True,
         )
         ends = [(value, words[:-1]) for value, words in steps[: search.width] if words[-1] == END]
-        found += [Generated(words, value, value / (len(words) + 1) ** search.power, True) for value, words in ends]
+        found += [Written(words, value, value / (len(words) + 1) ** search.power, True) for value, words in ends]
         live = [words for _, words in steps if words[-1] != END][: search.width]
     cut = [(log_p(made, table, vector, words), words) for words in live]
-    found += [Generated(words, value, value / len(words) ** search.power, False) for value, words in cut]
+    found += [Written(words, value, value / len(words) ** search.power, False) for value, words in cut]
     return sorted(found, key=lambda one: (not one.ended, -one.score))[: search.width]
 
 
