@@ -40,9 +40,8 @@ from labkit.pairs.losses import LOSSES
 from labkit.pairs.masks import unit_rows
 from labkit.pairs.pml import as_pml
 from labkit.sentpwnet.batches import Batch, graded_batch, labelled_batch, mean_grades, triplet_batch
-from labkit.sentpwnet.method import TEMPERATURE, PairSettings, loss_of, miner_of
+from labkit.sentpwnet.method import TEMPERATURE, PairSettings, mined_loss
 
-OF_MINERS = {"informative": ("epsilon",), "random": ("share",)}
 DIALS = (
     *dict.fromkeys(name for loss in LOSSES.values() for name in loss.hyperparameters),
     "epsilon",
@@ -101,16 +100,12 @@ class MinedLoss(nn.Module):
 
     def forward(self, S: Tensor, P: Tensor, N: Tensor, grades: Tensor | None = None) -> Tensor:
         learned = self._parameters[TEMPERATURE]
-        loss = loss_of(self.settings, None if learned is None else learned.exp())
-        if grades is not None:  # all are compared with all: there is no anchor of which a miner could keep some
-            return loss(S, P, N, grades=grades)
-        return loss(S, *miner_of(self.settings)(S, P, N))
+        return mined_loss(self.settings, S, P, N, grades, None if learned is None else learned.exp())[0]
 
     def config(self) -> dict[str, Any]:
         """What decides the value, ready for JSON."""
-        names = ("loss", *LOSSES[self.settings.loss].hyperparameters, "miner", *OF_MINERS.get(self.settings.miner, ()))
-        learned = ("learn_temperature",) if self.settings.learns_temperature else ()
-        return {name: getattr(self.settings, name) for name in (*names, *learned)}
+        unused = self.settings.unused()
+        return {name: getattr(self.settings, name) for name in ("loss", "miner", *DIALS) if name not in unused}
 
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={value}" for name, value in self.config().items())

@@ -18,6 +18,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -174,7 +175,7 @@ class PairLoss:
     by_anchor: bool = True
     learns_temperature: bool = False
 
-    @property
+    @cached_property
     def hyperparameters(self) -> tuple[str, ...]:
         """The names of its numbers: keywords of the function, and settings of a training."""
         return tuple(name for name in inspect.signature(self.function).parameters if name not in NO_HYPERPARAMETERS)

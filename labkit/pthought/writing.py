@@ -7,15 +7,14 @@ Never written: the unknown word, and a run of `repeat` words that the sentence a
 circles). A sentence that does not end within `max_length` words is cut and says so. Sentences are ranked by
 `log p / tokens^power`: plain log p (power 0) favours short ones, since every further word costs.
 
-`write` puts them into words for people to read: a `Paraphrased` a sentence.
+`write_paraphrases` puts them into words for people to read: a `Paraphrased` for each sentence.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -26,7 +25,6 @@ from labkit.pthought.network import END, Decoder, Model
 # --- search ------------------------------------------------------------------------------------------------------
 
 UNKNOWN_WORD = 1  # its number
-Step: TypeAlias = tuple[float, int, int]  # log p of the sentence so far, the beam it goes on from, the word
 
 
 @dataclass(frozen=True)
@@ -76,58 +74,48 @@ def greedy(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> 
                     written[row].append(word)
         if all(ended):
             break
-    return [_generated(*each, search) for each in zip(written, log_p, ended, strict=True)]
+    return [_written(*each, search) for each in zip(written, log_p, ended, strict=True)]
 
 
 @torch.inference_mode()
-def beam(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> list[list[Written]]:
-    """Up to `width` sentences for each vector, the best first; those that were cut come after those that ended."""
-    count, width = len(vectors), search.width
-    vectors = vectors.repeat_interleave(width, 0)  # beam k of sentence i is row i width + k
-    state, read = decoder.first(vectors), torch.full((len(vectors),), END, device=vectors.device)
-    log_p = torch.full((count, width), -math.inf, dtype=torch.float64)
-    log_p[:, 0] = 0.0  # all beams begin alike: one is enough
-    written: list[list[int]] = [[] for _ in vectors]
-    whole: list[list[Written]] = [[] for _ in range(count)]
+def beam(decoder: Decoder, table: Tensor, vector: Tensor, search: Search) -> list[Written]:
+    """Up to `width` sentences for one vector (size,), the best first; those that were cut come after those that ended.
+
+    Every step reads the last word of all beginnings that are kept, and keeps the likeliest of all that could follow.
+    """
+    begun: list[tuple[int, ...]] = [()]
+    log_p, ended = [0.0], list[Written]()
+    state = decoder.first(vector[None])  # (beginnings, hidden)
     for _ in range(search.max_length):
-        likely, state = decoder.step(vectors, table[read], state)
-        _forbid(likely, written, search.repeat)
-        totals = log_p[:, :, None] + likely.double().cpu().view(count, width, -1)  # (n, width, words)
-        words = totals.shape[2]
-        # a beam can end in one way only, so of twice the width at least the width goes on
-        values, places = totals.flatten(1).topk(min(2 * width, width * words), 1)
-        live: list[Step] = []
-        for i in range(count):
-            parents = (places[i] // words + i * width).tolist()
-            ends, going = _divided(zip(values[i].tolist(), parents, (places[i] % words).tolist(), strict=True), width)
-            whole[i] += [_generated(written[row], value, True, search) for value, row, _ in ends]
-            live += [*going, *[(-math.inf, i * width, UNKNOWN_WORD)] * (width - len(going))]
-        rows = [row for _, row, _ in live]
-        written = [[*written[row], word] for _, row, word in live]
-        log_p = torch.tensor([value for value, _, _ in live], dtype=torch.float64).view(count, width)
-        state, read = state[rows], torch.tensor([word for _, _, word in live], device=vectors.device)
-        if all(_settled(whole[i], log_p[i].max().item(), search) for i in range(count)):
+        read = torch.tensor([words[-1] if words else END for words in begun], device=vector.device)  # (beginnings,)
+        likely, state = decoder.step(vector.expand(len(begun), -1), table[read], state)  # (beginnings, words)
+        _forbid(likely, begun, search.repeat)
+        totals = torch.tensor(log_p, dtype=torch.float64)[:, None] + likely.double().cpu()
+        # a beginning can end in one way only, so of twice the width at least the width goes on
+        values, places = totals.flatten().topk(min(2 * search.width, totals.numel()))
+        steps = [
+            (value, *divmod(place, totals.shape[1]))  # log p, the beginning, the word
+            for value, place in zip(values.tolist(), places.tolist(), strict=True)
+            if value > -math.inf
+        ]
+        ended += [
+            _written(begun[row], value, True, search) for value, row, word in steps[: search.width] if word == END
+        ]
+        steps = [step for step in steps if step[2] != END][: search.width]
+        begun, log_p = [(*begun[row], word) for _, row, word in steps], [value for value, _, _ in steps]
+        if not steps or _settled(ended, log_p[0], search):
             break
-    for i in range(count):
-        for k in range(width):
-            if len(written[i * width + k]) == search.max_length and log_p[i, k] > -math.inf:
-                whole[i].append(_generated(written[i * width + k], log_p[i, k].item(), False, search))
-    return [sorted(each, key=lambda one: (not one.ended, -one.score))[:width] for each in whole]
+        state = state[[row for _, row, _ in steps]]
+    cut = [_written(words, value, False, search) for words, value in zip(begun, log_p, strict=True)]
+    found = ended + [one for one in cut if len(one.words) == search.max_length]
+    return sorted(found, key=lambda one: (not one.ended, -one.score))[: search.width]
 
 
-def _divided(candidates: Iterable[Step], width: int) -> tuple[list[Step], list[Step]]:
-    """Divide the likeliest steps, in order: those among the first `width` that end, the first `width` that go on."""
-    possible = [step for step in candidates if step[0] > -math.inf]
-    ends = [step for step in possible[:width] if step[2] == END]
-    return ends, [step for step in possible if step[2] != END][:width]
-
-
-def _forbid(likely: Tensor, written: Sequence[Sequence[int]], repeat: int) -> None:
-    """Sets log p of what may not be written next to -inf, in place."""
+def _forbid(likely: Tensor, begun: Sequence[Sequence[int]], repeat: int) -> None:
+    """Set log p of what may not be written next to -inf, in place."""
     likely[:, UNKNOWN_WORD] = -math.inf
-    for row, words in enumerate(written):
-        if again := _again(words, repeat):
-            likely[row, again] = -math.inf
+    for row, words in enumerate(begun):
+        likely[row, _again(words, repeat)] = -math.inf
 
 
 def _again(words: Sequence[int], repeat: int) -> list[int]:
@@ -142,15 +130,13 @@ def _again(words: Sequence[int], repeat: int) -> list[int]:
     return [words[i + repeat - 1] for i in range(len(words) - repeat + 1) if tuple(words[i : i + repeat - 1]) == tail]
 
 
-def _settled(whole: Sequence[Written], live: float, search: Search) -> bool:
-    """Whether no beam can still come among the best: at most its log p stays, over the longest sentence."""
-    if live == -math.inf:
-        return True
-    best = sorted((one.score for one in whole), reverse=True)[: search.width]
+def _settled(ended: Sequence[Written], live: float, search: Search) -> bool:
+    """Whether no beginning can still come among the best: at most its log p stays, over the longest sentence."""
+    best = sorted((one.score for one in ended), reverse=True)[: search.width]
     return len(best) == search.width and search.score(live, search.max_length) <= best[-1]
 
 
-def _generated(words: Sequence[int], log_p: float, ended: bool, search: Search) -> Written:
+def _written(words: Sequence[int], log_p: float, ended: bool, search: Search) -> Written:
     return Written(tuple(words), log_p, search.score(log_p, len(words) + ended), ended)
 
 
@@ -183,7 +169,7 @@ def write_paraphrases(
             plain = Search(max_length=reading.reader.max_length)
             generated[name] = [[one] for one in greedy(model.decoder(name), table, vectors, plain)]
         else:
-            generated[name] = beam(model.decoder(name), table, vectors, search)
+            generated[name] = [beam(model.decoder(name), table, vector, search) for vector in vectors]
     return [
         Paraphrased(
             sentence,

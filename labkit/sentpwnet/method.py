@@ -409,6 +409,17 @@ def miner_of(settings: PairSettings) -> Callable[[Tensor, Tensor, Tensor], tuple
     return miners[settings.miner]
 
 
+def mined_loss(
+    settings: PairSettings, S: Tensor, P: Tensor, N: Tensor, grades: Tensor | None, temperature: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Give the loss of the pairs that the miner keeps, and their masks."""
+    loss = loss_of(settings, temperature)
+    if grades is not None:  # all are compared with all: there is no anchor of which a miner could keep some
+        return loss(S, P, N, grades=grades), P, N
+    kept = miner_of(settings)(S.detach().clamp(-1, 1), P, N)
+    return loss(S, *kept), *kept
+
+
 class PairTask:
     """Batches of sentences, all their similarities, and the loss of the pairs that the miner keeps."""
 
@@ -424,7 +435,7 @@ class PairTask:
         self._source, self._seed = source, seed
         self._rows = Rows(map(reader.numbers, source.texts))
         self._lengths = self._rows.lengths.tolist()
-        self._miner, self._loss = miner_of(settings), loss_of(settings)
+        self._miner = miner_of(settings)
         self._log_temperature = encoder.get_parameter(TEMPERATURE) if settings.learns_temperature else None
 
     def batches(self, epoch: int) -> Sequence[Batch]:
@@ -472,13 +483,9 @@ class PairTask:
         S = embeddings @ embeddings.T
         if S.requires_grad:
             S.retain_grad()
-        loss_of_pairs = self._loss if temperature is None else partial(self._loss, temperature=temperature)
-        P, N = kept_P, kept_N = batch.masks(S.device)
-        if batch.grades:  # all are compared with all: there is no anchor of which a miner could keep some
-            value = loss_of_pairs(S, P, N, grades=batch.graded(S.device))
-        else:
-            kept_P, kept_N = self._miner(S.clamp(-1, 1), P, N)
-            value = loss_of_pairs(S, kept_P, kept_N)
+        P, N = batch.masks(S.device)
+        grades = batch.graded(S.device) if batch.grades else None
+        value, kept_P, kept_N = mined_loss(self._settings, S, P, N, grades, temperature)
         return value, lambda: _figures(S, P, N, kept_P, kept_N, parts)
 
     def _loss_of_large(self, embeddings: Tensor, batch: Batch, temperature: Tensor | None) -> tuple[Tensor, Figures]:

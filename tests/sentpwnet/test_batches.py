@@ -69,7 +69,7 @@ def test_only_labelled_pairs_count_with_labelled() -> None:
     ],
     ids=lambda corpus: type(corpus).__name__,
 )
-def test_batch_never_holds_two_spellings_of_one_text(corpus: Corpus) -> None:
+def test_a_batch_has_one_spelling_of_a_text(corpus: Corpus) -> None:
     source = batch_source(corpus, per_class=2, in_batch=True)
     for batch in ones(source):
         texts = [normalise(source.texts[number]) for number in batch.sentences]
@@ -138,7 +138,7 @@ def test_triplet_knows_its_own_negatives_only() -> None:
     assert {("a", "x"), ("a", "y"), ("d", "x")} == N
 
 
-def test_in_batch_what_belongs_to_other_anchors_is_negative() -> None:
+def test_in_batch_adds_negatives_of_other_anchors() -> None:
     corpus = Triplets(name="t", anchors=["a", "a", "d"], positives=["b", "b", "e"], negatives=["x", "y", "b"])
     source = batch_source(corpus, per_class=2, in_batch=True)
     (batch,) = ones(source)
@@ -147,7 +147,7 @@ def test_in_batch_what_belongs_to_other_anchors_is_negative() -> None:
     assert {("a", "x"), ("a", "y"), ("a", "e"), ("d", "b"), ("d", "x"), ("d", "y")} == N  # and no anchor is one
 
 
-def test_in_batch_neither_the_anchor_nor_its_positive_is_a_negative() -> None:
+def test_in_batch_spares_the_anchor_and_its_positive() -> None:
     corpus = Triplets(name="t", anchors=["a", "b"], positives=["b", "c"], negatives=["x", "y"])
     source = triplet_source(corpus, in_batch=True)
     P, N = relations(source, ones(source)[0])
@@ -182,7 +182,7 @@ def test_sentence_is_never_its_own_negative_nor_positive_and_negative() -> None:
     assert not N.diagonal().any()
 
 
-def test_graded_pairs_are_told_apart_by_their_grades() -> None:
+def test_near_and_far_by_grade() -> None:
     found = near_and_far(pairs(("a", "b", 5), ("a", "c", 4), ("a", "d", 3), ("a", "e", 2), ("a", "f", 0), graded=True))
     assert list(zip(found.text_b, found.values, strict=True)) == [("b", 1), ("c", 1), ("e", 0), ("f", 0)]
 
@@ -237,7 +237,7 @@ def test_every_sentence_twice() -> None:
         (Labelled(name="mine", texts=["a", "a"], labels=["x", "y"]), "texts"),
     ],
 )
-def test_corpora_that_teach_nothing_are_refused(corpus: Corpus, needs: str) -> None:
+def test_corpora_without_pairs_are_refused(corpus: Corpus, needs: str) -> None:
     with pytest.raises(ValueError, match="corpus 'mine'"):
         batch_source(corpus, per_class=4, needs=needs)
 

@@ -45,7 +45,7 @@ def test_cosines_of_known_angles() -> None:
         examine(six(), np.eye(5), PairSettings())
 
 
-def test_kept_and_weight_by_plain_loops() -> None:
+def test_kept_pairs_and_weights_by_loops() -> None:
     """Equations 9 to 12 written out for every pair."""
     each = found()
     S, P, N = each.similarity, each.batch.positive, each.batch.negative
@@ -67,7 +67,7 @@ def test_kept_and_weight_by_plain_loops() -> None:
     assert not each.weight[~each.kept].any()
 
 
-def test_unknown_pair_is_no_pair() -> None:
+def test_unknown_pairs_have_no_formula() -> None:
     batch = six()
     blank = SentenceBatch(batch.texts, batch.classes, batch.positive, np.zeros_like(batch.negative))
     each = examine(blank, cosines(VECTORS), PairSettings(miner="none"))
@@ -89,7 +89,7 @@ def test_pair_rows_are_sorted_by_weight() -> None:
     assert all(math.isnan(row.own) for row in pair_rows(found(loss="contrastive"), 0))
 
 
-def test_the_curve_is_what_the_hardest_pair_would_weigh_elsewhere() -> None:
+def test_anchor_curves_in_closed_form() -> None:
     """For locality in its closed form (eq. 9 and 10); for every loss the curve passes through the pair itself."""
     each = found(miner="none")
     S = each.similarity[0]
@@ -109,7 +109,7 @@ def test_the_curve_is_what_the_hardest_pair_would_weigh_elsewhere() -> None:
     assert not any(curve.kind == "positive" for curve in anchor_curves(each, 5))  # z has no positive
 
 
-def test_weights_over_epochs_move_with_the_vectors() -> None:
+def test_epoch_weights_follow_the_vectors() -> None:
     good = np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1]], np.float32)
     mixed = np.array([[1, 0], [0, 1], [1, 0.1], [0.1, 1]], np.float32)
     probe = Snapshots(("a", "b", "lonely", "c", "d"), ("x", "x", "w", "y", "y"))
@@ -128,7 +128,7 @@ def test_weights_over_epochs_move_with_the_vectors() -> None:
         epoch_weights(Snapshots(("a",), ("",)).with_epoch(0, np.ones((1, 2))), PairSettings())
 
 
-def test_words_say_the_two_numbers_compared() -> None:
+def test_reason_names_both_numbers() -> None:
     each = found()
     for i in range(6):
         for j in range(6):
@@ -150,7 +150,7 @@ def evaluated(latex: str) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("pair", [(0, 2), (4, 2)])
-def test_written_formula_adds_up(pair: tuple[int, int]) -> None:
+def test_formula_with_numbers_adds_up(pair: tuple[int, int]) -> None:
     each = found(miner="none")
     formula, own, relative, weight = weight_in_latex(each, *pair)
     assert r"\sum" in formula

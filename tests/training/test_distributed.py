@@ -15,7 +15,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from labkit.corpora import load
-from labkit.methods import METHODS
+from labkit.methods import METHODS, load_run
 from labkit.runs import read_run
 from labkit.sentpwnet import method as sentpwnet
 from labkit.sentpwnet.method import PairSettings, PairTask, SentPWNet
@@ -119,7 +119,7 @@ def test_a_training_by_two_is_that_of_one(two: Path, name: str) -> None:
         torch.set_num_threads(threads)
     found, texts, apart = read_run(two / name), corpus.sentences(), APART.get(name, 1e-5)
     assert (found.state, found.processes) == ("finished", 2)
-    np.testing.assert_allclose(type(alone)().load(two / name).encode(texts), alone.encode(texts), rtol=0, atol=apart)
+    np.testing.assert_allclose(load_run(two / name).encode(texts), alone.encode(texts), rtol=0, atol=apart)
     for column in found.history.columns:
         np.testing.assert_allclose(
             found.history.column(column), alone.history.column(column), rtol=100 * apart, atol=apart, err_msg=column
