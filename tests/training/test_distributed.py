@@ -39,7 +39,7 @@ GRADIENTS: dict[str, dict[str, Any]] = {
 
 def method_of(name: str) -> tuple[Any, Any]:
     settings, corpus, rows = TRAININGS[name]
-    known = METHODS[name].method.Settings.__dataclass_fields__
+    known = METHODS[name].Settings.__dataclass_fields__
     still = {"dropout": 0.0} if "dropout" in known else {}
     return METHODS[name](**settings, **still, epochs=1, patience=0, device="cpu"), load(corpus).take(range(rows))
 
