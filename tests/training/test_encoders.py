@@ -89,6 +89,19 @@ def test_vectors_have_length_one_unless_asked_otherwise(kind: str) -> None:
     assert encoder(kind)(*batch).shape == (2, DIMENSION if kind == "bag" else SIZE)  # a bag has no map
 
 
+@pytest.mark.parametrize("kind", ["bag", "mean"])
+def test_means_without_dropout_are_those_of_the_body(kind: str) -> None:
+    batch = together(rows([1, 5, 3, 9]), 9)
+    found, expected = encoder(kind), encoder(kind)
+    vectors = nn.functional.normalize(expected.body(expected.words(*batch), batch[1]), dim=1)
+    torch.testing.assert_close(found(*batch), vectors, atol=1e-6, rtol=0)
+    for each in (found(*batch), vectors):
+        each[:, 0].sum().backward()
+    slopes = [model.words.table.weight.grad.to_dense() for model in (found, expected)]
+    torch.testing.assert_close(*slopes, atol=1e-6, rtol=0)
+    assert slopes[0].abs().max() > 0.01
+
+
 def test_dropout_acts_in_training_only() -> None:
     model, batch = encoder("mean", dropout=0.5), together(rows([5]), 5)
     assert torch.equal(model(*batch), model(*batch))

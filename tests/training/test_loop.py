@@ -391,6 +391,21 @@ def test_steps_are_those_of_torch(sparse: bool) -> None:
         torch.testing.assert_close(mine, other, atol=1e-6, rtol=1e-5)
 
 
+def test_sparse_steps_are_torchs_bit_for_bit() -> None:
+    ours, theirs = Table(True), Table(True)
+    for model in (ours, theirs):
+        model.out.requires_grad_(False)
+    adam, reference = Adam(ours, 0.01), torch.optim.SparseAdam([theirs.words.weight], lr=0.01)
+    for numbers in ([1, 1, 4], [4, 2], [1, 5, 5, 0]):
+        adam.clear()
+        reference.zero_grad()
+        for model in (ours, theirs):
+            model(torch.tensor(numbers)).backward()
+        adam.step()
+        reference.step()
+    assert torch.equal(ours.words.weight, theirs.words.weight)
+
+
 def test_the_sparse_half_leaves_unread_words_alone() -> None:
     model = Table(True)
     before = model.words.weight.detach().clone()
