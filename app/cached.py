@@ -48,13 +48,13 @@ if TYPE_CHECKING:
     from choosing import Space
 
     from labkit.baselines.difficulty import Difficulty
-    from labkit.corpora.hard_negatives import FalseShares
     from labkit.evaluation.leaderboard import Result
     from labkit.explanation import Explanation
     from labkit.film.reading import WordRow
     from labkit.film.rule import Rule
     from labkit.lab.papers.stored import TableResult
     from labkit.method import Method
+    from labkit.pairs.hard_negatives import FalseShares
     from labkit.pthought.view import Companions, Handful
     from labkit.sbert_lp.method import SbertLp
     from labkit.sbert_lp.sweeps import Compared, Tried
@@ -358,7 +358,7 @@ def batch_similarities(space: Space, opened: Opened, **how: Any) -> np.ndarray:
 @keep(show_spinner="Mining negatives …")
 def mined_shares(space: Space, opened: Opened) -> dict[str, FalseShares]:
     """The shares of false negatives among those that the space mines, without a guide and with TF-IDF for one."""
-    from labkit.corpora.hard_negatives import false_shares, mine_negatives, with_truth
+    from labkit.pairs.hard_negatives import false_shares, mine_negatives, with_truth
 
     corpus, meanings = with_truth(opened.corpus)
     guides = {"no guide": None, "guided by TF-IDF": fitted_method(opened, "tfidf")}

@@ -1,8 +1,7 @@
-"""What is kept for all visitors is bounded by bytes, over all functions: what nobody has asked for longest goes.
+"""One cache for all visitors and functions, bounded by bytes: the value that was unused for longest goes first.
 
-A bound on the number of entries would not do: sixteen were too few for thirty visitors, and are too many of the largest
-files. The values themselves, the waiting for one that somebody else is making, and the spinner are
-`st.cache_resource`'s.
+Counting entries would not do: sixteen are too few for thirty visitors, and too many of the largest files. Values,
+spinners, and waiting for a value that another visitor's page is computing are left to `st.cache_resource`.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial, wraps
@@ -19,17 +18,15 @@ from types import FunctionType, ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 import classroom
-import numpy as np
 import streamlit as st
 
 P, R = ParamSpec("P"), TypeVar("R")
-LEAST = 4_096  # bytes of an entry: its place in the books costs something, too
-SAMPLE = 1_000  # members of a long list that are looked at
-ATOMS = (str, bytes, int, float, complex, type(None), type, ModuleType, FunctionType)
+LEAST = 4_096  # bytes that every entry counts at least
+ATOMS = (int, float, complex, type(None), type, ModuleType, FunctionType)
 
 
 class Room:
-    """The books: which entries there are, the one that was asked for last at the end, and how many bytes each has."""
+    """The entries of the cache, the most recently used at the end, and the bytes of each."""
 
     def __init__(self, most: int) -> None:
         self.most, self.held = most, 0
@@ -37,7 +34,7 @@ class Room:
         self._lock = threading.Lock()
 
     def asked(self, key: Any, value: Any, forget: Callable[[], None]) -> None:
-        """Somebody was given this value; `forget` takes it out. The last one stays, however large it is."""
+        """Record that a value was used; `forget` evicts it. The latest value stays, however large it is."""
         with self._lock:
             if key in self._entries:
                 self._entries.move_to_end(key)
@@ -57,9 +54,9 @@ class Room:
 
 
 def most_kept() -> int:
-    """The bytes that are kept: a gigabyte, or on a machine of one's own a quarter of its memory, if that is more.
+    """The cache's bytes: a gigabyte, or on your own machine a quarter of the memory, if that is more.
 
-    A million sentences with the vectors and the pictures of two sides take more than a gigabyte.
+    A million sentences, with the vectors and plots of both sides, take more than a gigabyte.
     """
     least = 2**30
     with suppress(AttributeError, ValueError, OSError):  # not all systems tell
@@ -73,10 +70,10 @@ ROOM = Room(most_kept())
 def keep(
     *, show_spinner: bool | str, show_time: bool = False, refusals: bool = False
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Keep the values of a function for all visitors.
+    """Cache the values of a function for all visitors.
 
-    An argument with a `key` is compared by that, one whose name begins with an underscore is not compared at all.
-    `refusals`: its mistakes, too, where the arguments alone decide (a file that is none is not read again and again).
+    An argument with a `key` is compared by it; one whose name begins with an underscore is not compared at all.
+    With `refusals`, a ValueError is cached as well, so that an invalid file is not read again and again.
     """
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
@@ -110,31 +107,23 @@ def keep(
 
 
 def weight(value: Any) -> int:
-    """Estimate the bytes of a value with all that it holds; of a long list, from some of its members."""
-    total, seen = 0.0, set()
-    waiting: list[tuple[Any, float]] = [(value, 1.0)]
+    """The bytes of all arrays and texts in a value; the objects around them count little."""
+    total, seen, waiting = 0, set(), [value]
     while waiting:
-        each, times = waiting.pop()
-        if id(each) in seen:
+        each = waiting.pop()
+        if id(each) in seen or isinstance(each, ATOMS):
             continue
         seen.add(id(each))
-        if isinstance(each, np.ndarray) or hasattr(each, "untyped_storage"):  # an array, a tensor
-            total += times * each.nbytes
-            continue
-        total += times * sys.getsizeof(each)
-        members = _members(each)
-        step = max(1, len(members) // SAMPLE)
-        sample = members[::step]
-        waiting += [(member, times * len(members) / len(sample)) for member in sample]
-    return int(total)
-
-
-def _members(value: Any) -> list[Any]:
-    if isinstance(value, ATOMS):
-        return []
-    if isinstance(value, Mapping):
-        return [*value.keys(), *value.values()]
-    if isinstance(value, list | tuple | set | frozenset | deque):
-        return list(value)
-    slots = [getattr(value, name, None) for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
-    return [*getattr(value, "__dict__", {}).values(), *slots]
+        if isinstance(each, str | bytes):
+            total += sys.getsizeof(each)
+        elif hasattr(each, "nbytes"):  # an array, a tensor
+            total += each.nbytes
+        elif isinstance(each, Mapping):
+            waiting += [*each.keys(), *each.values()]
+        elif isinstance(each, list | tuple | set | frozenset):
+            waiting += each
+        else:
+            waiting += getattr(each, "__dict__", {}).values()
+            slots = (name for kind in type(each).__mro__ for name in getattr(kind, "__slots__", ()))
+            waiting += [getattr(each, name, None) for name in slots]
+    return total

@@ -336,7 +336,7 @@ from labkit.sentpwnet.view import epoch_weights
 weights_over_epochs(epoch_weights(method.snapshots, settings)).show()
 """
 MINED_CODE = """\
-from labkit.corpora.hard_negatives import false_shares, mine_negatives, with_truth
+from labkit.pairs.hard_negatives import false_shares, mine_negatives, with_truth
 from labkit.figures import false_negatives_mined
 from labkit.methods import METHODS
 guide = METHODS["tfidf"]()

@@ -87,12 +87,13 @@ def order_of(opened: cached.Opened) -> Order:
 
 
 def follow_earlier_link(method: str, names: Mapping[str, str]) -> None:
-    """Give settings in the address their names of today."""
-    for earlier, name in names.items():
-        value = st.query_params.get(f"{method}.{earlier}")
-        if value is not None:
-            st.query_params[f"{method}.{name}"] = value
-            del st.query_params[f"{method}.{earlier}"]
+    """Rename settings in a link that was made when they had other names."""
+    found = {earlier: name for earlier, name in names.items() if f"{method}.{earlier}" in st.query_params}
+    for earlier, name in found.items():
+        st.query_params[f"{method}.{name}"] = st.query_params[f"{method}.{earlier}"]
+        del st.query_params[f"{method}.{earlier}"]
+    if found:
+        st.rerun()  # widgets read the address once, before the page runs
 
 
 def controls(method: str, offered: Sequence[Choice]) -> dict[str, Any]:
@@ -131,10 +132,10 @@ def submit(queue: Queue, order: Order) -> None:
 
 
 def visitor() -> dict[str, Any]:
-    """Who this is, what he may have in the line and on the disk, and the machine he comes from: what the queue asks."""
+    """The arguments by which the queue knows a visitor and their limits in the queue and on the disk."""
     if not classroom.is_on():
         return {}
-    limits = {} if classroom.is_teacher() else {"each": EACH, "disk": DISK, "machine": st.context.ip_address or ""}
+    limits = {} if classroom.is_teacher() else {"each": EACH, "disk": DISK}
     return {"visitor": classroom.me(), **limits}
 
 

@@ -29,7 +29,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from benchmarks.machine import describe
-from labkit.corpora.shards import manifest_of
+from labkit.corpora.shards import sha256_of, shards_in
 from labkit.corpora.table import generator
 
 RUNS = {10_000: (1, 2), 100_000: (2,)}  # articles -> numbers of workers
@@ -55,12 +55,12 @@ COLUMNS = (
     "peak MB",
 )
 SHARDS = (
-    "import sys, time; from labkit.executors import Local; from labkit.thematic.making import write_shards\n"
+    "import sys, time; from labkit.thematic.making import write_shards\n"
     "if __name__ == '__main__':\n"
     "    start = time.perf_counter()\n"
-    "    manifest, funnel = write_shards(sys.argv[3:], sys.argv[1], executor=Local(int(sys.argv[2])), size=2**20)\n"
+    "    made, funnel = write_shards(sys.argv[3:], sys.argv[1], workers=int(sys.argv[2]), size=2**20)\n"
     "    took = time.perf_counter() - start\n"
-    "    print(took, funnel.read('articles'), manifest.rows)\n"
+    "    print(took, funnel.read('articles'), made['rows'])\n"
 )
 CALL = (
     "import sys, time; from labkit.thematic.making import write_triplets\n"
@@ -103,9 +103,9 @@ def sharded() -> list[str]:
                 out = place / f"shards-{workers}-{turn}"
                 found = measured(parts[0], out, workers, call=SHARDS, words=[str(out), str(workers), *map(str, parts)])
                 figures.setdefault(workers, []).append(found)
-                digests.add(manifest_of(out).fingerprint)
+                digests.add("".join(map(sha256_of, shards_in(out))))
                 print(workers, found, file=sys.stderr, flush=True)
-        shards = len(manifest_of(out).shards)
+        shards = len(shards_in(out))
         for workers, turns in figures.items():
             taken, cpu, pages, triplets, peak = (statistics.median(column) for column in zip(*turns, strict=True))
             row = (taken, cpu, pages / taken, plain / taken / 1e6, plain / cpu / 1e6, triplets, shards, peak / 1e6)

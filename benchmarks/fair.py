@@ -16,11 +16,11 @@ import warnings
 from scipy.stats import spearmanr
 
 from labkit.evaluation.scores import selection
-from labkit.executors import one_thread
 from labkit.lab.papers.cells import plan
 from labkit.lab.papers.data import Desk
 from labkit.lab.papers.published import tables
 from labkit.lab.papers.store import CellStore
+from labkit.scale import one_thread
 
 
 def order(table: str, row: str) -> str:

@@ -58,7 +58,7 @@ def read_embeddings(path: Path | str, *, limit: int = LARGEST) -> Embedded:
             f"file {path.name!r} holds no vectors that can be read ({' '.join(str(error).split())}); write it with "
             "`labkit encode`, numpy.save, or numpy.savez with the names sentences and vectors"
         ) from error
-    rows = _checked(path.name, rows)
+    rows = _finite_rows(path.name, rows)
     if sentences is not None and len(sentences) != rows.shape[0]:
         raise ValueError(
             f"file {path.name!r} has {len(sentences)} sentences and {rows.shape[0]} rows, expected as many; write it "
@@ -67,7 +67,7 @@ def read_embeddings(path: Path | str, *, limit: int = LARGEST) -> Embedded:
     return sentences, rows
 
 
-def _checked(name: str, rows: Any) -> Any:
+def _finite_rows(name: str, rows: Any) -> Any:
     """float32, or a sentence that says what is wrong."""
     if rows.ndim != 2 or rows.dtype.kind not in "biuf" or not all(rows.shape):
         raise ValueError(
@@ -142,7 +142,10 @@ def _read_parquet(path: Path, limit: int) -> Embedded:
     import pyarrow
 
     table = pyarrow.Table.from_batches(parquet_batches(path, limit, _COLUMNS, remedy="save it as .npy"))
-    sentences = [str(text) for text in table["sentence"].to_pylist()] if "sentence" in table.column_names else None
+    sentences = table["sentence"].to_pylist() if "sentence" in table.column_names else None
+    if sentences is not None and None in sentences:
+        raise ValueError(f"row {sentences.index(None) + 1} has no sentence")
+    sentences = None if sentences is None else list(map(str, sentences))
     if "vector" in table.column_names:
         rows = table["vector"].to_pandas().to_numpy()
         width = len(rows[0]) if len(rows) else 0

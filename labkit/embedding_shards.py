@@ -1,13 +1,12 @@
-"""Vectors of more sentences than fit into memory: a folder of .npy shards, made by many tasks, read as maps of files.
+"""Vectors of more sentences than fit into memory: a folder of .npy files, read as maps of the files.
 
     write_vectors(run, sources, folder)   the vectors of a column of texts, in order, by any run whose vectors are dense
-    opened_vectors(folder)                the shards as arrays that are read where they are looked at
+    opened_vectors(folder)                the files as arrays that are read where they are looked at
 
-In: the folder of a run; Parquet files and folders of shards. Out: part-00000.npy, ..., float32 or float16 (n, d), and a
-manifest that says how many rows, how many numbers, and by which run. `embedding_files` has files of sentences with
-their vectors, for what fits.
+In: the folder of a run; Parquet and Arrow files and folders of them. Out: part-00000.npy, ..., float32 or float16
+(n, d). `embedding_files` has files of sentences with their vectors, for what fits.
 
-A task encodes one stretch of rows, on one thread: so its shard has the same bytes however many tasks run beside it.
+A part is encoded on one thread, so its file has the same bytes however many workers there are.
 """
 
 from __future__ import annotations
@@ -16,15 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from labkit.atomic import in_place
-from labkit.corpora.shards import Making, Manifest, checked, is_making, plan_of, sha256_of
-from labkit.corpora.stretches import ROWS, Stretch, stretches_of, text_blocks
-from labkit.executors import Executor, Local, one_thread
+from labkit import scale
+from labkit.corpora.shards import ROWS, Part, files_of, identified, is_folder, parts_of, sha256_of, shards_in, texts_of
 from labkit.progress import Progress, silent
 
 BATCH = 256  # sentences
@@ -34,15 +31,13 @@ LOOKED = 2**14  # rows that are looked through for NaN at once
 # --- writing -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Encoding:
-    """What one task encodes, by which run, and how its numbers are kept."""
+class Encoding(NamedTuple):
+    """What is encoded, by which run, and how its numbers are kept."""
 
     run: str
-    state: str  # the sha256 of its run.json, in which those of its other files stand
-    stretch: Stretch
+    state: str  # the sha256 of its run.json, which holds those of its other files
+    part: Part
     column: str
-    rows: int
     kind: str
 
 
@@ -54,62 +49,63 @@ def write_vectors(
     column: str = "text",
     half: bool = False,
     size: int = ROWS,
-    executor: Executor | None = None,
+    workers: int = 1,
+    ray: str | None = None,
     progress: Progress = silent,
-) -> Manifest:
-    """The vectors of all rows to a folder of shards, each of at most `size` rows; `half`: as float16.
+) -> dict[str, Any]:
+    """The vectors of all rows to a folder of files, each of at most `size` rows; `half`: as float16.
 
-    Whatever stops it, the same call goes on from there. Several workers are processes started anew: call this below
-    `if __name__ == "__main__":` in a script then.
+    The same call resumes what was stopped.
     """
-    run, kind = Path(run).resolve(), KINDS[half]
+    run, folder, kind = Path(run).resolve(), Path(folder), KINDS[half]
     state = sha256_of(run / "run.json") if (run / "run.json").is_file() else ""
-    method = _opened(str(run), state)
-    with one_thread():
+    method = _method(str(run), state)
+    with scale.one_thread():
         probe = method.encode(["a"])
     if sparse.issparse(probe):
         raise ValueError(
             f"method {method.name!r} gives sparse rows of {probe.shape[1]:,} columns, expected dense ones for a folder "
-            "of shards; take a method such as lsa, or write a file of them (--output FILE.npz)"
+            "of files; take a method such as lsa, or write one file (--output FILE.npz)"
         )
-    source = stretches_of(sources, [column], rows=size, parquet_only=True, progress=progress)
-    settings = {"run": state, "column": column, "type": kind, "size": size, "rows": source.fingerprint}
-    tasks = {
-        number: _Encoding(str(run), state, each, column, (each.stop or 0) - each.start, kind)
-        for number, each in enumerate(source.each)
+    parts = parts_of(sources, [column], rows=size, tables_only=True)
+    plan = {"kind": "vectors", "run": state, "column": column, "type": kind, "size": size}
+    plan |= {"sources": identified(files_of(sources))}
+    if scale.folder(folder, plan):
+        return scale.manifest(folder)
+    files = {
+        scale.part(folder, number, "npy"): Encoding(str(run), state, part, column, kind)
+        for number, part in enumerate(parts)
     }
-    with Making(folder, plan_of("vectors", settings, source.files, "scipy", "torch"), ending="npy") as making:
-        if making.finished:
-            return making.manifest
-        making.run(_encoded, tasks, executor or Local(1), progress=progress)
-        return making.finish(len(tasks), dimension=int(probe.shape[1]), type=kind, run=method.origin)
+    scale.each(_encode, files, workers=workers, ray=ray, progress=progress)
+    rows = sum((part.stop or 0) - part.start for part in parts)
+    return scale.finish(folder, plan, rows=rows, dimension=int(probe.shape[1]), type=kind, origin=method.origin)
 
 
 @lru_cache(maxsize=1)
-def _opened(run: str, state: str) -> Any:
+def _method(run: str, state: str) -> Any:
     """The method of a run, which a process opens once."""
     from labkit.methods import load
 
     method = load(run)
     if state != sha256_of(Path(run) / "run.json"):
-        raise ValueError(f"run {run!r} is another one than when the work began; start again, in a new folder")
+        raise ValueError(f"run {run!r} has changed since the work began; start again, in a new folder")
     return method
 
 
-def _encoded(task: _Encoding, path: Path) -> dict[str, Any]:
-    """One shard of vectors, of which some thousand rows at a time are in memory."""
-    method, count = _opened(task.run, task.state), 0
-    with one_thread(), in_place(path) as file:
-        for texts in text_blocks(task.stretch, [task.column]):
+def _encode(given: Encoding, path: Path) -> None:
+    """One file of vectors, of which some thousand rows at a time are in memory."""
+    method, count = _method(given.run, given.state), 0
+    rows_of_part = (given.part.stop or 0) - given.part.start
+    with scale.one_thread(), path.open("wb") as file:
+        for texts in texts_of(given.part, [given.column]):
             rows = method.encode(texts, batch_size=BATCH)
             if not count:
-                head = {"descr": np.dtype(task.kind).newbyteorder("<").str, "fortran_order": False}
-                np.lib.format.write_array_header_1_0(file, head | {"shape": (task.rows, rows.shape[1])})
-            file.write(np.ascontiguousarray(_narrowed(rows, task.kind), np.dtype(task.kind).newbyteorder("<")).data)
+                head = {"descr": np.dtype(given.kind).newbyteorder("<").str, "fortran_order": False}
+                np.lib.format.write_array_header_1_0(file, head | {"shape": (rows_of_part, rows.shape[1])})
+            file.write(np.ascontiguousarray(_narrowed(rows, given.kind), np.dtype(given.kind).newbyteorder("<")).data)
             count += len(texts)
-    if count != task.rows:
-        raise ValueError(f"{task.stretch.path} has changed while it was read; start again, in a new folder")
-    return {"rows": count}
+    if count != rows_of_part:
+        raise ValueError(f"{given.part.path} has changed while it was read; start again, in a new folder")
 
 
 def _narrowed(rows: np.ndarray, kind: str) -> np.ndarray:
@@ -126,13 +122,12 @@ def _narrowed(rows: np.ndarray, kind: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class VectorShards:
-    """Arrays (n, d) in files, by which rows are numbered one after the other."""
+    """Arrays (n, d) in files, whose rows are numbered one after the other."""
 
     name: str
     paths: tuple[str, ...]
     bounds: tuple[int, ...]  # of rows: where each array begins, and the end
     dimension: int
-    fingerprint: str
 
     def __len__(self) -> int:
         return self.bounds[-1]
@@ -151,37 +146,24 @@ class VectorShards:
         return picked
 
 
-def opened_vectors(place: Path | str, *, progress: Progress = silent) -> VectorShards:
-    """The vectors in a folder of shards, or in one .npy; a ValueError where they are not what the manifest says."""
+def opened_vectors(place: Path | str) -> VectorShards:
+    """The vectors in a folder that `labkit encode` has made, or in one .npy."""
     place = Path(place)
-    if place.is_dir() or is_making(place):
-        manifest = checked(place, progress=progress)
-        paths = [manifest.path(number) for number in range(len(manifest.shards))]
-        said: list[Any] | None = [(shard.rows, manifest.further.get("dimension")) for shard in manifest.shards]
-        fingerprint = manifest.fingerprint
-        if any(path.suffix != ".npy" for path in paths):
-            raise ValueError(
-                f"{place} has shards of texts, expected vectors; `labkit encode RUN {place} --out` makes them"
-            )
+    if is_folder(place):
+        scale.manifest(place)  # an error where the folder is not finished
+        paths = shards_in(place)
     elif place.suffix == ".npy" and place.is_file():
-        paths, said, fingerprint = [place], None, sha256_of(place)
+        paths = [place]
     else:
-        raise ValueError(
-            f"vectors are {str(place)!r}, expected a folder that `labkit encode` has made, or a .npy; name it"
-        )
-    bounds, dimension = [0], 0
-    for number, path in enumerate(paths):
-        array = _mapped(path)
-        if said is not None and said[number] != array.shape:
-            raise ValueError(
-                f"{path} has {array.shape[0]:,} rows of {array.shape[1]:,} numbers, which is not what the manifest "
-                "says; make the folder again"
-            )
-        dimension = array.shape[1]
-        bounds.append(bounds[-1] + len(array))
-    if not bounds[-1]:
-        raise ValueError(f"{place} has no vector, expected at least one; encode some sentences")
-    return VectorShards(str(place), tuple(str(path.resolve()) for path in paths), tuple(bounds), dimension, fingerprint)
+        paths = []
+    if not paths or any(path.suffix != ".npy" for path in paths):
+        raise ValueError(f"{place} has no vectors, expected a .npy or a folder that `labkit encode RUN --out` has made")
+    arrays = [_mapped(path) for path in paths]
+    widths = {array.shape[1] for array in arrays}
+    bounds = np.cumsum([0, *map(len, arrays)]).tolist()
+    if len(widths) > 1 or not bounds[-1]:
+        raise ValueError(f"{place} has {bounds[-1]} vectors of {sorted(widths)} numbers, expected some of one length")
+    return VectorShards(str(place), tuple(str(path.resolve()) for path in paths), tuple(bounds), widths.pop())
 
 
 def _mapped(path: Path) -> np.ndarray:

@@ -168,6 +168,13 @@ def test_a_sentence_is_one_cell_of_one_line_and_no_formula(tmp_path: Path) -> No
     assert lines == ["sentence\tx1", "a = b\t1", "'=1+1\t1", "two words and more\t1", ""]
 
 
+def test_a_row_without_a_sentence_is_named(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"sentence": ["a", None], "vector": [[1.0, 2.0], [3.0, 4.0]]})
+    frame.to_parquet(tmp_path / "out.parquet")
+    with pytest.raises(ValueError, match="row 2 has no sentence"):
+        read_embeddings(tmp_path / "out.parquet")
+
+
 @pytest.mark.parametrize("name", ["out.csv", "out", "out.npz.gz"])
 def test_other_endings_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match=name), embedding_file(tmp_path / name):

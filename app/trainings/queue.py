@@ -235,7 +235,7 @@ class Queue:
         self._lock = threading.RLock()
         self._jobs = {job.id: job for job in map(cut_off, read_jobs(self.folder))}
         self._waiting: deque[str] = deque()
-        self._visitors: dict[str, tuple[str, str]] = {}  # job -> visitor, and the machine that he came from
+        self._visitors: dict[str, str] = {}  # job -> visitor
         self._process: Process | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -274,7 +274,7 @@ class Queue:
         """Who brought it; nothing where it was no visitor of a classroom."""
         whose = owned(job.folder)
         with self._lock:
-            return self._visitors.get(job.id, ("", ""))[0] if whose is None else whose.owner
+            return self._visitors.get(job.id, "") if whose is None else whose.owner
 
     def private(self, job: Job) -> Path:
         """The folder with its upload, its progress and what it said."""
@@ -282,16 +282,15 @@ class Queue:
 
     # --- changing ------------------------------------------------------------------------------------------------
 
-    def submit(self, order: Order, *, visitor: str = "", each: int = 0, machine: str = "", disk: int = 0) -> Job:
-        """Put an order into the line; the run of a visitor is his.
+    def submit(self, order: Order, *, visitor: str = "", each: int = 0, disk: int = 0) -> Job:
+        """Put an order into the queue; the run belongs to the visitor.
 
-        A ValueError where the order cannot be, the line is full, this visitor has `each` in it (0: as many as there is
-        room for), his runs take `disk` bytes or more (0: as many as there are), or half of the line came from this
-        machine, where one is named.
+        Raise a ValueError where the order is invalid, the queue is full, this visitor already has `each` trainings in
+        it, or their runs take `disk` bytes or more (0: no such limit).
         """
         order.check()
         with self._lock:
-            self._room(visitor, each, machine, disk)
+            self._room(visitor, each, disk)
             number = max((int(name) for name in self._jobs if name.isdecimal()), default=0) + 1
             private, own = self.folder / f"{number:04d}", order.upload is not None
             with room_for(private / order.corpus):
@@ -300,14 +299,14 @@ class Queue:
                     (private / order.corpus).write_bytes(order.upload)
             folder = str(self._free(order.name))
             job = Job(private.name, order.method, order.corpus, order.seed, folder, dict(order.settings), own)
-            self._visitors[job.id] = visitor, machine
+            self._visitors[job.id] = visitor
             if visitor:
                 write_owned(Owned(Path(folder), visitor))
             for old in [job for job in self.jobs() if job.state in ENDED][KEPT:]:
                 self.forget(old.id)
             return self._queue(job)
 
-    def resume(self, name: str, *, visitor: str = "", each: int = 0, machine: str = "", disk: int = 0) -> Job:
+    def resume(self, name: str, *, visitor: str = "", each: int = 0, disk: int = 0) -> Job:
         """Put a training into the line again: it goes on from its last checkpoint, or begins anew without one."""
         with self._lock:
             job = self.job(name)
@@ -317,8 +316,8 @@ class Queue:
                 raise ValueError(f"the file of training {name} is gone; bring it again and train anew")
             if is_locked(job.folder):
                 raise ValueError(f"training {name} is being trained by another process; wait for it")
-            self._room(visitor, each, machine, disk)
-            self._visitors[name] = visitor, machine
+            self._room(visitor, each, disk)
+            self._visitors[name] = visitor
             return self._queue(replace(job, why="", notes=()))
 
     def stop(self, name: str) -> None:
@@ -429,15 +428,12 @@ class Queue:
 
     # --- limits --------------------------------------------------------------------------------------------------
 
-    def _room(self, visitor: str, each: int, machine: str, disk: int) -> None:
+    def _room(self, visitor: str, each: int, disk: int) -> None:
         live = [job for job in self._jobs.values() if job.state not in ENDED]
-        came = [self._visitors.get(job.id, ("", "")) for job in live]
         if self._closed:
             raise ValueError("the app is ending; train when it is back")
-        if each and sum(name == visitor for name, _ in came) >= each:
+        if each and sum(self._visitors.get(job.id) == visitor for job in live) >= each:
             raise ValueError(f"you have {each} trainings in the line already, as many as one visitor may; wait for one")
-        if machine and (own := sum(where == machine for _, where in came)) >= self.most // 2:
-            raise ValueError(f"{own} trainings in the line came from your machine, half of all it holds; wait for one")
         if len(live) >= self.most:
             raise ValueError(f"the line is full: {len(live)} trainings run or wait; come back when one is done")
         if disk:

@@ -29,7 +29,7 @@ from labkit.corpora.rows import SHAPES, articles_of_rows, column_names, corpus_o
 from labkit.progress import Progress, silent
 from labkit.text import MARKS, known_encoding, text_lines
 
-Rows = Iterator[tuple[int, dict[str, Any]]]
+NumberedRows = Iterator[tuple[int, dict[str, Any]]]
 
 LARGEST = 8 * 2**30  # bytes unpacked: no file of sentences is larger
 STREAMED = 2**42  # bytes, where a few rows at a time are held
@@ -59,7 +59,7 @@ def format_of(path: Path) -> tuple[str, bool]:
     return ending, packed
 
 
-def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LARGEST) -> Rows:
+def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LARGEST) -> NumberedRows:
     """The rows of a file, streamed. Whatever is wrong is a ValueError of one sentence with the row's number."""
     path = Path(path)
     encoding = known_encoding(encoding)
@@ -149,7 +149,7 @@ def _lines(path: Path, stream: IO[bytes], encoding: str) -> Iterator[str]:
         yield line
 
 
-def _csv(path: Path, stream: IO[bytes], encoding: str, ending: str) -> Rows:
+def _csv(path: Path, stream: IO[bytes], encoding: str, ending: str) -> NumberedRows:
     """CSV by its quotes, with commas or (as some spreadsheets write) semicolons or tabs; TSV without quoting.
 
     A .txt, or a .tsv in UTF-16, is a spreadsheet's, which puts a cell with a comma, a tab or a line break in quotes.
@@ -169,7 +169,7 @@ def _separator(header: str) -> str:
     return next((sign for sign in ",;\t" if sign in header), ",")
 
 
-def _table(path: Path, lines: Iterable[str], separator: str, quoting: Any = csv.QUOTE_MINIMAL) -> Rows:
+def _table(path: Path, lines: Iterable[str], separator: str, quoting: Any = csv.QUOTE_MINIMAL) -> NumberedRows:
     """The rows below a header."""
     csv.field_size_limit(_CELL)
     reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)
@@ -190,7 +190,7 @@ def _table(path: Path, lines: Iterable[str], separator: str, quoting: Any = csv.
         raise ValueError(f"{path.name} row {row + 1}: {reason}; look for a quote that is not closed") from None
 
 
-def _txt(path: Path, stream: IO[bytes], encoding: str) -> Rows:
+def _txt(path: Path, stream: IO[bytes], encoding: str) -> NumberedRows:
     """A sentence a line; or a table, where the first line says so."""
     lines = _lines(path, stream, encoding)
     first = next(lines, "")
@@ -211,7 +211,7 @@ def _txt(path: Path, stream: IO[bytes], encoding: str) -> Rows:
             yield number, {"text": line.strip()}
 
 
-def _jsonl(path: Path, stream: IO[bytes], encoding: str) -> Rows:
+def _jsonl(path: Path, stream: IO[bytes], encoding: str) -> NumberedRows:
     """One JSON object a line."""
     for number, line in enumerate(_lines(path, stream, encoding), 1):
         if not line.strip():
@@ -236,7 +236,7 @@ def _too_deep(value: Any) -> bool:
     return bool(level)
 
 
-def _parquet(path: Path, limit: int) -> Rows:
+def _parquet(path: Path, limit: int) -> NumberedRows:
     """Parquet, a batch of rows at a time."""
     number = 0
     for batch in parquet_batches(path, limit):

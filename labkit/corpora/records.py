@@ -24,10 +24,40 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from labkit.corpora.columns import Column
 from labkit.corpora.splits import by_class, connected, dealt, grouped, portion, together
 
 SPLITS = ("train", "dev", "test")
+NEAR, FAR = 0.8, 0.4  # shares of the top grade
+
+
+def grade_ends(grades: ArrayLike, top: float) -> tuple[np.ndarray, np.ndarray]:
+    """Which grades say that two sentences mean the same, and which that they do not; those between say neither.
+
+    >>> near, far = grade_ends([5, 4, 3, 2, 0], top=5)
+    >>> near.tolist(), far.tolist()
+    ([True, True, False, False, False], [False, False, False, True, True])
+    """
+    grades = np.asarray(grades, float)
+    return (grades >= NEAR * top) & (grades > 0), grades <= FAR * top
+
+
+def _held(values: Sequence[Any]) -> Sequence[Any]:
+    """The values of a field: in memory as a tuple, on disk as they are."""
+    return values if isinstance(values, Column) else tuple(values)
+
+
+def _taken(values: Sequence[Any], rows: np.ndarray) -> Sequence[Any]:
+    return values.take(rows) if isinstance(values, Column) else [values[row] for row in rows.tolist()]
+
+
+def _rows_of(values: Sequence[Any], value: str) -> np.ndarray:
+    """The rows that have this value, int64."""
+    if isinstance(values, Column):
+        return values.rows_of(value)
+    return np.array([row for row, own in enumerate(values) if own == value], np.int64)
 
 
 def hashed_split(key: str) -> str:
@@ -50,11 +80,11 @@ class Corpus:
     CLASSES: ClassVar[str] = ""  # the field with the class of each sentence, where the shape has one
 
     def __post_init__(self) -> None:
-        splits = (self.splits,) * len(self) if isinstance(self.splits, str) else tuple(self.splits)
+        splits = (self.splits,) * len(self) if isinstance(self.splits, str) else _held(self.splits)
         for name in self.COLUMNS:
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+            object.__setattr__(self, name, _held(getattr(self, name)))
         object.__setattr__(self, "splits", splits or ("train",) * len(self))
-        object.__setattr__(self, "extra", {key: tuple(values) for key, values in self.extra.items()})
+        object.__setattr__(self, "extra", {key: _held(values) for key, values in self.extra.items()})
         self._check()
         if not splits:
             object.__setattr__(self, "splits", tuple(self._divided()))
@@ -73,6 +103,8 @@ class Corpus:
                     f"corpus {self.name!r}: {name} has {len(values)} values, expected {len(self)}, one a row; "
                     "fill in what is missing"
                 )
+        if self.mapped:  # written by labkit, and read when its turn comes
+            return
         for name in self.TEXTS:
             for row, text in enumerate(getattr(self, name), 1):
                 if not isinstance(text, str) or not text.strip():
@@ -89,19 +121,24 @@ class Corpus:
     def __len__(self) -> int:
         return len(getattr(self, next(iter(self.COLUMNS))))
 
+    @property
+    def mapped(self) -> bool:
+        """Whether its texts are read from disk when they are needed."""
+        return any(isinstance(getattr(self, name), Column) for name in self.TEXTS)
+
     def take(self, rows: Iterable[int]) -> Self:
         """The corpus of these rows, in this order."""
-        rows = list(rows)
-        chosen: dict[str, Any] = {name: [getattr(self, name)[i] for i in rows] for name in (*self.COLUMNS, "splits")}
-        chosen["extra"] = {key: [values[i] for i in rows] for key, values in self.extra.items()}
+        rows = np.asarray(rows if isinstance(rows, np.ndarray) else list(rows), np.int64)
+        chosen: dict[str, Any] = {name: _taken(getattr(self, name), rows) for name in (*self.COLUMNS, "splits")}
+        chosen["extra"] = {key: _taken(values, rows) for key, values in self.extra.items()}
         return replace(self, **chosen)
 
     def part(self, split: str) -> Self:
         """The rows of one split."""
         if split not in SPLITS:
             raise ValueError(f"split is {split!r}, expected train, dev or test")
-        rows = [row for row, own in enumerate(self.splits) if own == split]
-        if not rows:
+        rows = _rows_of(self.splits, split)
+        if not len(rows):
             have = ", ".join(f"{name} {self.sizes.get(name, 0)}" for name in SPLITS)
             raise ValueError(
                 f"corpus {self.name!r} has no row in split {split!r} (it has {have}); give it a column 'split'"

@@ -9,7 +9,7 @@ The classes that a shape implies:
 
     Labelled        its labels                          Groups      its groups
     Pairs, 0/1      the sets of sentences that positive pairs tie together
-    Pairs, graded   the same, where "positive" is the upper fifth of the scores
+    Pairs, graded   the same, where "positive" is a grade near the top one (`records.grade_ends`)
     Triplets        anchor and positive belong together
     Articles        the paragraphs' first sentences, by article
     Sentences       none: all of them are of one class, UNLABELLED
@@ -24,7 +24,7 @@ from itertools import pairwise, repeat
 import numpy as np
 
 from labkit.arrays import seeded
-from labkit.corpora.records import Article, Articles, Corpus, Labelled, Pairs, Sentences, Triplets
+from labkit.corpora.records import Article, Articles, Corpus, Labelled, Pairs, Sentences, Triplets, grade_ends
 from labkit.corpora.splits import connected
 from labkit.text import sentences, words
 
@@ -71,7 +71,7 @@ def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0)
         keeps = _room(dict(largest), most, np.random.default_rng(seeded(seed)))
         chosen = [point for point in chosen if next(keeps[point[1]], False)]
     kept = sorted(chosen, key=lambda point: place[point[1]])
-    row_of = dict(_rows(corpus))
+    row_of = dict(_sentence_rows(corpus))
     rows = [row_of[text] for text, _ in kept]
     return Labelled(
         [text for text, _ in kept],
@@ -125,7 +125,7 @@ def _room(sizes: dict[str, int], most: int, random: np.random.Generator) -> dict
     return keeps
 
 
-def _rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
+def _sentence_rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
     """Every sentence with the number of each row that has it."""
     if isinstance(corpus, Articles):
         return ((text, row) for row, article in enumerate(corpus.articles) for text in _openings(article))
@@ -142,13 +142,13 @@ def classes_by_sentence(corpus: Corpus) -> dict[str, str]:
         return _tied(list(zip(corpus.anchors, corpus.positives, strict=True)))
     if not isinstance(corpus, Pairs):
         return dict(zip(*corpus.classified(), strict=True))
-    least = np.quantile(corpus.scores, 0.8) if corpus.graded else 1
-    same = corpus.scores >= least
+    same = grade_ends(corpus.scores, corpus.scores.max())[0] if corpus.graded else corpus.scores == 1
     return _tied([(a, b) for a, b, together in zip(corpus.text_a, corpus.text_b, same, strict=True) if together])
 
 
 def _openings(article: Article) -> list[str]:
-    return [sentences(paragraph)[0] for section in article.sections for paragraph in section.paragraphs]
+    paragraphs = [sentences(paragraph) for section in article.sections for paragraph in section.paragraphs]
+    return [found[0] for found in paragraphs if found]
 
 
 def _tied(pairs: list[tuple[str, str]]) -> dict[str, str]:

@@ -1,10 +1,10 @@
 """Sentences that repeat an earlier one, dropped from more rows than fit into memory.
 
-    write_distinct(sources, folder)   the rows whose text no earlier row has, in their order, as a folder of shards
+    write_distinct(sources, folder)   the rows whose text no earlier row has, in order, as a folder of Parquet files
 
 Two texts are equal where all of their characters are. With `plain` also those are that differ only in capitals, in
-blanks or in how a character is composed (`labkit.text.normalise`: NFKC); what is kept stands as it was written. Of
-equal texts the first stays. Two different texts are taken for equal by one chance in 10^38 a pair.
+blanks or in how a character is composed (`labkit.text.normalise`: NFKC); what is kept stays as it was written. Of equal
+texts the first stays. Two different texts are taken for equal by one chance in 10^38 a pair.
 
 Two rounds over the rows: the first keeps sixteen bytes of each text, the second writes what is left. Of one column
 whole rows stay, with all they have; of several columns their texts, one below the other, in one column `text`.
@@ -12,32 +12,38 @@ whole rows stay, with all they have; of several columns their texts, one below t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from labkit.atomic import in_place
-from labkit.corpora.shards import WORK, Making, Manifest, first_seen, plan_of, text_key, write_keys, write_tables
-from labkit.corpora.stretches import ROWS, Stretch, row_tables, schema_of, stretches_of, text_blocks
-from labkit.executors import Executor, Local
+from labkit import scale
+from labkit.corpora.shards import (
+    ROWS,
+    Part,
+    files_of,
+    first_seen,
+    identified,
+    key_rows,
+    parts_of,
+    schema_of,
+    splits_of,
+    tables,
+    texts_of,
+    write_tables,
+)
 from labkit.progress import Progress, silent
 from labkit.text import normalise
 
-KEYS, PLACES = "keys", "repeats"  # in the folder of the work: a file a stretch
 
+class Comparison(NamedTuple):
+    """What is read, and whose texts are compared how."""
 
-@dataclass(frozen=True)
-class _Reading:
-    """What a task reads, whose texts it compares, and where the places of those to drop stand."""
-
-    stretch: Stretch
+    part: Part
     columns: tuple[str, ...]
     plain: bool
-    places: str = ""
 
 
 def write_distinct(
@@ -47,49 +53,36 @@ def write_distinct(
     columns: Sequence[str] = ("text",),
     plain: bool = False,
     size: int = ROWS,
-    executor: Executor | None = None,
+    workers: int = 1,
+    ray: str | None = None,
     progress: Progress = silent,
-) -> Manifest:
-    """Write the rows whose text is no repeat; the manifest's `further` says how many were `read` and `repeats`.
+) -> dict[str, Any]:
+    """Write the rows whose text is no repeat; the manifest says how many were `read`, and how many are left.
 
-    Whatever stops it, the same call goes on from there. Several workers are processes started anew: call this below
-    `if __name__ == "__main__":` in a script then.
+    The same call resumes what was stopped.
     """
-    columns, executor = tuple(columns), executor or Local(1)
+    columns, folder, files = tuple(columns), Path(folder), files_of(sources)
     if not columns or len(set(columns)) < len(columns):
         raise ValueError(
             f"columns are {', '.join(columns) or 'none'}, expected one or several different ones; name them"
         )
-    source = stretches_of(sources, columns, rows=size, progress=progress)
-    _check_alike(source.files, columns)
-    settings = {"columns": columns, "plain": plain, "size": size, "rows": source.fingerprint}
-    plan = plan_of("distinct", settings, source.files)
-    readings = [_Reading(stretch, columns, plain) for stretch in source.each]
-    total = len(readings)
-    with Making(folder, plan) as making:
-        if making.finished:
-            return making.manifest
-        with Making(making.folder / WORK / KEYS, plan, ending="npy") as keys:
-            if not keys.finished:
-                keys.run(_keyed, dict(enumerate(readings)), executor, progress=progress)
-                keys.finish(total)
-            files = [keys.manifest.path(number) for number in range(total)]
-        progress(0, None, "keys compared")
-        gone, again = 0, {}
-        for number, found in enumerate(first_seen(files)):
-            gone += len(found)
-            if making.record(number) is None:
-                place = making.folder / WORK / f"{PLACES}-{number:05}.npy"
-                with in_place(place) as file:
-                    np.save(file, found)
-                again[number] = _Reading(source.each[number], columns, plain, str(place.resolve()))
-        making.run(_left, again, executor, total=total, progress=progress)
-        read = sum(len(np.load(path, mmap_mode="r", allow_pickle=False)) for path in files)
-        return making.finish(total, read=read, repeats=gone, columns=columns, plain=plain)
+    parts = parts_of(sources, columns, rows=size)
+    _check_alike(files, columns)
+    plan = {"kind": "distinct", "columns": columns, "plain": plain, "size": size, "sources": identified(files)}
+    if scale.folder(folder, plan):
+        return scale.manifest(folder)
+    numbered = {number: Comparison(part, columns, plain) for number, part in enumerate(parts)}
+    keys = {scale.part(folder / scale.WORK, number, "npy"): each for number, each in numbered.items()}
+    scale.each(_write_keys, keys, workers=workers, ray=ray, progress=progress)
+    new = first_seen([np.load(path, mmap_mode="r", allow_pickle=False) for path in keys])
+    left = {scale.part(folder, number, "parquet"): (each, new[number]) for number, each in numbered.items()}
+    scale.each(_write_new, left, workers=workers, ray=ray, progress=progress)
+    read, rows = sum(map(len, new)), sum(int(each.sum()) for each in new)
+    return scale.finish(folder, plan, rows=rows, read=read, repeats=read - rows, splits=splits_of(left))
 
 
 def _check_alike(files: Sequence[Path], columns: tuple[str, ...]) -> None:
-    """Refuse files whose rows cannot stand in one table."""
+    """Refuse files whose rows do not fit into one table."""
     if len(columns) > 1:
         return
     first = schema_of(files[0])
@@ -103,38 +96,27 @@ def _check_alike(files: Sequence[Path], columns: tuple[str, ...]) -> None:
             )
 
 
-def _keyed(reading: _Reading, path: Path) -> dict[str, Any]:
-    """The keys of a stretch's texts, as the shard of the first round."""
-    count = 0
-
-    def keys() -> Iterator[bytes]:
-        nonlocal count
-        for text in chain.from_iterable(text_blocks(reading.stretch, reading.columns)):
-            count += 1
-            yield text_key(normalise(text) if reading.plain else text)
-
-    write_keys(keys(), path)
-    return {"rows": count}
+def _write_keys(given: Comparison, path: Path) -> None:
+    texts: Iterable[str] = chain.from_iterable(texts_of(given.part, given.columns))
+    with path.open("wb") as file:
+        np.save(file, key_rows(map(normalise, texts) if given.plain else texts))
 
 
-def _left(reading: _Reading, path: Path) -> dict[str, Any]:
-    """The rows of a stretch without those that are repeats."""
+def _write_new(given: tuple[Comparison, np.ndarray], path: Path) -> None:
+    """The rows of a part that are new."""
     import pyarrow as arrow
 
-    places = np.load(reading.places, allow_pickle=False)
-    whole = len(reading.columns) == 1
-    schema = schema_of(reading.stretch.path) if whole else arrow.schema([("text", arrow.string())])
+    (part, columns, _), new = given
+    whole = len(columns) == 1
+    schema = schema_of(part.path) if whole else arrow.schema([("text", arrow.string())])
 
     def kept() -> Iterator[Any]:
         at = 0
-        for table in row_tables(reading.stretch, None if whole else reading.columns):
+        for table in tables(part, None if whole else columns):
             if not whole:
-                rows = zip(*(table.column(name).to_pylist() for name in reading.columns), strict=True)
+                rows = zip(*(table.column(name).to_pylist() for name in columns), strict=True)
                 table = arrow.table({"text": arrow.array([*chain.from_iterable(rows)], arrow.string())})
-            keep = np.ones(len(table), bool)
-            first, last = np.searchsorted(places, [at, at + len(table)])
-            keep[places[first:last] - at] = False
+            yield table.filter(arrow.array(new[at : at + len(table)])).cast(schema)
             at += len(table)
-            yield table.filter(arrow.array(keep)).cast(schema)
 
-    return write_tables(kept(), path, schema)
+    write_tables(kept(), path, schema)

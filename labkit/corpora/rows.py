@@ -79,7 +79,7 @@ def corpus_of_rows(
         if row.keys() != columns.keys():
             odd = sorted(row.keys() ^ columns.keys())
             raise ValueError(f"{at}: column {odd[0]!r} is not in every row; give each row the same columns")
-        checked = _checked(shape, row, at)
+        checked = _cleaned(shape, row, at)
         key = tuple(checked[column] for column in checked if column != "split")
         if (first := seen.setdefault(_hashable(key), number)) != number:
             repeated.append((number, first))
@@ -111,7 +111,7 @@ def articles_of_rows(rows: Iterable[tuple[int, Mapping[str, Any]]], where: str) 
         for column in SHAPES[Articles]:
             if column not in row:
                 raise ValueError(f"{at}: column {column!r} is missing; give each row the same columns")
-        checked = _checked(Articles, row, at)
+        checked = _cleaned(Articles, row, at)
         yield Article(checked["title"], checked["sections"]), checked.get("split") or hashed_split(checked["title"])
 
 
@@ -130,7 +130,7 @@ def _shape(where: str, row: Mapping[str, Any]) -> type[Corpus]:
     raise ValueError(f"{where} row 1: columns {columns} are not those of a corpus, expected one of: {wanted}{remedy}")
 
 
-def _checked(shape: type[Corpus], row: Mapping[str, Any], at: str) -> dict[str, Any]:
+def _cleaned(shape: type[Corpus], row: Mapping[str, Any], at: str) -> dict[str, Any]:
     """One row with its texts, labels, scores and split looked at."""
     row = dict(row)
     if shape is Articles:

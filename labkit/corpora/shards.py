@@ -1,126 +1,98 @@
-"""A folder of shards: rows in many Parquet files, each made by one task, and a manifest that says what is in them.
+"""Rows of files that may be larger than memory: cut into parts, read as Arrow tables, written as Parquet or Arrow.
 
-    Making(folder, plan)       the folder in the making: `run` does what is not done yet, `finish` writes the manifest
-    manifest_of(folder)        what a finished folder says of itself        checked(folder)   whether that is true
-    write_parquet(rows, path)  one shard, row by row                        first_seen(keys)  which rows are repeats
+    parts_of(sources, columns)    parts of Parquet and Arrow files, of folders of them, and of other files, in order
+    tables(part)                  its rows as Arrow tables of a few thousand
+    corpus_of_folder(folder)      the corpus in such a folder: Arrow files are mapped, Parquet files read into memory
+    write_tables(tables, path)    one file of a folder; `scale.each` makes many of them, by processes or Ray
+    first_seen(keys)              which rows of many files have a key that no earlier row has
 
-A task is a pure function of its input and of the plan, so that its shard has the same bytes whoever makes it. When a
-shard is in its place, a marker says so, in `.work`; whoever starts the same plan again, after a kill at any moment,
-does the tasks that have none. The plan holds settings, sources and versions: a folder takes shards of one plan only.
+A Parquet or Arrow file is cut into parts of equal length, so that many workers read one file. All other files (CSV,
+TSV, JSONL, TXT) can only be read from their beginning: each is one part, and its cells are texts.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import platform
-import shutil
-import socket
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, cast
 
 import numpy as np
 
-from labkit.atomic import in_place, write_text
-from labkit.executors import Executor
-from labkit.locks import locked
-from labkit.progress import Progress, silent
+from labkit.corpora.columns import Column
+from labkit.corpora.files import STREAMED, parquet_file, read_rows
+from labkit.corpora.records import Corpus, Groups, Labelled, Sentences, Triplets
+from labkit.scale import is_begun, is_finished, manifest
 
-T = TypeVar("T")
-
-MANIFEST, PLAN, WORK = "manifest.json", "plan.json", ".work"
-FORMAT = 1
-GROUP = 8192  # rows that are written, and read, together
-PARTITION = 2**23  # keys that are compared in memory at once
+ROWS = 2**16  # of a part
+GROUP = 2**13  # rows that are read, and written, together
+COMPARED = 2**23  # keys that are compared in memory at once
+TABLES = (".parquet", ".arrow")
 
 
 @dataclass(frozen=True)
-class Shard:
-    """One file of a folder."""
+class Part:
+    """Rows of one file, from `start` to before `stop`, or to its end."""
 
-    file: str
-    rows: int
-    bytes: int
-    sha256: str
-    splits: Mapping[str, int] = field(default_factory=dict)  # rows of each; empty where rows have no split
-    train: Sequence[int] = ()  # rows of train in each group of rows that are read together
+    path: str
+    start: int = 0
+    stop: int | None = None
 
 
-@dataclass(frozen=True)
-class Manifest:
-    """What a finished folder says of itself: its plan, its shards, and what else its maker knows."""
-
-    folder: Path
-    plan: Mapping[str, Any]
-    shards: tuple[Shard, ...]
-    further: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def rows(self) -> int:
-        return sum(shard.rows for shard in self.shards)
-
-    @property
-    def splits(self) -> dict[str, int]:
-        """Rows of each split, over all shards."""
-        counts: Counter[str] = Counter()
-        for shard in self.shards:
-            counts.update(shard.splits)
-        return {split: counts[split] for split in ("train", "dev", "test") if counts[split]}
-
-    @property
-    def fingerprint(self) -> str:
-        """The sha256 of what the shards hold, in their order."""
-        return hashlib.sha256("".join(shard.sha256 for shard in self.shards).encode()).hexdigest()
-
-    def path(self, number: int) -> Path:
-        return self.folder / self.shards[number].file
+def files_of(sources: Iterable[Path | str]) -> list[Path]:
+    """The files that are named, and those of the finished folders that are named."""
+    files: list[Path] = []
+    for source in map(Path, sources):
+        if source.is_dir():
+            manifest(source)  # an error where the folder is not finished
+            files += shards_in(source)
+        elif source.is_file():
+            files.append(source)
+        else:
+            raise ValueError(f"there is no file or folder {str(source)!r}; check the name and the folder you are in")
+    return files
 
 
-def is_shards(folder: Path | str) -> bool:
-    """Whether this is a finished folder of shards."""
-    return (Path(folder) / MANIFEST).is_file()
+def shards_in(folder: Path) -> list[Path]:
+    """The files of a folder, in order."""
+    return sorted(path for path in folder.glob("part-*") if path.suffix in (*TABLES, ".npy"))
 
 
-def is_making(folder: Path | str) -> bool:
-    """Whether shards are being made in this folder, or were when it was left."""
-    return (Path(folder) / PLAN).is_file()
+def is_folder(path: Path | str) -> bool:
+    """Whether this is a folder of files that labkit has made, or is making."""
+    return is_begun(path) or is_finished(path)
 
 
-def manifest_of(folder: Path | str) -> Manifest:
-    """What a finished folder says of itself; a ValueError where it is not finished or no such folder."""
-    folder = Path(folder)
-    if not is_shards(folder):
-        if is_making(folder):
-            raise ValueError(f"the shards in {folder} are not all made yet; start the command that makes them again")
-        raise ValueError(f"{folder} is no folder of shards: it has no {MANIFEST}; `labkit data make` writes one")
-    try:
-        said = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        shards = tuple(Shard(**shard) for shard in said["shards"])
-        names = [shard.file for shard in shards]
-        if said["format"] != FORMAT or any(name != Path(name).name or name.startswith(".") for name in names):
-            raise ValueError(f"format {said['format']!r}, expected {FORMAT} and plain names of files")
-        return Manifest(folder, said["plan"], shards, said["further"])
-    except (ValueError, KeyError, TypeError, UnicodeDecodeError) as reason:
-        raise ValueError(
-            f"{folder / MANIFEST} is none that labkit has written ({reason}); make the shards anew"
-        ) from None
+def parts_of(
+    sources: Iterable[Path | str], columns: Sequence[str] = ("text",), *, rows: int = ROWS, tables_only: bool = False
+) -> list[Part]:
+    """The parts of files and folders that have these columns of texts; a ValueError names the file that lacks one."""
+    if rows < 1:
+        raise ValueError(f"rows is {rows}, expected at least 1 in a part; leave it out for {ROWS:,}")
+    parts: list[Part] = []
+    for path in files_of(sources):
+        if path.suffix.lower() in TABLES:
+            _check_columns(path, columns)
+            count = rows_in(path)
+            where = str(path.resolve())
+            parts += [Part(where, start, min(start + rows, count)) for start in range(0, count, rows)]
+        elif tables_only:
+            raise ValueError(f"input is {path.name!r}, expected a .parquet, an .arrow or a folder of them; convert it")
+        else:
+            _check_columns(path, columns)
+            parts.append(Part(str(path.resolve())))
+    if not parts:
+        names = ", ".join(map(str, sources)) or "the list of sources"
+        raise ValueError(f"{names} has no rows, expected at least one; name a file with sentences")
+    return parts
 
 
-def checked(folder: Path | str, *, progress: Progress = silent) -> Manifest:
-    """The manifest, after every shard was compared with it."""
-    manifest = manifest_of(folder)
-    for number, shard in enumerate(manifest.shards):
-        path = manifest.path(number)
-        if not path.is_file() or path.stat().st_size != shard.bytes or sha256_of(path) != shard.sha256:
-            raise ValueError(f"{path} is not the file that {MANIFEST} speaks of; fetch or make the folder again")
-        progress(number + 1, len(manifest.shards), f"{manifest.folder.name} compared")
-    return manifest
+def identified(files: Iterable[Path]) -> list[list[str]]:
+    """The name and the sha256 of each file, by which a plan knows its input."""
+    return [[path.name, sha256_of(path)] for path in files]
 
 
 def sha256_of(path: Path) -> str:
@@ -128,256 +100,209 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-# --- making ------------------------------------------------------------------------------------------------------
-
-#: (task, path) -> what there is to say of the shard that it wrote there; a function of a module
-Task = Callable[[T, Path], Mapping[str, Any]]
+# --- reading -----------------------------------------------------------------------------------------------------
 
 
-def part_name(number: int, ending: str = "parquet") -> str:
-    return f"part-{number:05}.{ending}"
+def mapped(path: Path) -> Any:
+    """The table of an Arrow file, which is read where it is looked at, or of a Parquet file, read into memory."""
+    import pyarrow as arrow
+    import pyarrow.parquet as parquet
+
+    try:
+        if path.suffix.lower() == ".parquet":
+            return parquet.read_table(path)
+        return arrow.ipc.open_file(arrow.memory_map(str(path))).read_all()
+    except (arrow.ArrowException, OSError) as reason:
+        raise ValueError(
+            f"{path} is no table that can be read ({' '.join(str(reason).split())[:120]}); make or fetch it again"
+        ) from None
 
 
-def versions_here(*further: str) -> dict[str, str]:
-    """The versions on which the bytes of a shard depend."""
-    from importlib.metadata import version
-
-    names = ("numpy", "pyarrow", *further)
-    return {"python": platform.python_version().rpartition(".")[0], **{name: version(name) for name in names}}
-
-
-def plan_of(kind: str, settings: Mapping[str, Any], sources: Iterable[Path], *further: str) -> dict[str, Any]:
-    """The plan of a folder: what is made, how, of which files, with which versions."""
-    named = [{"name": path.name, "bytes": path.stat().st_size} for path in sources]
-    return {"kind": kind, "settings": dict(settings), "sources": named, "versions": versions_here(*further)}
-
-
-class Making:
-    """A folder of shards in the making, locked by this process."""
-
-    def __init__(self, folder: Path | str, plan: Mapping[str, Any], *, ending: str = "parquet") -> None:
-        self.folder, self.ending = Path(folder), ending
-        self.plan = json.loads(json.dumps(plan))  # as it comes out of a file
-        with ExitStack() as lock:  # released where the folder is refused
-            lock.enter_context(locked(self.folder))
-            self.finished = self._continued()
-            if not self.finished:
-                (self.folder / WORK).mkdir(exist_ok=True)
-            self._lock = lock.pop_all()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.finished:
-            shutil.rmtree(self.folder / WORK, ignore_errors=True)
-        self._lock.close()
-
-    def _continued(self) -> bool:
-        """Whether all is done; a ValueError where the folder holds something else."""
-        if is_shards(self.folder):
-            found = dict(manifest_of(self.folder).plan)
-        elif is_making(self.folder):
-            found = json.loads((self.folder / PLAN).read_text(encoding="utf-8"))
-        else:
-            if others := [each.name for each in self.folder.iterdir() if not each.name.startswith(".")]:
-                raise ValueError(f"{self.folder} holds {others[0]!r} and no shards; name a new folder")
-            write_text(self.folder / PLAN, json.dumps(self.plan, indent=1, ensure_ascii=False))
-            return False
-        if found != self.plan:
-            key, here, there = _first_difference(found, self.plan)
-            raise ValueError(
-                f"{self.folder} has shards made with {key} {here}, now it is {there}; name another folder, or remove it"
-            )
-        return is_shards(self.folder)
-
-    @property
-    def manifest(self) -> Manifest:
-        """What the finished folder says of itself."""
-        return manifest_of(self.folder)
-
-    def record(self, number: int) -> dict[str, Any] | None:
-        """What its maker said of a shard that is done."""
-        with suppress(OSError, ValueError):
-            record: dict[str, Any] = json.loads(_marker(self.folder, number).read_text(encoding="utf-8"))
-            if (self.folder / record["file"]).stat().st_size == record["bytes"]:
-                return record
-        return None
-
-    def missing(self, count: int) -> list[int]:
-        """Those of so many tasks that have not been done."""
-        return [number for number in range(count) if self.record(number) is None]
-
-    def run(
-        self,
-        call: Task[T],
-        tasks: Mapping[int, T],
-        executor: Executor,
-        *,
-        anew: bool = False,
-        total: int | None = None,
-        progress: Progress = silent,
-    ) -> None:
-        """Do those of these tasks that are not done yet, or all of them `anew`; `total` is how many the plan has."""
-        missing = {number: task for number, task in tasks.items() if anew or self.record(number) is None}
-        total = total or len(tasks)
-        done = total - len(missing)
-        names = {number: part_name(number, self.ending) for number in missing}
-        work = partial(_work, call, str(self.folder.resolve()), self.plan)
-        given = ((number, names[number], task) for number, task in missing.items())
-        for number in executor.map(work, given, ordered=False):
-            if self.record(number) is None:
-                raise ValueError(
-                    f"a worker has written {names[number]}, which is not in {self.folder} here; "
-                    "give a folder that all machines of the cluster see under the same path"
-                )
-            done += 1
-            progress(done, total, f"shards of {self.folder.name}")
-
-    def finish(self, count: int, **further: Any) -> Manifest:
-        """Write the manifest; the markers have done their work then."""
-        records = [self.record(number) or {} for number in range(count)]
-        shards = [{key: record[key] for key in Shard.__dataclass_fields__} for record in records]
-        said = {"format": FORMAT, "plan": self.plan, "shards": shards, "further": further}
-        write_text(self.folder / MANIFEST, json.dumps(said, indent=1, ensure_ascii=False))
-        (self.folder / PLAN).unlink(missing_ok=True)
-        self.finished = True
-        return self.manifest
-
-
-def _work(call: Task[T], folder: str, plan: Mapping[str, Any], given: tuple[int, str, T]) -> int:
-    """One task, wherever: its shard, then its marker."""
-    number, name, task = given
-    place = Path(folder)
-    if not (place / WORK).is_dir():
-        raise ValueError(f"{socket.gethostname()} does not see {place}, expected a folder that all machines share")
-    here = versions_here(*plan["versions"].keys() - {"python", "numpy", "pyarrow"})
-    for package, version in plan["versions"].items():
-        if here[package] != version:
-            raise ValueError(
-                f"{socket.gethostname()} has {package} {here[package]}, expected {version} as on the first machine: "
-                "shards would not be the same; install the same versions on all"
-            )
-    marker, path = _marker(place, number), place / name
-    marker.unlink(missing_ok=True)
-    record = {"splits": {}, "train": [], **call(task, path)}
-    record |= {"file": name, "bytes": path.stat().st_size, "sha256": sha256_of(path)}
-    write_text(marker, json.dumps(record, ensure_ascii=False))
-    return number
-
-
-def _marker(folder: Path, number: int) -> Path:
-    return folder / WORK / f"{number:05}.json"
-
-
-def _first_difference(one: Any, other: Any, key: str = "") -> tuple[str, Any, Any]:
-    """The first place at which two plans differ, with what each has there."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        for name in {**one, **other}:
-            if one.get(name) != other.get(name):
-                return _first_difference(one.get(name), other.get(name), f"{key}.{name}".lstrip("."))
-    return key, json.dumps(one), json.dumps(other)
-
-
-# --- rows --------------------------------------------------------------------------------------------------------
-
-
-def write_parquet(rows: Iterable[Mapping[str, Any]], path: Path, columns: Sequence[str] = ()) -> dict[str, Any]:
-    """Write rows, of which only a few thousand are held at a time, and count them as `write_tables` does.
-
-    The same rows give the same bytes. `columns` are those of texts, where there may be no row to see them in.
-    """
+def tables(part: Part, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    """The rows as Arrow tables, of some columns or of all; the cells of what is no table are texts."""
     import pyarrow as arrow
 
-    schema, stream = arrow.schema([(name, arrow.string()) for name in columns]) if columns else None, iter(rows)
-    first = arrow.Table.from_pylist(list(islice(stream, GROUP)), schema=schema)
+    path = Path(part.path)
+    if path.suffix.lower() == ".arrow":
+        whole = mapped(path)
+        stop = len(whole) if part.stop is None else part.stop
+        for start in range(part.start, stop, GROUP):
+            table = whole.slice(start, min(GROUP, stop - start))
+            yield table if columns is None else table.select(list(columns))
+    elif path.suffix.lower() == ".parquet":
+        yield from _parquet_tables(path, part, columns)
+    else:
+        schema = schema_of(path)
+        rows = ({name: _cell(row.get(name)) for name in schema.names} for _, row in read_rows(path, limit=STREAMED))
+        while group := list(islice(rows, GROUP)):
+            table = arrow.Table.from_pylist(group, schema=schema)
+            yield table if columns is None else table.select(list(columns))
 
-    def grouped() -> Iterator[Any]:
-        yield first
-        while group := list(islice(stream, GROUP)):
-            yield arrow.Table.from_pylist(group, schema=first.schema)
 
-    return write_tables(grouped(), path, first.schema)
-
-
-def write_tables(tables: Iterable[Any], path: Path, schema: Any) -> dict[str, Any]:
-    """Write Arrow tables of one schema, in groups of one size however they are cut; count rows by split and group."""
+def _parquet_tables(path: Path, part: Part, columns: Sequence[str] | None) -> Iterator[Any]:
+    """Only the groups of rows are read in which the part lies."""
     import pyarrow as arrow
+
+    with parquet_file(path, buffer=2**20) as file:
+        stop = file.metadata.num_rows if part.stop is None else part.stop
+        sizes = [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
+        ends = np.cumsum(sizes, dtype=np.int64)
+        groups = [n for n, end in enumerate(ends.tolist()) if end > part.start and end - sizes[n] < stop]
+        first = int(ends[groups[0]] - sizes[groups[0]]) if groups else 0
+        for batch in file.iter_batches(GROUP, row_groups=groups, columns=columns, use_threads=False):
+            low, high = max(part.start - first, 0), min(stop - first, len(batch))
+            if low < high:
+                yield arrow.Table.from_batches([batch.slice(low, high - low)])
+            first += len(batch)
+
+
+def texts_of(part: Part, columns: Sequence[str] = ("text",)) -> Iterator[list[str]]:
+    """The texts of these columns, of each row one after the other; a ValueError names the row that has none."""
+    row = part.start
+    for table in tables(part, columns):
+        values = [table.column(name).to_pylist() for name in columns]
+        block = [text for texts in zip(*values, strict=True) for text in texts]
+        if None in block:
+            at = block.index(None)
+            raise ValueError(
+                f"{Path(part.path).name} row {row + at // len(columns) + 1} has nothing in column "
+                f"{columns[at % len(columns)]!r}, expected a text; drop it or fill it in"
+            )
+        yield block
+        row += len(table)
+
+
+def rows_in(path: Path) -> int:
+    """How many rows a Parquet or Arrow file has."""
+    if path.suffix.lower() == ".arrow":
+        return len(mapped(path))
+    with parquet_file(path) as file:
+        return int(file.metadata.num_rows)
+
+
+def schema_of(path: Path | str) -> Any:
+    """The Arrow schema of a file; texts where it is no table."""
+    import pyarrow as arrow
+
+    path = Path(path)
+    if path.suffix.lower() == ".arrow":
+        return mapped(path).schema.remove_metadata()
+    if path.suffix.lower() == ".parquet":
+        with parquet_file(path) as file:
+            return file.schema_arrow.remove_metadata()
+    first = next(read_rows(path, limit=STREAMED), (0, {}))[1]
+    return arrow.schema([(name, arrow.string()) for name in first])
+
+
+def splits_of(files: Iterable[Path]) -> dict[str, int]:
+    """How many rows each split has, over all files; nothing where rows have no split."""
     import pyarrow.compute as compute
+
+    counts: Counter[str] = Counter()
+    for path in files:
+        if "split" in schema_of(path).names:
+            for table in tables(Part(str(path)), ["split"]):
+                counts.update(
+                    {each["values"]: each["counts"] for each in compute.value_counts(table["split"]).to_pylist()}
+                )
+    return {split: counts[split] for split in ("train", "dev", "test") if counts[split]}
+
+
+def _check_columns(path: Path, columns: Sequence[str]) -> None:
+    import pyarrow as arrow
+
+    schema = schema_of(path)
+    for column in columns:
+        if schema.names.count(column) != 1 and (schema.names or path.suffix.lower() in TABLES):
+            there = ", ".join(map(repr, schema.names)) or "none"
+            raise ValueError(f"{path.name} has no column {column!r}, its columns are {there}; name one with --column")
+        kind = schema.field(column).type if schema.names else arrow.string()
+        kind = kind.value_type if arrow.types.is_dictionary(kind) else kind
+        if not (arrow.types.is_string(kind) or arrow.types.is_large_string(kind)):
+            raise ValueError(f"{path.name} has {kind} in column {column!r}, expected texts; name a column of texts")
+
+
+def _cell(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+# --- corpora ------------------------------------------------------------------------------------------------------
+
+
+def corpus_of_folder(folder: Path | str, name: str = "") -> Corpus:
+    """The corpus in a finished folder of tables; its columns say which shape it has."""
+    import pyarrow as arrow
+
+    folder = Path(folder)
+    manifest(folder)  # an error where the folder is not finished
+    files = [path for path in shards_in(folder) if path.suffix != ".npy"]
+    table = arrow.concat_tables([mapped(path) for path in files]) if files else arrow.table({})
+    columns: dict[str, Any] = {column: Column(table[column]) for column in table.column_names}
+    for shape in (Triplets, Labelled, Groups, Sentences):
+        if columns.keys() >= set(shape.COLUMNS.values()):
+            fields = {field: columns.pop(column) for field, column in shape.COLUMNS.items()}
+            splits = columns.pop("split", ())
+            return cast(Any, shape)(**fields, name=name or folder.name, splits=splits, extra=columns)
+    have = ", ".join(map(repr, table.column_names)) or "no column"
+    raise ValueError(
+        f"{folder} has {have}, expected the columns of triplets, classes, groups or sentences; name another"
+    )
+
+
+# --- writing -----------------------------------------------------------------------------------------------------
+
+
+def write_tables(given: Iterable[Any], path: Path, schema: Any) -> None:
+    """Write Arrow tables of one schema as Parquet or, where the name ends in .arrow, as Arrow."""
+    import pyarrow as arrow
     import pyarrow.parquet as parquet
 
-    splits, train, waiting = Counter[str](), list[int](), schema.empty_table()
-    with in_place(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-
-        def write(group: Any) -> int:
-            writer.write_table(group.combine_chunks())
-            counts = {"train": len(group)}
-            if "split" in schema.names:
-                counted = compute.value_counts(group.column("split")).to_pylist()
-                counts = {each["values"]: each["counts"] for each in counted}
-                splits.update({split: rows for split, rows in counts.items() if split is not None})
-            train.append(counts.get("train", 0))
-            return len(group)
-
-        count = 0
-        for table in tables:
-            waiting = arrow.concat_tables([waiting, table])
-            while len(waiting) >= GROUP:
-                count += write(waiting.slice(0, GROUP))
-                waiting = waiting.slice(GROUP)
-        if len(waiting) or not count:
-            count += write(waiting)
-    return {"rows": count, "splits": dict(splits), "train": train}
+    with path.open("wb") as file:
+        if path.suffix == ".arrow":
+            writer: Any = arrow.ipc.new_file(file, schema)
+        else:
+            writer = parquet.ParquetWriter(file, schema, compression="zstd")
+        with writer:
+            for table in given:
+                writer.write_table(table.combine_chunks())
 
 
-def read_shards(manifest: Manifest, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-    """All rows, in order, a group at a time."""
-    for number in range(len(manifest.shards)):
-        yield from read_parquet(manifest.path(number), columns)
+def write_texts(rows: Iterable[Mapping[str, Any]], path: Path, columns: Sequence[str]) -> None:
+    """Write rows of texts, of which only a few thousand are held at a time."""
+    import pyarrow as arrow
 
-
-def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-    """The rows of one shard."""
-    import pyarrow.parquet as parquet
-
-    with parquet.ParquetFile(path) as file:
-        for batch in file.iter_batches(GROUP, columns=columns, use_threads=False):
-            yield from batch.to_pylist()
+    schema, stream = arrow.schema([(name, arrow.string()) for name in columns]), iter(rows)
+    groups = iter(lambda: list(islice(stream, GROUP)), [])
+    write_tables((arrow.Table.from_pylist(group, schema=schema) for group in groups), path, schema)
 
 
 # --- repeats -----------------------------------------------------------------------------------------------------
 
 
 def text_key(text: str) -> bytes:
-    """Sixteen bytes for a text: two texts with the same are the same, but for one chance in 10^38 a pair."""
+    """Sixteen bytes for a text: two different texts have the same by one chance in 10^38 a pair."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def write_keys(keys: Iterable[bytes], path: Path) -> None:
-    """Keep the keys of a shard's texts in a file, uint64 (n, 3), by size: a key's two halves and its place."""
-    halves = np.frombuffer(b"".join(keys), ">u8").reshape(-1, 2)
-    order = np.argsort(halves[:, 0], kind="stable")
-    with in_place(path) as file:
-        np.save(file, np.column_stack([halves[order], order]).astype(np.uint64))
+def key_rows(texts: Iterable[str]) -> np.ndarray:
+    """The keys of texts, uint64 (n, 2)."""
+    return np.frombuffer(b"".join(map(text_key, texts)), np.uint64).reshape(-1, 2)
 
 
-def first_seen(files: Sequence[Path]) -> list[np.ndarray]:
-    """The places in each file of keys, in order, of what an earlier row or an earlier file has; int64.
+def first_seen(keys: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """For the keys of each file, (n, 2), which of them no earlier row and no earlier file has, bool (n,).
 
-    So many keys are compared at once as fit into memory, those of a range of values over all files at a time.
+    Keys are compared some millions at a time, those of one remainder over all files together.
     """
-    kept = [np.load(path, mmap_mode="r", allow_pickle=False) for path in files]
-    parts = 1 << max(0, (sum(map(len, kept)) // PARTITION).bit_length())
-    edges = np.array([number * (2**64 // parts) for number in range(1, parts)], np.uint64)
-    cuts = [np.concatenate([[0], np.searchsorted(keys[:, 0], edges), [len(keys)]]) for keys in kept]
-    repeats: list[list[np.ndarray]] = [[] for _ in files]
-    for part in range(parts):
-        slices = [np.asarray(keys[cut[part] : cut[part + 1]]) for keys, cut in zip(kept, cuts, strict=True)]
-        owners = np.repeat(np.arange(len(files)), [len(piece) for piece in slices])
-        rows = np.concatenate([*slices, np.zeros((0, 3), np.uint64)])
-        order = np.lexsort((rows[:, 2], owners, rows[:, 1], rows[:, 0]))
-        rows, owners = rows[order], owners[order]
-        again = np.flatnonzero((rows[1:, :2] == rows[:-1, :2]).all(1)) + 1
-        for owner in np.unique(owners[again]):
-            repeats[owner].append(rows[again[owners[again] == owner], 2].astype(np.int64))
-    return [np.sort(np.concatenate([*found, np.zeros(0, np.int64)])) for found in repeats]
+    new = [np.zeros(len(each), bool) for each in keys]
+    remainders = 1 + sum(map(len, keys)) // COMPARED
+    for remainder in range(remainders):
+        places = [np.flatnonzero(each[:, 0] % remainders == remainder) for each in keys]
+        owners = np.repeat(np.arange(len(keys)), [len(each) for each in places])
+        rows = np.concatenate([each[place] for each, place in zip(keys, places, strict=True)])
+        order = np.lexsort(rows.T)  # equal keys in the order of their rows
+        first = np.ones(len(rows), bool)
+        first[order[1:]] = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
+        for owner, place in enumerate(places):
+            new[owner][place] = first[owners == owner]
+    return new

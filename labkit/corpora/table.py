@@ -26,8 +26,7 @@ from labkit.corpora.published import PUBLISHED, load_published, located, rows_he
 from labkit.corpora.published.registry import plain_files
 from labkit.corpora.published.release import Published
 from labkit.corpora.records import Corpus
-from labkit.corpora.shards import is_making, is_shards
-from labkit.corpora.streamed import Streamed
+from labkit.corpora.shards import corpus_of_folder, is_folder
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # In a checkout the files lie in data/ beside the package, in an installed wheel inside it.
@@ -166,7 +165,7 @@ CORPORA: dict[str, Entry] = {
 
 
 def load(name: str | Path) -> Corpus:
-    """The corpus of that name, or the one in that file or that folder of shards.
+    """The corpus of that name, or the one in that file or that folder of tables.
 
     >>> load("topics").name
     'topics'
@@ -179,8 +178,8 @@ def load(name: str | Path) -> Corpus:
     if str(name) in CORPORA:
         return CORPORA[str(name)].load()
     path = Path(name)
-    if path.is_dir() and (is_shards(path) or is_making(path)):
-        return Streamed(path)
+    if is_folder(path):
+        return corpus_of_folder(path)
     if path.exists() or any(ending in path.suffixes for ending in (*FORMATS, ".txt")):
         return read_corpus(path)
     raise ValueError(f"corpus is {str(name)!r}, expected a known corpus or a file of your own; {nearest_corpus(name)}")

@@ -1,12 +1,12 @@
-"""The nearest rows of more vectors than fit into memory, by cosine, each shard of answers made by one task.
+"""The nearest rows of more vectors than fit into memory, by cosine.
 
     write_neighbours(base, folder, queries=None, count=10, index="exact")
 
-In: shards of vectors (`labkit.embedding_shards`), of which a task looks at a tile at a time. Out: Parquet shards with a
-row for each query: its number `row`, the numbers `neighbours` of the nearest rows, the nearest first, and their
-`cosines`. Without `queries` the rows ask each other, and none finds itself; a copy of it, it does. A row of zeros has
-the cosine 0 with all. `neighbours.py` beside this has what fits into memory, by Euclidean distance and to the last bit;
-here cosines are in float32, so that rows whose cosines differ by less than about 1e-6 may change places.
+In: files of vectors (`labkit.embedding_shards`), which are looked at a tile at a time. Out: Parquet files with a row
+for each query: its number `row`, the numbers `neighbours` of the nearest rows, the nearest first, and their `cosines`.
+Without `queries` the rows ask each other, and none finds itself; a copy of it, it does. A row of zeros has the cosine 0
+with all. `neighbours.py` has what fits into memory, by Euclidean distance and to the last bit; here cosines are in
+float32, so that rows whose cosines differ by less than about 1e-6 may change places.
 
     exact    every query with every row: queries x rows x numbers multiplications, which is quadratic. How long
              they take at the pace of a small block is said before anything begins.
@@ -20,18 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from labkit import scale
 from labkit.arrays import unit, whole
-from labkit.atomic import in_place
-from labkit.corpora.shards import WORK, Making, Manifest, plan_of, write_tables
+from labkit.corpora.shards import identified, write_tables
 from labkit.embedding_shards import VectorShards, in_float32, opened_vectors
 from labkit.evaluation.neighbours import foreseen, sampled
-from labkit.executors import Executor, Local, one_thread
 from labkit.progress import Progress, silent
 
 INDEXES = ("exact", "faiss")
@@ -43,8 +42,8 @@ LOOKED_THROUGH, LEARNED_FROM = 32, 64  # lists for each query; rows for each lis
 
 
 @dataclass(frozen=True)
-class _Asking:
-    """What a task answers: these rows of the queries, among which rows, and how."""
+class Question:
+    """Which rows of the queries ask, among which rows, and how."""
 
     base: VectorShards
     queries: VectorShards
@@ -63,71 +62,70 @@ def write_neighbours(
     count: int = 10,
     index: str = "exact",
     insist: bool = False,
-    executor: Executor | None = None,
+    workers: int = 1,
+    ray: str | None = None,
     progress: Progress = silent,
-) -> Manifest:
-    """The `count` nearest rows of `base` for each row of `queries`, or of `base` itself, to a folder of shards.
+) -> dict[str, Any]:
+    """The `count` nearest rows of `base` for each row of `queries`, or of `base` itself, to a folder of Parquet files.
 
-    Whatever stops it, the same call goes on from there. Exact neighbours that take more than a day are refused, unless
-    one has it `insist`. Several workers are processes started anew: call this
-    below `if __name__ == "__main__":` in a script then.
+    The same call resumes what was stopped. Exact neighbours that take more than a day are refused without `insist`.
     """
     if index not in INDEXES:
         raise ValueError(f"index is {index!r}, expected one of {', '.join(INDEXES)}; faiss is for many rows")
-    rows = opened_vectors(base, progress=progress)
-    asking = rows if queries is None else opened_vectors(queries, progress=progress)
+    folder, rows = Path(folder), opened_vectors(base)
+    asking = rows if queries is None else opened_vectors(queries)
     if asking.dimension != rows.dimension:
         raise ValueError(
             f"queries have {asking.dimension} numbers a row and the base {rows.dimension}, expected as many; encode "
             "both by one run"
         )
     whole("count", count, 1, len(rows) - (queries is None), "the number of other rows")
-    executor, settings = executor or Local(1), {"index": index, "count": count, "base": rows.fingerprint}
-    settings |= {} if queries is None else {"queries": asking.fingerprint}
-    paths = [Path(path) for path in dict.fromkeys((*rows.paths, *asking.paths))]
-    with Making(folder, plan_of("neighbours", settings, paths, *(["faiss-cpu"] if _faiss(index) else []))) as making:
-        if making.finished:
-            return making.manifest
-        file = ""
-        bounds = range(0, len(asking), ASKED)
-        missing = making.missing(len(bounds))
-        if index == "faiss":
-            file = str((making.folder / WORK / "index.faiss").resolve())
-            if not Path(file).is_file():
-                _build(rows, Path(file), progress)
-        elif missing:
-            asked = len(asking) * len(missing) / len(bounds)
-            block = np.ones((min(TILE, len(rows)), rows.dimension), np.float32)
-            with one_thread():
-                foreseen(asked, block, len(rows), workers=executor.workers, insist=insist, remedy=REMEDY)
-        tasks = {
-            number: _Asking(rows, asking, start, min(start + ASKED, len(asking)), count, file, queries is None)
-            for number, start in enumerate(bounds)
-        }
-        making.run(_answered, tasks, executor, progress=progress)
-        further: dict[str, Any] = {"nearest": count, "index": index, "base": len(rows)}
-        if file:
-            progress(0, None, "recall measured")
-            further |= _recall(tasks[0])
-        return making.finish(len(tasks), **further)
+    if index == "faiss":
+        _faiss()  # an error where it is not installed
+    sources = [identified(map(Path, each.paths)) for each in ((rows,) if queries is None else (rows, asking))]
+    plan = {"kind": "neighbours", "index": index, "count": count, "sources": sources}
+    if scale.folder(folder, plan):
+        return scale.manifest(folder)
+    file = folder / scale.WORK / "index.faiss"
+    bounds = range(0, len(asking), ASKED)
+    files = {
+        scale.part(folder, number, "parquet"): Question(
+            rows, asking, start, min(start + ASKED, len(asking)), count, str(file) * (index == "faiss"), queries is None
+        )
+        for number, start in enumerate(bounds)
+    }
+    if index == "faiss":
+        scale.each(partial(_build, progress=progress), {file: rows})
+    elif missing := sum(not path.is_file() for path in files):
+        block = np.ones((min(TILE, len(rows)), rows.dimension), np.float32)
+        with scale.one_thread():
+            foreseen(
+                len(asking) * missing / len(bounds), block, len(rows), workers=workers, insist=insist, remedy=REMEDY
+            )
+    scale.each(_answer, files, workers=workers, ray=ray, progress=progress)
+    results: dict[str, Any] = {"rows": len(asking), "nearest": count, "index": index, "base": len(rows)}
+    if index == "faiss":
+        progress(0, None, "recall measured")
+        results |= _recall(next(iter(files.values())))
+    return scale.finish(folder, plan, **results)
 
 
-# --- a task ------------------------------------------------------------------------------------------------------
+# --- answers -----------------------------------------------------------------------------------------------------
 
 
-def _answered(task: _Asking, path: Path) -> dict[str, Any]:
-    """One shard of answers."""
+def _answer(task: Question, path: Path) -> None:
+    """One file of answers."""
     import pyarrow as arrow
 
     numbers = np.arange(task.start, task.stop)
-    with one_thread():
+    with scale.one_thread():
         near, cosines = _approximate(task, numbers) if task.index else _exact(task, numbers)
     lists = (arrow.FixedSizeListArray.from_arrays(each.ravel(), task.count) for each in (near, cosines))
     table = arrow.table(dict(zip(("row", "neighbours", "cosines"), (arrow.array(numbers), *lists), strict=True)))
-    return write_tables([table], path, table.schema)
+    write_tables([table], path, table.schema)
 
 
-def _exact(task: _Asking, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _exact(task: Question, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The nearest of these queries among all rows, and their cosines, (m, count) each."""
     asked = _directions(task.queries, numbers)
     near = np.full((len(numbers), task.count), -1, np.int64)
@@ -180,25 +178,23 @@ def _directions(vectors: VectorShards, numbers: np.ndarray) -> np.ndarray:
 # --- an index ----------------------------------------------------------------------------------------------------
 
 
-def _faiss(index: str) -> Any:
-    """The package, where the index needs it; one sentence where it is not installed."""
-    if index != "faiss":
-        return None
+def _faiss() -> Any:
+    """The package, on one thread; one sentence where it is not installed."""
     try:
         import faiss
     except ImportError:
         raise ValueError(
             "faiss is not installed, and the index faiss needs it (or take --index exact); run pip install faiss-cpu"
         ) from None
+    faiss.omp_set_num_threads(1)
     return faiss
 
 
-def _build(rows: VectorShards, path: Path, progress: Progress) -> None:
+def _build(rows: VectorShards, path: Path, *, progress: Progress) -> None:
     """Learn the centres, lay all rows into their lists, and keep the index in a file."""
-    faiss = _faiss("faiss")
+    faiss = _faiss()
     lists = max(1, min(int(2 * len(rows) ** 0.5), len(rows) // LEARNED_FROM))
-    with one_thread():
-        faiss.omp_set_num_threads(1)
+    with scale.one_thread():
         index = faiss.index_factory(rows.dimension, f"IVF{lists},Flat", faiss.METRIC_INNER_PRODUCT)
         index.cp.niter = 10
         progress(0, None, "centres of the index learned")
@@ -206,21 +202,19 @@ def _build(rows: VectorShards, path: Path, progress: Progress) -> None:
         for first, tile in _tiles(rows):
             progress(first, len(rows), "rows laid into the index")
             index.add(tile)
-    with in_place(path) as file:
-        faiss.write_index(index, faiss.PyCallbackIOWriter(file.write))
+    faiss.write_index(index, str(path))
 
 
 @lru_cache(maxsize=1)
 def _opened_index(path: str) -> Any:
     """The index as a map of its file, which a process opens once."""
-    faiss = _faiss("faiss")
-    faiss.omp_set_num_threads(1)
+    faiss = _faiss()
     index = faiss.read_index(path, faiss.IO_FLAG_MMAP)
     index.nprobe = LOOKED_THROUGH
     return index
 
 
-def _approximate(task: _Asking, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _approximate(task: Question, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What the index finds for these queries, twice as many as are kept, in the order of their exact cosines."""
     index = _opened_index(task.index)
     near = np.empty((len(numbers), task.count), np.int64)
@@ -242,10 +236,10 @@ def _approximate(task: _Asking, numbers: np.ndarray) -> tuple[np.ndarray, np.nda
     return near, cosines
 
 
-def _recall(task: _Asking) -> dict[str, Any]:
+def _recall(task: Question) -> dict[str, Any]:
     """The share of the exact neighbours of a sample of queries that the index finds."""
     numbers = sampled(np.arange(len(task.queries)), RECALLED)
-    with one_thread():
+    with scale.one_thread():
         exact, found = _exact(task, numbers)[0], _approximate(task, numbers)[0]
     both = (exact[:, :, None] == found[:, None, :]).any(axis=2).mean()
     return {"recall": float(both), "recalled": len(numbers)}

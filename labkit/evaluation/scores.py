@@ -30,7 +30,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
+from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets, grade_ends
 from labkit.corpora.relations import linked, opened
 from labkit.evaluation.classes import inter_intra
 from labkit.evaluation.coherence import p_coherence
@@ -42,7 +42,6 @@ from labkit.evaluation.retrieval import DEEPEST, not_zero, own_ranks, own_retrie
 from labkit.progress import Progress, note, silent
 
 KS = (1, 3, 10)
-NEAR = 0.8  # of the highest grade: from there on two sentences count as a positive pair
 ASKED = {"asked": "sentences", "asked_centres": "classes"}  # figures that say how large a sample asked, and of what
 OPENINGS = "opening_triplet_accuracy"  # of articles too short for the thematic method's triplets
 
@@ -201,7 +200,7 @@ def _graded(method: Any, test: Pairs, asks: _Asks) -> _Scored:
     rows = method.encode(texts)
     scores = _similarity(method, rows[:count], rows[count:])
     both = correlation(scores, test.scores)
-    near = np.flatnonzero((test.scores >= NEAR * test.scores.max()) & (test.scores > 0))
+    near = np.flatnonzero(grade_ends(test.scores, test.scores.max())[0])
     figures = {"pearson": both.pearson, "spearman": both.spearman} | _space(rows, texts, asks, near, near + count)
 
     def parts() -> dict[str, Parts]:

@@ -53,7 +53,7 @@ from labkit.figures.palette import (
 from labkit.figures.panels import ABOVE, BARE, EMPTY, below, on, panel_suffix, side_by_side, stacked
 
 if TYPE_CHECKING:
-    from labkit.corpora.hard_negatives import FalseShares
+    from labkit.pairs.hard_negatives import FalseShares
     from labkit.sentpwnet.view import AnchorCurve, EpochWeights, Examined, LoneCurve, WeighedTriplet
 
 

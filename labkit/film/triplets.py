@@ -33,7 +33,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labkit import text
 from labkit.arrays import whole
-from labkit.corpora.records import Articles, Corpus, Pairs, Sentences, Triplets
+from labkit.corpora.records import Articles, Corpus, Pairs, Sentences, Triplets, grade_ends
 from labkit.corpora.relations import opened
 from labkit.corpora.splits import connected
 
@@ -212,8 +212,6 @@ def _empty(pairs: bool, **known: Any) -> TfidfVectorizer:
 
 # --- a corpus to clusters or triplets ----------------------------------------------------------------------------
 
-NEAR, FAR = 0.8, 0.4  # shares of the highest grade
-
 
 @dataclass(frozen=True, eq=False)
 class FilmSource:
@@ -255,7 +253,7 @@ def _of_pairs(part: Pairs, numbered: _Numbered) -> FilmSource:
     pairs = np.stack([numbered.rows(part.text_a), numbered.rows(part.text_b)], axis=1)
     value = part.scores
     top = value.max() if part.graded else 1.0
-    near, far = value >= NEAR * top, value <= FAR * top
+    near, far = grade_ends(value, top)
     clear = near | far
     clusters = Clusters.from_pairs(pairs[clear], near[clear], len(numbered.texts))
     named = tuple((numbered.texts[a], numbered.texts[b]) for a, b in clusters.contradictions)

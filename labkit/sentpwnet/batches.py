@@ -25,7 +25,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
+from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets, grade_ends
 from labkit.corpora.relations import components, opened, train_sentences
 from labkit.text import buckets, normalise
 
@@ -203,7 +203,8 @@ def near_and_far(corpus: Pairs) -> Pairs:
 
 def near(grade: float, top: float) -> bool | None:
     """Whether a pair of this grade is one of the same; None where the grade is too far from both ends to say."""
-    return None if 0.4 * top < grade < 0.8 * top else grade >= 0.8 * top
+    same, other = grade_ends(grade, top)
+    return bool(same) if same or other else None
 
 
 class GradedSource:

@@ -2,34 +2,39 @@
 
     article_source      a name, a JSONL file or a Wikipedia dump -> one stream of articles with their splits
     triplets_of         a corpus in memory -> `Triplets`            write_triplets   any source -> a file
-    write_shards        many sources -> a folder of shards, each made by itself: for what one reader would take days for
+    write_shards        many sources -> a folder of files, each made by itself: for what one reader would take days for
     Funnel              what each rule removed: what was read, less what the rules removed, is what is left
 
 Into a file: articles are read by one process and sifted in parallel; triplets are drawn where all articles come
-together, in their order, so that the number of processes changes nothing. Into shards: each piece of the sources is a
-task; the rule `other` draws among the articles of a piece.
+together, in their order, so that the number of processes changes nothing. Into a folder: each piece of the sources
+gives a file; the rule `other` draws among the articles of a piece.
 
-Of a title that stands twice the first article stays, and so no title, and no article, is in two splits. Only who sees
-all articles can know of it: into a file, the one reader. Shards are made as if there were no such title; when all are
-there their titles are compared, and those with a title that an earlier one has are made once more without it.
+If a title appears twice, only its first article is used, so that no article is in two splits. In a folder, each piece
+is first made as if there were no such title. Then the titles of all pieces are compared, and a piece with a title of an
+earlier one is made again without it.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from labkit import scale
+from labkit.atomic import write_text
 from labkit.corpora.files import read_articles, write_rows
 from labkit.corpora.records import Article, Articles, Triplets, hashed_split
-from labkit.corpora.shards import WORK, Making, Manifest, first_seen, plan_of, text_key, write_keys, write_parquet
+from labkit.corpora.shards import first_seen, key_rows, splits_of, write_texts
 from labkit.corpora.table import CORPORA, load
-from labkit.executors import Executor, Local
 from labkit.progress import Progress, silent
 from labkit.thematic import rules, triplets, wikipedia
 from labkit.thematic.rules import READ, UNCLOSED, Tally, sifted
@@ -147,7 +152,7 @@ def triplets_and_funnel(
     if not isinstance(corpus, Articles):
         raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles: triplets are made of their sections")
     tally: Tally = Counter()
-    rows = list(_rows(in_memory(corpus), plan or Plan(), tally, executor=Local(1), progress=progress))
+    rows = list(_triplets(in_memory(corpus), plan or Plan(), tally, workers=1, progress=progress))
     return _record(corpus.name, rows), Funnel(tally)
 
 
@@ -159,26 +164,25 @@ def write_triplets(
     workers: int = 1,
     limit: int | None = None,
     progress: Progress = silent,
-    executor: Executor | None = None,
 ) -> Funnel:
     """The triplets of a corpus, a JSONL file or a dump, to a file; `limit`: of its first articles only.
 
-    Several workers are processes started anew: call this below `if __name__ == "__main__":` in a script then.
+    Workers are processes that import the script anew: call this below `if __name__ == "__main__":` then.
     """
     if limit is not None and limit < 1:
         raise ValueError(f"limit is {limit}, expected at least 1 article; leave it out for all")
     tally: Tally = Counter()
-    source, executor = article_source(articles), executor or Local(workers)
-    write_rows(_rows(source, plan or Plan(), tally, executor=executor, limit=limit, progress=progress), path)
+    source = article_source(articles)
+    write_rows(_triplets(source, plan or Plan(), tally, workers=workers, limit=limit, progress=progress), path)
     return Funnel(tally)
 
 
-def _rows(
+def _triplets(
     source: ArticleSource,
     plan: Plan,
     tally: Tally,
     *,
-    executor: Executor,
+    workers: int,
     limit: int | None = None,
     progress: Progress,
 ) -> Iterator[Row]:
@@ -187,7 +191,7 @@ def _rows(
     def prepared() -> Iterator[Prepared]:
         items = _once(islice(source.items, limit), tally)
         done = 0
-        for articles, read, removed in executor.map(partial(_prepared, by=plan.by), _lists(items)):
+        for articles, read, removed in scale.ordered(partial(_prepared, by=plan.by), _lists(items), workers):
             tally.update(removed)
             yield from articles
             done += read
@@ -203,7 +207,7 @@ def _rows(
         raise ValueError(_nothing(source.name, Funnel(tally)))
 
 
-def usual() -> int:
+def usual_workers() -> int:
     """One process for each core, as many as one reader can feed."""
     return min(READERS, os.cpu_count() or 1)
 
@@ -251,18 +255,18 @@ def _nothing(name: str, funnel: Funnel) -> str:
     return f"{name} makes no triplet: {why}; give articles with five sections or more, of several paragraphs each"
 
 
-# --- shards ------------------------------------------------------------------------------------------------------
+# --- folders -----------------------------------------------------------------------------------------------------
 
 COLUMNS = (*Triplets.COLUMNS.values(), "split", *FURTHER)
 
 
-@dataclass(frozen=True)
-class _Share:
-    """What one task reads, how it makes triplets of it, and which of its articles, by their places, it leaves out."""
+class Share(NamedTuple):
+    """What one file is made of, and how; `note` is where what is known of it is written beside it."""
 
     piece: Piece
     plan: Plan
-    repeats: tuple[int, ...] = ()
+    note: Path
+    repeats: tuple[int, ...] = ()  # places of the articles that are left out
 
 
 def write_shards(
@@ -270,37 +274,92 @@ def write_shards(
     folder: Path | str,
     plan: Plan | None = None,
     *,
-    executor: Executor | None = None,
+    ending: str = "arrow",
     size: int = PIECE,
+    workers: int = 1,
+    ray: str | None = None,
     progress: Progress = silent,
-) -> tuple[Manifest, Funnel]:
-    """The triplets of corpora, JSONL files and dumps to a folder of shards, each of about `size` bytes of a dump.
+) -> tuple[dict[str, Any], Funnel]:
+    """The triplets of corpora, JSONL files and dumps to a folder of files, one for about `size` bytes of a dump.
 
-    Whatever stops it, the same call goes on from there. Several workers are processes started anew: call this below
-    `if __name__ == "__main__":` in a script then.
+    Arrow files are read from disk as they are needed; `ending="parquet"` takes less room there, and is read into
+    memory. The same call resumes what was stopped.
     """
-    plan, executor = plan or Plan(), executor or Local(1)
+    plan, folder = plan or Plan(), Path(folder)
     if size < 1:
         raise ValueError(f"size is {size}, expected at least 1 byte of a dump; leave it out for 8 MB")
     sources = [_file_of(name) for name in articles]
-    cut = [piece for path in sources for piece in (pieces(path, size) if is_dump(path) else [Piece(str(path))])]
-    shares = [_Share(replace(piece, path=str(Path(piece.path).resolve())), plan) for piece in cut]
-    with Making(folder, plan_of("triplets", {**asdict(plan), "size": size}, sources)) as making:
-        if making.finished:
-            manifest = making.manifest
-            return manifest, Funnel({(rule, unit): count for rule, unit, count in manifest.further["funnel"]})
-        total = len(shares)
-        making.run(_made, dict(enumerate(shares)), executor, progress=progress)
-        repeats = [tuple(found.tolist()) for found in first_seen([_keys(making.folder, n) for n in range(total)])]
-        again = {n: replace(shares[n], repeats=repeats[n]) for n in range(total) if _left_out(making, n) != repeats[n]}
-        making.run(_made, again, executor, anew=True, total=total, progress=progress)
-        tally: Tally = Counter()
-        for n in range(total):
-            tally.update({(rule, unit): count for rule, unit, count in (making.record(n) or {})["tally"]})
-        funnel = Funnel({key: count for key, count in sorted(tally.items()) if count})
-        if not funnel.left("triplets"):
-            raise ValueError(_nothing(", ".join(path.name for path in sources), funnel))
-        return making.finish(total, funnel=[(*key, count) for key, count in funnel.counts.items()]), funnel
+    settings = {"kind": "triplets", **asdict(plan), "size": size, "format": ending}
+    settings |= {"sources": [[path.name, path.stat().st_size] for path in sources]}
+    if scale.folder(folder, settings):
+        manifest = scale.manifest(folder)
+        return manifest, Funnel({(rule, unit): count for rule, unit, count in manifest["funnel"]})
+    work = (folder / scale.WORK).resolve()
+    first = {
+        scale.part(work, n, ending): Share(piece, plan, work / f"{n}.json")
+        for n, piece in enumerate(piece for path in sources for piece in _pieces(path.resolve(), size))
+    }
+    scale.each(_write_piece, first, workers=workers, ray=ray, progress=progress)
+    titles = [bytes.fromhex(_noted(share)["titles"]) for share in first.values()]
+    keys = [np.frombuffer(each, np.uint64).reshape(-1, 2) for each in titles]
+    shares = [
+        share._replace(repeats=tuple(np.flatnonzero(~new).tolist()), note=share.note.with_suffix(".again"))
+        if not new.all()
+        else share
+        for share, new in zip(first.values(), first_seen(keys), strict=True)
+    ]
+    last = {scale.part(folder.resolve(), n, ending): (share, list(first)[n]) for n, share in enumerate(shares)}
+    scale.each(_write_last, last, workers=workers, ray=ray, progress=progress)
+    tally: Tally = Counter()
+    for share in shares:
+        tally.update({(rule, unit): count for rule, unit, count in _noted(share)["tally"]})
+    funnel = Funnel({key: count for key, count in sorted(tally.items()) if count})
+    if not funnel.left("triplets"):
+        raise ValueError(_nothing(", ".join(path.name for path in sources), funnel))
+    counts = [(*key, count) for key, count in funnel.counts.items()]
+    made = scale.finish(folder, settings, rows=funnel.left("triplets"), splits=splits_of(last), funnel=counts)
+    return made, funnel
+
+
+def _noted(share: Share) -> dict[str, Any]:
+    noted: dict[str, Any] = json.loads(share.note.read_text(encoding="utf-8"))
+    return noted
+
+
+def _write_piece(share: Share, path: Path) -> None:
+    """The triplets of a piece; what the rules removed and the keys of its articles' titles are noted beside them."""
+    tally: Tally = Counter()
+    source = article_source(share.piece.path, share.piece.start, share.piece.stop)
+    titles: list[str] = []
+    left_out = set(share.repeats)
+
+    def prepared() -> Iterator[Prepared]:
+        for place, item in enumerate(source.items):
+            titles.append(item[0].title)
+            if place in left_out:
+                tally.update({(READ, "articles"): 1, (rules.REPEATED, "articles"): 1})
+                continue
+            articles, _, removed = _prepared([item], by=share.plan.by)
+            tally.update(removed)
+            yield from articles
+
+    write_texts(triplet_rows(prepared(), share.plan, tally), path, COLUMNS)
+    tally.update(source.tally)
+    counts = [(rule, unit, count) for (rule, unit), count in tally.items()]
+    write_text(share.note, json.dumps({"titles": key_rows(titles).tobytes().hex(), "tally": counts}))
+
+
+def _write_last(given: tuple[Share, Path], path: Path) -> None:
+    """The piece as it is, or again without articles whose title an earlier one has."""
+    share, first = given
+    if share.repeats:
+        _write_piece(share, path)
+    else:
+        shutil.copyfile(first, path)
+
+
+def _pieces(path: Path, size: int) -> list[Piece]:
+    return pieces(path, size) if is_dump(path) else [Piece(str(path))]
 
 
 def _file_of(name: str) -> Path:
@@ -315,37 +374,6 @@ def _file_of(name: str) -> Path:
         article_source(name)  # says what is wrong with it
         raise ValueError(f"{name} is no file, expected a .jsonl or a dump; name the files in a folder one by one")
     return path
-
-
-def _keys(folder: Path, number: int) -> Path:
-    return folder / WORK / f"{number:05}.npy"
-
-
-def _left_out(making: Making, number: int) -> tuple[int, ...]:
-    return tuple((making.record(number) or {})["repeats"])
-
-
-def _made(share: _Share, path: Path) -> dict[str, Any]:
-    """One shard, with the keys of its articles' titles beside it."""
-    tally: Tally = Counter()
-    source = article_source(share.piece.path, share.piece.start, share.piece.stop)
-    keys: list[bytes] = []
-    left_out = set(share.repeats)
-
-    def prepared() -> Iterator[Prepared]:
-        for place, item in enumerate(source.items):
-            keys.append(text_key(item[0].title))
-            if place in left_out:
-                tally.update({(READ, "articles"): 1, (rules.REPEATED, "articles"): 1})
-                continue
-            articles, _, removed = _prepared([item], by=share.plan.by)
-            tally.update(removed)
-            yield from articles
-
-    record = write_parquet(triplet_rows(prepared(), share.plan, tally), path, COLUMNS)
-    tally.update(source.tally)
-    write_keys(keys, path.parent / WORK / f"{path.stem.rpartition('-')[2]}.npy")
-    return {**record, "repeats": share.repeats, "tally": [(rule, unit, n) for (rule, unit), n in tally.items()]}
 
 
 def _record(name: str, rows: list[Row]) -> Triplets:

@@ -9,17 +9,16 @@ Settings, network and loss are in `labkit.thematic.network`.
 Triplets that follow each other in the corpus come from one section and share sentences. So a few neighbours stay in
 one batch, where every sentence is encoded once: that saves most of the work, and a batch still mixes many articles.
 
-Triplets in a folder of shards are read as they are needed (`labkit.corpora.streamed`); words are learned from a sample.
+Triplets in a folder of Arrow files are read from disk a batch at a time; words are learned from a sample.
 """
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -30,21 +29,24 @@ from torch import Tensor, nn
 from labkit.baselines.averages import shares
 from labkit.corpora.records import Articles, Corpus, Sentences, Triplets
 from labkit.corpora.relations import train_sentences
-from labkit.corpora.streamed import Lanes, Share, Streamed, Texts
 from labkit.evaluation import triplet_accuracy
 from labkit.explanation import LEFT_OUT, Parts
-from labkit.progress import Progress, silent
+from labkit.progress import Progress, note, silent
 from labkit.runs import Snapshots
 from labkit.text import UNKNOWN
 from labkit.thematic.making import triplets_of
 from labkit.thematic.network import DISTANCES, LOSSES, ThematicSettings, network_of, sif_vectors, word_weights
 from labkit.thematic.rules import eligible
-from labkit.training import processes
-from labkit.training.encoders import Encoder, embed, embed_alone, encode, vector_parts
+from labkit.training.encoders import Encoder, embed, encode, vector_parts
 from labkit.training.loop import Dev
 from labkit.training.reader import Reader
 from labkit.training.trained import PROBE, TrainedReader, probe_of
 from labkit.vectors import WordVectors
+
+SAMPLED = 200_000  # triplets of a corpus on disk from which words are learned
+MEASURED = 100_000  # triplets of its dev split that are measured
+
+CorpusOfAShape = TypeVar("CorpusOfAShape", bound=Corpus)
 
 # --- method ------------------------------------------------------------------------------------------------------
 
@@ -74,17 +76,16 @@ class Thematic(TrainedReader):
     network: nn.ModuleList  # of one encoder, or for `both` of that of sentences and that of titles
     word_table = "0.words.table.weight"
 
-    def _task(self, corpus: Corpus, seed: int, progress: Progress) -> TripletTask | StreamedTask:
+    def _task(self, corpus: Corpus, seed: int, progress: Progress) -> TripletTask:
         settings: ThematicSettings = self.settings
         triplets = triplets_of_rule(corpus, settings.rule, seed, progress)
-        if isinstance(corpus, Streamed):
-            corpus = corpus.sample()  # of which the words are learned
+        if corpus.mapped:
+            corpus = spread(corpus.part("train"), SAMPLED)  # from which the words are learned
         vectors = self._read(corpus, "words", seed, progress)
         frequencies = shares(vectors, train_sentences(corpus)) if settings.a else np.ones(len(vectors.vocabulary))
         self.network = self._started(seed, lambda: self._network(sif_vectors(vectors, frequencies, settings.a)))
-        if isinstance(triplets[0], Streamed):
-            return StreamedTask(self.encoders[0], triplets[0], self.reader, settings, seed=seed)
-        return TripletTask(self.encoders, triplets, self.reader, settings, seed=seed)
+        task = MappedTask if triplets[0].mapped else TripletTask
+        return task(self.encoders, triplets, self.reader, settings, seed=seed)
 
     def _network(self, vectors: WordVectors) -> nn.ModuleList:
         settings: ThematicSettings = self.settings
@@ -100,12 +101,12 @@ class Thematic(TrainedReader):
             for _ in _kinds(settings.rule)
         )
 
-    def _dev(self, corpus: Corpus, task: TripletTask | StreamedTask) -> Dev | None:
+    def _dev(self, corpus: Corpus, task: TripletTask) -> Dev | None:
         return task.dev if task.dev_triplets else None
 
     def _probe(self, corpus: Corpus) -> Snapshots:
-        if isinstance(corpus, Streamed):
-            corpus = corpus.sample(PROBE, "dev" if "dev" in corpus.sizes else "train")
+        if corpus.mapped:
+            corpus = spread(corpus.part("dev" if "dev" in corpus.sizes else "train"), PROBE)
         return sections_of(corpus) if isinstance(corpus, Articles) else probe_of(corpus)
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
@@ -198,6 +199,12 @@ def triplets_of_rule(corpus: Corpus, rule: str, seed: int, progress: Progress = 
     return [corpus]
 
 
+def spread(corpus: CorpusOfAShape, count: int) -> CorpusOfAShape:
+    """At most `count` rows, evenly from all over the corpus."""
+    rows = np.linspace(0, len(corpus) - 1, min(count, len(corpus))).round().astype(np.int64)
+    return corpus.take(rows)
+
+
 def sections_of(corpus: Articles) -> Snapshots:
     """The probe of articles: up to 300 sentences of dev's first articles (else train's), labelled by their sections."""
     labelled = {
@@ -264,13 +271,27 @@ def of_like_length(lengths: Sequence[int]) -> Iterator[list[int]]:
 # --- task --------------------------------------------------------------------------------------------------------
 
 
-class _Triplets:
-    """What learning from triplets is made of, wherever they come from."""
+class TripletTask:
+    """Batches of triplets, each for one network to learn from, and their mean loss."""
 
-    def __init__(self, encoders: Sequence[Encoder], reader: Reader, settings: ThematicSettings, seed: int) -> None:
+    def __init__(
+        self,
+        encoders: Sequence[Encoder],
+        triplets: Sequence[Triplets],
+        reader: Reader,
+        settings: ThematicSettings,
+        *,
+        seed: int,
+    ) -> None:
         self.module = nn.ModuleList(encoders)
         self._encoders, self._reader, self._settings, self._seed = encoders, reader, settings, seed
-        self.dev_triplets: list[TripletRows] = []
+        self.dev_triplets = [TripletRows.of(dev_part(corpus)) for corpus in triplets if "dev" in corpus.sizes]
+        self._open([corpus.part("train") for corpus in triplets])
+
+    def _open(self, train: Sequence[Triplets]) -> None:
+        """Read the triplets to learn from, of each network."""
+        self._train = [TripletRows.of(corpus) for corpus in train]
+        self._numbers = [[self._reader.numbers(text) for text in rows.texts] for rows in self._train]
 
     def dev(self) -> tuple[str, float]:
         """Measure the share of dev's triplets that are right; of two networks the mean, each asked of its own kind."""
@@ -291,24 +312,6 @@ class _Triplets:
         distance = DISTANCES[self._settings.distance]
         return distance(anchors, positives), distance(anchors, negatives)
 
-
-class TripletTask(_Triplets):
-    """Batches of triplets, each for one network to learn from, and their mean loss."""
-
-    def __init__(
-        self,
-        encoders: Sequence[Encoder],
-        triplets: Sequence[Triplets],
-        reader: Reader,
-        settings: ThematicSettings,
-        *,
-        seed: int,
-    ) -> None:
-        super().__init__(encoders, reader, settings, seed)
-        self._train = [TripletRows.of(corpus.part("train")) for corpus in triplets]
-        self._numbers = [[reader.numbers(text) for text in rows.texts] for rows in self._train]
-        self.dev_triplets = [TripletRows.of(corpus.part("dev")) for corpus in triplets if "dev" in corpus.splits]
-
     def batches(self, epoch: int) -> Sequence[TripletBatch]:
         settings, seed = self._settings, self._seed * 100_003 + epoch
         of_epoch = [
@@ -327,12 +330,25 @@ class TripletTask(_Triplets):
 
     def embeddings(self, batch: TripletBatch) -> Tensor:
         """The batch's sentences, (m, d), encoded in pieces of like length."""
-        rows = [self._numbers[batch.network][sentence] for sentence in batch.sentences]
+        rows = self._rows(batch)
         pieces = list(of_like_length([len(row) for row in rows]))
         encoder, amp = self._encoders[batch.network], self._settings.amp
         vectors = torch.cat([embed(encoder, self._reader, [rows[i] for i in piece], amp=amp) for piece in pieces])
         back = torch.tensor([place for piece in pieces for place in piece]).argsort()
         return vectors[back.to(vectors.device)]
+
+    def _rows(self, batch: TripletBatch) -> list[list[int]]:
+        """The numbers of each sentence's words."""
+        return [self._numbers[batch.network][sentence] for sentence in batch.sentences]
+
+
+def dev_part(corpus: Triplets) -> Triplets:
+    """The triplets of dev; of a corpus on disk at most so many as can be measured after every epoch."""
+    dev = corpus.part("dev")
+    if not dev.mapped or len(dev) <= MEASURED:
+        return dev
+    note(f"dev has {len(dev):,} triplets: {MEASURED:,} of them, evenly from all over, are measured", stacklevel=2)
+    return spread(dev, MEASURED)
 
 
 def _figures(near: Tensor, far: Tensor, *sides: Tensor) -> dict[str, Tensor]:
@@ -346,71 +362,38 @@ def _cosines(*sides: Tensor) -> Tensor:
     return torch.cat([F.cosine_similarity(anchors, other) for other in (positives, negatives)])
 
 
-# --- task, streamed ----------------------------------------------------------------------------------------------
-
-LANE = 16  # triplets of a batch that a lane gives
+# --- task, from disk ---------------------------------------------------------------------------------------------
 
 
-class StreamedTask(_Triplets):
-    """Batches out of a folder of shards: each process reads and encodes the lanes that are its own.
+@dataclass(frozen=True, eq=False)
+class MappedBatch:
+    """The runs of neighbours in a batch, by their first rows."""
 
-    The loss is the mean over the whole batch. As it is a sum over triplets, processes tell one another their sums only.
-    What is drawn for a lane is drawn from its own seed, so that it is the same whichever process has it.
-    """
-
-    def __init__(
-        self, encoder: Encoder, triplets: Streamed, reader: Reader, settings: ThematicSettings, *, seed: int
-    ) -> None:
-        super().__init__([encoder], reader, settings, seed)
-        self._corpus = triplets
-        self.dev_triplets = [TripletRows.of(triplets.part("dev"))] if "dev" in triplets.sizes else []
-        self._epoch = 0
-
-    def batches(self, epoch: int) -> Lanes:
-        settings, seed = self._settings, self._seed * 100_003 + epoch
-        lanes = max(1, settings.batch // LANE)
-        self._epoch = epoch
-        return Lanes(self._corpus, lanes=lanes, size=settings.batch, run=settings.neighbours, seed=seed)
-
-    def loss(self, batch: Share) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
-        here = torch.zeros(len(SUMS), dtype=torch.float64, device=self._device)
-        for lane in processes.share(range(len(batch))):
-            texts = batch.rows(lane)
-            if texts[0]:
-                torch.manual_seed(zlib.crc32(f"{self._seed}/{self._epoch}/{batch.number}/{lane}".encode()))
-                here = here + self._lane(texts)
-        if not here.requires_grad:  # nothing of this batch is here, and yet there is a way back
-            here = (
-                here + 0.0 * [parameter for parameter in self.module.parameters() if parameter.requires_grad][-1].sum()
-            )
-        sums = dict(zip(SUMS, processes.gathered(here[None], processes.size()).sum(0), strict=True))
-        return sums["loss"] / sums["triplets"], partial(_figures_of_sums, sums)
-
-    def _lane(self, texts: Texts) -> Tensor:
-        """The sums over a lane's triplets, float64 (len(SUMS),)."""
-        settings, reader = self._settings, self._reader
-        sentences = list(dict.fromkeys(text for column in texts for text in column))
-        place = {text: row for row, text in enumerate(sentences)}
-        triplets = np.array([[place[text] for text in column] for column in texts], dtype=np.int64).T
-        rows = reader.batch([reader.numbers(text) for text in sentences])
-        sides = self._sides(embed_alone(self._encoders[0], settings.amp, *rows), triplets)
-        near, far = self._distances(*sides)
-        losses = LOSSES[settings.loss](settings.scale * near, settings.scale * far)
-        cosines = _cosines(*sides).double()
-        figures = (losses.double().sum(), (near < far).double().sum(), cosines.sum(), (cosines**2).sum())
-        return torch.stack([*figures, losses.new_tensor(len(losses), dtype=torch.float64)])
-
-    @property
-    def _device(self) -> torch.device:
-        return next(self.module.parameters()).device
+    starts: np.ndarray  # int64
 
 
-SUMS = ("loss", "right", "cosines", "squares", "triplets")  # over the triplets of a batch
+class MappedTask(TripletTask):
+    """Batches of one corpus on disk, each of which is read when its turn comes."""
 
+    def _open(self, train: Sequence[Triplets]) -> None:
+        (self._corpus,) = train
 
-def _figures_of_sums(sums: dict[str, Tensor]) -> dict[str, Tensor]:
-    """What `_figures` gives, out of sums; there are two cosines for each triplet."""
-    found = {name: value.detach() for name, value in sums.items()}
-    pairs = 2 * found["triplets"]
-    variance = found["squares"] / pairs - (found["cosines"] / pairs) ** 2
-    return {"right": found["right"] / found["triplets"], "spread": variance.clamp(min=0).sqrt()}
+    def batches(self, epoch: int) -> Sequence[Any]:
+        settings, count = self._settings, len(self._corpus)
+        starts = np.arange(0, count, settings.neighbours)
+        np.random.default_rng([self._seed, epoch]).shuffle(starts)
+        runs = max(1, settings.batch // settings.neighbours)
+        return [MappedBatch(starts[first : first + runs]) for first in range(0, len(starts), runs)]
+
+    def loss(self, batch: Any) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+        return super().loss(self._read(batch))
+
+    def _read(self, batch: MappedBatch) -> TripletBatch:
+        """The batch with its sentences, each once."""
+        rows = (batch.starts[:, None] + np.arange(self._settings.neighbours)).ravel()
+        triplets = TripletRows.of(self._corpus.take(rows[rows < len(self._corpus)]))
+        self._texts = triplets.texts
+        return TripletBatch(0, list(range(len(triplets.texts))), triplets.triplets)
+
+    def _rows(self, batch: TripletBatch) -> list[list[int]]:
+        return [self._reader.numbers(self._texts[sentence]) for sentence in batch.sentences]

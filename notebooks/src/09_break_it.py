@@ -29,7 +29,7 @@ import pandas as pd
 from labkit import METHODS
 from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
-from labkit.corpora.hard_negatives import false_shares, mine_negatives, with_truth
+from labkit.pairs.hard_negatives import false_shares, mine_negatives, with_truth
 from labkit.evaluation import hit_at
 from labkit.evaluation.geometry import cosines_over_epochs
 from labkit.explore import show

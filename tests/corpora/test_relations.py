@@ -8,7 +8,31 @@ import numpy as np
 import pytest
 
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
-from labkit.corpora.relations import class_order, components, counted, opened, opening_triplets, points, train_sentences
+from labkit.corpora.relations import (
+    class_order,
+    classes_by_sentence,
+    components,
+    counted,
+    opened,
+    opening_triplets,
+    points,
+    train_sentences,
+)
+from labkit.sentpwnet.batches import near_and_far
+
+
+def test_a_graded_pair_is_positive_in_a_picture_where_it_is_in_training() -> None:
+    grades = [5.0, 4.0, 3.9, 3.8, 3.7, 3.6, 2.0, 0.0]  # the upper fifth begins below 4
+    pairs = Pairs([f"a{n}" for n in range(8)], [f"b{n}" for n in range(8)], grades, graded=True, splits="train")
+    trained = near_and_far(pairs)
+    labelled = zip(trained.text_a, trained.text_b, trained.values, strict=True)
+    same = {text for a, b, label in labelled if label for text in (a, b)}
+    assert same == set(classes_by_sentence(pairs)) == {"a0", "b0", "a1", "b1"}
+
+
+def test_a_paragraph_without_a_sentence_has_no_class() -> None:
+    article = Article("Tea", (Section("Leaves", ("Green tea is not oxidised.", " ")),))
+    assert classes_by_sentence(Articles([article])) == {"Green tea is not oxidised.": "Tea"}
 
 
 def test_components_by_hand() -> None:

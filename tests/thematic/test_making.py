@@ -17,8 +17,7 @@ import pytest
 
 from labkit.corpora import Article, Articles, Section, Triplets, load, read_corpus
 from labkit.corpora.files import read_articles, read_rows
-from labkit.corpora.shards import checked, manifest_of, read_parquet, read_shards
-from labkit.executors import Local
+from labkit.corpora.shards import Part, sha256_of, shards_in, tables
 from labkit.methods import METHODS
 from labkit.thematic.making import triplets_and_funnel, write_shards, write_triplets
 from labkit.thematic.rules import REPEATED
@@ -157,31 +156,31 @@ def parts(folder: Path) -> list[Path]:
 
 
 def rows_of(folder: Path) -> list[dict[str, Any]]:
-    return list(read_shards(manifest_of(folder)))
+    return [row for path in shards_in(folder) for table in tables(Part(str(path))) for row in table.to_pylist()]
 
 
 def digests(folder: Path) -> list[str]:
-    return [shard.sha256 for shard in manifest_of(folder).shards]
+    return [sha256_of(path) for path in shards_in(folder)]
 
 
 @pytest.mark.parametrize("rule", ["adjacent", "titles"])
 def test_shards_have_the_rows_and_the_funnel_of_one_file(tmp_path: Path, rule: str) -> None:
     """Of all the parts together, read by the one reader as one dump."""
     sources = parts(tmp_path)
-    manifest, funnel = write_shards([str(path) for path in sources], tmp_path / "out", Plan(rule, 2), size=400)
+    made, funnel = write_shards([str(path) for path in sources], tmp_path / "out", Plan(rule, 2), size=400)
     text = "".join("".join(pages_of(articles)) for articles in (
         Articles(MANY.articles[:25]), Articles(MANY.articles[25:45]),
         Articles([*MANY.articles[40:], *MANY.articles[:3], MANY.articles[59]]),
     ))  # fmt: skip
     (tmp_path / "one.xml").write_text(f"{HEAD}{text}</mediawiki>")
     alone = write_triplets(str(tmp_path / "one.xml"), tmp_path / "one.csv", Plan(rule, 2))
-    assert len(manifest.shards) > 8
+    assert len(shards_in(tmp_path / "out")) > 8
     assert rows_of(tmp_path / "out") == list(read_corpus(tmp_path / "one.csv").rows())
     assert funnel.rows() == alone.rows()
     assert funnel.removed(REPEATED, "articles") == 9
-    assert manifest.rows == funnel.left("triplets")
+    assert made["rows"] == funnel.left("triplets")
     assert write_shards([str(path) for path in sources], tmp_path / "out", Plan(rule, 2), size=400) == (
-        manifest,
+        made,
         funnel,
     )
 
@@ -201,13 +200,13 @@ def test_an_article_in_both_train_and_test_is_kept_once(tmp_path: Path) -> None:
 
 def test_articles_of_any_kind_are_sources(tmp_path: Path) -> None:
     jsonl = as_jsonl(tmp_path / "some.jsonl")
-    manifest, funnel = write_shards(["articles", str(jsonl)], tmp_path / "out")
-    assert len(manifest.shards) == 2
+    _, funnel = write_shards(["articles", str(jsonl)], tmp_path / "out")
+    assert len(shards_in(tmp_path / "out")) == 2
     assert funnel.read("articles") == len(load("articles")) + len(ARTICLES)
     corpus = load("articles")
     assert isinstance(corpus, Articles)
     made, _ = triplets_and_funnel(corpus)
-    assert list(read_parquet(manifest.path(0))) == list(made.rows())
+    assert rows_of(tmp_path / "out")[: len(made)] == list(made.rows())
 
 
 def test_a_part_that_is_broken_is_named_and_the_others_are_kept(tmp_path: Path) -> None:
@@ -217,7 +216,7 @@ def test_a_part_that_is_broken_is_named_and_the_others_are_kept(tmp_path: Path) 
     names = [str(path) for path in sources]
     with pytest.raises(ValueError, match=r"wiki1.xml.bz2 .* from byte [\d,]+ on"):
         write_shards(names, tmp_path / "out", size=400)
-    done = len(list((tmp_path / "out").glob("*.parquet")))
+    done = len(list((tmp_path / "out" / ".work").glob("*.arrow")))
     assert done > 3
     sources[1].write_bytes(whole)
     write_shards(names, tmp_path / "out", size=400)
@@ -227,10 +226,9 @@ def test_a_part_that_is_broken_is_named_and_the_others_are_kept(tmp_path: Path) 
 
 KILLED = """
 import sys
-from labkit.executors import Local
 from labkit.thematic.making import write_shards
 if __name__ == "__main__":
-    write_shards(sys.argv[3:], sys.argv[1], size=900, executor=Local(int(sys.argv[2])))
+    write_shards(sys.argv[3:], sys.argv[1], size=900, workers=int(sys.argv[2]))
 """
 
 
@@ -246,8 +244,8 @@ def test_killed_at_any_moment_no_shard_is_lost_or_twice(tmp_path: Path) -> None:
         running = subprocess.Popen(
             [sys.executable, str(script), str(out), "2", *names], stderr=subprocess.PIPE, text=True
         )
-        wanted = len(list(out.glob("part-*.parquet"))) + moments.randrange(3)
-        until(lambda: running.poll() is not None or len(list(out.glob("part-*.parquet"))) > wanted)  # noqa: B023
+        wanted = len(list(out.rglob("part-*.arrow"))) + moments.randrange(3)
+        until(lambda: running.poll() is not None or len(list(out.rglob("part-*.arrow"))) > wanted)  # noqa: B023
         if running.poll() is None:
             running.kill()
             kills += 1
@@ -257,7 +255,6 @@ def test_killed_at_any_moment_no_shard_is_lost_or_twice(tmp_path: Path) -> None:
         assert running.returncode == -signal.SIGKILL, said
     assert kills >= 3
     assert digests(out) == digests(tmp_path / "fresh")
-    checked(out)
     assert sorted(path.name for path in out.iterdir()) == sorted(path.name for path in (tmp_path / "fresh").iterdir())
 
 
@@ -270,14 +267,14 @@ from pathlib import Path
 import ray
 from ray.cluster_utils import Cluster
 
-from labkit.executors import executor_of
+from labkit import scale
 from labkit.thematic.making import write_shards
 from tests.sharded import all_stages
 
 here = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 10**8}
 cluster = Cluster(initialize_head=True, head_node_args={**here, "include_dashboard": False})
 second = cluster.add_node(**here)
-executor = executor_of(f"ray:{cluster.address}")
+ray.init(cluster.address, log_to_driver=False)
 print("nodes", sum(node["Alive"] for node in ray.nodes()))
 seen = Path(sys.argv[1]).with_name("seen")
 seen.mkdir()
@@ -289,11 +286,8 @@ def slowly(call, task):
     return call(task)
 
 
-class Slow:
-    workers = executor.workers
-
-    def map(self, call, tasks, *, ordered=True):
-        return executor.map(partial(slowly, call), tasks, ordered=ordered)
+quickly = scale._by_ray
+scale._by_ray = lambda address, work, items: quickly(address, partial(slowly, work), items)
 
 
 def kill():
@@ -305,9 +299,9 @@ def kill():
 
 killer = threading.Thread(target=kill)
 killer.start()
-write_shards(sys.argv[3:], sys.argv[1], size=400, executor=Slow())
+write_shards(sys.argv[3:], sys.argv[1], size=400, ray=cluster.address)
 killer.join()
-all_stages(Path(sys.argv[2]), Path(sys.argv[1]), Path(sys.argv[1]).with_name("stages"), executor)
+all_stages(Path(sys.argv[2]), Path(sys.argv[1]), Path(sys.argv[1]).with_name("stages"), ray=cluster.address)
 ray.shutdown()
 cluster.shutdown()
 """
@@ -335,7 +329,7 @@ def test_a_ray_cluster_makes_the_same_shards_though_a_node_is_killed(tmp_path: P
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert {"nodes 2", "killed"} <= set(ran.stdout.splitlines())
     assert digests(tmp_path / "out") == digests(tmp_path / "fresh")
-    manifests = all_stages(run, tmp_path / "fresh", tmp_path / "here", Local(1))
-    assert all(len(each.shards) > 1 for each in manifests[:2])
-    for folder in ("distinct", "vectors", "counts/words", "counts/pairs", "near"):
+    folders = all_stages(run, tmp_path / "fresh", tmp_path / "here")
+    assert all(len(shards_in(folder)) > 1 for folder in folders[:2])
+    for folder in ("distinct", "vectors", "near"):
         assert digests(tmp_path / "stages" / folder) == digests(tmp_path / "here" / folder)

@@ -15,22 +15,23 @@ from hypothesis import strategies as st
 from labkit.arrays import unit
 from labkit.corpora import Article, Articles, Corpus, Section, Triplets, load
 from labkit.methods import load as load_run
-from labkit.progress import silent
+from labkit.progress import collected, silent
+from labkit.thematic import method as thematic_method
 from labkit.thematic.making import triplets_of
 from labkit.thematic.method import (
     PART,
-    StreamedTask,
+    MappedTask,
     Thematic,
     TripletBatch,
     TripletRows,
     TripletTask,
     batches,
+    dev_part,
     of_like_length,
     triplets_of_rule,
 )
 from labkit.thematic.network import ThematicSettings, WordAttention, ratio
 from labkit.thematic.rules import eligible
-from labkit.training import processes
 from labkit.training.encoders import encode
 from tests.sharded import sharded
 
@@ -208,65 +209,51 @@ def test_corpus_of_triplets_from_a_table() -> None:
     assert (method.pairwise_similarity(list(a), list(p)) > method.pairwise_similarity(list(a), list(n))).all()
 
 
-# --- streamed: the same loss, of lanes that are nobody else's ----------------------------------------------------
+# --- from disk: the same loss, every triplet once ----------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def streamed() -> StreamedTask:
+def from_disk() -> MappedTask:
     corpus = sharded(few(8))
     method = fitted(corpus, dropout=0.0, scale=3.0, epochs=1)
-    return StreamedTask(method.encoders[0], corpus, method.reader, method.settings, seed=5)
+    return MappedTask(method.encoders, [corpus], method.reader, method.settings, seed=5)
 
 
-def encoded(task: StreamedTask, texts: Sequence[str]) -> np.ndarray:
+def encoded(task: MappedTask, texts: Sequence[str]) -> np.ndarray:
     return unit(encode(task._encoders[0], task._reader, list(texts), 256, silent))
 
 
-def test_the_loss_of_a_streamed_batch_is_that_of_its_triplets(streamed: StreamedTask) -> None:
-    """The mean over the batch, and not that of the means of its lanes, of which some have fewer rows."""
-    batch = next(b for b in streamed.batches(1) if len({len(b.rows(lane)[0]) for lane in range(len(b))}) > 1)
-    found, note = streamed.loss(batch)
-    rows = [row for lane in range(len(batch)) for row in zip(*batch.rows(lane), strict=True)]
-    a, p, n = (encoded(streamed, column) for column in zip(*rows, strict=True))
+def test_the_loss_of_a_batch_from_disk_is_that_of_its_triplets(from_disk: MappedTask) -> None:
+    batch = from_disk.batches(1)[0]
+    found, figures = from_disk.loss(batch)
+    rows = (batch.starts[:, None] + np.arange(from_disk._settings.neighbours)).ravel()
+    part = from_disk._corpus.take(rows[rows < len(from_disk._corpus)])
+    a, p, n = (encoded(from_disk, column) for column in (part.anchors, part.positives, part.negatives))
     near, far = (torch.from_numpy(1 - (a * other).sum(axis=1)).double() for other in (p, n))
-    torch.testing.assert_close(found.detach(), ratio(3 * near, 3 * far).mean(), atol=1e-6, rtol=1e-5)
-    assert float(note()["right"]) == pytest.approx(float((near < far).double().mean()), abs=1e-9)
-    cosines = np.concatenate([(a * other).sum(axis=1) for other in (p, n)])
-    assert float(note()["spread"]) == pytest.approx(cosines.std(), abs=1e-5)
+    torch.testing.assert_close(found.detach().double(), ratio(3 * near, 3 * far).mean(), atol=1e-6, rtol=1e-5)
+    assert float(figures()["right"]) == pytest.approx(float((near < far).double().mean()), abs=1e-9)
 
 
-def test_what_a_streamed_epoch_is_chosen_by_is_dev(streamed: StreamedTask) -> None:
-    dev = streamed._corpus.part("dev")
-    a, p, n = (encoded(streamed, column) for column in (dev.anchors, dev.positives, dev.negatives))
+def test_an_epoch_from_disk_has_every_triplet_once_in_an_order_of_its_own(from_disk: MappedTask) -> None:
+    size = from_disk._settings.neighbours
+    first, second = ([batch.starts.tolist() for batch in from_disk.batches(epoch)] for epoch in (1, 2))
+    assert first != second
+    assert first == [batch.starts.tolist() for batch in from_disk.batches(1)]
+    assert sorted(start for starts in first for start in starts) == [*range(0, len(from_disk._corpus), size)]
+    read = [from_disk._read(batch) for batch in from_disk.batches(1)]
+    assert sum(len(batch.triplets) for batch in read) == len(from_disk._corpus)
+
+
+def test_what_an_epoch_from_disk_is_chosen_by_is_dev(from_disk: MappedTask, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = sharded(few(8))
+    dev = corpus.part("dev")
+    a, p, n = (encoded(from_disk, column) for column in (dev.anchors, dev.positives, dev.negatives))
     right = ((a * p).sum(axis=1) > (a * n).sum(axis=1)).mean()
-    assert streamed.dev() == ("dev_triplets", pytest.approx(right))
-
-
-@pytest.mark.parametrize("count", [2, 5])
-def test_a_process_reads_and_encodes_its_own_lanes(
-    streamed: StreamedTask, count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    batch, read, losses = streamed.batches(1)[0], list[int](), []
-    whole = type(batch).rows
-    monkeypatch.setattr(type(batch), "rows", lambda self, lane: read.append(lane) or whole(self, lane))
-    monkeypatch.setattr(processes, "size", lambda: count)
-    monkeypatch.setattr(processes, "gathered", lambda part, total: losses.append(part) or part)
-    for number in range(count):
-        monkeypatch.setattr(processes, "rank", lambda number=number: number)
-        streamed.loss(batch)
-    assert read == list(range(len(batch)))  # each by one process
-    assert all(part.requires_grad for part in losses)  # of whoever has no lane, too: all wait for all
-
-
-def test_no_two_lanes_drop_the_same(streamed: StreamedTask, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[int] = []
-    monkeypatch.setattr(torch, "manual_seed", drawn.append)
-    for seed in (5, 6):
-        task = StreamedTask(streamed._encoders[0], streamed._corpus, streamed._reader, streamed._settings, seed=seed)
-        for epoch in (1, 2):
-            for batch in task.batches(epoch)[:2]:
-                task.loss(batch)
-    assert len(set(drawn)) == len(drawn) > 8
+    assert from_disk.dev() == ("dev_triplets", pytest.approx(right))
+    monkeypatch.setattr(thematic_method, "MEASURED", 10)
+    with collected() as notes:
+        assert len(dev_part(corpus)) == 10
+    assert f"{len(dev)}" in notes[0]
 
 
 # --- batches: every triplet once, neighbours together, each sentence once --------------------------------------

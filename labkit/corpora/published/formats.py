@@ -15,8 +15,8 @@ from pathlib import Path
 from labkit.corpora.published.release import (
     Parser,
     Published,
-    Row,
-    Rows,
+    ReleaseRow,
+    ReleaseRows,
     Source,
     file_lines,
     find_file,
@@ -35,14 +35,14 @@ def tabbed(
     *,
     header: Sequence[str] = (),
     quoted: bool = False,
-    change: Callable[[Row], Row] = dict,
+    change: Callable[[ReleaseRow], ReleaseRow] = dict,
 ) -> Parser:
     """Make the parser of tab-separated files: file -> the split of its rows, and our column -> the file's.
 
     `header` names the columns of files whose first line does not; `change` mends a row; a split "" is none.
     """
 
-    def parse(folder: Path) -> Rows:
+    def parse(folder: Path) -> ReleaseRows:
         for name, split in files.items():
             path = find_file(folder, name)
             for row in table_rows(path, tuple(columns.values()), header=header, quoted=quoted):
@@ -55,7 +55,7 @@ def tabbed(
 def one_file_a_class(**files: tuple[str, ...]) -> Parser:
     """Make the parser of files with a sentence a line, in Latin-1: class -> the names its file goes by."""
 
-    def parse(folder: Path) -> Rows:
+    def parse(folder: Path) -> ReleaseRows:
         for label, names in files.items():
             path = find_file(folder, *names)
             for line in file_lines(path, "latin-1"):
@@ -84,7 +84,7 @@ _COLUMN = re.compile(r"(?:^|\s)COL (\w+) VAL(?=\s|$)")
 _PLACE_PARTS = {"train": "train", "valid": "dev", "test": "test"}
 
 
-def places(folder: Path) -> Rows:
+def places(folder: Path) -> ReleaseRows:
     """Read DATASET/CITY/{train,valid,test}.txt: place, place, label; a place is `COL name VAL ... COL address VAL`."""
     paths = [path for part in _PLACE_PARTS for path in folder.rglob(f"osm_*/*/{part}.txt")]
     if not paths:
@@ -101,7 +101,7 @@ def places(folder: Path) -> Rows:
             }  # fmt: skip
 
 
-def _place(text: str) -> Row:
+def _place(text: str) -> ReleaseRow:
     """`COL name VAL Lock House COL latitude VAL 1.5` -> its columns; what is missing or NULL is empty."""
     _, *parts = _COLUMN.split(text)
     values = {name: value.strip() for name, value in zip(parts[::2], parts[1::2], strict=True)}
@@ -110,7 +110,7 @@ def _place(text: str) -> Row:
     return {name: "" if value == "NULL" else value for name, value in place.items()}
 
 
-def _written(place: Row) -> str:
+def _written(place: ReleaseRow) -> str:
     return " ".join(place[name] for name in ("name", "address", "postal") if place[name])
 
 
@@ -119,7 +119,7 @@ def _written(place: Row) -> str:
 _YEAR = re.compile(r"STS\D?(?:20)?(1[2-6])(?!\d)")
 
 
-def sts(folder: Path) -> Rows:
+def sts(folder: Path) -> ReleaseRows:
     """Read `STS.input.SUBSET.txt` (sentence, sentence, sources) beside `STS.gs.SUBSET.txt` (a score a line).
 
     The year is in the name of the file or of a folder above it. A blank score says that the pair was given to the
@@ -146,7 +146,7 @@ def sts(folder: Path) -> Rows:
             }  # fmt: skip
 
 
-def _with_origin(row: Row) -> Row:
+def _with_origin(row: ReleaseRow) -> ReleaseRow:
     origin = "/".join(row.pop(name) for name in ("genre", "file", "year"))
     return row | {"origin": origin}
 
@@ -160,13 +160,13 @@ benchmark = tabbed(
 )
 
 
-def sick(folder: Path) -> Rows:
+def sick(folder: Path) -> ReleaseRows:
     """Read `SICK.txt`, which has all; or the three files of SemEval 2014, whose columns stand in another order."""
     parts = {"TRAIN": "train", "TRIAL": "dev", "TEST": "test"}
     files = {"SICK_train.txt": "train", "SICK_trial.txt": "dev", "SICK_test_annotated.txt": "test"}
     columns = {"text_a": "sentence_A", "text_b": "sentence_B", "score": "relatedness_score"}
 
-    def change(row: Row) -> Row:
+    def change(row: ReleaseRow) -> ReleaseRow:
         split = parts.get(row["split"].strip(), row["split"])
         return row | {"split": split, "entailment": row["entailment"].upper()}
 
@@ -180,7 +180,7 @@ def sick(folder: Path) -> Rows:
 # --- sentences with a class ------------------------------------------------------------------------------------
 
 
-def _with_sentiment(row: Row) -> Row:
+def _with_sentiment(row: ReleaseRow) -> ReleaseRow:
     return row | {"text": row["text"].strip(), "label": SENTIMENT.get(row["label"].strip(), "")}
 
 
@@ -197,7 +197,7 @@ sst_phrases = tabbed(
 )
 
 
-def questions(folder: Path) -> Rows:
+def questions(folder: Path) -> ReleaseRows:
     """Read `train_5500.label` and `TREC_10.label`: `NUM:dist How far is it ?` in Latin-1."""
     for name, split in (("train_5500.label", "train"), ("TREC_10.label", "test")):
         path = find_file(folder, name)
@@ -207,7 +207,7 @@ def questions(folder: Path) -> Rows:
             yield within(folder, path), {"text": text.strip(), "label": coarse, "split": split, "fine_label": fine}
 
 
-def newsgroups(folder: Path) -> Rows:
+def newsgroups(folder: Path) -> ReleaseRows:
     """Read `20news-bydate-{train,test}/GROUP/NUMBER`: a posting a file, with its headers, in Latin-1."""
     for split in ("train", "test"):
         paths = [path for path in folder.rglob(f"20news-bydate-{split}/*/*") if path.is_file()]
@@ -223,7 +223,7 @@ def newsgroups(folder: Path) -> Rows:
 _CAPTION_PARTS = {"train": "train", "val": "dev", "test_2016": "test"}
 
 
-def coco(folder: Path) -> Rows:
+def coco(folder: Path) -> ReleaseRows:
     """Read `captions_val2017.json`: {"annotations": [{"image_id", "id", "caption"}, ...]}, some with line ends."""
     path = find_file(folder, "captions_val2017.json")
     try:
@@ -235,7 +235,7 @@ def coco(folder: Path) -> Rows:
         yield within(folder, path), {"group": picture, "text": text}
 
 
-def multi30k(folder: Path) -> Rows:
+def multi30k(folder: Path) -> ReleaseRows:
     """Read `{train,val,test_2016}.{1..5}.en.gz`: five files of a caption a line; line n of each describes picture n."""
     for name, split in _CAPTION_PARTS.items():
         paths = [find_file(folder, f"{name}.{number}.en.gz", f"{name}.{number}.en") for number in range(1, 6)]

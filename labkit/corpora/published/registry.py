@@ -24,7 +24,7 @@ from platformdirs import user_cache_path
 from labkit.corpora.files import read_rows
 from labkit.corpora.published.fetch import fetch, is_archive, unpack
 from labkit.corpora.published.formats import PUBLISHED
-from labkit.corpora.published.release import Published, Row, Rows, Source, present
+from labkit.corpora.published.release import Published, ReleaseRow, ReleaseRows, Source, present
 from labkit.corpora.records import Corpus, Section
 from labkit.corpora.rows import SHAPES_BY_NAME, from_columns
 from labkit.progress import Progress, note, silent
@@ -44,7 +44,7 @@ def has_plain(corpus: str, folder: Path) -> bool:
     return any((folder / file).is_file() for file in plain_files(corpus))
 
 
-def read_plain(corpus: str, folder: Path) -> Rows:
+def read_plain(corpus: str, folder: Path) -> ReleaseRows:
     """The rows of a corpus, as the parsers of the releases give them; all of its files have to be there."""
     wanted = published_record(corpus)
     for file, split in wanted.plain.items():
@@ -206,7 +206,7 @@ def read_published(name: str, folder: Path | str | None = None) -> Loaded:
     return _counted(_collected(name, wanted.parse(where)), wanted.rows, wanted.also, remedy)
 
 
-def _collected(name: str, rows: Rows) -> Loaded:
+def _collected(name: str, rows: ReleaseRows) -> Loaded:
     """The corpus out of a stream of rows, with splits of our own where the release has none."""
     columns: dict[str, list[Any]] = {}
     read: Counter[str] = Counter()
@@ -231,7 +231,7 @@ def _collected(name: str, rows: Rows) -> Loaded:
     return Loaded(from_columns(SHAPES_BY_NAME[published_record(name).shape], columns, name), dict(read), dict(dropped))
 
 
-def _numbers(row: Row, at: str) -> None:
+def _numbers(row: ReleaseRow, at: str) -> None:
     """What is a number, as one."""
     for column in ("label", "score", "lat_a", "lon_a", "lat_b", "lon_b"):
         if column not in row or (column == "label" and "text" in row):

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-Row = dict[str, Any]
-Rows = Iterator[tuple[str, Row]]
-Parser = Callable[[Path], Rows]
+ReleaseRow = dict[str, Any]
+ReleaseRows = Iterator[tuple[str, ReleaseRow]]
+Parser = Callable[[Path], ReleaseRows]
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _decoded(raw: bytes, encodings: Sequence[str], path: Path, number: int) -> s
 
 def table_rows(
     path: Path, needed: Sequence[str] = (), *, header: Sequence[str] = (), quoted: bool = False
-) -> Iterator[Row]:
+) -> Iterator[ReleaseRow]:
     """The rows of a tab-separated file by column, named by its first line or, where that is none, by `header`.
 
     Cells that are missing are empty. Without `quoted`, a quotation mark is a sign like any other: most of these files

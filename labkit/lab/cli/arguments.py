@@ -149,10 +149,24 @@ def check_free(path: Path, option: str, *, force: bool) -> None:
 
 def clear_shards(folder: Path, *, force: bool) -> None:
     """Remove shards of an earlier call, where that is asked for; without it their making goes on."""
-    from labkit.corpora.shards import is_making, is_shards
+    from labkit.corpora.shards import is_folder
 
-    if force and (is_shards(folder) or is_making(folder)):
+    if force and is_folder(folder):
         shutil.rmtree(folder)
+
+
+def workers_of(executor: str | None) -> dict[str, Any]:
+    """Who does the work, as `labkit.scale.each` takes it: local, local:N, ray or ray:HOST:PORT."""
+    from labkit.scale import check_processes
+
+    kind, _, rest = (executor or "local").partition(":")
+    if kind == "local" and (not rest or (rest.isdecimal() and int(rest) > 0)):
+        count = int(rest) if rest else os.cpu_count() or 1
+        check_processes("executor", count)
+        return {"workers": count}
+    if kind == "ray":
+        return {"ray": rest}
+    raise ValueError(f"executor is {executor!r}, expected local, local:N, ray or ray:HOST:PORT; local takes every core")
 
 
 # --- runs and corpora, opened ------------------------------------------------------------------------------------
@@ -161,13 +175,12 @@ def clear_shards(folder: Path, *, force: bool) -> None:
 def opened_corpus(name: str) -> Corpus:
     """The corpus of this name or in this file; a file's corpus is called by its path, so that it is found again."""
     from labkit.corpora import CORPORA, load
-    from labkit.corpora.streamed import Streamed
 
     with step(f"corpus {name} opened"):
         if name in CORPORA or not Path(name).exists():
             return load(name)
-        if Path(name).is_dir() and isinstance(corpus := load(name), Streamed):
-            return Streamed(corpus.manifest, name=str(Path(name)))
+        if Path(name).is_dir():
+            return replace(load(name), name=str(Path(name)))
         return replace(corpus_of_file(Path(name)), name=str(Path(name)))
 
 
@@ -183,12 +196,12 @@ def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
 def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> Corpus:
     """The corpus that is named; where none is, the one that the run says it was trained on."""
     from labkit.corpora import CORPORA
-    from labkit.corpora.shards import is_shards
+    from labkit.scale import is_finished
 
     if named is not None:
         return opened_corpus(named)
     name = record["corpus"]
-    if name not in CORPORA and not (Path(name).is_file() or is_shards(name)):
+    if name not in CORPORA and not (Path(name).is_file() or is_finished(name)):
         raise ValueError(
             f"run {str(run)!r} was trained on {name!r}, which is neither a known corpus nor a file seen from this "
             "folder; name its corpus or another with --corpus"

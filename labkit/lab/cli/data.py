@@ -26,6 +26,7 @@ from labkit.lab.cli.arguments import (
     nearest_name,
     opened_corpus,
     usable_method,
+    workers_of,
 )
 from labkit.lab.cli.output import remark, show_result, step, text_table
 from labkit.progress import terminal
@@ -115,13 +116,13 @@ def check(
     """Read a corpus to its end and say what is in it, or what is wrong with it and in which row."""
     from labkit.corpora import CORPORA, Sentences, load
     from labkit.corpora.rows import contradictions
-    from labkit.corpora.shards import is_making, is_shards
+    from labkit.corpora.shards import is_folder
     from labkit.progress import note
 
-    if is_shards(name) or is_making(name):
-        show_result(*_checked_shards(Path(name)), json=json)
+    if is_folder(name) and not _has_corpus(Path(name)):
+        show_result(*_made_folder(Path(name)), json=json)
         return
-    here = name in CORPORA or not Path(name).exists()
+    here = name in CORPORA or not Path(name).is_file()
     if name in CORPORA and encoding != "utf-8-sig":
         raise ValueError(f"--encoding is {encoding!r}, but {name} is not a file of your own; leave it out")
     with step("read"):
@@ -150,27 +151,21 @@ def check(
     show_result(record, "\n".join(lines), json=json)
 
 
-def _checked_shards(folder: Path) -> tuple[dict[str, Any], str]:
-    """What is in a folder of shards, after each was compared with what the manifest says."""
-    from labkit.atomic import amount
-    from labkit.corpora.shards import checked
+def _has_corpus(folder: Path) -> bool:
+    """Whether a finished folder holds sentences, and not vectors or neighbours."""
+    from labkit.scale import manifest
 
-    with step("compared"), terminal("shard") as progress:
-        manifest = checked(folder, progress=progress)
-    size = sum(shard.bytes for shard in manifest.shards)
-    record = {
-        "name": str(folder),
-        "kind": manifest.plan["kind"],
-        "shards": len(manifest.shards),
-        "rows": manifest.rows,
-        "splits": manifest.splits,
-        "bytes": size,
-        "fingerprint": manifest.fingerprint,
-    }
-    splits = ", ".join(f"{split} {count:,}" for split, count in manifest.splits.items())
-    what = f"{manifest.plan['kind']} in {len(manifest.shards):,} shards of {amount(size)}, {manifest.rows:,} rows"
-    last = f"every shard is the one that was made, fingerprint {manifest.fingerprint[:16]}"
-    return record, f"{what}{': ' if splits else ''}{splits}\n{last}"
+    return manifest(folder)["plan"].get("kind") not in ("vectors", "neighbours")
+
+
+def _made_folder(folder: Path) -> tuple[dict[str, Any], str]:
+    """What a folder of vectors or of neighbours says of itself."""
+    from labkit.corpora.shards import shards_in
+    from labkit.scale import manifest
+
+    made = manifest(folder)
+    record = {"name": str(folder), "kind": made["plan"]["kind"], "shards": len(shards_in(folder)), "rows": made["rows"]}
+    return record, f"{record['kind']} in {record['shards']:,} shards, {record['rows']:,} rows"
 
 
 FROM_TEXTS = (
@@ -207,14 +202,15 @@ def make(
         typer.Option(
             "--out",
             "--output",
-            help="The file: .csv, .tsv or .jsonl, or one of these .gz. Of runs, and with --format parquet: a folder.",
+            help="The file: .csv, .tsv or .jsonl, or one of these .gz. Of runs, and with --format: a folder.",
         ),
     ] = None,
     form: Annotated[
         str | None,
         typer.Option(
             "--format",
-            help="`parquet`: a folder of shards. What stopped it, the same call goes on from there.",
+            help="triplets: `arrow`, a folder that training reads from disk; `parquet`, a smaller one that it reads "
+            "into memory. The same call resumes what was stopped.",
         ),
     ] = None,
     rows: Annotated[
@@ -248,7 +244,7 @@ def make(
 ) -> None:
     """Make an embedded corpus, triplets of articles, or the shipped runs: the same call gives the same files."""
     from labkit.corpora.table import DATA
-    from labkit.executors import check_processes, executor_of
+    from labkit.scale import check_processes
 
     further = {
         "--articles": articles,
@@ -259,14 +255,14 @@ def make(
         "--workers": workers,
         "--executor": executor,
     }
-    if form not in (None, "parquet"):
-        raise ValueError(f"--format is {form!r}, expected parquet; for a file leave it out: its name says what it is")
+    if form not in (None, "arrow", "parquet"):
+        raise ValueError(f"--format is {form!r}, expected arrow or parquet; leave it out for a file, by its name")
     if workers is not None and executor is not None:
         raise ValueError(f"--workers is {workers} and --executor {executor!r}, which say the same; leave one out")
     if workers is not None:
         check_processes("--workers", workers)
     if executor is not None:
-        executor_of(executor)  # a mistake in it is said before --force removes anything
+        workers_of(executor)  # a mistake in it is said before --force removes anything
     if name == "runs":
         for option, value in {**further, "--rows": rows, "--seed": seed}.items():
             if value is not None:
@@ -291,14 +287,16 @@ def make(
         from labkit.thematic.triplets import Plan
 
         plan = Plan(rule or "adjacent", seed or 0, max_per_anchor, by or "top")
-        work = executor or (f"local:{workers}" if workers else None)
+        work = {"workers": workers} if workers else workers_of(executor) if executor else {}
         if form is not None:
             if limit is not None:
                 raise ValueError(f"--limit is {limit}, but shards take whole files; leave --limit or --format out")
             clear_shards(out, force=force)
-            record, text = _make_shards(articles, out, plan, work or "local")
+            record, text = _make_shards(articles, out, plan, form, work or workers_of("local"))
         elif len(articles) > 1:
-            raise ValueError(f"--articles names {len(articles)} sources, expected one; for more say --format parquet")
+            raise ValueError(f"--articles names {len(articles)} sources, expected one; for more say --format arrow")
+        elif "ray" in work:
+            raise ValueError(f"--executor is {executor!r}, expected local:N for one file; for Ray say --format arrow")
         else:
             record, text = _make_triplets(articles[0], out, plan, limit, work)
     elif foreign := [option for option, value in further.items() if value is not None]:
@@ -328,31 +326,32 @@ def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> 
 
 
 def _make_triplets(
-    articles: str, out: Path, plan: Plan, limit: int | None, work: str | None
+    articles: str, out: Path, plan: Plan, limit: int | None, work: dict[str, Any]
 ) -> tuple[dict[str, Any], str]:
     """Write the file; the record says what each rule removed."""
-    from labkit.executors import executor_of
-    from labkit.thematic.making import usual, write_triplets
+    from labkit.thematic.making import usual_workers, write_triplets
     from labkit.thematic.wikipedia import is_dump
 
     dump = is_dump(Path(articles))
     # what is not a dump is read faster than processes start
-    executor = executor_of(work or f"local:{usual() if dump else 1}")
+    work = work or {"workers": usual_workers() if dump else 1}
     with step("written"), terminal("B" if dump else "article") as progress:
-        funnel = write_triplets(articles, out, plan, limit=limit, executor=executor, progress=progress)
+        funnel = write_triplets(articles, out, plan, limit=limit, **work, progress=progress)
     return _sifted(out, funnel)
 
 
-def _make_shards(articles: list[str], out: Path, plan: Plan, work: str) -> tuple[dict[str, Any], str]:
+def _make_shards(
+    articles: list[str], out: Path, plan: Plan, form: str, work: dict[str, Any]
+) -> tuple[dict[str, Any], str]:
     """Write the folder; the record says what each rule removed, and how many shards there are."""
-    from labkit.executors import executor_of
+    from labkit.corpora.shards import shards_in
     from labkit.thematic.making import write_shards
 
     with step("written"), terminal("shard") as progress:
-        manifest, funnel = write_shards(articles, out, plan, executor=executor_of(work), progress=progress)
+        made, funnel = write_shards(articles, out, plan, ending=form, **work, progress=progress)
     record, text = _sifted(out, funnel)
-    shards = len(manifest.shards)
-    return record | {"shards": shards, "splits": manifest.splits}, f"{text} in {shards:,} shard{'s' * (shards > 1)}"
+    shards = len(shards_in(out))
+    return record | {"shards": shards, "splits": made["splits"]}, f"{text} in {shards:,} shard{'s' * (shards > 1)}"
 
 
 def _sifted(out: Path, funnel: Funnel) -> tuple[dict[str, Any], str]:
@@ -410,7 +409,7 @@ def mine(
 ) -> None:
     """Mine hard negatives in each split of a corpus, as triplets that `labkit train` takes."""
     from labkit.corpora.files import format_of, write_rows
-    from labkit.corpora.hard_negatives import false_negatives, known_meanings, mine_negatives
+    from labkit.pairs.hard_negatives import false_negatives, known_meanings, mine_negatives
 
     check_free(out, "--out", force=force)
     format_of(out)

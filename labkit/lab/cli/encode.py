@@ -24,6 +24,7 @@ from labkit.lab.cli.arguments import (
     clear_shards,
     opened_corpus,
     usable_method,
+    workers_of,
 )
 from labkit.lab.cli.output import remark, show_result, standard_output, step
 from labkit.progress import Progress, terminal
@@ -91,19 +92,19 @@ def encode(
 def _encode_shards(
     run: Path, sources: list[str], out: Path, column: str, half: bool, executor: str | None, *, force: bool, json: bool
 ) -> None:
+    from labkit.corpora.shards import shards_in
     from labkit.embedding_shards import write_vectors
-    from labkit.executors import executor_of
 
     if not sources:
         raise ValueError("INPUT is missing, expected Parquet files or folders of shards; name one before --out")
-    work = executor_of(executor or "local")
+    work = workers_of(executor)
     clear_shards(out, force=force)
     usable_method(run)
     with step("encoded"), terminal("shard") as progress:
-        manifest = write_vectors(run, sources, out, column=column, half=half, executor=work, progress=progress)
-    shards, said = len(manifest.shards), manifest.further
-    record = {"run": run, "folder": out, "rows": manifest.rows, "columns": said["dimension"], "type": said["type"]}
-    text = f"{out}: {manifest.rows:,} rows, {said['dimension']:,} columns, {said['type']}, in {shards:,} shard"
+        made = write_vectors(run, sources, out, column=column, half=half, **work, progress=progress)
+    shards = len(shards_in(out))
+    record = {"run": run, "folder": out, "rows": made["rows"], "columns": made["dimension"], "type": made["type"]}
+    text = f"{out}: {made['rows']:,} rows, {made['dimension']:,} columns, {made['type']}, in {shards:,} shard"
     show_result(record | {"shards": shards}, text + "s" * (shards > 1), json=json)
 
 

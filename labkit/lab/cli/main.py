@@ -1,9 +1,7 @@
-"""The program `labkit`. A user's mistake is one line on standard error and exit status 2, Ctrl-C is 130.
+"""The program `labkit`. A user's mistake prints one line on standard error and exits with status 2, Ctrl-C with 130.
 
-Each group of commands is a module beside this one: `train`, `tune`, `runs`, `encode`, `export`, `data`, `shards`,
-`reproduce`, and `teaching` with `labkit class`; here are those that open the app, JupyterLab and the playground. What
-commands do stands in the package: they read what was typed (`arguments`), call it, and write what came of it
-(`output`).
+Each group of commands has its own module in this folder. This one has those that open the app, JupyterLab and the
+playground. A command reads its arguments (`arguments`), calls the package, and prints the result (`output`).
 """
 
 from __future__ import annotations
@@ -32,11 +30,12 @@ from labkit.lab.course.notebooks import NOTEBOOKS, copied
 from labkit.progress import counting_minutes, first_process
 
 _PACKAGE = Path(__file__).resolve().parents[2]
-APP = next(  # beside the package in a checkout, in it in a wheel
+APP = next(  # next to the package in a checkout, inside it in a wheel
     (folder for folder in (_PACKAGE / "_app", _PACKAGE.parent / "app") if folder.is_dir()), _PACKAGE / "_app"
 )
-UPLOAD_MB = 100  # of a file that is brought to an app of one's own, room for a million short sentences
-LOCAL = ("localhost", "127.0.0.1", "::1")  # as this machine calls itself
+UPLOAD_MB = 100  # largest upload to an app on your own machine: a million short sentences
+LOCAL = ("localhost", "127.0.0.1", "::1")
+HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 
 app = typer.Typer(
     name="labkit",
@@ -58,7 +57,7 @@ command(app)(shards.neighbours)
 command(data.app)(shards.dedup)
 
 
-def version(show: Annotated[bool, typer.Option("--version", is_eager=True, help="Say the version.")] = False) -> None:
+def version(show: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version.")] = False) -> None:
     if show:
         typer.echo(__version__)
         raise typer.Exit
@@ -71,28 +70,31 @@ app.callback(invoke_without_command=True)(with_verbosity(version))
 def open_app(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8501,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
-    classroom: Annotated[bool, typer.Option("--classroom", help="Let other machines of the network use it.")] = False,
-    host: Annotated[list[str] | None, typer.Option(help="In a classroom: one more name of this machine.")] = None,
+    classroom: Annotated[bool, typer.Option("--classroom", help="Let other machines on the network use it.")] = False,
+    host: Annotated[list[str] | None, typer.Option(help="In a classroom: another name of this machine.")] = None,
     token: Annotated[
-        str, typer.Option(help="In a classroom: what visitors show; else LABKIT_TOKEN, else one drawn by lot.")
+        str, typer.Option(help="In a classroom: the visitors' token; default: LABKIT_TOKEN, or a random one.")
     ] = "",
 ) -> None:
-    """Open the app in the browser. It listens on this machine only, unless it is for a classroom.
+    """Open the app in the browser. Only this machine can reach it, unless --classroom is given.
 
-    Runs are looked for, and kept, in runs/ of the folder that one stands in.
+    Runs are read from and written to runs/ in the current folder.
     """
     if find_spec("streamlit") is None:
-        raise ValueError("Streamlit is not installed, and the app needs it; run pip install streamlit")
+        raise ValueError("The app needs Streamlit, which is not installed; run pip install streamlit")
     for name, value in (("host", (host or [""])[0]), ("token", token)):
         if value and not classroom:
             raise ValueError(
-                f"--{name} is {value!r}, expected none without --classroom, as the app listens on 127.0.0.1 only; add "
-                f"--classroom, or leave --{name} out"
+                f"--{name} {value!r} needs --classroom, because otherwise the app listens on 127.0.0.1 only; add "
+                f"--classroom or omit --{name}"
             )
+    for name in host or ():
+        if not HOST.fullmatch(name):
+            raise ValueError(f"--host {name!r} is not a host name; give a name such as lab-7.local or an IPv4 address")
     tokens = _tokens(token) if classroom else ()
     address, names = "0.0.0.0" if classroom else "127.0.0.1", _names(host or ()) if classroom else ()
     _check_port(address, port)
-    # all other settings stand in app/.streamlit, where Streamlit finds them whichever way it is started
+    # all other settings are in app/.streamlit, which Streamlit reads however it is started
     script = APP / ("guarded.py" if classroom else "main.py")
     command = [*_python("streamlit"), "run", str(script), f"--server.port={port}"]
     command += [f"--server.address={address}", f"--server.headless={str(not browser or classroom).lower()}"]
@@ -100,73 +102,72 @@ def open_app(
     command += [f"--server.allowedHosts={name}" for name in (*LOCAL, *names) if names]
     typer.echo(_where(port, names, tokens))
     os.environ["LABKIT_CLASSROOM"] = "1" if classroom else ""
-    if tokens:  # not in the command, which all users of the machine can read
+    if tokens:  # not on the command line, which every user of the machine can read
         os.environ["LABKIT_VISITOR_TOKEN"], os.environ["LABKIT_TEACHER_TOKEN"] = tokens
     sys.stdout.flush()
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
-    os.execv(command[0], command)  # the server takes this process over, so that who ends the one ends the other
+    os.execv(command[0], command)  # replaces this process, so that ending it ends the server
 
 
 def _check_port(address: str, port: int) -> None:
-    """Refuse a port that another program has, or that needs more rights."""
+    """Refuse a port that is in use or that needs more rights."""
     with socket.socket() as probe:
-        if os.name == "posix":  # what an app that has just ended leaves behind is no hindrance; elsewhere it means more
+        if os.name == "posix":  # a port that was just closed is free; on Windows the option means something else
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((address, port))
         except OSError as reason:
             raise ValueError(
-                f"--port is {port}, which cannot be had ({reason.strerror}); choose another with --port, or with "
-                "make app PORT="
+                f"Port {port} is unavailable ({reason.strerror}); choose another with --port, or with make app PORT="
             ) from None
 
 
 def _names(more: Iterable[str]) -> list[str]:
-    """The names by which other machines may call this one; any other may be a foreign page's, made to lead here."""
+    """The names by which other machines may reach this one; any other could be a foreign page's, pointed here."""
     own = socket.gethostname()
     names = [own, f"{own}.local", socket.getfqdn()]
-    with suppress(OSError):  # a name that nobody knows
+    with suppress(OSError):  # a name that does not resolve
         names += [str(entry[4][0]) for entry in socket.getaddrinfo(own, None, socket.AF_INET)]
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:  # or no network
-        probe.connect(("192.0.2.1", 9))  # an address of nobody's: nothing is sent, but it has a way there
+        probe.connect(("192.0.2.1", 9))  # a reserved address: nothing is sent, but the route to it has a source
         names.append(probe.getsockname()[0])
     return list(dict.fromkeys(name for name in (*names, *more) if name not in LOCAL and not name.startswith("127.")))
 
 
 def _tokens(wished: str) -> tuple[str, str]:
-    """The token of a classroom's visitors, which may have to be typed, and the teacher's."""
+    """The visitors' token, which they may have to type, and the teacher's."""
     token = wished or os.environ.pop("LABKIT_TOKEN", "") or secrets.token_hex(8)
     if not re.fullmatch(r"[\w.~-]{12,128}", token, re.ASCII):
         raise ValueError(
-            f"--token has {len(token)} characters, expected 12 to 128 of letters, digits, '.', '_', '~' and '-'; leave "
-            "it out for one drawn by lot"
+            f"--token has {len(token)} characters, expected 12 to 128 letters, digits, '.', '_', '~' or '-'; omit it "
+            "for a random one"
         )
     return token, secrets.token_hex(16)
 
 
 def _where(port: int, names: Sequence[str], tokens: Sequence[str]) -> str:
-    """The address to open, and in a classroom what it exposes; `names` and `tokens` are those of a classroom."""
+    """The address to open, and for a classroom what it exposes; `names` and `tokens` are empty without one."""
     if not tokens:
-        return f"labkit is at http://127.0.0.1:{port} (this machine only); Ctrl-C ends it"
+        return f"labkit is at http://127.0.0.1:{port} (this machine only). Press Ctrl-C to stop it."
     visitors, teacher = tokens
     return (
-        f"labkit is at {' and '.join(f'http://{name}:{port}/?token={visitors}' for name in names)}; Ctrl-C ends it\n"
+        f"labkit is at {' and '.join(f'http://{name}:{port}/?token={visitors}' for name in names)}\n"
         f"The teacher's page, for you alone: http://{names[0]}:{port}/teacher_page?token={teacher}\n"
-        "It listens on every address of this machine, and answers to these names only: --host adds one.\n"
-        "Whoever has the first address can use the app and have this machine train; uploads and runs are seen by who "
-        "brought them and by the teacher. Nothing is encrypted: whoever can read this network's traffic can read the "
-        "tokens, too."
+        "The app listens on every address of this machine and answers to these names only; add one with --host.\n"
+        "Anyone with the first address can use the app and train on this machine. Only you and the visitor who brought "
+        "a file see it and its runs. Nothing is encrypted: anyone who can read this network's traffic can read the "
+        "tokens too. Press Ctrl-C to stop."
     )
 
 
 @command(app, "lab")
 def open_lab(
-    folder: Annotated[Path, typer.Argument(help="of your copies; what is in it stays as it is")] = Path("lab"),
+    folder: Annotated[Path, typer.Argument(help="Folder for your copies; existing files are kept.")] = Path("lab"),
     copy_only: Annotated[
-        bool, typer.Option("--copy-only", help="Copy them and open nothing, where another program shows notebooks.")
+        bool, typer.Option("--copy-only", help="Copy the notebooks without opening JupyterLab.")
     ] = False,
 ) -> None:
-    """Open JupyterLab on copies of the notebooks, to write into."""
+    """Copy the notebooks into a folder and open JupyterLab on it."""
     if find_spec("jupyterlab") is None and not copy_only:
         raise ValueError("JupyterLab is not installed; run pip install jupyterlab ipywidgets")
     for line in copied(folder):
@@ -174,11 +175,11 @@ def open_lab(
     if copy_only:
         return
     settings = [str(NOTEBOOKS / "settings"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
-    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, settings))  # sliders are saved with a notebook
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, settings))  # saves the sliders with a notebook
     sys.stdout.flush()
     command = [*_python("jupyterlab"), "--ip=127.0.0.1", f"--notebook-dir={folder.resolve()}"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        command.append("--allow-root")  # in a container there is nobody else to be
+        command.append("--allow-root")  # the only user in many containers
     os.execv(command[0], command)
 
 
@@ -205,8 +206,8 @@ def open_playground(
 
 
 def _python(module: str) -> list[str]:
-    """The command that runs a module. What lies in the folder that one stands in is no part of it (-P)."""
-    if _PACKAGE.parent == APP.parent:  # a checkout, which need not be installed
+    """The command that runs a module; -P keeps files in the current folder from being imported."""
+    if _PACKAGE.parent == APP.parent:  # a checkout that may not be installed
         paths = [str(APP.parent), os.environ.get("PYTHONPATH", "")]
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     return [sys.executable, "-P", "-m", module]
@@ -220,8 +221,8 @@ def main() -> None:
         with counting_minutes():
             _run()
     except SystemExit as end:
-        # a Ctrl-C that came while Python ran a string, as dataclasses do, is remembered as one that nobody caught, and
-        # Python would end by SIGINT instead of this status; running another string makes it forget
+        # A Ctrl-C while Python executes a string, as dataclasses do, sets a flag by which the interpreter ends with
+        # SIGINT instead of this status. Executing another string clears it.
         exec("")
         if int(os.environ.get("WORLD_SIZE", "1")) > 1:
             _leave(end)
@@ -244,7 +245,7 @@ def _run() -> None:
     except (ValueError, OSError) as mistake:
         if os.environ.get("LABKIT_DEBUG"):
             raise
-        if output.verbose():  # for those who look for its cause
+        if output.verbose():
             traceback.print_exception(mistake)
         _say(sentence_of(mistake))
         sys.exit(2)
@@ -252,15 +253,21 @@ def _run() -> None:
         if (sentence := output.memory_sentence(mistake)) and not (output.verbose() or os.environ.get("LABKIT_DEBUG")):
             _say(sentence)
             sys.exit(2)
-        if not hasattr(mistake, "format_message"):  # not a usage error of the command line: ours, shown whole
+        if not hasattr(mistake, "format_message"):  # not a usage error but a fault of labkit: shown in full
             raise
-        _say(mistake.format_message())
+        _say(_usage_sentence(mistake))
         sys.exit(2)
 
 
+def _usage_sentence(mistake: Any) -> str:
+    """A usage error in one line; typer leaves out the value that it could not convert."""
+    sentence, cause = mistake.format_message(), mistake.__cause__
+    return f"{sentence}; got {cause.errors()[0]['input']!r}" if hasattr(cause, "errors") else sentence
+
+
 def _leave(end: SystemExit) -> None:
-    """End one of several processes without taking Python apart: a thread of theirs that is still at work, as one may be
-    after a signal, aborts a process in which it finds no Python."""
+    """End one of several processes without finalising Python: a thread that is still working, as one may be after a
+    signal, aborts a process whose interpreter is gone."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(end.code if isinstance(end.code, int) else 1)
@@ -272,4 +279,4 @@ def _note(message: Warning | str, category: type[Warning], *_: Any) -> None:
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(f"labkit: {line}\n")  # in one piece: several processes may say something at once
+    sys.stderr.write(f"labkit: {line}\n")  # one call, because several processes may write at once

@@ -270,26 +270,24 @@ _LARGEST_FIRST = ("date", "figure", "epochs")
 
 def runs(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="WORD", help="Only runs that have each of these words.")
+        list[str] | None, typer.Argument(metavar="WORD", help="Only runs whose row contains every one of these words.")
     ] = None,
-    folder: Annotated[
-        list[Path] | None, typer.Option(help="Where they lie; as often as needed. Without it runs/.")
-    ] = None,
+    folder: Annotated[list[Path] | None, typer.Option(help="A folder of runs; repeatable. Default: runs/.")] = None,
     method: Annotated[str | None, typer.Option(help="Only runs of this method.")] = None,
     corpus: Annotated[str | None, typer.Option(help="Only runs that were trained on this corpus.")] = None,
     sort: Annotated[
-        str, typer.Option(metavar="|".join(_ORDERS), help="By what; date, figure and epochs: the largest first.")
+        str, typer.Option(metavar="|".join(_ORDERS), help="Sort key; date, figure and epochs sort in descending order.")
     ] = "date",
     json: Json = False,
 ) -> None:
-    """List runs: method, corpus, seed, epochs, what each is worth on test, state and date."""
+    """List runs: method, corpus, seed, epochs, test score, state and date."""
     # only `run.json` and the lines of `history.csv` are read, so that hundreds of runs take a moment
     if sort not in _ORDERS:
-        raise ValueError(f"--sort is {sort!r}, expected one of {', '.join(_ORDERS)}; choose one of these")
+        raise ValueError(f"--sort is {sort!r}; choose one of {', '.join(_ORDERS)}")
     places = folder or [Path("runs")]
     for place in places:
         if folder and not place.is_dir():
-            raise ValueError(f"--folder is {str(place)!r}, which is no folder; check the path")
+            raise ValueError(f"--folder {str(place)!r} does not exist; check the path")
     lines = [each for place in places for each in _lines(place)]
     kept = [
         line
@@ -300,10 +298,14 @@ def runs(
     ]
     kept.sort(key=lambda line: line.run)
     kept.sort(key=lambda line: _without_none(vars(line)[sort]), reverse=sort in _LARGEST_FIRST)
+    where = " and ".join(map(str, places))
+    if words and not kept:
+        raise ValueError(
+            f"none of the {len(lines)} runs in {where} contains {' and '.join(map(repr, words))}; to list another "
+            "folder, use --folder"
+        )
     if not kept:
-        where = " and ".join(map(str, places))
-        none = f"{len(lines)} runs in {where}, none of which is asked for"
-        remark(none if lines else f"no run in {where}: `labkit train` makes one")
+        remark(f"none of the {len(lines)} runs in {where} matches" if lines else f"no runs in {where}; train one first")
     if kept or json:
         table = text_table([HEAD, *(line.cells() for line in kept)], right=[3, 4])
         show_result([dataclasses.asdict(line) for line in kept], table, json=json)

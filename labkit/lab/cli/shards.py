@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from labkit.lab.cli.arguments import ExecutorName, Force, Json, clear_shards, complete_corpora
+from labkit.lab.cli.arguments import ExecutorName, Force, Json, clear_shards, complete_corpora, workers_of
 from labkit.lab.cli.output import show_result, step
 from labkit.progress import terminal
 
@@ -44,25 +44,22 @@ def dedup(
 ) -> None:
     """Drop the rows whose sentence an earlier row has, character by character; the first of equals stays."""
     from labkit.corpora.repeats import write_distinct
-    from labkit.executors import executor_of
+    from labkit.corpora.shards import shards_in
 
-    work = executor_of(executor or "local")
+    work = workers_of(executor)
     clear_shards(out, force=force)
     with step("repeats dropped"), terminal("shard") as progress:
-        manifest = write_distinct(
-            inputs, out, columns=columns or ["text"], plain=plain, executor=work, progress=progress
-        )
-    said = manifest.further
+        made = write_distinct(inputs, out, columns=columns or ["text"], plain=plain, **work, progress=progress)
     record = {
         "folder": out,
-        "read": said["read"],
-        "repeats": said["repeats"],
-        "left": manifest.rows,
-        "shards": len(manifest.shards),
-        "splits": manifest.splits,
+        "read": made["read"],
+        "repeats": made["repeats"],
+        "left": made["rows"],
+        "shards": len(shards_in(out)),
+        "splits": made["splits"],
     }
-    share = said["repeats"] / said["read"]
-    text = f"{out}: {manifest.rows:,} of {said['read']:,} rows are left, {said['repeats']:,} ({share:.1%}) were repeats"
+    share = made["repeats"] / made["read"]
+    text = f"{out}: {made['rows']:,} of {made['read']:,} rows are left, {made['repeats']:,} ({share:.1%}) were repeats"
     show_result(record, text, json=json)
 
 
@@ -84,25 +81,25 @@ def neighbours(
     json: Json = False,
 ) -> None:
     """Find the nearest rows of vectors by cosine, with their numbers and cosines, the nearest first."""
+    from labkit.corpora.shards import shards_in
     from labkit.evaluation.neighbour_shards import write_neighbours
-    from labkit.executors import executor_of
 
-    work = executor_of(executor or "local")
+    work = workers_of(executor)
     clear_shards(out, force=force)
     with step("neighbours found"), terminal("shard") as progress:
-        manifest = write_neighbours(
+        made = write_neighbours(
             vectors,
             out,
             queries=queries,
             count=count,
             index=index,
             insist=yes,
-            executor=work,
+            **work,
             progress=progress,
         )
-    said = manifest.further
-    record = {"folder": out, "queries": manifest.rows, **said, "shards": len(manifest.shards)}
-    text = f"{out}: the {count} nearest of {said['base']:,} rows for each of {manifest.rows:,}"
-    if "recall" in said:
-        text += f"; recall {said['recall']:.4f}, measured on {said['recalled']:,} of them"
+    said = {key: value for key, value in made.items() if key not in ("plan", "rows")}
+    record = {"folder": out, "queries": made["rows"], **said, "shards": len(shards_in(out))}
+    text = f"{out}: the {count} nearest of {made['base']:,} rows for each of {made['rows']:,}"
+    if "recall" in made:
+        text += f"; recall {made['recall']:.4f}, measured on {made['recalled']:,} of them"
     show_result(record, text, json=json)

@@ -304,7 +304,7 @@ def keys_and_values(option: str, given: Sequence[str], example: str) -> dict[str
 
 def _to_launch(entry: Entry, processes: int | None) -> bool:
     """Whether this process is to start others; refused if these could not share the work, or are there already."""
-    from labkit.executors import check_processes
+    from labkit.scale import check_processes
     from labkit.training import Training
     from labkit.training.processes import announced
 

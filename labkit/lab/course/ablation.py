@@ -27,7 +27,6 @@ from labkit.baselines.sbert import Sbert
 from labkit.corpora import CORPORA, Labelled, load
 from labkit.evaluation.comparison import Lead, Parts, Spread, lead_of, leader
 from labkit.evaluation.scores import score
-from labkit.executors import one_thread
 from labkit.lab.course.notebooks import NOTEBOOKS
 from labkit.lab.course.variants import COURSE, map_at_r, withheld_classes, without_classes
 from labkit.lab.papers.cells import Cell, run, tunings_of
@@ -37,6 +36,7 @@ from labkit.lab.papers.recipes.scoring import scored
 from labkit.lab.papers.records import Outcome, Recipe
 from labkit.lab.papers.store import CellStore
 from labkit.progress import Progress, silent
+from labkit.scale import one_thread
 from labkit.thematic.sections import ALGORITHMS, section_agreement
 
 FOLDER = NOTEBOOKS / "ablations"

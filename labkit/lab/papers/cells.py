@@ -27,7 +27,6 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from labkit.executors import one_thread
 from labkit.experiment import digest, versions_of
 from labkit.lab.papers.data import DATASETS, DataAtHand, Desk, Missing
 from labkit.lab.papers.fair import chosen_on_dev, decisive, dials_of, tuning_of
@@ -37,6 +36,7 @@ from labkit.lab.papers.records import Recipe, Row, Table
 from labkit.lab.papers.store import CellStore, Known
 from labkit.method import Method
 from labkit.progress import Progress, lasting, silent
+from labkit.scale import one_thread
 
 MINIMUM = 0.2  # seconds that the smallest cell is expected to take
 

@@ -157,15 +157,6 @@ def test_the_line_is_bounded_and_so_is_each_visitor(made: Made) -> None:
     assert len(read_jobs(queue.folder)) == 3
 
 
-def test_one_machine_has_half_of_the_line(made: Made) -> None:
-    queue = made(most=4)
-    for visitor in "ab":
-        queue.submit(tfidf(9), visitor=visitor, each=2, machine="one")
-    with pytest.raises(ValueError, match="machine"):
-        queue.submit(tfidf(9), visitor="c", each=2, machine="one")
-    queue.submit(tfidf(9), visitor="c", each=2, machine="other")
-
-
 def test_a_visitors_runs_take_so_much_disk_and_those_of_all(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TOGETHER", 2)
     queue = made()

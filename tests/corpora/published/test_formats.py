@@ -27,7 +27,7 @@ from labkit.corpora.published.formats import (
     sst,
     sts,
 )
-from labkit.corpora.published.release import Row, file_lines
+from labkit.corpora.published.release import ReleaseRow, file_lines
 
 
 def put(folder: Path, files: Mapping[str, str | bytes]) -> None:
@@ -38,7 +38,7 @@ def put(folder: Path, files: Mapping[str, str | bytes]) -> None:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def rows_of(stream: Any) -> list[Row]:
+def rows_of(stream: Any) -> list[ReleaseRow]:
     return [row for _, row in stream]
 
 

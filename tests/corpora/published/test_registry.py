@@ -25,7 +25,7 @@ from labkit.corpora.published.registry import (
     read_published,
     rows_here,
 )
-from labkit.corpora.published.release import Row
+from labkit.corpora.published.release import ReleaseRow
 from labkit.corpora.records import Articles, Pairs, Section
 
 HEADER = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
@@ -174,7 +174,7 @@ def test_sets_under_a_licence_to_accept_are_never_fetched_by_the_program(name: s
 # --- the plain form: small files made here, and the real ones where they are at hand -----------------------------
 
 
-def rows_of(name: str, folder: Path) -> list[Row]:
+def rows_of(name: str, folder: Path) -> list[ReleaseRow]:
     return [row for _, row in read_plain(name, folder)]
 
 

@@ -216,9 +216,9 @@ def test_an_option_that_would_change_nothing_is_refused(labkit: Labkit, words: t
 
 @pytest.mark.whole
 def test_a_folder_of_shards_is_made_checked_and_trained_on(labkit: Labkit, tmp_path: Path) -> None:
-    shards = (*TRIPLETS, "--articles", "articles", "--format", "parquet", "--executor", "local:1", "--out", "shards")
+    shards = (*TRIPLETS, "--articles", "articles", "--format", "arrow", "--executor", "local:1", "--out", "shards")
     made = labkit(*shards).out
-    parts = {path.name: path.read_bytes() for path in Path("shards").glob("*.parquet")}
+    parts = {path.name: path.read_bytes() for path in Path("shards").glob("*.arrow")}
     assert labkit(*shards).out == made  # it is all there
     record = labkit("data", "check", "shards", "--json").document()
     assert sum(record["splits"].values()) == record["rows"] == 7112
@@ -226,6 +226,6 @@ def test_a_folder_of_shards_is_made_checked_and_trained_on(labkit: Labkit, tmp_p
     small = ("--set", "size=4", "--set", "dimension=4", "--set", "epochs=1", "--device", "cpu")
     assert labkit("train", "thematic", "--corpus", "shards", "--out", "r", *small).status == 0
     assert read_record("r")["metrics"]["shards/test"]["triplet_accuracy"] > 0
-    first = sorted(Path("shards").glob("*.parquet"))[0]
-    first.write_bytes(first.read_bytes()[:-1] + b"x")
+    first = sorted(Path("shards").glob("*.arrow"))[0]
+    first.write_bytes(first.read_bytes()[:-100])
     assert first.name in labkit("data", "check", "shards").mistake()

@@ -320,7 +320,7 @@ def test_a_classroom_answers_to_the_names_that_it_says(
     assert {"lab.example", socket.gethostname()} <= named
     assert hosts == named | {"localhost", "127.0.0.1", "::1"}
     assert "--server.address=0.0.0.0" in command
-    for words in (("--host", "lab.example"), ("--token", "blue-house-77")):
+    for words in (("--host", "lab.example"), ("--token", "blue-house-77"), ("--host", "bad host/", "--classroom")):
         assert opening(monkeypatch, "app", *words) == []
         assert words[0] in capsys.readouterr().err
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from labkit.executors import Local, check_processes
+from labkit import scale
+from labkit.scale import check_processes
 from labkit.training.processes import launched
 from tests.lab.cli.conftest import Labkit
 
@@ -32,7 +33,7 @@ def test_a_number_that_no_machine_can_run(
         pytest.fail("a process was started")
 
     monkeypatch.setattr("torch.distributed.run.run", start)
-    monkeypatch.setattr("labkit.executors.ProcessPoolExecutor", start)
+    monkeypatch.setattr("labkit.scale.ProcessPoolExecutor", start)
     Path("shards").mkdir()
     Path("shards/manifest.json").write_text("{}", encoding="utf-8")
     said = labkit(*words).mistake()
@@ -45,12 +46,11 @@ def test_four_processes_per_core_are_allowed(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     for count in (1, 8):
         check_processes("--processes", count)
-        assert Local(count).workers == count
     for count in (0, 9):
         with pytest.raises(ValueError, match="--processes"):
             check_processes("--processes", count)
         with pytest.raises(ValueError, match="workers"):
-            Local(count)
+            scale.each(print, {}, workers=count)
 
 
 @pytest.mark.whole

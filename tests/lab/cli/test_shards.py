@@ -16,7 +16,7 @@ def test_dedup(labkit: Labkit) -> None:
     assert {name: record[name] for name in ("read", "repeats", "left", "shards")} == {
         "read": 3, "repeats": 1, "left": 2, "shards": 1
     }  # fmt: skip
-    assert "settings.plain" in labkit(*words, "--plain").mistake()
+    assert "plain" in labkit(*words, "--plain").mistake()
     assert labkit(*words, "--plain", "--force", "--json").document()["left"] == 1
     assert "'sentence'" in labkit("data", "dedup", "a.csv", "--out", "x", "--column", "sentence").mistake()
 

@@ -166,6 +166,7 @@ def test_other_processes_write_and_say_nothing(labkit: Labkit, monkeypatch: pyte
         ((*NO_EPOCHS, "--epochs", "3"), "--epochs"),
         ((*NO_EPOCHS, "--device", "cuda"), "--device"),
         ((*NO_EPOCHS, "--seed", "-1"), "--seed"),
+        ((*NO_EPOCHS, "--seed", "1.5"), "1.5"),
         ((*NO_EPOCHS, "--out", "mine.csv/run"), "--out"),
         ((*NO_EPOCHS, "--resume"), "--out"),
         ((*NO_EPOCHS, "--resume=no"), "--resume"),

@@ -10,7 +10,8 @@ import torch
 from scipy import sparse
 
 from labkit.corpora import Corpus, Groups, Labelled, Pairs, Triplets, load
-from labkit.corpora.hard_negatives import (
+from labkit.corpora.table import EMBEDDED
+from labkit.pairs.hard_negatives import (
     Mined,
     cut_classes,
     false_negatives,
@@ -20,7 +21,6 @@ from labkit.corpora.hard_negatives import (
     sentences_to_mine,
     with_truth,
 )
-from labkit.corpora.table import EMBEDDED
 from labkit.text import normalise
 
 

@@ -120,10 +120,10 @@ def mine_negatives(
     anchor. Positives are the pairs labelled 1 and the triplets as they stand; where there are classes, each sentence is
     anchor to another of its class, by `seed`.
     """
-    low, high = _checked(ranks, count, sampling)
+    low, high = _check_search(ranks, count, sampling)
     part = _part(corpus, split)
     texts, pairs, belongs = _known(part, np.random.default_rng(seeded(seed)))
-    rows = _rows("encoded", encoded, texts)
+    rows = _unit_rows("encoded", encoded, texts)
     near, similarities = _nearest_of_others(rows, belongs, pairs[:, 0], min(high, len(texts) - 1))
     near, similarities = near[:, low:], similarities[:, low:]  # (pairs, ranks)
     positive = _cosines(rows, pairs[:, 0], pairs[:, 1:])  # (pairs, 1)
@@ -138,7 +138,7 @@ def mine_negatives(
     if least is not None:
         rules["less similar than least"] = similarities < least
     if guide is not None:
-        guiding = _rows("guide", guide, texts)
+        guiding = _unit_rows("guide", guide, texts)
         least_near = _cosines(guiding, pairs[:, 0], pairs[:, 1:]) - guide_margin
         rules["guide"] = (_cosines(guiding, pairs[:, 0], near) >= least_near) | (
             _cosines(guiding, pairs[:, 1], near) >= least_near
@@ -271,7 +271,7 @@ def _chosen(
     return np.array(chosen, np.int64).reshape(-1, 2)
 
 
-def _rows(name: str, encoded: Any, texts: list[str]) -> Vectors:
+def _unit_rows(name: str, encoded: Any, texts: list[str]) -> Vectors:
     """Rows of length 1, one for each text."""
     rows = encoded.encode(texts) if hasattr(encoded, "encode") else encoded
     rows = unit(vectors(name, rows, keep_single=True))
@@ -283,7 +283,7 @@ def _rows(name: str, encoded: Any, texts: list[str]) -> Vectors:
     return rows
 
 
-def _checked(ranks: tuple[int, int], count: int, sampling: str) -> tuple[int, int]:
+def _check_search(ranks: tuple[int, int], count: int, sampling: str) -> tuple[int, int]:
     low, high = ranks
     whole("ranks[0]", low, 0, 2**31, "of the nearest, how many are skipped")
     whole("ranks[1]", high, low + 1, 2**31, "to which rank candidates are looked at")

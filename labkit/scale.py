@@ -1,0 +1,278 @@
+"""Larger than memory: a folder of files, a function from one input to one file, done when the file is there.
+
+    each(function, files, workers=4)         call function(input, path) for every file that is missing, by processes
+    each(function, files, ray="HOST:PORT")   the same as tasks of a Ray cluster that is running
+    folder(path, plan)                       begin such a folder, or resume it; True where it is finished
+    finish(path, plan, **results)            write its manifest: what was made, how, and the results
+
+A function writes a temporary file, which is renamed when it is complete. So whatever stops the work, the same call
+resumes it; and since a file depends on its input and the plan alone, its bytes are the same whoever makes it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import socket
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing import get_context, parent_process
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any, TypeVar
+
+from labkit.atomic import write_text
+from labkit.progress import Progress, silent
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+PER_CORE = 4  # processes; more than this only wait for one another and fill the memory
+AHEAD = 4  # inputs of each process that are under way in `ordered`
+RETRIES = 8  # times that Ray repeats a task whose machine is gone
+MANIFEST, PLAN, WORK = "manifest.json", "plan.json", ".work"
+
+
+# --- many files --------------------------------------------------------------------------------------------------
+
+
+def each(
+    function: Callable[[T, Path], None],
+    files: Mapping[Path, T],
+    *,
+    workers: int = 1,
+    ray: str | None = None,
+    progress: Progress = silent,
+) -> None:
+    """Call `function(input, path)` for each missing file of {file: input}; one worker is this process itself.
+
+    Workers are processes that import the script anew: call this below `if __name__ == "__main__":` then.
+    """
+    missing = [(path, given) for path, given in files.items() if not path.is_file()]
+    run = partial(_by_ray, ray) if ray is not None else partial(_by_processes, workers)
+    for path in {path.parent for path in files}:
+        path.mkdir(parents=True, exist_ok=True)
+    for done, path in enumerate(run(partial(_whole, function), missing), len(files) - len(missing) + 1):
+        if not path.is_file():
+            raise ValueError(f"a worker wrote {path}, which this machine does not see; give a folder that all share")
+        progress(done, len(files), "files")
+
+
+def _whole(function: Callable[[T, Path], None], item: tuple[Path, T]) -> Path:
+    """Write one file under a temporary name, and rename it when it is complete."""
+    path, given = item
+    temporary = path.with_name(f".{socket.gethostname()}-{os.getpid()}-{path.name}")
+    try:
+        with one_thread():
+            function(given, temporary)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
+
+
+def _by_processes(workers: int, work: Callable[[T], R], items: list[T]) -> Iterator[R]:
+    check_processes("workers", workers)
+    if workers == 1:
+        yield from map(work, items)
+        return
+    with _pool(workers) as pool:
+        for future in as_completed([pool.submit(work, item) for item in items]):
+            yield future.result()
+
+
+def _by_ray(address: str, work: Callable[[T], R], items: list[T]) -> Iterator[R]:
+    ray = _cluster(address)
+    task = ray.remote(max_retries=RETRIES)(lambda item: work(item))
+    waiting = [task.remote(item) for item in items]
+    try:
+        while waiting:
+            done, waiting = ray.wait(waiting)
+            yield ray.get(done[0])
+    except ray.exceptions.RayTaskError as mistake:
+        raise mistake.cause if isinstance(mistake.cause, Exception) else ValueError(str(mistake)) from None
+    except ray.exceptions.RayError as reason:
+        raise ValueError(
+            f"the Ray cluster failed ({' '.join(str(reason).split())[:160]}); check its machines and run the same "
+            "command again"
+        ) from None
+
+
+def _cluster(address: str) -> Any:
+    """Ray, connected to a cluster that is running; labkit starts none, since that would listen on the network."""
+    if address.startswith(("127.", "localhost:")):  # which Ray would replace by the machine's address on the network
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    try:
+        import ray
+    except ImportError:
+        raise ValueError(
+            "Ray is not installed; run pip install ray, or take --executor local for processes of this machine"
+        ) from None
+    if not ray.is_initialized():
+        try:
+            ray.init(address or "auto", log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
+        except (ConnectionError, RuntimeError, OSError, ValueError) as reason:
+            raise ValueError(
+                f"no Ray cluster answers {f'at {address}' if address else 'on this machine'} "
+                f"({' '.join(str(reason).split())[:120]}); start one with `ray start --head`, or take --executor local"
+            ) from None
+    return ray
+
+
+# --- processes ---------------------------------------------------------------------------------------------------
+
+
+def ordered(function: Callable[[T], R], items: Iterable[T], workers: int = 1) -> Iterator[R]:
+    """The function of each item, in order; a few items are under way at a time, so that a stream of any length fits."""
+    check_processes("workers", workers)
+    if workers == 1:
+        yield from map(function, items)
+        return
+    with _pool(workers) as pool:
+        waiting: deque[Any] = deque()
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) >= workers * AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def check_processes(argument: str, count: int) -> None:
+    """Raise a ValueError unless `count` is between one and four processes per core; call it before starting any."""
+    cores = os.cpu_count() or 1
+    if not 1 <= count <= PER_CORE * cores:
+        raise ValueError(
+            f"{argument} asks for {count} processes, expected 1 to {PER_CORE * cores}: this machine has {cores} "
+            f"core{'s' * (cores > 1)}, and labkit starts at most {PER_CORE} processes per core. Ask for fewer."
+        )
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """New processes, started by `spawn`: safe beside threads, and the same on every system."""
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow)
+    try:
+        with _ctrl_c_ignored():
+            for _ in range(workers):
+                pool.submit(int)  # starts a process, which ignores it from its first moment
+        yield pool
+    except BrokenProcessPool:
+        raise ValueError(
+            "a process ended before its work was done; is there enough memory? Take fewer workers"
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _ctrl_c_ignored() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _follow() -> None:
+    """Leave Ctrl-C to the first process, and end when it is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    first = parent_process()
+    if first is not None:
+        threading.Thread(target=_end_with, args=(first,), daemon=True).start()
+
+
+def _end_with(first: BaseProcess) -> None:
+    first.join()
+    os._exit(1)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep libraries to one thread: their sums are the same on every machine, and workers share its cores."""
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+# --- folders -----------------------------------------------------------------------------------------------------
+
+
+def folder(path: Path, plan: Mapping[str, Any]) -> bool:
+    """Begin a folder of files, or resume it; True where it is finished. A folder has files of one plan only."""
+    plan = json.loads(json.dumps(plan))  # as it is read from a file
+    if is_begun(path):
+        found = json.loads((path / PLAN).read_text(encoding="utf-8"))
+    elif is_finished(path):
+        found = manifest(path)["plan"]
+    else:
+        if path.exists() and (not path.is_dir() or any(not each.name.startswith(".") for each in path.iterdir())):
+            raise ValueError(f"{path} exists and was not made by this command; name a new folder")
+        path.mkdir(parents=True, exist_ok=True)
+        write_text(path / PLAN, json.dumps(plan, indent=1, ensure_ascii=False))
+        return False
+    for key in {**found, **plan}:
+        if found.get(key) != plan.get(key):
+            raise ValueError(
+                f"{path} was made with {key} {json.dumps(found.get(key))}, now it is {json.dumps(plan.get(key))}; name "
+                "another folder, or add --force"
+            )
+    return is_finished(path)
+
+
+def finish(path: Path, plan: Mapping[str, Any], **results: Any) -> dict[str, Any]:
+    """Write the manifest, and remove what only the work needed."""
+    import shutil
+
+    write_text(path / MANIFEST, json.dumps({"plan": plan, **results}, indent=1, ensure_ascii=False))
+    shutil.rmtree(path / WORK, ignore_errors=True)
+    (path / PLAN).unlink(missing_ok=True)
+    for left in path.glob(".*-part-*"):  # of killed workers
+        left.unlink(missing_ok=True)
+    return manifest(path)
+
+
+def manifest(path: Path | str) -> dict[str, Any]:
+    """What a finished folder says of itself; a ValueError where it is not finished or no such folder."""
+    path = Path(path)
+    if is_begun(path):
+        raise ValueError(f"the files in {path} are not all made yet; run the command that makes them again")
+    if not is_finished(path):
+        raise ValueError(f"{path} has no {MANIFEST}, expected a folder that labkit has made; check the name")
+    try:
+        said: dict[str, Any] = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+        return {**said, "plan": dict(said["plan"])}
+    except (ValueError, KeyError, TypeError) as reason:
+        raise ValueError(f"{path / MANIFEST} is damaged ({reason}); make the folder again") from None
+
+
+def is_begun(path: Path | str) -> bool:
+    """Whether files are being made in this folder, or were when the work stopped."""
+    return (Path(path) / PLAN).is_file()
+
+
+def is_finished(path: Path | str) -> bool:
+    """Whether all files of this folder are made."""
+    return (Path(path) / MANIFEST).is_file() and not is_begun(path)
+
+
+def part(path: Path, number: int, ending: str) -> Path:
+    """The place of one file of a folder."""
+    return path / f"part-{number:05}.{ending}"

@@ -1,0 +1,108 @@
+"""A corpus on disk: the same shape, rows and fingerprint as in memory, read where it is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labkit import scale
+from labkit.corpora import Corpus, Labelled, Triplets, load
+from labkit.corpora.columns import Column
+from labkit.corpora.shards import write_texts
+from labkit.methods import METHODS
+from labkit.sentpwnet.batches import in_one_spelling
+from labkit.thematic.making import triplets_and_funnel
+from tests.sharded import sharded
+
+
+@pytest.fixture(scope="module")
+def made() -> Triplets:
+    return triplets_and_funnel(load("articles").take(range(12)))[0]
+
+
+@pytest.fixture(scope="module", params=["arrow", "parquet"])
+def corpus(request: pytest.FixtureRequest) -> Corpus:
+    return sharded(load("articles").take(range(12)), 1, ending=request.param)
+
+
+def test_it_is_the_corpus_in_memory(corpus: Corpus, made: Triplets) -> None:
+    assert type(corpus) is Triplets
+    assert corpus.mapped
+    assert not made.mapped
+    assert corpus.sizes == made.sizes
+    assert corpus.fingerprint == made.fingerprint
+    for split in made.sizes:
+        found, expected = corpus.part(split), made.part(split)
+        assert list(found.rows()) == list(expected.rows())
+        assert found.sentences() == expected.sentences()
+    assert tuple(corpus.anchors) == made.anchors
+    assert corpus.anchors[3:1:-1] == made.anchors[3:1:-1]
+    assert corpus.anchors[-1] == made.anchors[-1]
+    assert list(corpus.part("train").take([3, 1]).rows()) == list(made.part("train").take([3, 1]).rows())
+    assert len(corpus.fewer(0.3)) == len(made.fewer(0.3))
+
+
+def test_it_can_be_changed_as_any_dataclass(corpus: Corpus) -> None:
+    assert replace(corpus, name="other").fingerprint == corpus.fingerprint
+    assert replace(corpus, splits=("train",) * len(corpus)).sizes == {"train": len(corpus)}
+
+
+def test_other_methods_learn_from_it(corpus: Corpus, made: Triplets) -> None:
+    """Both change the corpus they are given: one its splits, one its spellings."""
+    settings = {"base": "mean-vectors", "dimension": 3, "neighbours": 4, "embedded": "all"}
+    method, other = (METHODS["sbert-lp"](**settings) for _ in range(2))
+    method.fit(corpus)
+    other.fit(made)
+    np.testing.assert_array_equal(method.encode(["a town"]), other.encode(["a town"]))
+    twice = in_one_spelling(sharded(load("articles").take(range(3)), 1))
+    assert len(twice) > 0
+
+
+def test_a_missing_split_is_refused(corpus: Corpus) -> None:
+    with pytest.raises(ValueError, match="dev"):
+        corpus.part("train").part("dev")
+
+
+def test_names_of_folders_are_names_of_corpora(tmp_path: Path) -> None:
+    rows = [{"text": f"text {n}", "label": "ab"[n % 2], "split": "train", "more": str(n)} for n in range(20)]
+    scale.folder(tmp_path / "out", {"kind": "distinct"})
+    for number in (0, 1):
+        write_texts(rows[10 * number : 10 * number + 10], tmp_path / "out" / f"part-{number}.arrow", tuple(rows[0]))
+    with pytest.raises(ValueError, match="out"):
+        load(tmp_path / "out")
+    scale.finish(tmp_path / "out", {"kind": "distinct"})
+    corpus = load(tmp_path / "out")
+    assert type(corpus) is Labelled
+    assert corpus.name == "out"
+    assert list(corpus.rows()) == rows
+    (tmp_path / "out" / "part-0.arrow").write_bytes(b"broken")
+    with pytest.raises(ValueError, match=r"part-0\.arrow"):
+        load(tmp_path / "out")
+
+
+def test_a_folder_without_sentences_is_refused(tmp_path: Path) -> None:
+    scale.folder(tmp_path / "out", {"kind": "distinct"})
+    write_texts([{"word": "a"}], tmp_path / "out" / "part-0.arrow", ("word",))
+    scale.finish(tmp_path / "out", {"kind": "distinct"})
+    with pytest.raises(ValueError, match="'word'"):
+        load(tmp_path / "out")
+
+
+def test_a_column_is_read_across_files_in_any_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyarrow as arrow
+
+    values = arrow.chunked_array([["a", "b"], [], ["c"], ["d", "e", None]])
+    column = Column(values)
+    monkeypatch.setattr("labkit.corpora.columns.TOGETHER", 2)
+    assert list(column) == ["a", "b", "c", "d", "e", None]
+    some = column.take(np.array([5, 0, 3, 0]))
+    assert list(some) == [None, "a", "d", "a"]
+    assert list(some.take(np.array([2, 1]))) == ["d", "a"]
+    assert some.rows_of("a").tolist() == [1, 3]
+    assert column.rows_of("z").tolist() == []
+    assert "d" in column
+    with pytest.raises(IndexError):
+        column[6]
