@@ -41,7 +41,7 @@ from labkit.progress import collected, silent
 from labkit.projection import Projection, epochs, project, trust
 from labkit.projection.arrange import STARTED
 from labkit.projection.epochs import Journey, in_classes_of, journey
-from labkit.runs import History, read_record
+from labkit.runs import History, read_record, settings_of
 from labkit.untrusted import corpus_apart
 
 if TYPE_CHECKING:
@@ -186,14 +186,17 @@ def fitted_origin(opened: Opened, name: str) -> Origin:
         return known
     from labkit.methods import METHODS
 
-    return Origin(name, METHODS[name]().settings.deciding(), opened.key)
+    return Origin(name, METHODS[name]().settings.values(), opened.key)
 
 
 @keep(show_spinner=False)
 def run_origin(folder: str, written: int) -> Origin:
     """The origin of the vectors of a run."""
+    from labkit.methods import METHODS
+
     record = run_record(folder, written)
-    return Origin(record["method"], record["settings"], record["fingerprint"], record["seed"])
+    settings = settings_of(METHODS[record["method"]].method.Settings, record["settings"])
+    return Origin(record["method"], settings.values(), record["fingerprint"], record["seed"])
 
 
 # --- Clusters ----------------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def order_of(opened: cached.Opened) -> Order:
     st.caption(METHODS[method].summary)
     kind = METHODS[method].method.Settings
     follow_earlier_link(method, kind.earlier_names)
-    offered = choices(kind)
+    offered = without_unused(method, choices(kind), opened)
     front = [choice for choice in offered if choice.name in FRONT and (choice.name, choice.kind) != ("base", float)]
     values = controls(method, front)
     with st.expander("All settings", icon=":material/tune:"):
@@ -94,6 +94,22 @@ def follow_earlier_link(method: str, names: Mapping[str, str]) -> None:
         del st.query_params[f"{method}.{earlier}"]
     if found:
         st.rerun()  # widgets read the address once, before the page runs
+
+
+def without_unused(method: str, offered: Sequence[Choice], opened: cached.Opened) -> Sequence[Choice]:
+    """The settings that change something beside the others as they are chosen now, and on this corpus."""
+    from labkit.methods import METHODS
+
+    values = {}
+    for choice in offered:
+        key = f"{method}.{choice.name}"
+        values[choice.name] = st.session_state.get(key, st.query_params.get(key, choice.default))
+    try:
+        settings = METHODS[method].method.Settings.of(values)
+    except ValueError:  # they do not go together: whoever presses Train is told why
+        return offered
+    unused = settings.unused(type(opened.corpus).__name__, "dev" in opened.corpus.sizes)
+    return [choice for choice in offered if choice.name not in unused]
 
 
 def controls(method: str, offered: Sequence[Choice]) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class Experiment:
     @property
     def key(self) -> str:
         """A digest of all that decides what is learned: method, every setting, the corpus' content, seed, versions."""
-        settings = self.unfitted().settings.deciding()
+        settings = self.unfitted().settings.values()
         decisive = {
             "method": self.method,
             "settings": settings,

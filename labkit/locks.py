@@ -43,7 +43,7 @@ def locked(folder: Path | str, *, patience: float = PATIENCE) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        (folder / LOCK).unlink(missing_ok=True)  # while it is ours; a process that waits for it looks again
+        (folder / LOCK).unlink(missing_ok=True)  # while it is ours: filelock refuses a file that is not in its place
         lock.release()
         with suppress(OSError):  # something is in it
             if new:

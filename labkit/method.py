@@ -22,7 +22,7 @@ from labkit.corpora.records import Corpus
 from labkit.explanation import LEFT_OUT, Contrast, Explanation, Parts, left_out
 from labkit.locks import locked
 from labkit.progress import Progress, silent, terminal
-from labkit.runs import History, Keeper, Run, Snapshots, read_run, write_run
+from labkit.runs import History, Keeper, Run, Snapshots, read_run, settings_of, write_run
 from labkit.settings import Settings, setting
 from labkit.training import processes
 
@@ -242,7 +242,7 @@ class Method(ABC):
             )
         self._origin = None  # until all of it is there
         try:
-            self.settings = self.Settings.of_run(run.settings)
+            self.settings = settings_of(self.Settings, run.settings)
             require_numbers(run.arrays, self.measured_later)
             self._restore(dict(run.arrays), dict(run.words))
         except (KeyError, TypeError, IndexError) as error:

@@ -54,13 +54,16 @@ def hush(quiet: bool = True) -> None:
 @contextmanager
 def terminal(unit: str = "") -> Iterator[Progress]:
     """Show a bar with the time left, after a second; a line each minute where standard error is a file."""
-    from tqdm.auto import tqdm
-
     noted = os.environ.get(NOTED)
     if not noted and (_hushed or sys.stderr is None or not first_process()):
         yield silent
         return
-    drawn = not noted and (sys.stderr.isatty() or tqdm.__module__ == "tqdm.notebook")
+    import tqdm
+    import tqdm.auto
+
+    in_kernel = tqdm.auto.tqdm.__module__ == "tqdm.auto"  # else it is that of terminals
+    drawn = not noted and (in_kernel or sys.stderr.isatty())
+    kind = tqdm.auto.tqdm if drawn else tqdm.tqdm
     tell = None if drawn else _noting(Path(noted)) if noted else _each_minute
     bar: Any = None
 
@@ -70,7 +73,7 @@ def terminal(unit: str = "") -> Iterator[Progress]:
             if bar is not None:
                 bar.close()
             file = None if drawn else io.StringIO()
-            bar = tqdm(total=total, initial=done, unit=unit, unit_scale=True, delay=1, leave=False, file=file)
+            bar = kind(total=total, initial=done, unit=unit, unit_scale=unit == "B", delay=1, leave=False, file=file)
         bar.total = total
         bar.set_description(what, refresh=False)
         bar.update(done - bar.n)

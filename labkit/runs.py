@@ -35,6 +35,7 @@ from safetensors.numpy import save as save_tensors
 
 from labkit.atomic import in_place
 from labkit.locks import locked
+from labkit.settings import Settings
 
 # --- what a training leaves --------------------------------------------------------------------------------------
 
@@ -122,6 +123,9 @@ CHECKPOINT = "checkpoint.safetensors"
 TUNING, TRIALS = "tune.json", "trials"  # of a tuning, whose trials are trained in folders below it
 #: the fields of `run.json`
 FIELDS = ("method", "settings", "corpus", "fingerprint", "seed", "state", "versions", "metrics", "processes")
+#: settings that a run of an earlier version may lack, with the values that it stands for where those are no defaults
+#: today; for settings that have another name today see `labkit.settings.RENAMED`
+EARLIER = {"temperature": 1.0}
 UTF8 = ("utf-8", "surrogatepass")  # a text may hold half a character, and must come back as it is
 
 Checkpoint: TypeAlias = tuple[dict[str, np.ndarray], dict[str, Any]]
@@ -180,9 +184,6 @@ def write_run(run: Run, folder: Path | str) -> None:
     _write_record(folder, {"schema": SCHEMA, **{name: getattr(run, name) for name in FIELDS}, "files": sums})
     if run.state == "finished":
         (folder / CHECKPOINT).unlink(missing_ok=True)
-        for name in (*FILES, CHECKPOINT, "run.json"):
-            for part in folder.glob(f".{name}.*"):  # what a killed process has left of it
-                part.unlink(missing_ok=True)
 
 
 def add_metrics(folder: Path | str, metrics: Mapping[str, Any]) -> None:
@@ -218,6 +219,15 @@ def read_run(folder: Path | str) -> Run:
         )
     except Exception as error:  # a damaged file makes its reader fail in a dozen ways
         raise _refused(folder, f"one of its files was cut off or edited ({error})") from error
+
+
+def settings_of(kind: type[Settings], values: Mapping[str, Any]) -> Settings:
+    """The settings of a run that may have been written by an earlier version."""
+    known, given = kind().values(), kind.renamed(values)
+    lacking = {name: value for name, value in EARLIER.items() if name in known}
+    if "amp" not in known:
+        given.pop("amp", None)  # methods without an encoder once had it, and it changed nothing
+    return kind.of(lacking | given)
 
 
 def read_record(folder: Path | str) -> dict[str, Any]:

@@ -27,10 +27,10 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from labkit.atomic import write_text
 from labkit.corpora.records import Corpus
@@ -39,7 +39,7 @@ from labkit.experiment import Experiment, digest, versions_of
 from labkit.locks import is_locked, locked
 from labkit.progress import Progress, silent
 from labkit.runs import HISTORY, TRIALS, TUNING, difference, finished, has_checkpoint
-from labkit.settings import Dial
+from labkit.settings import Settings, checked
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -52,6 +52,74 @@ REDRAWN = 20  # proposals like an earlier trial, after which any other will do
 PATIENCE = 120.0  # seconds to wait for who reads or writes the journal, of which each takes a moment
 LOOK = 0.5  # seconds until a process without a trial looks again whether one is left to take over
 _KEPT = ("run.json", HISTORY)  # of a trial that is done
+
+# --- what is tried -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Dial:
+    """What is tried of a setting: a number from `low` to `high`, by its logarithm or `whole`, or one of the choices."""
+
+    low: float = 0.0
+    high: float = 0.0
+    log: bool = False
+    whole: bool = False
+    choices: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Self:
+        """The range between two numbers, or the choice among other values.
+
+        Ends above 0 of which one is ten times the other, or more, are drawn by their logarithm.
+        """
+        kind = type(values[0])
+        if len(values) != 2 or kind not in (int, float):
+            return cls(choices=tuple(values))
+        low, high = values
+        return cls(low, high, log=low > 0 and high >= 10 * low, whole=kind is int)
+
+    @classmethod
+    def typed(cls, name: str, text: str, settings: type[Settings]) -> Self:
+        """What a person typed for a setting: "0.1..0.9" or "a|b|c"."""
+        entry, is_range = settings.named(name), ".." in text
+        try:
+            values = [checked(entry, each.strip()) for each in text.split(".." if is_range else "|")]
+        except ValueError as reason:
+            raise ValueError(f"what to try is {name}={text!r}: {reason}") from None
+        if is_range and len(values) == 2 and type(values[0]) in (int, float) and values[0] < values[1]:
+            return cls.of(values)
+        if is_range or len({*values}) < max(len(values), 2):
+            raise ValueError(
+                f"what to try is {name}={text!r}, expected two numbers, the smaller one first, as in 0.1..0.9, or "
+                "different values, as in 1|2|5"
+            )
+        return cls(choices=tuple(values))
+
+    def __str__(self) -> str:
+        shown = [("no", "yes")[each] if isinstance(each, bool) else str(each) for each in self.choices]
+        return "|".join(shown) or f"{self.low:.9g}..{self.high:.9g}"
+
+    def __contains__(self, value: Any) -> bool:
+        return value in self.choices if self.choices else bool(self.low <= value <= self.high)
+
+    def nearest(self, value: Any) -> Any:
+        """The value as a person would write it: a number to a thousandth of the whole range."""
+        if self.choices or self.whole:
+            return value
+        digits = 2 - math.floor(math.log10(value if self.log else self.high - self.low))
+        return min(max(round(value, digits), self.low), self.high)
+
+
+def tuned_settings(settings: Settings, shape: str | None = None, has_dev: bool | None = None) -> dict[str, Dial]:
+    """The hyperparameters that count beside the other settings, and on the corpus, with what is tried of each."""
+    unused = settings.unused(shape, has_dev)
+    values = {
+        entry.name: [checked(entry, each) for each in entry.metadata["tune"]]
+        for entry in fields(settings)
+        if entry.metadata["tune"] and entry.name not in unused
+    }
+    return {name: Dial.of(each) for name, each in values.items()}
+
 
 # --- what comes of it --------------------------------------------------------------------------------------------
 
@@ -143,15 +211,16 @@ def space_of(experiment: Experiment, corpus: Corpus, space: Mapping[str, Dial] |
     A ValueError where a dial changes nothing, is set as well, or where there is none at all.
     """
     settings = experiment.unfitted().settings
-    known = {"corpus": type(corpus).__name__, "dev": "yes" if "dev" in corpus.sizes else ""}
+    shape, has_dev = type(corpus).__name__, "dev" in corpus.sizes
     chosen = space
     if chosen is None:
-        chosen = {name: dial for name, dial in settings.space(known).items() if name not in experiment.settings}
+        usual = tuned_settings(settings, shape, has_dev)
+        chosen = {name: dial for name, dial in usual.items() if name not in experiment.settings}
     if both := [name for name in chosen if name in experiment.settings]:
         raise ValueError(f"setting {both[0]} is both set and to be tried; leave one of them out")
     for name in chosen:
         settings.named(name)
-    settings.check_used(chosen, known)
+    settings.check_used(chosen, shape, has_dev)
     if not chosen:
         raise ValueError(
             f"method {experiment.method!r} has no setting left to try, expected at least one; name one with what to try"
@@ -237,7 +306,7 @@ class _Tuning:
         self.corpus.part("train")  # if it has none, that is to be said before anything else
         record = {
             "method": self.experiment.method,
-            "settings": settings.deciding(),
+            "settings": settings.values(),
             "corpus": self.whole.name,
             "fingerprint": self.whole.fingerprint,
             "training seed": self.experiment.seed,
@@ -248,7 +317,7 @@ class _Tuning:
             **({"first": dict(self.first)} if self.first else {}),
             "part": self.part,
             "epochs": self.epochs,
-            "versions": versions_of(self.experiment.entry, settings.deciding()) | optuna,
+            "versions": versions_of(self.experiment.entry, settings.values()) | optuna,
         }
         self.journal.begin(record)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -73,6 +74,7 @@ def test_threads_that_wait_get_it_one_after_another(tmp_path: Path) -> None:
             with locked(tmp_path / "run", patience=60):
                 inside += 1
                 most = max(most, inside)
+                time.sleep(0.002)
                 inside -= 1
 
     threads = [threading.Thread(target=work) for _ in range(4)]

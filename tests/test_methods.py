@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import labkit
 from labkit.corpora import Labelled
+from labkit.corpora.table import DATA
 from labkit.method import Method
 from labkit.methods import METHODS, Entry, load
 from labkit.runs import read_run, write_run
@@ -39,6 +42,19 @@ def test_any_run_is_opened_by_its_own_method(tmp_path: Path) -> None:
         method.fit(CORPUS)
         method.save(tmp_path / name)
         assert type(load(tmp_path / name)) is type(method)
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(path.parent for path in (DATA / "runs").glob("*/run.json")), ids=lambda f: f.name
+)
+def test_a_bundled_run_opens_with_the_settings_of_its_time(folder: Path) -> None:
+    method = load(folder)
+    written = method.Settings.renamed(json.loads((folder / "run.json").read_text())["settings"])
+    settings = method.settings.values()
+    assert {name: settings[name] for name in written} == written
+    if "miner" in written and "temperature" not in written:  # before losses had a usual one
+        assert settings["temperature"] == 1.0
+    assert np.isfinite(method.encode(["a red cat"])).all()
 
 
 def test_a_run_of_an_unknown_method(tmp_path: Path) -> None:

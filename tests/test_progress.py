@@ -75,7 +75,7 @@ def test_a_log_gets_a_line_a_minute(clock: list[float], capsys: pytest.CaptureFi
                 clock[0] += 20
     said = capsys.readouterr().err.splitlines()
     assert [line.split(":")[1].strip() for line in said] == ["epoch 1", "epoch 2", "epoch 2"]
-    assert " 3.00/5.00 [01:00<00:39" in said[0]
+    assert " 3/5 [01:00<00:39" in said[0]
 
 
 def test_only_the_first_process_draws_unless_hushed(

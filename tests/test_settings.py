@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
-import re
 import warnings
 from dataclasses import dataclass
 from functools import cache
@@ -16,8 +15,8 @@ import pytest
 
 from labkit.corpora import Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.methods import METHODS
-from labkit.sentpwnet.method import OWN_WORDS
-from labkit.settings import NEVER, Dial, Settings, setting
+from labkit.settings import EPOCHS, Conditions, Settings, setting
+from labkit.tuning import Dial, tuned_settings
 from tests.tiny_sbert import tiny_sbert
 
 
@@ -93,58 +92,41 @@ def test_an_unknown_setting_is_refused_with_what_there_is(name: str, said: str) 
         Settings.of({name: 1})
 
 
-def test_annotations_may_be_types() -> None:
-    # as in a module without `from __future__ import annotations`
-    plain = dataclasses.make_dataclass(
-        "Plain", [("size", int, setting(3, "how large", minimum=1))], bases=(Settings,), frozen=True, kw_only=True
-    )
-    assert plain(size=np.int32(4)).size == 4
-    with pytest.raises(ValueError, match="setting size"):
-        plain(size=0)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Bound(Settings):
     batch: int = setting(0, "how many", minimum=0)
-    kind: str = setting("hot", "which", choices=("hot", "cold", "wet"))
-    loud: bool = setting(False, "whether it is heard")
-    often: int = setting(3, "how often", only="batch")
-    far: int = setting(3, "how far", only="kind=hot|wet, loud")
-    near: int = setting(3, "how near", only="batch or kind!=hot")
-    gone: int = setting(3, "of old", only=NEVER)
-    told: int = setting(3, "of pairs", only="corpus=Pairs|Groups")
+    often: int = setting(3, "how often", tune=(1, 5))
+    told: int = setting(3, "of pairs", tune=(1, 50))
+    free: int = setting(3, "of anything", tune=(2, 4, 8))
+
+    def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
+        return {"often": (self.batch > 0, "with a batch"), "told": (shape in (None, "Pairs"), "on pairs")}
 
 
-@pytest.mark.parametrize(
-    ("values", "given", "refused"),
-    [
-        ({}, ["often"], True),
-        ({"batch": 2}, ["often"], False),
-        ({"kind": "cold"}, ["far"], True),
-        ({"loud": True, "kind": "cold"}, ["far"], True),
-        ({"loud": True}, ["far"], False),
-        ({}, ["near"], True),
-        ({"kind": "wet"}, ["near"], False),
-        ({"batch": 1}, ["near"], False),
-        ({}, ["gone"], True),
-        ({}, ["kind", "told"], True),
-        ({}, [], False),
-    ],
-)
-def test_a_setting_that_changes_nothing_is_refused(values: dict[str, Any], given: list[str], refused: bool) -> None:
-    made = Bound(**values)
-    if not refused:
-        made.check_used(given, {"corpus": "Labelled"})
-        return
-    with pytest.raises(ValueError, match=f"setting {given[-1]} "):
-        made.check_used(given, {"corpus": "Labelled"})
+def test_a_setting_that_changes_nothing_is_refused() -> None:
+    Bound().check_used(["free", "told"])  # the corpus is not known yet
+    Bound(batch=1).check_used(["free", "often", "told"], "Pairs", True)
+    with pytest.raises(ValueError, match="setting often .* only with a batch"):
+        Bound().check_used(["batch", "often"])
+    with pytest.raises(ValueError, match="setting told .* only on pairs"):
+        Bound(batch=1).check_used(["told"], "Labelled", False)
 
 
-def test_a_corpus_that_is_not_known_yet_refuses_no_setting() -> None:
-    Bound().check_used(["told"])
+def test_only_settings_that_count_are_tuned() -> None:
+    assert tuned_settings(Bound()) == {"told": Dial(1, 50, log=True, whole=True), "free": Dial(choices=(2, 4, 8))}
+    assert tuned_settings(Bound(batch=1), "Groups", True) == {
+        "often": Dial(1, 5, whole=True), "free": Dial(choices=(2, 4, 8)),
+    }  # fmt: skip
 
 
-# --- each setting of each method counts where it says, and nowhere else -------------------------------------------
+def test_what_is_tuned_lies_within_the_bounds_of_its_setting() -> None:
+    for name, entry in METHODS.items():
+        for key, dial in tuned_settings(entry.method.Settings()).items():
+            for end in dial.choices or (dial.low, dial.high):
+                METHODS[name](**{key: end})
+
+
+# --- every condition, held against trainings ----------------------------------------------------------------------
 
 WORDS = [f"{start}{end}" for start in "bdfglmnprst" for end in ("ala", "eno", "iru", "oka", "umi")]
 SPLITS = ["train"] * 50 + ["test"] * 10  # without dev the last epoch is taken, and every epoch is felt
@@ -245,16 +227,16 @@ def another(found: dataclasses.Field[Any], now: Any) -> Any:
 )
 def test_a_setting_counts_exactly_where_it_is_taken(name: str, shape: str, given: dict[str, Any]) -> None:
     settings, wrong = own(name, given), []
-    rest = ("", OWN_WORDS) if "epochs" in given else ("", OWN_WORDS, "epochs", f"epochs, {OWN_WORDS}")  # felt always
-    about = {"corpus": shape, "dev": ""}
     whole = METHODS[name](**settings).settings
+    always = (EPOCHS, "with an encoder other than transformer")  # what hangs on these alone is felt wherever it can be
     for found in dataclasses.fields(whole):
-        if found.name in ELSEWHERE or found.name in given or found.metadata["only"] in rest:
+        when = whole.conditions().get(found.name, (True, ""))[1]
+        if found.name in ELSEWHERE or found.name in given or not when or ("epochs" not in given and when in always):
             continue
         changed = settings | {found.name: another(found, getattr(whole, found.name))}
         taken = True
         try:
-            METHODS[name](**changed).settings.check_used([found.name], about)
+            METHODS[name](**changed).settings.check_used([found.name], shape, False)
         except ValueError:
             taken = False
         try:
@@ -267,91 +249,3 @@ def test_a_setting_counts_exactly_where_it_is_taken(name: str, shape: str, given
         if taken != felt:
             wrong.append(f"{found.name}={changed[found.name]} is {'taken' if taken else 'refused'} but {felt=}")
     assert not wrong
-
-
-@dataclass(frozen=True, kw_only=True)
-class Grown(Settings):
-    """Settings of which two came later; the default of one has moved since."""
-
-    steps: int = setting(3, "how many")
-    heat: float = setting(0.5, "how warm", before=0.5)
-    light: float = setting(0.1, "how bright", before=1.0)
-    loud: bool = setting(True, "whether it sings", before=False)
-
-
-def test_a_setting_added_later_with_its_old_value_leaves_the_key_of_a_result() -> None:
-    assert Grown(light=1, loud=False).deciding() == {"steps": 3}
-    assert Grown(heat=0.6, light=1, loud=False).deciding() == {"steps": 3, "heat": 0.6}
-    assert Grown().deciding() == {"steps": 3, "light": 0.1, "loud": True}  # figures of another default are not these
-    assert Grown().values() == {"steps": 3, "heat": 0.5, "light": 0.1, "loud": True}
-    assert Grown.of_run({"steps": 4}) == Grown(steps=4, light=1, loud=False)  # a run that knew nothing of them
-    assert Grown.of_run({"light": 0.2, "loud": True}) == Grown(light=0.2)
-
-
-def dial(name: str, text: str, kind: type[Settings] = Some) -> Dial:
-    return Dial.of(text, kind.named(name))
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "made"),
-    [
-        ("rate", "0.1..0.9", Dial(0.1, 0.9)),  # nine times
-        ("rate", "0.05..0.5", Dial(0.05, 0.5, log=True)),  # ten times
-        ("rate", " 1e-3 .. 1 ", Dial(0.001, 1.0, log=True)),
-        ("size", "1..9", Dial(1, 9, whole=True)),
-        ("size", "2|4|8", Dial(choices=(2, 4, 8))),
-        ("loud", "yes|no", Dial(choices=(True, False))),
-        ("kind", "hot|cold", Dial(choices=("hot", "cold"))),
-        ("file", "a|b.txt", Dial(choices=("a", "b.txt"))),
-    ],
-)
-def test_a_dial_is_read_as_its_setting_is(name: str, text: str, made: Dial) -> None:
-    assert dial(name, text) == made
-    assert Dial.of(str(made), Some.named(name)) == made
-    assert all(type(value) is type(getattr(Some(), name)) for value in made.choices or (made.low, made.high))
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("rate", "0.9..0.1"), ("rate", "0.5..0.5"), ("rate", "0.5"), ("rate", "0.5|0.50"), ("rate", "0..0.5"),
-        ("rate", "0.5..2"), ("rate", "low..high"), ("rate", "..1"), ("rate", "0.1..inf"), ("size", "1..2.5"),
-        ("kind", "hot|warm"), ("file", "a..b"), ("loud", "no..yes"), ("loud", ""),
-    ],
-)  # fmt: skip
-def test_a_dial_that_makes_no_sense_is_refused(name: str, text: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(f"{name}={text!r}")):
-        dial(name, text)
-
-
-def test_membership_and_rounding_of_a_dial() -> None:
-    linear, log, several = Dial(0.1, 0.9), Dial(0.0003, 0.3, log=True), Dial(choices=(True, False))
-    assert [value in linear for value in (0.1, 0.5, 0.9, 0.09, 1)] == [True, True, True, False, False]
-    assert (True in several, "yes" in several) == (True, False)
-    assert [linear.nearest(value) for value in (0.43712, 0.10001, 0.89999)] == [0.437, 0.1, 0.9]
-    assert [log.nearest(value) for value in (0.00043712, 0.0300049, 0.29999)] == [0.000437, 0.03, 0.3]
-    assert Dial(100.0, 100.5).nearest(100.23456) == 100.235
-    assert Dial(0.12345, 0.9).nearest(0.1234501) == 0.12345  # never beyond the end
-    assert (Dial(1, 9, whole=True).nearest(4), several.nearest(False)) == (4, False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Turned(Settings):
-    one: int = setting(1, "the first", minimum=0, dial="1..5")
-    other: float = setting(1.0, "beside the first", only="one", dial="0.1..10")
-    third: float = setting(1.0, "on pairs", only="corpus=Pairs", dial="0.1..10")
-    last: float = setting(1.0, "never tried")
-
-
-def test_the_space_holds_the_settings_that_count() -> None:
-    assert list(Turned().space()) == ["one", "other", "third"]
-    assert list(Turned(one=0).space({"corpus": "Pairs", "dev": "yes"})) == ["one", "third"]
-    assert list(Turned().space({"corpus": "Groups", "dev": "yes"})) == ["one", "other"]
-    assert Turned().space()["other"] == Dial(0.1, 10.0, log=True)
-
-
-def test_the_ends_of_every_methods_dials_are_allowed() -> None:
-    for name, entry in METHODS.items():
-        for key, turned in entry.method.Settings().space().items():
-            for end in turned.choices or (turned.low, turned.high):
-                METHODS[name](**{key: end})

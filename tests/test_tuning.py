@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -20,8 +21,8 @@ from labkit.experiment import Experiment
 from labkit.locks import locked
 from labkit.method import History, Method
 from labkit.methods import METHODS, Entry
-from labkit.settings import Dial, setting
-from labkit.tuning import Trial, Tuned, tune
+from labkit.settings import Settings, setting
+from labkit.tuning import Dial, Trial, Tuned, tune
 from tests.test_contract import CORPORA
 
 HERE = Path(__file__).resolve().parents[1]
@@ -30,7 +31,7 @@ TINY = {"encoder": "mean", "dimension": 8, "size": 6, "batch": 8, "epochs": 3, "
 
 def dials(method: str, **texts: str) -> dict[str, Dial]:
     kind = METHODS[method].method.Settings
-    return {name: Dial.of(text, kind.named(name)) for name, text in texts.items()}
+    return {name: Dial.typed(name, text, kind) for name, text in texts.items()}
 
 
 def networks(**more: Any) -> Experiment:
@@ -308,3 +309,52 @@ def test_a_trial_of_a_living_process_is_left_to_it(tmp_path: Path, monkeypatch: 
     assert any("trial 0" in each for each in said)
     assert [trial.number for trial in told] == [1, 2, 0]
     assert [trial.number for trial in tuned.trials] == [0, 1, 2]
+
+
+# --- what a person types ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Some(Settings):
+    size: int = setting(3, "how large", minimum=1, maximum=9)
+    rate: float = setting(0.5, "how fast", above=0, maximum=1)
+    loud: bool = setting(True, "whether it is heard")
+    kind: str = setting("hot", "which of two", choices=("hot", "cold"))
+    file: str = setting("none", "any text")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "made"),
+    [
+        ("rate", "0.1..0.9", Dial(0.1, 0.9)),  # nine times
+        ("rate", "0.05..0.5", Dial(0.05, 0.5, log=True)),  # ten times
+        ("size", "1..9", Dial(1, 9, whole=True)),
+        ("size", "2|8", Dial(choices=(2, 8))),
+        ("loud", "yes|no", Dial(choices=(True, False))),
+        ("file", "a|b.txt", Dial(choices=("a", "b.txt"))),
+    ],
+)
+def test_what_to_try_is_read_as_its_setting_is(name: str, text: str, made: Dial) -> None:
+    assert Dial.typed(name, text, Some) == made
+    assert Dial.typed(name, str(made), Some) == made
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("rate", "0.9..0.1"), ("rate", "0.5"), ("rate", "0.5|0.50"), ("rate", "0..0.5"), ("rate", "0.5..2"),
+        ("rate", "..1"), ("size", "1..2.5"), ("kind", "hot|warm"), ("file", "a..b"), ("loud", ""),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_to_try_is_refused(name: str, text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"{name}={text!r}")):
+        Dial.typed(name, text, Some)
+
+
+def test_membership_and_rounding_of_a_dial() -> None:
+    linear, log, several = Dial(0.1, 0.9), Dial(0.0003, 0.3, log=True), Dial(choices=(True, False))
+    assert [value in linear for value in (0.1, 0.5, 0.9, 0.09, 1)] == [True, True, True, False, False]
+    assert (True in several, "yes" in several) == (True, False)
+    assert [linear.nearest(value) for value in (0.43712, 0.10001, 0.89999)] == [0.437, 0.1, 0.9]
+    assert [log.nearest(value) for value in (0.00043712, 0.0300049, 0.29999)] == [0.000437, 0.03, 0.3]
+    assert Dial(0.12345, 0.9).nearest(0.1234501) == 0.12345  # never beyond the end

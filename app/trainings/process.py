@@ -1,10 +1,9 @@
-"""One training in a process of its own: its owner's side, and what runs in it.
+"""One training in a process of its own: the app's side, and what runs in it.
 
-In: the words of the command and a private folder. Out: a `Process` to wait for and to stop; afterwards, what it said.
-What runs in it is this file, `python app/trainings/process.py train sentpwnet --corpus topics --out runs/mine`: the
-ordinary command line, politely, and not longer than its app. It gives way to everybody else on the machine, and stops
-as at Ctrl-C, with its last checkpoint, when it is told to (SIGINT, SIGTERM) or when whoever started it is gone, which
-closes its standard input.
+In: the words of the command and a private folder. Out: a `Process` to wait for and to stop; afterwards, its output.
+The process runs this file, `python app/trainings/process.py train sentpwnet --corpus topics --out runs/mine`: the
+ordinary command line at low priority. It stops as on Ctrl-C, keeping its last checkpoint, when its standard input is
+closed, which also happens when the app ends in any way, and on SIGINT or SIGTERM.
 """
 
 from __future__ import annotations
@@ -58,15 +57,21 @@ class Process:
         """Wait until it ends, and give its exit status; below 0, the signal that ended it."""
         status = self._process.wait()
         self._stopped.set()
-        if self._process.stdin:
-            self._process.stdin.close()
+        self._close_input()
         return status
 
     def stop(self) -> None:
-        """Stop it as Ctrl-C does; who does not listen is ended after a while."""
+        """Stop it as Ctrl-C does; if it does not react within a while, kill it.
+
+        A signal could come before the process handles any; the end of its input is seen whenever it begins to read.
+        """
         if self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
+            self._close_input()
             threading.Thread(target=self._insist, daemon=True).start()
+
+    def _close_input(self) -> None:
+        assert self._process.stdin
+        self._process.stdin.close()
 
     def end(self) -> None:
         """End it at once, if it still runs."""

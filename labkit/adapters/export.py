@@ -320,7 +320,7 @@ def _is_export(folder: Path) -> bool:
 def _models_in(method: Method | None) -> Iterator[tuple[str, str]]:
     """Name the models of other people whose weights are in it, and what was done with them here."""
     while method is not None:
-        settings = method.settings.deciding()
+        settings = method.settings.values()
         vectors = str(settings.get("vectors", ""))
         if isinstance(method, Sbert):
             yield settings["model"], ""

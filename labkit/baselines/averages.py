@@ -24,6 +24,7 @@ from labkit.corpora.relations import train_sentences
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import History, Keeper, Method, Settings, setting
 from labkit.progress import Progress
+from labkit.settings import Conditions
 from labkit.text import PAD, UNKNOWN, Vocabulary, tokenised, words
 from labkit.vectors import WordVectors, load_vectors, ppmi_vectors
 
@@ -49,17 +50,18 @@ class MeanVectorsSettings(Settings):
     """Settings of the word vectors: their file, or how they are made."""
 
     vectors: str = setting("ppmi", "word vectors: ppmi makes them here; else a file (GloVe, word2vec, .npz)")
-    dimension: int = setting(
-        100, "ppmi: length of a word vector", minimum=1, maximum=10_000, only="vectors=ppmi", dial="50..300"
-    )
+    dimension: int = setting(100, "ppmi: length of a word vector", minimum=1, maximum=10_000, tune=(50, 300))
     window: int = setting(
         10,
         "ppmi: words to either side that count as neighbours",
         minimum=1,
         maximum=1_000,
-        only="vectors=ppmi",
-        dial="2..20",
+        tune=(2, 20),
     )
+
+    def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
+        """A file has its own dimension."""
+        return dict.fromkeys(("dimension", "window"), (self.vectors == "ppmi", "with vectors=ppmi"))
 
 
 class MeanVectors(Method):
@@ -127,8 +129,8 @@ def known_vectors(known: list[str], matrix: np.ndarray) -> WordVectors:
 class SifSettings(MeanVectorsSettings):
     """Settings of the weights, and of what is taken away."""
 
-    a: float = setting(0.001, "words more frequent than this share count little", above=0, dial="0.00001..0.1")
-    components: int = setting(1, "principal directions taken away; 0: none", minimum=0, maximum=10_000, dial="0..3")
+    a: float = setting(0.001, "words more frequent than this share count little", above=0, tune=(0.00001, 0.1))
+    components: int = setting(1, "principal directions taken away; 0: none", minimum=0, maximum=10_000, tune=(0, 3))
 
 
 class Sif(MeanVectors):

@@ -28,6 +28,7 @@ from labkit.embedding_files import ENDINGS, Embedded, read_embeddings
 from labkit.method import BASE, History, Keeper, Method, Settings, finite, require_numbers, setting
 from labkit.methods import METHODS, load
 from labkit.progress import Progress
+from labkit.runs import settings_of
 
 # --- matrix ------------------------------------------------------------------------------------------------------
 
@@ -153,7 +154,7 @@ def unpacked(arrays: dict[str, np.ndarray], words: dict[str, Any]) -> Method:
     """Make the base of such a state; what does not fit is the base's own ValueError."""
     known = words["base"]
     kind = Matrix if known["method"] == Matrix.name else METHODS[known["method"]].method
-    base = kind(kind.Settings.of_run(known["settings"]))
+    base = kind(settings_of(kind.Settings, known["settings"]))
     own = {name.removeprefix(BASE): array for name, array in arrays.items() if name.startswith(BASE)}
     require_numbers(own, kind.measured_later)
     base._restore(own, known["words"])

@@ -42,10 +42,10 @@ class TfidfSettings(Settings):
 
     earlier_names = RENAMED | {"longest": "max_ngram"}
 
-    unit: str = setting("words", "what a sentence consists of", choices=tuple(ANALYZERS), dial="words|characters")
+    unit: str = setting("words", "what a sentence consists of", choices=tuple(ANALYZERS), tune=("words", "characters"))
     min_ngram: int = setting(1, "shortest n-gram that is counted: how many units in a row", minimum=1, maximum=20)
-    max_ngram: int = setting(1, "longest n-gram that is counted", minimum=1, maximum=20, dial="1..4")
-    min_count: int = setting(1, "training sentences that must have what is counted", minimum=1, dial="1..3")
+    max_ngram: int = setting(1, "longest n-gram that is counted", minimum=1, maximum=20, tune=(1, 4))
+    min_count: int = setting(1, "training sentences that must have what is counted", minimum=1, tune=(1, 3))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -142,7 +142,7 @@ def _analyzer(vectorizer: TfidfVectorizer) -> Callable[[str], list[str]]:
 class LsaSettings(TfidfSettings):
     """Settings of what is counted, and of how much of it is kept."""
 
-    dimension: int = setting(100, "directions kept", minimum=1, maximum=10_000, dial="25..400")
+    dimension: int = setting(100, "directions kept", minimum=1, maximum=10_000, tune=(25, 400))
 
 
 class Lsa(Tfidf):

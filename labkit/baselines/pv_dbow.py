@@ -24,7 +24,6 @@ from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
 from labkit.method import setting
 from labkit.progress import Progress, note
-from labkit.settings import NEVER
 from labkit.text import Vocabulary, buckets, pad, words
 from labkit.training import Training, processes
 from labkit.training.trained import Trained
@@ -39,12 +38,11 @@ class PvDbowSettings(Training):
     """Sizes and noise."""
 
     epochs: int = setting(20, "how often all training sentences are seen", minimum=0, maximum=10_000)
-    batch: int = setting(256, "sentences a step learns from", minimum=2, maximum=100_000, only="epochs")
-    learning_rate: float = setting(0.02, "step size of Adam", above=0, maximum=10, only="epochs", dial="0.005..0.05")
-    amp: bool = setting(True, "of no use here", only=NEVER)
-    size: int = setting(100, "length of a sentence's vector", minimum=2, maximum=10_000, dial="50..300")
-    noise: int = setting(5, "k: words of the noise against each word", minimum=1, maximum=1_000, dial="2..20")
-    penalty: float = setting(0.2, "ρ: what keeps vectors short", above=0, maximum=100, dial="0.02..2")
+    batch: int = setting(256, "sentences a step learns from", minimum=2, maximum=100_000)
+    learning_rate: float = setting(0.02, "step size of Adam", above=0, maximum=10, tune=(0.005, 0.05))
+    size: int = setting(100, "length of a sentence's vector", minimum=2, maximum=10_000, tune=(50, 300))
+    noise: int = setting(5, "k: words of the noise against each word", minimum=1, maximum=1_000, tune=(2, 20))
+    penalty: float = setting(0.2, "ρ: what keeps vectors short", above=0, maximum=100, tune=(0.02, 2))
     min_count: int = setting(2, "a word must occur so often in training to be known", minimum=1)
 
 

@@ -131,7 +131,7 @@ class AllButTheTopSettings(BasedSettings):
     """Settings of all but the top: a base, and how many directions go."""
 
     components: int = setting(
-        0, "directions taken away; 0: one for every hundred columns", minimum=0, maximum=10_000, dial="1..10"
+        0, "directions taken away; 0: one for every hundred columns", minimum=0, maximum=10_000, tune=(1, 10)
     )
 
 
@@ -166,7 +166,7 @@ class AllButTheTop(AffineMethod):
 class PcaSettings(BasedSettings):
     """Settings of principal components: a base, and how many directions stay."""
 
-    dimension: int = setting(100, "directions kept", minimum=1, maximum=10_000, dial="20..100")
+    dimension: int = setting(100, "directions kept", minimum=1, maximum=10_000, tune=(20, 100))
 
 
 def pca(rows: np.ndarray, dimension: int) -> Affine:
@@ -192,7 +192,7 @@ class Pca(AffineMethod):
 class WhiteningSettings(BasedSettings):
     """Settings of whitening: a base, and how many directions stay."""
 
-    dimension: int = setting(0, "directions kept; 0: all", minimum=0, maximum=10_000, dial="20..100")
+    dimension: int = setting(0, "directions kept; 0: all", minimum=0, maximum=10_000, tune=(20, 100))
 
 
 def whitening(rows: np.ndarray, dimension: int = 0) -> Affine:

@@ -27,7 +27,7 @@ from labkit.explanation import LEFT_OUT, Parts
 from labkit.film.triplets import Recipe, source_of
 from labkit.method import Method, setting
 from labkit.progress import Progress
-from labkit.settings import NEVER
+from labkit.settings import EPOCHS, Conditions
 from labkit.training import Training, processes
 from labkit.training.encoders import STEPS, integrated
 from labkit.training.trained import Trained, arrays_of
@@ -41,18 +41,25 @@ class FilmDeepSettings(Training, BasedSettings):
     """The settings of base, network and triplets."""
 
     base: str = setting("sif", "whose vectors are read: a method, the folder of a run, or a file of vectors")
-    batch: int = setting(256, "triplets a step learns from", minimum=2, maximum=100_000, only="epochs")
-    amp: bool = setting(True, "of no use here", only=NEVER)
-    filters: int = setting(32, "of each of the first three convolutions", minimum=1, maximum=10_000, dial="16|32|64")
+    batch: int = setting(256, "triplets a step learns from", minimum=2, maximum=100_000)
+    filters: int = setting(32, "of each of the first three convolutions", minimum=1, maximum=10_000, tune=(16, 32, 64))
     size: int = setting(100, "length of a sentence's vector", minimum=2, maximum=10_000)
     margin: float = setting(
-        0.3, "by how much the positive has to be closer, in cosines", above=0, maximum=2, only="epochs", dial="0.05..1"
+        0.3, "by how much the positive has to be closer, in cosines", above=0, maximum=2, tune=(0.05, 1)
     )
-    positives: int = setting(
-        2, "positives of an anchor, at most", minimum=1, only="epochs, corpus=Pairs|Labelled|Groups"
-    )
-    apart: int = setting(2, "negatives that were labelled as such, at most", minimum=0, only="epochs, corpus=Pairs")
-    random: int = setting(5, "negatives drawn at random", minimum=0, only="epochs, corpus=Pairs|Labelled|Groups")
+    positives: int = setting(2, "positives of an anchor, at most", minimum=1)
+    apart: int = setting(2, "negatives that were labelled as such, at most", minimum=0)
+    random: int = setting(5, "negatives drawn at random", minimum=0)
+
+    def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
+        """How triplets are drawn counts where the corpus does not list them."""
+        trained, drawn = self.epochs > 0, shape in (None, "Pairs", "Labelled", "Groups")
+        return super().conditions(shape, has_dev) | {
+            "margin": (trained, EPOCHS),
+            "positives": (trained and drawn, "on pairs, classes or groups"),
+            "apart": (trained and shape in (None, "Pairs"), "on pairs"),
+            "random": (trained and drawn, "on pairs, classes or groups"),
+        }
 
 
 class Images(nn.Module):

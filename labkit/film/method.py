@@ -31,6 +31,7 @@ from labkit.film.solvers import SOLVERS, Learned, Plan, learn
 from labkit.film.triplets import FilmSource, Recipe, fitted_vectorizer, restored_vectorizer, source_of
 from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
 from labkit.progress import Progress, note, silent
+from labkit.settings import Conditions
 
 SHARES = tuple(number / 10 for number in range(11))
 UNDECIDED = 0.5  # the share where there is no dev split to choose it on
@@ -43,39 +44,49 @@ class FilmSettings(Settings):
     """The settings of solver, triplets, words and mixture."""
 
     solver: str = setting("full-rank", "how L is found", choices=SOLVERS)
-    dimension: int = setting(100, "rows of L", minimum=1, maximum=10_000, dial="25..400")
+    dimension: int = setting(100, "rows of L", minimum=1, maximum=10_000, tune=(25, 400))
     rank: int = setting(0, "features before L; 0: as many as rows of L, three times as many for an SVD", minimum=0)
-    ridge: float = setting(
-        1.0, "full-rank: what damps directions that occur seldom", above=0, only="solver=full-rank", dial="0.01..100"
-    )
+    ridge: float = setting(1.0, "full-rank: what damps directions that occur seldom", above=0, tune=(0.01, 100))
     margin: float = setting(
         1.0,
         "margin, in typical differences of similarity",
         above=0,
-        only="batch or solver!=closed-form, iterations",
-        dial="0.1..10",
+        tune=(0.1, 10),
     )
     iterations: int = setting(
         12,
         "steps of the hinge's descent (the Stiefel one wants 100 and more)",
         minimum=0,
-        only="batch=0, solver!=closed-form",
     )
     batch: int = setting(0, "anchors at a time, to save memory; 0: all at once", minimum=0)
-    epochs: int = setting(3, "with batches: how often each anchor is met", minimum=1, only="batch")
-    positives: int = setting(2, "positives of an anchor, at most", minimum=1, only="corpus=Pairs|Labelled|Groups")
-    apart: int = setting(2, "negatives that were labelled as such, at most", minimum=0, only="corpus=Pairs")
-    near: int = setting(0, "negatives from its nearest neighbours", minimum=0, only="corpus=Pairs|Labelled|Groups")
-    random: int = setting(5, "negatives drawn at random", minimum=0, only="corpus=Pairs|Labelled|Groups")
+    epochs: int = setting(3, "with batches: how often each anchor is met", minimum=1)
+    positives: int = setting(2, "positives of an anchor, at most", minimum=1)
+    apart: int = setting(2, "negatives that were labelled as such, at most", minimum=0)
+    near: int = setting(0, "negatives from its nearest neighbours", minimum=0)
+    random: int = setting(5, "negatives drawn at random", minimum=0)
     min_count: int = setting(1, "sentences that must have a word", minimum=1)
-    word_pairs: bool = setting(False, "also count two words that stand together", dial="yes|no")
+    word_pairs: bool = setting(False, "also count two words that stand together", tune=(True, False))
     share: str = setting("dev", "share of TF-IDF in the similarity, 0 to 1, or dev: the best there")
     device: str = setting(
         "auto",
         "where the hinge is computed",
         choices=("auto", "cpu", "cuda"),
-        only="batch=0, solver=full-rank, iterations",
     )
+
+    def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
+        """Only the hinge has a margin and steps; how triplets are drawn counts where the corpus does not list them."""
+        stepwise, whole = self.solver != "closed-form", not self.batch
+        hinge = not whole or (stepwise and self.iterations > 0)
+        gpu = whole and self.solver == "full-rank" and self.iterations > 0
+        drawn = (shape in (None, "Pairs", "Labelled", "Groups"), "on pairs, classes or groups")
+        return dict.fromkeys(("positives", "near", "random"), drawn) | {
+            "apart": (shape in (None, "Pairs"), "on pairs"),
+            "ridge": (self.solver == "full-rank", "with solver=full-rank"),
+            "margin": (hinge, "with a batch, or with iterations of a solver other than closed-form"),
+            "iterations": (whole and stepwise, "without a batch, with a solver other than closed-form"),
+            "epochs": (not whole, "with a batch above 0"),
+            "device": (gpu, "without a batch, with iterations of solver=full-rank"),
+        }
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -295,15 +295,6 @@ def shapes_table() -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def losses_with(hyperparameter: str) -> str:
-    """The condition on the loss under which a setting of this name counts, as `setting(only=...)` wants it.
-
-    >>> losses_with("alpha"), losses_with("margin")
-    ('loss=locality', 'loss=contrastive|margin-triplet')
-    """
-    return "loss=" + "|".join(name for name, loss in LOSSES.items() if hyperparameter in loss.hyperparameters)
-
-
 def check_locality(alpha: float, beta: float, base: float) -> None:
     """Refuse settings of the locality loss other than two positive scales and a finite base."""
     for name, value in (("alpha", alpha), ("beta", beta)):

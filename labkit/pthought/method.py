@@ -23,7 +23,8 @@ from labkit.pthought.batches import Paraphrases, Reading, reading
 from labkit.pthought.network import DECODERS, FORMS, Decoder, GruEncoder, Model
 from labkit.pthought.task import ParaphraseTask, groups_of, lift, note_left_out
 from labkit.pthought.writing import Paraphrased, Search, write_paraphrases
-from labkit.training import Training
+from labkit.settings import EPOCHS, Conditions
+from labkit.training import EncoderTraining
 from labkit.training.encoders import Encoder, Words, encode, vector_parts
 from labkit.training.loop import Dev
 from labkit.training.trained import TrainedReader, usable_dev
@@ -31,12 +32,12 @@ from labkit.vectors import WordVectors
 
 
 @dataclass(frozen=True, kw_only=True)
-class PThoughtSettings(Training):
+class PThoughtSettings(EncoderTraining):
     """Forms, sizes, words, and what is written."""
 
     epochs: int = setting(10, "how often all training sentences are read, each with `partners` paraphrases", minimum=0)
-    learning_rate: float = setting(0.003, "step size of Adam", above=0, maximum=10, only="epochs", dial="0.0005..0.01")
-    batch: int = setting(64, "pairs a step learns from", minimum=2, maximum=100_000, only="epochs")
+    learning_rate: float = setting(0.003, "step size of Adam", above=0, maximum=10, tune=(0.0005, 0.01))
+    batch: int = setting(64, "pairs a step learns from", minimum=2, maximum=100_000)
     form: str = setting("one-bi", "the encoder: layers, and whether they read both ways", choices=tuple(FORMS))
     hidden: int = setting(200, "size of each GRU of the encoder; a sentence's vector is twice as long", minimum=1)
     decoder_hidden: int = setting(200, "size of the decoders' GRUs", minimum=1)
@@ -44,31 +45,37 @@ class PThoughtSettings(Training):
     emphasis: float = setting(
         0.5,
         "λ of eq. 10: the paraphrase counts 1 + λ, the copy 1 - λ; between 0 and 1",
-        only="epochs, decoders=both",
-        dial="0.1..0.9",
+        tune=(0.1, 0.9),
     )
     feed: bool = setting(True, "decoders read the sentence vector with every word, not only at the start")
-    partners: int = setting(
-        1, "paraphrases of a sentence in an epoch, each epoch the next ones; 0: all", minimum=0, only="epochs"
-    )
+    partners: int = setting(1, "paraphrases of a sentence in an epoch, each epoch the next ones; 0: all", minimum=0)
     dropout: float = setting(
         0.0,
         "share of word vector entries the encoder does without in training",
         minimum=0,
         maximum=0.95,
-        only="epochs",
-        dial="0..0.5",
+        tune=(0, 0.5),
     )
     vectors: str = setting("ppmi", "word vectors: ppmi makes them here, random, or a file (GloVe, word2vec, .npz)")
-    dimension: int = setting(
-        100, "length of a word vector made here", minimum=1, maximum=10_000, only="vectors=ppmi|random"
-    )
-    tune: bool = setting(False, "let training move the word vectors", only="epochs")
-    expansion: int = setting(
-        100_000, "words of a vector file, beyond training's, that are read too", minimum=0, only="vectors!=ppmi|random"
-    )
+    dimension: int = setting(100, "length of a word vector made here", minimum=1, maximum=10_000)
+    tune: bool = setting(False, "let training move the word vectors")
+    expansion: int = setting(100_000, "words of a vector file, beyond training's, that are read too", minimum=0)
     min_count: int = setting(2, "a word must occur so often in training to be known and written", minimum=1)
     max_length: int = setting(50, "words of a sentence that are read and written", minimum=1, maximum=100_000)
+
+    def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
+        """An untrained network has no use for what is about learning; a file has its own word vectors."""
+        made_here = self.vectors in ("ppmi", "random")
+        trained: Conditions = dict.fromkeys(("partners", "dropout", "tune"), (self.epochs > 0, EPOCHS))
+        return (
+            super().conditions(shape, has_dev)
+            | trained
+            | {
+                "emphasis": (self.epochs > 0 and self.decoders == "both", f"{EPOCHS} and decoders=both"),
+                "dimension": (made_here, "with vectors=ppmi or random"),
+                "expansion": (not made_here, "with vectors from a file"),
+            }
+        )
 
     def __post_init__(self) -> None:
         super().__post_init__()

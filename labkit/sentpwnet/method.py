@@ -42,10 +42,11 @@ from labkit.device import device_of
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import setting
 from labkit.pairs.large_batch import by_anchors, noted_locality
-from labkit.pairs.losses import ALIASES, LOSSES, losses_with
+from labkit.pairs.losses import ALIASES, LOSSES
 from labkit.progress import Progress, note
 from labkit.sentpwnet.batches import Batch, BatchSource, PairSource, batch_source
-from labkit.training import Training, processes
+from labkit.settings import EPOCHS, Conditions
+from labkit.training import EncoderTraining, processes
 from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_chunks, encode, vector_parts, ways_of
 from labkit.training.loop import Figures
 from labkit.training.reader import DISTILLED, TAUGHT, UNITS, Reader, Rows
@@ -58,8 +59,6 @@ TEMPERATURE = "log_temperature"  # of the network's parameters, where it learns 
 VECTORS = "word vectors to start with: auto, ppmi, random, distilled:MODEL, or a file (GloVe, word2vec, .npz)"
 ENCODER = "how words become a sentence; transformer: a model of somebody else's, whose last layers learn"
 UNIT = "what a sentence consists of"
-OWN_WORDS = f"encoder!={TRANSFORMER}"
-MADE_HERE = f"vectors=auto|ppmi|random|{DISTILLED}*, {OWN_WORDS}"
 LARGE = 2048  # sentences of a batch, beyond which no m x m matrix is made
 
 
@@ -69,8 +68,7 @@ def _margin(default: float) -> Any:
         "contrastive: negatives below it count nothing; margin-triplet: by so much the positive is to be nearer",
         minimum=-1,
         maximum=1,
-        only=f"epochs, {losses_with('margin')}",
-        dial="0.1..0.95",
+        tune=(0.1, 0.95),
     )
 
 
@@ -80,13 +78,12 @@ def _dropout(default: float) -> Any:
         "share of word vector entries dropped in training",
         minimum=0,
         maximum=0.95,
-        only=f"epochs, {OWN_WORDS}",
-        dial="0..0.5",
+        tune=(0, 0.5),
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairSettings(Training):
+class PairSettings(EncoderTraining):
     """Miner, loss, encoder, words and batches."""
 
     epochs: int = setting(12, "how often all training sentences are seen; 0: untrained", minimum=0, maximum=10_000)
@@ -96,11 +93,8 @@ class PairSettings(Training):
         "any loss but cosent and any miner (locality with informative is quickest)",
         minimum=2,
         maximum=100_000,
-        only="epochs",
     )
-    learning_rate: float = setting(
-        0.003, "step size of Adam", above=0, maximum=10, only=f"epochs, encoder!={TRANSFORMER}", dial="0.0005..0.02"
-    )
+    learning_rate: float = setting(0.003, "step size of Adam", above=0, maximum=10, tune=(0.0005, 0.02))
     max_length: int = setting(
         100, "words (characters of places) of a sentence that are read", minimum=1, maximum=100_000
     )
@@ -108,127 +102,93 @@ class PairSettings(Training):
     model: str = setting(
         PACKAGED,
         "transformer: a sentence-transformers model, by its name on the hub or its folder",
-        only=f"encoder={TRANSFORMER}",
-        before=PACKAGED,
     )
     layers: int = setting(
         2,
         "transformer: how many of its last layers learn; 0: only a linear map after it",
         minimum=0,
         maximum=1_000,
-        only=f"encoder={TRANSFORMER}",
-        before=2,
     )
     adapters: int = setting(
         0,
         "transformer: rank of the adapters that learn in place of the layers' weights; 0: the weights learn",
         minimum=0,
         maximum=1_000,
-        only=f"encoder={TRANSFORMER}, layers",
-        before=0,
     )
     layer_rate: float = setting(
         1e-4,
         "transformer: step size of Adam",
         above=0,
         maximum=10,
-        only=f"epochs, encoder={TRANSFORMER}",
-        dial="0.00001..0.001",
-        before=1e-4,
+        tune=(0.00001, 0.001),
     )
-    loss: str = setting("locality", "what pulls and pushes", choices=(*LOSSES, *ALIASES), only="epochs")
-    miner: str = setting(
-        "informative", "which pairs the loss sees; cosent sees all graded ones", choices=MINERS, only="epochs"
-    )
-    alpha: float = setting(2.0, "locality: scale of positives", above=0, only=f"epochs, {losses_with('alpha')}")
-    beta: float = setting(
-        20.0, "locality: scale of negatives", above=0, only=f"epochs, {losses_with('beta')}", dial="5..80"
-    )
+    loss: str = setting("locality", "what pulls and pushes", choices=(*LOSSES, *ALIASES))
+    miner: str = setting("informative", "which pairs the loss sees; cosent sees all graded ones", choices=MINERS)
+    alpha: float = setting(2.0, "locality: scale of positives", above=0)
+    beta: float = setting(20.0, "locality: scale of negatives", above=0, tune=(5, 80))
     base: float = setting(
         0.9,
         "locality, logistic: the similarity λ both kinds are measured from",
         minimum=-1,
         maximum=1,
-        only=f"epochs, {losses_with('base')}",
-        dial="0.2..0.95",
+        tune=(0.2, 0.95),
     )
     margin: float = _margin(0.5)
     temperature: float = setting(
         0.0,
         "τ that similarities are divided by; 0: the usual one of the loss",
         minimum=0,
-        only=f"epochs, {losses_with('temperature')}",
-        dial="0.02..1",
-        before=1.0,
+        tune=(0.02, 1),
     )
     learn_temperature: bool = setting(
         False,
         "let training move the temperature, too",
-        only=f"epochs, loss={'|'.join(name for name, loss in LOSSES.items() if loss.learns_temperature)}",
-        before=False,
     )
     symmetric: bool = setting(
         False,
         "infonce: positives pick out their anchors, too (of classes without a miner that is so anyway)",
-        only="epochs, loss=infonce, corpus=Triplets|Articles or epochs, loss=infonce, miner!=none",
-        before=False,
     )
     epsilon: float = setting(
         0.3,
         "informative: slack ε of the keep rule; the paper's is 0.1",
-        only="epochs, miner=informative",
-        dial="0.05..1",
+        tune=(0.05, 1),
     )
-    share: float = setting(0.5, "random: share of the pairs kept", above=0, maximum=1, only="epochs, miner=random")
+    share: float = setting(0.5, "random: share of the pairs kept", above=0, maximum=1)
     matryoshka_dims: str = setting(
         "",
         "Matryoshka embeddings: lengths to which a vector may be truncated, such as 16,64; none: train the whole alone",
-        only="epochs",
-        before="",
     )
-    size: int = setting(
-        300, "length of a sentence's vector", minimum=3, maximum=10_000, only=f"encoder!=bag|{TRANSFORMER}"
-    )
+    size: int = setting(300, "length of a sentence's vector", minimum=3, maximum=10_000)
     dropout: float = _dropout(0.2)
-    unit: str = setting("auto", UNIT, choices=("auto", *UNITS), only=OWN_WORDS)
-    vectors: str = setting("auto", VECTORS, only=OWN_WORDS)
-    dimension: int = setting(100, "length of a word vector made here", minimum=1, maximum=10_000, only=MADE_HERE)
+    unit: str = setting("auto", UNIT, choices=("auto", *UNITS))
+    vectors: str = setting("auto", VECTORS)
+    dimension: int = setting(100, "length of a word vector made here", minimum=1, maximum=10_000)
     pieces: str = setting(
         TAUGHT,
         "whose: learned from the training sentences, or a sentence-transformers model's",
-        only=f"unit=pieces, vectors!={DISTILLED}*, {OWN_WORDS}",
-        before=TAUGHT,
     )
     vocab_size: int = setting(
         8_000,
         "size of the vocabulary of pieces",
         minimum=2,
         maximum=1_000_000,
-        only=f"unit=pieces, pieces=learned, vectors!={DISTILLED}*, {OWN_WORDS}",
-        before=8_000,
     )
-    tune: bool = setting(True, "let training move the word vectors", only=f"epochs, {OWN_WORDS}")
-    sparse: bool = setting(True, "move only the word vectors a batch has read", only=f"epochs, tune, {OWN_WORDS}")
-    min_count: int = setting(
-        2, "a word must occur so often in training to be known", minimum=1, only=f"unit!=pieces, {OWN_WORDS}"
-    )
+    tune: bool = setting(True, "let training move the word vectors")
+    sparse: bool = setting(True, "move only the word vectors a batch has read")
+    min_count: int = setting(2, "a word must occur so often in training to be known", minimum=1)
     per_class: int = setting(
         4,
         "classes and groups: sentences of one class in a batch",
         minimum=2,
-        only="epochs, corpus=Labelled|Groups, loss!=simcse",
     )
     labelled: bool = setting(
         False,
         "pairs: those that are labelled count, not all others of the batch",
-        only="epochs, corpus=Pairs, loss!=simcse",
-        dial="yes|no",
-        before=False,
+        tune=(True, False),
     )
     in_batch: bool = setting(
         False,
         "triplets: what belongs to the batch's other anchors is negative, too",
-        only="epochs, corpus=Triplets|Articles, loss!=simcse",
     )
 
     def __post_init__(self) -> None:
@@ -242,6 +202,57 @@ class PairSettings(Training):
                 "setting dropout is 0.0, expected above 0 with loss=simcse, which learns from what dropout makes of "
                 "one sentence twice; 0.1 is usual"
             )
+
+    def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
+        """What a loss, a miner, an encoder and a corpus do without."""
+        trained, model = self.epochs > 0, self.encoder == TRANSFORMER
+        taught = trained and self.loss != "simcse"  # which learns from texts alone
+        distilled = self.vectors.startswith(DISTILLED)
+        made_here = distilled or self.vectors in ("auto", "ppmi", "random")
+        pieces = self.unit == "pieces" and not distilled and not model
+        directed = shape in (None, "Triplets", "Articles") or self.miner != "none"
+        of_model, own = f"with encoder={TRANSFORMER}", f"with an encoder other than {TRANSFORMER}"
+        conditions = super().conditions(shape, has_dev)
+        for name in ("alpha", "beta", "base", "margin", "temperature"):
+            losses = [each for each, loss in LOSSES.items() if name in loss.hyperparameters]
+            conditions[name] = (trained and self.loss in losses, f"with loss={' or '.join(losses)}")
+        learning = " or ".join(name for name, loss in LOSSES.items() if loss.learns_temperature)
+        return conditions | {
+            "learning_rate": (trained and not model, own),
+            "model": (model, of_model),
+            "layers": (model, of_model),
+            "adapters": (model and self.layers > 0, f"{of_model} and layers above 0"),
+            "layer_rate": (trained and model, of_model),
+            "loss": (trained, EPOCHS),
+            "miner": (trained, EPOCHS),
+            "learn_temperature": (trained and LOSSES[self.loss].learns_temperature, f"with loss={learning}"),
+            "symmetric": (
+                trained and self.loss == "infonce" and directed,
+                "with loss=infonce, on triplets or articles, or with a miner",
+            ),
+            "epsilon": (trained and self.miner == "informative", "with miner=informative"),
+            "share": (trained and self.miner == "random", "with miner=random"),
+            "matryoshka_dims": (trained, EPOCHS),
+            "size": (self.encoder not in ("bag", TRANSFORMER), f"with an encoder other than bag or {TRANSFORMER}"),
+            "dropout": (trained and not model, own),
+            "unit": (not model, own),
+            "vectors": (not model, own),
+            "dimension": (made_here and not model, f"with vectors=auto, ppmi, random or {DISTILLED}MODEL, {own}"),
+            "pieces": (pieces, "with unit=pieces, unless vectors are distilled"),
+            "vocab_size": (pieces and self.pieces == TAUGHT, f"with unit=pieces and pieces={TAUGHT}"),
+            "tune": (trained and not model, own),
+            "sparse": (trained and self.tune and not model, f"with tune=yes, {own}"),
+            "min_count": (self.unit != "pieces" and not model, f"with unit=words or characters, {own}"),
+            "per_class": (
+                taught and shape in (None, "Labelled", "Groups"),
+                "on classes or groups, with a loss other than simcse",
+            ),
+            "labelled": (taught and shape in (None, "Pairs"), "on pairs, with a loss other than simcse"),
+            "in_batch": (
+                taught and shape in (None, "Triplets", "Articles"),
+                "on triplets or articles, with a loss other than simcse",
+            ),
+        }
 
     @property
     def cuts(self) -> list[int]:
@@ -270,34 +281,31 @@ class PairSettings(Training):
 
 @dataclass(frozen=True, kw_only=True)
 class SiameseSettings(PairSettings):
-    loss: str = setting("contrastive", "what pulls and pushes", choices=(*LOSSES, *ALIASES), only="epochs")
-    miner: str = setting("none", "which pairs the loss sees", choices=MINERS, only="epochs")
+    loss: str = setting("contrastive", "what pulls and pushes", choices=(*LOSSES, *ALIASES))
+    miner: str = setting("none", "which pairs the loss sees", choices=MINERS)
     margin: float = _margin(0.8)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TripletSettings(PairSettings):
-    loss: str = setting("soft-triplet", "what pulls and pushes", choices=(*LOSSES, *ALIASES), only="epochs")
-    miner: str = setting("hardest", "which pairs the loss sees", choices=MINERS, only="epochs")
+    loss: str = setting("soft-triplet", "what pulls and pushes", choices=(*LOSSES, *ALIASES))
+    miner: str = setting("hardest", "which pairs the loss sees", choices=MINERS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BagSettings(SiameseSettings):
     epochs: int = setting(6, "how often all training sentences are seen; 0: untrained", minimum=0, maximum=10_000)
-    batch: int = setting(
-        128, "pairs, triplets or sentences a step learns from", minimum=2, maximum=100_000, only="epochs"
-    )
+    batch: int = setting(128, "pairs, triplets or sentences a step learns from", minimum=2, maximum=100_000)
     encoder: str = setting("bag", ENCODER, choices=(*ENCODERS, TRANSFORMER))
     margin: float = _margin(0.5)
     dropout: float = _dropout(0.0)
-    unit: str = setting("pieces", UNIT, choices=("auto", *UNITS), only=OWN_WORDS)
-    vectors: str = setting("random", VECTORS, only=OWN_WORDS)
-    dimension: int = setting(256, "length of a word vector made here", minimum=1, maximum=10_000, only=MADE_HERE)
+    unit: str = setting("pieces", UNIT, choices=("auto", *UNITS))
+    vectors: str = setting("random", VECTORS)
+    dimension: int = setting(256, "length of a word vector made here", minimum=1, maximum=10_000)
     labelled: bool = setting(
         True,
         "pairs: those that are labelled count, not all others of the batch",
-        only="epochs, corpus=Pairs, loss!=simcse",
-        dial="yes|no",
+        tune=(True, False),
     )
 
 

@@ -27,8 +27,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from labkit.corpora.article_triplets import RULES as ONE_RULE
-from labkit.settings import setting
-from labkit.training import Training
+from labkit.settings import EPOCHS, Conditions, setting
+from labkit.training import EncoderTraining
 from labkit.training.encoders import ATTENTION, Attending, BiLstm, Encoder, Words
 from labkit.vectors import WordVectors
 
@@ -147,28 +147,22 @@ RULES = (*ONE_RULE, "both")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThematicSettings(Training):
+class ThematicSettings(EncoderTraining):
     """Settings of triplets, network and loss."""
 
-    batch: int = setting(256, "triplets a step learns from", minimum=2, maximum=100_000, only="epochs")
-    neighbours: int = setting(
-        16, "triplets of one place that stay in one batch: they share sentences", minimum=1, only="epochs"
-    )
+    batch: int = setting(256, "triplets a step learns from", minimum=2, maximum=100_000)
+    neighbours: int = setting(16, "triplets of one place that stay in one batch: they share sentences", minimum=1)
     rule: str = setting("adjacent", "articles: where the negative comes from; both: adjacent and titles", choices=RULES)
     encoder: str = setting("attention", "how words become a sentence", choices=BODIES)
-    loss: str = setting("ratio", "what a triplet's two distances cost", choices=tuple(LOSSES), only="epochs")
+    loss: str = setting("ratio", "what a triplet's two distances cost", choices=tuple(LOSSES))
     distance: str = setting("cosine", "between two sentences; cosine: of vectors of length 1", choices=tuple(DISTANCES))
-    scale: float = setting(
-        8.0, "distances are multiplied by this before the loss", above=0, only="epochs", dial="1..32"
-    )
+    scale: float = setting(8.0, "distances are multiplied by this before the loss", above=0, tune=(1, 32))
     size: int = setting(300, "length of a sentence's vector, of one network", minimum=2, maximum=10_000)
     dropout: float = setting(
-        0.2, "share of word vector entries dropped in training", minimum=0, maximum=0.95, only="epochs", dial="0..0.5"
+        0.2, "share of word vector entries dropped in training", minimum=0, maximum=0.95, tune=(0, 0.5)
     )
     vectors: str = setting("ppmi", "word vectors to start with: ppmi, random, or a file (GloVe, word2vec, .npz)")
-    dimension: int = setting(
-        300, "length of a word vector made here", minimum=1, maximum=10_000, only="vectors=ppmi|random"
-    )
+    dimension: int = setting(300, "length of a word vector made here", minimum=1, maximum=10_000)
     pace: float = setting(
         1.0, "step size of the word vectors, as a share of learning_rate; 0: frozen", minimum=0, maximum=1
     )
@@ -176,10 +170,17 @@ class ThematicSettings(Training):
         0.001,
         "word vectors times a / (a + the word's share in training), as in sif; 0: as they are",
         minimum=0,
-        dial="0.0001..0.01",
+        tune=(0.0001, 0.01),
     )
     min_count: int = setting(2, "a word must occur so often in training to be known", minimum=1)
     max_length: int = setting(60, "words of a sentence that are read", minimum=1, maximum=100_000)
+
+    def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
+        """An untrained network has no use for what is about learning; a file has its own word vectors."""
+        names = ("neighbours", "loss", "scale", "dropout")
+        trained: Conditions = dict.fromkeys(names, (self.epochs > 0, EPOCHS))
+        made_here = (self.vectors in ("ppmi", "random"), "with vectors=ppmi or random")
+        return super().conditions(shape, has_dev) | trained | {"dimension": made_here}
 
 
 #: section 4 of the paper, with dropout read as the share that is dropped; the other reading is 0.2

@@ -5,6 +5,6 @@ task (module, batches, loss) -> loop: epochs, clipping, early stopping, snapshot
                  checkpoints to go on from · several processes · any device
 """
 
-from labkit.training.loop import Task, Training, train
+from labkit.training.loop import EncoderTraining, Task, Training, train
 
-__all__ = ["Task", "Training", "train"]
+__all__ = ["EncoderTraining", "Task", "Training", "train"]

@@ -22,7 +22,7 @@ from labkit import interrupts
 from labkit.evaluation.geometry import probe_figures
 from labkit.progress import Progress, note
 from labkit.runs import History, Keeper, Snapshots
-from labkit.settings import Settings, setting
+from labkit.settings import EPOCHS, Conditions, Settings, setting
 from labkit.training import processes
 
 # --- optimiser ---------------------------------------------------------------------------------------------------
@@ -105,25 +105,35 @@ class Training(Settings):
     epochs: int = setting(
         10, "how often all training sentences are seen; 0: the network as it starts", minimum=0, maximum=10_000
     )
-    batch: int = setting(
-        64, "pairs, triplets or sentences a step learns from", minimum=2, maximum=100_000, only="epochs"
-    )
-    learning_rate: float = setting(0.001, "step size of Adam", above=0, maximum=10, only="epochs", dial="0.0003..0.01")
-    patience: int = setting(
-        3, "epochs without a better dev figure before training stops; 0: never", minimum=0, only="epochs, dev"
-    )
+    batch: int = setting(64, "pairs, triplets or sentences a step learns from", minimum=2, maximum=100_000)
+    learning_rate: float = setting(0.001, "step size of Adam", above=0, maximum=10, tune=(0.0003, 0.01))
+    patience: int = setting(3, "epochs without a better dev figure before training stops; 0: never", minimum=0)
     max_grad_norm: float = setting(
-        5.0, "largest norm of the gradient; a larger one is scaled down to it; 0: never", minimum=0, only="epochs"
+        5.0, "largest norm of the gradient; a larger one is scaled down to it; 0: never", minimum=0
     )
     device: str = setting("auto", "where to compute", choices=("auto", "cpu", "cuda", "mps"))
-    amp: bool = setting(
-        True, "bfloat16 in the encoder, on CUDA only; similarities stay float32", only="epochs, device=auto|cuda"
-    )
 
     @property
     def rate_name(self) -> str:
         """The setting that says how far a step goes."""
         return "learning_rate"
+
+    def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
+        """What is about steps counts where there are epochs; patience needs a dev split, too."""
+        trained = dict.fromkeys(("batch", "learning_rate", "max_grad_norm"), (self.epochs > 0, EPOCHS))
+        return trained | {"patience": (self.epochs > 0 and has_dev is not False, f"{EPOCHS} and a dev split")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderTraining(Training):
+    """Settings of the loop where an encoder of sentences learns."""
+
+    amp: bool = setting(True, "bfloat16 in the encoder, on CUDA only; similarities stay float32")
+
+    def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
+        """Mixed precision is for GPUs."""
+        amp = self.epochs > 0 and self.device in ("auto", "cuda")
+        return super().conditions(shape, has_dev) | {"amp": (amp, f"{EPOCHS} and device=auto or cuda")}
 
 
 # --- loop --------------------------------------------------------------------------------------------------------

@@ -141,6 +141,15 @@ def test_bad_settings_are_one_sentence_and_train_nothing(opened: Opened, waiting
     assert page.number_input(key="tfidf.max_ngram").value <= 20
 
 
+def test_only_settings_that_count_have_a_control(opened: Opened, waiting: Queue) -> None:
+    page = fine(opened("train_page", method="sentpwnet").run())
+    assert {"sentpwnet.alpha", "sentpwnet.per_class"} - {each.key for each in page.number_input} == set()
+    assert "sentpwnet.margin" not in {each.key for each in page.number_input}
+    fine(page.selectbox(key="sentpwnet.loss").set_value("contrastive").run())
+    assert page.number_input(key="sentpwnet.margin").value == 0.5
+    assert "sentpwnet.alpha" not in {each.key for each in page.number_input}
+
+
 def test_a_link_with_an_earlier_name_of_a_setting_still_works(opened: Opened, waiting: Queue) -> None:
     page = fine(opened("train_page", **{"method": "tfidf", "tfidf.longest": "3"}).run())
     assert page.number_input(key="tfidf.max_ngram").value == 3

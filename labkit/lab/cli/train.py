@@ -31,7 +31,7 @@ from labkit.lab.cli.output import (
     text_table,
 )
 from labkit.progress import Progress, first_process, note, terminal
-from labkit.settings import Settings, spelled
+from labkit.settings import EPOCHS, Conditions
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
@@ -160,8 +160,9 @@ class TrainCommand(WithMethods):
 def settings_of(entry: Entry) -> tuple[list[dict[str, Any]], str]:
     """Every setting of a method with its default, what it takes and what it does, as records and as a text table."""
     kind = entry.method.Settings
+    conditions = kind().conditions()
     records = [
-        {"setting": each.name, "default": each.default, "takes": _takes(each), "what": _does(each, kind)}
+        {"setting": each.name, "default": each.default, "takes": _takes(each), "what": _does(each, conditions)}
         for each in dataclasses.fields(kind)
     ]
     if not records:
@@ -170,10 +171,10 @@ def settings_of(entry: Entry) -> tuple[list[dict[str, Any]], str]:
     return records, text_table([["setting", "default", "takes", "what it does"], *rows])
 
 
-def _does(field: dataclasses.Field[Any], settings: type[Settings]) -> str:
-    """The meaning of a setting, and when it changes anything."""
-    what, only = field.metadata.get("what", ""), field.metadata.get("only", "")
-    return f"{what} ({spelled(only, settings)})" if only not in ("", "epochs") else what
+def _does(field: dataclasses.Field[Any], conditions: Conditions) -> str:
+    """The meaning of a setting, and when it changes anything; that nothing is learned in no epoch goes unsaid."""
+    what, when = field.metadata["what"], conditions.get(field.name, (True, EPOCHS))[1]
+    return what if when == EPOCHS else f"{what} (only {when})"
 
 
 def shown(value: Any) -> str:
@@ -249,8 +250,7 @@ def train(
         with interruptible():
             opened = opened_corpus(corpus)
             opened.part("train")  # if it has none, that is to be said before anything else
-            about = {"corpus": type(opened).__name__, "dev": "yes" if "dev" in opened.sizes else ""}
-            untrained.settings.check_used(settings, about)
+            untrained.settings.check_used(settings, type(opened).__name__, "dev" in opened.sizes)
             with claimed(wanted, numbered=out is None and resume != AUTO, resume=resume) as folder:
                 record, text = _trained(untrained, opened, seed, folder, done=resume == AUTO)
     except KeyboardInterrupt as asked:

@@ -65,10 +65,10 @@ def tune(
     folder = out or Path("runs", f"tune-{Experiment(method, corpus, seed=seed).name}")
     try:
         with interruptible():
-            from labkit.settings import Dial
+            from labkit.tuning import Dial
             from labkit.tuning import tune as tuned_by
 
-            dials = {name: Dial.of(text, entry.method.Settings.named(name)) for name, text in asked.items()}
+            dials = {name: Dial.typed(name, text, entry.method.Settings) for name, text in asked.items()}
             experiment = Experiment(method, opened_corpus(corpus), settings)
             remark(f"{method} on {experiment.corpus!r}, {trials} trials, seed {seed}, into {folder}")
             with terminal("trial") as progress:

@@ -30,6 +30,7 @@ from labkit.progress import Progress
 from labkit.sbert_lp.method import SbertLp
 from labkit.sentpwnet.batches import BatchSource
 from labkit.sentpwnet.method import Bag, BagSettings, PairTask
+from labkit.settings import EPOCHS, Conditions
 from labkit.training.trained import arrays_of, fill
 
 
@@ -86,11 +87,15 @@ def fewer_labels(source: FilmSource, share: float, seed: int) -> FilmSource:
 class PartlyTaughtSettings(BagSettings):
     """The bag's settings, and what of the labels it is taught."""
 
-    taught: float = setting(1.0, "share of the training rows whose labels are used", above=0, maximum=1, only="epochs")
-    withheld: bool = setting(False, "no label of half of the classes is used", only="epochs, corpus=Labelled")
-    back: float = setting(
-        0.0, "share of the way back to where the weights started", minimum=0, maximum=1, only="epochs"
-    )
+    taught: float = setting(1.0, "share of the training rows whose labels are used", above=0, maximum=1)
+    withheld: bool = setting(False, "no label of half of the classes is used")
+    back: float = setting(0.0, "share of the way back to where the weights started", minimum=0, maximum=1)
+
+    def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
+        """Labels are for those who learn."""
+        trained: Conditions = dict.fromkeys(("taught", "back"), (self.epochs > 0, EPOCHS))
+        withheld = (self.epochs > 0 and shape in (None, "Labelled"), f"{EPOCHS}, on classes")
+        return super().conditions(shape, has_dev) | trained | {"withheld": withheld}
 
 
 class PartlyTaught(Bag):

@@ -91,8 +91,8 @@ class Cell:
             return named
         # the defaults of what is tried decide nothing
         tried = dials_of(self.recipe, settings) if self.tunings or self.recipe.run is chosen_on_dev else {}
-        deciding = self.recipe.entry(**named).settings.deciding()
-        return {name: value for name, value in deciding.items() if name not in tried}
+        settings = self.recipe.entry(**named).settings.values()
+        return {name: value for name, value in settings.items() if name not in tried}
 
     @property
     def like(self) -> str:

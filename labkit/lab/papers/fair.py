@@ -104,7 +104,9 @@ def dials_of(recipe: Recipe, settings: Mapping[str, Any]) -> dict[str, str]:
     """What trials of these settings turn, and how far."""
     if recipe.entry is None:
         return {}
-    space = recipe.entry(**settings).settings.space()
+    from labkit.tuning import tuned_settings
+
+    space = tuned_settings(recipe.entry(**settings).settings)
     return {name: str(dial) for name, dial in space.items() if name not in settings}
 
 

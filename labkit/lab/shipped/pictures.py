@@ -54,14 +54,14 @@ class Origin:
     def of(cls, method: Method) -> Self:
         """The origin of a fitted method's vectors, or of a run's that was opened."""
         about = method.origin
-        return cls(about["method"], method.settings.deciding(), about["fingerprint"], about["seed"])
+        return cls(about["method"], method.settings.values(), about["fingerprint"], about["seed"])
 
     @classmethod
     def unfitted(cls, name: str, corpus: Corpus) -> Self:
         """The origin of the vectors of a method with its own settings, without fitting it."""
         from labkit.methods import METHODS
 
-        return cls(name, METHODS[name]().settings.deciding(), corpus.fingerprint)
+        return cls(name, METHODS[name]().settings.values(), corpus.fingerprint)
 
 
 def pictured(corpus: Corpus) -> Labelled:

@@ -25,11 +25,19 @@ from labkit.methods import METHODS
 from labkit.runs import CHECKPOINT, HISTORY, read_record
 from tests.waiting import HANG, until
 
+APP = Path(process.__file__).resolve().parents[1]
+
 # Trains until the file "enough" lies beside the runs, with seed 0 not at all; seed 13 fails, 14 crashes, 15 is killed.
-TRAINS = """
-import json, os, signal, sys, time
+TRAINS = (
+    f"""
+import json, os, signal, sys, threading, time
 from pathlib import Path
+sys.path.insert(0, {str(APP)!r})
+from trainings.process import watch_parent
 signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Thread(target=watch_parent, daemon=True).start()
+"""
+    + """
 words = sys.argv[1:]
 seed, out = int(words[words.index("--seed") + 1]), Path(words[words.index("--out") + 1])
 with (out.parent / "log").open("a") as log:
@@ -54,6 +62,7 @@ write_run(Run("tfidf", {}, "topics", "0", seed, {}, {}), out)
 with (out.parent / "log").open("a") as log:
     log.write(f"end {out.name}\\n")
 """
+)
 
 Made = Callable[..., Queue]
 

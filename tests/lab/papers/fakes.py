@@ -18,7 +18,7 @@ from labkit.lab.papers.records import Column, Observation, Outcome, Paper, Recip
 from labkit.method import History, Keeper, Method
 from labkit.methods import Entry
 from labkit.progress import Progress
-from labkit.settings import Settings, setting
+from labkit.settings import Conditions, Settings, setting
 
 
 @dataclass
@@ -113,9 +113,12 @@ PAPERS = {
 class TurnedSettings(Settings):
     epochs: int = setting(6, "of no use", minimum=1)
     rule: str = setting("a", "which way", choices=("a", "b"))
-    turn: float = setting(0.5, "an angle", minimum=0, maximum=1, dial="0..1")
-    lift: float = setting(0.5, "of rule b: added to all", minimum=0, maximum=9, only="rule=b", dial="0..1")
-    late: int = setting(1, "was added later", minimum=0, before=1)
+    turn: float = setting(0.5, "an angle", minimum=0, maximum=1, tune=(0, 1))
+    lift: float = setting(0.5, "of rule b: added to all", minimum=0, maximum=9, tune=(0, 1))
+    late: int = setting(1, "of no use either", minimum=0)
+
+    def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
+        return {"lift": (self.rule == "b", "with rule=b")}
 
 
 class Turned(Method):

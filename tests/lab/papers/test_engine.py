@@ -450,10 +450,10 @@ def tunings(table: Table, desk: Desk) -> list[Cell]:
     return [*{each.fingerprint: each for each in found}.values()]
 
 
-def dial(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def dial(monkeypatch: pytest.MonkeyPatch, *ends: float) -> None:
     """Let the angle be turned otherwise."""
     field = Turned.Settings.__dataclass_fields__["turn"]
-    monkeypatch.setattr(field, "metadata", {**field.metadata, "dial": text})
+    monkeypatch.setattr(field, "metadata", {**field.metadata, "tune": ends})
 
 
 # --- what trials see, and what is done with their choice ---------------------------------------------------------
@@ -596,7 +596,7 @@ def test_what_decides_a_choice_is_in_the_name_of_all_that_is_computed_with_it(
     before = names()
     assert len(set(before)) == 3
     if change == "dials":
-        dial(monkeypatch, "0..0.9")
+        dial(monkeypatch, 0, 0.9)
     elif change == "protocol":
         monkeypatch.setattr(fair, "PROTOCOL", {**PROTOCOL, "trials": 15})
     elif change == "version":
@@ -886,7 +886,7 @@ def test_other_trials_of_the_same_settings_are_kept_apart(
     with monkeypatch.context() as patch:
         patch.setattr(fair, "version", lambda _: "9")
         assert folders() == 4
-    dial(monkeypatch, "0..0.9")
+    dial(monkeypatch, 0, 0.9)
     assert folders() == 5
 
 
