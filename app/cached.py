@@ -386,7 +386,7 @@ def film_rows(space: Space, rotated: bool, stable: bool, opened: Opened) -> tupl
 @keep(show_spinner="Turning the rows …")
 def film_matrix(space: Space, rotated: bool) -> np.ndarray:
     """L (d, D), as learned or turned by varimax."""
-    from labkit.film import readable
+    from labkit.film.reading import readable
 
     film = space.method
     return readable(film.L.astype(np.float64), film.words) if rotated else film.L

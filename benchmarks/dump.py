@@ -126,21 +126,18 @@ def sharded() -> list[str]:
 def write_parts(
     folder: Path, parts: int = PARTS, articles_of_part: int = PART, seed: int = SEED
 ) -> tuple[list[Path], int]:
-    """A dump as it is published: part files, each of many streams, with an index beside it; its bytes unpacked."""
+    """A dump as it is published, in part files of many streams each; and its bytes unpacked."""
     rng = random.Random(seed)
     bodies = [wikitext(unit[0], rng) for unit in islice(generator("articles").units(seed), BODIES)]
     pages = _pages(bodies, parts * articles_of_part, rng)
     paths, size, number = [], 0, 0
     for part in range(1, parts + 1):
         path = folder / f"made-pages-articles-multistream{part}.xml-p{number + 1}p{number + articles_of_part}.bz2"
-        index = folder / path.name.replace(f"multistream{part}.xml", f"multistream-index{part}.txt")
-        with path.open("wb") as file, bz2.open(index, "wt", encoding="utf-8") as names:
+        with path.open("wb") as file:
             file.write(bz2.compress(HEAD.encode()))
             while True:
                 stream = list(islice(pages, STREAM))
-                for page in stream:
-                    names.write(f"{file.tell()}:{number}:{page.split('<title>')[1].split('</title>')[0]}\n")
-                    number += 1
+                number += len(stream)
                 file.write(bz2.compress("".join(stream).encode()))
                 size += sum(map(len, stream))
                 if number >= part * articles_of_part or not stream:

@@ -27,7 +27,6 @@ from torch import Tensor
 
 from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, threads
 from benchmarks.training import sentences
-from labkit.pthought.batches import Batch
 from labkit.pthought.method import PThought, PThoughtSettings
 from labkit.pthought.network import GruEncoder, Model, objective, taught, token_loss, without_padding
 from labkit.text import Vocabulary, buckets, pad
@@ -78,6 +77,7 @@ def chunked_cost(model: Model, name: str, vectors: Tensor, rows: Rows) -> Tensor
     return model.written(name, vectors, rows)
 
 
+Batch = list[tuple[int, int]]  # row to read, row to write
 Cost = Callable[[Model, str, Tensor, Rows], Tensor]
 Vectors = Callable[[Model, Rows], Tensor]
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import signal
 import socket
 import threading
@@ -70,8 +71,7 @@ def _whole(function: Callable[[T, Path], None], item: tuple[Path, T]) -> Path:
     path, given = item
     temporary = path.with_name(f".{socket.gethostname()}-{os.getpid()}-{path.name}")
     try:
-        with one_thread():
-            function(given, temporary)
+        function(given, temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -80,10 +80,10 @@ def _whole(function: Callable[[T, Path], None], item: tuple[Path, T]) -> Path:
 
 def _by_processes(workers: int, work: Callable[[T], R], items: list[T]) -> Iterator[R]:
     check_processes("workers", workers)
-    if workers == 1:
+    if min(workers, len(items)) <= 1:
         yield from map(work, items)
         return
-    with _pool(workers) as pool:
+    with _pool(min(workers, len(items))) as pool:
         for future in as_completed([pool.submit(work, item) for item in items]):
             yield future.result()
 
@@ -239,14 +239,19 @@ def folder(path: Path, plan: Mapping[str, Any]) -> bool:
 
 def finish(path: Path, plan: Mapping[str, Any], **results: Any) -> dict[str, Any]:
     """Write the manifest, and remove what only the work needed."""
-    import shutil
-
     write_text(path / MANIFEST, json.dumps({"plan": plan, **results}, indent=1, ensure_ascii=False))
     shutil.rmtree(path / WORK, ignore_errors=True)
     (path / PLAN).unlink(missing_ok=True)
     for left in path.glob(".*-part-*"):  # of killed workers
         left.unlink(missing_ok=True)
     return manifest(path)
+
+
+def clear(path: Path) -> None:
+    """Remove what was made in a folder, and nothing else that may be in it."""
+    shutil.rmtree(path / WORK, ignore_errors=True)
+    for made in (*path.glob("part-*"), *path.glob(".*-part-*"), path / MANIFEST, path / PLAN):
+        made.unlink(missing_ok=True)
 
 
 def manifest(path: Path | str) -> dict[str, Any]:

@@ -142,6 +142,18 @@ def test_what_is_no_folder_of_ours_is_left_alone(tmp_path: Path) -> None:
         scale.manifest(tmp_path / "mine")
 
 
+def test_a_folder_is_cleared_of_what_was_made_and_of_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    scale.folder(folder, PLAN)
+    scale.each(letters, files_in(folder, "a"))
+    scale.finish(folder, PLAN)
+    (folder / "thesis.txt").write_text("years of work")
+    scale.clear(folder)
+    assert [path.name for path in folder.iterdir()] == ["thesis.txt"]
+    with pytest.raises(ValueError, match="name a new folder"):
+        scale.folder(folder, PLAN)
+
+
 SCRIPT = """
 import sys, time
 from pathlib import Path

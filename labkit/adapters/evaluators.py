@@ -2,8 +2,8 @@
 
     BinaryClassificationEvaluator(a, b, labels)(AsModel(method))
 
-Embeddings come out dense, those of the methods that stay sparse too: a row of TF-IDF then takes four bytes a word
-of the vocabulary. Prompts are for models that were trained with them: here they are taken and change nothing.
+Embeddings are dense, also those of the methods that stay sparse: a row of TF-IDF then takes four bytes per word of the
+vocabulary. Prompts are for models that were trained with them: here they are accepted and change nothing.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from labkit.arrays import unit
 from labkit.method import Embeddings, Method
 
-#: options of SentenceTransformer.encode, and the values that a method can serve
-SERVED = {"precision": ("float32", None), "output_value": ("sentence_embedding",)}
+#: options of SentenceTransformer.encode, and the one value that a method can serve
+SERVED = {"precision": "float32", "output_value": "sentence_embedding"}
 
 
 class ModelCard:
-    """The place where evaluators leave their figures: evaluator's name -> figures."""
+    """The place where evaluators leave their metrics: evaluator's name -> metrics."""
 
     def __init__(self) -> None:
         self.metrics: dict[str, dict[str, float]] = {}
@@ -37,11 +36,6 @@ class AsModel:
     """The part of a SentenceTransformer that evaluations use, answered by a method."""
 
     def __init__(self, method: Method) -> None:
-        if not isinstance(method, Method):
-            raise ValueError(
-                f"method is {type(method).__name__}, expected a method; METHODS['lsa']() makes one, "
-                "labkit.methods.load(folder) opens a run"
-            )
         self.method = method
         self.similarity_fn_name = method.similarity_name
         self.model_card_data = ModelCard()
@@ -59,42 +53,37 @@ class AsModel:
         truncate_dim: int | None = None,
         **others: Any,
     ) -> np.ndarray | Tensor | list[Tensor]:
-        """Rows as numpy array, as one tensor, or as a list of tensors; a single sentence gives a single row."""
-        for name, known in SERVED.items():
-            if others.get(name, known[0]) not in known:
-                raise ValueError(
-                    f"{name} is {others[name]!r}, expected {known[0]!r}; no method gives more, leave it out"
-                )
-        one = isinstance(sentences, str)
+        """Rows as a numpy array, as one tensor, or as a list of tensors; a single sentence gives a single row."""
+        for name, served in SERVED.items():
+            if others.get(name) not in (served, None):
+                raise ValueError(f"{name} is {others[name]!r}, expected {served!r}; leave it out")
         rows = self.method.encode(
             [sentences] if isinstance(sentences, str) else sentences,
             batch_size=batch_size,
             show_progress_bar=bool(show_progress_bar),
+            normalize_embeddings=normalize_embeddings,
+            truncate_dim=truncate_dim,
         )
-        dense: np.ndarray = rows if isinstance(rows, np.ndarray) else rows.toarray()
-        dense = dense[:, :truncate_dim]
-        dense = unit(dense) if normalize_embeddings else dense  # length 1 is that of the columns that are left
-        result = dense[0] if one else dense
-        if convert_to_tensor:
-            return torch.from_numpy(np.ascontiguousarray(result))
-        if convert_to_numpy or one:
-            return result if convert_to_numpy else torch.from_numpy(result)
-        return list(torch.from_numpy(np.ascontiguousarray(result)))
+        dense: Any = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        if convert_to_tensor or not convert_to_numpy:
+            dense = torch.from_numpy(np.ascontiguousarray(dense))
+        if isinstance(sentences, str):
+            return dense[0]
+        return list(dense) if isinstance(dense, Tensor) and not convert_to_tensor else dense
 
     encode_query = encode_document = encode
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Tensor:
         """The method's own similarity of each row with each: (n_1, n_2)."""
-        return torch.from_numpy(np.asarray(self.method.similarity(_rows(embeddings1), _rows(embeddings2))))
+        return torch.from_numpy(np.asarray(self.method.similarity(as_rows(embeddings1), as_rows(embeddings2))))
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Tensor:
         """The method's own similarity, row by row: (n,)."""
-        return torch.from_numpy(np.asarray(self.method.pairwise_similarity(_rows(embeddings1), _rows(embeddings2))))
+        return torch.from_numpy(np.asarray(self.method.pairwise_similarity(as_rows(embeddings1), as_rows(embeddings2))))
 
 
-def _rows(embeddings: Any) -> Embeddings:
+def as_rows(embeddings: Any) -> Embeddings:
+    """Embeddings as a method takes them, (n, d)."""
     if sparse.issparse(embeddings):  # straight from the method
         return embeddings
-    if isinstance(embeddings, Tensor):
-        embeddings = embeddings.detach().cpu().float().numpy()
-    return np.atleast_2d(np.asarray(embeddings, dtype=np.float32))
+    return torch.atleast_2d(torch.as_tensor(embeddings)).detach().cpu().float().numpy()

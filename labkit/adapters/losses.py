@@ -34,14 +34,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from labkit.corpora.records import grade_ends
 from labkit.corpora.splits import connected
 from labkit.pairs.losses import LOSSES
 from labkit.pairs.masks import unit_rows
 from labkit.pairs.pml import as_pml
-from labkit.sentpwnet.batches import Batch, graded_batch, labelled_batch, mean_grades, near, triplet_batch
-from labkit.sentpwnet.method import TEMPERATURE, PairSettings, loss_of, miner_of
+from labkit.sentpwnet.batches import Batch, graded_batch, labelled_batch, mean_grades, triplet_batch
+from labkit.sentpwnet.method import TEMPERATURE, PairSettings, mined_loss
 
-OF_MINERS = {"informative": ("epsilon",), "random": ("share",)}
 DIALS = (
     *dict.fromkeys(name for loss in LOSSES.values() for name in loss.hyperparameters),
     "epsilon",
@@ -65,14 +65,11 @@ def sentence_transformers_loss(
     `labelled`, `in_batch` and `top`, the grade of two sentences that mean the same, say how columns become pairs.
     """
     if not isinstance(model, nn.Module):
-        raise ValueError(
-            f"model is {type(model).__name__}, expected a SentenceTransformer, opened by its name or folder; where "
-            "there is none yet, run pip install 'sentence-transformers[train]'"
-        )
+        raise ValueError(f"model is {type(model).__name__}, expected a SentenceTransformer, not its name")
     if not top > 0:
         raise ValueError(f"top is {top!r}, expected a number above 0: the grade of two sentences that mean the same")
     columns = {name: said for name, said in {"labelled": labelled, "in_batch": in_batch}.items() if said}
-    return SentenceLoss(model, _settings(loss, miner, dials, columns), top)
+    return SentenceLoss(model, settings_of(loss, miner, dials, columns), top)
 
 
 def metric_learning_loss(loss: str = "locality", *, miner: str = "none", **dials: float) -> nn.Module:
@@ -81,10 +78,10 @@ def metric_learning_loss(loss: str = "locality", *, miner: str = "none", **dials
     Our miner chooses among the pairs that labels, or a miner of theirs, have left. `simcse` is for two views of the
     same rows: `SelfSupervisedLoss(metric_learning_loss("simcse"), symmetric=False)`.
     """
-    return as_pml(MinedLoss(_settings(loss, miner, dials, {})))
+    return as_pml(MinedLoss(settings_of(loss, miner, dials, {})))
 
 
-def _settings(loss: str, miner: str, dials: Mapping[str, float], columns: Mapping[str, bool]) -> PairSettings:
+def settings_of(loss: str, miner: str, dials: Mapping[str, float], columns: Mapping[str, bool]) -> PairSettings:
     if unknown := sorted({*dials} - {*DIALS}):
         raise ValueError(f"setting {unknown[0]!r} is not one of a loss or a miner; choose from {', '.join(DIALS)}")
     settings = PairSettings.of({"loss": loss, "miner": miner, **dials, **columns})
@@ -103,16 +100,12 @@ class MinedLoss(nn.Module):
 
     def forward(self, S: Tensor, P: Tensor, N: Tensor, grades: Tensor | None = None) -> Tensor:
         learned = self._parameters[TEMPERATURE]
-        loss = loss_of(self.settings, None if learned is None else learned.exp())
-        if grades is not None:  # all are compared with all: there is no anchor of which a miner could keep some
-            return loss(S, P, N, grades=grades)
-        return loss(S, *miner_of(self.settings)(S, P, N))
+        return mined_loss(self.settings, S, P, N, grades, None if learned is None else learned.exp())[0]
 
     def config(self) -> dict[str, Any]:
         """What decides the value, ready for JSON."""
-        names = ("loss", *LOSSES[self.settings.loss].hyperparameters, "miner", *OF_MINERS.get(self.settings.miner, ()))
-        learned = ("learn_temperature",) if self.settings.learns_temperature else ()
-        return {name: getattr(self.settings, name) for name in (*names, *learned)}
+        unused = self.settings.unused()
+        return {name: getattr(self.settings, name) for name in ("loss", "miner", *DIALS) if name not in unused}
 
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={value}" for name, value in self.config().items())
@@ -129,7 +122,7 @@ class SentenceLoss(nn.Module):
         """`sentence_features` are the columns of texts, each as its tokens."""
         columns = list(sentence_features)
         embeddings = [self.model(column)["sentence_embedding"] for column in columns]
-        keys = [_keys(column, len(rows)) for column, rows in zip(columns, embeddings, strict=True)]
+        keys = [sentence_keys(column, len(rows)) for column, rows in zip(columns, embeddings, strict=True)]
         if LOSSES[self.pairs.settings.loss].needs == "texts":
             embeddings += [self.model(column)["sentence_embedding"] for column in columns]  # under other dropout
         return self.compute_loss_from_embeddings(embeddings, labels, keys)
@@ -142,7 +135,7 @@ class SentenceLoss(nn.Module):
         settings = self.pairs.settings
         if keys is None:
             once = embeddings[: len(embeddings) // 2] if LOSSES[settings.loss].needs == "texts" else embeddings
-            keys = [_keys({}, len(rows)) for rows in once]
+            keys = [sentence_keys({}, len(rows)) for rows in once]
         first: dict[Hashable, int] = {}  # of each sentence, the row that counts
         row = iter(range(sum(map(len, keys))))
         numbers = [[first.setdefault(key, next(row)) for key in column] for column in keys]
@@ -184,7 +177,7 @@ def batch_of_columns(
         raise ValueError(f"columns are {shape}, expected two or more and none with in_batch=True; leave it out")
     if labels is None:
         if len(columns) == 2 and not settings.in_batch:
-            return _joined([(a, b, True) for a, b in rows])
+            return class_batch([(a, b, True) for a, b in rows])
         if len(columns) >= 2:
             return triplet_batch([(a, p, far) for a, p, *far in rows], in_batch=settings.in_batch)
     elif labels.numel() != len(rows):
@@ -193,18 +186,22 @@ def batch_of_columns(
         classes = dict(zip(columns[0], labels.flatten().tolist(), strict=True))
         return Batch(list(classes), list(classes.values()))
     elif len(columns) == 2:
-        graded = [(a, b, float(label)) for (a, b), label in zip(rows, labels.flatten().tolist(), strict=True)]
         if needs == "grades" and labels.is_floating_point():
-            return graded_batch(mean_grades(graded), top / 2)
-        told = [(a, b, same) for a, b, grade in graded if (same := near(_checked(grade, top), top)) is not None]
-        return labelled_batch(told) if settings.labelled else _joined(told)
+            return graded_batch(mean_grades(zip(*columns, labels.flatten().tolist(), strict=True)), top / 2)
+        if not 0 <= labels.min() <= labels.max() <= top:
+            raise ValueError(
+                f"labels are {labels.tolist()!r:.60}, expected 0 to {top:g}; give the top grade, as in top=5"
+            )
+        near, far = grade_ends(labels.flatten().tolist(), top)
+        told = [(a, b, bool(near[row])) for row, (a, b) in enumerate(rows) if near[row] or far[row]]
+        return labelled_batch(told) if settings.labelled else class_batch(told)
     raise ValueError(
         f"columns are {shape}, expected two of texts, with or without labels, more without, or one with a class for "
         "each row (simcse takes any); choose them by dataset.select_columns"
     )
 
 
-def _joined(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
+def class_batch(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
     """Both sentences of each pair; those that pairs of the same join, directly or through others, are a class."""
     sentences = list(dict.fromkeys(number for a, b, _ in pairs for number in (a, b)))
     same = [(a, b) for a, b, together in pairs if together]
@@ -212,13 +209,7 @@ def _joined(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
     return Batch(sentences, component[sentences].tolist())
 
 
-def _checked(grade: float, top: float) -> float:
-    if not 0 <= grade <= top:
-        raise ValueError(f"labels hold {grade:g}, expected 0 to {top:g}; give the top grade, as in top=5")
-    return grade
-
-
-def _keys(features: Mapping[str, Any], rows: int) -> list[Hashable]:
+def sentence_keys(features: Mapping[str, Any], rows: int) -> list[Hashable]:
     """What tells the sentences of a column apart: their tokens, where it has them; else each row is its own."""
     ids, offsets, read = (features.get(name) for name in ("input_ids", "offsets", "attention_mask"))
     if ids is not None and offsets is not None:

@@ -21,18 +21,16 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from tokenizers import Tokenizer, models
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from labkit.adapters.tokenizer import PADDING, tokenizer_of
 from labkit.baselines.averages import MeanVectors, Sif
-from labkit.baselines.sbert import Sbert, model_source, opened_model
+from labkit.baselines.sbert import model_source, opened_model
 from labkit.baselines.transforms import AffineMethod
 from labkit.method import Method
-from labkit.text import PAD, UNKNOWN
 from labkit.thematic.network import WordAttention
 from labkit.training.encoders import WIDTHS, BagOfWords, Cnn, Encoder, Lstm, Mean, inside
-from labkit.training.reader import INSIDE
 from labkit.training.trained import TrainedReader
 from labkit.training.transformer import Transformer
 
@@ -49,16 +47,6 @@ class ExportParts:
     max_length: int | None = None  # tokens after which a text is cut
     limits: tuple[str, ...] = ()  # where vectors are others than the method's
     empty: str = ""  # what those of an empty text are in sentence-transformers and model2vec; of onnx they are right
-
-    @property
-    def leaves_out(self) -> bool:
-        """Whether the tokenizer has words of whose pieces it knows some, but not all: then it gives its unknown one."""
-        if not isinstance(self.tokenizer.model, models.WordPiece):
-            return False
-        pieces = self.tokenizer.get_vocab().keys() - {PAD, UNKNOWN}
-        signs = {sign for piece in pieces for sign in piece.removeprefix(INSIDE) if sign == sign.lower()}
-        inner = {sign for sign in signs if sign.isalnum() or sign == "_"}  # others are words of their own
-        return not (signs <= pieces and {INSIDE + sign for sign in inner} <= pieces)
 
 
 class Numbered(nn.Module):
@@ -82,21 +70,20 @@ class Numbered(nn.Module):
         return torch.cat([F.normalize(each, dim=1) if self.normalised else each for each in vectors], 1)
 
 
-_EMPTY = "An empty text has no token here, and its vector says nothing; labkit reads one unknown word."
-_NAN = "An empty text has no token here, and its vector is NaN; labkit reads one unknown word."
-_READING = (
-    "A character that Unicode has got since 2019, or a Greek capital sigma beside a digit or a sign, may be read as "
-    "another than in labkit."
+EMPTY = "An empty text has no token here, and its vector says nothing or is NaN; labkit reads one unknown word."
+READING = (
+    "A character that is newer than Unicode of 2019, or a Greek capital sigma next to a digit or a sign, may be read "
+    "in another way than in labkit."
 )
 
 
-def _of_reader(method: TrainedReader) -> ExportParts:
+def parts_of_reader(method: TrainedReader) -> ExportParts:
     """Take apart a method that reads words by their numbers, or as somebody else's model does."""
     if isinstance(method.network, Transformer):
         source = opened_model(model_source(method.settings.model), "cpu")
         model = deepcopy(method.network).cpu().whole(source)
         model.max_seq_length = method.reader.max_length
-        return _of_model(model)
+        return parts_of_model(model)
     reader, network = method.reader, deepcopy(method.network).cpu().eval()
     encoders: list[Any] = [network] if isinstance(network, Encoder) else list(network.children())
     tokenizer, numbers = tokenizer_of(reader.vocabulary, reader.unit)
@@ -109,20 +96,20 @@ def _of_reader(method: TrainedReader) -> ExportParts:
         body, table, normalised = encoders[0].body, tables[0], encoders[0].normalised
         rows = AVERAGED[type(body)](body, table, normalised) if len(encoders) == 1 and type(body) in AVERAGED else None
     if rows is not None:
-        return replace(_of_rows(tokenizer, rows, normalised, nothing=1), max_length=reader.max_length)
+        return replace(parts_of_rows(tokenizer, rows, normalised, nothing=1), max_length=reader.max_length)
     graph = Numbered(tables, [each.body for each in encoders], normalised=normalised, nothing=1)
-    parts = ExportParts(tokenizer, graph, normalised=normalised, max_length=reader.max_length, limits=(_READING,))
+    parts = ExportParts(tokenizer, graph, normalised=normalised, max_length=reader.max_length, limits=(READING,))
     if len(encoders) > 1 or type(body) not in LAYERS or not reads_words():
         return parts
     layers = partial(LAYERS[type(body)], body)
     return replace(
         parts,
-        modules=lambda: [_word_module(tokenizer, table, reader.max_length), *layers(), *_normalising(normalised)],
-        empty=_NAN if isinstance(body, Cnn) else _EMPTY,
+        modules=lambda: [word_module(tokenizer, table, reader.max_length), *layers(), *normalising(normalised)],
+        empty=EMPTY,
     )
 
 
-def _of_rows(tokenizer: Tokenizer, rows: Tensor, normalised: bool, *, nothing: int) -> ExportParts:
+def parts_of_rows(tokenizer: Tokenizer, rows: Tensor, normalised: bool, *, nothing: int) -> ExportParts:
     """A mean of rows (tokens, d), in all three forms; `nothing` is the token of a sentence that has none."""
     rows = rows.float().clone()
     rows[PADDING] = 0
@@ -130,14 +117,14 @@ def _of_rows(tokenizer: Tokenizer, rows: Tensor, normalised: bool, *, nothing: i
     def modules() -> list[Any]:
         from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 
-        return [StaticEmbedding(tokenizer, rows), *_normalising(normalised)]
+        return [StaticEmbedding(tokenizer, rows), *normalising(normalised)]
 
     network = Numbered([rows], [BagOfWords(0, 0)], normalised=normalised, nothing=nothing)
-    empty = _EMPTY if nothing else ""  # where unknown words do not count, zeros are right
-    return ExportParts(tokenizer, network, modules, rows.numpy(), normalised, limits=(_READING,), empty=empty)
+    empty = EMPTY if nothing else ""  # where unknown words do not count, zeros are right
+    return ExportParts(tokenizer, network, modules, rows.numpy(), normalised, limits=(READING,), empty=empty)
 
 
-def _attended(body: WordAttention, table: Tensor, normalised: bool) -> Tensor | None:
+def attended_rows(body: WordAttention, table: Tensor, normalised: bool) -> Tensor | None:
     """Rows whose mean points where `M Σ a_t x_t + b` does: `exp(u · tanh(W x + b)) (M x + b)`, as the weights sum to 1.
 
     The mean lacks the sum of the exponentials, a number that length 1 takes away; without that length it is no mean.
@@ -150,11 +137,11 @@ def _attended(body: WordAttention, table: Tensor, normalised: bool) -> Tensor | 
 AVERAGED: dict[type[nn.Module], Callable[[Any, Tensor, bool], Tensor | None]] = {
     BagOfWords: lambda body, table, normalised: table,
     Mean: lambda body, table, normalised: body.out(table),
-    WordAttention: _attended,
+    WordAttention: attended_rows,
 }
 
 
-def _cnn_layers(body: Any) -> list[Any]:
+def cnn_layers(body: Any) -> list[Any]:
     """Sentence-transformers' CNN pads both sides alike: a window of w words is the right half of one of 2 w - 1.
 
     It has as many filters of each width; those that are too many are zeros, and left out again at the end.
@@ -171,10 +158,10 @@ def _cnn_layers(body: Any) -> list[Any]:
         wide.bias.data[: window.out_channels] = window.bias.data
     kept = [filter for n, share in enumerate(shares) for filter in range(n * most, n * most + share)]
     layers = [cnn, Pooling(most * len(shares), "max")]
-    return layers if len(kept) == most * len(shares) else [*layers, _dense(torch.eye(most * len(shares))[kept])]
+    return layers if len(kept) == most * len(shares) else [*layers, dense(torch.eye(most * len(shares))[kept])]
 
 
-def _lstm_layers(body: Any) -> list[Any]:
+def lstm_layers(body: Any) -> list[Any]:
     from sentence_transformers.sentence_transformer.modules import LSTM, Pooling
 
     lstm = LSTM(body.lstm.input_size, body.lstm.hidden_size, bidirectional=False)
@@ -183,7 +170,7 @@ def _lstm_layers(body: Any) -> list[Any]:
 
 
 #: body -> sentence-transformers' modules from the vectors of words to that of the sentence
-LAYERS: dict[type[nn.Module], Callable[[Any], list[Any]]] = {Cnn: _cnn_layers, Lstm: _lstm_layers}
+LAYERS: dict[type[nn.Module], Callable[[Any], list[Any]]] = {Cnn: cnn_layers, Lstm: lstm_layers}
 
 
 def reads_words() -> bool:
@@ -193,20 +180,20 @@ def reads_words() -> bool:
     return True  # who asks for it is told what to install
 
 
-def _word_module(tokenizer: Tokenizer, table: Tensor, max_length: int) -> Any:
+def word_module(tokenizer: Tokenizer, table: Tensor, max_length: int) -> Any:
     from sentence_transformers.sentence_transformer.modules import WordEmbeddings
     from transformers import PreTrainedTokenizerFast
 
     return WordEmbeddings(PreTrainedTokenizerFast(tokenizer_object=tokenizer), table, max_seq_length=max_length)
 
 
-def _normalising(normalised: bool) -> list[Any]:
+def normalising(normalised: bool) -> list[Any]:
     from sentence_transformers.sentence_transformer.modules import Normalize
 
     return [Normalize()] if normalised else []
 
 
-def _dense(weight: Tensor, bias: Tensor | None = None) -> Any:
+def dense(weight: Tensor, bias: Tensor | None = None) -> Any:
     """The map x -> W x + b, W (p, d), as a module of sentence-transformers'."""
     from sentence_transformers.sentence_transformer.modules import Dense
 
@@ -214,13 +201,13 @@ def _dense(weight: Tensor, bias: Tensor | None = None) -> Any:
     return Dense(*shape, bias=bias is not None, activation_function=None, init_weight=weight, init_bias=bias)
 
 
-def _of_averages(method: MeanVectors) -> ExportParts:
+def parts_of_averages(method: MeanVectors) -> ExportParts:
     """Take apart a mean of word vectors, in which unknown words do not count."""
     tokenizer, numbers = tokenizer_of(method.vectors.vocabulary, "words", counted=False)
     rows = method.vectors.matrix[numbers]
     if isinstance(method, Sif):
         rows = rows - (rows @ method.directions.T) @ method.directions
-    return _of_rows(tokenizer, torch.from_numpy(rows), False, nothing=PADDING)
+    return parts_of_rows(tokenizer, torch.from_numpy(rows), False, nothing=PADDING)
 
 
 class Ready(nn.Module):
@@ -237,12 +224,7 @@ class Ready(nn.Module):
         return features["sentence_embedding"]
 
 
-def _of_sbert(method: Sbert) -> ExportParts:
-    """Take a sentence-transformers model as it is."""
-    return _of_model(deepcopy(method.model).cpu().eval())
-
-
-def _of_model(model: Any) -> ExportParts:
+def parts_of_model(model: Any) -> ExportParts:
     """Take apart a sentence-transformers model."""
     tokenizer = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
     tokenizer.enable_truncation(model.max_seq_length)
@@ -262,19 +244,19 @@ class Moved(nn.Module):
         return self.map(self.network(input_ids, attention_mask))
 
 
-def _of_affine(method: AffineMethod) -> ExportParts:
+def parts_of_affine(method: AffineMethod) -> ExportParts:
     """Take apart (x - μ) A over a base: of a mean each row is moved, of anything else the vector at the end."""
     base = parts_of(method.base)
     weight = torch.from_numpy(method.map.matrix.T.copy())
     bias = torch.from_numpy(-method.map.centre @ method.map.matrix)
     if base.rows is not None and not base.normalised:
         rows = torch.from_numpy(base.rows) @ weight.T + bias
-        return _of_rows(base.tokenizer, rows, False, nothing=PADDING)
+        return parts_of_rows(base.tokenizer, rows, False, nothing=PADDING)
     inner = base.modules
     return replace(
         base,
         network=Moved(base.network, weight, bias),
-        modules=None if inner is None else lambda: [*inner(), _dense(weight, bias)],
+        modules=None if inner is None else lambda: [*inner(), dense(weight, bias)],
         rows=None,
         normalised=False,
     )
@@ -282,10 +264,10 @@ def _of_affine(method: AffineMethod) -> ExportParts:
 
 #: what takes a method of this name apart; all others cannot be exported
 PARTS: dict[str, Callable[[Any], ExportParts]] = {
-    **dict.fromkeys(("sentpwnet", "siamese", "triplet", "bag", "static", "thematic"), _of_reader),
-    **dict.fromkeys(("mean-vectors", "sif"), _of_averages),
-    "sbert": _of_sbert,
-    **dict.fromkeys(("pca", "whitening", "all-but-the-top"), _of_affine),
+    **dict.fromkeys(("sentpwnet", "siamese", "triplet", "bag", "static", "thematic"), parts_of_reader),
+    **dict.fromkeys(("mean-vectors", "sif"), parts_of_averages),
+    "sbert": lambda method: parts_of_model(deepcopy(method.model).cpu().eval()),
+    **dict.fromkeys(("pca", "whitening", "all-but-the-top"), parts_of_affine),
 }
 
 

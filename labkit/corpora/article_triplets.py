@@ -117,7 +117,7 @@ def triplet_rows(articles: Iterable[Prepared], plan: Plan, tally: Tally) -> Iter
     """The rows of articles with eligible sentences; the tally is counted up on the way."""
     if plan.rule != "other":
         for article in articles:
-            yield from _rows(article, plan, tally, _within(article, plan.rule))
+            yield from _article_rows(article, plan, tally, _within(article, plan.rule))
         return
     shelves: dict[str, list[Prepared]] = {}
     before: dict[str, list[Prepared]] = {}  # the shelf that was full last, for the few that come at the end
@@ -134,10 +134,10 @@ def triplet_rows(articles: Iterable[Prepared], plan: Plan, tally: Tally) -> Iter
 def _shelf_rows(shelf: list[Prepared], before: list[Prepared], plan: Plan, tally: Tally) -> Iterator[Row]:
     for place, article in enumerate(shelf):
         others = [*shelf[:place], *shelf[place + 1 :], *before]
-        yield from _rows(article, plan, tally, partial(_elsewhere, others))
+        yield from _article_rows(article, plan, tally, partial(_elsewhere, others))
 
 
-def _rows(article: Prepared, plan: Plan, tally: Tally, candidates: Candidates) -> Iterator[Row]:
+def _article_rows(article: Prepared, plan: Plan, tally: Tally, candidates: Candidates) -> Iterator[Row]:
     """The triplets of one article; `candidates` are those for a pair of section k, asked for at a neighbour of k."""
     random = Random(f"{plan.seed}/{plan.rule}/{article.title}")
     pairs = _titled(article, tally) if plan.rule == "titles" else _pairs(article.themes, plan, random, tally)

@@ -72,7 +72,7 @@ def row_words(row: WordRow) -> go.Figure:
     entries = [*row.positive, *((word, -effect) for word, effect in reversed(row.negative))]
     if not entries:
         raise ValueError(
-            f"row {row.number} has no word that enough sentences have, expected at least one; lower `least`"
+            f"row {row.number} has no word that enough sentences have, expected at least one; lower `min_count`"
         )
     effects = [effect for _, effect in entries]
     marker = {"color": [POSITIVE if effect > 0 else NEGATIVE for effect in effects]}

@@ -22,21 +22,20 @@ from labkit.arrays import unit
 from labkit.baselines.averages import by_parts
 from labkit.baselines.counts import parts_of_counts
 from labkit.corpora.records import Corpus
-from labkit.device import cuda_or_cpu
 from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.scores import selection
 from labkit.explanation import LEFT_OUT, Explanation, Parts
-from labkit.film.reading import Terms, WordRow, film_explanation, film_parts, readable, refits, row_stability, word_rows
-from labkit.film.solvers import SOLVERS, Learned, Plan, learn
+from labkit.film.reading import Terms, WordRow, film_explanation, film_parts, readable, row_stability, word_rows
+from labkit.film.solvers import SOLVERS, learn
 from labkit.film.triplets import FilmSource, Recipe, fitted_vectorizer, restored_vectorizer, source_of
 from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
-from labkit.progress import Progress, note, silent
+from labkit.progress import Progress, note
 from labkit.settings import Conditions
 
 SHARES = tuple(number / 10 for number in range(11))
 UNDECIDED = 0.5  # the share where there is no dev split to choose it on
-_DEV_ROWS = 2_000  # sentences of classes are compared all with all
-_CANDIDATES = 10  # neighbours per near negative that are looked at
+DEV_ROWS = 2_000  # sentences of classes are compared all with all
+CANDIDATES = 10  # neighbours per near negative that are looked at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,8 +123,8 @@ class Film(Method):
                 f"corpus {corpus.name!r} has one word in all its training sentences, "
                 f"{self.vectorizer.get_feature_names_out()[0]!r}, expected at least two; one word tells none apart"
             )
-        learned = self._learned(X, self._triplets(source, X, seed), seed, progress)
-        self.L = learned.L.astype(np.float32)
+        L, rows = learn(X, self._triplets(source, X, seed), settings, seed=seed, progress=progress)
+        self.L = L.astype(np.float32)
         if len(self.L) < settings.dimension:
             note(
                 f"only {len(self.L)} directions bring sentences closer to those that mean the same than to others: "
@@ -134,39 +133,24 @@ class Film(Method):
             )
         self.words = Terms.of(self.vectorizer.get_feature_names_out().tolist(), X)
         self.stability = np.full(len(self.L), np.nan)
-        chosen = self._choose_share(corpus, seed)
-        return History((*learned.rows[:-1], {**learned.rows[-1], **chosen}))
+        return History((*rows[:-1], rows[-1] | self._choose_share(corpus, seed)))
 
     def _triplets(self, source: FilmSource, X: sparse.csr_matrix, seed: int) -> np.ndarray:
         settings = self.settings
         recipe = Recipe(settings.positives, settings.apart, settings.near, settings.random)
         neighbours = None
         if settings.near:
-            neighbours = nearest_others(X, min(_CANDIDATES * settings.near, X.shape[0] - 1))
+            neighbours = nearest_others(X, min(CANDIDATES * settings.near, X.shape[0] - 1))
         return source.triplets(recipe, neighbours=neighbours, seed=seed)
 
-    def _learned(self, X: sparse.csr_matrix, triplets: np.ndarray, seed: int, progress: Progress) -> Learned:
-        settings = self.settings
-        plan = Plan(
-            solver=settings.solver,
-            dimensions=settings.dimension,
-            rank=settings.rank,
-            ridge=settings.ridge,
-            margin=settings.margin,
-            iterations=settings.iterations,
-            batch=settings.batch,
-            epochs=settings.epochs,
-        )
-        return learn(X, triplets, plan, seed=seed, device=cuda_or_cpu(settings.device), progress=progress)
-
     def _choose_share(self, corpus: Corpus, seed: int) -> dict[str, float]:
-        """Set the share of TF-IDF; returns what it is worth on dev, where it was chosen there."""
+        """Set the share of TF-IDF; return it, with its score on dev where it was chosen there."""
         self.share = UNDECIDED if self.settings.share == "dev" else float(self.settings.share)
         if self.settings.share != "dev" or "dev" not in corpus.splits:
             return {"share": self.share}
         dev = corpus.part("dev")
-        if dev.CLASSES and len(dev) > _DEV_ROWS:
-            dev = dev.take(np.random.default_rng(seed).permutation(len(dev))[:_DEV_ROWS].tolist())
+        if dev.CLASSES and len(dev) > DEV_ROWS:
+            dev = dev.take(np.random.default_rng(seed).permutation(len(dev))[:DEV_ROWS].tolist())
         scores: list[tuple[str, float]] = []
         try:
             for self.share in SHARES:
@@ -180,10 +164,10 @@ class Film(Method):
         return {"share": self.share, figure: value}
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> Embeddings:
-        parts = by_parts(self._rows, sentences, progress)
+        parts = by_parts(self._embedded, sentences, progress)
         return sparse.csr_array(sparse.vstack(parts, "csr")) if self.share else np.concatenate(parts)
 
-    def _rows(self, sentences: list[str]) -> Embeddings:
+    def _embedded(self, sentences: list[str]) -> Embeddings:
         X = self.vectorizer.transform(sentences)
         self._warn_of_unknown(sentences, X)
         Y = unit(X @ self.L.T.astype(np.float64))
@@ -218,22 +202,26 @@ class Film(Method):
         one, other = (parts_of_counts(self.vectorizer, text) for text in (a, b))
         return film_explanation((a, b), one, other, self.L, self.share)
 
-    def rows(self, *, top: int = 8, least: int = 5, rotated: bool = False) -> tuple[WordRow, ...]:
+    def rows(self, *, top: int = 8, min_count: int = 5, rotated: bool = False) -> tuple[WordRow, ...]:
         """The rows of L by their words; `rotated`: the readable view by varimax, with the very same similarities."""
         self._known()
         L = self.L.astype(np.float64)
         if rotated:
-            return word_rows(readable(L, self.words), self.words, top=top, least=least)
-        return word_rows(L, self.words, top=top, least=least, stability=self.stability)
+            return word_rows(readable(L, self.words), self.words, top=top, min_count=min_count)
+        return word_rows(L, self.words, top=top, min_count=min_count, stability=self.stability)
 
     def measure_stability(self, corpus: Corpus, *, rounds: int = 3, seed: int = 0) -> np.ndarray:
-        """Fit again to four fifths of the anchors, `rounds` times: how well each row of L returns, 0 to 1, (d,)."""
+        """Refit on four fifths of the anchors, `rounds` times: how well each row of L returns, 0 to 1, (d,)."""
         self._known()
         source = source_of(corpus.part("train"))
         X = self.vectorizer.transform(source.texts)
         triplets = self._triplets(source, X, seed)
-        again = refits(lambda kept: self._learned(X, kept, seed, silent).L, triplets, rounds=rounds, seed=seed)
-        self.stability = row_stability(self.L.astype(np.float64), list(again), self.words)
+        anchors, random = np.unique(triplets[:, 0]), np.random.default_rng(seed)
+        refitted = []
+        for _ in range(rounds):
+            kept = random.choice(anchors, max(1, int(0.8 * len(anchors))), replace=False)
+            refitted.append(learn(X, triplets[np.isin(triplets[:, 0], kept)], self.settings, seed=seed)[0])
+        self.stability = row_stability(self.L.astype(np.float64), refitted, self.words)
         return self.stability
 
     # --- on disk ------------------------------------------------------------------------------------------------
@@ -250,19 +238,14 @@ class Film(Method):
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         names: Sequence[str] = words["words"]
+        d, D = len(arrays["stability"]), len(set(names))
+        shapes = [arrays[name].shape for name in ("L", "idf", "documents", "rms")]
+        if shapes != [(d, D), (D,), (D,), (D,)] or len(names) != D:
+            raise ValueError(f"L, idf, documents and rms have the shapes {shapes}, expected {d} rows and {D} words")
         self.vectorizer = restored_vectorizer(names, arrays["idf"], pairs=self.settings.word_pairs)
         self.L, self.stability = arrays["L"], arrays["stability"]
         self.words = Terms(names, arrays["documents"], arrays["rms"])
         self.share = float(words["share"])
-        shapes = {"L": self.L.shape[1:], "documents": self.words.documents.shape, "rms": self.words.rms.shape}
-        for name, shape in shapes.items():
-            if shape != (len(names),):
-                raise ValueError(f"array {name} has {shape} columns, expected {len(names)}, one for each word")
-        if self.stability.shape != self.L.shape[:1] or not 0 <= self.share <= 1:
-            raise ValueError(
-                f"stability has shape {self.stability.shape} and share is {self.share}, expected {self.L.shape[:1]} "
-                "and a number from 0 to 1"
-            )
 
 
 def _warn_of_contradictions(source: FilmSource) -> None:

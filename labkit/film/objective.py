@@ -58,7 +58,7 @@ class TripletHinge:
         return cls(V, M.astype(V.dtype), margins.astype(V.dtype), softness * margin, margin)
 
     def rescaled(self, margin: float, softness: float = 0.5) -> TripletHinge:
-        """The objective with another m, which decides everything: above most |z| every hinge acts, in closed form."""
+        """The objective with another m, which decides everything: above most |z| every hinge is active."""
         return replace(self, margins=self.margins * (margin / self.margin), softness=softness * margin, margin=margin)
 
     def on(self, device: str) -> TripletHinge:
@@ -97,12 +97,12 @@ class TripletHinge:
 
     def by_factor(self, B: Any) -> tuple[float, Any]:
         """F and its gradient `-(M Λ Y + Λ Mᵀ Y)ᵀ V + 2 B Bᵀ B` at `G = BᵀB`, B (d, r), `Y = V Bᵀ`. O(n r d + |T| d)."""
-        Y = self.V @ B.T
-        H = self._Mt @ Y
-        loss, slope = hinge(self.margins - (Y * H).sum(1), self.softness)
+        Y = self.V @ B.T  # (n, d)
+        H = self._Mt @ Y  # (n, d), where each anchor is drawn to
+        loss, slope = hinge(self.margins - (Y * H).sum(1), self.softness)  # (n,), slope is the diagonal of Λ
         slope = slope[:, None]
-        pull = self.M @ (slope * Y) + slope * H
-        square = B @ B.T
+        pull = self.M @ (slope * Y) + slope * H  # (n, d): an anchor moves, and so do the ends of its triplets
+        square = B @ B.T  # (d, d), ‖G‖² = ‖BBᵀ‖²
         return float(loss.sum() + (square * square).sum() / 2), 2 * (square @ B) - pull.T @ self.V
 
     # --- over P, with the best s --------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class TripletHinge:
         `s` is where the search for s* begins. At s* nothing changes to first order with s, so that the gradient needs
         no term for it. (The paper alternates s, eq. 15, with Λ, which need not settle: it can go round for ever.)
         """
-        W = self.V @ P
+        W = self.V @ P  # (n, d)
         H = self._Mt @ W
         value, s, slope = _best_scales(-(W * H), self.margins, self.softness, s)
         slope = slope[:, None]

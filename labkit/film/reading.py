@@ -1,4 +1,4 @@
-"""L in words: the words that move each row (`word_rows`), and the parts of a similarity (`explain_pair`).
+"""L in words: the words that move each row (`word_rows`), and the parts of a similarity (`film_explanation`).
 
 In: L (d, D), and what is known of the words. Out: records.
 
@@ -12,13 +12,14 @@ view that is easier to read and gives exactly the same similarities: a rotation,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
+from labkit.arrays import unit
 from labkit.explanation import Explanation, Parts
 
 # --- the rows of L -----------------------------------------------------------------------------------------------
@@ -78,13 +79,12 @@ def effects(L: np.ndarray, words: Terms) -> np.ndarray:
 
 
 def word_rows(
-    L: np.ndarray, words: Terms, *, top: int = 8, least: int = 5, stability: np.ndarray | None = None
+    L: np.ndarray, words: Terms, *, top: int = 8, min_count: int = 5, stability: np.ndarray | None = None
 ) -> tuple[WordRow, ...]:
-    """Every row of L with its `top` words at each end; words of fewer than `least` sentences are passed over."""
-    effect = effects(L, words)
-    size = (effect**2).sum(axis=1)
-    counts = effective_words(effect)
-    effect = np.where(words.documents >= least, effect, 0)
+    """Every row of L with its `top` words at each end; words of fewer than `min_count` sentences are passed over."""
+    effect = effects(L, words)  # (d, D)
+    size, counts = (effect**2).sum(axis=1), effective_words(effect)
+    effect = np.where(words.documents >= min_count, effect, 0)
     stable = np.full(len(L), np.nan) if stability is None else stability
 
     def end(values: np.ndarray) -> tuple[tuple[str, float], ...]:
@@ -106,7 +106,7 @@ def effective_words(effect: np.ndarray) -> np.ndarray:
 def varimax(A: np.ndarray) -> np.ndarray:
     """The rotation R (d, d) for which the columns of `A R` (D, d) have few large entries and many small ones.
 
-    It maximises `Σ_l Var_w((A R)_wl²)`: again and again R becomes the rotation nearest to the slope of that.
+    It maximises `Σ_l Var_w((A R)_wl²)`: at each step R becomes the rotation nearest to the gradient of that.
     """
     R = np.eye(A.shape[1])
     before = 0.0
@@ -133,28 +133,13 @@ def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Terms) -> 
     Partners are those of the assignment with the largest sum. 1: the row returns in every fit.
     """
 
-    def directions(L: np.ndarray) -> np.ndarray:
-        effect = effects(L, words)
-        return effect / np.maximum(np.linalg.norm(effect, axis=1, keepdims=True), 1e-300)
-
-    own = directions(L)
+    own = unit(effects(L, words))
     returned = np.zeros((len(others), len(L)))
     for number, other in enumerate(others):
-        cosines = np.abs(own @ directions(other).T)
+        cosines = np.abs(own @ unit(effects(other, words)).T)
         rows, partners = linear_sum_assignment(cosines, maximize=True)
         returned[number, rows] = cosines[rows, partners]
     return returned.mean(axis=0)
-
-
-def refits(
-    fit: Callable[[np.ndarray], np.ndarray], triplets: np.ndarray, *, rounds: int = 3, share: float = 0.8, seed: int = 0
-) -> Iterator[np.ndarray]:
-    """L of `rounds` fits, each to the triplets of a random `share` of the anchors."""
-    anchors = np.unique(triplets[:, 0])
-    random = np.random.default_rng(seed)
-    for _ in range(rounds):
-        kept = random.choice(anchors, max(1, int(share * len(anchors))), replace=False)
-        yield fit(triplets[np.isin(triplets[:, 0], kept)])
 
 
 # --- the similarity of two sentences -----------------------------------------------------------------------------
@@ -166,27 +151,20 @@ def film_parts(counts: Parts, L: np.ndarray, share: float) -> Parts:
     (√share x/|x|, √(1 - share) y/|y|) with y = L x, so that the dot product of two is the similarity.
     """
     weights, columns, (d, D) = counts.rows.data, counts.rows.indices, L.shape  # each row has one number
-    learned = weights[:, None] * L.T[columns].astype(np.float64)
-    length_x, length_y = (float(np.linalg.norm(each)) for each in (weights, learned.sum(axis=0)))
-    plain = np.sqrt(share) * _inverse(length_x) * weights
-    numbers = np.column_stack([plain, np.sqrt(1 - share) * _inverse(length_y) * learned])
+    learned = weights[:, None] * L.T[columns].astype(np.float64)  # (words, d), the sum is y
+    length_x, length_y = (float(np.linalg.norm(each)) or np.inf for each in (weights, learned.sum(axis=0)))
+    plain = np.sqrt(share) / length_x * weights
+    numbers = np.column_stack([plain, np.sqrt(1 - share) / length_y * learned])
     places = np.column_stack([columns, np.broadcast_to(np.arange(D, D + d), learned.shape)])
     ends = np.arange(0, numbers.size + 1, d + 1)
     rows = sparse.csr_array((numbers.ravel(), places.ravel(), ends), (len(weights), D + d))
     return Parts.of_sum(counts.names, rows, unknown=counts.unknown)
 
 
-def explain_pair(
-    texts: tuple[str, str],
-    x_a: sparse.csr_matrix,
-    x_b: sparse.csr_matrix,
-    L: np.ndarray,
-    words: Sequence[str],
-    *,
-    share: float = 0.0,
-    unknown: Sequence[str] = (),
+def film_explanation(
+    texts: tuple[str, str], counts_a: Parts, counts_b: Parts, L: np.ndarray, share: float
 ) -> Explanation:
-    """Explain the similarity of two sentences by their TF-IDF rows (1, D), L (d, D) and the words of the columns.
+    """Explain a pair by the parts of its TF-IDF, with the part of each row of L and that of the words in both.
 
         similarity = share · x̂_a·x̂_b + (1 - share) · ŷ_a·ŷ_b          y = L x, a hat for length one
 
@@ -196,33 +174,9 @@ def explain_pair(
 
     whose sum is the similarity, exactly. A word's part is half of its row or column; a row's part is `ŷ_al ŷ_bl`.
     Unlike the rows of L, C hardly changes from fit to fit: of all that can be said of FILM this is the firmest.
-
-    >>> x = sparse.csr_matrix([[0.6, 0.8]])
-    >>> explanation = explain_pair(("red car", "red car"), x, x, np.array([[1.0, 0.0], [0.0, 0.5]]), ("red", "car"))
-    >>> [(word, round(part, 3)) for word, part in explanation.words_a]
-    [('red', 0.346), ('car', 0.154)]
     """
-    one, other = (
-        Parts.of_sum(
-            [words[w] for w in x.indices],
-            sparse.csr_array((x.data, (np.arange(x.nnz), x.indices)), shape=(x.nnz, x.shape[1])),
-        )
-        for x in (x_a, x_b)
-    )
-    return replace(film_explanation(texts, one, other, L, share), unknown=tuple(unknown))
-
-
-def film_explanation(
-    texts: tuple[str, str], counts_a: Parts, counts_b: Parts, L: np.ndarray, share: float
-) -> Explanation:
-    """Explain a pair by the parts of its TF-IDF, with the part of each row of L and that of what is shared."""
     a, b = (film_parts(counts, L, share) for counts in (counts_a, counts_b))
-    length = _inverse(float(np.linalg.norm(a.vector) * np.linalg.norm(b.vector)))
-    both = a.vector * b.vector * length
+    length = float(np.linalg.norm(a.vector) * np.linalg.norm(b.vector)) or np.inf  # a sentence of unknown words: 0
+    both = a.vector * b.vector / length  # (D + d,)
     rows = sorted(enumerate(both[L.shape[1] :].tolist()), key=lambda row: -abs(row[1]))
     return Explanation.of_parts(texts, "exact", a, b, rows=tuple(rows), shared=float(both[: L.shape[1]].sum()))
-
-
-def _inverse(length: float) -> float:
-    """1 / length; 0 for a sentence without a known word, whose similarity is 0."""
-    return 1 / length if length > 0 else 0.0

@@ -2,11 +2,10 @@
 
     R = max(rank of b among a's neighbours, rank of a among b's)          same iff R <= k
 
-`mutual_ranks`   rows of all sentences of a split, and pairs of row numbers -> R of every pair, never n x n in memory
-`curves`         R and labels -> the rates for every k at once; `two_level` -> the log loss for every k, with the
-                 probabilities that a rule of yes and no does not give
-`mutual_rule`    a method, and a corpus that says which sentences are the same -> a `Rule`: the rates on test for every
-                 k, with two log losses, and the k chosen on dev
+mutual_ranks   rows of all sentences of a split, and pairs of row numbers -> R of every pair
+curves         R and labels -> the rates for every k at once
+two_level      rates -> the log loss for every k, with the probabilities that a rule of yes and no does not give
+mutual_rule    a method and a corpus -> a `Rule`: rates and log losses on test for every k, and the k chosen on dev
 """
 
 from __future__ import annotations
@@ -15,49 +14,49 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from scipy import sparse
 
-from labkit.arrays import binary, vectors, whole
+from labkit.arrays import binary, unit, vectors
 from labkit.corpora.records import Corpus, Pairs, Sentences
-from labkit.device import cuda_or_cpu
+from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.retrieval import not_zero
+from labkit.film.triplets import mates, others
 from labkit.progress import Progress, silent
 
-# --- ranks, rates and losses ----------------------------------------------------------------------------------
+# --- ranks, rates and losses -------------------------------------------------------------------------------------
 
 MOST = 55  # neighbours
-_ENTRIES = 2**24  # of a block of similarities: 64 MB in float32
-_DENSE = 0.3  # a column of sparse rows fuller than this is worked on as a dense one
 
 
-def mutual_ranks(
-    rows: np.ndarray | sparse.spmatrix,
-    pairs: np.ndarray,
-    *,
-    most: int = MOST,
-    device: str = "cpu",
-    progress: Progress = silent,
-) -> np.ndarray:
+def mutual_ranks(rows: np.ndarray | sparse.spmatrix, pairs: np.ndarray, *, most: int = MOST) -> np.ndarray:
     """The rank R of each pair (p,), 1 to `most`, or `most` + 1 for further away: rows (n, d), row numbers (p, 2).
 
-    Neighbours are by cosine among all rows but the sentence itself; equals (within rounding) stand in row order. A row
-    paired with itself has R = 1: nothing is closer. A row of zeros is near to nothing, another such row included.
+    Neighbours are by cosine among all rows but the sentence itself; equals stand in row order. A row paired with itself
+    has R = 1: nothing is closer. A row of zeros is near to nothing, another such row included.
     """
-    known = vectors("rows", rows, keep_single=True)
-    pairs = np.asarray(pairs)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
-        raise ValueError(f"pairs has shape {pairs.shape}, expected (p, 2) row numbers, at least one pair")
-    if pairs.min() < 0 or pairs.max() >= known.shape[0]:
-        raise ValueError(
-            f"pairs name rows {pairs.min()} to {pairs.max()}, expected 0 to {known.shape[0] - 1}; number them anew"
-        )
-    whole("most", most, 1, 2**31, "how many neighbours count")
-    both = np.concatenate([pairs, pairs[:, ::-1]])
-    ranks = _ranks(_Similarities(known, cuda_or_cpu(device)), both, progress)
-    ranks[~not_zero(known)[both].all(axis=1)] = most + 1
-    ranks[both[:, 0] == both[:, 1]] = 1
-    return np.minimum(np.maximum(ranks[: len(pairs)], ranks[len(pairs) :]), most + 1)
+    rows, pairs = vectors("rows", rows, keep_single=True), np.asarray(pairs)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or pairs.max() >= rows.shape[0]:
+        raise ValueError(f"pairs has shape {pairs.shape}, expected (p, 2) numbers of the {rows.shape[0]} rows")
+    known = np.flatnonzero(not_zero(rows))
+    place = np.full(rows.shape[0], -1)
+    place[known] = np.arange(len(known))
+    a, b = place[pairs].T  # among the rows with a direction; -1 for a row of zeros
+    ranks = np.full(len(pairs), most + 1)
+    both = (a >= 0) & (b >= 0) & (a != b)
+    if both.any():
+        asking, at = np.unique([a[both], b[both]], return_inverse=True)
+        near = nearest_others(unit(rows[known]), min(most, len(known) - 1), asking)  # (asking, most)
+        at = at.reshape(2, -1)
+        sides = [_rank(near[at[0]], b[both], most), _rank(near[at[1]], a[both], most)]
+        ranks[both] = np.maximum(*sides)
+    ranks[pairs[:, 0] == pairs[:, 1]] = 1
+    return ranks
+
+
+def _rank(near: np.ndarray, other: np.ndarray, most: int) -> np.ndarray:
+    """Where `other` (p,) stands among the neighbours (p, k), from 1 on; `most` + 1 where it does not."""
+    found = near == other[:, None]
+    return np.where(found.any(axis=1), found.argmax(axis=1) + 1, most + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +101,7 @@ def curves(ranks: np.ndarray, labels: np.ndarray, *, most: int = MOST) -> Curves
         raise ValueError("labels are all alike, expected pairs of both kinds; without them half the rates do not exist")
 
     def within(R: np.ndarray) -> np.ndarray:
-        return np.bincount(np.minimum(R, most + 1), minlength=most + 2)[1 : most + 1].cumsum()
+        return np.bincount(R, minlength=most + 2)[1 : most + 1].cumsum()
 
     tp, fp = within(ranks[same]), within(ranks[~same])
     return Curves(np.arange(1, most + 1), tp, fp, (~same).sum() - fp, same.sum() - tp)
@@ -122,57 +121,6 @@ def two_level(fitted: Curves, scored: Curves) -> np.ndarray:
     no = (fitted.false_negative + 1) / (fitted.false_negative + fitted.true_negative + 2)
     said_yes = scored.true_positive * np.log(yes) + scored.false_positive * np.log1p(-yes)
     return -(said_yes + scored.false_negative * np.log(no) + scored.true_negative * np.log1p(-no)) / scored.total
-
-
-class _Similarities:
-    """Cosines of some rows with all: dense rows by one product; of sparse ones the few full columns apart."""
-
-    def __init__(self, rows: np.ndarray | sparse.csr_matrix, device: str) -> None:
-        self._thin: sparse.csr_matrix | None = None
-        if not isinstance(rows, np.ndarray):
-            lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-            rows = sparse.csr_matrix(sparse.diags(_inverses(lengths)) @ rows).astype(np.float32)
-            full = np.bincount(rows.indices, minlength=rows.shape[1]) > _DENSE * rows.shape[0]
-            self._thin, dense = rows[:, ~full], rows[:, full].toarray()
-        else:
-            dense = rows * _inverses(np.linalg.norm(rows, axis=1))[:, None].astype(rows.dtype)
-        self._dense = torch.as_tensor(dense).to(device)
-        self._thin_t = None if self._thin is None else self._thin.T.tocsr()
-        self.count = len(dense)
-
-    def of(self, which: np.ndarray) -> torch.Tensor:
-        cosines = self._dense[torch.as_tensor(which, device=self._dense.device)] @ self._dense.T
-        if self._thin is not None:
-            cosines += torch.as_tensor((self._thin[which] @ self._thin_t).toarray()).to(cosines.device)
-        return cosines
-
-
-def _ranks(similarities: _Similarities, both: np.ndarray, progress: Progress) -> np.ndarray:
-    """Rank of the second among the first's neighbours for each line of `both`, each distinct first looked at once."""
-    order = np.argsort(both[:, 0], kind="stable")
-    asked, start = np.unique(both[order, 0], return_index=True)
-    ends = np.append(start, len(both))
-    ranks = np.empty(len(both), np.int64)
-    step = max(1, _ENTRIES // similarities.count)
-    for first in range(0, len(asked), step):
-        block = asked[first : first + step]
-        S = similarities.of(block)
-        S[torch.arange(len(block)), torch.as_tensor(block)] = -torch.inf
-        rounding = 16 * torch.finfo(S.dtype).eps
-        lines = order[ends[first] : ends[first + len(block)]]
-        for part in np.array_split(lines, -(-len(lines) // step)):
-            target = torch.as_tensor(both[part, 1], device=S.device)[:, None]
-            line = S[torch.as_tensor(np.searchsorted(block, both[part, 0]), device=S.device)]
-            excess = line - line.gather(1, target)
-            before = torch.arange(S.shape[1], device=S.device) < target
-            closer = (excess > rounding) | ((excess >= -rounding) & before)
-            ranks[part] = 1 + closer.sum(dim=1).cpu().numpy()
-        progress(first + len(block), len(asked), "ranks of pairs")
-    return ranks
-
-
-def _inverses(lengths: np.ndarray) -> np.ndarray:
-    return 1 / np.where(lengths > 0, lengths, 1)
 
 
 # --- the rule on a corpus ----------------------------------------------------------------------------------------
@@ -195,26 +143,30 @@ class Rule:
         """The rates and losses, a row for each k."""
         columns = {name: getattr(self.test, name) for name in ("k", "tpr", "tnr", "fpr", "fnr", "accuracy")}
         columns |= {"cross_entropy_hard": self.hard, "cross_entropy_two_level": self.soft}
-        return [
-            dict(zip(columns, values, strict=True))
-            for values in zip(*(c.tolist() for c in columns.values()), strict=True)
-        ]
+        values = zip(*(column.tolist() for column in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in values]
 
 
 def mutual_rule(method: Any, corpus: Corpus, *, most: int = MOST, seed: int = 0, progress: Progress = silent) -> Rule:
     """Ranks among all sentences of each split. What a yes or a no is worth is learned on dev, and scored on test."""
     if isinstance(corpus, Sentences):
         raise corpus.without_labels("the rule is measured on pairs of which it is known whether they are the same")
-    dev, test = (_curves(method, corpus.part(split), most, seed, progress) for split in ("dev", "test"))
-    chosen, part = int(np.argmin(two_level(dev, dev))) + 1, corpus.part("test")
-    drawn = not isinstance(part, Pairs)
-    return Rule(test, hard_log_loss(test), two_level(dev, test), chosen, len(part.sentences()), drawn)
+    found = []
+    for number, split in enumerate(("dev", "test")):
+        progress(number, 2, f"ranks of pairs on {split}")
+        texts, pairs, labels = judged_pairs(corpus.part(split), seed=seed)
+        found.append(curves(mutual_ranks(method.encode(texts), pairs, most=most), labels, most=most))
+    dev, test = found
+    chosen = int(np.argmin(two_level(dev, dev))) + 1
+    drawn = not isinstance(corpus, Pairs)
+    return Rule(test, hard_log_loss(test), two_level(dev, test), chosen, len(texts), drawn)
 
 
 def judged_pairs(part: Corpus, *, seed: int = 0) -> tuple[list[str], np.ndarray, np.ndarray]:
     """The sentences of a split, pairs of their numbers (p, 2), and 1 where the two are the same (p,).
 
-    Labelled pairs as they are; of classes and groups up to 2,000 pairs of one class and 2,000 of two, drawn by lot.
+    Labelled pairs as they are. Of classes and groups, up to 2,000 sentences at random, each once with another of its
+    class and once with one of another class.
     """
     if isinstance(part, Pairs) and not part.graded:
         return *part.numbered(), part.labels
@@ -225,15 +177,11 @@ def judged_pairs(part: Corpus, *, seed: int = 0) -> tuple[list[str], np.ndarray,
             "rule needs to know of two sentences whether they are the same; choose another corpus"
         )
     codes = np.unique([classes[text] for text in texts], return_inverse=True)[1]
+    anchors = np.flatnonzero(np.bincount(codes)[codes] > 1)
+    if not len(anchors) or codes.max() == 0:
+        raise ValueError(f"corpus {part.name!r} has no two classes, one of them with two sentences; add some")
     random = np.random.default_rng(seed)
-    a, b = random.integers(len(texts), size=(2, 200 * DRAWN))
-    same = codes[a] == codes[b]
-    drawn = np.stack([np.minimum(a, b), np.maximum(a, b)], axis=1)
-    kinds = [np.unique(drawn[(a != b) & (same == kind)], axis=0) for kind in (True, False)]
-    kept = [random.permutation(kind)[:DRAWN] for kind in kinds]
-    return texts, np.concatenate(kept), np.repeat([1, 0], [len(kind) for kind in kept])
-
-
-def _curves(method: Any, part: Corpus, most: int, seed: int, progress: Progress) -> Curves:
-    texts, pairs, labels = judged_pairs(part, seed=seed)
-    return curves(mutual_ranks(method.encode(texts), pairs, most=most, progress=progress), labels, most=most)
+    anchors = random.permutation(anchors)[:DRAWN]
+    drawn = [draw(codes, anchors, 1, random)[:, 0] for draw in (mates, others)]
+    kinds = [np.unique(np.sort([anchors, other], axis=0), axis=1).T for other in drawn]
+    return texts, np.concatenate(kinds), np.repeat([1, 0], [len(kind) for kind in kinds])

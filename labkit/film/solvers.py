@@ -23,8 +23,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import torch
@@ -32,12 +31,15 @@ from scipy import linalg, optimize, sparse
 from scipy.sparse.linalg import LinearOperator, lobpcg
 from sklearn.utils.extmath import randomized_svd
 
-from labkit.arrays import positive_peaks, whole
+from labkit.arrays import positive_peaks
 from labkit.device import cuda_or_cpu
 from labkit.film import stiefel
 from labkit.film.objective import TripletHinge, hinge, supervision
 from labkit.film.stiefel import drift
 from labkit.progress import Progress, note, silent
+
+if TYPE_CHECKING:
+    from labkit.film.method import FilmSettings
 
 # --- from an objective -------------------------------------------------------------------------------------------
 
@@ -60,16 +62,26 @@ class Solution:
         return np.sqrt(self.s)[:, None] * self.P.T
 
 
+def nearest_of_rank(A: np.ndarray, d: int) -> Solution:
+    """The G of rank d, positive semidefinite, nearest to a symmetric A (r, r): its d largest positive eigenpairs."""
+    r = len(A)
+    roots, P = linalg.eigh(A, subset_by_index=[r - d, r - 1], check_finite=False)
+    return Solution(positive_peaks(P[:, ::-1]), np.maximum(roots[::-1], 0))
+
+
 def closed_form(objective: TripletHinge, d: int) -> Solution:
-    """The minimum of F when no hinge is inactive (Λ = I)."""
+    """The minimum of F when no hinge is inactive (Λ = I): then F is `⟨K, G⟩ + ½‖G‖²` and a constant."""
     return nearest_of_rank(-objective.K(), d)
 
 
-def calibrated(objective: TripletHinge, d: int, *, margin: float = 3.0, softness: float = 0.5) -> TripletHinge:
+def calibrated(objective: TripletHinge, d: int, *, margin: float = 3.0) -> TripletHinge:
     """The objective with m = `margin` times the median |z_i| of the closed form, over the anchors with triplets."""
     z = objective.z(objective.V @ closed_form(objective, d).B.T)
-    size = float(np.median(np.abs(z[objective.margins > 0])))
-    return objective.rescaled(margin * max(size, 1e-12), softness)
+    return objective.rescaled(margin * _typical(z[objective.margins > 0]))
+
+
+def _typical(z: np.ndarray) -> float:
+    return max(float(np.median(np.abs(z))), 1e-12)
 
 
 def cayley_bb(
@@ -88,7 +100,7 @@ def cayley_bb(
     s = start.s
 
     def reduced(P: np.ndarray) -> tuple[float, np.ndarray]:
-        nonlocal s
+        nonlocal s  # the search for the next s* begins at the last one
         value, gradient, s = objective.by_stiefel(P, s)
         return value, gradient
 
@@ -135,30 +147,20 @@ def factorised(
         latest = evaluate(x.reshape(B.shape))
         return latest[0], latest[1].ravel()
 
-    def record() -> None:
+    def record(x: np.ndarray) -> None:
         value, gradient = latest
         rows.append({"epoch": len(rows), "objective": value, "stationarity": float(np.linalg.norm(gradient))})
+        progress(len(rows) - 1, iterations, f"descent on B, objective {value:.6g}")
 
-    def report(x: np.ndarray) -> None:
-        record()
-        progress(len(rows) - 1, iterations, f"descent on B, objective {latest[0]:.6g}")
-
-    record()
     x = B.ravel()
+    record(x)
     if iterations:
         options = {"maxiter": iterations, "maxcor": 10, "ftol": tolerance, "gtol": 0.0, "maxfun": 4 * iterations}
-        x = optimize.minimize(flat, x, jac=True, method="L-BFGS-B", callback=report, options=options).x
-    _, roots, Pt = np.linalg.svd(x.reshape(B.shape), full_matrices=False)
+        x = optimize.minimize(flat, x, jac=True, method="L-BFGS-B", callback=record, options=options).x
+    _, roots, Pt = np.linalg.svd(x.reshape(B.shape), full_matrices=False)  # B = √S Pᵀ, up to a rotation of its rows
     P = positive_peaks(Pt.T)
     rows[-1] |= {"drift": drift(P)}
     return _with_gap(objective, Solution(P, roots**2, tuple(rows)))
-
-
-def nearest_of_rank(A: np.ndarray, d: int) -> Solution:
-    """The G of rank d, positive semidefinite, nearest to a symmetric A (r, r)."""
-    r = len(A)
-    roots, P = linalg.eigh(A, subset_by_index=[r - d, r - 1], check_finite=False)
-    return Solution(positive_peaks(P[:, ::-1]), np.maximum(roots[::-1], 0))
 
 
 def _evaluator(objective: TripletHinge, device: str) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
@@ -167,11 +169,9 @@ def _evaluator(objective: TripletHinge, device: str) -> Callable[[np.ndarray], t
     there = objective if device == "cpu" else objective.on(device)
 
     def evaluate(B: np.ndarray) -> tuple[float, np.ndarray]:
-        if device == "cpu":
-            value, gradient = objective.by_factor(B.astype(precision))
-            return value, gradient.astype(np.float64)
-        value, gradient = there.by_factor(torch.as_tensor(B.astype(precision)).to(device))
-        return value, gradient.cpu().numpy().astype(np.float64)
+        B = B.astype(precision)
+        value, gradient = there.by_factor(B if device == "cpu" else torch.as_tensor(B).to(device))
+        return value, (gradient if device == "cpu" else gradient.cpu().numpy()).astype(np.float64)
 
     return evaluate
 
@@ -192,7 +192,6 @@ def averaged(
     batch: int = 2048,
     epochs: int = 3,
     margin: float = 3.0,
-    softness: float = 0.5,
     seed: int = 0,
     progress: Progress = silent,
 ) -> Solution:
@@ -201,28 +200,27 @@ def averaged(
     What is averaged is G, which is one matrix; P and L are known only up to a rotation, and their averages mean
     nothing. The first epoch takes every hinge as active, which ends in the closed form and sets the margin; the
     following take the slopes of the G before them. `objective.V` may be anything that gives features for rows:
-    features that are made anew for each batch never lie in memory together.
+    features that are made for each batch are never in memory together.
     """
     anchors = np.flatnonzero(objective.margins > 0)
-    count = -(-len(anchors) // batch)
+    batch, count = min(batch, len(anchors)), -(-len(anchors) // batch)
     random = np.random.default_rng(seed)
 
     def shuffled() -> Iterator[TripletHinge]:
         for part in np.array_split(random.permutation(anchors), count):
             yield objective.batch(part)
 
-    mean = -np.sum([part.K() for part in shuffled()], axis=0)
+    mean = -np.sum([part.K() for part in shuffled()], axis=0)  # (r, r)
     G = nearest_of_rank(mean, d)
-    sizes = np.concatenate([np.abs(part.z(part.V @ G.B.T))[part.margins > 0] for part in shuffled()])
-    objective = objective.rescaled(margin * max(float(np.median(sizes)), 1e-12), softness)
+    sizes = np.concatenate([part.z(part.V @ G.B.T)[part.margins > 0] for part in shuffled()])
+    objective = objective.rescaled(margin * _typical(sizes))
     rows: list[dict[str, float]] = [{"epoch": 0, "objective": _value(shuffled(), G)}]
     for t in range(count + 1, count * (epochs + 1) + 1):
-        part = objective.batch(random.choice(anchors, min(batch, len(anchors)), replace=False))
+        part = objective.batch(random.choice(anchors, batch, replace=False))
         share = 2 / (t + 1)
-        scale = len(anchors) / min(batch, len(anchors))
-        mean = (1 - share) * mean - share * scale * part.K(part.slopes(G.B))
+        mean = (1 - share) * mean - share * len(anchors) / batch * part.K(part.slopes(G.B))
         G = nearest_of_rank(mean, d)
-        if (t - count) % count == 0:
+        if t % count == 0:
             rows.append({"epoch": len(rows), "objective": _value(shuffled(), G), "drift": drift(G.P)})
             progress(len(rows) - 1, epochs, f"batches, objective {rows[-1]['objective']:.6g}")
     return Solution(G.P, G.s, tuple(rows))
@@ -232,222 +230,6 @@ def _value(parts: Iterator[TripletHinge], G: Solution) -> float:
     """F of all batches together."""
     losses = (hinge(part.margins + part.z(part.V @ G.B.T), part.softness)[0].sum() for part in parts)
     return float(sum(losses) + G.s @ G.s / 2)
-
-
-# --- features of full rank, which keep the rare words that a truncated SVD throws away ---------------------------
-
-SPARE = 0.1  # further vectors in the block, so that the last ones wanted settle too
-DENSE = 400  # columns up to which LAPACK is quicker and exact
-
-
-@dataclass(frozen=True, eq=False)
-class Directions:
-    """W (D, r) and k (r,), falling."""
-
-    W: np.ndarray
-    k: np.ndarray
-
-
-def directions(
-    X: sparse.csr_matrix,
-    M: sparse.csr_matrix,
-    rank: int,
-    *,
-    ridge: float = 0.3,
-    iterations: int = 12,
-    seed: int = 0,
-    progress: Progress = silent,
-) -> Directions:
-    """The `rank` top generalised eigenvectors of X (n, D) and M = C T (n, n): those with k > 0, and at least the best.
-
-        (Xᵀ M_s X) w = k (Xᵀ X + ε I) w        Wᵀ (Xᵀ X + ε I) W = I        M_s = (M + Mᵀ) / 2
-
-    X stays sparse. `L = √k Wᵀ` is the closed form of rank r; the hinge may follow on the features `X W`. The ridge ε
-    does what truncation did, gently: directions of X that occur seldom are damped, not dropped.
-
-    LOBPCG with the diagonal as preconditioner. So few iterations leave the smaller k unsettled, which costs the
-    similarity nothing that can be measured.
-    """
-    X = sparse.csr_matrix(X)
-    columns = X.shape[1]
-    pencil = Pencil(X, ((M + M.T) / 2).tocsr(), ridge)
-    if columns <= max(DENSE, 4 * rank):
-        return _settled(pencil, np.eye(columns), rank)
-    progress(0, None, "directions that keep what belongs together")
-    single = pencil.astype(np.float32)  # the products are bound by memory: half of it, twice the pace and more
-    A, B = (
-        LinearOperator((columns, columns), matvec=product, matmat=product, dtype=np.float64)
-        for product in (single.supervised, single.spread)
-    )
-    start = np.random.default_rng(seed).standard_normal((columns, rank + int(SPARE * rank) + 4))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that it stops before its tolerance is what we ask of it
-        _, W = lobpcg(A, start, B=B, M=sparse.diags(1 / pencil.diagonal()), largest=True, maxiter=iterations, tol=1e-5)
-    return _settled(pencil, W, rank)
-
-
-@dataclass(frozen=True, eq=False)
-class Pencil:
-    """The two sides of the eigenproblem as products with blocks Q (D, c); neither D x D matrix is ever made."""
-
-    X: sparse.csr_matrix
-    Ms: sparse.csr_matrix
-    ridge: float
-
-    @cached_property
-    def _Xt(self) -> sparse.csr_matrix:
-        return self.X.T.tocsr()
-
-    def supervised(self, Q: np.ndarray) -> np.ndarray:
-        """`Xᵀ M_s X Q`."""
-        return self._Xt @ (self.Ms @ self._rows(Q))
-
-    def spread(self, Q: np.ndarray) -> np.ndarray:
-        """`(Xᵀ X + ε I) Q`."""
-        return self._Xt @ self._rows(Q) + self.ridge * Q
-
-    def diagonal(self) -> np.ndarray:
-        """The diagonal of `Xᵀ X + ε I`."""
-        return np.asarray(self.X.multiply(self.X).sum(axis=0)).ravel() + self.ridge
-
-    def astype(self, precision: type[np.floating]) -> Pencil:
-        """The same with products in another precision."""
-        return Pencil(self.X.astype(precision), self.Ms.astype(precision), self.ridge)
-
-    def _rows(self, Q: np.ndarray) -> np.ndarray:
-        # in row order: scipy's sparse product with columns in memory order takes fifteen times as long
-        return self.X @ np.ascontiguousarray(Q, dtype=self.X.dtype)
-
-
-def _settled(pencil: Pencil, Q: np.ndarray, rank: int) -> Directions:
-    """The best W and k within the space of Q's columns (Rayleigh, Ritz), in double precision; as `directions` says."""
-    A, B = Q.T @ pencil.supervised(Q), Q.T @ pencil.spread(Q)
-    size = len(A)
-    k, within = linalg.eigh((A + A.T) / 2, (B + B.T) / 2, subset_by_index=[max(0, size - rank), size - 1])
-    order = np.flatnonzero((k > 1e-12 * max(k.max(), 0.0)) | (np.arange(len(k)) == k.argmax()))[::-1]
-    W = Q @ within[:, order]
-    return Directions(np.ascontiguousarray(positive_peaks(W)), k[order])
-
-
-# --- rows and triplets to L --------------------------------------------------------------------------------------
-
-
-SOLVERS = ("full-rank", "closed-form", "paper")
-_WHOLE = (
-    ("dimensions", 1, "rows of L"),
-    ("rank", 0, "features before L"),
-    ("iterations", 0, "steps of the descent"),
-    ("batch", 0, "anchors at a time, 0 for all at once"),
-    ("epochs", 1, "how often each anchor is met in batches"),
-)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The way to learn L. `rank` 0: as many features as dimensions at full rank, three times as many for an SVD."""
-
-    solver: str = "full-rank"
-    dimensions: int = 100
-    rank: int = 0
-    ridge: float = 1.0
-    margin: float = 1.0
-    softness: float = 0.5
-    iterations: int = 12
-    batch: int = 0
-    epochs: int = 3
-
-    def __post_init__(self) -> None:
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver is {self.solver!r}, expected one of {', '.join(SOLVERS)}")
-        for name, least, what in _WHOLE:
-            whole(name, getattr(self, name), least, 2**31, what)
-        for name in ("ridge", "margin", "softness"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-                raise ValueError(
-                    f"{name} is {value!r}, expected a number above 0; leave it out for {getattr(Plan, name)}"
-                )
-        if self.rank and self.rank < self.dimensions:
-            raise ValueError(
-                f"there are {self.dimensions} dimensions for a rank of {self.rank}, expected at most as many: a map of "
-                "features onto more dimensions than there are features adds none; lower them or raise the rank"
-            )
-
-
-@dataclass(frozen=True, eq=False)
-class Learned:
-    """The map L (d, D) in float64, the strongest row first, and a row of figures for each step of the descent.
-
-    L may have fewer rows than asked for, where the rank allows no more, and zeros in the last ones.
-    """
-
-    L: np.ndarray
-    rows: tuple[dict[str, float], ...]
-
-
-def learn(
-    X: sparse.csr_matrix,
-    triplets: np.ndarray,
-    plan: Plan | None = None,
-    *,
-    seed: int = 0,
-    device: str = "cpu",
-    progress: Progress = silent,
-) -> Learned:
-    """Learn L from rows and triplets; `rows` tell of the descent, and end with the optimality gap."""
-    plan, device = plan or Plan(), cuda_or_cpu(device)
-    R = _projection(X, triplets, plan, seed, progress)
-    d = min(plan.dimensions, R.shape[1])
-    if plan.batch:
-        objective = TripletHinge.of(Projected(X, R), triplets, margin=1.0)
-        solution = averaged(
-            objective,
-            d,
-            batch=plan.batch,
-            epochs=plan.epochs,
-            margin=plan.margin,
-            softness=plan.softness,
-            seed=seed,
-            progress=progress,
-        )
-    else:
-        # at full rank the descent is short and bound by memory: single precision is enough and halves it
-        precision = np.float32 if plan.solver == "full-rank" else np.float64
-        V = X.astype(precision) @ np.ascontiguousarray(R, dtype=precision)
-        objective = calibrated(TripletHinge.of(V, triplets, margin=1.0), d, margin=plan.margin, softness=plan.softness)
-        solution = _solved(objective, plan, d, seed, device, progress)
-    if not solution.s.any():
-        note(
-            f"in no direction of the {X.shape[1]} words (columns) are the {X.shape[0]} sentences closer to those that "
-            "mean the same than to others: what was learned is zero, and so is every similarity; give sentences that "
-            "differ in more words, or check their labels",
-            stacklevel=2,
-        )
-    return Learned(solution.B @ R.T, solution.rows)
-
-
-def _projection(X: sparse.csr_matrix, triplets: np.ndarray, plan: Plan, seed: int, progress: Progress) -> np.ndarray:
-    """R (D, r), such that the features are X R."""
-    if plan.solver == "full-rank":
-        M, _ = supervision(triplets, X.shape[0])
-        return directions(X, M, plan.rank or plan.dimensions, ridge=plan.ridge, seed=seed, progress=progress).W
-    rank = min(plan.rank or 3 * plan.dimensions, *X.shape)
-    progress(0, None, f"singular value decomposition, rank {rank}")
-    _, sizes, Ut = randomized_svd(X, rank, n_iter=4, random_state=seed)
-    known = sizes > 1e-9 * sizes[0]  # beyond the rank of X there is only rounding, which 1/Σ would blow up
-    return Ut[known].T / sizes[known]
-
-
-def _solved(objective: TripletHinge, plan: Plan, d: int, seed: int, device: str, progress: Progress) -> Solution:
-    start = closed_form(objective, d)
-    if plan.solver == "paper":
-        random = stiefel.random_point(objective.V.shape[1], d, seed)
-        begin = Solution(random, np.full(d, start.s.mean()))
-        return cayley_bb(objective, begin, iterations=plan.iterations, progress=progress)
-    iterations = 0 if plan.solver == "closed-form" else plan.iterations
-    return factorised(
-        objective, start, iterations=iterations, tolerance=1e-5, model=False, device=device, progress=progress
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -467,3 +249,141 @@ class Projected:
 
     def __getitem__(self, rows: np.ndarray) -> np.ndarray:
         return self.X[rows] @ np.ascontiguousarray(self.R)
+
+
+# --- features of full rank, which keep the rare words that a truncated SVD throws away ---------------------------
+
+DENSE = 400  # columns up to which LAPACK is quicker and exact
+Product: TypeAlias = Callable[[np.ndarray], np.ndarray]
+
+
+def directions(
+    X: sparse.csr_matrix,
+    M: sparse.csr_matrix,
+    rank: int,
+    *,
+    ridge: float = 0.3,
+    iterations: int = 12,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The `rank` top generalised eigenvectors of X (n, D) and M = C T (n, n): W (D, r) and k (r,), falling.
+
+        (Xᵀ M_s X) w = k (Xᵀ X + ε I) w        Wᵀ (Xᵀ X + ε I) W = I        M_s = (M + Mᵀ) / 2
+
+    Those with k > 0, and at least the best. X stays sparse. `L = √k Wᵀ` is the closed form of rank r; the hinge may
+    follow on the features `X W`. The ridge ε does what truncation did, gently: directions of X that occur seldom are
+    damped, not dropped.
+
+    LOBPCG with the diagonal as preconditioner. So few iterations leave the smaller k unsettled, which costs the
+    similarity nothing that can be measured.
+    """
+    X, Ms, columns = sparse.csr_matrix(X), ((M + M.T) / 2).tocsr(), X.shape[1]
+    A, B = _products(X, Ms, ridge)
+    if columns <= max(DENSE, 4 * rank):
+        return _rayleigh_ritz(A, B, np.eye(columns), rank)
+    progress(0, None, "directions that keep what belongs together")
+    # in single precision: the products are bound by memory, and half of it is more than twice as fast
+    supervised, spread = (
+        LinearOperator((columns, columns), matvec=product, matmat=product, dtype=np.float64)
+        for product in _products(X.astype(np.float32), Ms.astype(np.float32), ridge)
+    )
+    diagonal = np.asarray(X.multiply(X).sum(axis=0)).ravel() + ridge
+    # a tenth more vectors than wanted, so that the last ones wanted settle too
+    start = np.random.default_rng(seed).standard_normal((columns, rank + rank // 10 + 4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that it stops before its tolerance is what we ask of it
+        _, W = lobpcg(
+            supervised, start, B=spread, M=sparse.diags(1 / diagonal), largest=True, maxiter=iterations, tol=1e-5
+        )
+    return _rayleigh_ritz(A, B, W, rank)
+
+
+def _products(X: sparse.csr_matrix, Ms: sparse.csr_matrix, ridge: float) -> tuple[Product, Product]:
+    """`Xᵀ M_s X Q` and `(Xᵀ X + ε I) Q` for blocks Q (D, c); neither D x D matrix is ever made."""
+    Xt = X.T.tocsr()
+
+    def rows(Q: np.ndarray) -> np.ndarray:
+        # in row order: scipy's sparse product with columns in memory order takes fifteen times as long
+        return X @ np.ascontiguousarray(Q, dtype=X.dtype)
+
+    return lambda Q: Xt @ (Ms @ rows(Q)), lambda Q: Xt @ rows(Q) + ridge * Q
+
+
+def _rayleigh_ritz(A: Product, B: Product, Q: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray]:
+    """The best W and k within the space of Q's columns, in double precision; which ones, `directions` says."""
+    small_A, small_B = Q.T @ A(Q), Q.T @ B(Q)
+    wanted = [max(0, len(small_A) - rank), len(small_A) - 1]
+    k, within = linalg.eigh((small_A + small_A.T) / 2, (small_B + small_B.T) / 2, subset_by_index=wanted)
+    order = np.flatnonzero((k > 1e-12 * max(k.max(), 0.0)) | (np.arange(len(k)) == k.argmax()))[::-1]
+    return np.ascontiguousarray(positive_peaks(Q @ within[:, order])), k[order]
+
+
+# --- rows and triplets to L --------------------------------------------------------------------------------------
+
+SOLVERS = ("full-rank", "closed-form", "paper")
+
+
+def learn(
+    X: sparse.csr_matrix,
+    triplets: np.ndarray,
+    settings: FilmSettings,
+    *,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> tuple[np.ndarray, tuple[dict[str, float], ...]]:
+    """Learn L (d, D), the strongest row first, and a row of figures for each step; the last has the optimality gap.
+
+    L has fewer rows than asked for where the rank allows no more, and may have zeros in the last ones.
+    """
+    if settings.rank and settings.rank < settings.dimension:
+        raise ValueError(
+            f"setting rank is {settings.rank}, expected at least the dimension, {settings.dimension}: a map of "
+            "features onto more dimensions than there are features adds none; raise the rank or leave it at 0"
+        )
+    R = _projection(X, triplets, settings, seed, progress)
+    d = min(settings.dimension, R.shape[1])
+    if settings.batch:
+        objective = TripletHinge.of(Projected(X, R), triplets, margin=1.0)
+        sizes = {"batch": settings.batch, "epochs": settings.epochs}
+        solution = averaged(objective, d, **sizes, margin=settings.margin, seed=seed, progress=progress)
+    else:
+        # at full rank the descent is short and bound by memory: single precision is enough and halves it
+        precision = np.float32 if settings.solver == "full-rank" else np.float64
+        V = X.astype(precision) @ np.ascontiguousarray(R, dtype=precision)
+        objective = calibrated(TripletHinge.of(V, triplets, margin=1.0), d, margin=settings.margin)
+        solution = _solved(objective, settings, d, seed, progress)
+    if not solution.s.any():
+        note(
+            f"in no direction of the {X.shape[1]} words (columns) are the {X.shape[0]} sentences closer to those that "
+            "mean the same than to others: what was learned is zero, and so is every similarity; give sentences that "
+            "differ in more words, or check their labels",
+            stacklevel=2,
+        )
+    return solution.B @ R.T, solution.rows
+
+
+def _projection(
+    X: sparse.csr_matrix, triplets: np.ndarray, settings: FilmSettings, seed: int, progress: Progress
+) -> np.ndarray:
+    """R (D, r), such that the features are X R."""
+    if settings.solver == "full-rank":
+        M, rank = supervision(triplets, X.shape[0])[0], settings.rank or settings.dimension
+        return directions(X, M, rank, ridge=settings.ridge, seed=seed, progress=progress)[0]
+    rank = min(settings.rank or 3 * settings.dimension, *X.shape)
+    progress(0, None, f"singular value decomposition, rank {rank}")
+    _, sizes, Ut = randomized_svd(X, rank, n_iter=4, random_state=seed)
+    known = sizes > 1e-9 * sizes[0]  # beyond the rank of X there is only rounding, which 1/Σ would blow up
+    return Ut[known].T / sizes[known]
+
+
+def _solved(objective: TripletHinge, settings: FilmSettings, d: int, seed: int, progress: Progress) -> Solution:
+    start, iterations = closed_form(objective, d), settings.iterations
+    if settings.solver == "paper":
+        start = Solution(stiefel.random_point(objective.V.shape[1], d, seed), np.full(d, start.s.mean()))
+        return cayley_bb(objective, start, iterations=iterations, progress=progress)
+    iterations = 0 if settings.solver == "closed-form" else iterations
+    device = cuda_or_cpu(settings.device)
+    return factorised(
+        objective, start, iterations=iterations, tolerance=1e-5, model=False, device=device, progress=progress
+    )

@@ -17,10 +17,10 @@ import numpy as np
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
-_DRIFT = 1e-13  # beyond this the columns are made orthonormal anew
-_SHORTEST, _FIRST, _LONGEST = 1e-15, 1e-3, 1e15  # lengths of a step
-_DECREASE = 1e-4  # ρ: share of the fall that the slope promises, which a step has to bring
-_SHRINK = 0.2  # of a step that is too long
+DRIFT = 1e-13  # beyond this the columns are made orthonormal again
+SHORTEST, FIRST, LONGEST_STEP = 1e-15, 1e-3, 1e15  # lengths of a step
+DECREASE = 1e-4  # ρ: the share of the fall promised by the slope that a step has to bring
+SHRINK = 0.2  # what a step that is too long is multiplied by
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def bb_length(dP: np.ndarray, dF: np.ndarray, *, long: bool) -> float | None:
     over, under = (float(np.vdot(dP, dP)), mixed) if long else (mixed, float(np.vdot(dF, dF)))
     if over <= 0 or under <= 0:
         return None
-    return min(max(over / under, _SHORTEST), _LONGEST)
+    return min(max(over / under, SHORTEST), LONGEST_STEP)
 
 
 def minimise(
@@ -98,25 +98,25 @@ def minimise(
     `memory` (0: only the last value counts, and φ falls with every step); else τ shrinks. The slope of φ along the
     curve at its beginning is `-‖A‖²/2`. `report(number, step)` is called after each.
     """
-    P = np.array(start, dtype=np.float64)
-    _check_point(P)
+    P = np.asarray(start, dtype=np.float64)
+    if drift(P) > 1e-6:
+        raise ValueError("start has columns that are not orthonormal, expected PᵀP = I; take np.linalg.qr(start)[0]")
     value, gradient = objective(P)
-    _check_values(value, gradient, P.shape)
     F = stationarity(P, gradient)
-    goal, length = tolerance * np.linalg.norm(F), _FIRST
+    goal, length = tolerance * np.linalg.norm(F), FIRST
     mean, weight = value, 1.0
     steps = [Step(value, float(np.linalg.norm(F)), drift(P), 0.0)]
     while steps[-1].stationarity > goal and len(steps) <= iterations:
-        fall = _DECREASE * _squared_skew(P, gradient) / 2
-        while True:
+        fall = DECREASE * _squared_skew(P, gradient) / 2  # for a step of length 1
+        while True:  # shorten the step until it is accepted
             after = cayley(P, gradient, length)
-            if drift(after) > _DRIFT:
+            if drift(after) > DRIFT:
                 after = _orthonormal(after)
             new_value, new_gradient = objective(after)
-            if new_value <= mean - length * fall or length <= _SHORTEST:
+            if new_value <= mean - length * fall or length <= SHORTEST:
                 break
-            length *= _SHRINK
-        if length <= _SHORTEST:  # rounding hides whatever descent is left
+            length *= SHRINK
+        if length <= SHORTEST:  # rounding hides whatever descent is left
             break
         new_F = stationarity(after, new_gradient)
         next_length = bb_length(after - P, new_F - F, long=len(steps) % 2 == 1)
@@ -124,7 +124,7 @@ def minimise(
         steps.append(Step(value, float(np.linalg.norm(F)), drift(P), length))
         if report is not None:
             report(len(steps) - 1, steps[-1])
-        length = next_length or _FIRST
+        length = next_length or FIRST  # two steps to the same point say nothing of the length
         mean = (memory * weight * mean + value) / (memory * weight + 1)
         weight = memory * weight + 1
     return Descent(P, tuple(steps), bool(steps[-1].stationarity <= goal))
@@ -152,21 +152,6 @@ def _orthonormal(P: np.ndarray) -> np.ndarray:
     return Q * np.where(np.diag(R) < 0, -1, 1)
 
 
-def _check_point(P: np.ndarray) -> None:
-    if P.ndim != 2 or P.shape[0] < P.shape[1]:
-        raise ValueError(f"start has shape {P.shape}, expected (r, d) with r >= d; take fewer columns")
-    if not np.isfinite(P).all() or drift(P) > 1e-6:
-        raise ValueError("start has columns that are not orthonormal, expected PᵀP = I; take np.linalg.qr(start)[0]")
-
-
-def _check_values(value: float, gradient: np.ndarray, shape: tuple[int, ...]) -> None:
-    if not np.isfinite(value) or np.shape(gradient) != shape or not np.isfinite(gradient).all():
-        raise ValueError(
-            f"objective gives the value {value} and a gradient of shape {np.shape(gradient)} at the start, expected "
-            f"finite numbers and shape {shape}; mend the function or start elsewhere"
-        )
-
-
 # --- two ways against the gradient: along the Cayley curve, and straight on --------------------------------------
 
 
@@ -187,14 +172,10 @@ class Walk:
 
 def walk(objective: Objective, P: np.ndarray, lengths: Sequence[float]) -> Walk:
     """Walk both ways from P (r, d), and tell how the objective goes; `both_ways` has the points themselves."""
-    curve, straight = both_ways(P, objective(P)[1], lengths)
-    return Walk(
-        tuple(float(length) for length in lengths),
-        tuple(objective(point)[0] for point in curve),
-        tuple(objective(point)[0] for point in straight),
-        tuple(drift(point) for point in curve),
-        tuple(drift(point) for point in straight),
-    )
+    both = both_ways(P, objective(P)[1], lengths)
+    values = (tuple(objective(point)[0] for point in way) for way in both)
+    drifts = (tuple(drift(point) for point in way) for way in both)
+    return Walk(tuple(map(float, lengths)), *values, *drifts)
 
 
 def both_ways(P: np.ndarray, gradient: np.ndarray, lengths: Iterable[float]) -> tuple[np.ndarray, np.ndarray]:

@@ -32,7 +32,6 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labkit import text
-from labkit.arrays import whole
 from labkit.corpora.records import Articles, Corpus, Pairs, Sentences, Triplets, grade_ends
 from labkit.corpora.relations import opened
 from labkit.corpora.splits import connected
@@ -68,17 +67,12 @@ class Clusters:
 
 @dataclass(frozen=True)
 class Recipe:
-    """The numbers of each kind that an anchor gets, where there are so many; its triplets are all (j, k) of them."""
+    """How many of each kind an anchor gets, at most; its triplets are all pairs (j, k) of these."""
 
     positives: int = 2
     apart: int = 2
     near: int = 0
     random: int = 5
-
-    def __post_init__(self) -> None:
-        whole("positives", self.positives, 1, 2**31, "how many of its cluster an anchor gets")
-        for name in ("apart", "near", "random"):
-            whole(name, getattr(self, name), 0, 2**31, "how many such negatives an anchor gets")
 
 
 def cluster_triplets(
@@ -90,64 +84,51 @@ def cluster_triplets(
     """
     recipe = recipe or Recipe()
     of = clusters.of
-    if of.max(initial=0) == 0:
+    anchors = np.flatnonzero(np.bincount(of)[of] > 1)
+    if not len(anchors) or of.max() == 0:
+        which = "all" if len(anchors) else "no two"
         raise ValueError(
-            f"all {len(of)} sentences mean the same by their labels, so that none is further than another; "
-            "give some that do not"
-        )
-    size = np.bincount(of)
-    anchors = np.flatnonzero(size[of] > 1)
-    if not len(anchors):
-        raise ValueError(
-            f"no two of {len(of)} sentences mean the same by their labels, so that none is closer than another; "
-            "give at least two that do"
+            f"{which} of the {len(of)} sentences mean the same by their labels, expected some that do and some that do "
+            "not: a triplet needs a closer one and a further one; add such sentences"
         )
     random = np.random.default_rng(seed)
-    mates = _mates(of, anchors, recipe.positives, random)
-    others = [_told_apart(clusters, anchors, recipe.apart, random)]
+    positives = mates(of, anchors, recipe.positives, random)
+    further = [_told_apart(clusters, anchors, recipe.apart, random)]
     if recipe.near and neighbours is not None:
-        others.append(_near(of, anchors, neighbours, recipe.near))
-    others.append(_any(of, anchors, recipe.random, random))
-    negatives = np.hstack(others)
-    i = np.broadcast_to(anchors[:, None, None], (len(anchors), mates.shape[1], negatives.shape[1]))
-    j = np.broadcast_to(mates[:, :, None], i.shape)
-    k = np.broadcast_to(negatives[:, None, :], i.shape)
-    there = (j >= 0) & (k >= 0)
-    triplets = np.stack([i[there], j[there], k[there]], axis=1)
-    if not len(triplets):
-        raise ValueError(
-            "no sentence is left to be the further one of a triplet, expected some; let `random`, the negatives that "
-            "are drawn, be at least 1"
-        )
-    return triplets
+        further.append(_near(of, anchors, neighbours, recipe.near))
+    further.append(others(of, anchors, recipe.random, random))
+    negatives = np.hstack(further)
+    i, j, k = np.broadcast_arrays(anchors[:, None, None], positives[:, :, None], negatives[:, None, :])
+    drawn = (j >= 0) & (k >= 0)
+    if not drawn.any():
+        raise ValueError("no sentence is left to be the further one of a triplet; set `random` to at least 1")
+    return np.stack([i[drawn], j[drawn], k[drawn]], axis=1)
 
 
-# each of the following gives (anchors, at most so many) row numbers, -1 where there are no more
+# each of the following gives row numbers (anchors, most), -1 where there are no more
 
 
-def _mates(of: np.ndarray, anchors: np.ndarray, most: int, random: np.random.Generator) -> np.ndarray:
-    """Others of the anchor's cluster, taken in turn from a random one on."""
-    order = np.argsort(of, kind="stable")
-    start = np.searchsorted(of[order], of[anchors])
-    others = np.bincount(of)[of[anchors]] - 1
-    own = np.empty(len(of), np.int64)
-    own[order] = np.arange(len(of))
-    turns = 1 + (random.integers(others)[:, None] + np.arange(most)) % others[:, None]
-    mates = order[start[:, None] + (own[anchors][:, None] - start[:, None] + turns) % (others[:, None] + 1)]
-    return np.where(np.arange(most) < others[:, None], mates, -1)
+def mates(of: np.ndarray, anchors: np.ndarray, most: int, random: np.random.Generator) -> np.ndarray:
+    """Others of the anchor's cluster, taken in turn from a random one on; no anchor is alone in its cluster."""
+    order = np.argsort(of, kind="stable")  # a cluster after the other
+    start = np.searchsorted(of[order], of[anchors])[:, None]
+    size = np.bincount(of)[of[anchors]][:, None]
+    place = np.argsort(order)[anchors][:, None] - start  # of the anchor in its cluster
+    turns = 1 + (random.integers(size - 1) + np.arange(most)) % (size - 1)
+    return np.where(np.arange(most) < size - 1, order[start + (place + turns) % size], -1)
 
 
 def _told_apart(clusters: Clusters, anchors: np.ndarray, most: int, random: np.random.Generator) -> np.ndarray:
     """Sentences that were told apart from any sentence of the anchor's cluster."""
+    if not len(clusters.apart):
+        return np.empty((len(anchors), 0), np.int64)
     both = np.concatenate([clusters.apart, clusters.apart[:, ::-1]])
     both = np.unique(np.stack([clusters.of[both[:, 0]], both[:, 1]], axis=1), axis=0)  # cluster, sentence
-    start = np.searchsorted(both[:, 0], clusters.of[anchors])
-    there = np.searchsorted(both[:, 0], clusters.of[anchors], side="right") - start
-    if not len(both):
-        return np.empty((len(anchors), 0), np.int64)
-    turn = (random.integers(np.maximum(there, 1))[:, None] + np.arange(most)) % np.maximum(there, 1)[:, None]
-    sentences = both[np.minimum(start[:, None] + turn, len(both) - 1), 1]
-    return np.where(np.arange(most) < there[:, None], sentences, -1)
+    start, stop = (np.searchsorted(both[:, 0], clusters.of[anchors], side=side)[:, None] for side in ("left", "right"))
+    count = np.maximum(stop - start, 1)
+    turns = (random.integers(count) + np.arange(most)) % count
+    sentences = both[np.minimum(start + turns, len(both) - 1), 1]
+    return np.where(np.arange(most) < stop - start, sentences, -1)
 
 
 def _near(of: np.ndarray, anchors: np.ndarray, neighbours: np.ndarray, most: int) -> np.ndarray:
@@ -158,7 +139,7 @@ def _near(of: np.ndarray, anchors: np.ndarray, neighbours: np.ndarray, most: int
     return np.where(np.take_along_axis(other, first, 1), np.take_along_axis(candidates, first, 1), -1)
 
 
-def _any(of: np.ndarray, anchors: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:
+def others(of: np.ndarray, anchors: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:
     """Sentences of other clusters, all equally likely."""
     drawn = random.integers(len(of), size=(len(anchors), count))
     while (wrong := of[drawn] == of[anchors][:, None]).any():
@@ -172,7 +153,7 @@ _CUT = str.maketrans("'’-", "   ")
 
 
 def terms(sentence: str, *, pairs: bool = False) -> list[str]:
-    """The words of a sentence; with `pairs` also two that stand together.
+    """The words of a sentence; with `pairs` also every two words in a row.
 
     >>> terms("What's up?", pairs=True)
     ['what', 's', 'up', 'what s', 's up']
@@ -188,20 +169,14 @@ def fitted_vectorizer(sentences: Sequence[str], *, min_count: int = 1, pairs: bo
         return vectorizer.fit(sentences)
     except ValueError as error:  # scikit-learn says in two ways that nothing is left to count
         raise ValueError(
-            f"no word occurs in {min_count} of the {len(sentences)} training sentences, expected at least one; lower "
-            "`min_count`, or look whether the texts hold words at all"
+            f"no word occurs in {min_count} of the {len(sentences)} training sentences; lower `min_count`, or check "
+            "that the texts hold words"
         ) from error
 
 
 def restored_vectorizer(words: Sequence[str], idf: np.ndarray, *, pairs: bool = False) -> TfidfVectorizer:
     """The vectorizer with these words in order of its columns, and their idf (D,)."""
-    columns = {word: column for column, word in enumerate(words)}
-    if len(columns) != len(words) or idf.shape != (len(words),):
-        raise ValueError(
-            f"words are {len(words)}, {len(columns)} of them different, with idf of shape {idf.shape}; expected each "
-            "word once, with one number"
-        )
-    vectorizer = _empty(pairs, vocabulary=columns)
+    vectorizer = _empty(pairs, vocabulary={word: column for column, word in enumerate(words)})
     vectorizer.idf_ = np.asarray(idf, dtype=np.float64)
     return vectorizer
 
@@ -235,58 +210,50 @@ def source_of(part: Corpus) -> FilmSource:
         raise part.without_labels("FILM learns from what belongs together (lsa takes texts alone)")
     if isinstance(part, Articles):
         part = opened(part)
-    numbered = _Numbered()
     if isinstance(part, Pairs):
-        return _of_pairs(part, numbered)
+        return _of_pairs(part)
     if isinstance(part, Triplets):
-        i, j, k = (numbered.rows(column) for column in (part.anchors, part.positives, part.negatives))
+        texts, (i, j, k) = _numbered(part.anchors, part.positives, part.negatives)
         usable = (i != j) & (i != k) & (j != k)
         if not usable.any():
             raise ValueError(
                 f"corpus {part.name!r} has no triplet of three different sentences among {len(part)}; give some"
             )
-        return FilmSource(numbered.texts, None, np.stack([i, j, k], axis=1)[usable])
-    return _of_classes(*part.classified(), numbered)
+        return FilmSource(texts, None, np.stack([i, j, k], axis=1)[usable])
+    return _of_classes(*part.classified())
 
 
-def _of_pairs(part: Pairs, numbered: _Numbered) -> FilmSource:
-    pairs = np.stack([numbered.rows(part.text_a), numbered.rows(part.text_b)], axis=1)
-    value = part.scores
+def _of_pairs(part: Pairs) -> FilmSource:
+    texts, columns = _numbered(part.text_a, part.text_b)
+    pairs, value = np.stack(columns, axis=1), part.scores
     top = value.max() if part.graded else 1.0
     near, far = grade_ends(value, top)
     clear = near | far
-    clusters = Clusters.from_pairs(pairs[clear], near[clear], len(numbered.texts))
-    named = tuple((numbered.texts[a], numbered.texts[b]) for a, b in clusters.contradictions)
-    return FilmSource(numbered.texts, clusters, np.zeros((0, 3), np.int64), named)
+    clusters = Clusters.from_pairs(pairs[clear], near[clear], len(texts))
+    named = tuple((texts[a], texts[b]) for a, b in clusters.contradictions)
+    return FilmSource(texts, clusters, np.zeros((0, 3), np.int64), named)
 
 
-def _of_classes(texts: Sequence[str], classes: Sequence[str], numbered: _Numbered) -> FilmSource:
+def _of_classes(texts: Sequence[str], classes: Sequence[str]) -> FilmSource:
     """The source of texts in classes; a text in two classes stays in the one it came in first."""
-    rows = numbered.rows(texts)
+    distinct, (rows,) = _numbered(texts)
     codes = np.unique(np.asarray(classes), return_inverse=True)[1].ravel()
     first = np.unique(rows, return_index=True)[1]
     of = codes[first]
-    other = np.flatnonzero(codes != of[rows])
-    named = tuple(
-        (texts[row], texts[first_row])
-        for row, first_row in zip(other.tolist(), first[rows[other]].tolist(), strict=True)
-    )
-    return FilmSource(numbered.texts, Clusters.from_classes(of), np.zeros((0, 3), np.int64), named)
+    named = tuple((texts[row], texts[first[rows[row]]]) for row in np.flatnonzero(codes != of[rows]).tolist())
+    return FilmSource(distinct, Clusters.from_classes(of), np.zeros((0, 3), np.int64), named)
 
 
-class _Numbered:
-    """A counter that gives each text a number, the same to texts of the same words."""
+def _numbered(*columns: Sequence[str]) -> tuple[list[str], list[np.ndarray]]:
+    """Distinct texts, and for each column the numbers of its texts; texts of the same words have one number."""
+    texts: list[str] = []
+    known: dict[tuple[str, ...], int] = {}
 
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self._numbers: dict[tuple[str, ...], int] = {}
+    def number(sentence: str) -> int:
+        found = known.setdefault(tuple(terms(sentence)) or (sentence,), len(texts))
+        if found == len(texts):
+            texts.append(sentence)
+        return found
 
-    def rows(self, texts: Sequence[str]) -> np.ndarray:
-        numbers = np.empty(len(texts), np.int64)
-        for row, sentence in enumerate(texts):
-            key = tuple(terms(sentence)) or (sentence,)
-            number = self._numbers.setdefault(key, len(self.texts))
-            if number == len(self.texts):
-                self.texts.append(sentence)
-            numbers[row] = number
-        return numbers
+    numbers = [np.array([number(sentence) for sentence in column], dtype=np.int64) for column in columns]
+    return texts, numbers

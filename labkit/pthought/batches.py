@@ -1,8 +1,8 @@
 """Groups of paraphrases in, batches of ordered pairs out: (a sentence to read, a paraphrase of it to write).
 
-A group of five has 20 ordered pairs; 118,000 pictures have 2.4 million. They are never laid out: in sweep j every
-sentence meets the one j places further on in its group, round and round, so an epoch is a few sweeps over the
-sentences, each in an order of its own. Batch b of epoch e is a function of the seed, e and b alone.
+A group of five has 20 ordered pairs. In sweep j of an epoch every sentence meets the one j places further on in its
+group, round and round, so an epoch is a few sweeps over the sentences, each in an order of its own. The batches of an
+epoch are a function of the seed and the epoch alone.
 
 `reading` makes the vocabulary. The decoders write the words of training; the encoder reads more, with a file of frozen
 word vectors every further word of it, since a word it never saw lies near those it has seen (section 4.3: "vocabulary
@@ -11,11 +11,9 @@ expansion"). The numbers of training's words come first: a number says by itself
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import overload
 
 import numpy as np
 
@@ -25,7 +23,7 @@ from labkit.vectors import WordVectors, file_words, load_vectors, ppmi_vectors, 
 
 # --- pairs -------------------------------------------------------------------------------------------------------
 
-POOL = 50  # batches that are cut from one stretch of an order, by length
+POOL = 50  # batches that are cut by length from one stretch of an order
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,72 +68,30 @@ class Paraphrases:
         return first + (rows - first + shift) % self.size[rows]
 
 
-Batch = list[tuple[int, int]]  # (row to read, row to write)
-
-
-class Epoch(Sequence[Batch]):
-    """The batches of one epoch, made when asked for; pairs of like length lie together.
+def epoch_batches(
+    source: Paraphrases, lengths: Sequence[int], size: int, *, partners: int, epoch: int, seed: int
+) -> list[np.ndarray]:
+    """The batches of one epoch, int64 (pairs, 2): rows to read and rows to write, pairs of like length together.
 
     `partners`: with how many of its paraphrases a sentence is seen in an epoch, each epoch with the next ones; 0: all.
     """
-
-    def __init__(
-        self, source: Paraphrases, lengths: Sequence[int], batch: int, *, partners: int, epoch: int, seed: int
-    ) -> None:
-        self._source, self._lengths, self._batch = source, np.asarray(lengths), batch
-        self._epoch, self._seed = epoch, seed
-        others = source.size - 1
-        self._often = np.minimum(others, partners) if partners else others  # sweeps each sentence takes part in
-        counts = [int((self._often > sweep).sum()) for sweep in range(int(self._often.max()))]
-        # a pair that would be left alone in the last batch of its sweep joins the one before
-        self._ends = np.cumsum([(count + batch - 2) // batch for count in counts]).tolist()
-        self._order: tuple[int, np.ndarray] = (-1, np.empty(0, np.int64))
-        self._pool: tuple[tuple[int, int], list[Batch]] = ((-1, -1), [])
-
-    def __len__(self) -> int:
-        return self._ends[-1]
-
-    @overload
-    def __getitem__(self, number: int) -> Batch: ...
-    @overload
-    def __getitem__(self, number: slice) -> list[Batch]: ...
-    def __getitem__(self, number: int | slice) -> Batch | list[Batch]:
-        if isinstance(number, slice):
-            return [self[each] for each in range(*number.indices(len(self)))]
-        if not -len(self) <= number < len(self):
-            raise IndexError(f"batch {number} of {len(self)}")
-        number %= len(self)
-        sweep = bisect_right(self._ends, number)
-        inside = number - (self._ends[sweep - 1] if sweep else 0)
-        place = (sweep, inside // POOL)
-        if self._pool[0] != place:
-            self._pool = (place, self._cut(*place))
-        return self._pool[1][inside % POOL]
-
-    def _cut(self, sweep: int, pool: int) -> list[Batch]:
-        """A stretch of the sweep's order, sorted by length, in batches, and these shuffled."""
-        order = self._sweep(sweep)
-        batches = self._ends[sweep] - (self._ends[sweep - 1] if sweep else 0)
-        here = min(POOL, batches - pool * POOL)
-        last = (pool * POOL + here) == batches
-        rows = order[pool * POOL * self._batch : None if last else (pool + 1) * POOL * self._batch]
-        often = self._often[rows]
-        shift = ((self._epoch - 1) * often + sweep) % (self._source.size[rows] - 1) + 1
-        partners = self._source.partner(rows, shift)
-        near = np.argsort(self._lengths[rows] + self._lengths[partners], kind="stable")
-        pairs = list(zip(rows[near].tolist(), partners[near].tolist(), strict=True))
-        starts = [number * self._batch for number in range(here)]
-        cut = [pairs[start:stop] for start, stop in zip(starts, [*starts[1:], len(pairs)], strict=True)]
-        shuffled = self._random(sweep, pool + 1).permutation(here)
-        return [cut[number] for number in shuffled]
-
-    def _sweep(self, sweep: int) -> np.ndarray:
-        if self._order[0] != sweep:
-            self._order = (sweep, self._random(sweep, 0).permutation(np.flatnonzero(self._often > sweep)))
-        return self._order[1]
-
-    def _random(self, *place: int) -> np.random.Generator:
-        return np.random.default_rng([self._seed, self._epoch, *place])
+    length, others = np.asarray(lengths), source.size - 1
+    sweeps = np.minimum(others, partners) if partners else others  # in which a sentence takes part, (n,)
+    batches: list[np.ndarray] = []
+    for sweep in range(int(sweeps.max())):
+        order = np.random.default_rng([seed, epoch, sweep, 0]).permutation(np.flatnonzero(sweeps > sweep))
+        count = (len(order) + size - 2) // size  # a pair that would be left alone joins the batch before
+        for pool, first in enumerate(range(0, count, POOL)):
+            here = min(POOL, count - first)
+            stop = None if first + here == count else (first + here) * size
+            read = order[first * size : stop]
+            shift = ((epoch - 1) * sweeps[read] + sweep) % others[read] + 1  # 1 to others: every one in its turn
+            write = source.partner(read, shift)
+            near = np.argsort(length[read] + length[write], kind="stable")
+            cut = np.split(np.stack([read, write], 1)[near], range(size, here * size, size))
+            shuffled = np.random.default_rng([seed, epoch, sweep, pool + 1]).permutation(here)
+            batches += [cut[number] for number in shuffled]
+    return batches
 
 
 # --- vocabulary --------------------------------------------------------------------------------------------------

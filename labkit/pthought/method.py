@@ -121,7 +121,7 @@ class PThought(TrainedReader):
 
     def _network(self, vectors: WordVectors) -> Model:
         settings: PThoughtSettings = self.settings
-        body = GruEncoder(FORMS[settings.form], vectors.dimension, settings.hidden)
+        body = GruEncoder(settings.form, vectors.dimension, settings.hidden)
         encoder = Encoder(Words(vectors, tune=settings.tune), body, dropout=settings.dropout, normalised=False)
         size = 2 * settings.hidden
         decoders = {

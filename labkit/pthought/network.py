@@ -14,7 +14,6 @@ figure must.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -28,15 +27,7 @@ from labkit.training.encoders import Encoder
 # --- forms -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Form:
-    """A form of the encoder: its layers, and whether they read both ways."""
-
-    layers: int
-    both_ways: bool
-
-
-FORMS = {"one-bi": Form(1, True), "two-forward": Form(2, False), "two-bi": Form(2, True)}
+FORMS = {"one-bi": (1, True), "two-forward": (2, False), "two-bi": (2, True)}  # layers, and whether they read both ways
 
 
 class GruEncoder(nn.Module):
@@ -51,9 +42,10 @@ class GruEncoder(nn.Module):
     `labkit.training.encoders` takes; its GRU has none.)
     """
 
-    def __init__(self, form: Form, dimension: int, hidden: int) -> None:
+    def __init__(self, form: str, dimension: int, hidden: int) -> None:
         super().__init__()
-        self.gru = nn.GRU(dimension, hidden, form.layers, batch_first=True, bidirectional=form.both_ways)
+        layers, both_ways = FORMS[form]
+        self.gru = nn.GRU(dimension, hidden, layers, batch_first=True, bidirectional=both_ways)
         xavier_(self.gru)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
@@ -198,12 +190,7 @@ class Model(nn.Module):
         self.encoder, self.decoders = encoder, nn.ModuleDict(decoders)
 
     def decoder(self, name: str) -> Decoder:
-        """The one of this name; a ValueError where the model was made without it."""
-        if name not in self.decoders:
-            raise ValueError(
-                f"decoder is {name!r}, but this model was trained with {', '.join(self.decoders)} only; "
-                "train with decoders=both"
-            )
+        """The decoder of this name."""
         decoder = self.decoders[name]
         assert isinstance(decoder, Decoder)
         return decoder

@@ -16,7 +16,7 @@ from torch import Tensor
 from labkit.corpora.records import Corpus, Labelled, Pairs, Sentences
 from labkit.evaluation import p_coherence
 from labkit.progress import note, silent
-from labkit.pthought.batches import Batch, Epoch, Paraphrases, Reading
+from labkit.pthought.batches import Paraphrases, Reading, epoch_batches
 from labkit.pthought.network import Model, objective
 from labkit.training import processes
 from labkit.training.encoders import embed, encode
@@ -30,14 +30,14 @@ class ParaphraseTask:
         self._reading, self._source, self._settings, self._seed = reading, source, settings, seed
         self._rows = [reading.reader.numbers(text) for text in source.texts]
 
-    def batches(self, epoch: int) -> Epoch:
+    def batches(self, epoch: int) -> list[np.ndarray]:
         return self._epoch(epoch, self._settings.partners)
 
-    def _epoch(self, epoch: int, partners: int) -> Epoch:
-        lengths = [len(row) for row in self._rows]
-        return Epoch(self._source, lengths, self._settings.batch, partners=partners, epoch=epoch, seed=self._seed)
+    def _epoch(self, epoch: int, partners: int) -> list[np.ndarray]:
+        lengths, size = [len(row) for row in self._rows], self._settings.batch
+        return epoch_batches(self._source, lengths, size, partners=partners, epoch=epoch, seed=self._seed)
 
-    def loss(self, batch: Batch) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+    def loss(self, batch: np.ndarray) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
         vectors, sums = self._written(batch)
         losses = {name: total / self._tokens(batch)[name] for name, total in sums.items()}
         noted = {f"l_{'para' if name == 'paraphrase' else name}": loss.detach() for name, loss in losses.items()}
@@ -55,9 +55,9 @@ class ParaphraseTask:
                     tokens[name] = tokens.get(name, 0) + self._tokens(batch)[name]
         return {name: total / tokens[name] for name, total in sums.items()}
 
-    def _written(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+    def _written(self, batch: np.ndarray) -> tuple[Tensor, dict[str, Tensor]]:
         """The vectors of the sentences read, and by decoder the summed -log p of what is to be written."""
-        read, write = ([self._rows[pair[side]] for pair in batch] for side in (0, 1))
+        read, write = ([self._rows[row] for row in side] for side in batch.T.tolist())
         vectors = embed(self.module.encoder, self._reading.reader, read, amp=self._settings.amp)
         sums = processes.summed(self._costs, vectors, read, write)
         return vectors, dict(zip(self.module.decoders, sums, strict=True))
@@ -72,10 +72,10 @@ class ParaphraseTask:
             ]
         return torch.stack(sums)
 
-    def _tokens(self, batch: Batch) -> dict[str, int]:
+    def _tokens(self, batch: np.ndarray) -> dict[str, int]:
         """How many tokens each decoder writes, each sentence's end among them."""
         sides = {"auto": 0, "paraphrase": 1}
-        return {name: sum(len(self._rows[pair[sides[name]]]) + 1 for pair in batch) for name in self.module.decoders}
+        return {name: sum(len(self._rows[row]) + 1 for row in batch[:, sides[name]]) for name in self.module.decoders}
 
     def encoded(self, sentences: list[str]) -> np.ndarray:
         """Encode sentences with the network as it stands."""

@@ -65,7 +65,6 @@ def companions(vectors: Any, groups: Sequence[Any], *, most: int = 20_000, seed:
     >>> round(beside.figures.within, 2), beside.warning
     (1.0, None)
     """
-    whole("most", most, 1, 10_000_000, "cosines of different groups that are kept")
     rows = vectors.toarray() if sparse.issparse(vectors) else np.asarray(vectors, dtype=np.float64)
     known = np.flatnonzero(rows.any(axis=1))
     rows, names = unit(rows[known].astype(np.float64)), [groups[row] for row in known.tolist()]
@@ -116,7 +115,6 @@ def handful(groups: Sequence[Sequence[str]], *, count: int = 6, most: int = 8, s
     ('A', 'A', 'B', 'B')
     """
     whole("count", count, 1, len(ascii_uppercase), "groups that are shown")
-    whole("most", most, 2, 1_000, "sentences of a group that are shown")
     several = [kept for group in groups if len(kept := list(dict.fromkeys(group))) > 1]
     if not several:
         raise ValueError(
@@ -130,7 +128,5 @@ def handful(groups: Sequence[Sequence[str]], *, count: int = 6, most: int = 8, s
 
 def plane(vectors: Any, how: str = "PCA", *, seed: int = 0) -> Projection:
     """Vectors (n, d) at length 1, so that near means a large cosine, in the plane; how: PCA or t-SNE."""
-    if how not in PROJECTIONS:
-        raise ValueError(f"how is {how!r}, expected one of {', '.join(PROJECTIONS)}")
     rows = unit(vectors)
     return PROJECTIONS[how](rows.toarray() if sparse.issparse(rows) else rows, seed=seed)

@@ -1,4 +1,4 @@
-"""Sentences written from vectors. In: a decoder, the vectors of its words, vectors (n, size). Out: `Generated`.
+"""Sentences written from vectors. In: a decoder, the vectors of its words, vectors (n, size). Out: `Written`.
 
     greedy   the likeliest next word, again and again
     beam     the `width` likeliest beginnings kept at every step; the likeliest whole sentences first
@@ -7,15 +7,14 @@ Never written: the unknown word, and a run of `repeat` words that the sentence a
 circles). A sentence that does not end within `max_length` words is cut and says so. Sentences are ranked by
 `log p / tokens^power`: plain log p (power 0) favours short ones, since every further word costs.
 
-`write` puts them into words for people to read: a `Paraphrased` a sentence.
+`write_paraphrases` puts them into words for people to read: a `Paraphrased` for each sentence.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -25,8 +24,7 @@ from labkit.pthought.network import END, Decoder, Model
 
 # --- search ------------------------------------------------------------------------------------------------------
 
-UNKNOWN = 1
-Step: TypeAlias = tuple[float, int, int]  # log p of the sentence so far, the beam it goes on from, the word
+UNKNOWN_WORD = 1  # its number
 
 
 @dataclass(frozen=True)
@@ -39,15 +37,8 @@ class Search:
     power: float = 0.7
 
     def __post_init__(self) -> None:
-        for name, value, least in (
-            ("width", self.width, 1),
-            ("max_length", self.max_length, 1),
-            ("repeat", self.repeat, 0),
-        ):
-            if not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} is {value!r}, expected a whole number of at least {least}")
-        if not (math.isfinite(self.power) and self.power >= 0):
-            raise ValueError(f"power is {self.power!r}, expected a number of at least 0; 0.7 is usual")
+        if self.width < 1 or self.max_length < 1 or self.repeat < 0 or self.power < 0:
+            raise ValueError(f"{self} is no search: width and max_length begin at 1, repeat and power at 0")
 
     def score(self, log_p: float, tokens: int) -> float:
         """What sentences are ranked by; the end is a token too."""
@@ -55,17 +46,18 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Generated:
-    """A sentence as numbers of words, without its end; `ended` is false where it was cut."""
+class Written:
+    """One sentence that a decoder wrote, as numbers of words without the end; `ended` is false where it was cut."""
 
     words: tuple[int, ...]
     log_probability: float
     score: float
     ended: bool
+    text: str = ""
 
 
 @torch.inference_mode()
-def greedy(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> list[Generated]:
+def greedy(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> list[Written]:
     """One sentence for each vector; `table` (words, d) holds the vectors of the words."""
     state, read = decoder.first(vectors), torch.full((len(vectors),), END, device=vectors.device)  # (n, hidden), (n,)
     written: list[list[int]] = [[] for _ in vectors]
@@ -82,58 +74,48 @@ def greedy(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> 
                     written[row].append(word)
         if all(ended):
             break
-    return [_generated(*each, search) for each in zip(written, log_p, ended, strict=True)]
+    return [_written(*each, search) for each in zip(written, log_p, ended, strict=True)]
 
 
 @torch.inference_mode()
-def beam(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> list[list[Generated]]:
-    """Up to `width` sentences for each vector, the best first; those that were cut come after those that ended."""
-    count, width = len(vectors), search.width
-    vectors = vectors.repeat_interleave(width, 0)  # beam k of sentence i is row i width + k
-    state, read = decoder.first(vectors), torch.full((len(vectors),), END, device=vectors.device)
-    log_p = torch.full((count, width), -math.inf, dtype=torch.float64)
-    log_p[:, 0] = 0.0  # all beams begin alike: one is enough
-    written: list[list[int]] = [[] for _ in vectors]
-    whole: list[list[Generated]] = [[] for _ in range(count)]
+def beam(decoder: Decoder, table: Tensor, vector: Tensor, search: Search) -> list[Written]:
+    """Up to `width` sentences for one vector (size,), the best first; those that were cut come after those that ended.
+
+    Every step reads the last word of all beginnings that are kept, and keeps the likeliest of all that could follow.
+    """
+    begun: list[tuple[int, ...]] = [()]
+    log_p, ended = [0.0], list[Written]()
+    state = decoder.first(vector[None])  # (beginnings, hidden)
     for _ in range(search.max_length):
-        likely, state = decoder.step(vectors, table[read], state)
-        _forbid(likely, written, search.repeat)
-        totals = log_p[:, :, None] + likely.double().cpu().view(count, width, -1)  # (n, width, words)
-        words = totals.shape[2]
-        # a beam can end in one way only, so of twice the width at least the width goes on
-        values, places = totals.flatten(1).topk(min(2 * width, width * words), 1)
-        live: list[Step] = []
-        for i in range(count):
-            parents = (places[i] // words + i * width).tolist()
-            ends, going = _divided(zip(values[i].tolist(), parents, (places[i] % words).tolist(), strict=True), width)
-            whole[i] += [_generated(written[row], value, True, search) for value, row, _ in ends]
-            live += [*going, *[(-math.inf, i * width, UNKNOWN)] * (width - len(going))]
-        rows = [row for _, row, _ in live]
-        written = [[*written[row], word] for _, row, word in live]
-        log_p = torch.tensor([value for value, _, _ in live], dtype=torch.float64).view(count, width)
-        state, read = state[rows], torch.tensor([word for _, _, word in live], device=vectors.device)
-        if all(_settled(whole[i], log_p[i].max().item(), search) for i in range(count)):
+        read = torch.tensor([words[-1] if words else END for words in begun], device=vector.device)  # (beginnings,)
+        likely, state = decoder.step(vector.expand(len(begun), -1), table[read], state)  # (beginnings, words)
+        _forbid(likely, begun, search.repeat)
+        totals = torch.tensor(log_p, dtype=torch.float64)[:, None] + likely.double().cpu()
+        # a beginning can end in one way only, so of twice the width at least the width goes on
+        values, places = totals.flatten().topk(min(2 * search.width, totals.numel()))
+        steps = [
+            (value, *divmod(place, totals.shape[1]))  # log p, the beginning, the word
+            for value, place in zip(values.tolist(), places.tolist(), strict=True)
+            if value > -math.inf
+        ]
+        ended += [
+            _written(begun[row], value, True, search) for value, row, word in steps[: search.width] if word == END
+        ]
+        steps = [step for step in steps if step[2] != END][: search.width]
+        begun, log_p = [(*begun[row], word) for _, row, word in steps], [value for value, _, _ in steps]
+        if not steps or _settled(ended, log_p[0], search):
             break
-    for i in range(count):
-        for k in range(width):
-            if len(written[i * width + k]) == search.max_length and log_p[i, k] > -math.inf:
-                whole[i].append(_generated(written[i * width + k], log_p[i, k].item(), False, search))
-    return [sorted(each, key=lambda one: (not one.ended, -one.score))[:width] for each in whole]
+        state = state[[row for _, row, _ in steps]]
+    cut = [_written(words, value, False, search) for words, value in zip(begun, log_p, strict=True)]
+    found = ended + [one for one in cut if len(one.words) == search.max_length]
+    return sorted(found, key=lambda one: (not one.ended, -one.score))[: search.width]
 
 
-def _divided(candidates: Iterable[Step], width: int) -> tuple[list[Step], list[Step]]:
-    """Divide the likeliest steps, in order: those among the first `width` that end, the first `width` that go on."""
-    possible = [step for step in candidates if step[0] > -math.inf]
-    ends = [step for step in possible[:width] if step[2] == END]
-    return ends, [step for step in possible if step[2] != END][:width]
-
-
-def _forbid(likely: Tensor, written: Sequence[Sequence[int]], repeat: int) -> None:
-    """Sets log p of what may not be written next to -inf, in place."""
-    likely[:, UNKNOWN] = -math.inf
-    for row, words in enumerate(written):
-        if again := _again(words, repeat):
-            likely[row, again] = -math.inf
+def _forbid(likely: Tensor, begun: Sequence[Sequence[int]], repeat: int) -> None:
+    """Set log p of what may not be written next to -inf, in place."""
+    likely[:, UNKNOWN_WORD] = -math.inf
+    for row, words in enumerate(begun):
+        likely[row, _again(words, repeat)] = -math.inf
 
 
 def _again(words: Sequence[int], repeat: int) -> list[int]:
@@ -148,29 +130,17 @@ def _again(words: Sequence[int], repeat: int) -> list[int]:
     return [words[i + repeat - 1] for i in range(len(words) - repeat + 1) if tuple(words[i : i + repeat - 1]) == tail]
 
 
-def _settled(whole: Sequence[Generated], live: float, search: Search) -> bool:
-    """Whether no beam can still come among the best: at most its log p stays, over the longest sentence."""
-    if live == -math.inf:
-        return True
-    best = sorted((one.score for one in whole), reverse=True)[: search.width]
+def _settled(ended: Sequence[Written], live: float, search: Search) -> bool:
+    """Whether no beginning can still come among the best: at most its log p stays, over the longest sentence."""
+    best = sorted((one.score for one in ended), reverse=True)[: search.width]
     return len(best) == search.width and search.score(live, search.max_length) <= best[-1]
 
 
-def _generated(words: Sequence[int], log_p: float, ended: bool, search: Search) -> Generated:
-    return Generated(tuple(words), log_p, search.score(log_p, len(words) + ended), ended)
+def _written(words: Sequence[int], log_p: float, ended: bool, search: Search) -> Written:
+    return Written(tuple(words), log_p, search.score(log_p, len(words) + ended), ended)
 
 
 # --- writing -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Written:
-    """One sentence that a decoder wrote; `ended` is false where it was cut."""
-
-    text: str
-    log_probability: float
-    score: float
-    ended: bool
 
 
 @dataclass(frozen=True)
@@ -193,13 +163,13 @@ def write_paraphrases(
 ) -> list[Paraphrased]:
     """What every decoder writes from the vectors (n, size): the greedy sentence where there is no search."""
     table = model.encoder.words.table.weight
-    generated: dict[str, list[list[Generated]]] = {}
+    generated: dict[str, list[list[Written]]] = {}
     for name in model.decoders:
         if search is None:
             plain = Search(max_length=reading.reader.max_length)
             generated[name] = [[one] for one in greedy(model.decoder(name), table, vectors, plain)]
         else:
-            generated[name] = beam(model.decoder(name), table, vectors, search)
+            generated[name] = [beam(model.decoder(name), table, vector, search) for vector in vectors]
     return [
         Paraphrased(
             sentence,
@@ -228,7 +198,6 @@ def described(paraphrased: Paraphrased) -> str:
     return "\n".join(lines)
 
 
-def _spelled(sentence: Generated, reading: Reading) -> Written:
+def _spelled(sentence: Written, reading: Reading) -> Written:
     words = reading.reader.vocabulary.words
-    text = " ".join(words[number] for number in sentence.words)
-    return Written(text, sentence.log_probability, sentence.score, sentence.ended)
+    return replace(sentence, text=" ".join(words[number] for number in sentence.words))

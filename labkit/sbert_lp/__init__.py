@@ -3,14 +3,14 @@
 graph         copies set aside; the k nearest others; what the graph of them is made of
 weights       the mixture of each row, in batches; new rows by mixtures of known ones
 eigenvectors  the bottom of M = (I - W)ᵀ(I - W), part by part, dense or filtered
-estimator     all of it, as scikit-learn's estimators go, with a record of what a fit has found
+estimator     all of it as a scikit-learn estimator, with a record of what a fit has found
 method        the same for sentences: SBERT-LP over any base
-sweeps        many neighbourhoods and dimensions beside other transformations; which help is said on test
+sweeps        many neighbourhoods and dimensions, compared with other transformations
 view          one sentence, all of them, and pairs, before and after
 
-LocalityPreserving(n_neighbors=15, n_components=100).fit_transform(X)    transform(new)    record_.neighbourhood(row)
+LocalityPreserving(n_neighbors=15, n_components=100).fit_transform(X)    transform(new)
 """
 
-from labkit.sbert_lp.estimator import FitRecord, LocalityPreserving, Mixture
+from labkit.sbert_lp.estimator import LocalityPreserving
 
-__all__ = ["FitRecord", "LocalityPreserving", "Mixture"]
+__all__ = ["LocalityPreserving"]

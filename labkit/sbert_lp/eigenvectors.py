@@ -28,7 +28,7 @@ Product: TypeAlias = Callable[[np.ndarray], np.ndarray]  # M times a vector or a
 
 # --- how densely eigenvalues lie ---------------------------------------------------------------------------------
 
-PROBES, STEPS = 4, 60  # random vectors, and Lanczos steps from each
+PROBES, LANCZOS_STEPS = 4, 60  # random vectors, and Lanczos steps from each
 
 
 def cut_for(product: Product, size: int, below: float, random: np.random.Generator) -> tuple[float, float]:
@@ -42,7 +42,7 @@ def cut_for(product: Product, size: int, below: float, random: np.random.Generat
     nodes, masses, highest = [], [], 0.0
     for _ in range(PROBES):
         start = random.standard_normal(size)
-        values, first, rest = _tridiagonal(product, start / np.linalg.norm(start), min(STEPS, size - 1))
+        values, first, rest = _tridiagonal(product, start / np.linalg.norm(start), min(LANCZOS_STEPS, size - 1))
         nodes.append(values)
         masses.append(first**2 * size / PROBES)
         highest = max(highest, values[-1] + rest)
@@ -73,13 +73,13 @@ def _tridiagonal(product: Product, start: np.ndarray, steps: int) -> tuple[np.nd
 
 # --- the bottom of one large M, filtered -------------------------------------------------------------------------
 
-SPARE = 2.5  # the cut is placed where so many times the wanted eigenvalues lie below it
+SPARE = 2.5  # the cut is placed where this many times the wanted number of eigenvalues lie below it
 DEGREES = (8, 120)
-AGAIN, MOST = 4, 40  # eigenvectors that a search for what was missed asks for
+AGAIN = (4, 40)  # eigenvectors that a search for what was missed asks for, at least and at most
 TOLERANCE = 1e-7  # of the search
 GLANCE = 1e-4  # tolerance of the look whether anything was missed at all; its square is what the look may overlook
 SAME = 1e-6  # relative: what lies below the last one found by no more than this is not smaller
-ZERO = 1e-10  # an eigenvalue below this is one of the null space
+ZERO = 1e-10  # an eigenvalue below this belongs to the null space
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ def smallest(
     progress(0, None, "the spectrum's shape")
     cut, highest = cut_for(product, size, SPARE * count, random)
     while True:
-        filtered = _filter_of(degree_for(cut, highest), cut, highest)
+        filtered = ChebyshevFilter(degree_for(cut, highest), cut, highest)
         progress(0, None, f"{count} eigenvectors of {size:,} rows, filter of degree {filtered.degree}")
         pairs = _lanczos(product, count, filtered, apart, random)
         if pairs.values[-1] < cut or cut >= highest / 2:
@@ -127,7 +127,7 @@ def smallest(
         progress(passes, None, f"searching for what was missed, below {pairs.values[-1]:.3g}")
         known = np.concatenate([apart, pairs.vectors], axis=1)
         missing = min(zeros, count) - int((pairs.values < ZERO).sum())
-        more = min(max(AGAIN, missing + 4), MOST, size - known.shape[1] - 1)
+        more = min(max(AGAIN[0], missing + 4), AGAIN[1], size - known.shape[1] - 1)
         bound = pairs.values[-1] * (1 - SAME) - ZERO
         if more < 1 or not _below(product, bound, filtered, known, random):
             break
@@ -145,28 +145,27 @@ def degree_for(cut: float, highest: float) -> int:
 
 
 @dataclass(frozen=True)
-class _Filter:
+class ChebyshevFilter:
+    """The polynomial that stays within ±1 on [cut, highest] and grows steeply below."""
+
     degree: int
-    centre: float
-    half: float
+    cut: float
+    highest: float
 
     def __call__(self, product: Product, x: np.ndarray) -> np.ndarray:
         """T_deg((M - c)/e) x / T_deg(-c/e), by the three-term recurrence, scaled so that it stays finite."""
-        sigma = first = -self.half / self.centre
-        before, now = x, (product(x) - self.centre * x) * (sigma / self.half)
+        c, e = (self.highest + self.cut) / 2, (self.highest - self.cut) / 2
+        sigma = first = -e / c
+        before, now = x, (product(x) - c * x) * (sigma / e)
         for _ in range(2, self.degree + 1):
             after = 1 / (2 / first - sigma)
-            before, now = now, (product(now) - self.centre * now) * (2 * after / self.half) - (sigma * after) * before
+            before, now = now, (product(now) - c * now) * (2 * after / e) - (sigma * after) * before
             sigma = after
         return now
 
 
-def _filter_of(degree: int, cut: float, highest: float) -> _Filter:
-    return _Filter(degree, (highest + cut) / 2, (highest - cut) / 2)
-
-
 def _lanczos(
-    product: Product, count: int, filtered: _Filter, apart: np.ndarray, random: np.random.Generator
+    product: Product, count: int, filtered: ChebyshevFilter, apart: np.ndarray, random: np.random.Generator
 ) -> Eigenpairs:
     """`count` eigenpairs orthogonal to `apart`, the smallest of M up to copies that one search cannot see."""
     _, vectors = _largest(product, count, filtered, apart, TOLERANCE, random)
@@ -176,7 +175,9 @@ def _lanczos(
     return _settled(product, vectors - apart @ (apart.T @ vectors), count, filtered.degree)
 
 
-def _below(product: Product, bound: float, filtered: _Filter, known: np.ndarray, random: np.random.Generator) -> bool:
+def _below(
+    product: Product, bound: float, filtered: ChebyshevFilter, known: np.ndarray, random: np.random.Generator
+) -> bool:
     """Whether M has an eigenvalue below the bound beside the known ones.
 
     The filter's value tells, not a Rayleigh quotient of M: there, what little the vector still holds of large
@@ -189,7 +190,12 @@ def _below(product: Product, bound: float, filtered: _Filter, known: np.ndarray,
 
 
 def _largest(
-    product: Product, count: int, filtered: _Filter, apart: np.ndarray, tolerance: float, random: np.random.Generator
+    product: Product,
+    count: int,
+    filtered: ChebyshevFilter,
+    apart: np.ndarray,
+    tolerance: float,
+    random: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The filter's largest eigenvalues, rising, and vectors, orthogonal to `apart`; as many as have converged."""
     size = len(apart)
@@ -225,7 +231,7 @@ def _polished(product: Product, pairs: Eigenpairs, cut: float, highest: float, a
     for _ in range(5):
         if pairs.residual <= 10 * TOLERANCE:
             break
-        vectors = _filter_of(pairs.degree, max(cut, 1.5 * pairs.values[-1]), highest)(product, pairs.vectors)
+        vectors = ChebyshevFilter(pairs.degree, max(cut, 1.5 * pairs.values[-1]), highest)(product, pairs.vectors)
         vectors -= apart @ (apart.T @ vectors)
         better = _settled(product, vectors, len(pairs.values), pairs.degree)
         if better.residual >= pairs.residual:
@@ -242,10 +248,10 @@ DENSE_CUDA = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Eigenvalues and vectors; `owner`: the component of each vector, -1 for contrasts; `component`: that of each row.
+    """Eigenvalues (p,) and vectors (m, p); `owner`: the component of each vector, -1 for contrasts; `component` (m,).
 
-    `zeros`: eigenvalues 0 of M among those found, the constant's included. `terminal`: strongly connected components
-    that no edge leaves, which is how many zeros M has where no row is reconstructed without error.
+    `terminal`: strongly connected components that no edge leaves, which is how many zeros M has where no row is
+    reconstructed without error.
     """
 
     values: np.ndarray
@@ -254,10 +260,6 @@ class Spectrum:
     component: np.ndarray
     terminal: int
     residual: float
-
-    @property
-    def zeros(self) -> int:
-        return 1 + int((self.values < ZERO).sum())
 
 
 def bottom(
@@ -272,33 +274,24 @@ def bottom(
     """The `count` smallest eigenpairs of M orthogonal to the constant; count is below the number of rows."""
     component = weak_components(W)
     sizes = np.bincount(component)
-    terminal = len(terminal_components(W))
+    every, residual = np.arange(len(component)), 0.0
     contrasts = _contrasts(component, sizes, min(len(sizes) - 1, count))
-    values, owner = [np.zeros(contrasts.shape[1])], [np.full(contrasts.shape[1], -1)]
-    blocks: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # component -> its rows, and vectors of these
-    residual = 0.0
-    wanted = count - contrasts.shape[1]
-    rows_of = np.split(np.argsort(component, kind="stable"), np.cumsum(sizes)[:-1])
-    for number, rows in enumerate(rows_of):
-        within = min(wanted, len(rows) - 1)
+    # eigenvalue, component, its rows, and the vector on these; zero elsewhere
+    found = [(0.0, -1, every, contrast) for contrast in contrasts.T]
+    for number, rows in enumerate(np.split(np.argsort(component, kind="stable"), np.cumsum(sizes)[:-1])):
+        within = min(count - contrasts.shape[1], len(rows) - 1)
         if within < 1:
             continue
         progress(number, len(sizes), "eigenvectors")
         pairs = _of_component(W[rows][:, rows], within, dense_up_to, seed, device, progress)
-        values.append(pairs.values)
-        owner.append(np.full(within, number))
-        blocks[number] = rows, pairs.vectors
+        found += [(value, number, rows, v) for value, v in zip(pairs.values.tolist(), pairs.vectors.T, strict=True)]
         residual = max(residual, pairs.residual)
-    joined, of = np.concatenate(values), np.concatenate(owner)
-    order = np.argsort(joined, kind="stable")[:count]  # contrasts stand first, and 0 is the least there is
+    found = sorted(found, key=lambda pair: pair[0])[:count]  # stable: contrasts stay first, and 0 is the least there is
     vectors = np.zeros((len(component), count))
-    place = np.concatenate([np.arange(len(part)) for part in values])
-    vectors[:, : contrasts.shape[1]] = contrasts
-    for column, index in enumerate(order):
-        if of[index] >= 0:
-            rows, within_rows = blocks[of[index]]
-            vectors[rows, column] = within_rows[:, place[index]]
-    return Spectrum(joined[order], positive_peaks(vectors), of[order], component, terminal, residual)
+    for column, (_, _, rows, vector) in enumerate(found):
+        vectors[rows, column] = vector
+    values, owner = np.array([pair[0] for pair in found]), np.array([pair[1] for pair in found])
+    return Spectrum(values, positive_peaks(vectors), owner, component, len(terminal_components(W)), residual)
 
 
 def _contrasts(component: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarray:

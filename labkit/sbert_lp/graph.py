@@ -5,8 +5,8 @@
 
     neighbours (m, k), weights  ->  W (m, m), and its components: an edge i -> j says that row i is rebuilt from row j
 
-Exact up to 50,000 rows (`labkit.evaluation.neighbours`, or blocks on a GPU), by pynndescent's graph above; what that
-misses is measured on a sample and said. Rows are checked already; dense or CSR.
+Exact up to 50,000 rows (`labkit.evaluation.neighbours`, or blocks on a GPU), by pynndescent's graph above; the share
+that it finds is measured on a sample. Rows are dense or CSR.
 
     weak components     nothing leads from one to another: M is block diagonal, and each can be embedded by itself
     terminal components strongly connected, and no edge leads out: each makes an eigenvalue of M zero
@@ -33,8 +33,8 @@ from labkit.progress import Progress, silent
 
 EXACT_UP_TO = 50_000
 SAMPLE = 200  # rows on which an approximate graph is compared with the exact one
-#: rows nearer than this share of the cloud's radius are copies: an encoder in float32 says the same text twice with
-#: about 1e-6 between, and two such rows reconstruct each other so well that they spoil the eigenvectors
+#: rows nearer than this share of the cloud's radius are copies: an encoder in float32 gives the same text twice with
+#: a difference of about 1e-6, and two such rows reconstruct each other so well that they spoil the eigenvectors
 COPY = 1e-5
 
 
@@ -43,7 +43,6 @@ class Graph:
     """The k nearest others (m, k) of every row; `recall` is the share of them that is right, 1 where exact."""
 
     neighbours: np.ndarray
-    exact: bool = True
     recall: float = 1.0
 
 
@@ -86,16 +85,16 @@ def _first_near(rows: Vectors, tolerance: float, seed: int) -> np.ndarray:
     order = np.argsort(place, kind="stable")
     # the place itself is rounded, in proportion to the row's length
     slack = 8 * np.finfo(rows.dtype).eps * np.sqrt(float(squares(rows).max()))
-    joined: list[np.ndarray] = []
+    edges = [np.zeros((2, 0), np.int64)]
     for lag in range(1, m):
         near = np.flatnonzero(place[order[lag:]] - place[order[:-lag]] <= tolerance + slack)
         if not len(near):
             break
         a, b = order[near], order[near + lag]
         alike = np.sqrt(_squared_distances(rows, a, b)) <= tolerance
-        joined.append(np.stack([a[alike], b[alike]]))
-    edges = np.concatenate(joined, axis=1) if joined else np.zeros((2, 0), np.int64)
-    pairs = sparse.csr_array((np.ones(edges.shape[1]), (edges[0], edges[1])), shape=(m, m))
+        edges.append(np.stack([a[alike], b[alike]]))
+    a, b = np.concatenate(edges, axis=1)
+    pairs = sparse.csr_array((np.ones(len(a)), (a, b)), shape=(m, m))
     group = connected_components(pairs, directed=False)[1]
     _, first = np.unique(group, return_index=True)
     return first[group]
@@ -124,12 +123,12 @@ def neighbour_graph(
     m = rows.shape[0]
     progress(0, None, f"{k} neighbours of {m:,} rows")
     if isinstance(rows, np.ndarray) and device != "cpu":
-        return Graph(nearest_others_on(device, rows, k))
+        return Graph(_nearest_on(device, rows, k))
     if m <= exact_up_to or not isinstance(rows, np.ndarray):
         foreseen(m, rows, remedy="take a base with dense vectors, whose neighbours are found by a graph")
         return Graph(nearest_others(rows, k))
     neighbours = _approximate(rows, k, seed)
-    return Graph(neighbours, exact=False, recall=_recall(rows, neighbours, seed))
+    return Graph(neighbours, _recall(rows, neighbours, seed))
 
 
 def _approximate(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
@@ -154,7 +153,7 @@ def _recall(rows: np.ndarray, neighbours: np.ndarray, seed: int) -> float:
     return float(np.sum(hits) / (len(asked) * k))
 
 
-def nearest_others_on(device: str, rows: np.ndarray, k: int) -> np.ndarray:
+def _nearest_on(device: str, rows: np.ndarray, k: int) -> np.ndarray:
     """The k nearest others in blocks on a torch device, in float32; equals in any order."""
     X = torch.as_tensor(rows - rows.mean(axis=0), dtype=torch.float32, device=device)
     halves = (X * X).sum(dim=1) / 2

@@ -1,4 +1,4 @@
-"""SBERT-LP (Min et al. 2021): the vectors of a base, embedded anew so that each sentence stays by its neighbours.
+"""SBERT-LP (Min et al. 2021): the vectors of a base, re-embedded so that each sentence stays by its neighbours.
 
     d_i ≈ Σ_j w_ij d_j over the k nearest, Σ_j w_ij = 1        min Σ_i |y_i - Σ_j w_ij y_j|²,  YᵀY/m = I,  Σ_i y_i = 0
 
@@ -15,8 +15,9 @@ sentences which of them is its own, for two sentences may have one vector.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,26 +36,7 @@ from labkit.sbert_lp.weights import Mixtures, mixtures
 
 # --- embedded sentences ------------------------------------------------------------------------------------------
 
-
 ARRAYS = ("place", "rows", "embedding", "neighbours", "weights")  # what a run folder keeps of them
-
-
-@dataclass(frozen=True)
-class Neighbour:
-    """A sentence, its weight in the reconstruction, and how far it is before the embedding."""
-
-    text: str
-    weight: float
-    distance: float
-
-
-@dataclass(frozen=True)
-class Neighbourhood:
-    """The sentences that rebuild another, the largest weight first; `error` is |d - Σ w d_j|², what they leave out."""
-
-    text: str
-    neighbours: tuple[Neighbour, ...]
-    error: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +50,11 @@ class EmbeddedSentences:
     neighbours: np.ndarray
     weights: np.ndarray
     reg: float
-    number: Mapping[str, int] = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "number", dict(zip(self.sentences, self.place.tolist(), strict=True)))
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """The row of each sentence."""
+        return dict(zip(self.sentences, self.place.tolist(), strict=True))
 
     @classmethod
     def of_model(cls, sentences: list[str], rows: np.ndarray, model: LocalityPreserving) -> EmbeddedSentences:
@@ -106,59 +89,32 @@ class EmbeddedSentences:
             points[known] = self._mixtures(rows[known]).of(self.embedding)
         return points
 
-    def neighbourhood(self, sentence: str, vector: Callable[[], np.ndarray]) -> Neighbourhood:
-        """The sentences that rebuild one, embedded or new; `vector` gives its row (1, d) if it is none of these."""
+    def neighbourhood(self, sentence: str, vector: Callable[[], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """The rows that rebuild a sentence, embedded or new, and their weights, (k,) each, the largest first.
+
+        `vector` gives the row (1, d) of a new sentence; if that is zero, there are none.
+        """
         if sentence in self.number:
             row = self.number[sentence]
-            own, weights = self.neighbours[row], self.weights[row].astype(np.float64)
-            away = self.rows[own].astype(np.float64) - self.rows[row]
-            distances, error = np.linalg.norm(away, axis=1), float(((weights @ away) ** 2).sum())
+            near, weights = self.neighbours[row], self.weights[row].astype(np.float64)
         else:
             rows = vector()
             if not rows.any():
-                return Neighbourhood(sentence, (), 0.0)
-            new = self._mixtures(rows)
-            own, weights, distances, error = new.neighbours[0], new.weights[0], new.distances[0], new.errors[0]
+                return np.zeros(0, np.int64), np.zeros(0)
+            mixed = self._mixtures(rows)
+            near, weights = mixed.neighbours[0], mixed.weights[0]
         order = np.argsort(-np.abs(weights), kind="stable")
-        first = self.first_of_row()
-        names = [self.sentences[first[row]] for row in own[order].tolist()]
-        parts = map(Neighbour, names, weights[order].tolist(), distances[order].tolist())
-        return Neighbourhood(sentence, tuple(parts), float(error))
+        return near[order], weights[order]
 
     def _mixtures(self, rows: np.ndarray) -> Mixtures:
         """New rows (n, d) as mixtures of these; a copy is its original alone."""
         within = COPY * radius(self.rows)
         return mixtures(rows, self.rows, self.neighbours.shape[1], copy_within=within, reg=self.reg)
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """All but the sentences."""
-        return {name: getattr(self, name) for name in ARRAYS}
-
-    @classmethod
-    def restored(cls, sentences: list[str], arrays: Mapping[str, np.ndarray], reg: float) -> EmbeddedSentences:
-        """Make them of what `arrays` gave; a ValueError where the parts do not fit each other."""
-        place, rows, embedding, neighbours, weights = (arrays[name] for name in ARRAYS)
-        count = len(rows)
-        fits = (
-            place.shape == (len(sentences),)
-            and len(set(sentences)) == len(sentences)
-            and len(embedding) == len(neighbours) == count
-            and neighbours.shape == weights.shape
-            and set(place.tolist()) == set(range(count))
-            and 0 <= neighbours.min() <= neighbours.max() < count
-        )
-        if not fits:
-            raise ValueError(
-                f"model.safetensors has rows {rows.shape}, embedding {embedding.shape}, neighbours {neighbours.shape} "
-                f"and weights {weights.shape}, expected a place for each of {len(sentences)} sentences of "
-                "vocabulary.json"
-            )
-        return cls(sentences, place, rows, embedding, neighbours, weights, reg)
-
 
 # --- the method --------------------------------------------------------------------------------------------------
 
-_BATCH = 32
+BATCH = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,8 +163,8 @@ class SbertLp(Method):
     ) -> SbertLp:
         """A method over a base that is fitted already, with these sentences embedded together: ready to encode.
 
-        Many neighbourhoods and dimensions can so be tried without fitting the base anew; of the settings, `base` and
-        `embedded` say nothing here. Another SBERT-LP is taken for its own base.
+        So many neighbourhoods and dimensions can be tried without refitting the base; the settings `base` and
+        `embedded` have no effect here. Another SBERT-LP is taken for its own base.
         """
         corpus, fingerprint, _ = base._known()
         method = cls(settings)
@@ -220,21 +176,16 @@ class SbertLp(Method):
     def fit_encode(self, sentences: list[str], *, seed: int = 0, progress: Progress = silent) -> np.ndarray:
         """All these sentences embedded together, float32 (n, p): what the paper's tables compare.
 
-        Of what was fitted only the base has a part in it, and nothing of it is kept.
+        Only the base is used of what was fitted, and nothing is kept.
         """
         self._known()
         sentences = texts(sentences)
         return self._together(list(dict.fromkeys(sentences)), seeded(seed), progress).of(sentences)[0]
 
-    def neighbourhood(self, sentence: str) -> Neighbourhood:
-        """The sentences that rebuild one, embedded or new, with what weight, and what is left over."""
-        self._known()
-        return self.space.neighbourhood(sentence, lambda: self._rows([sentence], _BATCH, silent))
-
     def _together(self, sentences: list[str], seed: int, progress: Progress) -> EmbeddedSentences:
         """These distinct sentences embedded; those of which the base knows nothing are left out."""
         settings: SbertLpSettings = self.settings
-        rows = self._rows(sentences, _BATCH, progress) if sentences else np.zeros((0, 1), np.float32)
+        rows = self._vectors(sentences, BATCH, progress) if sentences else np.zeros((0, 1), np.float32)
         known = np.flatnonzero(rows.any(axis=1))
         if len(known) < 2:
             raise ValueError(
@@ -251,7 +202,7 @@ class SbertLp(Method):
         model.fit(rows[known], progress=progress)
         return EmbeddedSentences.of_model([sentences[row] for row in known], rows[known], model)
 
-    def _rows(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+    def _vectors(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         """The base's vectors at length 1, zeros stay zeros."""
         return unit(base_rows(self.base, sentences, batch_size, progress))
 
@@ -259,7 +210,7 @@ class SbertLp(Method):
         points, known = self.space.of(sentences)
         new = np.flatnonzero(~known)
         if len(new):
-            rows = self._rows([sentences[row] for row in new], batch_size, progress)
+            rows = self._vectors([sentences[row] for row in new], batch_size, progress)
             points[new] = self.space.placed(rows)
         return points
 
@@ -269,18 +220,24 @@ class SbertLp(Method):
 
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:
         """The points of its neighbours, each with its weight; what the eigenvectors add to that is the rest."""
-        found = self.neighbourhood(sentence)
-        names = tuple(each.text for each in found.neighbours)
-        points, _ = self.space.of(list(names))
-        weights = np.array([each.weight for each in found.neighbours], dtype=np.float64)
-        rows = points.astype(np.float64) * weights[:, None]
+        near, weights = self.space.neighbourhood(sentence, lambda: self._vectors([sentence], BATCH, silent))
+        first = self.space.first_of_row()
+        names = tuple(self.space.sentences[first[row]] for row in near.tolist())
+        rows = self.space.embedding[near].astype(np.float64) * weights[:, None]
         vector = self._encode([sentence], 1, silent)[0].astype(np.float64)
         return Parts(names, rows, vector - rows.sum(axis=0), vector, tuple(weights.tolist()))
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays, words = packed(self.base)
-        return {**arrays, **self.space.arrays()}, {**words, "sentences": self.space.sentences}
+        own = {name: getattr(self.space, name) for name in ARRAYS}
+        return {**arrays, **own}, {**words, "sentences": self.space.sentences}
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         self.base = unpacked(arrays, words)
-        self.space = EmbeddedSentences.restored(words["sentences"], arrays, self.settings.reg)
+        own, count = {name: arrays[name] for name in ARRAYS}, len(set(words["sentences"]))
+        rows = {len(array) for name, array in own.items() if name != "place"}
+        if len(rows) > 1 or not len(own["place"]) == len(words["sentences"]) == count:
+            raise ValueError(
+                f"model.safetensors has {sorted(rows)} rows, expected as many in each array, and {count} places"
+            )
+        self.space = EmbeddedSentences(words["sentences"], **own, reg=self.settings.reg)

@@ -12,11 +12,11 @@ compared   a corpus and a split -> the sentences that are embedded together, and
                Labelled, Groups      Hit@1: is the nearest other sentence of the same class
                Triplets, Articles    the share of triplets in the right order
                Sentences             no judge, since they have no labels; all of them are taken, whatever the split
-tried      a base and a corpus -> does it help? Many k and p on dev, the best of each way told on test
+tried      a base and a corpus -> does it help? Many k and p on dev, the best of each way scored on test
 
-LP knows only the sentences that were embedded together, so what is chosen on the rows of dev is `transformed` anew on
-those of test; the comparators are given the same rows. (Section 4.6.1 of the paper finds k by a grid search and does
-not say on which split; chosen on test, the best of twenty ways flatters itself.)
+LP knows only the sentences that were embedded together, so what is chosen on the rows of dev is `transformed` again on
+those of test; the others are given the same rows. (Section 4.6.1 of the paper finds k by a grid search and does not say
+on which split; chosen on test, the best of twenty ways flatters itself.)
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ TRANSFORMS = (RAW, *AFFINE, LP)
 
 @dataclass(frozen=True)
 class Point:
-    """A way to transform vectors, and what the judge said of it. `size`: dimensions, kept or (the top's) taken away."""
+    """A way to transform vectors, and its score. `size`: dimensions that are kept, or those of the top taken away."""
 
     transform: str
     value: float
@@ -60,8 +60,8 @@ class Point:
     neighbours: int = 0
 
     def __str__(self) -> str:
-        known = [f"k={self.neighbours}"] * (self.neighbours > 0) + [f"p={self.size}"] * (self.size > 0)
-        return f"{' '.join([self.transform, *known])}: {self.value:.4f}"
+        k, p = f" k={self.neighbours}" if self.neighbours else "", f" p={self.size}" if self.size else ""
+        return f"{self.transform}{k}{p}: {self.value:.4f}"
 
 
 @dataclass(frozen=True)
@@ -83,26 +83,21 @@ def sweep(
     rows: np.ndarray, judge: Judge, grid: Grid | None = None, *, seed: int = 0, progress: Progress = silent
 ) -> tuple[Point, ...]:
     """A point for each way of the grid; what the rows are too few for is left out."""
-    rows, grid = _single(rows), grid or Grid()
+    rows, grid = vectors("rows", rows, keep_single=True).astype(np.float32, copy=False), grid or Grid()
     points, directions = [Point(RAW, judge(rows))], len(principal_axes(rows).variances)
     for name in AFFINE:
         for size in grid.sizes(name):
             if size < directions:
                 progress(len(points), None, f"{name} {size}")
                 points.append(Point(name, judge(AFFINE[name](rows, size)(rows)), size))
-    for k in grid.neighbours:
-        progress(len(points), None, f"locality preserving, {k} neighbours")
-        points += _of_neighbours(rows, judge, k, grid, seed)
-    return tuple(points)
-
-
-def _of_neighbours(rows: np.ndarray, judge: Judge, k: int, grid: Grid, seed: int) -> list[Point]:
-    """Every p of one k: the embedding of p dimensions is the first p columns of that of more."""
     sizes = [p for p in grid.dimensions if p < len(rows) - 1]
-    if not sizes or k >= len(rows):
-        return []
-    embedded = locality_preserving(rows, k, max(sizes), reg=grid.reg, seed=seed)
-    return [Point(LP, judge(embedded[:, :p]), p, k) for p in sizes if p <= embedded.shape[1]]
+    for k in grid.neighbours:
+        if sizes and k < len(rows):
+            progress(len(points), None, f"locality preserving, {k} neighbours")
+            embedded = locality_preserving(rows, k, max(sizes), reg=grid.reg, seed=seed)
+            # the embedding of p dimensions is the first p columns of that of more
+            points += [Point(LP, judge(embedded[:, :p]), p, k) for p in sizes if p <= embedded.shape[1]]
+    return tuple(points)
 
 
 def best(points: Iterable[Point], transform: str) -> Point:
@@ -121,7 +116,7 @@ def ways(points: Iterable[Point]) -> list[str]:
 
 def transformed(rows: np.ndarray, point: Point, *, reg: float = 1e-3, seed: int = 0) -> np.ndarray:
     """Other rows in the same way: all of them together, (n, p) float32."""
-    rows = _single(rows)
+    rows = vectors("rows", rows, keep_single=True).astype(np.float32, copy=False)
     if point.transform == RAW:
         return rows
     if point.transform == LP:
@@ -133,13 +128,6 @@ def locality_preserving(rows: np.ndarray, k: int, p: int, *, reg: float, seed: i
     """All rows embedded together, float32 (n, p); neighbours are sought among rows of length 1."""
     model = LocalityPreserving(n_neighbors=k, n_components=p, reg=reg, random_state=seed)
     return np.asarray(model.fit_transform(unit(rows)), dtype=np.float32)
-
-
-def _single(rows: np.ndarray) -> np.ndarray:
-    checked = vectors("rows", rows, keep_single=True)
-    if not isinstance(checked, np.ndarray):
-        raise ValueError("rows is sparse, expected a dense matrix; take LSA, which keeps the directions that matter")
-    return checked.astype(np.float32, copy=False)
 
 
 # --- judges ------------------------------------------------------------------------------------------------------
@@ -302,11 +290,11 @@ def tried(
     base: Method, corpus: Corpus, grid: Grid = SMALL, *, most: int = 800, seed: int = 0, progress: Progress = silent
 ) -> Tried:
     """Every way of the grid on dev, and what is best there on test; each split is thinned to `most` sentences."""
-    dev, rows = _rows(base, compared(corpus, split="dev", most=most))
+    dev, rows = _base_vectors(base, compared(corpus, split="dev", most=most))
     points = sweep(rows, dev.judge(), grid, seed=seed, progress=progress)
     names = ways(points)
     chosen = tuple(best(points, name) for name in names)
-    test, others = _rows(base, compared(corpus, split="test", most=most))
+    test, others = _base_vectors(base, compared(corpus, split="test", most=most))
     judge = test.judge()
     progress(len(points), len(points), "what was chosen, on test")
     values = tuple(judge(transformed(others, point, reg=grid.reg, seed=seed)) for point in chosen)
@@ -314,6 +302,6 @@ def tried(
     return Tried(dev.measure, points, chosen, values, counts, test.noise(values[names.index(RAW)]))
 
 
-def _rows(base: Method, sample: Compared) -> tuple[Compared, np.ndarray]:
+def _base_vectors(base: Method, sample: Compared) -> tuple[Compared, np.ndarray]:
     """The base's vectors at length 1, of the sentences that it knows."""
     return sample.known(unit(base_rows(base, sample.sentences, 256, silent)))

@@ -2,11 +2,10 @@
 
 around      one sentence: its k nearest before (in the base) and after (by cosine in the new space), and the weights
             that rebuild it from them: d ≈ Σ w_j d_j, y ≈ Σ v_j y_j
-structure   all of them: how well each is rebuilt, what the neighbour graph is made of, eigenvalues, and what was done
-changed     pairs whose cosines came into the order of their grades, or out of it, in the manner of the paper's table 4
+structure   all of them: how well each is rebuilt, what the neighbour graph is made of, and the eigenvalues
+changed     pairs whose cosines came into the order of their grades, or out of it, as in the paper's table 4
 
-In: `EmbeddedSentences`, fitted now or taken from a run, or vectors before and after. Nothing here learns; whether it
-helps at all is asked in `sweeps`.
+In: `EmbeddedSentences`, or vectors before and after. Whether the embedding helps at all is asked in `sweeps`.
 """
 
 from __future__ import annotations
@@ -30,10 +29,8 @@ from labkit.sbert_lp.weights import reconstruction_weights
 
 @dataclass(frozen=True)
 class Spoke:
-    """A neighbour, one spoke of the star that is drawn around a sentence.
-
-    `number`: the first sentence that has this vector; `rank`: 1 is the nearest; `both`: near before and after.
-    """
+    """A neighbour: the `number` of the first sentence that has its vector; `rank` 1 is the nearest; `both`: near before
+    and after."""
 
     number: int
     text: str
@@ -94,9 +91,9 @@ def around(space: EmbeddedSentences, sentence: str) -> Around:
         text=sentence,
         before=_spokes(space, near_old, w, old[near_old] @ old[row], near_new),
         after=_spokes(space, near_new, v, new[near_new] @ new[row], near_old),
-        error_before=_share(d[row] - w @ d[near_old], d[row]),
-        error_after=_share(y[row] - v @ y[near_new], y[row]),
-        kept=_share(y[row] - w @ y[near_old], y[row]),
+        error_before=float(_shares(d[row] - w @ d[near_old], d[row])),
+        error_after=float(_shares(y[row] - v @ y[near_new], y[row])),
+        kept=float(_shares(y[row] - w @ y[near_old], y[row])),
     )
 
 
@@ -113,13 +110,14 @@ def _spokes(
     )
 
 
-def _share(left: np.ndarray, whole: np.ndarray) -> float:
-    return float(left @ left / max(float(whole @ whole), 1e-300))
+def _shares(left: np.ndarray, whole: np.ndarray) -> Any:
+    """|left|² / |whole|² of a row, or row by row."""
+    return np.square(left).sum(axis=-1) / np.square(whole).sum(axis=-1)
 
 
 # --- all sentences -----------------------------------------------------------------------------------------------
 
-ZERO = 1e-9  # eigenvalues below are taken for 0: vectors are kept in float32
+ROUNDING = 1e-9  # eigenvalues below are taken for 0: vectors are kept in float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,38 +145,32 @@ class Structure:
     @property
     def zeros(self) -> int:
         """Eigenvalues that are 0, beside the constant's."""
-        return int((self.eigenvalues < ZERO).sum())
+        return int((self.eigenvalues < ROUNDING).sum())
 
     def told(self) -> tuple[str, ...]:
         """What was found, and what was done about it, a sentence each."""
-        return (self._copies_told(), self._parts_told(), self._zeros_told())
-
-    def _copies_told(self) -> str:
-        if not self.copies:
-            return f"All {len(self.sentences)} sentences have vectors of their own: nothing was set aside."
-        return (
-            f"{sum(map(len, self.copies))} of {len(self.sentences)} sentences share a vector with another, in "
-            f"{len(self.copies)} groups: each group was embedded as one. Copies rebuild each other exactly, and would "
-            "fill the bottom of the spectrum with directions that say nothing else."
-        )
-
-    def _parts_told(self) -> str:
+        copies = f"All {len(self.sentences)} sentences have vectors of their own."
+        if self.copies:
+            copies = (
+                f"{sum(map(len, self.copies))} of {len(self.sentences)} sentences share a vector with another, in "
+                f"{len(self.copies)} groups. Each group is embedded as one: copies rebuild each other exactly, and "
+                "would fill the bottom of the spectrum with directions that say nothing else."
+            )
         sizes = self.components
-        if len(sizes) == 1:
-            return "The neighbour graph hangs together: it was embedded as a whole."
-        shown = ", ".join(map(str, sizes[:6])) + (f" and {len(sizes) - 6} more" if len(sizes) > 6 else "")
-        return (
-            f"The neighbour graph has {len(sizes)} parts with nothing between them, of {shown} sentences: each was "
-            f"embedded by itself, and the spectra were merged. {len(sizes) - 1} of the directions say only in which "
-            "part a sentence is: the cosine of two sentences from different parts says little."
+        parts = "The neighbour graph is connected and is embedded as a whole."
+        if len(sizes) > 1:
+            shown = ", ".join(map(str, sizes[:6])) + (f" and {len(sizes) - 6} more" if len(sizes) > 6 else "")
+            parts = (
+                f"The neighbour graph has {len(sizes)} parts with nothing between them, of {shown} sentences. Each is "
+                f"embedded by itself, and the spectra are merged: {len(sizes) - 1} of the directions say only in which "
+                "part a sentence is, so the cosine of two sentences from different parts says little."
+            )
+        zeros = (
+            f"No edge leads out of {self.terminal} sets of sentences (terminal components), and each set makes an "
+            f"eigenvalue 0. One of them belongs to the constant, which is left out exactly; {self.zeros} of the "
+            f"{len(self.eigenvalues)} directions have one."
         )
-
-    def _zeros_told(self) -> str:
-        return (
-            f"{self.terminal} sets of sentences have no edge that leads out (terminal components), {self.terminal - 1} "
-            f"beyond the one there always is. Each of these makes an eigenvalue 0; {self.zeros} of the "
-            f"{len(self.eigenvalues)} directions have one. The constant was taken out exactly, not as “the first”."
-        )
+        return copies, parts, zeros
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A row a sentence."""
@@ -190,8 +182,7 @@ class Structure:
 def structure(space: EmbeddedSentences) -> Structure:
     """The structure of sentences that were embedded together.
 
-    Their eigenvalues are had again from the vectors, since YᵀY/n = I:
-    λ_j = y_jᵀ M y_j / n = mean over i of (y_i - Σ_l w_il y_l)_j².
+    The eigenvalues follow from the vectors, since YᵀY/n = I: λ_j = y_jᵀ M y_j / n = mean_i (y_i - Σ_l w_il y_l)_j².
     """
     W = weight_matrix(space.neighbours, space.weights.astype(np.float64))
     d, y = (rows.astype(np.float64) for rows in (space.rows, space.embedding))
@@ -208,11 +199,6 @@ def structure(space: EmbeddedSentences) -> Structure:
         terminal=len(terminal_components(W)),
         eigenvalues=np.square(left).mean(axis=0),
     )
-
-
-def _shares(left: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """|left|² / |whole|² row by row."""
-    return np.square(left).sum(axis=1) / np.maximum(np.square(whole).sum(axis=1), 1e-300)
 
 
 # --- pairs -------------------------------------------------------------------------------------------------------
@@ -269,11 +255,6 @@ def changed(
             f"corpus {pairs.name!r} has the shape {type(pairs).__name__}, expected Pairs: only pairs with "
             "grades or labels have an order; take relatedness or questions"
         )
-    for name, rows in (("before", before), ("after", after)):
-        if len(rows) != len(sample.sentences):
-            raise ValueError(
-                f"{name} has {len(rows)} rows, expected {len(sample.sentences)}, one a sentence; encode those"
-            )
     a, b = sample.places.T.tolist()
     scores = [pair_cosines(rows, a, b) for rows in (before, after)]
     gold = pairs.values

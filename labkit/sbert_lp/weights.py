@@ -23,8 +23,7 @@ from labkit.arrays import Vectors
 from labkit.evaluation.neighbours import nearest_rows
 from labkit.progress import Progress, silent
 
-CHUNK = 256  # rows at a time: few enough to stay in the cache
-SPARSE_CHUNK = 32
+CHUNK, SPARSE_CHUNK = 256, 32  # rows at a time: few enough to stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,29 +48,72 @@ def reconstruction_weights(
     """Weights of every query over its neighbours in base. Where G cannot be factorised, reg is raised tenfold until
     it can, for that row alone, and the row is counted."""
     m, k = neighbours.shape
-    values, errors, raised, largest = np.empty((m, k)), np.empty(m), 0, reg
+    values, errors, used = np.empty((m, k)), np.empty(m), np.empty(m)
     chunk = CHUNK if isinstance(base, np.ndarray) else SPARSE_CHUNK
     for start in range(0, m, chunk):
         rows = slice(start, min(start + chunk, m))
         G = _grams(queries, base, neighbours[rows], rows, device)
-        w, used = weights_of_grams(G, reg)
-        values[rows] = w.cpu().numpy()
-        errors[rows] = torch.einsum("mk,mkl,ml->m", w, G, w).clamp(min=0).cpu().numpy()
-        raised += int((used > reg).sum())
-        largest = max(largest, float(used.max()))
+        w, regs = weights_of_grams(G, reg)
+        values[rows], used[rows] = w.cpu().numpy(), regs.cpu().numpy()
+        errors[rows] = torch.einsum("mk,mkl,ml->m", w, G, w).clamp(min=0).cpu().numpy()  # |Σ w (x - x_j)|² = wᵀ G w
         if start % (16 * chunk) == 0 or rows.stop == m:
             progress(rows.stop, m, "reconstruction weights")
-    return Weights(values, errors, raised, largest)
+    return Weights(values, errors, int((used > reg).sum()), float(used.max(initial=reg)))
+
+
+def weights_of_grams(G: Tensor, reg: float) -> tuple[Tensor, Tensor]:
+    """Gram matrices (m, k, k) float64 to weights (m, k) and the reg that each was solved with (m,).
+
+    tr(G) = 0: all neighbours are x itself, any weights will do, and they are equal.
+    """
+    if not G.isfinite().all():  # no reg would ever do
+        raise ValueError(
+            "vectors hold NaN, or numbers whose products are infinite, expected finite ones; drop these rows"
+        )
+    m, k, _ = G.shape
+    used = torch.full((m,), float(reg), dtype=G.dtype, device=G.device)
+    trace = G.diagonal(dim1=1, dim2=2).sum(dim=1)  # (m,)
+    trace = torch.where(trace > 0, trace, torch.ones_like(trace))
+    eye, ones = torch.eye(k, dtype=G.dtype, device=G.device), torch.ones((m, k, 1), dtype=G.dtype, device=G.device)
+    w = torch.empty_like(ones)  # (m, k, 1)
+    todo = torch.arange(m, device=G.device)
+    while len(todo):
+        lower, failed = torch.linalg.cholesky_ex(G[todo] + (used[todo] * trace[todo])[:, None, None] * eye)
+        w[todo] = torch.cholesky_solve(ones[todo], lower)
+        bad = (failed != 0) | ~w[todo].isfinite().all(dim=1)[:, 0]
+        todo = todo[bad]
+        used[todo] = torch.clamp(10 * used[todo], min=1e-12)
+    w = w[..., 0]
+    return w / w.sum(dim=1, keepdim=True), used
+
+
+def _grams(queries: Vectors, base: Vectors, neighbours: np.ndarray, rows: slice, device: str) -> Tensor:
+    """G of these rows, (m, k, k) float64."""
+    if not isinstance(base, np.ndarray):
+        return torch.from_numpy(_sparse_grams(queries[rows], base, neighbours)).to(device)
+    away = torch.from_numpy(base[neighbours] - queries[rows, None]).to(device)  # (m, k, d)
+    return (away @ away.mT).double()
+
+
+def _sparse_grams(queries: sparse.csr_matrix, base: sparse.csr_matrix, neighbours: np.ndarray) -> np.ndarray:
+    """(x_j - x)·(x_l - x) = x_j·x_l - x_j·x - x_l·x + x·x: of sparse rows only the products are dense."""
+    used, place = np.unique(neighbours, return_inverse=True)
+    place = place.reshape(neighbours.shape)
+    among = (base[used] @ base[used].T).toarray()
+    across = np.take_along_axis((queries @ base[used].T).toarray(), place, axis=1)
+    own = np.asarray(queries.multiply(queries).sum(axis=1)).reshape(-1, 1, 1)
+    return among[place[:, :, None], place[:, None, :]] - across[:, :, None] - across[:, None, :] + own
+
+
+# --- new rows ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Mixtures:
-    """New rows by known ones: `neighbours`, `weights` and `distances` (n, k), nearest first; `errors` (n,)."""
+    """New rows by known ones: their `neighbours` and `weights` (n, k), nearest first."""
 
     neighbours: np.ndarray
     weights: np.ndarray
-    distances: np.ndarray
-    errors: np.ndarray
 
     def of(self, points: np.ndarray) -> np.ndarray:
         """The same mixtures of the known rows' points (m, p): y = Σ_j w_j y_j, (n, p)."""
@@ -90,61 +132,12 @@ def mixtures(
 ) -> Mixtures:
     """Every new row as a mixture of its k nearest in base; one no farther than `copy_within` from a row is that row.
 
-    Weights are those that rebuild it best, or what `weigh` makes of squared distances (n, k); then errors are unknown.
+    Weights are those that rebuild it best, or what `weigh` makes of squared distances (n, k).
     """
     neighbours, distances = nearest_rows(rows, base, k)
     if weigh is None:
-        solved = reconstruction_weights(rows, base, neighbours, reg=reg, device=device)
-        weights, errors = solved.values, solved.errors
+        weights = reconstruction_weights(rows, base, neighbours, reg=reg, device=device).values
     else:
-        weights, errors = weigh(distances**2), np.full(len(distances), np.nan)
-    copied = distances[:, 0] <= copy_within
-    weights[copied], errors[copied] = np.eye(k)[0], 0.0
-    return Mixtures(neighbours, weights, distances, errors)
-
-
-def weights_of_grams(G: Tensor, reg: float) -> tuple[Tensor, Tensor]:
-    """Gram matrices (m, k, k) float64 to weights (m, k) and the reg that each was solved with (m,).
-
-    tr(G) = 0: all neighbours are x itself, any weights will do, and they are equal.
-    """
-    if not G.isfinite().all():  # no reg would ever do
-        raise ValueError(
-            "vectors hold NaN, or numbers so large that their products are infinite, expected finite ones; drop or "
-            "mend these rows"
-        )
-    k = G.shape[-1]
-    used = torch.full(G.shape[:1], float(reg), dtype=G.dtype, device=G.device)
-    trace = G.diagonal(dim1=1, dim2=2).sum(dim=1)
-    trace = torch.where(trace > 0, trace, torch.ones_like(trace))
-    eye = torch.eye(k, dtype=G.dtype, device=G.device)
-    ones = torch.ones((*G.shape[:-1], 1), dtype=G.dtype, device=G.device)
-    w = torch.empty_like(ones)
-    todo = torch.arange(len(G), device=G.device)
-    while len(todo):
-        lower, failed = torch.linalg.cholesky_ex(G[todo] + (used[todo] * trace[todo])[:, None, None] * eye)
-        w[todo] = torch.cholesky_solve(ones[todo], lower)
-        bad = (failed != 0) | ~w[todo].isfinite().all(dim=1)[:, 0]
-        todo = todo[bad]
-        used[todo] = torch.clamp(10 * used[todo], min=1e-12)
-    w = w[..., 0]
-    return w / w.sum(dim=1, keepdim=True), used
-
-
-def _grams(queries: Vectors, base: Vectors, neighbours: np.ndarray, rows: slice, device: str) -> Tensor:
-    """G of these rows, (m, k, k) float64."""
-    if not isinstance(base, np.ndarray):
-        return torch.from_numpy(_sparse_grams(queries[rows], base, neighbours)).to(device)
-    C = torch.from_numpy(base[neighbours] - queries[rows, None]).to(device)
-    return (C @ C.mT).double()
-
-
-def _sparse_grams(queries: sparse.csr_matrix, base: sparse.csr_matrix, neighbours: np.ndarray) -> np.ndarray:
-    """(x_j - x)·(x_l - x) = x_j·x_l - x_j·x - x_l·x + x·x: of sparse rows only the products are dense."""
-    used, place = np.unique(neighbours, return_inverse=True)
-    place = place.reshape(neighbours.shape)
-    among = (base[used] @ base[used].T).toarray()
-    across = np.take_along_axis((queries @ base[used].T).toarray(), place, axis=1)
-    own = np.asarray(queries.multiply(queries).sum(axis=1)).reshape(-1, 1, 1)
-    with np.errstate(invalid="ignore"):  # what is infinite is refused by `weights_of_grams`
-        return among[place[:, :, None], place[:, None, :]] - across[:, :, None] - across[:, None, :] + own
+        weights = weigh(distances**2)
+    weights[distances[:, 0] <= copy_within] = np.eye(k)[0]
+    return Mixtures(neighbours, weights)

@@ -8,20 +8,21 @@
     graded      both sentences of B pairs with all their grades, for a loss of grades
     any shape   B sentences, each twice, for a loss without labels: a sentence's positive is its twin
 
-In: the training split, and what the loss needs: "masks", "grades" or "texts". Out: a `Source`, which makes the batches
-of any epoch from the seed and the epoch alone. But for the last kind no batch holds a sentence twice, in whatever
+In: the training split, and what the loss needs: "masks", "grades" or "texts". Out: a `BatchSource`, which makes the
+batches of any epoch from a seed alone. But for the last kind no batch holds a sentence twice, in whatever
 spelling: "Why is it?" beside "why  is it?" would be a negative that is none.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
 from typing import Any, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -49,6 +50,9 @@ class Batch:
     crossed: tuple[Sequence[int], Sequence[int]] = ((), ())
     grades: Sequence[float] = ()
     twice: bool = False
+
+    def __len__(self) -> int:
+        return len(self.sentences)
 
     def masks(self, device: torch.device, anchors: slice = slice(None)) -> tuple[Tensor, Tensor]:
         """P and N of the rows in `anchors`, of all without it: bool (k, m)."""
@@ -116,11 +120,11 @@ def batch_source(
         corpus = opened(corpus)
     corpus = in_one_spelling(corpus)
     if isinstance(corpus, Triplets):
-        return TripletSource(corpus, in_batch=in_batch)
+        return triplet_source(corpus, in_batch=in_batch)
     if isinstance(corpus, Pairs) and corpus.graded and needs == "grades":
-        return GradedSource(corpus)
+        return graded_source(corpus)
     if isinstance(corpus, Pairs):
-        return PairSource(near_and_far(corpus) if corpus.graded else corpus, labelled=labelled)
+        return pair_source(near_and_far(corpus) if corpus.graded else corpus, labelled=labelled)
     assert isinstance(corpus, Labelled | Groups)
     return ClassSource(corpus, per_class)
 
@@ -134,43 +138,50 @@ def in_one_spelling(corpus: Corpus) -> Corpus:
     return replace(corpus, **spelled) if len(first) < len(corpus.sentences()) else corpus
 
 
+@dataclass
+class RowSource:
+    """Batches of rows, which are pairs, graded pairs or triplets.
+
+    `sentences` has the sentences of each row, by number; `batch` makes a batch of rows, which are given by number, too.
+    """
+
+    texts: list[str]
+    sentences: Sequence[Sequence[int]]
+    batch: Callable[[list[int]], Batch]
+    contradictions: int = 0  # pairs labelled 0 whose sentences are joined by others labelled 1
+
+    def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
+        longest = [max(lengths[sentence] for sentence in row) for row in self.sentences]
+        return [self.batch(rows) for rows in buckets(longest, size, seed=seed)]
+
+
 # --- pairs -----------------------------------------------------------------------------------------------------
 
 
-class PairSource:
+def pair_source(corpus: Pairs, *, labelled: bool = False) -> RowSource:
     """Both sentences of B pairs; the class of a sentence is its component, or with `labelled` only its label counts."""
-
-    def __init__(self, corpus: Pairs, *, labelled: bool = False) -> None:
-        self.texts, self.component = components(corpus)
-        self._values = [bool(value) for value in corpus.values] if labelled else None
-        if not any(corpus.values):
-            raise ValueError(
-                f"corpus {corpus.name!r} has no positive pair among {len(corpus)} of training; "
-                "a pair loss needs pairs labelled 1 too"
-            )
-        if len(set(self.component)) == 1 and (self._values is None or all(self._values)):
-            raise ValueError(
-                f"corpus {corpus.name!r}: its training pairs labelled 1 join all sentences into one class, expected at "
-                "least two; a pair loss needs sentences that differ"
-            )
-        number = {text: row for row, text in enumerate(self.texts)}
-        self._pairs = [(number[a], number[b]) for a, b in zip(corpus.text_a, corpus.text_b, strict=True)]
-        #: pairs labelled 0 whose sentences are joined by others labelled 1
-        self.contradictions = sum(
-            not value and self.component[a] == self.component[b]
-            for (a, b), value in zip(self._pairs, corpus.values, strict=True)
+    texts, component = components(corpus)  # (sentences,)
+    ends, same = corpus.numbered()[1], corpus.scores > 0  # (pairs, 2), (pairs,)
+    if not same.any():
+        raise ValueError(
+            f"corpus {corpus.name!r} has no positive pair among {len(corpus)} of training; "
+            "a pair loss needs pairs labelled 1 too"
         )
+    if not component.any() and (same.all() or not labelled):
+        raise ValueError(
+            f"corpus {corpus.name!r}: its training pairs labelled 1 join all sentences into one class, expected at "
+            "least two; a pair loss needs sentences that differ"
+        )
+    pairs, classes = ends.tolist(), component.tolist()
 
-    def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
-        longest = [max(lengths[a], lengths[b]) for a, b in self._pairs]
-        batches = []
-        for rows in buckets(longest, size, seed=seed):
-            sentences = list(dict.fromkeys(sentence for row in rows for sentence in self._pairs[row]))
-            if self._values is not None:
-                batches.append(labelled_batch([(*self._pairs[row], self._values[row]) for row in rows]))
-                continue
-            batches.append(Batch(sentences, [int(self.component[sentence]) for sentence in sentences]))
-        return batches
+    def batch(rows: list[int]) -> Batch:
+        if labelled:
+            return labelled_batch([(*pairs[row], bool(same[row])) for row in rows])
+        sentences = list(dict.fromkeys(sentence for row in rows for sentence in pairs[row]))
+        return Batch(sentences, [classes[sentence] for sentence in sentences])
+
+    joined = component[ends[:, 0]] == component[ends[:, 1]]
+    return RowSource(texts, pairs, batch, contradictions=int((joined & ~same).sum()))
 
 
 def labelled_batch(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
@@ -186,49 +197,33 @@ def labelled_batch(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
 def near_and_far(corpus: Pairs) -> Pairs:
     """Graded pairs as 0/1: from four fifths of the top grade on the same, up to two fifths another, between unknown."""
     top = max(corpus.values)
-    rows = [row for row, grade in enumerate(corpus.values) if near(grade, top) is not None]
-    if not rows:
+    near, far = grade_ends(corpus.scores, top)
+    if not (near | far).any():
         raise ValueError(
             f"corpus {corpus.name!r}: no grade is at least 80 % or at most 40 % of the top one ({top:g}); "
             "a pair loss needs pairs that are clearly near or far"
         )
-    return Pairs(
-        name=corpus.name,
-        text_a=[corpus.text_a[row] for row in rows],
-        text_b=[corpus.text_b[row] for row in rows],
-        values=[float(near(corpus.values[row], top) or 0) for row in rows],
-        splits="train",
-    )
+    ends = corpus.take(np.flatnonzero(near | far).tolist())
+    return replace(ends, values=near[near | far].astype(float).tolist(), graded=False)
 
 
-def near(grade: float, top: float) -> bool | None:
-    """Whether a pair of this grade is one of the same; None where the grade is too far from both ends to say."""
-    same, other = grade_ends(grade, top)
-    return bool(same) if same or other else None
-
-
-class GradedSource:
+def graded_source(corpus: Pairs) -> RowSource:
     """Both sentences of B pairs, each pair with its grade: positive from half of the scale on, else negative.
 
     Nothing is known of sentences of two pairs. A pair that is there more than once has its mean grade.
     """
-
-    def __init__(self, corpus: Pairs) -> None:
-        self.texts, ends = corpus.numbered()
-        self._pairs = mean_grades(zip(*ends.T.tolist(), corpus.values, strict=True))
-        among = {grade for _, _, grade in self._pairs}
-        if len(among) < 2:
-            raise ValueError(
-                f"corpus {corpus.name!r} has no two grades among {len(corpus)} pairs of training, expected at least "
-                "two; a loss of grades needs pairs of which one is nearer than the other"
-            )
-        self._middle = (min(among) + max(among)) / 2
-
-    def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
-        longest = [max(lengths[a], lengths[b]) for a, b, _ in self._pairs]
-        return [
-            graded_batch([self._pairs[row] for row in rows], self._middle) for rows in buckets(longest, size, seed=seed)
-        ]
+    texts, ends = corpus.numbered()
+    pairs = mean_grades(zip(*ends.T.tolist(), corpus.values, strict=True))
+    among = {grade for _, _, grade in pairs}
+    if len(among) < 2:
+        raise ValueError(
+            f"corpus {corpus.name!r} has no two grades among {len(corpus)} pairs of training, expected at least "
+            "two; a loss of grades needs pairs of which one is nearer than the other"
+        )
+    middle = (min(among) + max(among)) / 2
+    return RowSource(
+        texts, [(a, b) for a, b, _ in pairs], lambda rows: graded_batch([pairs[row] for row in rows], middle)
+    )
 
 
 def mean_grades(pairs: Iterable[tuple[int, int, float]]) -> list[tuple[int, int, float]]:
@@ -299,30 +294,25 @@ def _chunks(members: list[int], count: int, random: Random) -> Iterator[list[int
 # --- triplets --------------------------------------------------------------------------------------------------
 
 
-class TripletSource:
+def triplet_source(corpus: Triplets, *, in_batch: bool = False) -> RowSource:
     """B (anchor, positive) pairs with the negatives given for them, at most two at a time.
 
     With `in_batch` the positives and negatives of the batch's other anchors are negatives too.
     """
-
-    def __init__(self, corpus: Triplets, *, in_batch: bool = False) -> None:
-        self.texts, self._in_batch = corpus.sentences(), in_batch
-        number = {text: row for row, text in enumerate(self.texts)}
-        negatives: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for anchor, positive, negative in zip(corpus.anchors, corpus.positives, corpus.negatives, strict=True):
-            negatives[number[anchor], number[positive]].append(number[negative])
-        self._triplets = [
-            (*pair, far[start : start + NEGATIVES])
-            for pair, far in negatives.items()
-            for start in range(0, len(far), NEGATIVES)
-        ]
-
-    def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
-        longest = [max(lengths[a], lengths[p], *(lengths[n] for n in far)) for a, p, far in self._triplets]
-        return [
-            triplet_batch([self._triplets[row] for row in rows], in_batch=self._in_batch)
-            for rows in buckets(longest, size, seed=seed)
-        ]
+    texts, rows = corpus.numbered()
+    negatives: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for anchor, positive, negative in rows.tolist():
+        negatives[anchor, positive].append(negative)
+    triplets = [
+        (*pair, far[start : start + NEGATIVES])
+        for pair, far in negatives.items()
+        for start in range(0, len(far), NEGATIVES)
+    ]
+    return RowSource(
+        texts,
+        [(a, p, *far) for a, p, far in triplets],
+        lambda rows: triplet_batch([triplets[row] for row in rows], in_batch=in_batch),
+    )
 
 
 def triplet_batch(triplets: Sequence[tuple[int, int, Sequence[int]]], *, in_batch: bool) -> Batch:

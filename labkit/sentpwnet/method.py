@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -44,42 +44,19 @@ from labkit.method import setting
 from labkit.pairs.large_batch import by_anchors, noted_locality
 from labkit.pairs.losses import ALIASES, LOSSES
 from labkit.progress import Progress, note
-from labkit.sentpwnet.batches import Batch, BatchSource, PairSource, batch_source
+from labkit.sentpwnet.batches import Batch, BatchSource, RowSource, batch_source
 from labkit.settings import EPOCHS, Conditions
 from labkit.training import EncoderTraining, processes
 from labkit.training.encoders import ENCODERS, Encoder, Words, embed, embed_in_chunks, encode, vector_parts, ways_of
 from labkit.training.loop import Figures
 from labkit.training.reader import DISTILLED, TAUGHT, UNITS, Reader, Rows
 from labkit.training.trained import Network, TrainedReader, arrays_of
-from labkit.training.transformer import TRANSFORMER, ModelReader, Transformer, parts_of_model
+from labkit.training.transformer import TRANSFORMER, ModelReader, Transformer
 from labkit.vectors import WordVectors
 
 MINERS = ("informative", "hardest", "random", "none")
 TEMPERATURE = "log_temperature"  # of the network's parameters, where it learns that, too
-VECTORS = "word vectors to start with: auto, ppmi, random, distilled:MODEL, or a file (GloVe, word2vec, .npz)"
-ENCODER = "how words become a sentence; transformer: a model of somebody else's, whose last layers learn"
-UNIT = "what a sentence consists of"
 LARGE = 2048  # sentences of a batch, beyond which no m x m matrix is made
-
-
-def _margin(default: float) -> Any:
-    return setting(
-        default,
-        "contrastive: negatives below it count nothing; margin-triplet: by so much the positive is to be nearer",
-        minimum=-1,
-        maximum=1,
-        tune=(0.1, 0.95),
-    )
-
-
-def _dropout(default: float) -> Any:
-    return setting(
-        default,
-        "share of word vector entries dropped in training",
-        minimum=0,
-        maximum=0.95,
-        tune=(0, 0.5),
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,16 +75,14 @@ class PairSettings(EncoderTraining):
     max_length: int = setting(
         100, "words (characters of places) of a sentence that are read", minimum=1, maximum=100_000
     )
-    encoder: str = setting("cnn", ENCODER, choices=(*ENCODERS, TRANSFORMER))
-    model: str = setting(
-        PACKAGED,
-        "transformer: a sentence-transformers model, by its name on the hub or its folder",
+    encoder: str = setting(
+        "cnn",
+        "how words become a sentence; transformer: a model of somebody else's, whose last layers learn",
+        choices=(*ENCODERS, TRANSFORMER),
     )
+    model: str = setting(PACKAGED, "transformer: a sentence-transformers model, by its name on the hub or its folder")
     layers: int = setting(
-        2,
-        "transformer: how many of its last layers learn; 0: only a linear map after it",
-        minimum=0,
-        maximum=1_000,
+        2, "transformer: how many of its last layers learn; 0: only a linear map after it", minimum=0, maximum=1_000
     )
     adapters: int = setting(
         0,
@@ -115,13 +90,7 @@ class PairSettings(EncoderTraining):
         minimum=0,
         maximum=1_000,
     )
-    layer_rate: float = setting(
-        1e-4,
-        "transformer: step size of Adam",
-        above=0,
-        maximum=10,
-        tune=(0.00001, 0.001),
-    )
+    layer_rate: float = setting(1e-4, "transformer: step size of Adam", above=0, maximum=10, tune=(0.00001, 0.001))
     loss: str = setting("locality", "what pulls and pushes", choices=(*LOSSES, *ALIASES))
     miner: str = setting("informative", "which pairs the loss sees; cosent sees all graded ones", choices=MINERS)
     alpha: float = setting(2.0, "locality: scale of positives", above=0)
@@ -133,63 +102,45 @@ class PairSettings(EncoderTraining):
         maximum=1,
         tune=(0.2, 0.95),
     )
-    margin: float = _margin(0.5)
+    margin: float = setting(
+        0.5,
+        "contrastive: negatives below it count nothing; margin-triplet: by so much the positive is to be nearer",
+        minimum=-1,
+        maximum=1,
+        tune=(0.1, 0.95),
+    )
     temperature: float = setting(
-        0.0,
-        "τ that similarities are divided by; 0: the usual one of the loss",
-        minimum=0,
-        tune=(0.02, 1),
+        0.0, "τ that similarities are divided by; 0: the usual one of the loss", minimum=0, tune=(0.02, 1)
     )
-    learn_temperature: bool = setting(
-        False,
-        "let training move the temperature, too",
-    )
+    learn_temperature: bool = setting(False, "let training move the temperature, too")
     symmetric: bool = setting(
-        False,
-        "infonce: positives pick out their anchors, too (of classes without a miner that is so anyway)",
+        False, "infonce: positives pick out their anchors, too (of classes without a miner that is so anyway)"
     )
-    epsilon: float = setting(
-        0.3,
-        "informative: slack ε of the keep rule; the paper's is 0.1",
-        tune=(0.05, 1),
-    )
+    epsilon: float = setting(0.3, "informative: slack ε of the keep rule; the paper's is 0.1", tune=(0.05, 1))
     share: float = setting(0.5, "random: share of the pairs kept", above=0, maximum=1)
     matryoshka_dims: str = setting(
         "",
         "Matryoshka embeddings: lengths to which a vector may be truncated, such as 16,64; none: train the whole alone",
     )
     size: int = setting(300, "length of a sentence's vector", minimum=3, maximum=10_000)
-    dropout: float = _dropout(0.2)
-    unit: str = setting("auto", UNIT, choices=("auto", *UNITS))
-    vectors: str = setting("auto", VECTORS)
+    dropout: float = setting(
+        0.2, "share of word vector entries dropped in training", minimum=0, maximum=0.95, tune=(0, 0.5)
+    )
+    unit: str = setting("auto", "what a sentence consists of", choices=("auto", *UNITS))
+    vectors: str = setting(
+        "auto", "word vectors to start with: auto, ppmi, random, distilled:MODEL, or a file (GloVe, word2vec, .npz)"
+    )
     dimension: int = setting(100, "length of a word vector made here", minimum=1, maximum=10_000)
-    pieces: str = setting(
-        TAUGHT,
-        "whose: learned from the training sentences, or a sentence-transformers model's",
-    )
-    vocab_size: int = setting(
-        8_000,
-        "size of the vocabulary of pieces",
-        minimum=2,
-        maximum=1_000_000,
-    )
+    pieces: str = setting(TAUGHT, "whose: learned from the training sentences, or a sentence-transformers model's")
+    vocab_size: int = setting(8_000, "size of the vocabulary of pieces", minimum=2, maximum=1_000_000)
     tune: bool = setting(True, "let training move the word vectors")
     sparse: bool = setting(True, "move only the word vectors a batch has read")
     min_count: int = setting(2, "a word must occur so often in training to be known", minimum=1)
-    per_class: int = setting(
-        4,
-        "classes and groups: sentences of one class in a batch",
-        minimum=2,
-    )
+    per_class: int = setting(4, "classes and groups: sentences of one class in a batch", minimum=2)
     labelled: bool = setting(
-        False,
-        "pairs: those that are labelled count, not all others of the batch",
-        tune=(True, False),
+        False, "pairs: those that are labelled count, not all others of the batch", tune=(True, False)
     )
-    in_batch: bool = setting(
-        False,
-        "triplets: what belongs to the batch's other anchors is negative, too",
-    )
+    in_batch: bool = setting(False, "triplets: what belongs to the batch's other anchors is negative, too")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loss", ALIASES.get(str(self.loss), self.loss))  # two names of one loss: one training
@@ -279,39 +230,41 @@ class PairSettings(EncoderTraining):
         return self.learn_temperature and LOSSES[self.loss].learns_temperature
 
 
+def preset(name: str, default: Any) -> Any:
+    """The setting of this name with another default."""
+    return field(default=default, metadata=PairSettings.named(name).metadata)
+
+
 @dataclass(frozen=True, kw_only=True)
 class SiameseSettings(PairSettings):
-    loss: str = setting("contrastive", "what pulls and pushes", choices=(*LOSSES, *ALIASES))
-    miner: str = setting("none", "which pairs the loss sees", choices=MINERS)
-    margin: float = _margin(0.8)
+    loss: str = preset("loss", "contrastive")
+    miner: str = preset("miner", "none")
+    margin: float = preset("margin", 0.8)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TripletSettings(PairSettings):
-    loss: str = setting("soft-triplet", "what pulls and pushes", choices=(*LOSSES, *ALIASES))
-    miner: str = setting("hardest", "which pairs the loss sees", choices=MINERS)
+    loss: str = preset("loss", "soft-triplet")
+    miner: str = preset("miner", "hardest")
 
 
 @dataclass(frozen=True, kw_only=True)
-class BagSettings(SiameseSettings):
-    epochs: int = setting(6, "how often all training sentences are seen; 0: untrained", minimum=0, maximum=10_000)
-    batch: int = setting(128, "pairs, triplets or sentences a step learns from", minimum=2, maximum=100_000)
-    encoder: str = setting("bag", ENCODER, choices=(*ENCODERS, TRANSFORMER))
-    margin: float = _margin(0.5)
-    dropout: float = _dropout(0.0)
-    unit: str = setting("pieces", UNIT, choices=("auto", *UNITS))
-    vectors: str = setting("random", VECTORS)
-    dimension: int = setting(256, "length of a word vector made here", minimum=1, maximum=10_000)
-    labelled: bool = setting(
-        True,
-        "pairs: those that are labelled count, not all others of the batch",
-        tune=(True, False),
-    )
+class BagSettings(PairSettings):
+    epochs: int = preset("epochs", 6)
+    batch: int = preset("batch", 128)
+    encoder: str = preset("encoder", "bag")
+    loss: str = preset("loss", "contrastive")
+    miner: str = preset("miner", "none")
+    dropout: float = preset("dropout", 0.0)
+    unit: str = preset("unit", "pieces")
+    vectors: str = preset("vectors", "random")
+    dimension: int = preset("dimension", 256)
+    labelled: bool = preset("labelled", True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StaticSettings(BagSettings):
-    vectors: str = setting(f"{DISTILLED}{PACKAGED}", VECTORS)
+    vectors: str = preset("vectors", f"{DISTILLED}{PACKAGED}")
 
 
 class SentPWNet(TrainedReader):
@@ -324,12 +277,11 @@ class SentPWNet(TrainedReader):
     network: Encoder | Transformer
     reader: Reader | ModelReader  # type: ignore[assignment]  # of a model that is not this lab's
     weights: str  # what those of somebody else's model add up to
-    _whole: tuple[Any, Any] | None = None  # a network, and the model with it in its place
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
         settings: PairSettings = self.settings
         source = self._source(corpus, seed)
-        if isinstance(source, PairSource) and source.contradictions:
+        if isinstance(source, RowSource) and source.contradictions:
             note(
                 f"{source.contradictions} training pairs are labelled 0 although others labelled 1 join their "
                 "sentences; they count as positive",
@@ -407,9 +359,8 @@ class SentPWNet(TrainedReader):
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:
         if isinstance(self.network, Encoder):
             return vector_parts(self.network, self.reader, sentence, way, steps)
-        device = device_of(self.settings.device, insist=False)
-        model = self.network.whole(opened_model(model_source(self.settings.model), str(device)))
-        return parts_of_model(model, sentence, steps, max_length=self.reader.max_length)
+        assert isinstance(self.reader, ModelReader)
+        return self.network.parts(self.reader, sentence, steps)
 
 
 class Siamese(SentPWNet):
@@ -456,6 +407,17 @@ def miner_of(settings: PairSettings) -> Callable[[Tensor, Tensor, Tensor], tuple
         "none": lambda S, P, N: (P, N),
     }
     return miners[settings.miner]
+
+
+def mined_loss(
+    settings: PairSettings, S: Tensor, P: Tensor, N: Tensor, grades: Tensor | None, temperature: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Give the loss of the pairs that the miner keeps, and their masks."""
+    loss = loss_of(settings, temperature)
+    if grades is not None:  # all are compared with all: there is no anchor of which a miner could keep some
+        return loss(S, P, N, grades=grades), P, N
+    kept = miner_of(settings)(S.detach().clamp(-1, 1), P, N)
+    return loss(S, *kept), *kept
 
 
 class PairTask:
@@ -514,13 +476,9 @@ class PairTask:
         S = embeddings @ embeddings.T
         if S.requires_grad:
             S.retain_grad()
-        loss_of_pairs = loss_of(self._settings, temperature)
-        P, N = kept_P, kept_N = batch.masks(S.device)
-        if batch.grades:  # all are compared with all: there is no anchor of which a miner could keep some
-            value = loss_of_pairs(S, P, N, grades=batch.graded(S.device))
-        else:
-            kept_P, kept_N = self._miner(S.clamp(-1, 1), P, N)
-            value = loss_of_pairs(S, kept_P, kept_N)
+        P, N = batch.masks(S.device)
+        grades = batch.graded(S.device) if batch.grades else None
+        value, kept_P, kept_N = mined_loss(self._settings, S, P, N, grades, temperature)
         return value, lambda: _figures(S, P, N, kept_P, kept_N, parts)
 
     def _temperature(self) -> Tensor | None:

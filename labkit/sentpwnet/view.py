@@ -11,6 +11,7 @@ The settings are those of a training (`PairSettings`), and so are miner and loss
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,10 +21,10 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from labkit.arrays import unit, whole
+from labkit.arrays import unit
 from labkit.corpora.records import Corpus
 from labkit.corpora.splits import connected
-from labkit.pairs import masks_from_labels, pair_weights, weight_parts
+from labkit.pairs import pair_weights, weight_parts
 from labkit.pairs.losses import ALIASES, LOSSES
 from labkit.runs import Snapshots
 from labkit.sentpwnet.batches import batch_source
@@ -31,8 +32,6 @@ from labkit.sentpwnet.method import PairSettings, loss_of, miner_of
 from labkit.text import words
 
 # --- sentences ---------------------------------------------------------------------------------------------------
-
-MOST_SENTENCES = 400  # of a batch: all their pairs are drawn, and a loss over triplets grows with the third power
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +77,6 @@ def sentence_batch(
 
     Where there are classes, `per_class` of each; otherwise whole pairs or triplets.
     """
-    whole("size", size, 4, MOST_SENTENCES, "sentences of the batch")
-    whole("per_class", per_class, 2, MOST_SENTENCES, "sentences of one class")
     part = corpus.part(split)
     source = batch_source(part, per_class=per_class)
     in_one = len(part.TEXTS) or 3  # sentences of a row; of articles come triplets
@@ -156,23 +153,12 @@ def cosines(vectors: Any) -> np.ndarray:
     >>> cosines(np.array([[3.0, 0.0], [4.0, 3.0]])).round(2).tolist()
     [[1.0, 0.8], [0.8, 1.0]]
     """
-    dense = np.asarray(vectors.toarray() if sparse.issparse(vectors) else vectors, dtype=np.float64)
-    if dense.ndim != 2 or not np.isfinite(dense).all():
-        raise ValueError(
-            f"vectors have shape {dense.shape}, expected finite numbers (m, d), a row a sentence; give what encode "
-            "returned"
-        )
-    rows = unit(dense)
+    rows = unit(np.asarray(vectors.toarray() if sparse.issparse(vectors) else vectors, dtype=np.float64))
     return np.clip(rows @ rows.T, -1.0, 1.0)
 
 
 def examine(batch: SentenceBatch, similarity: np.ndarray, settings: PairSettings) -> Examined:
     """Work out of the cosines of a batch (m, m) all that can be said of its pairs."""
-    if similarity.shape != (len(batch), len(batch)):
-        raise ValueError(
-            f"similarity has shape {similarity.shape}, expected {(len(batch), len(batch))}, a row and a column for "
-            "each sentence of the batch; encode the batch's own texts"
-        )
     S, P, N = (torch.as_tensor(array) for array in (similarity, batch.positive, batch.negative))
     kept_P, kept_N = miner_of(settings)(S, P, N)
     loss = loss_of(settings)
@@ -198,8 +184,7 @@ def examine(batch: SentenceBatch, similarity: np.ndarray, settings: PairSettings
 OF_PAIRS = tuple(name for name, loss in LOSSES.items() if loss.needs != "texts")  # losses whose curves can be drawn
 PAPER = ("locality", "contrastive", "soft-triplet")  # those of SentPWNet's section 3, which stand in its pictures
 MOST_LOSSES = 6  # in one picture: more curves cannot be told apart
-STEPS = MOST_SENTENCES + 1  # of a grid of similarities: never as many as a batch has sentences
-FEWER = 8  # a loss over all pairs of the batch is computed at every eighth point of the grid
+GRID = 101  # similarities at which a curve is computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +245,7 @@ def anchor_curves(examined: Examined, anchor: int, *, losses: Sequence[str] = PA
         under = examine(examined.batch, examined.similarity, settings)
         for kind, (mask, other) in hardest.items():
             if mask.any():
-                grid = np.linspace(S[mask].min(), S[mask].max(), STEPS)
+                grid = np.linspace(S[mask].min(), S[mask].max(), GRID)
                 moved = moved_weights(under, anchor, other, grid)
                 curves.append(AnchorCurve(loss, kind, S[mask], under.weight[anchor][mask], grid, moved))
     return tuple(curves)
@@ -275,21 +260,19 @@ def moved_weights(examined: Examined, anchor: int, other: int, grid: np.ndarray)
         rows[:, other] = torch.as_tensor(grid)
         masks = (mask[anchor].expand(len(grid), -1) for mask in (P, N))
         return pair_weights(loss, rows, *masks)[:, other].numpy()
-    few, weights, S = grid[::FEWER], [], S.clone()
-    for s in few.tolist():
+    weights, S = np.empty_like(grid), S.clone()
+    for place, s in enumerate(grid.tolist()):
         S[anchor, other] = s
-        weights.append(float(pair_weights(loss, S, P, N)[anchor, other]))
-    return np.interp(grid, few, weights)
+        weights[place] = pair_weights(loss, S, P, N)[anchor, other]
+    return weights
 
 
 def checked_losses(losses: Sequence[str]) -> list[str]:
-    """The names of these losses of pairs, without repetition; a ValueError for a stranger, for none or too many."""
+    """The names of these losses of pairs, without repetition; a ValueError for a stranger."""
     names = list(dict.fromkeys(ALIASES.get(name, name) for name in losses))
     for name in names:
         if name not in OF_PAIRS:
             raise ValueError(f"losses have {name!r}, expected names among {', '.join(OF_PAIRS)}; choose one of these")
-    if not 1 <= len(names) <= MOST_LOSSES:
-        raise ValueError(f"losses are {len(names)}, expected 1 to {MOST_LOSSES}: more curves cannot be told apart")
     return names
 
 
@@ -380,21 +363,23 @@ class EpochWeights:
 
 
 def probe_batch(snapshots: Snapshots) -> tuple[SentenceBatch, list[int]]:
-    """Choose the probe's sentences of the classes with two or more; and give their rows of the probe."""
-    rows = _of_shared_classes(snapshots.labels)[:MOST_PROBED]
+    """The probe's sentences of the classes with two or more, those of one class side by side, and their rows."""
+    counts = Counter(snapshots.labels)
+    shared = [name for name, count in counts.items() if name and count > 1]
+    rows = [row for name in shared for row, other in enumerate(snapshots.labels) if other == name][:MOST_PROBED]
     if not rows:
         raise ValueError(
             "the run's probe has no two sentences of one class, expected classes; train on a corpus with labels, "
             "groups or pairs labelled 1"
         )
-    classes = [snapshots.labels[row] for row in rows]
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(classes))}
-    positive, negative = (mask.numpy() for mask in masks_from_labels(torch.tensor([numbers[name] for name in classes])))
-    return SentenceBatch(tuple(snapshots.texts[row] for row in rows), tuple(classes), positive, negative), rows
+    classes = np.array([snapshots.labels[row] for row in rows])
+    same = classes[:, None] == classes
+    texts = tuple(snapshots.texts[row] for row in rows)
+    return SentenceBatch(texts, tuple(classes.tolist()), same & ~np.eye(len(rows), dtype=bool), ~same), rows
 
 
 def epoch_weights(snapshots: Snapshots, settings: PairSettings) -> EpochWeights:
-    """Weigh the vectors of a run's probe anew at each epoch that was kept.
+    """Weigh the vectors of a run's probe at each epoch that was kept.
 
     The probe is no batch of the training, but the same sentences at every epoch: what moves is the space alone.
     """
@@ -417,12 +402,3 @@ def epoch_weights(snapshots: Snapshots, settings: PairSettings) -> EpochWeights:
 
 def _quantiles(examined: Examined, kept: np.ndarray) -> np.ndarray:
     return np.quantile(examined.weight[kept], QUANTILES) if kept.any() else np.full(len(QUANTILES), np.nan)
-
-
-def _of_shared_classes(labels: Sequence[str]) -> list[int]:
-    """Rows by class, the classes in order of first appearance; nameless ones and those of a single row left out."""
-    members: dict[str, list[int]] = {}
-    for row, name in enumerate(labels):
-        if name:
-            members.setdefault(name, []).append(row)
-    return [row for rows in members.values() if len(rows) > 1 for row in rows]

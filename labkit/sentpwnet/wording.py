@@ -1,4 +1,4 @@
-"""One pair in words and numbers: kept or why dropped, and its weight as the formula with its own numbers in it.
+"""One pair in words and numbers: kept or why dropped, and its weight as a formula with its own numbers.
 
 In: an `Examined` and the numbers of anchor and other. Out: sentences, LaTeX, and a row of a table. All of it is made of
 numbers alone; a sentence of the corpus never becomes part of a formula.
@@ -6,7 +6,6 @@ numbers alone; a sentence of the corpus never becomes part of a formula.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,7 +13,6 @@ import numpy as np
 
 from labkit.sentpwnet.view import Examined
 
-TERMS = 4  # of a sum that are written out
 DERIVATIVE = r"w_{ij} = m\,\Big|\frac{\partial L}{\partial S_{ij}}\Big|"
 PRINTED = {  # the weights that SentPWNet prints: eq. 9 and 10, 7, and 5 with its factor
     ("locality", "positive"): r"w = 1 / (e^{\alpha(S_{ij}-\lambda)} + \sum_{k\in P_i} e^{\alpha(S_{ij}-S_{ik})})",
@@ -74,7 +72,7 @@ def reason(examined: Examined, anchor: int, other: int) -> str:
         return f"dropped: the anchor has no {missing} in this batch to compare with"
     bound = "its least similar positive - ε" if kind == "negative" else "its most similar negative + ε"
     verdict = "kept" if kept else "dropped"
-    return f"{verdict}: {signed(examined.similarity[anchor, other])} {sign} {signed(limit)}, {bound}"
+    return f"{verdict}: {examined.similarity[anchor, other]:.3f} {sign} {limit:.3f}, {bound}"
 
 
 def weight_in_latex(examined: Examined, anchor: int, other: int) -> tuple[str, ...]:
@@ -82,19 +80,25 @@ def weight_in_latex(examined: Examined, anchor: int, other: int) -> tuple[str, .
     kind = examined.batch.kind(anchor, other)
     if kind not in ("positive", "negative"):
         return ()
-    loss = examined.settings.loss
-    formula = PRINTED.get((loss, kind), DERIVATIVE)
+    settings, weight = examined.settings, latex_number(examined.weight[anchor, other])
+    formula = PRINTED.get((settings.loss, kind), DERIVATIVE)
     if not examined.kept[anchor, other]:
         return (formula, r"w = 0 \quad\text{: the miner dropped the pair, so the loss does not see it}")
-    sums = {"locality": _locality, "contrastive": _contrastive, "soft-triplet": _triplet}
-    if loss not in sums:
-        return (formula, f"w = {latex_number(examined.weight[anchor, other])}")
-    return (formula, *sums[loss](examined, anchor, other, kind))
-
-
-def signed(value: float) -> str:
-    """A similarity to three digits, with its sign where it is negative."""
-    return f"{value:.3f}"
+    if settings.loss != "locality":
+        return (formula, f"w = {weight}")
+    S, base = (
+        f"({value:.3f})" if value < 0 else f"{value:.3f}"
+        for value in (examined.similarity[anchor, other], settings.base)
+    )
+    alone = rf"{settings.alpha:g}\,({S} - {base})" if kind == "positive" else rf"{settings.beta:g}\,({base} - {S})"
+    own, relative = (latex_number(part[anchor, other]) for part in (examined.own, examined.relative))
+    count = int((examined.kept_positive if kind == "positive" else examined.kept_negative)[anchor].sum())
+    return (
+        formula,
+        rf"\text{{own part}} = e^{{{alone}}} = {own}",
+        rf"\text{{relative part}} = {relative} \quad\text{{: a sum over the kept {kind}s, {count} in number}}",
+        rf"w = 1 / ({own} + {relative}) = {weight}",
+    )
 
 
 def latex_number(value: float) -> str:
@@ -134,61 +138,3 @@ def _plain_reason(miner: str, kind: str, kept: bool) -> str:
         place = "the least similar positive" if kind == "positive" else "the most similar negative"
         return f"it is {place} of its anchor" if kept else f"only {place} of an anchor that has both kinds is kept"
     return "every pair is" if miner == "none" else "drawn by lot"
-
-
-def _locality(examined: Examined, anchor: int, other: int, kind: str) -> tuple[str, ...]:
-    S, base = examined.similarity[anchor], examined.settings.base
-    own, relative, weight = (each[anchor, other] for each in (examined.own, examined.relative, examined.weight))
-    if kind == "positive":
-        scale, members = examined.settings.alpha, np.flatnonzero(examined.kept_positive[anchor])
-        alone = rf"e^{{{scale:g}\,({signed(S[other])} - {_bracket(base)})}}"
-        terms = [rf"e^{{{scale:g}\,({signed(S[other])} - {_bracket(S[k])})}}" for k in _nearest(S, other, members)]
-    else:
-        scale, members = examined.settings.beta, np.flatnonzero(examined.kept_negative[anchor])
-        alone = rf"e^{{{scale:g}\,({base:g} - {_bracket(S[other])})}}"
-        terms = [rf"e^{{{scale:g}\,({signed(S[k])} - {_bracket(S[other])})}}" for k in _nearest(S, other, members)]
-    return (
-        rf"\text{{own part}} = {alone} = {latex_number(own)}",
-        _sum(r"\text{relative part}", terms, len(members), relative),
-        rf"w = 1 / ({latex_number(own)} + {latex_number(relative)}) = {latex_number(weight)}",
-    )
-
-
-def _contrastive(examined: Examined, anchor: int, other: int, kind: str) -> tuple[str, ...]:
-    weight = latex_number(examined.weight[anchor, other])
-    if kind == "positive":
-        return (rf"w = {weight} \quad\text{{: every positive pulls alike}}",)
-    return (rf"w = [\,{signed(examined.similarity[anchor, other])} > {examined.settings.margin:g}\,] = {weight}",)
-
-
-def _triplet(examined: Examined, anchor: int, other: int, kind: str) -> tuple[str, ...]:
-    S, tau = examined.similarity[anchor], examined.settings.temperature
-    if kind == "positive":
-        members = np.flatnonzero(examined.kept_negative[anchor])
-        terms = [_sigma(S[k], S[other], tau) for k in _nearest(S, other, members)]
-    else:
-        members = np.flatnonzero(examined.kept_positive[anchor])
-        terms = [_sigma(S[other], S[k], tau) for k in _nearest(S, other, members)]
-    return (_sum("w", terms, len(members), examined.weight[anchor, other]),)
-
-
-def _sigma(first: float, second: float, temperature: float) -> str:
-    difference = f"{signed(first)} - {_bracket(second)}"
-    return rf"\sigma({difference})" if temperature == 1 else rf"\sigma(({difference}) / {temperature:g})"
-
-
-def _nearest(S: np.ndarray, other: int, members: np.ndarray) -> list[int]:
-    """The first few members of a sum: the pair itself where it is one, then the most similar."""
-    return sorted(members.tolist(), key=lambda k: (k != other, -S[k]))[:TERMS]
-
-
-def _sum(name: str, terms: Sequence[str], count: int, total: float) -> str:
-    """A sum over as many lines as it needs, two terms on each."""
-    rest = [rf"\dots\,({count}\text{{ terms}})"] if count > len(terms) else []
-    shown = [*(terms or ["0"]), *rest]
-    lines = [" + ".join(shown[at : at + 2]) for at in range(0, len(shown), 2)]
-    return rf"\begin{{aligned}} {name} =\;& " + r" \\ & + ".join(lines) + rf" = {latex_number(total)} \end{{aligned}}"
-
-
-def _bracket(value: float) -> str:
-    return f"({signed(value)})" if value < 0 else signed(value)

@@ -242,10 +242,10 @@ class TripletRows:
 
 @dataclass(frozen=True, eq=False)
 class TripletBatch:
-    """The network that learns from it, its sentences by number, and its triplets as places among these."""
+    """The network that learns from it, its sentences, and its triplets as places among these."""
 
     network: int
-    sentences: list[int]
+    sentences: Sequence[Any]  # their numbers; of a corpus on disk, their texts
     triplets: np.ndarray  # int64 (b, 3)
 
 
@@ -391,9 +391,8 @@ class MappedTask(TripletTask):
     def _read(self, batch: MappedBatch) -> TripletBatch:
         """The batch with its sentences, each once."""
         rows = (batch.starts[:, None] + np.arange(self._settings.neighbours)).ravel()
-        triplets = TripletRows.of(self._corpus.take(rows[rows < len(self._corpus)]))
-        self._texts = triplets.texts
-        return TripletBatch(0, list(range(len(triplets.texts))), triplets.triplets)
+        read = TripletRows.of(self._corpus.take(rows[rows < len(self._corpus)]))
+        return TripletBatch(0, read.texts, read.triplets)
 
     def _rows(self, batch: TripletBatch) -> list[list[int]]:
-        return [self._reader.numbers(self._texts[sentence]) for sentence in batch.sentences]
+        return [self._reader.numbers(text) for text in batch.sentences]

@@ -2,12 +2,11 @@
 
 In: a file named .xml, .xml.bz2 or .xml.gz (`pages-articles`, whole or a part of it: .xml-p1p41242.bz2). Out: a stream
 of `Page`. What is no article is left out and counted: other namespaces, redirects, disambiguation pages, pages that are
-not wikitext. Only the fields that are needed are kept of a page, and of those no more than a wiki allows, so a file
-that lies cannot fill the memory either.
+not wikitext.
 
-`pieces` cuts a dump so that many can read it at once. The official multistream form is many bz2 files in one, a hundred
-pages each; where they begin is in the index beside it, else it is looked for. A plain .xml is cut anywhere. A page is
-of the piece in which it begins. What cannot be entered in the middle, a .gz or a .bz2 in one stream, is one piece.
+`pieces` cuts a dump so that several processes can read it at once. The official multistream form is many bz2 files in
+one, a hundred pages each, which are found by how a bz2 file begins. A plain .xml is cut anywhere. A page belongs to the
+piece in which it begins. A .gz, or a .bz2 in one stream, cannot be entered in the middle and is one piece.
 
 `article_of` makes an `Article` of a page: its lead first (empty or not), then each heading with its paragraphs.
 The parser is mwparserfromhell; what counts as running text is decided here. Gone are tables, lists, references, files,
@@ -26,8 +25,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
-from typing import IO
-from xml.etree.ElementTree import ParseError, XMLParser
+from typing import IO, cast
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 import mwparserfromhell
 from mwparserfromhell.nodes import ExternalLink, HTMLEntity, Node, Tag, Template, Text, Wikilink
@@ -53,7 +52,6 @@ _DISAMBIGUATION = re.compile(
 _NAMED = re.compile(r"\.xml(-p\d+p\d+)?(\.bz2|\.gz)?$", re.I)
 _STREAM = b"BZh91AY&SY"  # how each bz2 file in one begins, with its first block
 _PAGE = b"<page>"
-_FIELDS = ("title", "ns", "model", "format", "text")  # of a page
 _SILENT = ("6", "14", "-2")  # keys of the namespaces of files, categories, media
 
 
@@ -81,31 +79,18 @@ class Piece:
 
 
 def pieces(path: Path, size: int = PIECE) -> list[Piece]:
-    """Cut a dump into pieces of about so many bytes, in order; the cuts are a function of the file alone."""
-    total = Dump(path, Counter()).total
-    starts: list[int] = []
-    for start in _beginnings(path, total, size):
-        if not starts or start - starts[-1] >= size:
+    """Cut a dump into pieces of about `size` bytes, in order; the cuts are a function of the file alone."""
+    total, ending = Dump(path, Counter()).total, path.suffix.lower()
+    entries = _streams(path) if ending == ".bz2" else [0] if ending == ".gz" else range(0, max(total, 1), size)
+    starts = [0]
+    for start in entries:
+        if start - starts[-1] >= size:
             starts.append(start)
-    stops = [*starts[1:], None]
-    return [Piece(str(path), start, stop) for start, stop in zip(starts, stops, strict=True)]
-
-
-def _beginnings(path: Path, total: int, size: int) -> Iterable[int]:
-    """Bytes at which reading can begin."""
-    ending = path.suffix.lower()
-    if ending == ".gz":
-        return [0]
-    if ending != ".bz2":
-        return range(0, max(total, 1), size)
-    index = path.with_name(re.sub(r"multistream(\d*)\.xml", r"multistream-index\1.txt", path.name))
-    if index == path or not index.is_file():
-        return _streams(path)
-    return _indexed(index, path)
+    return [Piece(str(path), start, stop) for start, stop in zip(starts, [*starts[1:], None], strict=True)]
 
 
 def _streams(path: Path) -> Iterator[int]:
-    """Each bz2 file in one. That its ten bytes stand in another by chance happens once in 10^24 bytes."""
+    """Where each bz2 file in one begins. Its first ten bytes appear elsewhere by chance once in 10^24 bytes."""
     yield 0
     with path.open("rb") as raw:
         before, at = b"", 0
@@ -115,25 +100,6 @@ def _streams(path: Path) -> Iterator[int]:
                 if at - len(before) + found:
                     yield at - len(before) + found
             before, at = text[1 - len(_STREAM) :], at + len(block)
-
-
-def _indexed(index: Path, path: Path) -> Iterator[int]:
-    """The beginnings that an index names, `offset:page:title` a line."""
-    yield 0
-    last = 0
-    with path.open("rb") as raw, bz2.open(index, "rb") as lines:
-        for line in lines:
-            offset = line.partition(b":")[0]
-            if offset == b"%d" % last:
-                continue
-            last = int(offset) if offset.isdigit() else -1
-            raw.seek(max(last, 0))
-            if last <= 0 or raw.read(3) != _STREAM[:3]:
-                raise ValueError(
-                    f"{index.name} says that {path.name} has pages at byte {offset[:20].decode('ascii', 'replace')}, "
-                    "where none begin; take the index of this very file, or move it away: it can be done without"
-                )
-            yield last
 
 
 class Dump:
@@ -149,30 +115,49 @@ class Dump:
         self.total = path.stat().st_size
         self.pages = 0
         self._last = False  # whether the file's last page is of this piece
+        self._root: Element | None = None
+        self._namespaces: list[str] = []
+        self._in_page = False
 
     def __iter__(self) -> Iterator[Page]:
-        target = _Pages()
-        parser = XMLParser(target=target)
+        parser: XMLPullParser[Element] = XMLPullParser(("start", "end"))
         try:
             if self.start:
                 parser.feed(self._head())
             for block in self._blocks():
                 parser.feed(block)
-                yield from self._articles(target)
+                yield from self._articles(parser)
             if self._last:
                 parser.close()
-            elif target.open:
+            elif self._in_page:
                 raise EOFError("a page does not end")
         except (EOFError, OSError, zlib.error, ParseError) as reason:
-            yield from self._articles(target)
             where = f" from byte {self.start:,} on" if self.start else ""
             raise ValueError(
                 f"{self.path.name} could not be read to its end ({reason}) after {self.pages:,} whole pages{where}; "
                 "fetch it again and compare its checksum, or take the first articles with a limit"
             ) from None
-        yield from self._articles(target)
         if not self.pages and not self.start and self.stop is None:
             raise ValueError(f"{self.path.name} has no <page>, expected a MediaWiki export; give a pages-articles dump")
+
+    def _articles(self, parser: XMLPullParser[Element]) -> Iterator[Page]:
+        """The articles among the pages that have ended; each page is let go once it is read."""
+        for event, element in cast(Iterator[tuple[str, Element]], parser.read_events()):
+            name = element.tag.rpartition("}")[2]
+            if event == "start":
+                self._root = element if name == "mediawiki" else self._root
+                self._in_page = self._in_page or name == "page"
+            elif name == "namespace" and element.get("key") in _SILENT:
+                self._namespaces.append(element.text or "")
+            elif name == "page":
+                self._in_page, self.pages = False, self.pages + 1
+                fields = {each.tag.rpartition("}")[2]: each.text or "" for each in element.iter()}
+                if self._root is not None:
+                    self._root.clear()
+                if gone := _removed(fields):
+                    self.tally.update({(READ, "articles"): 1, (gone, "articles"): 1})
+                else:
+                    yield Page(fields["title"].strip(), fields["text"], tuple(self._namespaces))
 
     def _head(self) -> bytes:
         """What stands before the first page: the names of the namespaces."""
@@ -211,15 +196,6 @@ class Dump:
             if begun:
                 yield text
                 self._last = True
-
-    def _articles(self, target: _Pages) -> Iterator[Page]:
-        pages, target.pages = target.pages, []
-        for fields in pages:
-            self.pages += 1
-            if gone := _removed(fields):
-                self.tally.update({(READ, "articles"): 1, (gone, "articles"): 1})
-            else:
-                yield Page(fields["title"].strip(), fields["text"], tuple(target.namespaces))
 
 
 def _removed(fields: dict[str, str]) -> str | None:
@@ -267,55 +243,6 @@ def _of_streams(raw: IO[bytes], start: int, stop: int | None) -> Iterator[tuple[
         packed = one.unused_data
 
 
-class _Pages:
-    """What the XML parser tells: collects the fields of one page at a time."""
-
-    def __init__(self) -> None:
-        self.pages: list[dict[str, str]] = []
-        self.namespaces: list[str] = []
-        self._page: dict[str, str] | None = None
-        self._field = ""
-        self._pieces: list[str] = []
-        self._size = 0
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        tag = tag.rpartition("}")[2]
-        self._field, self._pieces, self._size = "", [], 0
-        if tag == "page":
-            self._page = {}
-        elif tag == "namespace" and attributes.get("key") in _SILENT:
-            self._field = tag
-        elif self._page is not None:
-            if tag == "redirect":
-                self._page["redirect"] = ""
-            elif tag in _FIELDS:
-                self._field = tag
-
-    def data(self, text: str) -> None:
-        if self._field and self._size <= LARGEST:  # one piece more than allowed, so that it is seen
-            self._pieces.append(text)
-            self._size += len(text)
-
-    def end(self, tag: str) -> None:
-        tag = tag.rpartition("}")[2]
-        if tag == "page" and self._page is not None:
-            self.pages.append(self._page)
-            self._page = None
-        elif tag == self._field == "namespace":
-            self.namespaces.append("".join(self._pieces))
-        elif tag == self._field and self._page is not None:
-            self._page[tag] = "".join(self._pieces)
-        self._field = ""
-
-    @property
-    def open(self) -> bool:
-        """Whether a page has begun and not ended."""
-        return self._page is not None
-
-    def close(self) -> None:
-        """Nothing is kept to the end."""
-
-
 # --- wikitext ----------------------------------------------------------------------------------------------------
 
 _HEADING = re.compile(r"^(={1,6})[ \t]*(.+?)[ \t]*\1[ \t]*$", re.M)
@@ -352,7 +279,7 @@ def article_of(title: str, wikitext: str, namespaces: Iterable[str] = ()) -> tup
     silent = FILES | {name.lower() for name in namespaces}
     sections: list[Section] = []
     lost, top = 0, ""
-    for level, heading, body in _pieces(without_templates(wikitext)):
+    for level, heading, body in _headed(without_templates(wikitext)):
         paragraphs, broken = _paragraphs(body, silent)
         lost += broken
         name = _line(_plain(heading, silent))
@@ -386,7 +313,7 @@ def _uncommented(wikitext: str) -> str:
     return "".join([*kept, wikitext[end:]])
 
 
-def _pieces(wikitext: str) -> Iterator[tuple[int, str, str]]:
+def _headed(wikitext: str) -> Iterator[tuple[int, str, str]]:
     """(level, heading, text below it), the lead first. Cut before parsing: so unclosed markup reaches no further."""
     level, heading, start = 1, "", 0
     for match in _HEADING.finditer(wikitext):

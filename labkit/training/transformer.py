@@ -11,7 +11,7 @@ A run holds what has learned, never the model: that is opened anew, and refused 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -179,6 +179,23 @@ class Transformer(nn.Module):
             last.append(dense)
         return SentenceTransformer(modules=[first, *last, Normalize()], device="cpu").eval()
 
+    def parts(self, reader: ModelReader, sentence: str, steps: int) -> Parts:
+        """One sentence's vector in parts by its words, computed with the model's own weights."""
+        lower, last = self.eval()._below
+        embedded: Any = lower or self.above
+
+        def vectors(x: Tensor) -> Tensor:
+            there = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+            states = lower(inputs_embeds=x, attention_mask=there.long()).last_hidden_state if lower else x
+            if self.head is not None:
+                vector: Tensor = self.head(_through(last, states, there))
+                return vector
+            assert self.above is not None
+            states = self.above(inputs_embeds=states, attention_mask=there.long()).last_hidden_state
+            return _through(_without_length(self.last), states, there)
+
+        return parts_of_tokens(vectors, embedded.get_input_embeddings(), reader, sentence, steps)
+
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]
         """Give what learns, by name; the rest is the model's."""
         learning = {name for name, parameter in self.named_parameters() if parameter.requires_grad}
@@ -317,27 +334,37 @@ def _adapt(above: nn.Module, rank: int) -> None:
 # --- parts of a vector -------------------------------------------------------------------------------------------
 
 
-def parts_of_model(model: Any, sentence: str, steps: int, *, max_length: int = 0) -> Parts:
-    """One sentence's vector by a sentence-transformers model in parts by its words, on the way from padding to them.
+def parts_of_model(model: Any, sentence: str, steps: int) -> Parts:
+    """One sentence's vector by a sentence-transformers model in parts by its words."""
+    first, *last = model.eval()
+    body, pooling = first.auto_model, _without_length(last)
+
+    def vectors(x: Tensor) -> Tensor:
+        there = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+        return _through(pooling, body(inputs_embeds=x, attention_mask=there.long()).last_hidden_state, there)
+
+    reader = ModelReader(model.tokenizer, model.max_seq_length)
+    return parts_of_tokens(vectors, body.get_input_embeddings(), reader, sentence, steps)
+
+
+def parts_of_tokens(
+    vectors: Callable[[Tensor], Tensor], words: nn.Module, reader: ModelReader, sentence: str, steps: int
+) -> Parts:
+    """A vector, as a function of the embeddings of its tokens, in parts by words, on the way from padding to them.
 
     The marks at its ends stay where they are and belong to the rest (Möller, Nikolaev and Padó 2023).
     """
-    first, *others = model.eval()
-    last = [module for module in others if type(module).__name__ != "Normalize"]  # the cosine asks for no length
-    reader = ModelReader(model.tokenizer, min(max_length or model.max_seq_length, model.max_seq_length or max_length))
-    spelled, body = reader.spelled(sentence), first.auto_model
-    device = next(body.parameters()).device
+    spelled, device = reader.spelled(sentence), next(words.parameters()).device
     numbers = torch.tensor([reader.numbers(sentence)], device=device)
     marks = torch.tensor([name == "" for name, count in spelled for _ in range(count)], device=device)
-    words = body.get_input_embeddings()
-
-    def vectors(x: Tensor) -> Tensor:
-        there = torch.ones(x.shape[:2], dtype=torch.bool, device=device)
-        return _through(last, body(inputs_embeds=x, attention_mask=there.long()).last_hidden_state, there)
-
     with torch.no_grad():
         x = words(numbers)
-        padding = words(torch.full_like(numbers, model.tokenizer.pad_token_id or 0))
+        padding = words(torch.full_like(numbers, reader.tokenizer.pad_token_id or 0))
         start = torch.where(marks[:, None], x, padding)
     rows, rest, vector = integrated(vectors, start, in_turn(x - start), steps or STEPS)
     return parts_by_words(spelled, rows, rest, vector)
+
+
+def _without_length(modules: Iterable[nn.Module]) -> list[nn.Module]:
+    """The modules without those that only set a vector's length, which a cosine does not see."""
+    return [module for module in modules if type(module).__name__ != "Normalize"]

@@ -68,14 +68,6 @@ def test_binary_classification(method: Method) -> None:
     assert found["cosine_accuracy"] == pytest.approx(accuracy, abs=1e-9)
 
 
-def test_triplets(method: Method) -> None:
-    dev: Any = load("questions").part("dev")
-    a, b, c = list(dev.text_a[:99]), list(dev.text_b[:99]), list(dev.text_a[100:199])
-    found = evaluation.TripletEvaluator(a, b, c)(AsModel(method))
-    expected = triplet_accuracy(method.pairwise_similarity(a, b), method.pairwise_similarity(a, c))
-    assert found["cosine_accuracy"] == pytest.approx(expected, abs=0.011)  # one tie may be rounded either way
-
-
 def test_embedding_similarity(method: Method) -> None:
     test: Any = load("relatedness").part("test")
     found = evaluation.EmbeddingSimilarityEvaluator(test.text_a, test.text_b, test.values)(AsModel(method))
@@ -84,7 +76,7 @@ def test_embedding_similarity(method: Method) -> None:
     assert found["pearson_cosine"] == pytest.approx(expected.pearson, abs=1e-4)
 
 
-def test_what_comes_out_is_what_is_asked_for(method: Method) -> None:
+def test_encode_returns_the_requested_type(method: Method) -> None:
     model, texts = AsModel(method), ["How do I keep a cat?", "What does a cat need?"]
     rows = model.encode(texts)
     assert isinstance(rows, np.ndarray)
@@ -107,21 +99,13 @@ def test_what_comes_out_is_what_is_asked_for(method: Method) -> None:
     assert model.encode(np.array(texts)).shape == rows.shape
 
 
-def test_what_is_left_of_a_row_gets_length_1(walk: Walk) -> None:
+def test_truncated_rows_are_normalised_afterwards(walk: Walk) -> None:
     found = AsModel(walk).encode(["3 4 12", "0 0 7"], truncate_dim=2, normalize_embeddings=True)
     np.testing.assert_allclose(found, [[0.6, 0.8], [0, 0]], atol=1e-7)
 
 
-def test_the_similarity_is_the_method_s_own(walk: Walk) -> None:
-    """The way from (0, 1) to (0, 3) is 2, to (3, 1) it is 3; by the angle all of it would be otherwise."""
-    model = AsModel(walk)
-    rows = model.encode(["0 1", "0 3", "3 1"])
-    assert model.similarity(rows[:1], rows).tolist() == [[0, -2, -3]]
-    assert model.similarity_pairwise(rows[[0, 1]], rows[[1, 2]]).tolist() == [-2, -5]
-
-
-def test_evaluators_go_by_the_method_s_own_similarity(walk: Walk) -> None:
-    """Ways 1, 2 (alike) and 3, 8 (not): by them every label is found. By the angle all pairs are the same."""
+def test_evaluators_use_the_similarity_of_the_method(walk: Walk) -> None:
+    """Distances 1, 2 (alike) and 3, 8 (not) separate the labels; by the angle all pairs are the same."""
     a, b, labels = ["1 0", "2 0", "1 0", "9 0"], ["2 0", "4 0", "4 0", "1 0"], [1, 1, 0, 0]
     found = evaluation.BinaryClassificationEvaluator(a, b, labels)(AsModel(walk))
     assert found["manhattan_accuracy"] == 1

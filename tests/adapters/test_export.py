@@ -121,14 +121,14 @@ def _has_model2vec() -> bool:
 @pytest.mark.parametrize(
     ("case", "form"), [("mean", "model2vec"), ("cnn", "onnx"), ("bag of pieces", "sentence-transformers")]
 )
-def test_an_export_has_the_vectors_of_its_method(tmp_path: Path, case: str, form: str) -> None:
+def test_an_export_reproduces_the_vectors(tmp_path: Path, case: str, form: str) -> None:
     export(fitted(case), tmp_path / "out", form)
     np.testing.assert_allclose(FORMS[form].read(tmp_path / "out", SENTENCES), fitted(case).encode(SENTENCES), atol=1e-5)
 
 
 @pytest.mark.whole
 @pytest.mark.parametrize(("case", "form"), [(case, form) for case, (*_, forms) in CASES.items() for form in forms])
-def test_a_process_without_labkit_has_the_same_vectors(exported: Path, case: str, form: str) -> None:
+def test_a_process_without_labkit_reproduces_the_vectors(exported: Path, case: str, form: str) -> None:
     if form == "model2vec" and not _has_model2vec():
         pytest.skip("needs model2vec")
     found = np.load(exported / f"{case}, {form}" / "alone.npy")
@@ -137,7 +137,7 @@ def test_a_process_without_labkit_has_the_same_vectors(exported: Path, case: str
 
 @pytest.mark.whole
 @pytest.mark.parametrize(("case", "form"), [(case, form) for case, (*_, forms) in CASES.items() for form in forms])
-def test_the_check_reads_a_folder_as_the_libraries_do(exported: Path, case: str, form: str) -> None:
+def test_read_agrees_with_the_libraries(exported: Path, case: str, form: str) -> None:
     if form == "model2vec" and not _has_model2vec():
         pytest.skip("needs model2vec")
     folder = exported / f"{case}, {form}"
@@ -146,7 +146,7 @@ def test_the_check_reads_a_folder_as_the_libraries_do(exported: Path, case: str,
 
 @pytest.mark.whole
 @pytest.mark.parametrize("case", CASES)
-def test_an_empty_text_is_right_in_a_graph_and_elsewhere_a_limit(exported: Path, case: str) -> None:
+def test_empty_texts_are_exact_in_onnx_and_a_stated_limit_elsewhere(exported: Path, case: str) -> None:
     own, folder = fitted(case).encode([""]), exported / f"{case}, onnx"
     np.testing.assert_allclose(FORMS["onnx"].read(folder, [""]), own, atol=1e-5)
     np.testing.assert_allclose(FORMS["onnx"].read(folder, ["", "the cat"])[:1], own, atol=1e-5)
@@ -157,19 +157,19 @@ def test_an_empty_text_is_right_in_a_graph_and_elsewhere_a_limit(exported: Path,
 
 
 @pytest.mark.parametrize(("case", "form"), [("bilstm", "sentence-transformers"), ("sbert", "model2vec")])
-def test_a_form_that_a_method_does_not_have_is_refused_and_leaves_nothing(tmp_path: Path, case: str, form: str) -> None:
+def test_an_impossible_form_is_refused_and_leaves_nothing(tmp_path: Path, case: str, form: str) -> None:
     with pytest.raises(ValueError, match="--to"):
         export(fitted(case), tmp_path / "out", form)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_methods_without_an_export_are_refused(tmp_path: Path) -> None:
+def test_methods_without_export_are_refused(tmp_path: Path) -> None:
     for name in METHODS.keys() - PARTS.keys():
         with pytest.raises(ValueError, match=f"'{name}'"):
             export(METHODS[name](), tmp_path / "out", "onnx")
 
 
-def test_attention_over_words_is_a_weighted_mean_by_hand() -> None:
+def test_attention_as_a_mean_by_hand() -> None:
     """Scores 0 and log 3 weigh two words 1 : 3."""
     body = WordAttention(1, 2)
     with torch.no_grad():
@@ -187,7 +187,7 @@ def test_attention_over_words_is_a_weighted_mean_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("case", "form"), [("mean", "model2vec"), ("bilstm", "onnx")])
-def test_int8_is_smaller_and_says_what_it_costs(tmp_path: Path, case: str, form: str) -> None:
+def test_int8_is_smaller_and_reports_its_loss(tmp_path: Path, case: str, form: str) -> None:
     sentences = load("questions").part("dev").sentences()[:60]
     done = export(fitted(case), tmp_path / "out", form, quantize=True, sentences=sentences)
     assert done.size_before is not None
@@ -205,9 +205,9 @@ def test_int8_is_smaller_and_says_what_it_costs(tmp_path: Path, case: str, form:
 
 def test_int8_rows_by_hand(tmp_path: Path) -> None:
     rows = np.array([[0.0, 0.0], [1.27, -0.005], [0.1, 0.304]], np.float32)
-    exporting._write_rows(tmp_path, rows, {"normalize": True, "max_length": None})
-    exporting._quantize_model2vec(tmp_path)
-    found = exporting.load_file(tmp_path / "model.safetensors")["embeddings"]
+    exporting.write_rows(tmp_path, rows, {"normalize": True, "max_length": None})
+    exporting.quantize_model2vec(tmp_path)
+    found = exporting.read_rows(tmp_path)[0]
     assert (found.dtype, found.tolist()) == (np.int8, [[0, 0], [127, 0], [10, 30]])
     config = json.loads((tmp_path / "config.json").read_text("utf-8"))
     assert (config["embedding_dtype"], config["normalize"], config["hidden_dim"]) == ("int8", True, 2)
@@ -216,7 +216,7 @@ def test_int8_rows_by_hand(tmp_path: Path) -> None:
 # --- what may go wrong -------------------------------------------------------------------------------------------
 
 
-def test_only_an_export_is_written_over_and_only_when_asked(tmp_path: Path) -> None:
+def test_force_replaces_an_export_and_nothing_else(tmp_path: Path) -> None:
     method, out = fitted("mean-vectors"), tmp_path / "out"
     export(method, out, "model2vec")
     with pytest.raises(ValueError, match="folder"):
@@ -230,10 +230,10 @@ def test_only_an_export_is_written_over_and_only_when_asked(tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == [out]
 
 
-def test_a_failure_half_way_leaves_the_export_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_keeps_the_earlier_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     method, out = fitted("mean-vectors"), tmp_path / "out"
     export(method, out, "model2vec")
-    monkeypatch.setattr(exporting, "_card", lambda *_: 1 / 0)
+    monkeypatch.setattr(exporting, "card_of", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         export(method, out, "onnx", force=True)
     assert (out / "config.json").is_file()
@@ -248,7 +248,7 @@ def test_a_failure_half_way_leaves_the_export_that_was_there(tmp_path: Path, mon
         ({"quantize": True, "sentences": ["the", "the", "", "\ud800"]}, "sentences"),
     ],
 )
-def test_what_cannot_be_exported_is_refused(tmp_path: Path, change: dict[str, Any], argument: str) -> None:
+def test_bad_arguments_are_refused(tmp_path: Path, change: dict[str, Any], argument: str) -> None:
     with pytest.raises(ValueError, match=argument):
         export(fitted("mean-vectors"), tmp_path / "out", **{"to": "onnx", **change})
 
@@ -256,7 +256,7 @@ def test_what_cannot_be_exported_is_refused(tmp_path: Path, change: dict[str, An
 # --- README ------------------------------------------------------------------------------------------------------
 
 
-def test_the_card_says_what_was_trained_on_what_and_what_it_is_worth(tmp_path: Path) -> None:
+def test_the_card_names_data_settings_and_scores(tmp_path: Path) -> None:
     metrics = {"questions/test": {"accuracy": 0.75, "auc": None}}
     done = export(fitted("mean"), tmp_path / "mine", "onnx", sentences=SENTENCES, metrics=metrics)
     card = (tmp_path / "mine" / CARD).read_text("utf-8")

@@ -74,7 +74,7 @@ def test_multiple_negatives_ranking(columns: Columns, symmetric: bool) -> None:
     assert_same(ours(features(columns)), their(features(columns), None), model)
 
 
-def test_pairs_without_labels_are_ranked_among_both_sides_and_both_ways() -> None:
+def test_unlabelled_pairs_equal_ranking_both_ways() -> None:
     model = Rows()
     their = theirs("MultipleNegativesRankingLoss", model, directions=("query_to_doc", "query_to_query"))
     expected = (their(features([A, B]), None) + their(features([B, A]), None)) / 2
@@ -225,7 +225,7 @@ def test_pairs_by_hand() -> None:
     assert everything(features([[0, 2], [1, 3]]), labels).item() == pytest.approx(sum(rows) / 4, abs=1e-6)
 
 
-def test_a_batch_that_says_nothing_has_a_slope_of_zeros() -> None:
+def test_a_batch_without_pairs_has_zero_gradient() -> None:
     model = Rows()
     loss = sentence_transformers_loss(model, "infonce")
     for labels in (torch.tensor([0.5, 0.7]), torch.tensor([0.6, 0.6])):
@@ -234,7 +234,7 @@ def test_a_batch_that_says_nothing_has_a_slope_of_zeros() -> None:
         assert not found.any()
 
 
-def test_a_temperature_that_learns() -> None:
+def test_gradient_of_the_temperature() -> None:
     model = Rows()
     loss = sentence_transformers_loss(model, "infonce", temperature=0.2, learn_temperature=True)
     fixed = sentence_transformers_loss(model, "infonce", temperature=0.2)
@@ -334,7 +334,7 @@ def refused(*columns: Sequence[int], labels: list[float] | None = None, **option
         (lambda: refused(A, B, labels=[4.0] * 8), "labels"),
     ],
 )
-def test_what_does_not_fit_is_refused(call: Callable[[], Any], argument: str) -> None:
+def test_bad_arguments_are_refused(call: Callable[[], Any], argument: str) -> None:
     with pytest.raises(ValueError, match=argument):
         call()
 

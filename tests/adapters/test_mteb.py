@@ -26,7 +26,7 @@ def trained(name: str, *, seed: int = 0, **settings: Any) -> Any:
 
 
 SMALL = {"encoder": "mean", "epochs": 1, "size": 12, "dimension": 10}
-LETTERS = {"unit": "characters", "max_length": 3}  # the mock sentences have few words that our questions have
+LETTERS = {"unit": "characters", "max_ngram": 3}  # the mock sentences have few words that our questions have
 
 
 @pytest.mark.weekly
@@ -41,7 +41,7 @@ def test_mock_run() -> None:
 
 
 @pytest.mark.whole
-def test_figures_are_those_of_our_own_evaluation() -> None:
+def test_scores_equal_our_own_evaluation() -> None:
     """A task of MTEB's on our sentences: its correlations are ours."""
     mteb = pytest.importorskip("mteb", reason=NEEDS)
     from datasets import Dataset
@@ -62,20 +62,8 @@ def test_figures_are_those_of_our_own_evaluation() -> None:
     assert figures["pearson"] == pytest.approx(expected.pearson, abs=1e-4)
 
 
-@pytest.mark.whole
-def test_one_training_is_never_given_the_figures_of_another(tmp_path: Path) -> None:
-    mteb = pytest.importorskip("mteb", reason=NEEDS)
-    from mteb.mocks.mock_run import get_compatible_mock_tasks
-
-    for dimension in (3, 80):
-        encoder = AsEncoder(trained("lsa", dimension=dimension))
-        task = next(task for task in get_compatible_mock_tasks(encoder) if "Retrieval" in task.metadata.name)
-        mteb.evaluate(encoder, task, cache=mteb.ResultCache(tmp_path), show_progress_bar=False)
-    assert len(list(tmp_path.glob(f"**/{task.metadata.name}.json"))) == 2
-
-
-def test_the_revision_tells_trainings_apart(tmp_path: Path) -> None:
-    """By settings, by what was learned, by its words; and it is still the same on disk."""
+def test_revisions_differ_between_trainings(tmp_path: Path) -> None:
+    """By settings, by weights, by vocabulary; a run opened from disk keeps its revision."""
     first = trained("sentpwnet", **SMALL)
     first.save(tmp_path / "run")
     assert revision(load_run(tmp_path / "run").run("finished")) == revision(first.run("finished"))
@@ -89,7 +77,7 @@ def test_the_revision_tells_trainings_apart(tmp_path: Path) -> None:
     assert len(set(found)) == len(found)
 
 
-def test_batches_become_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encode_reads_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapter, "model_meta", lambda method, name: None)
     method = trained("mean-vectors", dimension=8)
     encoder = AsEncoder(method)
@@ -102,7 +90,7 @@ def test_batches_become_rows(monkeypatch: pytest.MonkeyPatch) -> None:
         encoder.encode([{"text": ["a cat"]}], precision="int8")
 
 
-def test_without_mteb_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_without_mteb_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mteb.models.model_meta", None)
     with pytest.raises(ValueError, match="pip install 'mteb"):
         AsEncoder(trained("tfidf"))

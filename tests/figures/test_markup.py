@@ -7,8 +7,8 @@ import plotly.graph_objects as go
 import pytest
 
 from labkit import figures
-from labkit.film import explain_pair
-from labkit.film.reading import WordRow
+from labkit.explanation import Parts
+from labkit.film.reading import WordRow, film_explanation
 from labkit.film.rule import Rule, curves
 from labkit.sentpwnet.view import EpochWeights, Examined, anchor_curves
 from tests.figures.examples import ALL, EVIL, texts_of
@@ -26,8 +26,8 @@ def test_no_sentence_becomes_markup(name: str) -> None:
 def all_figures(found: Examined) -> dict[str, go.Figure]:
     from scipy import sparse
 
-    x = sparse.csr_matrix([[0.6, 0.8]])
-    told = explain_pair((EVIL, EVIL), x, x, np.eye(2), (EVIL, "w"), share=0.5)
+    counts = Parts.of_sum((EVIL, "w"), sparse.csr_array(np.diag([0.6, 0.8])))
+    told = film_explanation((EVIL, EVIL), counts, counts, np.eye(2), 0.5)
     row = WordRow(7, 0.5, ((EVIL, 0.2),), (("w", 0.1),), 2.0, 0.5)
     rates = curves(np.array([1, 2, 3, 1]), np.array([1, 1, 0, 0]), most=3)
     rule = Rule(rates, np.ones(3), np.ones(3), 2, 4, False)

@@ -14,7 +14,7 @@ from labkit import figures
 from labkit.explanation import REST, Explanation, Parts
 from labkit.figures import threshold_curves
 from labkit.figures.similarity import READABLE
-from labkit.film import explain_pair
+from labkit.film.reading import film_explanation
 
 
 def explained(names_a: str, names_b: str, *, rest: bool = False, seed: int = 0, way: str = "exact") -> Explanation:
@@ -63,8 +63,8 @@ def test_threshold_curves_mark_the_honest_and_the_leaking_threshold() -> None:
 def test_staircases_end_at_the_similarity() -> None:
     random = np.random.default_rng(0)
     words = tuple(f"w{i}" for i in range(30))
-    a, b = (sparse.csr_matrix(random.random((1, 30))) for _ in range(2))
-    told = explain_pair(("a", "b"), a, b, random.normal(size=(20, 30)), words, share=0.3)
+    a, b = (Parts.of_sum(words, sparse.csr_array(np.diag(random.random(30)))) for _ in range(2))
+    told = film_explanation(("a", "b"), a, b, random.normal(size=(20, 30)), 0.3)
     for draw in (figures.explained_rows, figures.explained_words):
         steps = draw(told, top=5).data[0]
         assert sum(steps.y[:-1]) == pytest.approx(told.similarity) == pytest.approx(steps.y[-1])
@@ -129,8 +129,8 @@ def test_each_word_of_the_picture_has_its_own_part_and_the_colour_of_its_sign() 
 
 
 def test_cells_have_numbers_where_they_can_be_read() -> None:
-    a, b = sparse.csr_matrix([[0.8, 0.6]]), sparse.csr_matrix([[0.6, -0.8]])
-    square, numbers = figures.word_pairs(explain_pair(("v", "w"), a, b, np.eye(2), ("v", "w"), share=0.5)).data
+    a, b = (Parts.of_sum("vw", sparse.csr_array(np.diag(x))) for x in ([0.8, 0.6], [0.6, -0.8]))
+    square, numbers = figures.word_pairs(film_explanation(("v", "w"), a, b, np.eye(2), 0.5)).data
     shown = {(y, x): text for y, x, text in zip(numbers.y, numbers.x, numbers.text, strict=True)}
     assert shown == {(0, 0): ".48", (1, 1): "-.48"}
     assert square.z[0][0] == pytest.approx(0.48)

@@ -7,9 +7,7 @@ import pytest
 
 from labkit.corpora import Groups, Labelled, Pairs, Triplets, load
 from labkit.evaluation.scores import selection
-from labkit.film import method as film_method
 from labkit.film.method import Film, FilmSettings
-from labkit.film.solvers import Plan
 from labkit.film.triplets import FilmSource, Recipe
 
 
@@ -100,16 +98,12 @@ def test_unknown_words_have_similarity_0_and_a_warning(fitted) -> None:
     assert found[1, 0] == pytest.approx(1, abs=1e-6)
 
 
-def test_settings_reach_the_recipe_of_triplets_and_the_plan_of_the_solver(few, monkeypatch) -> None:
+def test_settings_reach_the_recipe_of_triplets(few, monkeypatch) -> None:
     seen = []
-    draw, learn = FilmSource.triplets, film_method.learn
+    draw = FilmSource.triplets
     monkeypatch.setattr(FilmSource, "triplets", lambda self, made, **how: seen.append(made) or draw(self, made, **how))
-    monkeypatch.setattr(film_method, "learn", lambda X, T, plan, **how: seen.append(plan) or learn(X, T, plan, **how))
-    film(positives=1, apart=3, near=2, random=4, dimension=6, rank=18, ridge=0.7, margin=0.9, iterations=2).fit(few)
-    assert seen == [
-        Recipe(positives=1, apart=3, near=2, random=4),
-        Plan(solver="full-rank", dimensions=6, rank=18, ridge=0.7, margin=0.9, iterations=2, batch=0, epochs=3),
-    ]
+    film(positives=1, apart=3, near=2, random=4, iterations=2).fit(few)
+    assert seen == [Recipe(positives=1, apart=3, near=2, random=4)]
 
 
 @pytest.mark.parametrize("word_pairs", [False, True])
@@ -123,17 +117,6 @@ def test_saved_and_reopened_it_encodes_the_same(questions, few, word_pairs: bool
     assert (again.encode(texts) != method.encode(texts)).nnz == 0
     assert again.explain(*texts[:2]) == method.explain(*texts[:2])
     assert [str(row) for row in again.rows()] == [str(row) for row in method.rows()]
-
-
-def test_files_that_do_not_fit_are_refused(fitted) -> None:
-    arrays, words = fitted._state()
-    for name, wrong in {
-        "L": ({**arrays, "L": arrays["L"][:, 1:]}, words),
-        "idf": (arrays, {**words, "words": words["words"][1:]}),
-        "share": (arrays, {**words, "share": 2}),
-    }.items():
-        with pytest.raises(ValueError, match=name):
-            film(share="0.3")._restore(*wrong)
 
 
 @pytest.mark.parametrize(

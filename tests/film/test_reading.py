@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labkit.explanation import Explanation
+from labkit.explanation import Explanation, Parts
 from labkit.film.reading import (
     Terms,
     effective_words,
     effects,
-    explain_pair,
+    film_explanation,
     readable,
-    refits,
     row_stability,
     varimax,
     word_rows,
@@ -30,13 +29,13 @@ def words() -> Terms:
 
 def test_rows_are_ranked_by_effect_and_rare_words_passed_over(words) -> None:
     L = np.array([[0.5, 1.0, -1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
-    first, second = word_rows(L, words, top=2, least=1)
+    first, second = word_rows(L, words, top=2, min_count=1)
     assert first.positive == (("cat", 1.5), ("the", 0.5))  # effects 0.5, 1.5, -2
     assert first.negative == (("dog", 2.0),)
     assert first.share == pytest.approx(6.5 / 7.5)
     assert second.effective_words == pytest.approx(1)
     assert np.isnan(first.stability)
-    assert word_rows(L, words, least=2)[0].positive == (("the", 0.5),)
+    assert word_rows(L, words, min_count=2)[0].positive == (("the", 0.5),)
 
 
 def test_at_the_varimax_no_turn_in_any_plane_gains(random) -> None:
@@ -76,21 +75,17 @@ def test_stability_is_1_for_rows_that_return_in_any_order_and_sign(random, words
     assert half == pytest.approx(np.full(3, 0.5))
 
 
-def test_refits_keep_a_share_of_the_anchors(triplets) -> None:
-    seen: list[np.ndarray] = []
-    list(refits(lambda kept: seen.append(kept) or np.eye(2), triplets, rounds=3, share=0.5, seed=0))
-    anchors = np.unique(triplets[:, 0])
-    for kept in seen:
-        own = np.unique(kept[:, 0])
-        assert len(own) == len(anchors) // 2
-        assert len(kept) == np.isin(triplets[:, 0], own).sum()
-    assert len({tuple(np.unique(kept[:, 0])) for kept in seen}) == 3
-
-
 # --- parts that add up: against plain loops over words, rows and pairs of words ----------------------------------
 
 
 WORDS = tuple("abcdefgh")
+
+
+def counted(x: np.ndarray, *, unknown: tuple[str, ...] = ()) -> Parts:
+    """A sentence's TF-IDF (8,), a row for each word that it has."""
+    words = np.flatnonzero(x)
+    rows = sparse.csr_array((x[words], (np.arange(len(words)), words)), shape=(len(words), 8))
+    return Parts.of_sum([WORDS[word] for word in words], rows, unknown=unknown)
 
 
 def explained(random, share: float) -> tuple[Explanation, np.ndarray, np.ndarray, np.ndarray]:
@@ -98,8 +93,7 @@ def explained(random, share: float) -> tuple[Explanation, np.ndarray, np.ndarray
     x = random.random(8) * (random.random(8) < 0.6)
     y = random.random(8) * (random.random(8) < 0.6)
     x[2], y[2] = 0.7, 0.4
-    rows = sparse.csr_matrix(x), sparse.csr_matrix(y)
-    return explain_pair(("first", "second"), *rows, L, WORDS, share=share), L, x, y
+    return film_explanation(("first", "second"), counted(x), counted(y), L, share), L, x, y
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
@@ -131,8 +125,8 @@ def test_each_part_by_plain_loops(random) -> None:
 
 
 def test_sentence_of_unknown_words_has_similarity_0_and_names_them() -> None:
-    empty, full = sparse.csr_matrix((1, 8)), sparse.csr_matrix(np.ones((1, 8)))
-    found = explain_pair(("zzz", "all"), empty, full, np.eye(8), WORDS, share=0.5, unknown=("zzz",))
+    empty, full = counted(np.zeros(8), unknown=("zzz",)), counted(np.ones(8))
+    found = film_explanation(("zzz", "all"), empty, full, np.eye(8), 0.5)
     assert found.similarity == 0
     assert found.word_pairs == ()
     assert "zzz" in str(found)

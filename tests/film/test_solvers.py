@@ -9,10 +9,10 @@ import pytest
 from scipy import linalg, sparse
 
 from labkit.film import solvers
+from labkit.film.method import FilmSettings
 from labkit.film.objective import TripletHinge, supervision
 from labkit.film.solvers import (
     SOLVERS,
-    Plan,
     Projected,
     Solution,
     averaged,
@@ -104,15 +104,15 @@ def small() -> tuple[sparse.csr_matrix, np.ndarray]:
 def test_directions_solve_the_generalised_eigenproblem(columns: int) -> None:
     X, classes = questions(columns)
     M, _ = supervision(cluster_triplets(Clusters.from_classes(classes)), X.shape[0])
-    found = solvers.directions(X, M, 12, ridge=0.5, iterations=60)
+    W, k = solvers.directions(X, M, 12, ridge=0.5, iterations=60)
     dense, supervised = X.toarray(), M.toarray()
     A = dense.T @ (supervised + supervised.T) @ dense / 2
     B = dense.T @ dense + 0.5 * np.eye(columns)
     k = linalg.eigh(A, B, eigvals_only=True)[::-1][:12]
     assert (columns > solvers.DENSE) == (columns == 900)  # both ways of solving it are seen
-    assert found.k == pytest.approx(k, rel=1e-4)
-    assert pytest.approx(np.eye(12), abs=1e-9) == found.W.T @ B @ found.W
-    assert pytest.approx(np.diag(found.k), abs=1e-9) == found.W.T @ A @ found.W
+    assert k == pytest.approx(k, rel=1e-4)
+    assert pytest.approx(np.eye(12), abs=1e-9) == W.T @ B @ W
+    assert pytest.approx(np.diag(k), abs=1e-9) == W.T @ A @ W
 
 
 def test_y_is_l_x_on_the_training_rows(small) -> None:
@@ -132,19 +132,19 @@ def test_y_is_l_x_on_the_training_rows(small) -> None:
 @pytest.mark.parametrize("batch", [0, 64])
 def test_every_setting_brings_positives_nearer(small, solver: str, batch: int) -> None:
     X, triplets = small
-    plan = Plan(solver=solver, dimensions=20, iterations=40, batch=batch)
-    found = learn(X, triplets, plan)
+    settings = FilmSettings(solver=solver, dimension=20, iterations=40, batch=batch, device="cpu")
+    L, rows = learn(X, triplets, settings)
 
     def wrong(Y: np.ndarray) -> float:
         i, j, k = triplets.T
         return float((np.sum(Y[i] * (Y[j] - Y[k]), axis=1) <= 0).mean())
 
-    assert found.L.shape == (20, 150)
-    assert wrong(X @ found.L.T) < wrong(X.toarray()) / 2
-    again = learn(X, triplets, plan)
-    assert (found.L == again.L).all()
-    assert found.rows == again.rows
-    assert {"epoch", "objective", "drift"} <= set(found.rows[-1])
+    assert L.shape == (20, 150)
+    assert wrong(X @ L.T) < wrong(X.toarray()) / 2
+    again, same_rows = learn(X, triplets, settings)
+    assert (L == again).all()
+    assert rows == same_rows
+    assert {"epoch", "objective", "drift"} <= set(rows[-1])
 
 
 def test_x_is_never_made_dense(small, monkeypatch) -> None:
@@ -152,31 +152,31 @@ def test_x_is_never_made_dense(small, monkeypatch) -> None:
     for name in ("toarray", "todense"):
         monkeypatch.setattr(sparse.csr_matrix, name, lambda *_: pytest.fail("made dense"))
     for solver in SOLVERS:
-        learn(X, triplets, Plan(solver=solver, dimensions=5, iterations=3))
+        learn(X, triplets, FilmSettings(solver=solver, dimension=5, iterations=3))
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_without_a_useful_direction_l_is_zero_with_a_warning(solver: str) -> None:
     X, triplets = sparse.csr_matrix(np.ones((4, 1))), np.array([(0, 1, 2), (1, 0, 3)])
     with pytest.warns(UserWarning, match="in no direction"):
-        assert not learn(X, triplets, Plan(solver=solver, dimensions=1)).L.any()
+        assert not learn(X, triplets, FilmSettings(solver=solver, dimension=1))[0].any()
 
 
 def test_closed_form_setting_is_the_closed_form_on_svd_features(small) -> None:
     X, triplets = small
-    plan = Plan(solver="closed-form", dimensions=6, rank=25)
-    R = solvers._projection(X, triplets, plan, 0, lambda *_: None)
+    settings = FilmSettings(solver="closed-form", dimension=6, rank=25)
+    R = solvers._projection(X, triplets, settings, 0, lambda *_: None)
     wanted = closed_form(TripletHinge.of(X @ R, triplets, 1.0), 6)
-    assert pytest.approx(wanted.B @ R.T, abs=1e-9) == learn(X, triplets, plan).L
+    assert pytest.approx(wanted.B @ R.T, abs=1e-9) == learn(X, triplets, settings)[0]
 
 
-def test_settings_of_the_plan_matter(small) -> None:
+def test_each_setting_changes_l(small) -> None:
     X, triplets = small
-    base = Plan(dimensions=10, iterations=5)
-    L = learn(X, triplets, base).L
-    for change in ({"ridge": 3.0}, {"margin": 0.2}, {"softness": 0.05}, {"rank": 30}, {"iterations": 0}):
-        assert np.abs(learn(X, triplets, replace(base, **change)).L - L).max() > 1e-6
+    base = FilmSettings(dimension=10, iterations=5)
+    L, _ = learn(X, triplets, base)
+    for change in ({"ridge": 3.0}, {"margin": 0.2}, {"rank": 30}, {"iterations": 0}):
+        assert np.abs(learn(X, triplets, replace(base, **change))[0] - L).max() > 1e-6
     with pytest.raises(ValueError, match="rank"):
-        Plan(dimensions=9, rank=5)
-    batches = [learn(X, triplets, Plan(dimensions=10, batch=50, epochs=epochs)).rows for epochs in (1, 4)]
+        learn(X, triplets, FilmSettings(dimension=9, rank=5))
+    batches = [learn(X, triplets, FilmSettings(dimension=10, batch=50, epochs=epochs))[1] for epochs in (1, 4)]
     assert [len(rows) for rows in batches] == [2, 5]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -17,9 +15,7 @@ from labkit.pthought.network import (
     GruEncoder,
     Model,
     objective,
-    taught,
     token_loss,
-    without_padding,
     writable,
 )
 from labkit.text import Vocabulary, pad
@@ -95,11 +91,6 @@ def test_padding_costs_nothing() -> None:
     torch.testing.assert_close(made.written("auto", vectors, READ), apart, atol=1e-11, rtol=0)
 
 
-def test_taught_tokens_by_hand() -> None:
-    read, write, lengths = taught([[7, 8]])
-    assert (read.tolist(), write.tolist(), lengths.tolist()) == ([[0, 7, 8]], [[7, 8, 0]], [3])
-
-
 def test_objective_by_hand() -> None:
     """λ = 0.1, l_auto = 2, l_para = 4: 0.9 · 2 + 1.1 · 4 = 6.2; its slope in λ is l_para - l_auto."""
     losses = {"auto": torch.tensor(2.0), "paraphrase": torch.tensor(4.0)}
@@ -109,7 +100,7 @@ def test_objective_by_hand() -> None:
     assert objective({"paraphrase": losses["paraphrase"]}, 0.1) is losses["paraphrase"]
 
 
-def test_words_beyond_the_decoders_are_read_but_written_as_unknown() -> None:
+def test_words_beyond_the_decoders_are_written_as_unknown() -> None:
     made = model()
     vectors = vectors_of(made)
     assert made.written("auto", vectors[:1], [[9]]).item() == made.written("auto", vectors[:1], [[1]]).item()
@@ -143,23 +134,15 @@ def plain(states: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tens
     return F.cross_entropy(states @ weight.T + bias, targets, reduction="sum")
 
 
-def test_two_tokens_by_hand() -> None:
-    """Logits (0, log 3) and (log 3, 0): p of word 1 is 3/4, then 1/4."""
-    states = torch.tensor([[1.0], [-1.0]], dtype=torch.float64)
-    weight = torch.tensor([[-0.5], [0.5]], dtype=torch.float64) * math.log(3)
-    found = token_loss(states, weight, torch.zeros(2, dtype=torch.float64), torch.tensor([1, 1]))
-    assert found.item() == pytest.approx(-math.log(3 / 4) - math.log(1 / 4))
-
-
 @pytest.mark.parametrize("logits", [1, 40, 10_000])
-def test_every_chunk_size_gives_value_and_gradient_of_the_plain_form(logits: int) -> None:
+def test_chunked_loss_equals_cross_entropy(logits: int) -> None:
     expected = with_gradients(plain, made())
     found = with_gradients(lambda *parts: token_loss(*parts, logits=logits), made())
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one, other, atol=1e-12, rtol=0)
 
 
-def test_gradients_by_differences() -> None:
+def test_gradients_by_finite_differences() -> None:
     *learned, targets = made(4, 3, 6)
     assert torch.autograd.gradcheck(
         lambda *parts: token_loss(*parts, targets, logits=12), [each.requires_grad_() for each in learned]
@@ -222,8 +205,8 @@ def disturbed(module: nn.Module) -> nn.Module:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_by_loops(form: str) -> None:
-    body = disturbed(GruEncoder(FORMS[form], DIMENSION, HIDDEN)).double()
+def test_encoders_by_loops(form: str) -> None:
+    body = disturbed(GruEncoder(form, DIMENSION, HIDDEN)).double()
     x = np.random.default_rng(0).standard_normal((5, 7, DIMENSION))
     lengths = [7, 1, 3, 5, 7]
     with torch.no_grad():
@@ -231,8 +214,3 @@ def test_by_loops(form: str) -> None:
     assert found.shape == (5, 2 * HIDDEN)
     for row, length in enumerate(lengths):
         np.testing.assert_allclose(found[row], by_loops(form, weights(body.gru), x[row, :length]), atol=1e-12)
-
-
-def test_packed_by_hand() -> None:
-    x = torch.tensor([[1, 2, 0], [3, 4, 5]])
-    assert without_padding(x, torch.tensor([2, 3])).data.tolist() == [3, 1, 4, 2, 5]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from labkit.pthought.network import END, Decoder
-from labkit.pthought.writing import Generated, Search, beam, greedy
+from labkit.pthought.writing import Search, Written, beam, greedy
 
 WORDS, DIMENSION, SIZE = 5, 3, 4  # the end, the unknown word, and 2, 3, 4
 LONGEST = 4
@@ -21,6 +21,10 @@ def decoder(seed: int = 0, sharp: float = 3.0) -> tuple[Decoder, Tensor, Tensor]
     made = Decoder(DIMENSION, SIZE, 6, WORDS).double().eval()
     made.out.weight.data *= sharp
     return made, torch.randn(WORDS, DIMENSION).double(), torch.randn(3, SIZE).double()
+
+
+def beams(made: Decoder, table: Tensor, vectors: Tensor, search: Search) -> list[list[Written]]:
+    return [beam(made, table, vector, search) for vector in vectors]
 
 
 def log_p(made: Decoder, table: Tensor, vector: Tensor, words: tuple[int, ...]) -> float:
@@ -35,7 +39,7 @@ def log_p(made: Decoder, table: Tensor, vector: Tensor, words: tuple[int, ...]) 
 
 def everything(
     made: Decoder, table: Tensor, vector: Tensor, search: Search, max_length: int = LONGEST
-) -> list[Generated]:
+) -> list[Written]:
     """All sentences that end, the best first, then all that are cut."""
     found = []
     for length in range(max_length + 1):
@@ -45,11 +49,11 @@ def everything(
                 continue
             ended = length < max_length
             value = log_p(made, table, vector, (*words, END) if ended else words)
-            found.append(Generated(words, value, value / (length + ended) ** search.power, ended))
+            found.append(Written(words, value, value / (length + ended) ** search.power, ended))
     return sorted(found, key=lambda one: (not one.ended, -one.score))
 
 
-def close(found: list[Generated], expected: list[Generated]) -> None:
+def close(found: list[Written], expected: list[Written]) -> None:
     assert [one.words for one in found] == [one.words for one in expected]
     assert [one.ended for one in found] == [one.ended for one in expected]
     for one, other in zip(found, expected, strict=True):
@@ -58,14 +62,14 @@ def close(found: list[Generated], expected: list[Generated]) -> None:
 
 
 @pytest.mark.parametrize(("seed", "repeat", "power"), [(0, 0, 0.7), (1, 1, 0.0), (2, 2, 1.5)])
-def test_wide_beam_finds_what_trying_everything_finds(seed: int, repeat: int, power: float) -> None:
+def test_a_wide_beam_equals_exhaustive_search(seed: int, repeat: int, power: float) -> None:
     made, table, vectors = decoder(seed)
     search = Search(width=150, max_length=LONGEST, repeat=repeat, power=power)
-    for found, vector in zip(beam(made, table, vectors, search), vectors, strict=True):
+    for found, vector in zip(beams(made, table, vectors, search), vectors, strict=True):
         close(found, everything(made, table, vector, search)[:150])
 
 
-def beam_by_loops(made: Decoder, table: Tensor, vector: Tensor, search: Search) -> list[Generated]:
+def beam_by_loops(made: Decoder, table: Tensor, vector: Tensor, search: Search) -> list[Written]:
     """Every step of every live sentence, sorted; nothing stops early."""
     live: list[tuple[int, ...]] = [()]
     found = []
@@ -75,23 +79,23 @@ def beam_by_loops(made: Decoder, table: Tensor, vector: Tensor, search: Search) 
             reverse=True,
         )
         ends = [(value, words[:-1]) for value, words in steps[: search.width] if words[-1] == END]
-        found += [Generated(words, value, value / (len(words) + 1) ** search.power, True) for value, words in ends]
+        found += [Written(words, value, value / (len(words) + 1) ** search.power, True) for value, words in ends]
         live = [words for _, words in steps if words[-1] != END][: search.width]
     cut = [(log_p(made, table, vector, words), words) for words in live]
-    found += [Generated(words, value, value / len(words) ** search.power, False) for value, words in cut]
+    found += [Written(words, value, value / len(words) ** search.power, False) for value, words in cut]
     return sorted(found, key=lambda one: (not one.ended, -one.score))[: search.width]
 
 
 @pytest.mark.parametrize(("seed", "sharp", "width"), [(0, 0.5, 2), (7, 0.5, 3), (2, 2.0, 1), (1, 3.0, 2), (6, 3.0, 3)])
-def test_narrow_beam_by_loops(seed: int, sharp: float, width: int) -> None:
+def test_a_narrow_beam_by_loops(seed: int, sharp: float, width: int) -> None:
     made, table, vectors = decoder(seed, sharp=sharp)
     search = Search(width=width, max_length=5, repeat=0)
-    for found, vector in zip(beam(made, table, vectors, search), vectors, strict=True):
+    for found, vector in zip(beams(made, table, vectors, search), vectors, strict=True):
         close(found, beam_by_loops(made, table, vector, search))
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_greedy_takes_the_likeliest_word_each_time(seed: int) -> None:
+def test_greedy_by_loops(seed: int) -> None:
     made, table, vectors = decoder(seed)
     search = Search(max_length=LONGEST, repeat=0, power=0.0)
     for found, vector in zip(greedy(made, table, vectors, search), vectors, strict=True):
@@ -103,10 +107,10 @@ def test_greedy_takes_the_likeliest_word_each_time(seed: int) -> None:
         assert found.log_probability == pytest.approx(log_p(made, table, vector, words), abs=1e-9)
 
 
-def test_batch_is_written_as_each_alone() -> None:
+def test_a_batch_equals_single_sentences() -> None:
     made, table, vectors = decoder(2)
     search = Search(width=3, max_length=12)
-    for find in (greedy, beam):
+    for find in (greedy, beams):
         together = find(made, table, vectors, search)
         alone = [find(made, table, vector[None], search)[0] for vector in vectors]
         for one, other in zip(together, alone, strict=True):
@@ -122,19 +126,19 @@ def always(word: int) -> tuple[Decoder, Tensor, Tensor]:
     return made, table, vectors[:1]
 
 
-def test_length_is_bounded_and_a_cut_is_marked() -> None:
+def test_max_length_cuts_and_says_so() -> None:
     search = Search(width=2, max_length=7, repeat=0)
     quick = greedy(*always(2), search)[0]
     assert (quick.words, quick.ended) == ((2,) * 7, False)
     assert quick.log_probability == pytest.approx(0, abs=1e-5)
-    found = beam(*always(2), search)[0]
+    found = beams(*always(2), search)[0]
     assert all(len(one.words) < 7 for one in found if one.ended)
     assert {len(one.words) for one in found if not one.ended} <= {7}
 
 
 @pytest.mark.parametrize("repeat", [1, 2, 3])
 def test_no_run_of_words_is_repeated(repeat: int) -> None:
-    for find in (greedy, beam):
+    for find in (greedy, beams):
         found = find(*always(2), Search(width=3, max_length=30, repeat=repeat))[0]
         for one in found if isinstance(found, list) else [found]:
             runs = [one.words[i : i + repeat] for i in range(len(one.words) - repeat + 1)]
@@ -143,7 +147,7 @@ def test_no_run_of_words_is_repeated(repeat: int) -> None:
 
 
 def test_unknown_word_is_never_written() -> None:
-    for find in (greedy, beam):
+    for find in (greedy, beams):
         found = find(*always(1), Search(max_length=5))[0]
         for one in found if isinstance(found, list) else [found]:
             assert 1 not in one.words
@@ -152,10 +156,4 @@ def test_unknown_word_is_never_written() -> None:
 def test_sentence_may_be_empty() -> None:
     assert greedy(*always(0), Search())[0].words == ()
     assert greedy(*always(0), Search())[0].ended
-    assert beam(*always(0), Search())[0][0].words == ()
-
-
-def test_length_is_weighed_by_hand() -> None:
-    assert Search(power=1.0).score(-6.0, 3) == pytest.approx(-2)
-    assert Search(power=0.0).score(-6.0, 3) == -6
-    assert Search(power=0.5).score(-6.0, 4) == pytest.approx(-3)
+    assert beams(*always(0), Search())[0][0].words == ()

@@ -8,40 +8,8 @@ from scipy import linalg
 from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from labkit.sbert_lp import FitRecord, LocalityPreserving
+from labkit.sbert_lp import LocalityPreserving
 from labkit.sbert_lp.weights import reconstruction_weights
-
-
-@pytest.fixture(scope="module")
-def record() -> FitRecord:
-    """Rows 0, 1, 1 again, 2, 3; each reconstructed by two."""
-    return FitRecord(
-        copy_of=np.array([0, 1, 1, 3, 4]),
-        kept=np.array([0, 1, 3, 4]),
-        component=np.array([0, 0, 0, 1, 1]),
-        terminal=2,
-        neighbours=np.array([[1, 2], [2, 3], [0, 1], [2, 0]]),
-        weights=np.array([[0.4, 0.6], [1.5, -0.5], [-0.7, 1.7], [0.5, 0.5]]),
-        errors=np.array([0.1, 0.2, 0.3, 0.4]),
-        reg=1e-3,
-        raised=1,
-        eigenvalues=np.array([0.0, 0.2]),
-        zeros=2,
-        residual=1e-12,
-        exact=False,
-        recall=0.98,
-    )
-
-
-def test_record_by_hand(record: FitRecord) -> None:
-    found = record.neighbourhood(0)
-    assert found.neighbours.tolist() == [3, 1]
-    assert found.weights.tolist() == [0.6, 0.4]
-    assert found.error == 0.1
-    assert record.neighbourhood(3).neighbours.tolist() == [1, 0]
-    assert (record.copies, record.components) == (1, 2)
-    assert record.neighbourhood(2).neighbours.tolist() == [3, 4]  # a copy has the neighbours of its first
-    assert record.neighbourhood(2).weights.tolist() == record.neighbourhood(1).weights.tolist() == [1.5, -0.5]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -89,9 +57,6 @@ def test_every_parameter_changes_something(connected, parameter) -> None:
     plain = LocalityPreserving(10, 5, random_state=0).fit_transform(connected)
     other = LocalityPreserving(**{"n_neighbors": 10, "n_components": 5, **parameter}, random_state=0)
     assert other.fit_transform(connected).shape != plain.shape or np.abs(other.embedding_ - plain).max() > 1e-3
-
-
-# --- what scikit-learn asks of its own locally linear embedding --------------------------------------------------
 
 
 # --- new rows --------------------------------------------------------------------------------------------------
@@ -142,7 +107,7 @@ def test_copies_change_nothing(connected) -> None:
     rows = np.concatenate([connected, np.repeat(connected[:5], 40, axis=0)])
     among = LocalityPreserving(10, 20, random_state=0).fit(rows)
     assert among.embedding_[:300] == pytest.approx(alone.embedding_, abs=1e-8)
-    assert among.record_.copies == 200
+    assert len(among.record_.kept) == 300
     assert among.record_.eigenvalues == pytest.approx(alone.record_.eigenvalues, abs=1e-10)
 
 

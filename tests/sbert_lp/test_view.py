@@ -35,11 +35,11 @@ def check(found: Around, made: SbertLp) -> None:
 def test_neighbours_before_are_those_of_the_method(made: SbertLp) -> None:
     found = around(made.space, "sentence 10")
     check(found, made)
-    record = made.neighbourhood("sentence 10")
-    assert {n.text: pytest.approx(n.weight, abs=1e-6) for n in record.neighbours} == {
-        spoke.text: spoke.weight for spoke in found.before
+    row = made.space.number["sentence 10"]
+    assert {spoke.number: spoke.weight for spoke in found.before} == {
+        near: pytest.approx(weight, abs=1e-6)
+        for near, weight in zip(made.space.neighbours[row].tolist(), made.space.weights[row].tolist(), strict=True)
     }
-    assert found.error_before == pytest.approx(record.error, abs=1e-7)  # the base's rows have length 1
     assert {spoke.text for spoke in found.before} == {f"sentence {row}" for row in (8, 9, 11, 12)}
     gap = 1.0 / 29
     squared = np.cos(gap) + 0.04  # of rows (cos, sin, 0.2), over their squared length

@@ -12,11 +12,12 @@ from labkit.corpora.records import Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.sentpwnet.batches import (
     Batch,
     ClassSource,
-    PairSource,
-    TripletSource,
+    RowSource,
     batch_source,
     in_one_spelling,
     near_and_far,
+    pair_source,
+    triplet_source,
 )
 from labkit.text import normalise
 
@@ -40,7 +41,7 @@ def pairs(*rows: tuple[str, str, float], graded: bool = False) -> Pairs:
 
 
 def test_positives_of_pairs_are_joined_through_others() -> None:
-    source = PairSource(pairs(("a", "b", 1), ("b", "c", 1), ("d", "e", 0)))
+    source = pair_source(pairs(("a", "b", 1), ("b", "c", 1), ("d", "e", 0)))
     P, N = relations(source, ones(source)[0])
     joined = {(x, y) for x in "abc" for y in "abc" if x != y}
     assert joined == P
@@ -50,13 +51,13 @@ def test_positives_of_pairs_are_joined_through_others() -> None:
 
 def test_only_labelled_pairs_count_with_labelled() -> None:
     rows = ("a", "b", 1), ("b", "c", 1), ("d", "e", 0), ("a", "d", 0), ("e", "d", 1), ("f", "f", 1)
-    source = PairSource(pairs(*rows), labelled=True)
+    source = pair_source(pairs(*rows), labelled=True)
     P, N = relations(source, ones(source)[0])
     assert {("a", "b"), ("b", "a"), ("b", "c"), ("c", "b"), ("d", "e"), ("e", "d")} == P
     assert {("a", "d"), ("d", "a")} == N  # d and e are labelled 1, too, and that counts
-    assert PairSource(pairs(("a", "b", 1), ("a", "b", 0)), labelled=True).texts == ["a", "b"]
+    assert pair_source(pairs(("a", "b", 1), ("a", "b", 0)), labelled=True).texts == ["a", "b"]
     with pytest.raises(ValueError, match="expected at least two"):
-        PairSource(pairs(("a", "b", 1), ("b", "c", 1)), labelled=True)
+        pair_source(pairs(("a", "b", 1), ("b", "c", 1)), labelled=True)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_only_labelled_pairs_count_with_labelled() -> None:
     ],
     ids=lambda corpus: type(corpus).__name__,
 )
-def test_batch_never_holds_two_spellings_of_one_text(corpus: Corpus) -> None:
+def test_a_batch_has_one_spelling_of_a_text(corpus: Corpus) -> None:
     source = batch_source(corpus, per_class=2, in_batch=True)
     for batch in ones(source):
         texts = [normalise(source.texts[number]) for number in batch.sentences]
@@ -85,12 +86,12 @@ def test_two_spellings_of_a_text_join_their_groups() -> None:
 
 
 def test_contradictions_are_counted() -> None:
-    assert PairSource(pairs(("a", "b", 1), ("b", "c", 1), ("a", "c", 0), ("d", "a", 0))).contradictions == 1
+    assert pair_source(pairs(("a", "b", 1), ("b", "c", 1), ("a", "c", 0), ("d", "a", 0))).contradictions == 1
 
 
 def test_every_pair_is_in_exactly_one_batch() -> None:
     corpus = load("questions").part("train")
-    source = PairSource(corpus)
+    source = pair_source(corpus)
     batches = ones(source, size=32)
     assert sum(len(batch.sentences) for batch in batches) <= 2 * len(corpus)
     held = [frozenset(source.texts[number] for number in batch.sentences) for batch in batches]
@@ -130,14 +131,14 @@ def test_classes_in_batches(labels: list[str], per_class: int, size: int) -> Non
 
 def test_triplet_knows_its_own_negatives_only() -> None:
     corpus = Triplets(name="t", anchors=["a", "a", "d"], positives=["b", "b", "e"], negatives=["x", "y", "x"])
-    source = TripletSource(corpus)
+    source = triplet_source(corpus)
     (batch,) = ones(source)
     P, N = relations(source, batch)
     assert {("a", "b"), ("d", "e")} == P
     assert {("a", "x"), ("a", "y"), ("d", "x")} == N
 
 
-def test_in_batch_what_belongs_to_other_anchors_is_negative() -> None:
+def test_in_batch_adds_negatives_of_other_anchors() -> None:
     corpus = Triplets(name="t", anchors=["a", "a", "d"], positives=["b", "b", "e"], negatives=["x", "y", "b"])
     source = batch_source(corpus, per_class=2, in_batch=True)
     (batch,) = ones(source)
@@ -146,9 +147,9 @@ def test_in_batch_what_belongs_to_other_anchors_is_negative() -> None:
     assert {("a", "x"), ("a", "y"), ("a", "e"), ("d", "b"), ("d", "x"), ("d", "y")} == N  # and no anchor is one
 
 
-def test_in_batch_neither_the_anchor_nor_its_positive_is_a_negative() -> None:
+def test_in_batch_spares_the_anchor_and_its_positive() -> None:
     corpus = Triplets(name="t", anchors=["a", "b"], positives=["b", "c"], negatives=["x", "y"])
-    source = TripletSource(corpus, in_batch=True)
+    source = triplet_source(corpus, in_batch=True)
     P, N = relations(source, ones(source)[0])
     assert {("a", "b"), ("b", "c")} == P
     assert {("a", "x"), ("a", "y"), ("a", "c"), ("b", "x"), ("b", "y")} == N
@@ -170,18 +171,18 @@ def test_masks_of_some_anchors_are_rows_of_all_masks(name: str, in_batch: bool) 
 
 def test_at_most_two_negatives_at_a_time() -> None:
     corpus = Triplets(name="t", anchors=["a"] * 5, positives=["b"] * 5, negatives=list("vwxyz"))
-    batches = ones(TripletSource(corpus), size=1)
+    batches = ones(triplet_source(corpus), size=1)
     assert sorted(len(batch.negative) for batch in batches) == [1, 2, 2]
 
 
 def test_sentence_is_never_its_own_negative_nor_positive_and_negative() -> None:
     corpus = Triplets(name="t", anchors=["a", "b"], positives=["b", "c"], negatives=["a", "c"])
-    P, N = ones(TripletSource(corpus))[0].masks(CPU)
+    P, N = ones(triplet_source(corpus))[0].masks(CPU)
     assert not (P & N).any()
     assert not N.diagonal().any()
 
 
-def test_graded_pairs_are_told_apart_by_their_grades() -> None:
+def test_near_and_far_by_grade() -> None:
     found = near_and_far(pairs(("a", "b", 5), ("a", "c", 4), ("a", "d", 3), ("a", "e", 2), ("a", "f", 0), graded=True))
     assert list(zip(found.text_b, found.values, strict=True)) == [("b", 1), ("c", 1), ("e", 0), ("f", 0)]
 
@@ -204,7 +205,7 @@ def test_graded_pairs_keep_every_grade() -> None:
         (name[i], name[j]) for i, j in P.nonzero().tolist()
     }
     assert not found[~(P | N)].any()
-    assert isinstance(batch_source(corpus, per_class=2), PairSource)
+    assert isinstance(batch_source(corpus, per_class=2), RowSource)
 
 
 def test_every_sentence_twice() -> None:
@@ -236,7 +237,7 @@ def test_every_sentence_twice() -> None:
         (Labelled(name="mine", texts=["a", "a"], labels=["x", "y"]), "texts"),
     ],
 )
-def test_corpora_that_teach_nothing_are_refused(corpus: Corpus, needs: str) -> None:
+def test_corpora_without_pairs_are_refused(corpus: Corpus, needs: str) -> None:
     with pytest.raises(ValueError, match="corpus 'mine'"):
         batch_source(corpus, per_class=4, needs=needs)
 

@@ -258,19 +258,11 @@ PAGES = [page(f"T{number}", "x" * (number * 37 % 90) + f" &lt;page&gt; of {numbe
 TEXT = (HEAD + "".join(PAGES) + "</mediawiki>\n").encode()
 
 
-def multistream(folder: Path, name: str = "wiki-pages-articles-multistream3.xml-p1p60.bz2", index: bool = True) -> Path:
-    """The official form: a head, then ten pages a stream here, then the end; and the index of all pages."""
+def multistream(folder: Path) -> Path:
+    """The official form: a head, then ten pages a stream here, then the end."""
     parts = [HEAD, *("".join(PAGES[start : start + 10]) for start in range(0, 60, 10)), "</mediawiki>\n"]
-    packed, lines = b"", []
-    for number, part in enumerate(parts):
-        if 0 < number < len(parts) - 1:
-            lines += [f"{len(packed)}:{page}:T{page}" for page in range(number * 10 - 10, number * 10)]
-        packed += bz2.compress(part.encode())
-    path = folder / name
-    path.write_bytes(packed)
-    if index:
-        of = folder / name.replace("multistream3.xml", "multistream-index3.txt")
-        of.write_bytes(bz2.compress("\n".join(lines).encode()))
+    path = folder / "wiki-pages-articles-multistream3.xml-p1p60.bz2"
+    path.write_bytes(b"".join(bz2.compress(part.encode()) for part in parts))
     return path
 
 
@@ -296,33 +288,13 @@ def test_each_page_once_wherever_the_cuts_fall(
     assert count > 1
 
 
-@pytest.mark.parametrize("index", [True, False], ids=["index", "no index"])
-def test_the_official_form_is_cut_where_its_streams_begin(tmp_path: Path, index: bool) -> None:
-    path = multistream(tmp_path, index=index)
+def test_the_official_form_is_cut_where_its_streams_begin(tmp_path: Path) -> None:
+    path = multistream(tmp_path)
     found, _, count = of_pieces(path, 1)
     assert found == read(path)[0]
     assert len(found) == 60
     assert {page.namespaces for page in found} == {("Datei", "Kategorie")}
-    assert count == (7 if index else 8)  # without it the end of the dump is a stream as others are
-
-
-def test_the_index_says_where(tmp_path: Path) -> None:
-    """And not a search: what the index leaves out is read with what stands before it."""
-    path = multistream(tmp_path)
-    index = tmp_path / "wiki-pages-articles-multistream-index3.txt-p1p60.bz2"
-    lines = bz2.decompress(index.read_bytes()).splitlines()
-    index.write_bytes(bz2.compress(b"\n".join(lines[:10] + lines[20:])))
-    found, _, count = of_pieces(path, 1)
-    assert (len(found), count) == (60, 6)
-
-
-def test_an_index_of_another_dump(tmp_path: Path) -> None:
-    path = multistream(tmp_path)
-    index = tmp_path / "wiki-pages-articles-multistream-index3.txt-p1p60.bz2"
-    for lines in (b"17:1:A\n", b"x:1:A\n", b"999999:1:A\n"):
-        index.write_bytes(bz2.compress(lines))
-        with pytest.raises(ValueError, match=r"index3.txt-p1p60.bz2"):
-            pieces(path, 1)
+    assert count == 8  # the head and the end are streams as well
 
 
 @pytest.mark.parametrize("end", ["", "</page>", "<page><title>cut"])
@@ -334,13 +306,14 @@ def test_a_piece_of_a_dump_that_is_cut_off_says_so(tmp_path: Path, end: str) -> 
 
 
 def test_memory_of_a_piece_is_that_of_a_block(tmp_path: Path) -> None:
-    """A page of 15 MB whose end is far away is counted and not kept; nor is what stands before the piece."""
+    """30 MB in pages of half a megabyte: neither they nor what stands before the piece are kept."""
     path = tmp_path / "wiki.xml"
-    path.write_text(HEAD + page("Long", "x" * 15_000_000) + "".join(PAGES) + "</mediawiki>")
+    path.write_text(
+        HEAD + "".join(page(f"Long {n}", "x" * 500_000) for n in range(60)) + "".join(PAGES) + "</mediawiki>"
+    )
     tracemalloc.start()
-    found, tally, _ = of_pieces(path, 4_000_000)
+    count = sum(len(found.wikitext) < 1_000 for found in Dump(path, Counter(), start=1_000_000))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert len(found) == 60
-    assert tally[dumps.TOO_LARGE, "articles"] == 1
+    assert count == 60
     assert peak < 13_000_000

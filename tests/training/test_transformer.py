@@ -127,6 +127,18 @@ class TestTransformer:
         np.testing.assert_allclose(network.whole(model).encode(TEXTS), vectors, atol=1e-5)
         assert np.abs(vectors - model.encode(TEXTS, normalize_embeddings=True)).max() > 0.01
 
+    @pytest.mark.parametrize(("layers", "rank"), [(0, 0), (1, 2), (9, 0)])
+    def test_explaining_copies_nothing(
+        self, model: Any, layers: int, rank: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        network = Transformer(model, layers=layers, rank=rank).train()
+        before = {name: value.clone() for name, value in network.state_dict().items()}
+        monkeypatch.setattr(transformer.copy, "deepcopy", lambda *_: 1 / 0)
+        parts = network.parts(transformer.ModelReader(model.tokenizer, 20), TEXTS[0], 4)
+        expected = model.encode([TEXTS[0]], normalize_embeddings=True)[0]
+        np.testing.assert_allclose(parts.vector / np.linalg.norm(parts.vector), expected, atol=1e-5)
+        assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
+
     def test_dropout_is_shared_by_processes(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         """A half of the batch drops what the whole batch would drop of it, in the attention nothing."""
         rows = read(model)

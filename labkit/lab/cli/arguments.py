@@ -7,7 +7,6 @@ stands what a shell completes it by. The functions at the end open what was name
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from difflib import get_close_matches
@@ -150,9 +149,10 @@ def check_free(path: Path, option: str, *, force: bool) -> None:
 def clear_shards(folder: Path, *, force: bool) -> None:
     """Remove shards of an earlier call, where that is asked for; without it their making goes on."""
     from labkit.corpora.shards import is_folder
+    from labkit.scale import clear
 
     if force and is_folder(folder):
-        shutil.rmtree(folder)
+        clear(folder)
 
 
 def workers_of(executor: str | None) -> dict[str, Any]:
