@@ -46,12 +46,6 @@ class SentenceBatch:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def take(self, rows: list[int]) -> SentenceBatch:
-        """These sentences, in this order."""
-        texts, classes = ([column[row] for row in rows] for column in (self.texts, self.classes))
-        cut = np.ix_(rows, rows)
-        return SentenceBatch(tuple(texts), tuple(classes), self.positive[cut], self.negative[cut])
-
     @property
     def busiest(self) -> int:
         """The row with the most positives, the first among equals: a good one to look at first."""
@@ -84,18 +78,20 @@ def sentence_batch(
     batches = source.batches(lengths, max(1, size // in_one), seed)
     batch = max(batches, key=lambda batch: len(batch.sentences) > 1)  # the first that has a pair at all
     positive, negative = (mask.numpy() for mask in batch.masks(torch.device("cpu")))
-    texts = tuple(source.texts[number] for number in batch.sentences)
-    drawn = SentenceBatch(texts, _classes(part, texts, positive), positive, negative)
-    places = {name: place for place, name in reversed(list(enumerate(drawn.classes)))}
-    return drawn.take(sorted(range(len(drawn)), key=lambda row: places[drawn.classes[row]]))
+    texts = [source.texts[number] for number in batch.sentences]
+    classes = _classes(part, texts, positive)
+    rows = sorted(range(len(texts)), key=lambda row: classes.index(classes[row]))  # those of one class side by side
+    cut = np.ix_(rows, rows)
+    return SentenceBatch(
+        tuple(texts[row] for row in rows), tuple(classes[row] for row in rows), positive[cut], negative[cut]
+    )
 
 
-def _classes(part: Corpus, texts: tuple[str, ...], positive: np.ndarray) -> tuple[str, ...]:
+def _classes(part: Corpus, texts: list[str], positive: np.ndarray) -> list[str]:
     """The corpus' own names; where it has none, the numbers of the groups that positive pairs tie together."""
     if named := dict(zip(*part.classified(), strict=True)):
-        return tuple(named[text] for text in texts)
-    tied = connected(len(texts), *positive.nonzero())
-    return tuple(f"group {number + 1}" for number in tied.tolist())
+        return [named[text] for text in texts]
+    return [f"group {number + 1}" for number in connected(len(texts), *positive.nonzero()).tolist()]
 
 
 # --- examined ----------------------------------------------------------------------------------------------------
