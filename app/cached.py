@@ -124,7 +124,7 @@ def corpus_difficulty(opened: Opened) -> Difficulty:
 def pair_cosines(opened: Opened, name: str) -> np.ndarray:
     """The cosine of each pair of a corpus of pairs, (n,)."""
     pairs: Any = opened.corpus
-    return fitted_method(opened, name).pairwise_similarity(pairs.text_a, pairs.text_b)
+    return fitted_method(opened, name).similarity_pairwise(pairs.text_a, pairs.text_b)
 
 
 # --- methods, and where vectors come from ------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def written(folder: Path) -> int:
 @keep(show_spinner="Opening the run …")
 def opened_run(folder: str, written: int) -> Method:
     """The method of a run folder."""
-    from labkit.methods import load as load_run
+    from labkit.methods import load_run
 
     return load_run(folder)
 
@@ -195,7 +195,7 @@ def run_origin(folder: str, written: int) -> Origin:
     from labkit.methods import METHODS
 
     record = run_record(folder, written)
-    settings = settings_of(METHODS[record["method"]].method.Settings, record["settings"])
+    settings = settings_of(METHODS[record["method"]].Settings, record["settings"])
     return Origin(record["method"], settings.values(), record["fingerprint"], record["seed"])
 
 

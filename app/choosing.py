@@ -46,7 +46,7 @@ IMPORTS = {  # what a line of code calls -> what it needs
     " load(": "from labkit.corpora import load",
     "regions(": "from labkit.evaluation.regions import counted_words, regions",
     "DEMONSTRATIONS[": "from labkit.lab.shipped import DEMONSTRATIONS",
-    "load_run(": "from labkit.methods import load as load_run",
+    "load_run(": "from labkit.methods import load_run",
 }
 
 

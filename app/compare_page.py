@@ -402,7 +402,7 @@ CODE = """\
 from labkit.corpora import load
 from labkit.figures import leader_bars
 from labkit.evaluation.leaderboard import Result, leaderboard
-from labkit.methods import load as load_run
+from labkit.methods import load_run
 from labkit.runs import read_record
 from labkit.evaluation.scores import score
 

@@ -118,7 +118,7 @@ def page() -> None:
 
 PAIRS_CODE = """\
 from labkit.figures import {figure}
-cosine = method.pairwise_similarity(corpus.text_a, corpus.text_b)
+cosine = method.similarity_pairwise(corpus.text_a, corpus.text_b)
 {figure}(cosine, corpus.{known}).show()
 """
 ROWS_CODE = """\

@@ -67,11 +67,11 @@ MORE_SETTINGS = (
 
 def order_of(opened: cached.Opened) -> Order:
     """Method, settings and seed, as chosen; only settings that are not the method's own are part of it."""
-    from labkit.methods import METHODS
+    from labkit.methods import METHODS, SUMMARIES
 
     method = st.selectbox("Method", list(METHODS), key="method", **frame.KEEP)
-    st.caption(METHODS[method].summary)
-    kind = METHODS[method].method.Settings
+    st.caption(SUMMARIES[method])
+    kind = METHODS[method].Settings
     follow_earlier_link(method, kind.earlier_names)
     offered = without_unused(method, choices(kind), opened)
     front = [choice for choice in offered if choice.name in FRONT and (choice.name, choice.kind) != ("base", float)]
@@ -105,7 +105,7 @@ def without_unused(method: str, offered: Sequence[Choice], opened: cached.Opened
         key = f"{method}.{choice.name}"
         values[choice.name] = st.session_state.get(key, st.query_params.get(key, choice.default))
     try:
-        settings = METHODS[method].method.Settings.of(values)
+        settings = METHODS[method].Settings.of(values)
     except ValueError:  # they do not go together: whoever presses Train is told why
         return offered
     unused = settings.unused(type(opened.corpus).__name__, "dev" in opened.corpus.sizes)

@@ -115,9 +115,10 @@ def exported(name: str, to: str) -> Cases:
 
 def opened(folder: Path) -> Cases:
     """Vectors of a bundled run."""
-    from labkit.methods import load
+    from labkit import methods
 
-    return {"vectors": rows_of(load(folder), asked(some("questions")))}
+    opened = getattr(methods, "load_run", None) or methods.load
+    return {"vectors": rows_of(opened(folder), asked(some("questions")))}
 
 
 def small(name: str, **more: Any) -> Any:
@@ -126,7 +127,8 @@ def small(name: str, **more: Any) -> Any:
 
     from labkit.methods import METHODS
 
-    known = {field.name for field in fields(METHODS[name].method.Settings)}
+    method = getattr(METHODS[name], "method", METHODS[name])  # an older table has lines with their classes in them
+    known = {field.name for field in fields(method.Settings)}
     given = {**SMALL, **({"base": "lsa"} if "base" in known and "loss" not in known else {}), **more}
     given = {key if key in known else RENAMED.get(key, key): value for key, value in given.items()}
     return METHODS[name](**{key: value for key, value in given.items() if key in known})

@@ -39,8 +39,7 @@ from labkit.arrays import unit
 from labkit.baselines.base import BasedSettings
 from labkit.corpora import Corpus, load
 from labkit.method import Method
-from labkit.methods import METHODS
-from labkit.methods import load as load_run
+from labkit.methods import METHODS, load_run
 from labkit.pairs import LOSSES, hardest, informative, locality, masks_from_labels, random_pairs, streaming_locality
 from labkit.pairs.large_batch import by_anchors
 from labkit.runs import write_run
@@ -112,13 +111,13 @@ def valued(loss: Callable[..., Tensor], S: Tensor, P: Tensor, N: Tensor) -> tupl
 def method_rows() -> Iterator[tuple[str, ...]]:
     """One row for each method with a device, the paper's network with each of its encoders."""
     for name, entry in METHODS.items():
-        known = {field.name for field in fields(entry.method.Settings)}
+        known = {field.name for field in fields(entry.Settings)}
         if "device" not in known:
             continue
         for encoder in ENCODERS if name == "sentpwnet" else ("",):
             settings = {key: value for key, value in SMALL.items() if key in known}
             settings |= {"encoder": encoder} if encoder else {}
-            settings |= {"base": "lsa"} if issubclass(entry.method.Settings, BasedSettings) else {}
+            settings |= {"base": "lsa"} if issubclass(entry.Settings, BasedSettings) else {}
             title = f"{name} {encoder}".strip()
             try:
                 yield title, *of_method(name, settings)

@@ -11,24 +11,52 @@ corpora -> text, vectors -> training: encoders, loop -> (n, d) -> pairs: S, P, N
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labkit.methods import METHODS
+    from labkit.baselines.averages import MeanVectors, Sif
+    from labkit.baselines.counts import Lsa, Tfidf
+    from labkit.baselines.pv_dbow import PvDbow
+    from labkit.baselines.sbert import Sbert
+    from labkit.baselines.transforms import AllButTheTop, Pca, Whitening
+    from labkit.corpora import load
+    from labkit.evaluation.scores import score
+    from labkit.film.deep import FilmDeep
+    from labkit.film.method import Film
+    from labkit.methods import METHODS, load_run
     from labkit.play import playground
+    from labkit.pthought.method import PThought
+    from labkit.sbert_lp.method import SbertLp
+    from labkit.sentpwnet.method import Bag, SentPWNet, Siamese, Static, Triplet
+    from labkit.thematic.method import Thematic
 
-__all__ = ["METHODS", "__version__", "playground"]
+# fmt: off
+__all__ = [
+    "METHODS", "AllButTheTop", "Bag", "Film", "FilmDeep", "Lsa", "MeanVectors", "PThought", "Pca", "PvDbow", "Sbert",
+    "SbertLp", "SentPWNet", "Siamese", "Sif", "Static", "Tfidf", "Thematic", "Triplet", "Whitening", "__version__",
+    "load", "load_run", "playground", "score",
+]
+# fmt: on
 __version__ = "0.1.0"
+_FUNCTIONS = {
+    "METHODS": "methods",
+    "load": "corpora",
+    "load_run": "methods",
+    "playground": "play",
+    "score": "evaluation.scores",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """The table of methods is opened when it is first asked for: it needs torch, which takes seconds to import."""
-    if name == "playground":
-        from labkit.play import playground
-
-        return playground
-    if name == "METHODS":
+    """Import what is asked for and no more: torch alone takes seconds."""
+    if name in _FUNCTIONS:
+        return getattr(import_module(f"labkit.{_FUNCTIONS[name]}"), name)
+    if name in __all__:
         from labkit.methods import METHODS
 
-        return METHODS
+        for where in METHODS.where.values():
+            module, _, kind = where.partition(":")
+            if kind == name:
+                return getattr(import_module(f"labkit.{module}"), name)
     raise AttributeError(f"module 'labkit' has no attribute {name!r}")

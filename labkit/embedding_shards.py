@@ -84,9 +84,9 @@ def write_vectors(
 @lru_cache(maxsize=1)
 def _method(run: str, state: str) -> Any:
     """The method of a run, which a process opens once."""
-    from labkit.methods import load
+    from labkit.methods import load_run
 
-    method = load(run)
+    method = load_run(run)
     if state != sha256_of(Path(run) / "run.json"):
         raise ValueError(f"run {run!r} has changed since the work began; start again, in a new folder")
     return method

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
     from labkit.method import Method
-    from labkit.methods import Entry
     from labkit.progress import Progress
 
 #: the version of what all experiments share: text, the preparation of data sets, recipes, scores. Whoever changes a
@@ -39,7 +38,7 @@ class Experiment:
     corpus: str | Corpus
     settings: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
-    methods: Mapping[str, Entry] | None = field(default=None, repr=False)
+    methods: Mapping[str, type[Method]] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -70,8 +69,8 @@ class Experiment:
         return shlex.join(["labkit", *self.words])
 
     @property
-    def entry(self) -> Entry:
-        """The method's line of the table."""
+    def entry(self) -> type[Method]:
+        """The class of the method."""
         from labkit.methods import METHODS
 
         return (self.methods or METHODS)[self.method]
@@ -106,7 +105,7 @@ class Experiment:
         return method
 
 
-def versions_of(entry: Entry | None, settings: Mapping[str, Any]) -> dict[str, int]:
+def versions_of(entry: type[Method] | None, settings: Mapping[str, Any]) -> dict[str, int]:
     """The versions that decide what an experiment with this method, or with none, gives, as people state them.
 
     A method that stands on another's vectors has that one's, too, once it is no longer the first.
@@ -114,8 +113,8 @@ def versions_of(entry: Entry | None, settings: Mapping[str, Any]) -> dict[str, i
     from labkit.methods import METHODS
 
     base = METHODS.get(str(settings.get("base")).partition(":")[0])
-    versions = {"shared": VERSION} | ({"method": entry.method.version} if entry else {})
-    return versions | ({"base": base.method.version} if base and base.method.version > 1 else {})
+    versions = {"shared": VERSION} | ({"method": entry.version} if entry else {})
+    return versions | ({"base": base.version} if base and base.version > 1 else {})
 
 
 def digest(record: Any) -> str:

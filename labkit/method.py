@@ -1,7 +1,7 @@
 """What every method can do. A method subclasses `Method` directly and gives `_fit`, `_encode`, `_state`, `_restore`.
 
     fit(corpus) -> History           encode(sentences) -> (n, d) float32        save(folder), load(folder)
-    similarity(a, b) -> (n_a, n_b)   pairwise_similarity(a, b) -> (n,)          larger is closer
+    similarity(a, b) -> (n_a, n_b)   similarity_pairwise(a, b) -> (n,)          larger is closer
 
 `encode` is a function of the sentence alone: never of what else is in the batch, its order, or padding.
 """
@@ -42,12 +42,18 @@ class Method(ABC):
     version: ClassVar[int] = 1  # the next number once the same settings, corpus and seed give other vectors
     measured_later: ClassVar[str] = ""  # the array of the state that is NaN until somebody measures it
 
-    def __init__(self, settings: Any = None) -> None:
-        self.settings: Any = settings if settings is not None else self.Settings()
+    def __init__(self, settings: Any = None, **values: Any) -> None:
+        """Take settings, or values for some of them: `Bag(epochs=3)`."""
+        self.settings: Any = self.Settings.of(values) if settings is None else settings
         self.history = History()
         self.snapshots = Snapshots((), ())
         self._origin: tuple[str, str, int] | None = None  # corpus, its fingerprint, seed
         self._processes = 1  # that trained it
+
+    def __repr__(self) -> str:
+        usual = self.Settings().values()
+        changed = [f"{name}={value!r}" for name, value in self.settings.values().items() if value != usual[name]]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     # --- what a method gives ---------------------------------------------------------------------------------
 
@@ -203,7 +209,7 @@ class Method(ABC):
         cosines = a @ b.T
         return cosines.toarray() if sparse.issparse(cosines) else cosines
 
-    def pairwise_similarity(self, a: Any, b: Any) -> np.ndarray:
+    def similarity_pairwise(self, a: Any, b: Any) -> np.ndarray:
         """The cosine of each row of `a` with the same row of `b`, (n,)."""
         a, b = self._unit(a), self._unit(b)
         if a.shape != b.shape:
@@ -238,7 +244,7 @@ class Method(ABC):
         if run.method != self.name:
             raise ValueError(
                 f"run {str(folder)!r} is of method {run.method!r}, expected {self.name!r}; "
-                "labkit.methods.load opens a run of any method"
+                "labkit.load_run opens a run of any method"
             )
         self._origin = None  # until all of it is there
         try:
@@ -255,6 +261,19 @@ class Method(ABC):
         self._origin, self._processes = (run.corpus, run.fingerprint, run.seed), run.processes
         self.history, self.snapshots = run.history, run.snapshots
         return self
+
+    def save_pretrained(self, folder: Path | str) -> None:
+        """Write the run folder, under the name that other libraries have for it."""
+        self.save(folder)
+
+    @classmethod
+    def from_pretrained(cls, folder: Path | str) -> Self:
+        """The method of this class that was saved in a run folder."""
+        return cls().load(folder)
+
+    def get_sentence_embedding_dimension(self) -> int:
+        """The number of columns of `encode`."""
+        return int(self.encode([""]).shape[1])
 
     def run(self, state: str) -> Run:
         """All that is known, as the record that goes to disk."""

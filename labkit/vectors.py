@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.extmath import randomized_svd
 
 from labkit.arrays import unit, whole
 from labkit.text import PAD, UNKNOWN, Vocabulary, pad, words
@@ -188,6 +187,8 @@ def vectors_of_units(
             part.eliminate_zeros()
             yield part
             first += part.shape[0]
+
+    from sklearn.utils.extmath import randomized_svd  # scikit-learn takes a second to import, with pandas and pyarrow
 
     information = _ppmi_of(counts)
     rank = min(dimension, len(vocabulary) - 2)

@@ -22,7 +22,7 @@ from labkit.baselines.difficulty import difficulty
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Sentences, Triplets
 from labkit.evaluation.scores import score, selection
 from labkit.method import Method
-from labkit.methods import METHODS, load
+from labkit.methods import METHODS, load_run
 from labkit.runs import History, Snapshots, read_run, write_run
 from labkit.training import Training
 from tests.tiny_sbert import tiny_sbert
@@ -132,11 +132,11 @@ ASKED = [
 
 
 def small(name: str) -> Method:
-    has = {found.name for found in fields(METHODS[name].method.Settings)}
+    has = {found.name for found in fields(METHODS[name].Settings)}
     extra: dict[str, Any] = {"model": tiny_sbert()} if name == "sbert" else {}
     extra |= {"vectors": f"distilled:{tiny_sbert()}"} if name == "static" else {}
     kept = {key: value for key, value in SMALL.items() if key in has}
-    if not issubclass(METHODS[name].method.Settings, BasedSettings):
+    if not issubclass(METHODS[name].Settings, BasedSettings):
         kept.pop("base", None)  # of sentpwnet it is a number
     return METHODS[name](**kept, **extra)
 
@@ -241,7 +241,7 @@ class TestEveryMethod:
         found = method.similarity(a, b)
         np.testing.assert_allclose(found, u @ v.T, rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(method.similarity(method.encode(a), b), found, rtol=1e-4, atol=1e-5)
-        np.testing.assert_allclose(method.pairwise_similarity(a, b), np.diag(found), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(method.similarity_pairwise(a, b), np.diag(found), rtol=1e-4, atol=1e-5)
         own = method.similarity(ASKED[:3], ASKED[:3])
         assert (own.argmax(axis=1) == np.arange(3)).all()  # nothing is nearer to a sentence than itself
 
@@ -256,7 +256,7 @@ class TestEveryMethod:
         method, (_, folder) = any_of(name), stored(name)
         assert (read_run(folder).state, read_run(folder).seed) == ("finished", 3)
         method.save(tmp_path / "run")
-        for loaded in (METHODS[name]().load(tmp_path / "run"), load(folder)):
+        for loaded in (METHODS[name]().load(tmp_path / "run"), load_run(folder)):
             assert type(loaded) is type(method)
             assert loaded.trained_on == method.trained_on
             assert loaded.settings == method.settings
@@ -266,7 +266,7 @@ class TestEveryMethod:
             equal(loaded.snapshots.vectors, method.snapshots.vectors)
             equal(loaded.encode(ASKED), method.encode(ASKED))
             assert state(loaded) == state(method)
-        load(tmp_path / "run").save(tmp_path / "again")
+        load_run(tmp_path / "run").save(tmp_path / "again")
         for file in (tmp_path / "run").iterdir():
             assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes(), file.name
 
@@ -307,7 +307,7 @@ class TestEveryMethod:
         assert METHODS[name](**typed).settings == defaults
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if issubclass(METHODS[name].method.Settings, Training)])
+@pytest.mark.parametrize("name", [name for name in METHODS if issubclass(METHODS[name].Settings, Training)])
 def test_no_epoch_leaves_the_network_as_it_starts(name: str) -> None:
     """An untrained network is a baseline like any other: it encodes, and it is the seed's alone."""
     made = [METHODS[name](**{**small(name).settings.values(), "epochs": 0}) for _ in range(2)]
@@ -363,7 +363,7 @@ def test_rows_at_length_one_and_cut() -> None:
 def test_similarities_of_no_sentences() -> None:
     method = any_of("tfidf")
     assert method.similarity(["a cat"], []).shape == (1, 0)
-    assert method.pairwise_similarity([], []).shape == (0,)
+    assert method.similarity_pairwise([], []).shape == (0,)
 
 
 @pytest.mark.parametrize(
@@ -386,7 +386,7 @@ def test_embeddings_and_batches_that_do_not_fit_are_refused() -> None:
         with pytest.raises(ValueError, match="columns|dimensions"):
             wrong()
     with pytest.raises(ValueError, match="shape"):
-        method.pairwise_similarity(rows, rows[:2])
+        method.similarity_pairwise(rows, rows[:2])
     half = torch.ones(2, 3, dtype=torch.bfloat16)  # which numpy does not have
     with pytest.raises(ValueError, match="embeddings"):
         method.similarity(half, list(half))
@@ -502,7 +502,7 @@ def test_embeddings_may_be_numbers_of_any_kind() -> None:
     expected = [[1.0, 0.6], [0.6, 1.0]]
     for rows in (whole, np.array(whole), sparse.csr_matrix(whole), sparse.csr_array(np.array(whole, float))):
         np.testing.assert_allclose(method.similarity(rows, rows), expected, rtol=1e-6)
-        np.testing.assert_allclose(method.pairwise_similarity(rows, rows), [1, 1], rtol=1e-6)
+        np.testing.assert_allclose(method.similarity_pairwise(rows, rows), [1, 1], rtol=1e-6)
     column = pd.Series(["a cat", "the dog"], index=[7, 9])  # as filtered from a table
     np.testing.assert_array_equal(method.similarity(column, column), method.similarity(list(column), list(column)))
 

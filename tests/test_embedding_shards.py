@@ -12,7 +12,7 @@ import pytest
 from labkit import embedding_shards
 from labkit.corpora import Sentences
 from labkit.embedding_shards import in_float32, opened_vectors, write_vectors
-from labkit.methods import METHODS, load
+from labkit.methods import METHODS, load_run
 from labkit.scale import MANIFEST, PLAN
 
 TEXTS = [f"the {animal} sleeps on {place} {n}" for n in range(25) for animal in ("cat", "dog") for place in ("a", "b")]
@@ -44,13 +44,17 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(("size", "half"), [(30, False), (1, True), (1000, True)])
 def test_the_rows_of_the_method_in_order(run: Path, texts: Path, tmp_path: Path, size: int, half: bool) -> None:
     made = write_vectors(run, [texts], tmp_path / "out", size=size, half=half)
-    wanted = load(run).encode(TEXTS).astype(np.float16 if half else np.float32)
+    wanted = load_run(run).encode(TEXTS).astype(np.float16 if half else np.float32)
     found = opened_vectors(tmp_path / "out")
     parts = [found.array(number) for number in range(len(found.paths))]
     assert all(isinstance(part, np.memmap) and part.dtype == wanted.dtype for part in parts)
     np.testing.assert_array_equal(np.concatenate(parts), wanted)
     assert (len(found), found.dimension, made["rows"]) == (len(TEXTS), wanted.shape[1], len(TEXTS))
-    assert (made["dimension"], made["type"], made["origin"]) == (wanted.shape[1], wanted.dtype.name, load(run).origin)
+    assert (made["dimension"], made["type"], made["origin"]) == (
+        wanted.shape[1],
+        wanted.dtype.name,
+        load_run(run).origin,
+    )
     picked = np.array([99, 0, 31, 0])
     np.testing.assert_array_equal(found.rows(picked), wanted[picked].astype(np.float32))
 

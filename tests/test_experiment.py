@@ -53,7 +53,7 @@ def test_what_decides_the_numbers_is_in_its_key(monkeypatch: pytest.MonkeyPatch)
 def test_the_version_of_what_a_method_stands_on_is_in_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
     on_words, on_counts = (Experiment("sbert-lp", PAIRS, {"base": base}) for base in ("mean-vectors", "lsa"))
     before = on_words.key, on_counts.key
-    monkeypatch.setattr(METHODS["lsa"].method, "version", 2)
+    monkeypatch.setattr(METHODS["lsa"], "version", 2)
     assert on_words.key == before[0]
     assert on_counts.key != before[1]
 

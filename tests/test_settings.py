@@ -63,7 +63,7 @@ def test_a_value_takes_the_kind_of_its_field(typed: dict[str, Any], values: dict
 
 
 def test_earlier_names_of_settings_are_understood() -> None:
-    assert METHODS["tfidf"].method.Settings.of({"longest": "2", "least": "3"}).values() == {
+    assert METHODS["tfidf"].Settings.of({"longest": "2", "least": "3"}).values() == {
         "unit": "words", "min_ngram": 1, "max_ngram": 2, "min_count": 3,
     }  # fmt: skip
     bag = METHODS["bag"](longest=9, most=50, half=False, clip=1, prefixes="8").settings
@@ -121,7 +121,7 @@ def test_only_settings_that_count_are_tuned() -> None:
 
 def test_what_is_tuned_lies_within_the_bounds_of_its_setting() -> None:
     for name, entry in METHODS.items():
-        for key, dial in tuned_settings(entry.method.Settings()).items():
+        for key, dial in tuned_settings(entry.Settings()).items():
             for end in dial.choices or (dial.low, dial.high):
                 METHODS[name](**{key: end})
 
@@ -200,7 +200,7 @@ def same(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def own(name: str, given: dict[str, Any]) -> dict[str, Any]:
-    fields = {found.name for found in dataclasses.fields(METHODS[name].method.Settings)}
+    fields = {found.name for found in dataclasses.fields(METHODS[name].Settings)}
     small = SMALL if name not in ("film", "tfidf") else {"dimension": 8}
     model = {"model": tiny_sbert()} if given.get("encoder") == "transformer" else {}
     return {key: value for key, value in small.items() if key in fields} | given | model

@@ -20,7 +20,7 @@ from labkit.evaluation.scores import selection
 from labkit.experiment import Experiment
 from labkit.locks import locked
 from labkit.method import History, Method
-from labkit.methods import METHODS, Entry
+from labkit.methods import METHODS
 from labkit.settings import Settings, setting
 from labkit.tuning import Dial, Trial, Tuned, tune
 from tests.test_contract import CORPORA
@@ -30,7 +30,7 @@ TINY = {"encoder": "mean", "dimension": 8, "size": 6, "batch": 8, "epochs": 3, "
 
 
 def dials(method: str, **texts: str) -> dict[str, Dial]:
-    kind = METHODS[method].method.Settings
+    kind = METHODS[method].Settings
     return {name: Dial.typed(name, text, kind) for name, text in texts.items()}
 
 
@@ -68,13 +68,11 @@ class Spy(MeanVectors):
 
 
 def spied(corpus: Corpus, **settings: Any) -> Experiment:
-    entry = Entry("spy", "nowhere:Spy", "a spy")
-    vars(entry)["method"] = type("Spying", (Spy,), {"seen": []})
-    return Experiment("spy", corpus, settings, methods={"spy": entry})
+    return Experiment("spy", corpus, settings, methods={"spy": type("Spying", (Spy,), {"seen": []})})
 
 
 def seen(experiment: Experiment) -> list[tuple[Corpus, int]]:
-    return experiment.entry.method.seen
+    return experiment.entry.seen
 
 
 # --- what is tried -----------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ class Order:
             raise ValueError(f"corpus is {self.corpus!r}, expected one of {', '.join(CORPORA)}, or a file's content")
         if not 0 <= self.seed < 2**32:
             raise ValueError(f"seed is {self.seed}, expected a whole number from 0 to {2**32 - 1}")
-        METHODS[self.method].method.Settings.of(self.settings).check_used(self.settings)
+        METHODS[self.method].Settings.of(self.settings).check_used(self.settings)
 
     @property
     def name(self) -> str:

@@ -79,7 +79,7 @@ class AsModel:
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Tensor:
         """The method's own similarity, row by row: (n,)."""
-        return torch.from_numpy(np.asarray(self.method.pairwise_similarity(as_rows(embeddings1), as_rows(embeddings2))))
+        return torch.from_numpy(np.asarray(self.method.similarity_pairwise(as_rows(embeddings1), as_rows(embeddings2))))
 
 
 def as_rows(embeddings: Any) -> Embeddings:

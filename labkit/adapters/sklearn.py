@@ -62,7 +62,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         kept = {name: value for name, value in self._settings.items() if name in known}
         self._settings = kept | {name: params.pop(name) for name in known if name in params}
         for name in params.keys() - {"random_state"} if self._is_known() else ():
-            METHODS[self.method].method.Settings.named(name)  # names the nearest setting
+            METHODS[self.method].Settings.named(name)  # names the nearest setting
         super().set_params(**params)
         return self
 
@@ -94,7 +94,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def _defaults(self) -> dict[str, Any]:
         """The default of each setting of the method; nothing for an unknown method."""
-        settings = dataclasses.fields(METHODS[self.method].method.Settings) if self._is_known() else ()
+        settings = dataclasses.fields(METHODS[self.method].Settings) if self._is_known() else ()
         return {each.name: each.default for each in settings}
 
     @property

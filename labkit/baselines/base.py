@@ -26,7 +26,7 @@ from scipy import sparse
 from labkit.corpora.records import Corpus
 from labkit.embedding_files import ENDINGS, Embedded, read_embeddings
 from labkit.method import BASE, History, Keeper, Method, Settings, finite, require_numbers, setting
-from labkit.methods import METHODS, load
+from labkit.methods import METHODS, load_run
 from labkit.progress import Progress
 from labkit.runs import settings_of
 
@@ -124,7 +124,7 @@ def base_of(name: str, corpus: Corpus, *, seed: int, progress: Progress) -> Meth
     elif kind == "sbert" and model:
         base = METHODS[kind](model=model)
     elif Path(name).is_dir():
-        return load(name)
+        return load_run(name)
     elif Path(name).suffix.lower() in ENDINGS:
         base = Matrix(MatrixSettings(file=name))
     else:
@@ -153,7 +153,7 @@ def packed(base: Method) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 def unpacked(arrays: dict[str, np.ndarray], words: dict[str, Any]) -> Method:
     """Make the base of such a state; what does not fit is the base's own ValueError."""
     known = words["base"]
-    kind = Matrix if known["method"] == Matrix.name else METHODS[known["method"]].method
+    kind = Matrix if known["method"] == Matrix.name else METHODS[known["method"]]
     base = kind(settings_of(kind.Settings, known["settings"]))
     own = {name.removeprefix(BASE): array for name, array in arrays.items() if name.startswith(BASE)}
     require_numbers(own, kind.measured_later)

@@ -79,5 +79,5 @@ class Chance:
     def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return unit(a) @ unit(b).T
 
-    def pairwise_similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def similarity_pairwise(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return (unit(a) * unit(b)).sum(axis=1)

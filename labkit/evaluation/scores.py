@@ -334,7 +334,7 @@ def _space(rows: Any, texts: Sequence[str], asks: _Asks, a: np.ndarray, b: np.nd
 
 def _similarity(method: Any, a: Any, b: Any) -> np.ndarray:
     """The similarity of each row of a with the same row of b, a part at a time."""
-    return np.concatenate([method.pairwise_similarity(a[part], b[part]) for part in blocks(a.shape[0], 1, MOST_ASKING)])
+    return np.concatenate([method.similarity_pairwise(a[part], b[part]) for part in blocks(a.shape[0], 1, MOST_ASKING)])
 
 
 def _columns(method: Any, *columns: Sequence[str]) -> list[Any]:

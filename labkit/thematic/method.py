@@ -135,10 +135,10 @@ class Thematic(TrainedReader):
         a, b = self._alike(a, b)
         return -cdist(a, b, "cityblock").reshape(len(a), len(b))
 
-    def pairwise_similarity(self, a: Any, b: Any) -> np.ndarray:
+    def similarity_pairwise(self, a: Any, b: Any) -> np.ndarray:
         """Compare so each row of `a` with the same row of `b`, (n,)."""
         if self.settings.distance == "cosine":
-            return super().pairwise_similarity(a, b)
+            return super().similarity_pairwise(a, b)
         a, b = self._alike(a, b)
         if len(a) != len(b):
             raise ValueError(f"a has {len(a)} rows and b {len(b)}, expected as many; give pairs, row by row")

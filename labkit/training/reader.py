@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import accumulate, pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -71,6 +71,9 @@ class Reader:
             raise ValueError(f"unit is {self.unit!r}, expected one of {', '.join(UNITS)}")
         cut = lru_cache(_WORDS_KEPT)(partial(in_pieces, known=self.vocabulary.numbers))
         object.__setattr__(self, "_cut", cut)
+
+    def __reduce__(self) -> tuple[type[Reader], tuple[Any, ...]]:
+        return Reader, (self.vocabulary, self.unit, self.max_length)  # what it remembers of words is not pickled
 
     def units(self, text: str) -> list[str]:
         """The sentence in the units that count; a word of which no pieces are known is `UNKNOWN`."""

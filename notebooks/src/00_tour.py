@@ -36,7 +36,7 @@ from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.evaluation import hit_at, inter_intra
 from labkit.explore import show
 from labkit.figures import clusters, explained_words
-from labkit.methods import load as load_run
+from labkit.methods import load_run
 from labkit.projection import tsne
 
 # %% [markdown]

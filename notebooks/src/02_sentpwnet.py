@@ -716,7 +716,7 @@ def scored(method, split):
     """The cosine of each pair of a split, and its label."""
     part = questions.part(split)
     a, b = method.encode(part.text_a), method.encode(part.text_b)
-    return method.pairwise_similarity(a, b), np.array(part.values)
+    return method.similarity_pairwise(a, b), np.array(part.values)
 
 dev, test = scored(cnn, "dev"), scored(cnn, "test")
 

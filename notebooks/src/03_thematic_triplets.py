@@ -39,7 +39,7 @@ from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.evaluation import iclust, kmeans
 from labkit.explore import Slider, explore, show
 from labkit.figures import attention_bars, section_ribbon, triplet_losses
-from labkit.methods import load as load_run
+from labkit.methods import load_run
 from labkit.progress import in_notebook
 from labkit.text import words
 from labkit.thematic.network import ratio

@@ -38,7 +38,7 @@ from labkit.lab.course.plans import PLANS
 from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.explore import Slider, explore, show
 from labkit.figures import coherence_hills, decoder_curves, paraphrase_groups
-from labkit.methods import load as load_run
+from labkit.methods import load_run
 from labkit.lab.papers.published.pthought import LAMBDAS, OBJECTIVE
 from labkit.pthought import Search
 from labkit.pthought.view import companions

@@ -36,7 +36,7 @@ from labkit.explore import show
 from labkit.figures import clusters, seed_dots
 from labkit.lab.papers.stored import stored
 from labkit.lab.shipped import DEMONSTRATIONS
-from labkit.methods import load as load_run
+from labkit.methods import load_run
 from labkit.projection import tsne
 from labkit.evaluation.scores import score
 

@@ -35,7 +35,7 @@ class Walk(Method):
     def similarity(self, a: Any, b: Any) -> np.ndarray:
         return -np.abs(self.embedded(a)[:, None] - self.embedded(b)[None]).sum(axis=2)
 
-    def pairwise_similarity(self, a: Any, b: Any) -> np.ndarray:
+    def similarity_pairwise(self, a: Any, b: Any) -> np.ndarray:
         return -np.abs(self.embedded(a) - self.embedded(b)).sum(axis=1)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -63,7 +63,7 @@ def test_binary_classification(method: Method) -> None:
     model = AsModel(method)
     found = evaluation.BinaryClassificationEvaluator(dev.text_a, dev.text_b, dev.labels.tolist())(model)
     assert model.model_card_data.metrics == {"BinaryClassificationEvaluator": found}
-    scores = method.pairwise_similarity(list(dev.text_a), list(dev.text_b))
+    scores = method.similarity_pairwise(list(dev.text_a), list(dev.text_b))
     accuracy = ((scores > best_threshold(scores, dev.labels)) == dev.labels).mean()
     assert found["cosine_accuracy"] == pytest.approx(accuracy, abs=1e-9)
 
@@ -71,7 +71,7 @@ def test_binary_classification(method: Method) -> None:
 def test_embedding_similarity(method: Method) -> None:
     test: Any = load("relatedness").part("test")
     found = evaluation.EmbeddingSimilarityEvaluator(test.text_a, test.text_b, test.values)(AsModel(method))
-    expected = correlation(method.pairwise_similarity(list(test.text_a), list(test.text_b)), test.scores)
+    expected = correlation(method.similarity_pairwise(list(test.text_a), list(test.text_b)), test.scores)
     assert found["spearman_cosine"] == pytest.approx(expected.spearman, abs=1e-3)  # rounding parts or joins ties
     assert found["pearson_cosine"] == pytest.approx(expected.pearson, abs=1e-4)
 

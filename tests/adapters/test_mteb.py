@@ -14,7 +14,7 @@ from labkit.adapters import mteb as adapter
 from labkit.adapters.mteb import AsEncoder, revision
 from labkit.corpora import load
 from labkit.evaluation import correlation
-from labkit.methods import load as load_run
+from labkit.methods import load_run
 
 NEEDS = "needs the extra mteb"
 
@@ -57,7 +57,7 @@ def test_scores_equal_our_own_evaluation() -> None:
     method = trained("lsa", dimension=20)
     found = mteb.evaluate(AsEncoder(method), OurTask(), cache=None, show_progress_bar=False)
     figures = found.task_results[0].scores["test"][0]
-    expected = correlation(method.pairwise_similarity(list(test.text_a), list(test.text_b)), test.scores)
+    expected = correlation(method.similarity_pairwise(list(test.text_a), list(test.text_b)), test.scores)
     assert figures["spearman"] == pytest.approx(expected.spearman, abs=1e-3)  # rounding parts or joins ties
     assert figures["pearson"] == pytest.approx(expected.pearson, abs=1e-4)
 
@@ -85,7 +85,7 @@ def test_encode_reads_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(rows, method.encode(["a cat", "a dog", "a bird"]), atol=1e-6)
     np.testing.assert_allclose(encoder.similarity(rows, rows), method.similarity(rows, rows), atol=1e-6)
     pairs = encoder.similarity_pairwise(rows[:2], rows[1:])
-    np.testing.assert_allclose(pairs, method.pairwise_similarity(rows[:2], rows[1:]), atol=1e-6)
+    np.testing.assert_allclose(pairs, method.similarity_pairwise(rows[:2], rows[1:]), atol=1e-6)
     with pytest.raises(ValueError, match="precision"):
         encoder.encode([{"text": ["a cat"]}], precision="int8")
 

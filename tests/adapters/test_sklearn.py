@@ -99,7 +99,7 @@ def test_pairs_become_differences_and_products(name: str) -> None:
             for pair in zip(u, v, strict=True)
         ]
         np.testing.assert_array_equal(rows, np.array(expected, np.float32))
-        np.testing.assert_allclose(rows[:, u.shape[1] :].sum(1), other.pairwise_similarity(a, b), atol=1e-6)
+        np.testing.assert_allclose(rows[:, u.shape[1] :].sum(1), other.similarity_pairwise(a, b), atol=1e-6)
         assert len(made.get_feature_names_out()) == rows.shape[1]
         assert equal(made.transform(list(a)), other.encode(list(a)))  # texts are given as texts
 

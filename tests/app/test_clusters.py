@@ -24,8 +24,7 @@ from labkit.corpora import Labelled, load
 from labkit.evaluation.neighbours import moved_together, movement
 from labkit.evaluation.regions import counted_words
 from labkit.lab.shipped import pictured
-from labkit.methods import METHODS
-from labkit.methods import load as load_run
+from labkit.methods import METHODS, load_run
 from labkit.projection import Projection, arrange, epochs, project
 from labkit.spreadsheet import spreadsheet
 

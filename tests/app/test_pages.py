@@ -20,8 +20,7 @@ from streamlit.testing.v1 import AppTest
 from labkit.corpora import load
 from labkit.corpora.table import EMBEDDED
 from labkit.evaluation import p_coherence
-from labkit.methods import METHODS
-from labkit.methods import load as load_run
+from labkit.methods import METHODS, load_run
 from labkit.progress import note
 from labkit.sentpwnet.method import PairSettings
 
@@ -242,7 +241,7 @@ def test_the_most_surprising_pair_comes_first(opened: Opened) -> None:
     page = fine(opened("corpora_page", corpus="questions").run())
     corpus, method = load("questions"), METHODS["tfidf"]()
     method.fit(corpus)
-    cosine = method.pairwise_similarity(corpus.text_a, corpus.text_b)
+    cosine = method.similarity_pairwise(corpus.text_a, corpus.text_b)
     surprise = max((c if not label else -c) for c, label in zip(cosine, corpus.labels, strict=True))
     first = next(text.value for text in page.text if "cosine" in text.value)
     assert first.endswith(f"cosine {abs(surprise):.2f}")

@@ -10,8 +10,7 @@ import pytest
 
 from labkit.baselines.averages import principal_directions
 from labkit.corpora import Groups, load
-from labkit.methods import METHODS
-from labkit.methods import load as load_run
+from labkit.methods import METHODS, load_run
 from labkit.runs import read_run
 from labkit.text import words
 from labkit.vectors import ppmi_vectors

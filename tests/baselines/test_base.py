@@ -12,7 +12,7 @@ from scipy import sparse
 from labkit.baselines import base as matrix_module
 from labkit.baselines.base import base_of, base_rows
 from labkit.corpora import Labelled
-from labkit.methods import METHODS, load
+from labkit.methods import METHODS, load_run
 from labkit.progress import silent
 from tests.tiny_sbert import tiny_sbert
 
@@ -60,7 +60,7 @@ def test_a_run_stands_on_its_own(tmp_path: Path) -> None:
     method.save(tmp_path / "run")
     expected = method.encode(TEXTS)
     (tmp_path / "base").rename(tmp_path / "gone")
-    np.testing.assert_array_equal(load(tmp_path / "run").encode(TEXTS), expected)
+    np.testing.assert_array_equal(load_run(tmp_path / "run").encode(TEXTS), expected)
 
 
 def test_a_method_on_a_method_on_a_method(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_method_on_a_method_on_a_method(tmp_path: Path) -> None:
     method = METHODS["whitening"](base=str(tmp_path / "below"), dimension=2)
     method.fit(CORPUS)
     method.save(tmp_path / "run")
-    np.testing.assert_array_equal(load(tmp_path / "run").encode(TEXTS), method.encode(TEXTS))
+    np.testing.assert_array_equal(load_run(tmp_path / "run").encode(TEXTS), method.encode(TEXTS))
 
 
 @pytest.mark.parametrize("name", ["pca", "sbert-lp"])
@@ -78,7 +78,7 @@ def test_the_base_of_an_opened_run_can_be_asked_like_any_method(name: str, tmp_p
     method = METHODS[name](base="lsa", dimension=2)
     method.fit(CORPUS, seed=3)
     method.save(tmp_path / "run")
-    found = load(tmp_path / "run").base
+    found = load_run(tmp_path / "run").base
     np.testing.assert_array_equal(found.encode(TEXTS), method.base.encode(TEXTS))
     assert found.origin == method.base.origin
 
@@ -102,7 +102,7 @@ def test_a_matrix_of_the_user(ending: str, tmp_path: Path) -> None:
     assert method.encode([]).shape == (0, 2)
     assert not method.encode([""]).any()
     method.save(tmp_path / "run")
-    np.testing.assert_array_equal(load(tmp_path / "run").encode(TEXTS), method.encode(TEXTS))
+    np.testing.assert_array_equal(load_run(tmp_path / "run").encode(TEXTS), method.encode(TEXTS))
     with pytest.raises(ValueError, match="'pink cat'"):
         method.encode(["red cat", "pink cat"])
 

@@ -66,7 +66,7 @@ def test_chance_is_the_same_for_a_sentence_and_different_for_another() -> None:
     chance = Chance(seed=3)
     first = chance.encode(["a", "b", "a"])
     np.testing.assert_array_equal(first[0], first[2])
-    assert abs(chance.pairwise_similarity(first[:1], first[1:2])[0]) < 0.9
+    assert abs(chance.similarity_pairwise(first[:1], first[1:2])[0]) < 0.9
     np.testing.assert_array_equal(chance.encode(["b"])[0], first[1])
     np.testing.assert_array_equal(Chance(seed=3).encode(["a", "b", "a"]), first)
     assert not np.array_equal(Chance(seed=4).encode(["a"]), first[:1])

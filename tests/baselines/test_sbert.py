@@ -14,7 +14,7 @@ import pytest
 from labkit.baselines import sbert as module
 from labkit.baselines.sbert import PACKAGE, PACKAGED, model_source, opened_model, packaged_folder, require_published
 from labkit.corpora import Labelled
-from labkit.methods import METHODS, load
+from labkit.methods import METHODS, load_run
 from labkit.runs import read_run, write_run
 from tests.tiny_sbert import make_tiny_sbert, tiny_sbert
 
@@ -57,7 +57,7 @@ class TestPackaged:
         method.fit(CORPUS)
         method.save(tmp_path / "run")
         assert sum(file.stat().st_size for file in (tmp_path / "run").iterdir()) < 20_000
-        np.testing.assert_array_equal(load(tmp_path / "run").encode(["a cat"]), method.encode(["a cat"]))
+        np.testing.assert_array_equal(load_run(tmp_path / "run").encode(["a cat"]), method.encode(["a cat"]))
 
     def test_both_names_of_it_are_known(self) -> None:
         assert model_source(PACKAGED) == model_source(f"sentence-transformers/{PACKAGED}") == str(packaged_folder())
@@ -96,7 +96,7 @@ def test_another_model_under_the_same_name_is_refused(tmp_path: Path) -> None:
     shutil.copytree(make_tiny_sbert(tmp_path / "other", seed=1), model)
     opened_model.cache_clear()
     with pytest.raises(ValueError, match="model"):
-        load(tmp_path / "run")
+        load_run(tmp_path / "run")
 
 
 def test_the_same_weights_that_make_other_vectors_are_refused(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_the_same_weights_that_make_other_vectors_are_refused(tmp_path: Path) ->
     run = read_run(tmp_path / "run")
     write_run(replace(run, arrays={"probe": run.arrays["probe"] * 1.5}), tmp_path / "run")
     with pytest.raises(ValueError, match="run"):
-        load(tmp_path / "run")
+        load_run(tmp_path / "run")
 
 
 @pytest.mark.parametrize("name", ["no such/model name", "EMPTY"])

@@ -38,7 +38,7 @@ class Table:
         found = unit(a) @ unit(b).T
         return found.toarray() if sparse.issparse(found) else found
 
-    def pairwise_similarity(self, a: Any, b: Any) -> np.ndarray:
+    def similarity_pairwise(self, a: Any, b: Any) -> np.ndarray:
         return np.asarray((unit(a) * unit(b)).sum(axis=1)).ravel()
 
 
@@ -48,7 +48,7 @@ class Distances(Table):
     def similarity(self, a: Any, b: Any) -> np.ndarray:
         return -np.abs(a[:, None] - b[None]).sum(axis=2)
 
-    def pairwise_similarity(self, a: Any, b: Any) -> np.ndarray:
+    def similarity_pairwise(self, a: Any, b: Any) -> np.ndarray:
         return -np.abs(a - b).sum(axis=1)
 
 

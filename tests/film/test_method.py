@@ -40,7 +40,7 @@ def test_similarity_is_the_mixture_of_two_cosines(fitted, questions) -> None:
     cosine = lambda s, t: np.sum(s * t, axis=1) / np.linalg.norm(s, axis=1) / np.linalg.norm(t, axis=1)  # noqa: E731
     assert fitted.encode(a).dtype == np.float32
     wanted = 0.3 * cosine(x, y) + 0.7 * cosine(u, v)
-    assert fitted.pairwise_similarity(a, b) == pytest.approx(wanted, abs=1e-6)
+    assert fitted.similarity_pairwise(a, b) == pytest.approx(wanted, abs=1e-6)
     assert np.diag(fitted.similarity(a, b)) == pytest.approx(wanted, abs=1e-6)
 
 
@@ -67,7 +67,7 @@ def test_same_seed_same_model(few) -> None:
 def test_explanations_add_up_to_the_similarity(fitted, questions) -> None:
     for a, b in zip(questions.text_a[:30], questions.text_b[:30], strict=True):
         found = fitted.explain(a, b)
-        assert found.similarity == pytest.approx(fitted.pairwise_similarity([a], [b])[0], abs=1e-6)
+        assert found.similarity == pytest.approx(fitted.similarity_pairwise([a], [b])[0], abs=1e-6)
         for parts in (found.word_pairs, found.words_a + found.words_b, (*found.rows, ("shared", found.shared))):
             assert abs(sum(part[-1] for part in parts) - found.similarity) < 1e-12
 

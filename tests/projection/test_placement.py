@@ -8,8 +8,7 @@ from scipy import sparse
 
 from labkit.corpora import Labelled, load
 from labkit.lab.shipped import DEMONSTRATIONS
-from labkit.methods import METHODS
-from labkit.methods import load as load_run
+from labkit.methods import METHODS, load_run
 from labkit.projection import Projection, aligned, place, project
 from labkit.projection.placement import matching, neighbours, unknown_words
 from labkit.sbert_lp import LocalityPreserving

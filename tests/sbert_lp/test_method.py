@@ -10,8 +10,7 @@ from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
 
 from labkit.arrays import unit
 from labkit.corpora import Corpus, Labelled, Pairs, load
-from labkit.methods import METHODS
-from labkit.methods import load as load_run
+from labkit.methods import METHODS, load_run
 from labkit.sbert_lp import LocalityPreserving
 from labkit.sbert_lp.method import SbertLp, SbertLpSettings
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from labkit.arrays import unit
 from labkit.corpora import Article, Articles, Corpus, Section, Triplets, load
-from labkit.methods import load as load_run
+from labkit.methods import load_run
 from labkit.progress import collected, silent
 from labkit.thematic import method as thematic_method
 from labkit.thematic.making import triplets_of
@@ -128,7 +128,7 @@ def test_trained_by_l1_the_similarity_is_minus_l1(by_l1: Thematic) -> None:
     rows = method.encode(texts).astype(np.float64)
     expected = [[-sum(abs(a - b)) for b in rows] for a in rows]
     np.testing.assert_allclose(method.similarity(texts, texts), expected, atol=1e-5)
-    np.testing.assert_allclose(method.pairwise_similarity(texts[:2], texts[1:]), np.diag(expected, 1), atol=1e-5)
+    np.testing.assert_allclose(method.similarity_pairwise(texts[:2], texts[1:]), np.diag(expected, 1), atol=1e-5)
     assert method.similarity_name == "manhattan"
     assert not np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-2)
     assert Thematic().similarity_name == "cosine"
@@ -206,7 +206,7 @@ def test_corpus_of_triplets_from_a_table() -> None:
         learning_rate=0.01,
         pace=1.0,
     )
-    assert (method.pairwise_similarity(list(a), list(p)) > method.pairwise_similarity(list(a), list(n))).all()
+    assert (method.similarity_pairwise(list(a), list(p)) > method.similarity_pairwise(list(a), list(n))).all()
 
 
 # --- from disk: the same loss, every triplet once ----------------------------------------------------------------

@@ -87,7 +87,7 @@ USUAL = 1e-5
 def method_of(name: str) -> tuple[Any, Corpus]:
     settings, corpus, rows = TRAININGS[name]
     entry = METHODS[name]
-    if "dropout" in {field.name for field in fields(entry.method.Settings)}:
+    if "dropout" in {field.name for field in fields(entry.Settings)}:
         settings = {**settings, "dropout": 0.4}
     return entry(**settings, epochs=1, patience=0, device="cpu"), load(corpus).take(range(rows))
 
@@ -166,7 +166,7 @@ def test_two_processes_give_the_gradient_of_one(two: Path, name: str) -> None:
 
 
 def test_every_method_that_learns_by_gradient_is_tried() -> None:
-    learning = {name for name, entry in METHODS.items() if issubclass(entry.method.Settings, Training)}
+    learning = {name for name, entry in METHODS.items() if issubclass(entry.Settings, Training)}
     assert set(TRAININGS) == learning
 
 

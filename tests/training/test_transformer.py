@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from labkit.baselines.sbert import opened_model
-from labkit.methods import METHODS, load
+from labkit.methods import METHODS, load_run
 from labkit.training import processes, transformer
 from labkit.training.reader import Reader
 from labkit.training.transformer import ModelReader, Transformer
@@ -179,5 +179,5 @@ class TestInAMethod:
         assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
         method.save(tmp_path / "r")
         vectors = method.encode(TEXTS)
-        np.testing.assert_array_equal(load(tmp_path / "r").encode(TEXTS), vectors)
+        np.testing.assert_array_equal(load_run(tmp_path / "r").encode(TEXTS), vectors)
         assert not np.allclose(vectors, model.encode(TEXTS, normalize_embeddings=True), atol=1e-3)

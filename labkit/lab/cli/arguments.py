@@ -237,9 +237,9 @@ def record_of(run: Path) -> dict[str, Any]:
 def opened_method(run: Path) -> Method:
     """The method of a run, ready to encode."""
     with step(f"run {run} opened"):
-        from labkit.methods import load
+        from labkit.methods import load_run
 
-        return load(run)
+        return load_run(run)
 
 
 def usable_method(run: Path) -> Method:
@@ -254,7 +254,7 @@ class WithProgress:
     def __init__(self, method: Method) -> None:
         self._method = method
         self.similarity = method.similarity
-        self.pairwise_similarity = method.pairwise_similarity
+        self.similarity_pairwise = method.similarity_pairwise
 
     def encode(self, sentences: list[str]) -> Any:
         return self._method.encode(sentences, show_progress_bar=True)

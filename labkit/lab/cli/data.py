@@ -533,14 +533,14 @@ def make_shipped_runs(out: Path) -> tuple[dict[str, Any], str]:
     from labkit.lab.shipped import DEMONSTRATIONS, Origin
     from labkit.lab.shipped.making import PLAIN, draw_pictures, plain_methods, standing_of, write_standings
     from labkit.lab.shipped.pictures import write_known
-    from labkit.methods import load
+    from labkit.methods import load_run
 
     runs, pictures = out / "runs", out / "pictures"
     corpora = {name: embedded.load() for name, embedded in EMBEDDED.items()}
     trained, standings, lines = [], {}, list[str]()
     for name, shipped in DEMONSTRATIONS.items():
         _train(name, runs)
-        trained.append((load(runs / name), corpora[shipped.corpus]))
+        trained.append((load_run(runs / name), corpora[shipped.corpus]))
         standings[name] = standing_of(*trained[-1])
         lines.append(f"{name}: {standings[name]}")
         remark(lines[-1])

@@ -229,7 +229,7 @@ def _method_with(run: Path, ability: str, otherwise: str) -> Any:
 
     method = usable_method(run)
     if not hasattr(method, ability):
-        able = [name for name, entry in METHODS.items() if hasattr(entry.method, ability)]
+        able = [name for name, entry in METHODS.items() if hasattr(entry, ability)]
         raise ValueError(
             f"run {str(run)!r} is of method {method.name!r}, which {otherwise}, expected one of {', '.join(able)}; "
             "train that, and name its run"

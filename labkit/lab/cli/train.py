@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from labkit.corpora import Corpus
     from labkit.evaluation.scores import Scores
     from labkit.method import Method
-    from labkit.methods import Entry
 
 
 # --- the folder of a training, and the command that takes it up again --------------------------------------------
@@ -134,10 +133,10 @@ class WithMethods(TyperCommand):
     """A command whose help ends with the methods; their table is opened only when help is asked for."""
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        from labkit.methods import METHODS
+        from labkit.methods import SUMMARIES
 
         with formatter.section("Methods"):
-            formatter.write_dl([(entry.name, entry.summary) for entry in METHODS.values()])
+            formatter.write_dl(list(SUMMARIES.items()))
         with formatter.indentation():
             formatter.write_text("`labkit train METHOD --settings` lists what --set takes for one of them.")
 
@@ -157,9 +156,9 @@ class TrainCommand(WithMethods):
         return super().parse_args(ctx, words + args[len(options) :])
 
 
-def settings_of(entry: Entry) -> tuple[list[dict[str, Any]], str]:
+def settings_of(entry: type[Method]) -> tuple[list[dict[str, Any]], str]:
     """Every setting of a method with its default, what it takes and what it does, as records and as a text table."""
-    kind = entry.method.Settings
+    kind = entry.Settings
     conditions = kind().conditions()
     records = [
         {"setting": each.name, "default": each.default, "takes": _takes(each), "what": _does(each, conditions)}
@@ -263,8 +262,8 @@ def train(
         show_result(record, text, json=json)
 
 
-def entry_of(name: str) -> Entry:
-    """The method's line of the table; a ValueError where it has none."""
+def entry_of(name: str) -> type[Method]:
+    """The class of the method; a ValueError where there is none."""
     from labkit.methods import METHODS
 
     if name not in METHODS:
@@ -273,10 +272,10 @@ def entry_of(name: str) -> Entry:
     return METHODS[name]
 
 
-def _settings(entry: Entry, changes: list[str], epochs: int | None, device: str | None) -> dict[str, Any]:
+def _settings(entry: type[Method], changes: list[str], epochs: int | None, device: str | None) -> dict[str, Any]:
     """The settings that --set, --epochs and --device give together; values are texts, which the settings check."""
-    known = {field.name for field in dataclasses.fields(entry.method.Settings)}
-    values: dict[str, Any] = entry.method.Settings.renamed(keys_and_values("--set", changes, "epochs=5"))
+    known = {field.name for field in dataclasses.fields(entry.Settings)}
+    values: dict[str, Any] = entry.Settings.renamed(keys_and_values("--set", changes, "epochs=5"))
     for key, short in (("epochs", epochs), ("device", device)):
         if short is None or (key == "device" and key not in known and short in ("auto", "cpu")):
             continue
@@ -302,7 +301,7 @@ def keys_and_values(option: str, given: Sequence[str], example: str) -> dict[str
     return values
 
 
-def _to_launch(entry: Entry, processes: int | None) -> bool:
+def _to_launch(entry: type[Method], processes: int | None) -> bool:
     """Whether this process is to start others; refused if these could not share the work, or are there already."""
     from labkit.scale import check_processes
     from labkit.training import Training
@@ -315,7 +314,7 @@ def _to_launch(entry: Entry, processes: int | None) -> bool:
         raise ValueError(
             f"--processes is {processes}, but torchrun has started {announced()}; leave it out, or leave out torchrun"
         )
-    if not issubclass(entry.method.Settings, Training):
+    if not issubclass(entry.Settings, Training):
         raise ValueError(
             f"--processes is {processes}, but {entry.name} does not learn by gradients, which processes could share; "
             "leave it out"

@@ -58,7 +58,7 @@ def tune(
     entry = entry_of(method)
     if corpus is None:
         raise ValueError("--corpus is missing, expected a corpus' name or a file; `labkit data list` names them")
-    renamed = entry.method.Settings.renamed
+    renamed = entry.Settings.renamed
     settings = renamed(keys_and_values("--set", changes or [], "epochs=5"))
     entry(**settings).settings.check_used(settings)
     asked = renamed(keys_and_values("--space", space or [], "learning_rate=0.001..0.1"))
@@ -68,7 +68,7 @@ def tune(
             from labkit.tuning import Dial
             from labkit.tuning import tune as tuned_by
 
-            dials = {name: Dial.typed(name, text, entry.method.Settings) for name, text in asked.items()}
+            dials = {name: Dial.typed(name, text, entry.Settings) for name, text in asked.items()}
             experiment = Experiment(method, opened_corpus(corpus), settings)
             remark(f"{method} on {experiment.corpus!r}, {trials} trials, seed {seed}, into {folder}")
             with terminal("trial") as progress:

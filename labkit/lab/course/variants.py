@@ -25,7 +25,7 @@ from labkit.evaluation.retrieval import own_retrieved
 from labkit.film.method import Film, FilmSettings
 from labkit.film.triplets import Clusters, FilmSource
 from labkit.method import History, Keeper, setting
-from labkit.methods import METHODS, Entry
+from labkit.methods import METHODS, Methods
 from labkit.progress import Progress
 from labkit.sbert_lp.method import SbertLp
 from labkit.sentpwnet.batches import BatchSource
@@ -185,11 +185,5 @@ def two_scores(film: Film, part: Pairs) -> tuple[np.ndarray, np.ndarray]:
     return plain, (unit(a @ L) * unit(b @ L)).sum(axis=1)
 
 
-COURSE = METHODS | {
-    method.name: Entry(method.name, f"lab.course.variants:{method.__name__}", summary)
-    for method, summary in (
-        (PartlyLabelled, "FILM, of whose clusters a share is labelled"),
-        (EmbeddedTogether, "SBERT-LP, the sentences of test embedded together"),
-        (PartlyTaught, "a bag that learns from a share of the labels"),
-    )
-}
+_OWN = (PartlyLabelled, EmbeddedTogether, PartlyTaught)
+COURSE = Methods(METHODS.where | {method.name: f"lab.course.variants:{method.__name__}" for method in _OWN})

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from labkit.lab.papers.claims import Claim
-from labkit.methods import METHODS, Entry
+from labkit.methods import METHODS
 
 if TYPE_CHECKING:
     from labkit.evaluation import Parts
     from labkit.lab.papers.recipes import Case
+    from labkit.method import Method
 
 CLAIM_SEEDS = 5  # what decides a claim is run so often at least
 EARLIER_SEEDS = 3  # of tables that were computed earlier; they get five when they are computed anew
@@ -67,11 +68,11 @@ class Recipe:
     tuned: bool = False
     first: Mapping[str, Any] = field(default_factory=dict)
     cost: float = 1.0
-    methods: Mapping[str, Entry] = field(default_factory=lambda: METHODS, repr=False)
+    methods: Mapping[str, type[Method]] = field(default_factory=lambda: METHODS, repr=False)
 
     @property
-    def entry(self) -> Entry | None:
-        """The method's line of the table; None of a recipe that fits no method."""
+    def entry(self) -> type[Method] | None:
+        """The class of the method; None for a recipe that fits no method."""
         return self.methods.get(self.method)
 
 

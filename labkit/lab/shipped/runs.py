@@ -37,7 +37,7 @@ class Demonstration(Experiment):
 
     @property
     def folder(self) -> Path:
-        """The folder of the run; `labkit.methods.load` opens it."""
+        """The folder of the run; `labkit.load_run` opens it."""
         return RUNS / self.name
 
     @property

@@ -381,7 +381,7 @@ BOUND_BY_ANOTHER = {
 
 def test_choices_lie_within_what_the_method_takes() -> None:
     for name in METHODS:
-        settings = METHODS[name].method.Settings
+        settings = METHODS[name].Settings
         offered = choices(settings)
         assert [choice.name for choice in offered] == list(settings().values())
         for choice in offered:

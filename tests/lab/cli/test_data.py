@@ -15,8 +15,7 @@ from labkit.corpora.table import EMBEDDED
 from labkit.lab.cli.data import FROM_TEXTS
 from labkit.lab.shipped import DEMONSTRATIONS, Demonstration, making, pictures
 from labkit.lab.shipped.pictures import pictured
-from labkit.methods import METHODS
-from labkit.methods import load as load_run
+from labkit.methods import METHODS, load_run
 from labkit.runs import read_record
 
 from .conftest import Labkit, contents

@@ -16,7 +16,7 @@ from scipy import sparse
 import labkit.text
 from labkit.adapters.export import FORMS
 from labkit.corpora import load as load_corpus
-from labkit.methods import load
+from labkit.methods import load_run
 
 from .conftest import Labkit
 
@@ -53,7 +53,7 @@ def npz(path: str) -> dict[str, np.ndarray]:
 
 def test_dense_vectors_in_every_format(labkit: Labkit, dense: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Block by block: two lines at a time."""
-    wanted = load(dense).encode(LINES)
+    wanted = load_run(dense).encode(LINES)
     monkeypatch.setattr(labkit_text, "LINES", 2)
     for name in ("out.npz", "out.parquet", "out.tsv"):
         done = labkit("encode", dense, "--input", "in.txt", "--output", name, "--json").document()
@@ -75,7 +75,7 @@ def test_dense_vectors_in_every_format(labkit: Labkit, dense: str, monkeypatch: 
 
 
 def test_sparse_vectors_in_every_format(labkit: Labkit, counted: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = load(counted).encode(LINES).toarray()
+    wanted = load_run(counted).encode(LINES).toarray()
     monkeypatch.setattr(labkit_text, "LINES", 2)
     for name in ("out.npz", "out.parquet", "out.tsv"):
         assert labkit("encode", counted, "--input", "in.txt", "--output", name).status == 0
@@ -108,7 +108,7 @@ def test_a_corpus_file_gives_each_of_its_distinct_sentences(
         assert labkit("encode", dense, "--input", name, "--output", "out.npz", "--force").status == 0
         found = npz("out.npz")
         assert found["sentences"].tolist() == sentences
-        np.testing.assert_allclose(found["vectors"], load(dense).encode(sentences), atol=1e-6)
+        np.testing.assert_allclose(found["vectors"], load_run(dense).encode(sentences), atol=1e-6)
 
 
 @pytest.mark.parametrize("words", [(), ("--input", "-")])
@@ -187,11 +187,11 @@ def test_a_folder_of_shards_has_all_rows_in_order(labkit: Labkit, dense: str) ->
     words = ("encode", dense, "rows.parquet", "--out", "vectors", "--executor", "local:1")
     found = labkit(*words, "--json").document()
     assert (found["rows"], found["columns"], found["type"], found["shards"]) == (14, 8, "float32", 1)
-    np.testing.assert_allclose(np.load("vectors/part-00000.npy"), load(dense).encode(rows), atol=1e-6)
+    np.testing.assert_allclose(np.load("vectors/part-00000.npy"), load_run(dense).encode(rows), atol=1e-6)
     other = ("--half", "--column", "other")
     assert labkit(*words, *other).status == 2
     assert labkit(*words, *other, "--force", "--json").document()["type"] == "float16"
-    wanted = load(dense).encode([*map(str, range(len(rows)))])
+    wanted = load_run(dense).encode([*map(str, range(len(rows)))])
     np.testing.assert_allclose(np.load("vectors/part-00000.npy"), wanted, atol=1e-3)
 
 
@@ -203,7 +203,7 @@ def test_an_export_gives_the_runs_vectors(labkit: Labkit, dense: str) -> None:
     record = labkit("export", dense, "out", "--to", "onnx", "--json").document()
     assert (record["run"], record["folder"], record["form"]) == (dense, "out", "onnx")
     texts = ["the cat sleeps", "a dog", ""]
-    np.testing.assert_allclose(FORMS["onnx"].read(Path("out"), texts), load(dense).encode(texts), atol=1e-5)
+    np.testing.assert_allclose(FORMS["onnx"].read(Path("out"), texts), load_run(dense).encode(texts), atol=1e-5)
     assert "FOLDER" in labkit("export", dense, "out", "--to", "model2vec").mistake()
     record = labkit("export", dense, "out", "--to", "model2vec", "--quantize", "--force", "--json").document()
     assert record["size"] < record["size_before"]

@@ -171,7 +171,7 @@ def test_what_is_slow_to_import_is_imported_where_it_is_used() -> None:
 
 
 def test_the_names_that_a_shell_completes_are_those_of_the_table() -> None:
-    assert _methods("") == list(METHODS) == [entry.method.name for entry in METHODS.values()]
+    assert _methods("") == list(METHODS) == [entry.name for entry in METHODS.values()]
     assert _methods("sb") == ["sbert-lp", "sbert"]
 
 

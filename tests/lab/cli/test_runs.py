@@ -16,7 +16,7 @@ from labkit.corpora import load as load_corpus
 from labkit.evaluation import lead_of, over_seeds
 from labkit.evaluation.scores import score
 from labkit.locks import locked
-from labkit.methods import METHODS, load
+from labkit.methods import METHODS, load_run
 from labkit.pthought.method import PThought
 from labkit.pthought.writing import Search
 from labkit.runs import CHECKPOINT, add_metrics, read_record, write_checkpoint, write_run
@@ -33,7 +33,7 @@ def evaluated(labkit: Labkit) -> str:
 
 
 def test_evaluate_prints_every_figure_of_the_runs_own_corpus(labkit: Labkit, evaluated: str) -> None:
-    figures = score(load(evaluated), load_corpus("mine.csv")).figures
+    figures = score(load_run(evaluated), load_corpus("mine.csv")).figures
     done = labkit("evaluate", evaluated)
     assert (done.status, done.err) == (0, "")
     said = [tuple(line.split()) for line in done.out.splitlines()[-len(figures) :]]
@@ -59,7 +59,7 @@ def test_evaluate_takes_the_split_and_the_corpus_that_are_named(labkit: Labkit, 
     accuracy = {}
     for split in ("train", "dev", "test"):
         found = labkit("evaluate", evaluated, "--corpus", "other.csv", "--split", split, "--json").document()
-        wanted = score(load(evaluated), load_corpus("other.csv"), split=split).figures
+        wanted = score(load_run(evaluated), load_corpus("other.csv"), split=split).figures
         assert (found["corpus"], found["split"], found["same_corpus"]) == ("other.csv", split, False)
         assert found["figures"] == pytest.approx(dict(wanted))
         accuracy[split] = found["figures"]["accuracy"]
@@ -75,7 +75,7 @@ def test_evaluate_tells_a_file_that_has_changed_from_one_that_has_moved(labkit: 
 
 
 def test_runs_that_are_not_finished(labkit: Labkit, evaluated: str) -> None:
-    method = load(evaluated)
+    method = load_run(evaluated)
     shutil.rmtree(evaluated)
     write_run(method.run("training"), evaluated)
     done = labkit("evaluate", evaluated, "--json")
@@ -150,7 +150,7 @@ def test_compare_makes_one_line_of_runs_that_differ_in_the_seed(labkit: Labkit, 
     folders = {"siamese": ["s0", "s1", "s2"], "tfidf unit=words": ["words"], "tfidf unit=characters": ["signs"]}
     assert {name: line["runs"] for name, line in lines.items()} == folders
     corpus = load_corpus("mine.csv")
-    scores = {run: score(load(run), corpus, apart=True) for run in compared}
+    scores = {run: score(load_run(run), corpus, apart=True) for run in compared}
     wanted = over_seeds([scores[f"s{seed}"].headline for seed in range(3)])
     assert lines["siamese"]["seeds"] == [0, 1, 2]
     assert lines["siamese"]["mean"]["accuracy"] == pytest.approx(wanted.mean)
@@ -192,7 +192,7 @@ def test_compare_wants_one_corpus_by_its_rows_and_not_by_its_name(labkit: Labkit
     found = labkit("compare", "words", "changed", "--corpus", "mine.csv", "--json").document()
     assert len(found["lines"]) == 2
     for line in found["lines"]:
-        assert line["mean"] == pytest.approx(dict(score(load(line["runs"][0]), load_corpus("mine.csv")).figures))
+        assert line["mean"] == pytest.approx(dict(score(load_run(line["runs"][0]), load_corpus("mine.csv")).figures))
 
 
 # --- explain and paraphrase ------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def test_explain_has_all_parts_and_they_add_up(labkit: Labkit) -> None:
     assert labkit("train", "film", "--corpus", "mine.csv", "--set", "dimension=4", "--out", "film").status == 0
     pair = "the cat sleeps on sofa 1", "a cat naps on qwxz 1"
     found = labkit("explain", "film", *pair, "--json").document()
-    wanted = load("film").explain(*pair)
+    wanted = load_run("film").explain(*pair)
     assert (found["text_a"], found["text_b"]) == pair
     assert found["similarity"] == pytest.approx(wanted.similarity)
     assert sum(part for _, part in found["rows"]) + found["shared"] == pytest.approx(found["similarity"], abs=1e-9)
@@ -213,7 +213,7 @@ def test_explain_has_all_parts_and_they_add_up(labkit: Labkit) -> None:
     assert len(labkit("explain", "film", *pair, "--top", 1).out) < len(said)
     third = "a dog runs on road 1"
     contrast = labkit("explain", "film", *pair, third, "--json").document()
-    assert contrast == json.loads(json.dumps(load("film").contrast(*pair, third).record()))
+    assert contrast == json.loads(json.dumps(load_run("film").contrast(*pair, third).record()))
     assert "way" in labkit("explain", "film", *pair, "--way", "attention").mistake()
     assert "--top" in labkit("explain", "film", *pair, "--top", "3", "--json").mistake()
 
@@ -290,7 +290,7 @@ def test_runs_searches_and_sorts(some: Labkit) -> None:
 def test_runs_shows_the_figure_of_the_runs_own_corpus(some: Labkit) -> None:
     folder = "runs/tfidf-mine-seed0"
     own = read_record(folder)["metrics"]["mine.csv/test"]
-    write_run(load(folder).run("finished"), folder)  # without figures
+    write_run(load_run(folder).run("finished"), folder)  # without figures
     add_metrics(folder, {"another.csv/test": {"accuracy": 0.125}})
     assert listed(some, "--method", "tfidf")[0]["figure"] == 0.125  # where there is no other
     add_metrics(folder, {"mine.csv/dev": {"accuracy": 0.25}, "mine.csv/test": own})

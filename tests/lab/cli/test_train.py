@@ -24,7 +24,7 @@ import labkit.lab.cli.train as command
 from labkit.corpora import load as load_corpus
 from labkit.evaluation.scores import score
 from labkit.locks import locked
-from labkit.methods import METHODS, load
+from labkit.methods import METHODS, load_run
 from labkit.progress import Progress
 from labkit.runs import CHECKPOINT, read_checkpoint, read_record, write_checkpoint, write_run
 from tests.waiting import HANG, until
@@ -44,7 +44,7 @@ AUTO = ("--resume", "auto")
 def test_a_run_is_kept_and_scored_on_test(labkit: Labkit) -> None:
     done = labkit(*NO_EPOCHS, "--device", "cpu")
     folder = "runs/tfidf-mine-seed0"
-    found = score(load(folder), load_corpus("mine.csv"))
+    found = score(load_run(folder), load_corpus("mine.csv"))
     assert done.status == 0
     assert done.out.splitlines()[-1] == folder
     assert f"accuracy {found.figures['accuracy']:.3f}" in done.out
@@ -57,7 +57,7 @@ def test_a_run_is_kept_and_scored_on_test(labkit: Labkit) -> None:
 
 def test_every_epoch_is_a_line_of_its_figures(labkit: Labkit) -> None:
     done = labkit(*LEARNS, "--epochs", 3, "--seed", 4, "--out", "a/b", *SMALL)
-    rows = load("a/b").history.rows
+    rows = load_run("a/b").history.rows
     lines = done.err.splitlines()[1:]
     assert [line.split(", ")[0] for line in lines] == ["epoch 1", "epoch 2", "epoch 3"]
     for line, row in zip(lines, rows, strict=True):
@@ -82,7 +82,7 @@ def test_settings_are_those_asked_for(labkit: Labkit) -> None:
     words = ("--set", "encoder=mean", "--set", "learning_rate = 0.01", "--set", "tune=no", "--epochs", 1)
     assert labkit("train", "triplet", "--corpus", "mine.csv", "--out", "r", "--device", "cpu", *words).status == 0
     wanted = {"encoder": "mean", "learning_rate": 0.01, "tune": False, "epochs": 1, "device": "cpu"}
-    assert read_record("r")["settings"] == dataclasses.asdict(METHODS["triplet"].method.Settings()) | wanted
+    assert read_record("r")["settings"] == dataclasses.asdict(METHODS["triplet"].Settings()) | wanted
 
 
 def test_two_with_one_seed_are_identical(labkit: Labkit) -> None:
@@ -95,7 +95,7 @@ def test_two_with_one_seed_are_identical(labkit: Labkit) -> None:
 
 def test_the_settings_of_a_method_are_listed(labkit: Labkit) -> None:
     for name in ("siamese", "lsa", "film"):
-        found = dataclasses.fields(METHODS[name].method.Settings)
+        found = dataclasses.fields(METHODS[name].Settings)
         records = labkit("train", name, "--settings", "--json").document()
         assert [(each["setting"], each["default"]) for each in records] == [(each.name, each.default) for each in found]
         lines = labkit("train", name, "--settings").out.splitlines()
@@ -123,7 +123,7 @@ def test_without_memory_for_figures_it_is_a_run_all_the_same(
         done = labkit(*NO_EPOCHS, "--out", "r")
     assert (done.status, done.out) == (0, "r\n")
     assert (read_record("r")["metrics"], read_record("r")["state"]) == ({}, "finished")
-    monkeypatch.setattr(METHODS["tfidf"].method, "_fit", lambda *_: wish())
+    monkeypatch.setattr(METHODS["tfidf"], "_fit", lambda *_: wish())
     done = labkit(*NO_EPOCHS, "--out", "never")
     assert (done.status, done.out, "Traceback" in done.err) == (2, "", False)
 
@@ -237,7 +237,7 @@ def test_the_command_that_it_says_resumes_to_the_same_end(labkit: Labkit, stop: 
     training = (*TRAINING, "--seed", "5")
     assert labkit(*training, "--out", "whole").status == 0
     last = stop(3, *training, "--out", "my run").err.splitlines()[-1]
-    assert load("my run").encode(["the cat sleeps"]).shape == (1, 6)
+    assert load_run("my run").encode(["the cat sleeps"]).shape == (1, 6)
     assert read_record("my run")["state"] == "training"
     assert "--resume" in labkit(*training, "--out", "my run").mistake()
     assert "seed" in labkit(*TRAINING, "--out", "my run", "--resume").err
@@ -264,7 +264,7 @@ def test_resume_auto_scores_what_was_stopped_while_it_was_scored(labkit: Labkit)
     folder = "runs/tfidf-mine-seed0"
     whole = contents(folder)
     assert labkit(*NO_EPOCHS, "--resume=auto").out == f"{folder}\n"
-    write_run(load(folder).run("finished"), folder)  # without figures
+    write_run(load_run(folder).run("finished"), folder)  # without figures
     assert labkit(*NO_EPOCHS, *AUTO).out == f"{figures}\n{folder}\n"
     assert contents(folder) == whole
 
@@ -274,7 +274,7 @@ def test_stopped_before_anything_was_kept_or_while_scoring(labkit: Labkit, monke
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(METHODS["tfidf"].method, "_fit", interrupted)
+        patch.setattr(METHODS["tfidf"], "_fit", interrupted)
         assert labkit(*NO_EPOCHS, "--out", "r").status == 130
         assert not Path("r").exists()
         patch.setenv("RANK", "1")
@@ -325,7 +325,7 @@ def test_a_folder_in_which_another_process_trains(labkit: Labkit) -> None:
             assert "another process" in labkit(*NO_EPOCHS, "--out", "new", *more).mistake()
     assert not Path("new").exists()
     assert labkit(*NO_EPOCHS, "--out", "r").status == 0
-    write_run(load("r").run("training"), "r")
+    write_run(load_run("r").run("training"), "r")
     Path("in.txt").write_text("a dog\n")
     encode = ("encode", "r", "--input", "in.txt", "--output", "v.npz", "--force")
     with locked("r"), locked("young"):
@@ -341,7 +341,7 @@ def test_a_training_that_fails_takes_no_folder(labkit: Labkit, monkeypatch: pyte
     def fails(*_: Any, **__: Any) -> None:
         raise ValueError("no")
 
-    monkeypatch.setattr(METHODS["tfidf"].method, "_fit", fails)
+    monkeypatch.setattr(METHODS["tfidf"], "_fit", fails)
     assert labkit(*NO_EPOCHS).status == 2
     assert list(Path("runs").iterdir()) == []
 
@@ -360,7 +360,7 @@ def test_a_signal_writes_a_checkpoint(labkit: Labkit, sign: signal.Signals, stat
     assert process.returncode == status
     assert "Traceback" not in said
     assert said.splitlines()[-1].endswith("--out r --resume` goes on")
-    assert load("r").encode(["a dog"]).shape == (1, 6)
+    assert load_run("r").encode(["a dog"]).shape == (1, 6)
     assert not list(Path("r").glob(".*"))
 
 
@@ -388,7 +388,7 @@ def test_two_processes_leave_as_one_does(labkit: Labkit, sign: str, status: int)
         assert "--processes 2 --out r --resume`" in lines[0]
     else:
         assert "SIGKILL" in lines[-1]
-    assert load("r").encode(["a dog"]).shape == (1, 6)
+    assert load_run("r").encode(["a dog"]).shape == (1, 6)
     assert read_record("r")["processes"] == 2
 
 

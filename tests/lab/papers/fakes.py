@@ -16,7 +16,6 @@ from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import method_of
 from labkit.lab.papers.records import Column, Observation, Outcome, Paper, Recipe, Row, Table
 from labkit.method import History, Keeper, Method
-from labkit.methods import Entry
 from labkit.progress import Progress
 from labkit.settings import Conditions, Settings, setting
 
@@ -36,7 +35,7 @@ class Known:
     def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return a @ b.T
 
-    def pairwise_similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def similarity_pairwise(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return (a * b).sum(axis=1)
 
 
@@ -143,10 +142,6 @@ class Turned(Method):
         pass
 
 
-ENTRY = Entry("turned", "nowhere:Turned", "a circle")
-vars(ENTRY)["method"] = Turned
-
-
 def turned(case: Case) -> Outcome:
     """The angle of each network that this cell trains, and the number of its epochs."""
     methods = [case.fitted()] if not case.sides else method_of(case)._methods
@@ -156,7 +151,7 @@ def turned(case: Case) -> Outcome:
 
 def tuned(run: Callable[[Case], Outcome] = turned, settings: dict[str, Any] | None = None, **more: Any) -> Recipe:
     """A recipe whose settings are chosen on dev."""
-    return Recipe(run, "turned", settings or {}, tuned=True, methods={"turned": ENTRY}, **more)
+    return Recipe(run, "turned", settings or {}, tuned=True, methods={"turned": Turned}, **more)
 
 
 def one_row(made: Recipe, name: str = "ours") -> Table:

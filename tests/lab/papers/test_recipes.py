@@ -281,7 +281,7 @@ def test_two_networks_learn_each_from_its_own_and_count_the_same(monkeypatch: py
     beside = scoring.method_of(Case("", first, also={"one": first, "two": second}, sides=sides))
     assert asked == [(first, {"epochs": 1}), (second, {"epochs": 3})]
     rows = beside.encode(["a", "b"])
-    assert beside.pairwise_similarity(rows[:1], rows[1:])[0] == pytest.approx(0.5)  # the mean of 0 and 1
+    assert beside.similarity_pairwise(rows[:1], rows[1:])[0] == pytest.approx(0.5)  # the mean of 0 and 1
 
 
 def test_what_is_called_the_same_without_a_threshold(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:

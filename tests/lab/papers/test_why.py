@@ -56,7 +56,7 @@ class Counted:
         known = ("a", "dog", "runs", "cat")
         return np.array([[words(text).count(word) for word in known] for text in texts], float)
 
-    def pairwise_similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def similarity_pairwise(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
         return np.divide((a * b).sum(axis=1), lengths, out=np.zeros(len(a)), where=lengths > 0)
 

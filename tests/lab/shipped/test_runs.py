@@ -24,8 +24,7 @@ from labkit.lab.shipped.making import PLAIN, standing_of
 from labkit.lab.shipped.pictures import PICTURES, SHAPES, write_pictures
 from labkit.lab.shipped.runs import RUNS
 from labkit.method import Method
-from labkit.methods import METHODS
-from labkit.methods import load as load_run
+from labkit.methods import METHODS, load_run
 from labkit.projection import aligned, place, project
 from labkit.runs import add_metrics, read_record, read_run
 
@@ -50,7 +49,7 @@ def test_a_run_is_intact_and_that_of_the_table(shipped: table.Demonstration) -> 
     """`read_run` checks every file against its checksum."""
     record, run = read_record(shipped.folder), read_run(shipped.folder)
     assert record["method"] == shipped.method
-    kind = METHODS[shipped.method].method.Settings
+    kind = METHODS[shipped.method].Settings
     assert kind.of(record["settings"]) == METHODS[shipped.method](**shipped.settings).settings
     assert (record["seed"], record["corpus"], record["state"]) == (shipped.seed, shipped.corpus, "finished")
     assert record["fingerprint"] == corpus_of(shipped.corpus).fingerprint, "the corpus has changed: `make runs`"

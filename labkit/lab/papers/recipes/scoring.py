@@ -236,7 +236,7 @@ class SideBySide:
     def encode(self, sentences: Sequence[str], batch_size: int = 32) -> np.ndarray:
         return np.hstack([unit(method.encode(list(sentences), batch_size)) for method in self._methods])
 
-    def pairwise_similarity(self, a: Any, b: Any) -> np.ndarray:
+    def similarity_pairwise(self, a: Any, b: Any) -> np.ndarray:
         return np.asarray((unit(a) * unit(b)).sum(axis=1))
 
 
@@ -327,7 +327,7 @@ def graded(corpus: Corpus, split: str) -> Pairs:
 
 def _similarities(method: Method, pairs: Pairs) -> np.ndarray:
     rows = method.encode([*pairs.text_a, *pairs.text_b])
-    return np.asarray(method.pairwise_similarity(rows[: len(pairs)], rows[len(pairs) :]), np.float64)
+    return np.asarray(method.similarity_pairwise(rows[: len(pairs)], rows[len(pairs) :]), np.float64)
 
 
 def _cosines(a: Any, b: Any) -> np.ndarray:

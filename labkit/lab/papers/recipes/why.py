@@ -193,7 +193,7 @@ def _knows(method: Method, pairs: Minimal) -> Parts:
 def _cosines(method: Method, texts: Sequence[str]) -> np.ndarray:
     """The cosine of each text with its neighbour: the first with the second, the third with the fourth."""
     rows = method.encode(texts)
-    return np.asarray(method.pairwise_similarity(rows[::2], rows[1::2]), np.float64)
+    return np.asarray(method.similarity_pairwise(rows[::2], rows[1::2]), np.float64)
 
 
 def _by_source(pairs: Iterable[MinimalPair], above: ArrayLike, below: ArrayLike | None = None) -> Parts:
