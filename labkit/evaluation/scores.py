@@ -30,6 +30,8 @@ from typing import Any, cast
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from labkit.corpora.article_rules import eligible
+from labkit.corpora.article_triplets import triplets_of
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets, grade_ends
 from labkit.corpora.relations import linked, opened
 from labkit.evaluation.classes import inter_intra
@@ -119,9 +121,6 @@ def scored_part(part: Corpus) -> Corpus:
     """
     if not isinstance(part, Articles):
         return part
-    from labkit.thematic.making import triplets_of  # articles have a parser that few corpora need
-    from labkit.thematic.rules import eligible
-
     return triplets_of(part) if any(map(eligible, part.articles)) else opened(part)
 
 

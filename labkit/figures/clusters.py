@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from html import unescape
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -37,7 +38,7 @@ from labkit.figures.drawing import (
     short,
     telling,
 )
-from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, RISING, STYLES, style
+from labkit.figures.palette import CLEAR, COLOURS, INK, RISING, STYLES, style
 from labkit.figures.panels import EMPTY, below, on
 from labkit.projection.picture import Projection
 from labkit.text import words
@@ -213,7 +214,7 @@ UNDER = {"orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.9}
 LETTER, LINE = 7.0, 15.0  # pixels that a name in the picture takes
 ENTRY, SCALE = 19, 60  # pixels that a line of the legend, and a scale of colours, take below a picture
 WAYS = 200  # lines from where a sentence stood to where it stands: more would hide one another
-STEPS = (0, 1, -1, 2, -2)  # lines by which it may be moved off another
+STEPS = (0, 1, -1, 2, -2)  # lines by which a name may be moved off another
 
 
 def clusters(
@@ -310,52 +311,55 @@ def fixed(drawing: Sequence[Entries], height: int, *, legend: bool, **numbers: i
 def names_in(
     points: np.ndarray, colours: Colouring, size: tuple[float, float], axes: np.ndarray | None = None
 ) -> list[Entries]:
-    """The names of classes in the middle of their points; one for which there is no room is left to the legend.
+    """The names of classes in the middle of their points; a name without room is left to the legend.
 
     `size`: about how many pixels the picture has, which shows the same length along both axes; `axes` (2, 2): from
     where to where, if not just the points.
     """
     spans = np.ptp(points, axis=0) * 1.1 if axes is None else np.ptp(axes, axis=1)
     pixels = min(side / max(float(span), 1e-12) for side, span in zip(size, spans, strict=True))
-    taken: list[tuple[float, float, float]] = []  # x, y, half of the width, in pixels
-    placed = []
+    wanted = []
     for code, name in enumerate(telling(colours.names, LETTERS)):
         rows = np.flatnonzero(colours.codes == code)
-        if code == colours.rest or not len(rows):
-            continue
-        x, y = np.median(points[rows], axis=0).tolist()
-        half = LETTER * len(name) / 2
-        for step in STEPS:
-            at = (x * pixels, y * pixels + step * LINE)
-            if all(abs(at[0] - a) > half + width or abs(at[1] - b) > LINE for a, b, width in taken):
-                taken.append((*at, half))
-                font = {"size": 12, "shadow": "auto", "weight": 600}
-                placed.append(annotation(short(name, LETTERS), x, y, yshift=step * LINE, font=font))
-                break
-    return placed
+        if code != colours.rest and len(rows):
+            x, y = np.median(points[rows], axis=0).tolist()
+            wanted.append((short(name, LETTERS), x, y, x * pixels, "center"))
+    return _without_overlap(wanted, pixels, STEPS)
 
 
 def words_in(points: np.ndarray, regions: Regions, size: tuple[float, float]) -> list[Entries]:
-    """The words of regions in the middle of their points, the largest regions first; one for which there is no room is
-    left out, and none is cut at the edge of the picture. `size` is as in `names_in`."""
+    """The words of regions in the middle of their points, the largest regions first, within the picture's edges.
+
+    Words without room are left out. `size` is as in `names_in`.
+    """
     low, spans = points.min(axis=0), np.maximum(np.ptp(points, axis=0), 1e-12)
     pixels = min(side / float(span) for side, span in zip(size, spans * 1.1, strict=True))
-    taken: list[tuple[float, float, float]] = []  # middle and half of the width, y, in pixels
-    placed = []
+    wanted = []
     sizes = np.bincount(regions.codes, minlength=len(regions.names))
     for code in np.argsort(-sizes, kind="stable").tolist():
-        if not regions.names[code] or not sizes[code]:
-            continue
-        x, y = np.median(points[regions.codes == code], axis=0).tolist()
-        half, middle, end = LETTER * len(regions.names[code]) / 2, (x - low[0]) * pixels, spans[0] * pixels
-        anchor = "left" if middle < half else "right" if middle > end - half else "center"
-        middle += {"left": half, "right": -half, "center": 0.0}[anchor]
-        for step in STEPS[:3]:  # farther away they would seem to name something else
-            at = y * pixels + step * LINE
-            if all(abs(middle - a) > half + width or abs(at - b) >= LINE for a, b, width in taken):
-                taken.append((middle, at, half))
+        if regions.names[code] and sizes[code]:
+            name = regions.names[code]
+            x, y = np.median(points[regions.codes == code], axis=0).tolist()
+            half, middle, end = LETTER * len(name) / 2, (x - low[0]) * pixels, spans[0] * pixels
+            anchor = "left" if middle < half else "right" if middle > end - half else "center"
+            middle += {"left": half, "right": -half, "center": 0.0}[anchor]
+            wanted.append((short(name, len(name)), x, y, middle, anchor))
+    return _without_overlap(wanted, pixels, STEPS[:3])  # farther away they would seem to name something else
+
+
+def _without_overlap(
+    wanted: Sequence[tuple[str, float, float, float, str]], pixels: float, steps: Sequence[int]
+) -> list[Entries]:
+    """Texts at (x, y), with middle in pixels and anchor; each moves by some lines, or is left out without room."""
+    taken: list[tuple[float, float, float]] = []  # middle, height and half of the width, in pixels
+    placed = []
+    for text, x, y, middle, anchor in wanted:
+        half = LETTER * len(unescape(text)) / 2
+        for step in steps:
+            height = y * pixels + step * LINE
+            if all(abs(middle - a) > half + width or abs(height - b) >= LINE for a, b, width in taken):
+                taken.append((middle, height, half))
                 font = {"size": 12, "shadow": "auto", "weight": 600}
-                text = short(regions.names[code], len(regions.names[code]))
                 placed.append(annotation(text, x, y, yshift=step * LINE, xanchor=anchor, font=font))
                 break
     return placed
@@ -373,7 +377,7 @@ def traces(
     size, opacity = next(((size, opacity) for most, size, opacity in SIZES if n <= most), MANY)
     size = size * 0.6 if dimensions == 3 else size
     kind = "scatter3d" if dimensions == 3 else "scattergl" if n > DRAWN else "scatter"
-    full = colouring(shown, colours.column) if n <= READABLE and colours.names else None
+    about = _about(shown, colours) if n <= READABLE else []
     names = list(enumerate(telling(colours.names, letters) if colours.names else (colours.column,)))
     for code, name in sorted(names, key=lambda entry: entry[0] != colours.rest):  # the rest lies below all others
         rest = code == colours.rest or name == NO_CLASS  # what is in no class is no brighter than what shares a colour
@@ -401,27 +405,27 @@ def traces(
         if n <= MOST:
             trace["customdata"] = rows
         if n <= READABLE:
-            labels = [hover_lines(shown.texts[row], width=width, most=240 // width) for row in rows.tolist()]
-            if colours.values is not None:
-                values = colours.values[rows].tolist()
-                own = [
-                    f"{shown.labels[row]}, {short(colours.column, 20)} {value:.3g}"
-                    for row, value in zip(rows.tolist(), values, strict=True)
-                ]
-                labels = [
-                    f"{text}<br>— {hover_lines(name, width=width, most=2)}"
-                    for text, name in zip(labels, own, strict=True)
-                ]
-            if full is not None:
-                names_of = [hover_lines(full.names[code], width=width, most=2) for code in full.codes[rows].tolist()]
-                labels = [f"{text}<br>— {name}" for text, name in zip(labels, names_of, strict=True)]
-            trace["text"] = labels
+            trace["text"] = [
+                f"{hover_lines(shown.texts[row], width=width, most=240 // width)}<br>"
+                f"— {hover_lines(about[row], width=width, most=2)}"
+                for row in rows.tolist()
+            ]
             trace["hovertemplate"] = "%{text}<extra></extra>"
         elif n <= MOST and colours.values is not None:
             trace["hovertemplate"] = f"{short(colours.column, 20)} %{{marker.color:.3g}}<extra></extra>"
         else:
             trace["hoverinfo"] = "none" if n <= MOST else "skip"  # "none" still takes a click
         yield trace, rows
+
+
+def _about(shown: Labelled, colours: Colouring) -> list[str]:
+    """What a hover says below each sentence: its name in the column that colours, or its class and its number."""
+    if colours.values is None:
+        whole = colouring(shown, colours.column)  # `colours` may call several names REST
+        return [whole.names[code] for code in whole.codes.tolist()]
+    column = short(colours.column, 20)
+    values = zip(shown.labels, colours.values.tolist(), strict=True)
+    return [f"{label}, {column} {value:.3g}" for label, value in values]
 
 
 def _marker(colours: Colouring, code: int | None, rows: np.ndarray) -> Entries:
@@ -513,6 +517,6 @@ def movement_bars(moved: Movement, chosen: Sequence[int] | np.ndarray | None = N
         bargap=0.1,
         showlegend=len(groups) > 1,
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        xaxis={"title": f"new among the {moved.k} nearest", "dtick": max(1, moved.k // 10), "zeroline": False},
-        yaxis={"title": "sentences", "gridcolor": FAINT, "zeroline": False},
+        xaxis={"title": f"new among the {moved.k} nearest", "dtick": max(1, moved.k // 10)},
+        yaxis={"title": "sentences"},
     )

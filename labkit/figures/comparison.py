@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 
 from labkit.figure_names import spoken
-from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, level_bars, margin, marks, short
-from labkit.figures.palette import COLOURS, DASHES, FAINT, INK, look
+from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, level_bars, margin, marks, series, short
+from labkit.figures.palette import COLOURS, DASHES, FAINT, INK
 from labkit.figures.panels import ABOVE, BARE, EMPTY, below, ticks
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def leader_bars(lines: Sequence[Line]) -> go.Figure:
     return figure_of(
         traces,
         annotations=names,
-        xaxis={"title": spoken(figure), "gridcolor": FAINT, "zerolinecolor": INK, "rangemode": "tozero"},
+        xaxis={"title": spoken(figure), "zerolinecolor": INK, "rangemode": "tozero"},
         yaxis=EMPTY | {"range": [len(lines) - 0.6, -0.8]},
         height=max(LEADERS_LEAST, 90 + LEADER_HEIGHT * len(lines)),
         legend=ABOVE | {"traceorder": "normal"},
@@ -156,11 +156,10 @@ def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
         "range": [len(place) - 0.4, -0.6],
         "automargin": True,
     }
-    grid = {"gridcolor": FAINT, "zeroline": False}
     return figure_of(
         [theirs, own],
-        xaxis=grid | {"title": short(column, 60)},
-        yaxis=grid | upwards,
+        xaxis={"title": short(column, 60)},
+        yaxis=upwards,
         height=max(TABLE_LEAST, 90 + TABLE_ROW_HEIGHT * len(place)),
         legend=ABOVE,
         showlegend=True,
@@ -213,7 +212,7 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
     return figure_of(
         [seeds, means],
         shapes=[band | across],
-        xaxis={"title": spoken(measure), "gridcolor": FAINT, "zeroline": False},
+        xaxis={"title": spoken(measure)},
         yaxis=BARE | ticks(names, 34) | {"range": [len(names) - 0.5, -0.5]},
         height=AROUND + VARIANT_HEIGHT * len(names),
         legend=ABOVE,
@@ -244,21 +243,10 @@ def label_curves(
     place = {count: count or none for count in counts}
     traces: list[Entries] = []
     for number, (name, points) in enumerate(curves.items()):
-        colour, mark = look(number)
         spreads = [ablation.spread(variant, measure) for _, variant in points]
-        traces.append(
-            curve(
-                [place[count] for count, _ in points],
-                [spread.mean for spread in spreads],
-                colour,
-                DASHES[number % len(DASHES)],
-                name=short(name, 40),
-                mode="lines+markers",
-                marker={"symbol": mark, "size": 9, "color": colour},
-                error_y={"array": [spread.spread for spread in spreads], "color": colour, "thickness": 1.5},
-                hovertemplate=f"%{{x}} labels: %{{y:.4f}}{NAME}",
-            )
-        )
+        x, y = [place[count] for count, _ in points], [spread.mean for spread in spreads]
+        arms = {"array": [spread.spread for spread in spreads], "thickness": 1.5}
+        traces.append(series(number, x, y, name, "%{x} labels: %{y:.4f}", error_y=arms))
     ends = [place[counts[0]], above[-1]]
     for number, (name, variant) in enumerate(levels.items()):
         mean = ablation.spread(variant, measure).mean
@@ -269,8 +257,8 @@ def label_curves(
     said = {"tickvals": [place[count] for count in counts], "ticktext": [f"{count:,}" for count in counts]}
     return figure_of(
         traces,
-        xaxis={"type": "log", "title": "labels that are learned from", "gridcolor": FAINT} | said,
-        yaxis={"title": spoken(measure), "gridcolor": FAINT, "zeroline": False},
+        xaxis={"type": "log", "title": "labels that are learned from"} | said,
+        yaxis={"title": spoken(measure)},
         height=CURVES_HEIGHT,
         legend=below(-0.2),
     )
@@ -323,7 +311,7 @@ def leads_before_and_after(tables: Sequence[TableResult]) -> go.Figure:
     return figure_of(
         traces,
         annotations=names,
-        xaxis={"title": "lead, with its 95 % interval", "gridcolor": FAINT, "zerolinecolor": INK, "zerolinewidth": 2},
+        xaxis={"title": "lead, with its 95 % interval", "zerolinecolor": INK, "zerolinewidth": 2},
         yaxis=EMPTY | {"range": [len(claims) - 0.5, -0.8]},
         height=AROUND + CLAIM_HEIGHT * len(claims),
         legend=ABOVE,

@@ -17,7 +17,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from labkit.figures.palette import CLEAR, INK
+from labkit.figures.palette import CLEAR, DASHES, FAINT, INK, look
 
 # --- one figure --------------------------------------------------------------------------------------------------
 
@@ -31,7 +31,13 @@ def figure_of(traces: Iterable[Entries], *, frames: Iterable[Entries] = (), **la
     200
     """
     plain = {"font": {"color": INK, "size": 14}, "margin": margin(10), "paper_bgcolor": CLEAR, "plot_bgcolor": CLEAR}
-    return go.Figure({"data": list(traces), "layout": plain | layout, "frames": list(frames)})
+    axes = {name: _axis(entries) for name, entries in layout.items() if name.startswith(("xaxis", "yaxis"))}
+    return go.Figure({"data": list(traces), "layout": plain | layout | axes, "frames": list(frames)})
+
+
+def _axis(entries: Entries) -> Entries:
+    """An axis with a faint grid; the line at 0 is drawn only where it has a colour of its own."""
+    return {"gridcolor": FAINT, "zeroline": "zerolinecolor" in entries} | entries
 
 
 def margin(top: int) -> Entries:
@@ -48,6 +54,14 @@ def curve(x: Any, y: Any, colour: str, dash: str | None = None, width: float | N
     """A trace: a line through points."""
     line = {"color": colour, "dash": dash, "width": width}
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line} | more
+
+
+def series(number: int, x: Any, y: Any, name: str, hover: str, **more: Any) -> Entries:
+    """A trace: the n-th of a few lines, with a colour, a mark and a dash of its own, and its name in the hover."""
+    colour, mark = look(number)
+    marker = {"symbol": mark, "size": 8, "color": colour}
+    label = {"name": short(name, 40), "hovertemplate": hover + NAME, "mode": "lines+markers", "marker": marker}
+    return curve(x, y, colour, DASHES[number % len(DASHES)], 2) | label | more
 
 
 def marks(x: Any, y: Any, marker: Entries, **more: Any) -> Entries:

@@ -14,8 +14,8 @@ import plotly.graph_objects as go
 from labkit.evaluation.geometry import PROBED, EpochCosines
 from labkit.figure_names import DEV, OF_PROBE, spoken
 from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
-from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, margin, marks, short, stroke
-from labkit.figures.palette import CLEAR, COLOURS, DASHES, FAINT, INK, MARKS, NEGATIVE, POSITIVE, look
+from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, margin, marks, series, stroke
+from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import ABOVE, below, grid, on, side_by_side, stacked
 from labkit.projection.epochs import Journey
 from labkit.runs import History
@@ -133,13 +133,13 @@ def _said(journey: Journey, place: int) -> Entries:
 def _axes(journey: Journey) -> Entries:
     """Fixed for all epochs."""
     x, y = journey.axes.tolist()
-    layout = stacked((0.78, 0.22), gap=0.11, x={"zeroline": False}, y={"zeroline": False})
+    layout = stacked((0.78, 0.22), gap=0.11, x={}, y={})
     bare = {"showticklabels": False, "showgrid": False, "ticks": "", "constrain": "domain"}
     layout["xaxis"] |= bare | {"range": x}
     layout["yaxis"] |= bare | {"range": y, "scaleanchor": "x"}
     ticks = max(1, round((journey.epochs[-1] - journey.epochs[0]) / 10))
-    layout["xaxis2"] |= {"title": {"text": "epoch", "standoff": 2}, "dtick": ticks, "gridcolor": FAINT}
-    layout["yaxis2"] |= {"rangemode": "tozero", "gridcolor": FAINT, "title": {"text": "inter/intra", "standoff": 2}}
+    layout["xaxis2"] |= {"title": {"text": "epoch", "standoff": 2}, "dtick": ticks}
+    layout["yaxis2"] |= {"rangemode": "tozero", "title": {"text": "inter/intra", "standoff": 2}}
     return layout
 
 
@@ -197,29 +197,19 @@ def training_curves(
         )
     traces: list[Entries] = []
     for number, (name, history) in enumerate(histories.items()):
-        colour, mark = look(number)
         own = [(panel, column) for panel, column in enumerate(columns, 1) if column in history.columns]
         for panel, column in own:
-            label = {"name": short(name, 40), "legendgroup": name, "hovertemplate": f"epoch %{{x}}: %{{y:.4g}}{NAME}"}
-            line = curve(
-                history.column("epoch"),
-                history.column(column),
-                colour,
-                DASHES[number % len(DASHES)],
-                2,
-                marker={"symbol": mark, "size": 7, "color": colour},
-                showlegend=len(histories) > 1 and panel == own[0][0],
-            )
-            traces.append(line | {"mode": "lines+markers"} | label | on(panel))
+            shared = {"legendgroup": name, "showlegend": len(histories) > 1 and panel == own[0][0]} | on(panel)
+            points = history.column("epoch"), history.column(column)
+            traces.append(series(number, *points, name, "epoch %{x}: %{y:.4g}", **shared))
     epochs = max(len(history) for history in histories.values())
-    lines = {"gridcolor": FAINT, "zeroline": False}
-    x = lines | {"title": {"text": "epoch", "standoff": 4}, "dtick": max(1, round(epochs / 8)), "tick0": 0}
+    x = {"title": {"text": "epoch", "standoff": 4}, "dtick": max(1, round(epochs / 8)), "tick0": 0}
     if len(columns) <= ABREAST:
-        layout = side_by_side([spoken(name) for name in columns], gap=0.12, size=16, x=x, y=lines)
+        layout = side_by_side([spoken(name) for name in columns], gap=0.12, size=16, x=x, y={})
         return figure_of(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)
     titles = [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
     rows = -(-len(columns) // ABREAST)
-    layout = grid(titles, columns=ABREAST, gap=(0.1, 0.5 / rows), size=14, x=x, y=lines)
+    layout = grid(titles, columns=ABREAST, gap=(0.1, 0.5 / rows), size=14, x=x, y={})
     return figure_of(traces, height=rows * height, legend=below(-0.3 / rows), margin=margin(44), **layout)
 
 
@@ -276,12 +266,10 @@ def cosine_ridges(run: EpochCosines, *, height: int = 520) -> go.Figure:
         traces,
         height=height,
         annotations=[*means, annotation("mean", 1.01, 1.0, size=12, xref="paper", xanchor="left", yanchor="middle")],
-        xaxis={"title": "cosine", "gridcolor": FAINT, "zerolinecolor": FAINT, "range": [low - 0.03, 1.03]},
+        xaxis={"title": "cosine", "zerolinecolor": FAINT, "range": [low - 0.03, 1.03]},
         yaxis={
             "tickvals": [-place for place in range(len(chosen))],
             "ticktext": names,
-            "gridcolor": FAINT,
-            "zeroline": False,
             "range": [0.85 - len(chosen), 1.1],
         },
         legend=ABOVE,
@@ -294,14 +282,13 @@ def spectra_over_epochs(run: EpochCosines, *, height: int = 380) -> go.Figure:
     traces: list[Entries] = []
     for number, at in enumerate(_spread_out(len(run.epochs), len(COLOURS))):
         shares = np.where(run.spectra[at] > 0, run.spectra[at], np.nan)[:SINGULAR]
-        label = {"name": f"epoch {run.epochs[at]}", "hovertemplate": f"number %{{x}}: %{{y:.2%}}{NAME}"}
-        traces.append(curve(np.arange(1, len(shares) + 1), shares, COLOURS[number], DASHES[number]) | label)
-    lines = {"gridcolor": FAINT, "zeroline": False}
+        epoch, places = f"epoch {run.epochs[at]}", np.arange(1, len(shares) + 1)
+        traces.append(series(number, places, shares, epoch, "number %{x}: %{y:.2%}", mode="lines"))
     return figure_of(
         traces,
         height=height,
-        xaxis=lines | {"title": "singular value, the largest first"},
-        yaxis=lines | {"title": "share of their sum", "type": "log", "tickformat": ".2%", "nticks": 6},
+        xaxis={"title": "singular value, the largest first"},
+        yaxis={"title": "share of their sum", "type": "log", "tickformat": ".2%", "nticks": 6},
         legend=ABOVE,
         margin=margin(34),
     )
@@ -316,20 +303,17 @@ def _spread_out(count: int, most: int) -> list[int]:
 def decoder_curves(history: History, words: int) -> go.Figure:
     """P-thought's two losses over the epochs in one panel; dotted: what a guess among all its words costs."""
     guess = math.log(words)
-    traces: list[Entries] = []
-    for number, (name, column) in enumerate((("copy", "l_auto"), ("paraphrase", "l_para"))):
-        look = {"mode": "lines+markers", "marker": {"symbol": MARKS[number], "size": 9, "color": COLOURS[number]}}
-        label = {"name": name, "hovertemplate": f"epoch %{{x}}: %{{y:.3f}}{NAME}"}
-        line = curve(history.column("epoch"), history.column(column), COLOURS[number], DASHES[number], 2)
-        traces.append(line | look | label)
+    traces = [
+        series(number, history.column("epoch"), history.column(column), name, "epoch %{x}: %{y:.3f}")
+        for number, (name, column) in enumerate((("copy", "l_auto"), ("paraphrase", "l_para")))
+    ]
     here = {"xref": "x domain", "xanchor": "right", "yanchor": "bottom"}
-    grid = {"gridcolor": FAINT, "zeroline": False}
     return figure_of(
         traces,
         shapes=[stroke((0, 1), (guess, guess), {"color": INK, "width": 2, "dash": "dot"}, xref="x domain")],
         annotations=[annotation(f"a guess among {words:,} words", 1, guess) | here],
-        xaxis=grid | {"title": "epoch", "dtick": 1},
-        yaxis=grid | {"title": "loss: mean of -log p", "range": [0, guess * 1.12]},
+        xaxis={"title": "epoch", "dtick": 1},
+        yaxis={"title": "loss: mean of -log p", "range": [0, guess * 1.12]},
         height=330,
         legend=below(-0.25),
         margin=margin(10),

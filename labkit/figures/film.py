@@ -26,9 +26,10 @@ from labkit.figures.drawing import (
     level_bars,
     margin,
     marks,
+    series,
     short,
 )
-from labkit.figures.palette import COLOURS, DASHES, FAINT, INK, NEGATIVE, POSITIVE
+from labkit.figures.palette import COLOURS, DASHES, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import below, on, side_by_side, ticks, upright
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def row_strengths(rows: Sequence[WordRow], *, chosen: int | None = None, height:
     across = {"title": "number of the row", "type": "category", "showgrid": False}
     layout: Entries = {
         "xaxis": across | {"tickangle": 0, "tickfont": {"size": 12}},
-        "yaxis": {"title": "share of the whole", "tickformat": ".1%", "gridcolor": FAINT},
+        "yaxis": {"title": "share of the whole", "tickformat": ".1%"},
     }
     stable = np.array([row.stability for row in rows])
     if not np.isfinite(stable).any():
@@ -62,7 +63,7 @@ def row_strengths(rows: Sequence[WordRow], *, chosen: int | None = None, height:
     marker = {"symbol": "diamond", "size": 7, "color": NEGATIVE, "line": {"color": INK, "width": 0.5}}
     label = {"name": "stability", "hovertemplate": "stability %{y:.2f}<extra></extra>", "showlegend": False}
     right = {"title": "stability (diamonds)", "overlaying": "y", "side": "right"}
-    layout["yaxis2"] = right | {"range": [0, 1.05], "showgrid": False, "gridcolor": FAINT}
+    layout["yaxis2"] = right | {"range": [0, 1.05], "showgrid": False}
     return figure_of([shares, marks(places, stable, marker, yaxis="y2") | label], height=height, bargap=0.2, **layout)
 
 
@@ -79,7 +80,7 @@ def row_words(row: WordRow) -> go.Figure:
     names = ticks([word for word, _ in entries], 24)
     return figure_of(
         [level_bars(effects, places, marker, hovertemplate="effect %{x:+.4g}<extra></extra>")],
-        xaxis={"title": "pulls down   ←   effect   →   pulls up", "gridcolor": FAINT, "zerolinecolor": INK},
+        xaxis={"title": "pulls down   ←   effect   →   pulls up", "zerolinecolor": INK},
         yaxis=names | {"autorange": "reversed", "tickfont": {"size": 15}},
         height=420,
         bargap=0.25,
@@ -110,7 +111,7 @@ def row_components(row: np.ndarray, words: Sequence[str], *, named: int = 8, hei
     return figure_of(
         [stems, named_components],
         xaxis={"title": f"the {len(row):,} words, in the order of the alphabet", "showgrid": False},
-        yaxis={"title": "component", "gridcolor": FAINT, "zerolinecolor": INK, "range": [-reach, reach]},
+        yaxis={"title": "component", "zerolinecolor": INK, "range": [-reach, reach]},
         height=height,
     )
 
@@ -176,7 +177,7 @@ def two_ways(walk: Walk, *, length: float | None = None) -> go.Figure:
         traces += _both(number, name + at_length, walk.lengths, values, drifts)
     dotted = {"color": INK, "dash": "dot"}
     lines = [] if at is None else [upright(walk.lengths[at], dotted, panel) for panel in (1, 2)]
-    x = {"title": "τ", "type": "log", "gridcolor": FAINT, "dtick": 1, "tickformat": "~g"}
+    x = {"title": "τ", "type": "log", "dtick": 1, "tickformat": "~g"}
     return figure_of(traces, shapes=lines, height=380, **_layout("φ after a step of length τ", x))
 
 
@@ -186,7 +187,7 @@ def descents(runs: Mapping[str, Sequence[Step]], least: float) -> go.Figure:
     for number, (name, steps) in enumerate(runs.items()):
         above = [max(step.value - least, LEAST) for step in steps]
         traces += _both(number, name, list(range(len(steps))), above, [step.drift for step in steps])
-    layout = _layout("φ above the lowest known", {"title": "step", "gridcolor": FAINT})
+    layout = _layout("φ above the lowest known", {"title": "step"})
     layout["yaxis"] |= {"type": "log", "dtick": 1, "tickformat": "~g"}
     return figure_of(traces, height=400, **layout)
 
@@ -195,18 +196,17 @@ def _both(
     number: int, name: str, x: Sequence[float], left: Sequence[float], right: Sequence[float]
 ) -> tuple[Entries, Entries]:
     """One way or one descent, in either panel."""
-    look = COLOURS[number % len(COLOURS)], DASHES[number % 4]
-    label: Entries = {"name": name, "legendgroup": name, "hovertemplate": "%{y:.4g}"}
     drifts = [max(value, LEAST) for value in right]
+    label: Entries = {"legendgroup": name, "mode": "lines"}
     return (
-        curve(list(x), list(left), *look, showlegend=True) | label | on(1),
-        curve(list(x), drifts, *look, showlegend=False) | label | on(2),
+        series(number, list(x), list(left), name, "%{y:.4g}", showlegend=True, **label, **on(1)),
+        series(number, list(x), drifts, name, "%{y:.4g}", showlegend=False, **label, **on(2)),
     )
 
 
 def _layout(left: str, x: Entries) -> Entries:
     titles = (left, "largest entry of |PᵀP − I|")
-    layout = side_by_side(titles, gap=0.12, size=14, x=x, y={"gridcolor": FAINT})
+    layout = side_by_side(titles, gap=0.12, size=14, x=x, y={})
     layout["yaxis2"] |= {"type": "log", "tickformat": ".0e", "nticks": 8}
     return layout | {"legend": below(-0.25), "margin": margin(34)}
 
@@ -233,8 +233,8 @@ def mutual_rule_curves(rule: Rule, *, k: int | None = None) -> go.Figure:
     ]
     last = float(rule.test.k[-1])
     titles = ("rates on test", "cross-entropy on test")
-    x = {"title": "k", "gridcolor": FAINT, "range": [0, last + 1]}
-    layout = side_by_side(titles, gap=0.1, size=14, x=x, y={"gridcolor": FAINT})
+    x = {"title": "k", "range": [0, last + 1]}
+    layout = side_by_side(titles, gap=0.1, size=14, x=x, y={})
     layout["yaxis"] |= {"range": [-0.02, 1.02]}
     losses = [0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10, 20, 30]
     layout["yaxis2"] |= {"type": "log", "tickvals": losses, "ticktext": [f"{loss:g}" for loss in losses]}

@@ -34,6 +34,7 @@ from labkit.figures.drawing import (
     margin,
     marks,
     rectangle,
+    series,
     short,
     stroke,
 )
@@ -48,7 +49,6 @@ from labkit.figures.palette import (
     NEGATIVE,
     POSITIVE,
     RISING,
-    look,
 )
 from labkit.figures.panels import ABOVE, BARE, EMPTY, below, on, panel_suffix, side_by_side, stacked
 
@@ -196,7 +196,7 @@ def anchor_bars(examined: Examined, anchor: int, *, other: int | None = None, he
         (0.6, 0.4),
         gap=0.06,
         x={"showgrid": False, "tickfont": {"size": 11}} | ticks,
-        y={"gridcolor": FAINT, "zerolinecolor": INK},
+        y={"zerolinecolor": INK},
     )
     layout["xaxis"] |= {"matches": "x2", "showticklabels": False}
     layout["xaxis2"] |= {"title": "number of the other sentence"}
@@ -247,8 +247,8 @@ def triplet_losses(*, reach: float = 6.0) -> go.Figure:
         ("loss", "its slope: the weight of the triplet"),
         gap=0.1,
         size=16,
-        x={"title": "d⁺ - d⁻", "gridcolor": FAINT, "zerolinecolor": FAINT},
-        y={"gridcolor": FAINT, "zerolinecolor": FAINT},
+        x={"title": "d⁺ - d⁻", "zerolinecolor": FAINT},
+        y={"zerolinecolor": FAINT},
     )
     return figure_of(traces, height=360, legend={"orientation": "h", "y": -0.25}, margin=margin(30), **layout)
 
@@ -297,8 +297,8 @@ def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
             curve(each.grid, _visible(each.moved), colour, dash) | shared | line,
             marks(each.similarity, _visible(each.weight), marker) | shared | points,
         ]
-    x = {"title": "similarity s of the pair", "gridcolor": FAINT, "zerolinecolor": FAINT}
-    y = {"type": "log", "exponentformat": "power", "gridcolor": FAINT, "tickfont": {"size": 13}}
+    x = {"title": "similarity s of the pair", "zerolinecolor": FAINT}
+    y = {"type": "log", "exponentformat": "power", "tickfont": {"size": 13}}
     layout = side_by_side(("positives", "negatives"), gap=0.04, size=15, x=x, y=y, shared=True)
     layout["yaxis"] |= {"title": "weight"}
     return figure_of(traces, height=430, legend=below(-0.22), margin=margin(34), **layout)
@@ -326,8 +326,8 @@ def loss_curves(curves: Sequence[LoneCurve], *, at: float) -> go.Figure:
             curve(each.similarity, each.weight, colour, dash) | silent | on(panel + 2),
             point | on(panel + 2) | {"hovertemplate": "weight %{y:.3f}"},
         ]
-    x = {"gridcolor": FAINT, "zerolinecolor": FAINT, "range": [-1.05, 1.05], "dtick": 0.5, "tickfont": {"size": 12}}
-    y = {"gridcolor": FAINT, "zerolinecolor": FAINT, "tickfont": {"size": 12}}
+    x = {"zerolinecolor": FAINT, "range": [-1.05, 1.05], "dtick": 0.5, "tickfont": {"size": 12}}
+    y = {"zerolinecolor": FAINT, "tickfont": {"size": 12}}
     layout = side_by_side(("a positive", "a negative"), gap=0.05, size=15, x=x, y=y)
     for column in (1, 2):
         upper, lower = ("", "3") if column == 1 else ("2", "4")
@@ -420,8 +420,8 @@ def weights_over_epochs(run: EpochWeights) -> go.Figure:
             line | on(1) | {"y": middle},
             line | on(2) | {"y": kept, "showlegend": False},
         ]
-    x = {"gridcolor": FAINT, "dtick": max(1, len(run.epochs) // 12)}
-    layout = stacked((0.6, 0.4), gap=0.07, x=x, y={"gridcolor": FAINT})
+    x = {"dtick": max(1, len(run.epochs) // 12)}
+    layout = stacked((0.6, 0.4), gap=0.07, x=x, y={})
     layout["xaxis"] |= {"matches": "x2", "showticklabels": False}
     layout["xaxis2"] |= {"title": "epoch (0: before training)"}
     layout["yaxis"] |= {"title": "weight", "type": "log", "exponentformat": "power"}
@@ -442,29 +442,19 @@ def false_negatives_mined(shares: Mapping[str, FalseShares], *, height: int = 36
     keep a margin, where a hover says how many those are. A line for each way to mine."""
     traces: list[Entries] = []
     for number, (name, each) in enumerate(shares.items()):
-        colour, mark = look(number)
-        style = {"name": short(name, 40), "legendgroup": name}
         ranks = [str(low) if low == high else f"{low} to {high}" for low, high in each.ranks]
-        marked = {"mode": "lines+markers", "marker": {"symbol": mark, "size": 8, "color": colour}}
-        left = curve(
-            ranks, each.by_rank, colour, DASHES[number % len(DASHES)], hovertemplate=f"rank %{{x}}: %{{y:.1%}}{NAME}"
-        )
-        right = curve(
-            each.margins,
-            each.by_margin,
-            colour,
-            DASHES[number % len(DASHES)],
-            customdata=each.kept,
-            hovertemplate=f"margin %{{x:.2f}}: %{{y:.1%}} false of the %{{customdata:.0%}} that keep it{NAME}",
-            showlegend=False,
-        )
-        traces += [left | marked | style | on(1), right | style | on(2)]
+        kept = {"customdata": each.kept, "mode": "lines", "showlegend": False, "legendgroup": name} | on(2)
+        hover = "margin %{x:.2f}: %{y:.1%} false of the %{customdata:.0%} that keep it"
+        traces += [
+            series(number, ranks, each.by_rank, name, "rank %{x}: %{y:.1%}", legendgroup=name, **on(1)),
+            series(number, each.margins, each.by_margin, name, hover, **kept),
+        ]
     layout = side_by_side(
         ["by rank", "by margin"],
         gap=0.12,
         size=16,
-        x={"gridcolor": FAINT, "zeroline": False},
-        y={"gridcolor": FAINT, "tickformat": ".0%", "rangemode": "tozero"},
+        x={},
+        y={"tickformat": ".0%", "rangemode": "tozero"},
     )
     layout["xaxis"]["title"], layout["xaxis2"]["title"] = "rank of the negative", "margin to the positive"
     layout["yaxis"]["title"] = "false negatives"

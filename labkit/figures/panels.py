@@ -8,7 +8,7 @@ from itertools import accumulate
 from labkit.figures.drawing import Entries, annotation, short, stroke
 
 ABOVE: Entries = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}  # where a legend stands
-BARE: Entries = {"showgrid": False, "zeroline": False}  # an axis without lines
+BARE: Entries = {"showgrid": False}  # an axis without lines
 EMPTY = BARE | {"showticklabels": False}  # an axis without numbers, too
 
 

@@ -18,7 +18,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import NAME, Entries, curve, figure_of, hover_lines, level_bars, margin, marks, words_at
+from labkit.figures.drawing import (
+    NAME,
+    Entries,
+    curve,
+    figure_of,
+    hover_lines,
+    level_bars,
+    margin,
+    marks,
+    series,
+    words_at,
+)
 from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
 from labkit.figures.panels import ABOVE, EMPTY, below, grid, on, side_by_side
 
@@ -172,7 +183,7 @@ def order_slopes(changed: Changed, kind: str, *, height: int = 280) -> go.Figure
         gap=0.04,
         size=13,
         x={"range": [-0.3, 1.3], "showgrid": False, "tickfont": {"size": 11}, "tickangle": -40},
-        y={"gridcolor": FAINT, "zerolinecolor": INK},
+        y={"zerolinecolor": INK},
         shared=True,
     )
     layout["yaxis"] |= {"title": "cosine"}
@@ -199,7 +210,7 @@ def rebuilt(structure: Structure, *, chosen: int | None = None, height: int = 40
         ring = {"size": 18, "color": COLOURS[3], "symbol": "circle-open", "line": {"width": 3}}
         label = {"customdata": [chosen], "hoverinfo": "skip", "name": f"no. {chosen}"}
         traces.append(marks([before[chosen]], [after[chosen]], ring) | label)
-    axis = {"type": "log", "gridcolor": FAINT, "exponentformat": "power", "dtick": 1, "zeroline": False}
+    axis = {"type": "log", "exponentformat": "power", "dtick": 1}
     return figure_of(
         traces,
         xaxis=axis | {"title": "left over in the base", "range": _span(before)},
@@ -249,8 +260,8 @@ def spectrum(structure: Structure, *, height: int = 400) -> go.Figure:
     )
     return figure_of(
         [directions],
-        xaxis={"title": "direction, the flattest first", "gridcolor": FAINT},
-        yaxis={"title": "eigenvalue λ", "type": "log", "exponentformat": "power", "gridcolor": FAINT},
+        xaxis={"title": "direction, the flattest first"},
+        yaxis={"title": "eigenvalue λ", "type": "log", "exponentformat": "power"},
         height=height,
     )
 
@@ -279,9 +290,7 @@ def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
     traces: list[Entries] = []
     for number, k in enumerate(k for name, k in ways if name == "lp"):
         x, y = zip(*((point.size, point.value) for point in ways["lp", k]), strict=True)
-        marker = {"symbol": MARKS[number % len(MARKS)], "size": 9}
-        line = curve(x, y, COLOURS[number % len(COLOURS)], name=f"LP, k = {k}", marker=marker) | hover
-        traces.append(line | {"mode": "lines+markers"})
+        traces.append(series(number, x, y, f"LP, k = {k}", "p = %{x}: %{y:.4f}"))
     for name, (dash, symbol) in LINE_OF.items():
         if (name, 0) in ways:
             x, y = zip(*((point.size, point.value) for point in ways[name, 0]), strict=True)
@@ -297,8 +306,8 @@ def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
     numbers = {"tickvals": sizes, "ticktext": [str(size) for size in sizes]}
     return figure_of(
         traces,
-        xaxis={"title": "dimensions p", "type": "log", "gridcolor": FAINT} | numbers,
-        yaxis={"title": f"{trial.measure}, dev", "gridcolor": FAINT},
+        xaxis={"title": "dimensions p", "type": "log"} | numbers,
+        yaxis={"title": f"{trial.measure}, dev"},
         height=height,
         legend=below(-0.24) | {"font": {"size": 12}, "itemwidth": 50},
     )
@@ -326,7 +335,7 @@ def chosen_bars(trial: Tried, *, height: int = 430) -> go.Figure:
     span = [least, most + 0.16 * (most - least)]
     return figure_of(
         [ways],
-        xaxis={"title": f"{trial.measure}, test", "gridcolor": FAINT, "range": span},
+        xaxis={"title": f"{trial.measure}, test", "range": span},
         yaxis={"tickvals": places, "ticktext": names, "tickfont": {"size": 13}, "autorange": "reversed"},
         height=height,
         bargap=0.35,
@@ -363,7 +372,7 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
             number = 1 - number
         hover = {"hovertemplate": "%{x:.0%} along the line: %{y:.2f}<extra></extra>", "name": name}
         traces.append(marks(share, number, marker, showlegend=False) | hover | on(panel))
-    axis = {"gridcolor": FAINT, "zeroline": False, "range": [-0.05, 1.05], "tickvals": [0, 0.5, 1]}
+    axis = {"range": [-0.05, 1.05], "tickvals": [0, 0.5, 1]}
     layout = grid(
         ["the line, seen from above", *numbers],
         columns=2,

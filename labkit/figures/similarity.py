@@ -34,12 +34,13 @@ from labkit.figures.drawing import (
     figure_of,
     marks,
     rectangle,
+    series,
     short,
     stroke,
     telling,
     words_at,
 )
-from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE, style
+from labkit.figures.palette import CLEAR, COLOURS, INK, NEGATIVE, POSITIVE, style
 from labkit.figures.panels import ABOVE, BARE, EMPTY, on, panel_suffix, stacked, ticks
 
 if TYPE_CHECKING:
@@ -122,8 +123,8 @@ def threshold_curves(
         traces.append(marks([at], [accuracy], {"size": 13, "symbol": mark, "color": INK}, name=name) | label | hover)
     return figure_of(
         traces,
-        xaxis={"title": "threshold t: same where cosine > t", "gridcolor": FAINT},
-        yaxis={"title": "accuracy", "gridcolor": FAINT},
+        xaxis={"title": "threshold t: same where cosine > t"},
+        yaxis={"title": "accuracy"},
         height=380,
         legend=ABOVE,
     )
@@ -321,18 +322,15 @@ def named_curves(curves: Mapping[str, ArrayLike], *, across: str, upwards: str, 
 
     Dashes tell the lines apart, too, so that no colour is needed.
     """
-    dashes = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
     traces = []
     for number, (name, values) in enumerate(curves.items()):
         heights = np.asarray(values, np.float64)
         x = np.linspace(0, whole, len(heights)) if whole else np.arange(len(heights))
-        hover = f"{across} %{{x:.3g}}: %{{y:.3f}}<extra>{short(name, 40)}</extra>"
-        look = COLOURS[number % len(COLOURS)], dashes[number % len(dashes)]
-        traces.append(curve(x, heights, *look, name=short(name, 40), hovertemplate=hover))
+        traces.append(series(number, x, heights, name, f"{across} %{{x:.3g}}: %{{y:.3f}}", mode="lines"))
     return figure_of(
         traces,
-        xaxis={"title": across, "gridcolor": FAINT, "zeroline": False},
-        yaxis={"title": upwards, "gridcolor": FAINT, "zeroline": False},
+        xaxis={"title": across},
+        yaxis={"title": upwards},
         height=380,
         legend=ABOVE,
         showlegend=True,
@@ -407,7 +405,7 @@ def _stepped(drawn: Entries, names: Sequence[str], levels: Sequence[float], titl
     return figure_of(
         [drawn],
         xaxis=ticks(names, 22) | {"tickangle": -40, "showgrid": False},
-        yaxis={"title": title, "gridcolor": FAINT, "zerolinecolor": INK, "range": span},
+        yaxis={"title": title, "zerolinecolor": INK, "range": span},
         height=380,
         showlegend=False,
         bargap=0.25,

@@ -149,7 +149,7 @@ def agreement_of_articles(agreement: SectionAgreement, figure_name: str = "ami",
     return figure_of(
         [*traces, mean | {"mode": "lines+markers+text"}],
         xaxis={"range": [-0.5, 1.5], "showgrid": False},
-        yaxis={"title": spoken(figure_name), "gridcolor": FAINT},
+        yaxis={"title": spoken(figure_name)},
         height=height,
     )
 
@@ -201,7 +201,7 @@ def attention_bars(attended: Attended, *, height: int = 380) -> go.Figure:
         ],
         shapes=[stroke((0, 1), (even, even), dotted, xref="x domain", yref="y")],
         xaxis=ticks(attended.words, 18) | {"tickangle": -45, "showgrid": False},
-        yaxis={"tickformat": ".0%", "gridcolor": FAINT, "rangemode": "tozero"},
+        yaxis={"tickformat": ".0%", "rangemode": "tozero"},
         height=height,
         legend=ABOVE,
         bargap=0.25,

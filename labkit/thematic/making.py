@@ -1,7 +1,8 @@
 """Articles in, triplets out: of a corpus in memory as a record, of any source as a file with flat memory.
 
     article_source      a name, a JSONL file or a Wikipedia dump -> one stream of articles with their splits
-    triplets_of         a corpus in memory -> `Triplets`            write_triplets   any source -> a file
+    write_triplets      any source -> a file
+    triplets_and_funnel   a corpus in memory -> `Triplets` (as `labkit.corpora.article_triplets`), and what was removed
     write_shards        many sources -> a folder of files, each made by itself: for what one reader would take days for
     Funnel              what each rule removed: what was read, less what the rules removed, is what is left
 
@@ -31,14 +32,16 @@ import numpy as np
 
 from labkit import scale
 from labkit.atomic import write_text
+from labkit.corpora import article_rules as rules
+from labkit.corpora import article_triplets as triplets
+from labkit.corpora.article_rules import READ, UNCLOSED, Tally, sifted
+from labkit.corpora.article_triplets import FURTHER, Plan, Prepared, Row, triplet_record, triplet_rows
 from labkit.corpora.files import read_articles, write_rows
 from labkit.corpora.records import Article, Articles, Triplets, hashed_split
 from labkit.corpora.shards import first_seen, key_rows, splits_of, write_texts
 from labkit.corpora.table import CORPORA, load
 from labkit.progress import Progress, silent
-from labkit.thematic import rules, triplets, wikipedia
-from labkit.thematic.rules import READ, UNCLOSED, Tally, sifted
-from labkit.thematic.triplets import Plan, Prepared, Row, triplet_rows
+from labkit.thematic import wikipedia
 from labkit.thematic.wikipedia import PIECE, Dump, Page, Piece, article_of, is_dump, pieces
 
 # --- funnel ------------------------------------------------------------------------------------------------------
@@ -129,20 +132,6 @@ def in_memory(corpus: Articles) -> ArticleSource:
 # --- making ------------------------------------------------------------------------------------------------------
 
 BATCH, READERS = 32, 8  # articles that a process prepares at once; processes that one reader can feed
-FURTHER = ("article", "section", "negative_article", "negative_section")  # columns beside those of the shape
-
-
-def triplets_of(
-    corpus: Articles,
-    *,
-    rule: str = "adjacent",
-    seed: int = 0,
-    max_per_anchor: int | None = None,
-    by: str = "top",
-    progress: Progress = silent,
-) -> Triplets:
-    """The triplets of all articles by one rule, each in the split of its article."""
-    return triplets_and_funnel(corpus, Plan(rule, seed, max_per_anchor, by), progress=progress)[0]
 
 
 def triplets_and_funnel(
@@ -153,7 +142,7 @@ def triplets_and_funnel(
         raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles: triplets are made of their sections")
     tally: Tally = Counter()
     rows = list(_triplets(in_memory(corpus), plan or Plan(), tally, workers=1, progress=progress))
-    return _record(corpus.name, rows), Funnel(tally)
+    return triplet_record(corpus.name, rows), Funnel(tally)
 
 
 def write_triplets(
@@ -374,9 +363,3 @@ def _file_of(name: str) -> Path:
         article_source(name)  # says what is wrong with it
         raise ValueError(f"{name} is no file, expected a .jsonl or a dump; name the files in a folder one by one")
     return path
-
-
-def _record(name: str, rows: list[Row]) -> Triplets:
-    anchors, positives, negatives, splits, *further = ([row[column] for row in rows] for column in rows[0])
-    extra = dict(zip(FURTHER, further, strict=True))
-    return Triplets(anchors, positives, negatives, name=name, splits=splits, extra=extra)

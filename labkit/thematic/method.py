@@ -27,6 +27,8 @@ from scipy.spatial.distance import cdist
 from torch import Tensor, nn
 
 from labkit.baselines.averages import shares
+from labkit.corpora.article_rules import eligible
+from labkit.corpora.article_triplets import triplets_of
 from labkit.corpora.records import Articles, Corpus, Sentences, Triplets
 from labkit.corpora.relations import train_sentences
 from labkit.evaluation import triplet_accuracy
@@ -34,9 +36,7 @@ from labkit.explanation import LEFT_OUT, Parts
 from labkit.progress import Progress, note, silent
 from labkit.runs import Snapshots
 from labkit.text import UNKNOWN
-from labkit.thematic.making import triplets_of
 from labkit.thematic.network import DISTANCES, LOSSES, ThematicSettings, network_of, sif_vectors, word_weights
-from labkit.thematic.rules import eligible
 from labkit.training.encoders import Encoder, embed, encode, vector_parts
 from labkit.training.loop import Dev
 from labkit.training.reader import Reader

@@ -26,8 +26,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from labkit.corpora.article_triplets import RULES as ONE_RULE
 from labkit.settings import EPOCHS, Conditions, setting
-from labkit.thematic.triplets import RULES as ONE_RULE
 from labkit.training import EncoderTraining
 from labkit.training.encoders import ATTENTION, Attending, BiLstm, Encoder, Words
 from labkit.vectors import WordVectors

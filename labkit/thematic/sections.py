@@ -18,12 +18,12 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from labkit.arrays import unit, whole
+from labkit.corpora.article_rules import eligible
 from labkit.corpora.records import Article, Articles
 from labkit.evaluation import Agreement, clustering_agreement, iclust, kmeans
 from labkit.evaluation.iclust import mean_similarity
 from labkit.method import Method
 from labkit.progress import Progress, silent
-from labkit.thematic.rules import eligible
 
 # --- sections ----------------------------------------------------------------------------------------------------
 

@@ -31,8 +31,8 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 import mwparserfromhell
 from mwparserfromhell.nodes import ExternalLink, HTMLEntity, Node, Tag, Template, Text, Wikilink
 
+from labkit.corpora.article_rules import READ, Tally
 from labkit.corpora.records import Article, Section
-from labkit.thematic.rules import READ, Tally
 
 # --- dump --------------------------------------------------------------------------------------------------------
 

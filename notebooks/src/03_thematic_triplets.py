@@ -29,7 +29,7 @@ import pandas as pd
 import torch
 from IPython.display import display
 
-from labkit.thematic.triplets import Plan
+from labkit.corpora.article_triplets import Plan
 from labkit.thematic.making import triplets_and_funnel
 from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load

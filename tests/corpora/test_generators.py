@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from labkit.corpora.article_rules import LISTS
 from labkit.corpora.files import write_rows
 from labkit.corpora.minimal import KINDS, PAIRED, MinimalPair, minimal_pairs
 from labkit.corpora.records import Pairs
@@ -20,7 +21,6 @@ from labkit.corpora.relations import components
 from labkit.corpora.rows import from_columns
 from labkit.corpora.table import DATA, EMBEDDED, generator, load
 from labkit.text import sentences
-from labkit.thematic.rules import LISTS
 
 Row = dict[str, Any]
 

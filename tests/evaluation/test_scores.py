@@ -14,13 +14,13 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from labkit.arrays import unit
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets, load
+from labkit.corpora.article_triplets import triplets_of
 from labkit.corpora.relations import linked
 from labkit.evaluation.geometry import alignment, class_alignment, space_figures
 from labkit.evaluation.retrieval import own_retrieved, precision_at_r, voted
 from labkit.evaluation.scores import called_parts, score, scored_part, selection, threshold_split
 from labkit.methods import METHODS
 from labkit.progress import collected
-from labkit.thematic.making import triplets_of
 
 SPACE = ("uniformity", "mean_cosine", "effective_rank")  # what sentences of all shapes have
 

@@ -7,8 +7,7 @@ import pytest
 from scipy.ndimage import gaussian_filter
 
 from labkit.corpora import Labelled
-from labkit.evaluation.neighbours import Movement
-from labkit.figures import clusters, movement_bars
+from labkit.figures import clusters
 from labkit.figures.clusters import DRAWN, GRID, READABLE, REST, TRUST, colouring, columns, density, with_column
 from labkit.projection import Projection
 
@@ -109,16 +108,6 @@ def test_measured_column_has_a_scale_from_0_to_1() -> None:
     assert "0.5" in points.text[1]
     other = clusters(picture, with_column(shown, TRUST, np.arange(12)), by=TRUST).data[0]  # of a corpus' own
     assert other.marker.cmax is None
-
-
-def test_bars_of_new_neighbours() -> None:
-    before = np.array([[1, 2], [0, 2], [0, 1]])
-    after = np.array([[1, 2], [0, 3], [4, 3]])
-    moved = Movement(before, after, np.array([0, 2 / 3, 1]))
-    (every,) = movement_bars(moved).data
-    assert (list(every.x), list(every.y)) == ([0, 1, 2], [1, 1, 1])
-    np.testing.assert_allclose(every.customdata, [0, 2 / 3, 1])
-    assert list(movement_bars(moved, [2]).data[1].y) == [0, 0, 1]
 
 
 def test_every_column_can_colour() -> None:

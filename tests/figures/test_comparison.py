@@ -64,18 +64,6 @@ def test_our_scores_and_the_papers_have_different_marks() -> None:
         ours_beside_paper(table, "f2")
 
 
-def test_error_bars_are_the_interval_where_there_is_one() -> None:
-    figures = (
-        Figure("one", "f1", None, Spread(0.72, 0.01, ()), (0, 1), interval=(0.6, 0.75)),
-        Figure("two", "f1", None, Spread(0.5, 0.0, ()), (0,), interval=(0.4, 0.7)),
-    )
-    rows = tuple(Row(figure.row, (None,), why_not="not run here") for figure in figures)
-    columns = (Column("f1", "f1", "questions"),)
-    ours = ours_beside_paper(TableResult(Table("why", "1", "", columns, rows, intervals=True), figures), "f1").data[-1]
-    assert list(ours.error_x.array) == pytest.approx([0.03, 0.2])  # to the right
-    assert list(ours.error_x.arrayminus) == pytest.approx([0.12, 0.1])
-
-
 def table() -> Figures:
     values = {"one": (0.80, 0.82, 0.84), "two": (0.70, 0.70, 0.73), "<b>still</b>": (0.5,)}
     cells = {name: {seed: {"auc": value} for seed, value in enumerate(each)} for name, each in values.items()}

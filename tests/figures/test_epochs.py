@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from labkit.evaluation.geometry import PROBED, cosines_over_epochs, figures_over_epochs
-from labkit.figures import cosine_ridges, decoder_curves, training_curves
+from labkit.figures import cosine_ridges, training_curves
 from labkit.figures.epochs import curve_columns, probe_columns
 from labkit.runs import History, Snapshots
 
@@ -64,13 +64,3 @@ def test_ridges_are_the_shares_of_the_cosines() -> None:
         said = figure.layout.annotations[place].text
         assert [float(mean) for mean in re.findall(r"-?\d\.\d\d", said)] == pytest.approx(run.means[place], abs=6e-3)
     assert [trace.showlegend for trace in figure.data] == [True, True, False, False, False, False]
-
-
-def test_decoder_losses_are_drawn_with_the_cost_of_a_guess() -> None:
-    rows = ({"epoch": 1, "l_auto": 4.5, "l_para": 4.6, "loss": 9.1}, {"epoch": 2, "l_auto": 1.5, "l_para": 2.5})
-    figure = decoder_curves(History(rows), words=1000)
-    assert [(trace.name, list(trace.y)) for trace in figure.data] == [("copy", [4.5, 1.5]), ("paraphrase", [4.6, 2.5])]
-    assert len({(trace.line.dash, trace.marker.symbol) for trace in figure.data}) == 2  # not by colour alone
-    assert figure.layout.shapes[0].y0 == pytest.approx(np.log(1000))
-    with pytest.raises(ValueError, match="l_auto"):
-        decoder_curves(History(({"epoch": 1, "loss": 2.0},)), words=1000)

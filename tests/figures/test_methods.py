@@ -7,19 +7,15 @@ import pytest
 
 from labkit import figures
 from labkit.corpora import Pairs
-from labkit.figures import descents, tangent_and_arc, two_ways, unrolled
+from labkit.figures import descents, tangent_and_arc, unrolled
 from labkit.figures.palette import NEGATIVE, POSITIVE
-from labkit.film.reading import WordRow
 from labkit.film.stiefel import Step, both_ways, minimise, random_point, walk
-from labkit.pthought.view import plane
 from labkit.sbert_lp.sweeps import compared
 from labkit.sbert_lp.view import changed
 from tests.figures.examples import (
     ALL,
     EVIL,
     a_change,
-    a_handful,
-    a_structure,
     an_around,
     attended,
     some_companions,
@@ -27,19 +23,6 @@ from tests.figures.examples import (
 )
 
 # --- FILM -----------------------------------------------------------------------------------------------------------
-
-
-def test_each_row_of_l_has_a_bar_of_its_share_and_a_mark_of_its_stability() -> None:
-    rows = [
-        WordRow(7, 0.5, (("cat", 0.2),), (("dog", 0.1),), 2.0, 0.25),
-        WordRow(3, 0.4, (("cow", 0.2),), (), 1.0, 0.75),
-    ]
-    figure = figures.row_strengths(rows, chosen=3)
-    bars, marks = figure.data
-    assert (list(bars.x), list(bars.y)) == (["7", "3"], [0.5, 0.4])
-    assert bars.marker.color[0] != bars.marker.color[1]
-    assert [list(ends) for ends in bars.customdata] == [["cat", "dog", 7], ["cow", "–", 3]]
-    assert (list(marks.x), list(marks.y), marks.yaxis) == (["7", "3"], [0.25, 0.75], "y2")
 
 
 def test_components_name_the_largest_apart() -> None:
@@ -53,16 +36,6 @@ def test_components_name_the_largest_apart() -> None:
 def objective(P: np.ndarray) -> tuple[float, np.ndarray]:
     A = np.diag(np.arange(1.0, 7.0))
     return float(np.trace(P.T @ A @ P)) / 2, A @ P
-
-
-def test_two_ways_show_both_with_the_chosen_length() -> None:
-    found = walk(objective, random_point(6, 2, 0), (0.01, 0.1))
-    figure = two_ways(found, length=0.08)
-    assert [tuple(trace.y) for trace in figure.data][::2] == [found.curve, found.straight]
-    assert tuple(figure.data[3].y) == found.straight_drift
-    assert {shape.x0 for shape in figure.layout.shapes} == {0.1}
-    assert figure.layout.xaxis.type == "log"
-    assert not two_ways(found).layout.shapes
 
 
 def test_descents_are_drawn_above_the_lowest_value() -> None:
@@ -125,20 +98,6 @@ def test_star_has_its_spokes_and_one_direction_for_a_sentence_in_both() -> None:
     assert stars[0].layout.polar.radialaxis.range == stars[1].layout.polar.radialaxis.range
     with pytest.raises(ValueError, match="side"):
         figures.star(an_around(), "left")
-
-
-def test_errors_and_eigenvalues_are_the_records() -> None:
-    figure = ALL["rebuilt"]()
-    drawn = {
-        row: (x, y) for trace in figure.data[1:3] for row, x, y in zip(trace.customdata, trace.x, trace.y, strict=True)
-    }
-    assert drawn[1] == (0.2, 0.4)
-    assert drawn[2] == (1e-6, 1e-6)
-    assert figure.data[3].customdata[0] == 1
-    assert [trace.marker.symbol for trace in figure.data[1:3]] == ["circle", "diamond"]
-    spectrum = ALL["spectrum"]().data[0]
-    assert spectrum.marker.color[:2] == (NEGATIVE, POSITIVE)
-    np.testing.assert_array_equal(spectrum.customdata, a_structure().eigenvalues)
 
 
 def test_sweep_has_a_line_for_each_k_and_every_other_way() -> None:
@@ -212,16 +171,6 @@ def test_hills_are_shares_and_their_means_are_marked() -> None:
         f"{found.figures.within:.2f}",
         f"{found.figures.between:.2f}",
     }
-
-
-def test_groups_have_a_letter_and_a_mark_each() -> None:
-    figure = ALL["groups"]()
-    assert [note.text for note in figure.layout.annotations] == ["<b>A</b>", "<b>B</b>"]
-    marks = [trace for trace in figure.data if trace.mode == "markers"]
-    assert [len(trace.x) for trace in marks] == [2, 3]
-    assert marks[0].marker.symbol != marks[1].marker.symbol
-    with pytest.raises(ValueError, match="plane"):
-        figures.paraphrase_groups(a_handful(), plane(np.random.default_rng(0).standard_normal((4, 3))))
 
 
 # --- thematic -------------------------------------------------------------------------------------------------------

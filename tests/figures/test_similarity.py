@@ -12,7 +12,7 @@ from scipy import sparse
 
 from labkit import figures
 from labkit.explanation import REST, Explanation, Parts
-from labkit.figures import similarity_histogram, similarity_scatter, threshold_curves
+from labkit.figures import threshold_curves
 from labkit.figures.similarity import READABLE
 from labkit.film.reading import film_explanation
 
@@ -41,16 +41,6 @@ def cards(figure: go.Figure) -> list[tuple[list[str], list[str], list[str]]]:
 def heat(figure: go.Figure) -> Any:
     """The square of a figure."""
     return next(trace for trace in figure.data if trace.type == "heatmap")
-
-
-def test_histogram_has_both_labels_and_scatter_all_pairs() -> None:
-    cosine, labels = np.array([0.1, 0.9, 0.5, 1.0]), np.array([0, 1, 0, 1])
-    figure = similarity_histogram(cosine, labels)
-    assert sorted(figure.data[0].x) == [0.9, 1.0]
-    assert sorted(figure.data[1].x) == [0.1, 0.5]
-    assert figure.data[0].xbins.end > 1.0  # a cosine of exactly 1 has a bin
-    scatter = similarity_scatter(cosine, np.array([1.0, 5, 2, 4]))
-    assert scatter.data[0].y.tolist() == [1.0, 5.0, 2.0, 4.0]
 
 
 def test_threshold_curves_mark_the_honest_and_the_leaking_threshold() -> None:

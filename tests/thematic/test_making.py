@@ -16,12 +16,12 @@ from xml.sax.saxutils import escape
 import pytest
 
 from labkit.corpora import Article, Articles, Section, Triplets, load, read_corpus
+from labkit.corpora.article_rules import REPEATED
+from labkit.corpora.article_triplets import Plan
 from labkit.corpora.files import read_articles, read_rows
 from labkit.corpora.shards import Part, sha256_of, shards_in, tables
 from labkit.methods import METHODS
 from labkit.thematic.making import triplets_and_funnel, write_shards, write_triplets
-from labkit.thematic.rules import REPEATED
-from labkit.thematic.triplets import Plan
 from labkit.thematic.wikipedia import ELSEWHERE, REDIRECT
 from tests.sharded import all_stages
 from tests.waiting import HANG, until

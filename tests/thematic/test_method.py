@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from labkit.arrays import unit
 from labkit.corpora import Article, Articles, Corpus, Section, Triplets, load
+from labkit.corpora.article_rules import eligible
+from labkit.corpora.article_triplets import triplets_of
 from labkit.methods import load_run
 from labkit.progress import collected, silent
 from labkit.thematic import method as thematic_method
-from labkit.thematic.making import triplets_of
 from labkit.thematic.method import (
     PART,
     MappedTask,
@@ -31,7 +32,6 @@ from labkit.thematic.method import (
     triplets_of_rule,
 )
 from labkit.thematic.network import ThematicSettings, WordAttention, ratio
-from labkit.thematic.rules import eligible
 from labkit.training.encoders import encode
 from tests.sharded import sharded
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from labkit.corpora import Article, Section
-from labkit.thematic import rules
+from labkit.corpora import article_rules as rules
+from labkit.corpora.article_rules import READ, eligible, sifted
 from labkit.thematic.making import UNITS, Funnel
-from labkit.thematic.rules import READ, eligible, sifted
 
 
 def said(count: int, first: str = "Word") -> str:

@@ -11,11 +11,11 @@ from sklearn import metrics
 
 from labkit.arrays import unit
 from labkit.corpora import Article, Articles, Section, load
+from labkit.corpora.article_rules import eligible
 from labkit.evaluation import clustering_agreement, iclust, kmeans
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.runs import History
-from labkit.thematic.rules import eligible
 from labkit.thematic.sections import ALGORITHMS, section_agreement, sectioned, themes
 
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labkit.corpora.article_rules import READ, Tally
 from labkit.thematic import wikipedia as dumps
-from labkit.thematic.rules import READ, Tally
 from labkit.thematic.wikipedia import Dump, Page, article_of, pieces
 
 HEAD = (

@@ -33,8 +33,8 @@ from labkit.progress import terminal
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus, Sentences
+    from labkit.corpora.article_triplets import Plan
     from labkit.thematic.making import Funnel
-    from labkit.thematic.triplets import Plan
 
 
 def _published(incomplete: str) -> list[str]:
@@ -284,7 +284,7 @@ def make(
             raise ValueError(
                 f"--rows is {rows}, which is of embedded corpora; for triplets give --limit, a number of articles"
             )
-        from labkit.thematic.triplets import Plan
+        from labkit.corpora.article_triplets import Plan
 
         plan = Plan(rule or "adjacent", seed or 0, max_per_anchor, by or "top")
         work = {"workers": workers} if workers else workers_of(executor) if executor else {}

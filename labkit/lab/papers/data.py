@@ -22,6 +22,7 @@ from typing import Any, Self
 import numpy as np
 
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
+from labkit.corpora.article_triplets import triplets_of
 from labkit.corpora.minimal import PAIRED
 from labkit.corpora.published import load_published, located
 from labkit.corpora.published.registry import has_plain, plain_files
@@ -29,7 +30,6 @@ from labkit.corpora.relations import components, linked
 from labkit.experiment import VERSION, digest
 from labkit.lab.papers.store import default_folder, read_json, write_json
 from labkit.progress import Progress, silent
-from labkit.thematic.making import triplets_of
 
 CITY = "pit"  # the smallest of GeoER's: training takes minutes
 LEARNED = 40_000  # triplets to learn from, of 176,000: minutes a training in the place of hours

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs, Triplets, load
+from labkit.corpora.article_triplets import triplets_of
 from labkit.lab.papers import data
 from labkit.lab.papers.cells import plan, run
 from labkit.lab.papers.data import (
@@ -30,7 +31,6 @@ from labkit.lab.papers.published.sentpwnet import TABLE_2
 from labkit.lab.papers.records import Column
 from labkit.lab.papers.results import result
 from labkit.lab.papers.store import CellStore
-from labkit.thematic.making import triplets_of
 from tests.lab.papers.fakes import TABLE
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from labkit.corpora.article_rules import too_long, too_short
 from labkit.evaluation.iclust import mean_similarity
 from labkit.lab.course.exercise import Lesson, Unnamed, find_mistake, known_mistake, number, yes_or_no
 from labkit.text import tokens, words
-from labkit.thematic.rules import too_long, too_short
 
 LESSON = Lesson("03", predictions=("03.a", "03.b", "03.c"))
 

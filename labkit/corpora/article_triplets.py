@@ -13,14 +13,30 @@ also from who stands near it in the stream.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from random import Random
 from typing import Any
 
-from labkit.thematic.rules import BY, FAR, LONGEST, PAIR_RULES, READ, SHORTEST, Tally, Themes, removing, same_text
+from labkit.corpora.article_rules import (
+    BY,
+    FAR,
+    LONGEST,
+    PAIR_RULES,
+    READ,
+    SHORTEST,
+    Tally,
+    Themes,
+    eligible,
+    removing,
+    same_text,
+)
+from labkit.corpora.records import Article, Articles, Triplets
+from labkit.progress import Progress, silent
 
+FURTHER = ("article", "section", "negative_article", "negative_section")  # columns beside those of the shape
 RULES = ("adjacent", "article", "other", "titles")
 LIMIT, NOT_FIRST = "over the limit of an anchor", f"first sentence not of {SHORTEST} to {LONGEST} tokens"
 NO_SIDE, ALONE, REPEATS = "no section on that side", "no other article", "negative is a sentence of the pair"
@@ -58,6 +74,43 @@ class Prepared:
     title: str
     split: str
     themes: Themes
+
+
+def triplets_of(
+    corpus: Articles,
+    *,
+    rule: str = "adjacent",
+    seed: int = 0,
+    max_per_anchor: int | None = None,
+    by: str = "top",
+    progress: Progress = silent,
+) -> Triplets:
+    """The triplets of all articles by one rule, each in the split of its article; of a repeated title the first."""
+    if not isinstance(corpus, Articles):
+        raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles: triplets are made of their sections")
+    plan = Plan(rule, seed, max_per_anchor, by)
+    firsts: dict[str, tuple[Article, str]] = {}
+    for article, split in zip(corpus.articles, corpus.splits, strict=True):
+        firsts.setdefault(article.title, (article, split))
+    prepared = []
+    for done, (article, split) in enumerate(firsts.values()):
+        progress(done, len(firsts), f"triplets of {corpus.name}")
+        if themes := eligible(article, by=by):
+            prepared.append(Prepared(article.title, split, themes))
+    rows = list(triplet_rows(prepared, plan, Counter()))
+    if not rows:
+        raise ValueError(
+            f"{corpus.name} makes no triplet: {len(firsts):,} articles were read; give articles with five sections or "
+            "more, of several paragraphs each"
+        )
+    return triplet_record(corpus.name, rows)
+
+
+def triplet_record(name: str, rows: list[Row]) -> Triplets:
+    """The rows of triplets as a corpus."""
+    anchors, positives, negatives, splits, *further = ([row[column] for row in rows] for column in rows[0])
+    extra = dict(zip(FURTHER, further, strict=True))
+    return Triplets(anchors, positives, negatives, name=name, splits=splits, extra=extra)
 
 
 def triplet_rows(articles: Iterable[Prepared], plan: Plan, tally: Tally) -> Iterator[Row]:
