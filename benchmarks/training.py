@@ -37,10 +37,11 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from benchmarks.machine import alternate, describe, seconds, threads
 from labkit.corpora import load
 from labkit.corpora.records import Pairs
+from labkit.corpora.relations import components
 from labkit.methods import METHODS
 from labkit.pairs import informative, locality, masks_from_labels
 from labkit.progress import silent
-from labkit.sentpwnet.method import PairSettings, PairTask
+from labkit.sentpwnet.method import PairSettings
 from labkit.text import Vocabulary, buckets
 from labkit.training.encoders import ENCODERS, BiLstm, Encoder, Lstm, Words
 from labkit.training.loop import Adam, clip_, gradient_length, train
@@ -162,12 +163,13 @@ class Plain(nn.Module):
         )
 
 
-def plain_loop(model: Plain, task: PairTask, settings: PairSettings, train_part: Pairs, dev: Pairs, read: Any) -> float:
+def plain_loop(model: Plain, settings: PairSettings, train_part: Pairs, dev: Pairs, read: Any) -> float:
     """Train by the contrastive loss: of the labelled pairs for a bag, of all pairs of a batch else."""
-    rows = [torch.tensor(read(text)) for text in task._source.texts]
-    number = {text: row for row, text in enumerate(task._source.texts)}
+    texts, component = components(train_part)
+    rows = [torch.tensor(read(text)) for text in texts]
+    number = {text: row for row, text in enumerate(texts)}
     pairs = torch.tensor([[number[a], number[b]] for a, b in zip(train_part.text_a, train_part.text_b, strict=True)])
-    labels, classes = torch.tensor(train_part.values), torch.tensor(task._source.component)
+    labels, classes = torch.tensor(train_part.values), torch.tensor(component)
     asked = [[torch.tensor(read(text)) for text in column] for column in (dev.text_a, dev.text_b)]
     dense = [parameter for name, parameter in model.named_parameters() if not name.startswith("table")]
     steps: list[torch.optim.Optimizer] = [torch.optim.SparseAdam([model.table.weight], lr=settings.learning_rate)]
@@ -219,7 +221,7 @@ def _whole(kind: str) -> str:
         dev = partial(method.selection, corpus.part("dev"))
         ours.append(seconds(lambda t=task, m=method, d=dev: train(t, m.settings, seed=0, progress=silent, dev=d)))
         parts = corpus.part("train"), corpus.part("dev")
-        theirs.append(plain_loop(model, task, settings, *parts, method.reader.numbers))
+        theirs.append(plain_loop(model, settings, *parts, method.reader.numbers))
         whole: Any = METHODS[name](epochs=EPOCHS, patience=0, device="cpu", **given)
         with TemporaryDirectory() as folder:
             rest = seconds(lambda m=whole, f=folder: m.fit(corpus, folder=Path(f) / "run")) - reading - ours[-1]
