@@ -218,7 +218,10 @@ def test_neighbours_explain_a_vector_made_of_them() -> None:
     corpus = load("questions").fewer(0.1)
     method.fit(corpus)
     found = method.explain(*PAIR)
-    weights = {each.text: each.weight for each in method.neighbourhood(PAIR[0]).neighbours}
-    assert dict(zip(found.names_a, found.weights_a, strict=False)) == weights
+    assert PAIR[0] not in corpus.part("train").sentences()  # a new sentence, where y = Σ_j w_j y_j
+    neighbours = list(found.names_a)[: len(found.weights_a)]  # the name after them is the rest's
+    assert len(neighbours) == 5
+    mixed = np.asarray(found.weights_a) @ method.encode(neighbours)
+    assert mixed == pytest.approx(method.encode(PAIR[:1])[0], abs=1e-6)
     train = corpus.part("train").sentences()[0]
     assert REST in method.explain(train, PAIR[0]).names_a  # what its own eigenvector adds to its neighbours
