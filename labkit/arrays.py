@@ -23,6 +23,11 @@ Vectors: TypeAlias = np.ndarray | sparse.csr_matrix
 
 def array_of(name: str, values: ArrayLike) -> np.ndarray:
     """The values as a numpy array; a ValueError where numpy cannot read them, as with torch's bfloat16."""
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} is a masked array with {np.ma.count_masked(values)} masked values, expected a value everywhere; "
+            "fill them in or drop these rows"
+        )
     try:
         return np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -165,10 +170,12 @@ def unit(rows: Any, *, refuse: str = "") -> Any:
 
     With `refuse`, the name of the rows, a row of zeros is a ValueError with its number.
     """
+    half = rows.dtype == np.float16
     if sparse.issparse(rows):
         lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
     else:
-        lengths = np.linalg.norm(rows, axis=1)
+        # in float16, squares overflow from 256 on
+        lengths = np.linalg.norm(rows.astype(np.float32) if half else rows, axis=1)
     zero = np.flatnonzero(lengths == 0)
     if refuse and len(zero):
         raise ValueError(
@@ -178,7 +185,8 @@ def unit(rows: Any, *, refuse: str = "") -> Any:
     lengths[zero] = 1
     if sparse.issparse(rows):
         return sparse.csr_array(sparse.diags_array(1 / lengths).astype(rows.dtype) @ rows)
-    return rows / lengths[:, None]
+    directions = rows / lengths[:, None]
+    return directions.astype(np.float16) if half else directions
 
 
 def positive_peaks(columns: np.ndarray) -> np.ndarray:

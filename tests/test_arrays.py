@@ -75,6 +75,7 @@ REFUSED = [
     (lambda: e.correlation(SCORES, GRADES[:2]), "gold has 2 rows"),
     (lambda: e.correlation([1, 2, 3], [3, 3, 3]), "grades"),
     (lambda: e.over_seeds([0.1, np.nan, 0.2]), "values"),
+    (lambda: vectors("rows", np.ma.masked_greater(ROWS, 0)), "masked"),
 ]
 
 
@@ -118,6 +119,12 @@ def test_labels_are_not_turned_into_words():
     np.testing.assert_array_equal(second, [2, 0])
     with pytest.raises(ValueError, match="missing in row 1"):
         classes("labels", ["a", float("nan"), "b"])
+
+
+def test_unit_rows_of_float16_do_not_overflow():
+    directions = unit(np.array([[3e4, 4e4], [0.6, 0.8]], dtype=np.float16))
+    assert directions.dtype == np.float16
+    np.testing.assert_allclose(directions, [[0.6, 0.8], [0.6, 0.8]], rtol=2e-3)
 
 
 def test_unit_rows_have_length_one():
