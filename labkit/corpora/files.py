@@ -40,6 +40,7 @@ _DEEPEST = 50  # lists within lists
 _LEAST = 4  # bytes that a value counts, however well a Parquet file packs it
 _BATCH = 2**26  # bytes of Parquet rows that are unpacked together, were each text as long as its whole column
 _GZIP = b"\x1f\x8b"
+_SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
 _MAGIC = {b"PK\x03\x04": "a zip archive", b"PAR1": "a Parquet file", _GZIP: "a gzip file", b"%PDF": "a PDF"}
 
 
@@ -51,6 +52,10 @@ def format_of(path: Path) -> tuple[str, bool]:
     """(".csv", True) for `name.csv.gz`: the format by the file's name, and whether it is packed."""
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
+    if path.is_dir():
+        raise ValueError(f"{path.name} is a folder, expected a file; name a file in it")
+    if ending in _SPREADSHEETS:
+        raise ValueError(f"{path.name} is a spreadsheet, which is not read; save it as CSV in UTF-8 and use that file")
     if ending not in FORMATS or (packed and ending == ".parquet"):
         raise ValueError(
             f"{path.name}: expected a file named .csv, .tsv, .jsonl (or one of these .gz) or .parquet; "
@@ -187,6 +192,11 @@ def _table(path: Path, lines: Iterable[str], separator: str, quoting: Any = csv.
             elif cells:  # a blank line is no row
                 yield row, dict(zip(columns, cells, strict=True))
     except csv.Error as reason:
+        if "new-line" in str(reason):
+            raise ValueError(
+                f"{path.name} row {row + 1}: a carriage return inside a line, as where files with different line ends "
+                "were joined; save the file with one kind of line end"
+            ) from None
         raise ValueError(f"{path.name} row {row + 1}: {reason}; look for a quote that is not closed") from None
 
 
