@@ -250,6 +250,8 @@ def test_maps_by_mouse_and_keyboard(address: str, listener: Listener) -> None:
 SETTLED = """() => !document.querySelector('[data-stale=true]') && document.getAnimations().every(
     each => each.playState !== 'running' || each.effect.getComputedTiming().iterations === Infinity)"""
 
+OURS = {"exclude": [["[data-testid=stBaseButton-header]"]]}  # Streamlit's own Stop, which comes and goes
+
 
 def turn_to(listener: Listener, title: str) -> None:
     """Another page, by its link and the keyboard."""
@@ -284,7 +286,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
         turn_to(listener, title)
         assert view.locator("[data-testid=stException]").count() == 0
         view.wait_for_function(SETTLED)
-        violations = axe.run(view, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
+        violations = axe.run(view, OURS, {"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
         found[title] = [(each["id"], [(node["html"], node["any"]) for node in each["nodes"]]) for each in violations]
     assert {title: each for title, each in found.items() if each} == {}
 
