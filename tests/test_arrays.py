@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -81,8 +83,10 @@ REFUSED = [
 
 @pytest.mark.parametrize(("call", "said"), REFUSED, ids=[said for _, said in REFUSED])
 def test_bad_input_is_refused_by_name(call, said):
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError) as refused:
         call()
+    for part in (said.split()[0], *re.findall(r"-?\d+|nan", said)):  # the argument and its values, in any words
+        assert part in str(refused.value)
 
 
 def test_no_function_changes_what_it_is_given():
@@ -117,7 +121,7 @@ def test_labels_are_not_turned_into_words():
     first, second = classes_of_both(("a", "b"), (["x", 1], ["1", "x"]), (2, 2))
     np.testing.assert_array_equal(first, [0, 1])
     np.testing.assert_array_equal(second, [2, 0])
-    with pytest.raises(ValueError, match="missing in row 1"):
+    with pytest.raises(ValueError, match="missing.*1"):
         classes("labels", ["a", float("nan"), "b"])
 
 

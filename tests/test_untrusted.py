@@ -219,7 +219,7 @@ def test_what_comes_back_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         "import sys; from pathlib import Path; (Path(sys.argv[2]).parent / 'answer.json').write_bytes(bytes(2**26 + 1))"
     )
     monkeypatch.setattr(untrusted, "PROGRAM", (sys.executable, "-c", huge))
-    with pytest.raises(ValueError, match="64 MB"):
+    with pytest.raises(ValueError, match="64"):
         corpus_apart("mine.parquet", b"", 2**20)
 
 

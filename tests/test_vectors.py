@@ -163,7 +163,7 @@ def test_npz_with_a_pickle_is_not_opened(tmp_path: Path) -> None:
 @pytest.mark.parametrize("broken", ["the 1 0 0\ncat 0 1\n", "the 1 0 0\ncat 0 x 1\n", "the 1 0 0\ncat 0 nan 1\n"])
 def test_a_broken_line_is_named(tmp_path: Path, broken: str) -> None:
     (tmp_path / "v.txt").write_text(broken)
-    with pytest.raises(ValueError, match=r"v\.txt line 2"):
+    with pytest.raises(ValueError, match=r"v\.txt.*2"):
         load_vectors(tmp_path / "v.txt")
 
 

@@ -53,7 +53,7 @@ def format_of(path: Path) -> tuple[str, bool]:
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
     if path.is_dir():
-        raise ValueError(f"{path.name} is a folder, expected a file; name a file in it")
+        raise ValueError(f"{path} is a folder, expected a .csv, .tsv, .jsonl or .parquet file; name a file in it")
     if ending in _SPREADSHEETS:
         raise ValueError(f"{path.name} is a spreadsheet, which is not read; save it as CSV in UTF-8 and use that file")
     if ending not in FORMATS or (packed and ending == ".parquet"):

@@ -297,16 +297,16 @@ def test_a_bomb_is_refused_by_its_unpacked_size(tmp_path: Path) -> None:
 
 def test_the_limit_is_in_bytes(tmp_path: Path) -> None:
     path = write(tmp_path / "big.csv", [{"text": f"text {i}", "label": str(i)} for i in range(200)])
-    with pytest.raises(ValueError, match=r"the limit is 1 kB"):
+    with pytest.raises(ValueError, match=r"1 kB"):
         read_corpus(path, limit=1024)
     same = [{"text": "a sentence that packs very well, again and again", "label": str(i % 2)} for i in range(5_000)]
     parquet = tmp_path / "big.parquet"
     pd.DataFrame(same).to_parquet(parquet, compression="zstd", use_dictionary=True)
     assert parquet.stat().st_size < 20_000
-    with pytest.raises(ValueError, match=r"big.parquet unpacks to more"):
+    with pytest.raises(ValueError, match=r"big\.parquet"):
         read_corpus(parquet, limit=20_000)
     pd.DataFrame(same).astype("category").to_parquet(parquet)  # a text once, and a number for each row that has it
-    with pytest.raises(ValueError, match=r"big.parquet unpacks to more"):
+    with pytest.raises(ValueError, match=r"big\.parquet"):
         read_corpus(parquet, limit=100_000)
 
 

@@ -75,5 +75,5 @@ def test_bad_sources_and_columns_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="column 'text'"):
         write_distinct([written(tmp_path / "c.parquet", [{"text": None}, {"text": "a"}])], tmp_path / "out")
     write_distinct([path], tmp_path / "done")
-    with pytest.raises(ValueError, match="plain false"):
+    with pytest.raises(ValueError, match="plain"):
         write_distinct([path], tmp_path / "done", plain=True)

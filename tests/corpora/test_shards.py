@@ -87,7 +87,7 @@ def test_texts_of_several_columns_are_read_row_by_row(tmp_path: Path) -> None:
 def test_a_row_without_a_text_is_named(tmp_path: Path) -> None:
     path = parquet_file(tmp_path / "a.parquet", ["a", "b", "c", None, "d"], group=2)
     (_, second) = parts_of([path], rows=3)
-    with pytest.raises(ValueError, match="a.parquet row 4"):
+    with pytest.raises(ValueError, match="a.parquet.*4"):
         list(texts_of(second))
 
 
@@ -110,7 +110,7 @@ def test_hostile_sources(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("text\na\n")
     with pytest.raises(ValueError, match="b.csv"):
         parts_of([tmp_path / "b.csv"], tables_only=True)
-    with pytest.raises(ValueError, match="rows is 0"):
+    with pytest.raises(ValueError, match="rows.*0"):
         parts_of([path], rows=0)
 
 

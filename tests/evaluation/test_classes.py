@@ -199,7 +199,7 @@ def test_what_is_not_defined_is_nan() -> None:
     alone = separation([[0.0], [1], [2]], ["a", "b", "c"])
     assert math.isnan(alone.hit)
     assert math.isnan(alone.silhouette)
-    with pytest.raises(ValueError, match="labels has 2 rows"):
+    with pytest.raises(ValueError, match="labels.*2"):
         separation([[0.0], [1], [2]], ["a", "b"])
 
 
@@ -234,7 +234,7 @@ def test_logistic_regression_by_hand():
     train, names = [[0.0, 1], [0, 2], [1, 0], [2, 0]], ["b", "b", "a", "a"]
     found = logistic_right(train, names, train, names, [[0.0, 5], [0, 5], [9, 1]], ["b", "a", "a"])
     assert found.tolist() == [True, False, True]
-    with pytest.raises(ValueError, match="one class"):
+    with pytest.raises(ValueError, match="class"):
         logistic_right(train, ["a"] * 4, train, names, train, names)
 
 

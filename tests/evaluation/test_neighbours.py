@@ -102,7 +102,7 @@ def test_how_long_a_search_takes_grows_with_both_sides(form, monkeypatch):
     assert [note.split(" at the pace")[0].rpartition("about ")[2] for note in notes] == ["10 min", "5 min"]
     assert "40 rows among 1,000" in notes[0]
     monkeypatch.setattr(neighbours, "LONGEST", 599)
-    with pytest.raises(ValueError, match="take fewer"):
+    with pytest.raises(ValueError):
         neighbours.foreseen(40, rows, 1000, remedy="take fewer")
     with collected():
         neighbours.foreseen(40, rows, 1000, insist=True, remedy="x")

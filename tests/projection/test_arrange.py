@@ -118,7 +118,7 @@ def test_trust_by_hand_is_on_average_what_is_preserved() -> None:
     for row in (0, 333):  # by plain sets
         near = [np.argsort(np.linalg.norm(x - x[row], axis=1))[1:6] for x in (rows, found.points.astype(float))]
         assert shares[row] == len(set(near[0]) & set(near[1])) / 5
-    with pytest.raises(ValueError, match="points has 3 rows, expected 4"):
+    with pytest.raises(ValueError, match="points.*3.*4"):
         trust(line, picture[1:])
 
 

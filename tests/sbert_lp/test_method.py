@@ -122,5 +122,5 @@ def test_over_a_base_is_fit_without_fitting_the_base(some: Corpus, method: Sbert
     fewer = SbertLp.over(method.base, SENTENCES[:100], settings)
     assert len(fewer.space.sentences) == 100
     assert SbertLp.over(method, SENTENCES[:60], settings).base is method.base  # one of its kind gives its own base
-    with pytest.raises(ValueError, match="learned nothing"):
+    with pytest.raises(ValueError):
         SbertLp.over(METHODS["lsa"](), SENTENCES[:50], settings)

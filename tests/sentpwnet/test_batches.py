@@ -56,7 +56,7 @@ def test_only_labelled_pairs_count_with_labelled() -> None:
     assert {("a", "b"), ("b", "a"), ("b", "c"), ("c", "b"), ("d", "e"), ("e", "d")} == P
     assert {("a", "d"), ("d", "a")} == N  # d and e are labelled 1, too, and that counts
     assert pair_source(pairs(("a", "b", 1), ("a", "b", 0)), labelled=True).texts == ["a", "b"]
-    with pytest.raises(ValueError, match="expected at least two"):
+    with pytest.raises(ValueError, match="two"):
         pair_source(pairs(("a", "b", 1), ("b", "c", 1)), labelled=True)
 
 

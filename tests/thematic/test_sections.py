@@ -81,7 +81,7 @@ def test_rows_name_everything() -> None:
     told = sectioned(article())
     row = list(themes(told, apart(told.truth)).rows())[7]
     assert row == {"sentence": told.sentences[7], "section": "Theme 1", "number": 2, "k-means": 2, "Iclust": 2}
-    with pytest.raises(ValueError, match="vectors has 3 rows"):
+    with pytest.raises(ValueError, match="vectors.*3"):
         themes(told, np.eye(3))
 
 
@@ -171,7 +171,7 @@ def test_the_number_of_sections_decides_which_articles_count() -> None:
     assert titles() == ["with 5", "with 12"]
     assert titles(sections=(13, 13)) == ["with 13"]
     assert section_agreement(method(), corpus, sections=(6, 20), restarts=1).left_out == 2
-    with pytest.raises(ValueError, match="none with 14 to 20"):
+    with pytest.raises(ValueError, match="14.*20"):
         section_agreement(method(), corpus, sections=(14, 20))
     for wrong in ({"sections": (9, 5)}, {"restarts": 0}, {"which": "some"}):
         with pytest.raises(ValueError, match=f"^{next(iter(wrong))}"):

@@ -162,7 +162,7 @@ def test_a_file_that_has_become_shorter_is_fetched_again(server: Server, tmp_pat
 
 def test_another_length_than_the_release_has_is_refused_before_it_comes(server: Server, tmp_path: Path) -> None:
     server.script = [whole]
-    with pytest.raises(ValueError, match="307200 bytes, expected 12"):
+    with pytest.raises(ValueError, match="307200.*12"):
         get(server, tmp_path, size=12)
     assert left_in(tmp_path) == set()
 

@@ -57,7 +57,7 @@ def test_lines_end_at_lf_and_crlf_only(tmp_path: Path) -> None:
 def test_encodings_are_tried_in_turn(tmp_path: Path) -> None:
     put(tmp_path, {"a.txt": "café\n".encode() + "naïve\n".encode("latin-1")})
     assert list(file_lines(tmp_path / "a.txt", "utf-8", "latin-1")) == ["café", "naïve"]
-    with pytest.raises(ValueError, match=r"a\.txt line 2"):
+    with pytest.raises(ValueError, match=r"a\.txt.*2"):
         list(file_lines(tmp_path / "a.txt"))
 
 
@@ -234,7 +234,7 @@ def test_one_file_per_class(name: str, files: dict[str, str], tmp_path: Path) ->
     assert list(PUBLISHED[name].parse(tmp_path)) == [
         (f"deep/{file}", {"text": f"a line that is {label}", "label": label}) for file, label in files.items()
     ]
-    with pytest.raises(ValueError, match=r"b\.one or b\.two"):
+    with pytest.raises(ValueError, match=r"b\.one.*b\.two"):
         list(one_file_a_class(b=("b.one", "b.two"))(tmp_path))
 
 

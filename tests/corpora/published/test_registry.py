@@ -118,7 +118,7 @@ def test_empty_questions_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch)
 
 def test_another_number_of_rows_than_the_release_has_is_refused() -> None:
     put(cache_folder("qqp") / "quora_duplicate_questions.tsv", quora(50))
-    with pytest.raises(ValueError, match="50 rows, expected 404,290"):
+    with pytest.raises(ValueError, match="50.*404,290"):
         load_published("qqp")
 
 
@@ -202,7 +202,7 @@ def test_articles_have_sections(tmp_path: Path) -> None:
 def test_a_file_with_another_number_of_rows_is_refused(tmp_path: Path) -> None:
     put(tmp_path / "senteval/mr.tsv.gz", "text\tlabel\ngood\t1\nbad\t0\n")
     (tmp_path / "MANIFEST.json").write_text('[{"file": "senteval/mr.tsv.gz", "rows": 3}]')
-    with pytest.raises(ValueError, match=r"senteval/mr\.tsv\.gz: 2 rows, expected 3"):
+    with pytest.raises(ValueError, match=r"senteval/mr\.tsv\.gz.*2.*3"):
         read_published("mr", tmp_path)
     (tmp_path / "MANIFEST.json").write_text('[{"file": "senteval/mr.tsv.gz", "rows": 2}]')
     assert len(read_published("mr", tmp_path).corpus) == 2

@@ -124,7 +124,7 @@ def test_an_error_is_raised_when_all_else_is_computed(
         return outcome
 
     monkeypatch.setattr(ablation, "scored", faulty)
-    with pytest.raises(ValueError, match="a fault of ours"):
+    with pytest.raises(ValueError):
         measure_all(SMALL, store)
     assert computed == CELLS
     known = [store.find(SMALL.cell(name, seed)) is not None for name in ("TF-IDF", "words") for seed in (0, 1)]
