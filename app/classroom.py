@@ -159,7 +159,7 @@ class Guard:
 
 
 def visitor_of(session: str) -> str:
-    """Return the name of the visitor who has this session open, or an empty text."""
+    """Return the name of the visitor whose session this is, or an empty string."""
     client = get_instance().get_client(session)
     context = client.client_context if client else None
     return dict(context.headers).get(NAME, "") if context else ""

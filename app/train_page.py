@@ -106,7 +106,7 @@ def without_unused(method: str, offered: Sequence[Choice], opened: cached.Opened
         values[choice.name] = st.session_state.get(key, st.query_params.get(key, choice.default))
     try:
         settings = METHODS[method].Settings.of(values)
-    except ValueError:  # they do not go together: whoever presses Train is told why
+    except ValueError:  # these settings conflict: the Train button says why
         return offered
     unused = settings.unused(type(opened.corpus).__name__, "dev" in opened.corpus.sizes)
     return [choice for choice in offered if choice.name not in unused]

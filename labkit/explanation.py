@@ -318,7 +318,7 @@ def lost(
 
 
 def _less(names: Sequence[str], parts: Sequence[float], others: Sequence[float]) -> list[tuple[str, float]]:
-    """The parts less the others; of a sentence of which nothing is known, either is none."""
+    """The parts minus the others. A sentence without known words has no parts, which count as zeros."""
     none = [0.0] * len(names)
     return [(name, part - other) for name, part, other in zip(names, parts or none, others or none, strict=True)]
 

@@ -250,7 +250,7 @@ def test_maps_by_mouse_and_keyboard(address: str, listener: Listener) -> None:
 SETTLED = """() => !document.querySelector('[data-stale=true]') && document.getAnimations().every(
     each => each.playState !== 'running' || each.effect.getComputedTiming().iterations === Infinity)"""
 
-OURS = {"exclude": [["[data-testid=stBaseButton-header]"]]}  # Streamlit's own Stop, which comes and goes
+OURS = {"exclude": [["[data-testid=stBaseButton-header]"]]}  # Streamlit's own Stop button, shown while a page runs
 
 
 def turn_to(listener: Listener, title: str) -> None:

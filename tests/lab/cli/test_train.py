@@ -59,7 +59,7 @@ def test_a_run_is_kept_and_scored_on_test(labkit: Labkit) -> None:
 def test_every_epoch_is_a_line_of_its_figures(labkit: Labkit) -> None:
     done = labkit(*LEARNS, "--epochs", 3, "--seed", 4, "--out", "a/b", *SMALL)
     rows = load_run("a/b").history.rows
-    # on a machine that stalls, lines of progress stand between those of the epochs
+    # on a slow machine, progress lines appear between those of the epochs
     lines = [line for line in done.err.splitlines() if re.match(r"epoch \d+, ", line)]
     assert [line.split(", ")[0] for line in lines] == ["epoch 1", "epoch 2", "epoch 3"]
     for line, row in zip(lines, rows, strict=True):
