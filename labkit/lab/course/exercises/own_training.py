@@ -15,8 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from labkit.lab.course.exercise import Unfit, Unnamed, array, close, find_mistake, mask, number
-from labkit.lab.course.exercises.sentpwnet import LESSON, attended, filled, largest, learnable, summed
+from labkit.lab.course.exercise import Unfit, Unnamed, array, check, close, find_mistake, mask, number
+from labkit.lab.course.exercises.sentpwnet import attended, filled, largest, learnable, summed
 from labkit.pairs import informative, locality, masks_from_labels
 from labkit.training.encoders import inside
 
@@ -67,24 +67,8 @@ def _batched(some: Any, sentences: Any, classes: Any, rows: Sequence[int] = ()) 
     return pad_sequence(own, batch_first=True), lengths, *masks_from_labels(torch.tensor(classes[rows]))
 
 
-@LESSON.exercise(
-    "02.9",
-    "Make a batch: rows of word numbers filled up, their lengths, who is whose positive and negative.",
-    "First the distinct sentences of the pairs: `dict.fromkeys(...)` keeps the first of each. Then a table of zeros, "
-    "into which each row's words are written. Then compare the classes of all with the classes of all.",
-    "`numbers = torch.zeros(len(rows), int(lengths.max()), dtype=torch.long)`, and for each row `numbers[place, "
-    ":lengths[place]] = torch.tensor(sentences[row])`. `labels[:, None] != labels` is N.",
-    "`rows = list(dict.fromkeys(row for pair in some for row in pair))`; P is `~N` without its diagonal, `~N & "
-    "~torch.eye(len(rows), dtype=torch.bool)`.",
-    praise="a few pairs make a whole square of positives and negatives: everybody in a batch is compared with "
-    "everybody",
-    minutes=10,
-    difficulty="hard",
-    aim="making many pairs out of a few labelled ones, which is all that a batch is",
-    further="In a batch of 64 pairs, count the negatives that somebody labelled 0, and those that are negatives only "
-    "because nobody has paired them. Read a few of the second kind: are they what they are taken for?",
-)
-def check_batch_of(answer: Callable[..., Any]) -> str | None:
+@check("02.9")
+def check_batch_of(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Distinct sentences, filled up with 0 to the longest of them; P: one class and not the same row; N: another."""
 
     def right(some: Any, sentences: Any, classes: Any) -> Any:
@@ -201,23 +185,8 @@ def _encoded(
     return last(net["out"](both(strongest, summed(x, net["logit"](x)[:, :, 0], lengths))))
 
 
-@LESSON.exercise(
-    "02.10",
-    "Write the encoder: words to vectors, your two functions, a linear map, length 1.",
-    'Six lines: `net["words"](numbers)`; its padding set to 0; `largest_answers` of the filters\' answers; `attend` to '
-    "the word vectors; both side by side through the linear map; the length.",
-    'The filters want (m, dimension, longest): `net["filters"](x.transpose(1, 2))`. The logits come as (m, longest, '
-    '1): `net["logit"](x)[:, :, 0]`. `inside(lengths, longest)` is True on words.',
-    '`x = net["words"](numbers) * inside(lengths, numbers.shape[1])[:, :, None]`; at the end '
-    '`F.normalize(net["out"](torch.cat([strongest, attended], 1)), dim=1)`.',
-    praise="your two functions are now parts of a network: what they keep of a sentence is all that it will know",
-    minutes=9,
-    difficulty="hard",
-    aim="putting parts together until words go in and a vector comes out",
-    further="Leave out the line that makes padding 0, and encode a short sentence alone and beside a long one: by how "
-    "much do its two vectors differ? Then say why `largest_answers` and `attend` did not prevent it.",
-)
-def check_encoder(answer: Callable[..., Any]) -> str | None:
+@check("02.10")
+def check_encoder(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Word vectors without padding; largest answers and attended sum side by side, a linear map, length 1."""
 
     def wrong(**how: Any) -> Callable[..., Any]:
@@ -336,21 +305,8 @@ def _step(loss_of: Callable[[Tensor, Tensor, Tensor], Tensor] = _loss, uphill: b
     return step
 
 
-@LESSON.exercise(
-    "02.11",
-    "Write one step: forget old gradients, the loss, its gradients, the move.",
-    "The order: `optimiser.zero_grad()`, the vectors, the loss, `loss.backward()`, `optimiser.step()`.",
-    "`v = encoded(net, numbers, lengths)` has length 1 a row, so all cosines of the batch are `v @ v.T`.",
-    "`loss = locality(v @ v.T, P, N, alpha=2.0, beta=20.0, base=0.9)`; give back `loss.item()`.",
-    praise="that is all of learning: a number that says how bad it is, and a small move that makes it smaller",
-    minutes=6,
-    difficulty="medium",
-    aim="making the one move of which all training consists",
-    further="Do not forget the old gradients, and train one seed: what does the optimiser see from the second step "
-    "on, and does the AUC on dev notice? Or take another loss: `from labkit.pairs import contrastive, soft_triplet` "
-    "brings two that want the same S, P and N.",
-)
-def check_one_step(answer: Callable[..., Any]) -> str | None:
+@check("02.11")
+def check_one_step(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """zero_grad, loss, backward, step; the parameters and the losses are those of the reference."""
 
     def with_loss(loss_of: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Callable[..., Any]:
@@ -472,22 +428,8 @@ def _recorded(
     return given, told, losses, back
 
 
-@LESSON.exercise(
-    "02.12",
-    "Write the epochs: all pairs once, in a new order each time, and the seed decides.",
-    "A generator that is seeded once, before the first epoch, draws another order in each.",
-    "`torch.randperm(len(pairs), generator=random)` is an order; cut it into pieces of `size`, the last as long as it "
-    "comes.",
-    "`order = torch.randperm(len(pairs), generator=random).tolist()`, and `learn([pairs[row] for row in chunk])` for "
-    "each `chunk` of `order[at : at + size]`.",
-    praise="nothing is left out, nothing is learned twice, and whoever has the seed has the same training",
-    minutes=7,
-    difficulty="medium",
-    aim="going through all pairs evenly, in an order that can be had again",
-    further="Draw the order once, before the first epoch, and use it in all. Do three seeds notice? Then halve "
-    "`size`: how many steps is that now, and what else would you have to hold fast for a fair comparison?",
-)
-def check_epochs_of(answer: Callable[..., Any]) -> str | None:
+@check("02.12")
+def check_epochs_of(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Every pair once an epoch, `size` at a time, another order each epoch, all from the seed."""
     for rows, size, epochs, seed in ((23, 5, 4, 0), (12, 4, 3, 7), (9, 20, 3, 1), (8, 1, 2, 3)):
         pairs = [(row, 100 + 7 * row % 31) for row in range(rows)]

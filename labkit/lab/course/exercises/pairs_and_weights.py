@@ -12,10 +12,10 @@ from torch import Tensor
 from torch.nn.functional import normalize, softplus
 
 from labkit.lab.course.exercise import (
-    Lesson,
     Unfit,
     Unnamed,
     array,
+    check,
     close,
     find_mistake,
     known_mistake,
@@ -25,7 +25,6 @@ from labkit.lab.course.exercise import (
 )
 from labkit.pairs import contrastive, informative, locality, masks_from_labels, pair_weights, weight_parts
 
-LESSON = Lesson("01", predictions=("01.a", "01.b", "01.c"))
 Masks: TypeAlias = tuple[Tensor, Tensor]
 
 
@@ -61,20 +60,8 @@ def parted(answer: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-@LESSON.exercise(
-    "01.1",
-    "Make the masks P and N from labels.",
-    "Compare the labels as a column with the labels as a row: one broadcast gives all pairs.",
-    "`same = labels[:, None] == labels[None, :]` has the positives and the diagonal in it.",
-    "`positive = same & ~torch.eye(len(labels), dtype=torch.bool)` and `negative = ~same`.",
-    praise="every pair is a positive, a negative, or the sentence with itself",
-    minutes=4,
-    difficulty="easy",
-    aim="saying who is to be near whom, for every pair loss here is a function of S and these two masks",
-    further="Give a single sentence the label of another topic and make both masks anew. How many of their entries "
-    "have changed? That is what one wrong label does to a batch.",
-)
-def check_masks(answer: Callable[..., Any]) -> str | None:
+@check("01.1")
+def check_masks(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """P: same class, but not itself. N: another class."""
     cases = [(torch.tensor(each),) for each in ([0, 1, 0, 2, 1, 0], [7, 3, 3, 7, 7, 12, 3, 0, 3], [2, 2, 1, 2])]
 
@@ -109,20 +96,8 @@ def check_masks(answer: Callable[..., Any]) -> str | None:
     return find_mistake(parted(answer), right, cases, mistakes, read=read)
 
 
-@LESSON.exercise(
-    "01.2",
-    "Write the weights of the contrastive loss, eq. 7.",
-    "A weight is the size of the slope. What is the slope of -S? Of [S - λ]₊ below λ, and above it?",
-    "All positives weigh 1, whatever their similarity; negatives weigh 1 above the margin and else 0.",
-    "`(P | (N & (S > margin))).double()`",
-    praise="all pairs that count at all count the same: that is what the other losses change",
-    minutes=5,
-    difficulty="easy",
-    aim="having the plainest weights there are, beside which the others are read",
-    further="Square the hinge: `def squared(S, P, N): return ((S - 0.5).clamp(min=0) ** 2 * N).sum() / len(S)`. Look "
-    "at `pair_weights(squared, S, P, N)` and say what a negative's weight depends on now.",
-)
-def check_contrastive_weights(answer: Callable[..., Any]) -> str | None:
+@check("01.2")
+def check_contrastive_weights(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Eq. 7, with w where it prints S."""
     cases = [(*case(1), 0.5), (*case(2, (4, 1, 3, 2), kept=0.7), 0.1), (*case(3, (2, 5, 2), 4), -0.25)]
 
@@ -175,20 +150,8 @@ def check_contrastive_weights(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "01.3",
-    "Write the weight of one triplet under the soft-margin triplet loss.",
-    "Put x = S_n - S_p and differentiate log(1 + e^x).",
-    "The derivative is e^x / (1 + e^x). It has a name.",
-    "`torch.sigmoid(negative - positive)`",
-    praise="so eq. 5 of the paper, which says 1 for every pair, is a slip",
-    minutes=3,
-    difficulty="easy",
-    aim="seeing by one derivative that a printed equation cannot be right",
-    further="Give the loss a temperature τ: $\\tau \\log(1 + e^{(S_n - S_p) / \\tau})$. What is the weight of a "
-    "triplet now, and what do loss and weight come close to when τ is small?",
-)
-def check_triplet_weight(answer: Callable[..., Any]) -> str | None:
+@check("01.3")
+def check_triplet_weight(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """σ(S_n - S_p)."""
     draw = torch.Generator().manual_seed(7)
     cases = []
@@ -233,20 +196,8 @@ def check_triplet_weight(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, lambda negative, positive: torch.sigmoid(negative - positive), cases, mistakes)
 
 
-@LESSON.exercise(
-    "01.4",
-    "Between which two numbers does a triplet's weight lie, when S are cosines?",
-    "A cosine lies in [-1, 1]. What are the smallest and the largest S_n - S_p?",
-    "From -2 to 2.",
-    "σ(-2) = 0.119 and σ(2) = 0.881.",
-    praise="even a hopeless triplet weighs only seven times as much as one that is long since in order",
-    minutes=3,
-    difficulty="easy",
-    aim="seeing that bounded similarities bound what a loss can say",
-    further="Leave the vectors at their own lengths, so that $S$ has no bounds. Between which numbers does the weight "
-    "lie then, and what does the loss do with a triplet that is long since in order?",
-)
-def check_triplet_range(answer: Any) -> str | None:
+@check("01.4")
+def check_triplet_range(answer: Any, random: np.random.Generator) -> str | None:
     """Cosines differ by at most 2: σ(-2) to σ(2)."""
     given = array(answer).squeeze()
     if given.shape != (2,):
@@ -282,20 +233,8 @@ def halves(S: Tensor, mask: Tensor, scale: float, base: float) -> Tensor:
     return torch.log1p((torch.exp(scale * (S - base)) * mask).sum(1)) / abs(scale)
 
 
-@LESSON.exercise(
-    "01.5",
-    "Write the locality loss, eq. 8 with its brace in place, as plain loops or in one line.",
-    "Write the term of one anchor first: two logarithms. Then take the mean over the anchors.",
-    "For a row i: `pull = log(1 + Σ_{j in P_i} exp(-α(S_ij - λ))) / α`, `push` with +β over N_i.",
-    "`((1 + (exp(-α(S-λ)) * P).sum(1)).log()/α + (1 + (exp(β(S-λ)) * N).sum(1)).log()/β).mean()`",
-    praise="with the brace as printed, the negatives of all anchors but one would be lost",
-    minutes=7,
-    difficulty="medium",
-    aim="having the loss by which the networks of the next notebook are trained",
-    further="Write eq. 8 with its brace as printed, the second half outside the sum over the anchors and for one of "
-    "them only. `pair_weights` takes any function of S, P and N: which negatives have a weight left?",
-)
-def check_locality_loss(answer: Callable[..., Any]) -> str | None:
+@check("01.5")
+def check_locality_loss(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Eq. 8 with its brace in place."""
     cases = [
         (*case(2), 2.0, 12.0, 0.5),
@@ -387,20 +326,8 @@ def check_locality_loss(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes, read=number)
 
 
-@LESSON.exercise(
-    "01.6",
-    "Write the weight of every negative pair in closed form, eq. 9.",
-    "Two parts under the line: the pair's own, e^(β(λ - S_ij)), and a sum over the anchor's negatives k.",
-    "`S[:, None, :] - S[:, :, None]` is S_ik - S_ij for all i, j, k: mask k with N, sum it away.",
-    "`relative = (torch.exp(beta * (S[:, None, :] - S[:, :, None])) * N[:, None, :]).sum(2)`",
-    praise="own and relative similarity, and it agrees with automatic differentiation to the last digits",
-    minutes=8,
-    difficulty="hard",
-    aim="reading a weight as what a pair brings itself, and what its rivals leave to it",
-    further="Write eq. 10, for the positives, in the same way, and hold it against `pair_weights(locality, S, P, N) * "
-    "P`, with α = 2. Which signs have changed, and which positives weigh most?",
-)
-def check_negative_weight(answer: Callable[..., Any]) -> str | None:
+@check("01.6")
+def check_negative_weight(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Eq. 9, for negatives: 1 / (e^(β(λ - S_ij)) + Σ_{k∈N_i} e^(β(S_ik - S_ij)))."""
     cases = []
     for made, beta, base in (
@@ -474,20 +401,8 @@ def check_negative_weight(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "01.8",
-    "Write the keep rule, eq. 11 and 12.",
-    "A negative is kept if it is nearer than the farthest positive, up to ε; a positive the same way round.",
-    "The farthest positive of a row: S outside P filled with +∞, then the minimum. With no positive it is +∞.",
-    "`N & (S > S.masked_fill(~P, inf).amin(1, keepdim=True) - epsilon)`, and P with the maximum over N plus ε.",
-    praise="what is already in order by more than ε is left out of the loss",
-    minutes=7,
-    difficulty="medium",
-    aim="leaving out what is in order before a loss is computed",
-    further="Write a miner that keeps only the farthest positive and the nearest negative of each anchor, and count "
-    "what it keeps of this batch. Notebook 2 (section 4) trains with both.",
-)
-def check_keep_rule(answer: Callable[..., Any]) -> str | None:
+@check("01.8")
+def check_keep_rule(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Eq. 11 and 12, and what becomes of an anchor without a positive."""
     cases = [
         (*case(4), 0.1),
@@ -597,20 +512,8 @@ def check_keep_rule(answer: Callable[..., Any]) -> str | None:
     return find_mistake(parted(answer), right, cases, mistakes, read=read)
 
 
-@LESSON.exercise(
-    "01.7",
-    "Find β at which the nearest negative has half of the anchor's negative weight.",
-    "With β near 0 all negatives share alike; with β large the nearest takes all. Try some values between.",
-    "The weights of one anchor's negatives are a softmax of β S. Write its largest share as a function of β.",
-    "Halve the interval from 1 to 100 again and again: the share rises with β.",
-    praise="β is how much the loss listens to the nearest: half at a gap of a few hundredths of a cosine",
-    minutes=6,
-    difficulty="medium",
-    aim="getting a feeling for β in units of a cosine",
-    further="Move the second negative to 0.61 and find β anew. Then leave out all but the two nearest and write down "
-    "the share of the nearest: β and their gap enter it as a product, and in no other way.",
-)
-def check_scale_for_half(answer: Any) -> str | None:
+@check("01.7")
+def check_scale_for_half(answer: Any, random: np.random.Generator) -> str | None:
     """The β at which the nearest negative has half of all weight, by bisection on the case of the notebook."""
     given = number(answer)
     right = half_at(NEGATIVES)

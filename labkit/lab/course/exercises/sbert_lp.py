@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, close, find_mistake, known_mistake, number
-
-LESSON = Lesson("04", predictions=("04.a", "04.b", "04.c", "04.d"))
+from labkit.lab.course.exercise import Unfit, Unnamed, array, check, close, find_mistake, known_mistake, number
 
 GRAPH = np.array([[1, 2], [0, 2], [0, 1], [4, 5], [3, 5], [3, 4], [2, 3]])  # sentence -> those it is rebuilt from
 
@@ -25,20 +23,8 @@ def unsummed(x: Any, near: Any, reg: float) -> Any:
     return np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))
 
 
-@LESSON.exercise(
-    "04.1",
-    "Write the weights that rebuild one sentence from its neighbours.",
-    "Three steps: G from the differences, one linear system, one division.",
-    "`G = (near - x) @ (near - x).T`, and `reg * np.trace(G)` goes on its diagonal.",
-    "`w = np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))`, then `w / w.sum()`.",
-    praise="no inverse, no loop: one small linear system for each sentence",
-    minutes=7,
-    difficulty="medium",
-    aim="having the weights on which the whole method rests",
-    further="Let one neighbour stand twice in `near`: how do the two share the weight? Then set `reg` to 0 and do it "
-    "again.",
-)
-def check_weights(answer: Callable[..., Any]) -> str | None:
+@check("04.1")
+def check_weights(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """(G + reg tr(G) I) w = 1, then w / Σ w."""
     draw = np.random.default_rng(0)
     cases = [
@@ -114,20 +100,8 @@ def check_weights(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, weights_of, cases, mistakes)
 
 
-@LESSON.exercise(
-    "04.2",
-    "Of how many free directions can the weights be changed while x is still rebuilt exactly?",
-    "Count the unknowns, then the equations.",
-    "k unknowns; d equations from Σ w_j x_j = x, and one more from Σ w_j = 1.",
-    "`max(0, k - d - 1)`",
-    praise="where something is free, G has no inverse; reg settles it: of all such weights, nearly the smallest",
-    minutes=4,
-    difficulty="medium",
-    aim="knowing whether it is the data or `reg` that chooses the weights",
-    further="Check it by numbers: put a row of ones under `near.T`, and compare k with `np.linalg.matrix_rank` of it. "
-    "Then let two neighbours be equal, and see what *in general position* was for.",
-)
-def check_freedom(answer: Callable[..., Any]) -> str | None:
+@check("04.2")
+def check_freedom(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """k weights, d + 1 equations: max(0, k - d - 1) are free."""
     cases = [(5, 2), (15, 10), (6, 4), (4, 3), (3, 50), (40, 16), (1, 1), (7, 6), (9, 1), (6, 6)]
 
@@ -155,20 +129,8 @@ def check_freedom(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, lambda k, d: max(0, k - d - 1), cases, mistakes, read=number)
 
 
-@LESSON.exercise(
-    "04.3",
-    "Write the embedding: rows y with YᵀY/m = I, of the smallest cost, without the constant.",
-    "`np.linalg.eigh(M)` gives eigenvalues, rising, and eigenvectors as columns of length 1.",
-    "The first column is the constant. The next p are wanted, times a factor.",
-    "`np.sqrt(len(M)) * np.linalg.eigh(M)[1][:, 1 : p + 1]`",
-    praise="no descent and no learning rate: the best Y is read off",
-    minutes=4,
-    difficulty="medium",
-    aim="reading off the best embedding, with no descent at all",
-    further="Turn Y by any orthogonal matrix of p rows. What happens to the cost, to YᵀY/m and to the cosines? Say "
-    "from that how far a single column of Y may be given a meaning.",
-)
-def check_embedded(answer: Callable[..., Any]) -> str | None:
+@check("04.3")
+def check_embedded(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The p smallest eigenvectors after the constant, times √m; up to signs, or any turn among them."""
     cases = [(_matrix_of_a_ring(seed, m), p) for seed, m, p in ((7, 9, 3), (8, 12, 2), (9, 7, 4))]
 
@@ -261,20 +223,8 @@ def _up_to_a_turn(answer: Any) -> np.ndarray:
     return Y @ Y.T
 
 
-@LESSON.exercise(
-    "04.4",
-    "How many eigenvalues of M are 0?",
-    "Find the sets of sentences that rebuild each other, and that no arrow leaves.",
-    "Sentences 0, 1 and 2 know only each other. Who else does?",
-    "{0, 1, 2} and {3, 4, 5}. Sentence 6 is rebuilt from both, and rebuilds nobody.",
-    praise="on each such set one value may be chosen freely, and all other sentences follow from these values",
-    minutes=5,
-    difficulty="hard",
-    aim="seeing in the arrows alone where an embedding is free",
-    further="Let sentence 0 be rebuilt from 1 and 3. How many zeros are there now? Decide first, then change `arrows` "
-    "in the cell below.",
-)
-def check_zeros(answer: Any) -> str | None:
+@check("04.4")
+def check_zeros(answer: Any, random: np.random.Generator) -> str | None:
     """The graph of seven sentences has two sets that nothing leaves."""
     given = number(answer)
     mistakes = (
@@ -290,20 +240,8 @@ def check_zeros(answer: Any) -> str | None:
     return None if given == 2 else known_mistake(given, mistakes) or general
 
 
-@LESSON.exercise(
-    "04.5",
-    "Write the honest figure: dev chooses, test reports.",
-    "Where is dev largest? What stands there in test?",
-    "`dev.argmax()` is a number into the flattened table.",
-    "`test.flat[dev.argmax()]`",
-    praise="test is asked once, after everything has been chosen",
-    minutes=2,
-    difficulty="easy",
-    aim="reporting a figure that was not chosen for being large",
-    further="Fill both tables with noise, `np.random.default_rng(0).normal(0.5, 0.02, (5, 5))` and another seed, many "
-    "times. By how much does `test.max()` flatter on average, and by how much does your `honest`?",
-)
-def check_chosen(answer: Callable[..., Any]) -> str | None:
+@check("04.5")
+def check_chosen(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The figure on test of the cell that is best on dev."""
     draw = np.random.default_rng(3)
     cases = [
@@ -352,20 +290,8 @@ def _test_has_chosen(answer: Callable[..., Any]) -> str | None:
     return None
 
 
-@LESSON.exercise(
-    "04.6",
-    "Write where a new sentence goes.",
-    "Its neighbours and its weights come from the old space, X.",
-    "`near = np.linalg.norm(X - x, axis=1).argsort()[:k]`",
-    "`rebuild(x, X[near], reg) @ Y[near]`",
-    praise="the same mixture in the new space: nothing is solved anew",
-    minutes=5,
-    difficulty="medium",
-    aim="saying something of sentences that come later than the embedding",
-    further="Place a sentence that has nothing to do with any topic. Does `place` notice? Let it give back, too, how "
-    "much of x its mixture leaves over, and look for a border from which you would warn somebody.",
-)
-def check_placed(answer: Callable[..., Any]) -> str | None:
+@check("04.6")
+def check_placed(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Weights in the old space, sums in the new one."""
     draw = np.random.default_rng(5)
     cases = [
@@ -442,20 +368,8 @@ def check_placed(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "04.7",
-    "Count what was mended and what was spoilt.",
-    "Couples (i, j) with gold[i] > gold[j]: right where score[i] > score[j].",
-    "`asked = gold[:, None] > gold` is such a table; make one of each score too.",
-    "`(asked & ~old & new).sum(), (asked & old & ~new).sum()`",
-    praise="one example shows that something changed; only both counts show whether it was for the better",
-    minutes=3,
-    difficulty="easy",
-    aim="keeping both sides of an account, of which examples show one",
-    further="Let `after` be `before` with a little noise added, many times over. How large is the difference of the "
-    "two counts when nothing was learned at all?",
-)
-def check_both_ways(answer: Callable[..., Any]) -> str | None:
+@check("04.7")
+def check_both_ways(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """(mended, spoilt) among all couples with different grades."""
     draw = np.random.default_rng(8)
     cases = [  # whole numbers, so that there are ties in each of the three

@@ -15,11 +15,8 @@ from sklearn.metrics import f1_score, roc_auc_score
 from torch import Tensor
 
 from labkit.evaluation import best_threshold, leader, over_seeds
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, find_mistake, number, several, yes_or_no
+from labkit.lab.course.exercise import Unfit, Unnamed, array, check, find_mistake, number, several, yes_or_no
 from labkit.training.encoders import inside
-
-LESSON = Lesson("02", predictions=("02.a", "02.b", "02.c", "02.d", "02.e", "02.f", "02.g"))
-
 
 # --- the parts of an encoder -----------------------------------------------------------------------------------
 
@@ -82,20 +79,8 @@ def _answers() -> list[tuple[Tensor, Tensor]]:
     return cases
 
 
-@LESSON.exercise(
-    "02.1",
-    "Take each filter's largest answer over the words of a sentence, padding left out.",
-    "Make the answers beside the sentence so small that they never win. Then: the maximum over the last axis.",
-    "`answers.masked_fill(outside[:, None, :], ...)`: which number is below every answer, however negative?",
-    "`answers.masked_fill(outside[:, None, :], -torch.inf).amax(2)`",
-    praise="a sentence's vector depends on the sentence alone, not on how long its neighbour in the batch is",
-    minutes=4,
-    difficulty="easy",
-    aim="keeping a sentence the same, whoever stands beside it in a batch",
-    further="Put 0 in the place of $-\\infty$, and find an input for which that goes wrong. Then take the mean over "
-    "the words in the place of the largest: what does a filter no longer tell?",
-)
-def check_largest_answers(answer: Callable[..., Any]) -> str | None:
+@check("02.1")
+def check_largest_answers(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The maximum over the windows that begin at a word."""
 
     mistakes = (
@@ -143,20 +128,8 @@ def _scored() -> list[tuple[Tensor, Tensor, Tensor]]:
     return cases
 
 
-@LESSON.exercise(
-    "02.2",
-    "Share out attention among the words of a sentence.",
-    "A softmax turns logits to shares that sum to 1. Over which axis? And what must a padded place get?",
-    "Over axis 1. A place of -∞ has the share e^(-∞) = 0: `logits.masked_fill(outside, -torch.inf)`.",
-    "`shares = logits.masked_fill(outside, -torch.inf).softmax(1)`; the line below it sums the states.",
-    praise="all words take part, each with a share of its own",
-    minutes=3,
-    difficulty="easy",
-    aim="letting a network choose which words it listens to",
-    further="Multiply the logits by 0, then by 1000. Between which two simple ways of making one vector out of many "
-    "does attention lie?",
-)
-def check_attend(answer: Callable[..., Any]) -> str | None:
+@check("02.2")
+def check_attend(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Σ a_t h_t with a the softmax over the words of a sentence."""
 
     def over(share: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -250,20 +223,8 @@ def _std(values: np.ndarray) -> float:
     return float(values.std(ddof=1))
 
 
-@LESSON.exercise(
-    "02.3",
-    "Write the rule of the house: who leads by more than the larger spread, and what is a tie?",
-    "You need two means and two standard deviations. Of a few seeds, divide by n - 1.",
-    "`statistics.stdev` and `np.std(x, ddof=1)` divide by n - 1. Compare the gap with the larger of the two.",
-    '`gap = mean(a) - mean(b)`; "tie" if `abs(gap) <= max(stdev(a), stdev(b))`, else by the sign of `gap`.',
-    praise="a difference inside the spread is a tie, whoever's name stands first",
-    minutes=4,
-    difficulty="easy",
-    aim="not taking luck for a lead",
-    further="How often does the rule see what is there? Draw three figures each for two methods whose true means lie "
-    "one spread apart, a thousand times, and count how often `verdict` says so. Then with ten figures each.",
-)
-def check_tie(answer: Callable[..., Any]) -> str | None:
+@check("02.3")
+def check_tie(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """More apart than the larger of the two spreads, n - 1 below the line: the better one; else "tie"."""
 
     def right(a: Sequence[float], b: Sequence[float]) -> str:
@@ -371,21 +332,8 @@ def _worlds() -> list[tuple[World]]:
     return worlds
 
 
-@LESSON.exercise(
-    "02.14",
-    "Write the loop that tunes a dial: train with each value, choose on dev, look at test once.",
-    "Three steps: a network for each value; of which dev thinks most; what test says of that one network.",
-    "`max(values, key=...)` gives the value whose key is largest. Which split may the key look at?",
-    '`best = max(values, key=lambda value: auc(networks[value], "dev"))`; back come `best` and the AUC of '
-    '`networks[best]` on "test".',
-    praise="so many trainings are the budget, dev spends it, and test has seen one network only",
-    minutes=6,
-    difficulty="medium",
-    aim="choosing a setting in such a way that test has no part in it",
-    further="Let test choose in the place of dev, with the margins of the next cell. Which figure would you have "
-    "reported, and for how many values must one search before that makes a difference?",
-)
-def check_tuning(answer: Callable[..., Any]) -> str | None:
+@check("02.14")
+def check_tuning(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The value that is best on dev, and what test says of its network, which it is asked once."""
 
     def chosen(key: Callable[[dict[str, float]], float], said: Callable[[dict[str, float]], float]) -> Any:
@@ -490,21 +438,8 @@ def _tables() -> list[tuple[list[Row]]]:
     ]
 
 
-@LESSON.exercise(
-    "02.13",
-    "Say of a table whether it is fair.",
-    "Compare each row with the first: in which columns must they be alike, and in which may they differ?",
-    "Alike: encoder, seeds, trials. And in every row: at least one trial, chosen on dev. Values and AUC may differ.",
-    '`all(row[what] == rows[0][what] for row in rows for what in ("encoder", "seeds", "trials"))`, and every row has '
-    '`row["trials"] > 0` and `row["chosen on"] == "dev"`.',
-    praise="what is compared differs, and nothing else: the same trunk, the same budget, and nobody has seen test",
-    minutes=5,
-    difficulty="easy",
-    aim="seeing whether a table may be asked whose idea is better",
-    further="Equal trials are no equal chances where one row has more dials to turn, or trains longer. Give the rows "
-    "a column for that, and let `fair` ask for it, too.",
-)
-def check_fair(answer: Callable[..., Any]) -> str | None:
+@check("02.13")
+def check_fair(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Encoder, seeds and number of trials alike, at least one trial, all chosen on dev."""
 
     def without(what: str) -> Callable[..., bool]:
@@ -583,20 +518,8 @@ def _splits() -> list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     return cases  # type: ignore[return-value]
 
 
-@LESSON.exercise(
-    "02.5",
-    "Threshold from dev, accuracy on test.",
-    "Two steps. Which of the four arrays may the first step see?",
-    "`threshold = best_threshold(dev_scores, dev_labels)`; a pair is called the same if its score is above it.",
-    "`((test_scores > threshold) == (test_labels == 1)).mean()`",
-    praise="no label of test has been seen before it is scored",
-    minutes=2,
-    difficulty="easy",
-    aim="getting an accuracy that one may believe",
-    further='Once `scored` is there, take the threshold from the training pairs: `scored(cnn, "train")`. Is it higher '
-    "or lower than that of dev, and what has the network to do with it?",
-)
-def check_honest_accuracy(answer: Callable[..., Any]) -> str | None:
+@check("02.5")
+def check_honest_accuracy(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The threshold of dev, the accuracy of test."""
 
     def right(dev_scores: Any, dev_labels: Any, test_scores: Any, test_labels: Any) -> float:
@@ -643,19 +566,8 @@ def check_honest_accuracy(answer: Callable[..., Any]) -> str | None:
 NOISE = 50  # pairs, half of them the same, whose scores are noise
 
 
-@LESSON.exercise(
-    "02.6",
-    "What accuracy does pure noise report when its threshold is searched on the same 50 pairs?",
-    "Draw 50 random scores; the labels are 0 and 1 in turn. Search the best threshold on these very pairs.",
-    "`best_threshold(scores, labels)`, the share of right decisions; the same some hundred times; the mean.",
-    "`np.mean([best_accuracy(random.random(50)) for _ in range(400)])` comes to 0.58.",
-    praise="eight points out of nothing: that is what 'chosen on the test set' can be worth",
-    minutes=5,
-    difficulty="medium",
-    aim="seeing a leak bare, with no network and no data around it",
-    further="Do it for 25, 100 and 400 pairs. What happens to the surplus when there are four times as many pairs?",
-)
-def check_leak_of_noise(answer: Any) -> str | None:
+@check("02.6")
+def check_leak_of_noise(answer: Any, random: np.random.Generator) -> str | None:
     """The mean accuracy that a score without any knowledge reports, when its threshold comes from the same 50 pairs."""
     if isinstance(answer, str):
         raise Unfit(f"one number was expected, and {answer!r} came")
@@ -723,20 +635,8 @@ _PLACES = (
 )
 
 
-@LESSON.exercise(
-    "02.7",
-    "Find the larger cell around an S2 cell.",
-    "The level's marker is the lowest bit that is set, bit 2 (30 - level). Below it all bits are 0.",
-    "`marker = 1 << (2 * (30 - level))`; `cell & -marker` clears all bits below the marker.",
-    "`(cell & -marker) | marker`",
-    praise="a larger cell takes away bits, two a level; decimal digits do not line up with them",
-    minutes=5,
-    difficulty="medium",
-    aim="knowing what a code can tell a network before one trains on it",
-    further="Write an id as its first 3 bits, then a digit from 0 to 3 for each level: now a larger cell *is* a "
-    "shorter code. How many leading digits do couples 3 m apart share, and does an edge still part some of them early?",
-)
-def check_parent(answer: Callable[..., Any]) -> str | None:
+@check("02.7")
+def check_parent(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Clear the bits below the level's own, and set that one."""
     cases = [
         (lat_lon_to_cell_id(*place, own), level) for *place, own in _PLACES for level in (own - 1, own - 4, 12, 6, 1)

@@ -12,10 +12,8 @@ import torch.nn.functional as F
 
 from labkit.corpora.article_rules import too_long, too_short
 from labkit.evaluation.iclust import mean_similarity
-from labkit.lab.course.exercise import Lesson, Unnamed, find_mistake, known_mistake, number, yes_or_no
+from labkit.lab.course.exercise import Unnamed, check, find_mistake, known_mistake, number, yes_or_no
 from labkit.text import tokens, words
-
-LESSON = Lesson("03", predictions=("03.a", "03.b", "03.c"))
 
 _DISTINCT = ["".join(pair) for pair in product("abcdefgh", repeat=2)]  # 64 words
 SENTENCES = (  # of 0, 4, 5, 5, 6, 5, 5, 50, 51, 50 and 60 tokens; a comma is none, and a word may come again
@@ -33,20 +31,8 @@ SENTENCES = (  # of 0, 4, 5, 5, 6, 5, 5, 50, 51, 50 and 60 tokens; a comma is no
 )
 
 
-@LESSON.exercise(
-    "03.1",
-    "Write the rule for a sentence's length.",
-    "`words(sentence)` gives the tokens.",
-    "5 is long enough, 50 not too long.",
-    "`5 <= len(words(sentence)) <= 50`",
-    praise="a rule's border is part of the rule: with < in place of <= another benchmark would come out",
-    minutes=2,
-    difficulty="easy",
-    aim="applying the first of the rules that make labels out of articles",
-    further="How many sentences of the training articles stand exactly at one of the two borders, and how many would "
-    "a limit of 20 tokens cost? Count them with `words`.",
-)
-def check_long_enough(answer: Callable[..., Any]) -> str | None:
+@check("03.1")
+def check_long_enough(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """5 to 50 tokens, the borders count, punctuation is none."""
 
     def counted(least: float, most: float, count: Callable[[str], int] = lambda text: len(words(text))) -> Any:
@@ -83,20 +69,8 @@ def _length(answer: Any) -> np.ndarray:
     return yes_or_no(answer, "compare the number of tokens with 5 and 50")
 
 
-@LESSON.exercise(
-    "03.2",
-    "How many pairs of these paragraphs may be anchor and positive?",
-    "Five paragraphs make ten pairs. Which of them are more than three apart?",
-    "0 with 5, 0 with 6, 1 with 5, 1 with 6, 2 with 6.",
-    "5 are left.",
-    praise="what stands near in a section is more surely of one theme",
-    minutes=4,
-    difficulty="easy",
-    aim="seeing how few pairs a rule leaves of a section",
-    further="Find the number for at most 1 paragraph, and for any distance. What may each further pair cost, where two "
-    "paragraphs of a section speak of different things?",
-)
-def check_near_pairs(answer: Any) -> str | None:
+@check("03.2")
+def check_near_pairs(answer: Any, random: np.random.Generator) -> str | None:
     """Pairs of the paragraphs 0, 1, 2, 5 and 6 that are at most three apart."""
     given = number(answer)
     mistakes = (
@@ -117,20 +91,8 @@ def check_near_pairs(answer: Any) -> str | None:
     return None if given == 5 else known_mistake(given, mistakes) or general
 
 
-@LESSON.exercise(
-    "03.3",
-    "Write the ratio loss.",
-    "softmax of two numbers: p(d⁺) = e^{d⁺} / (e^{d⁺} + e^{d⁻}). Divide above and below by e^{d⁻}.",
-    "p(d⁺) = σ(d⁺ - d⁻), and 1 - p(d⁻) is the same.",
-    "`2 * torch.sigmoid(near - far)`",
-    praise="two terms in section 4 of the paper, one sigmoid in truth",
-    minutes=5,
-    difficulty="medium",
-    aim="seeing more in a formula by simplifying it",
-    further="Multiply both distances by 10, then divide them by 10, and draw the loss again. Which of the two makes a "
-    "step of it, and which almost a straight line?",
-)
-def check_ratio_loss(answer: Callable[..., Any]) -> str | None:
+@check("03.3")
+def check_ratio_loss(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """|p(d⁺)| + |1 - p(d⁻)| = 2 σ(d⁺ - d⁻)."""
     draw = torch.Generator().manual_seed(3)
     cases = [
@@ -174,20 +136,8 @@ def check_ratio_loss(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "03.4",
-    "Write its slope with respect to d⁺, as a function of x = d⁺ - d⁻.",
-    "The derivative of σ is σ(1 - σ).",
-    "Twice that.",
-    "`s = torch.sigmoid(x); return 2 * s * (1 - s)`",
-    praise="it is largest at a tie and vanishes on both sides: the loss gives up on triplets that are hopelessly wrong",
-    minutes=5,
-    difficulty="medium",
-    aim="finding out which triplets a loss gives up on",
-    further="Draw a hundred x around -2 and turn the sign of ten, as wrong labels do. Which share of all slopes "
-    "belongs to these ten, with this loss and with softplus, whose slope is `torch.sigmoid(x)`?",
-)
-def check_ratio_slope(answer: Callable[..., Any]) -> str | None:
+@check("03.4")
+def check_ratio_slope(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The derivative with respect to d⁺: 2 σ (1 - σ)."""
     draw = torch.Generator().manual_seed(4)
     cases = [(3 * torch.randn(n, generator=draw).double(),) for n in (6, 1, 9)]
@@ -222,20 +172,8 @@ def check_ratio_slope(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "03.5",
-    "Write additive attention: the sentence's vector from the states of its words.",
-    "First a score for each word, u · tanh(W h_t + b); then a softmax over the words that are there.",
-    "`scores.masked_fill(~there, -torch.inf).softmax(1)` gives padding the weight 0.",
-    "`(weights[:, :, None] * h).sum(1)`",
-    praise="padding has no weight: a sentence's vector does not depend on its neighbours in the batch",
-    minutes=6,
-    difficulty="medium",
-    aim="building the last part of this network, a mean that chooses its words",
-    further="Fill the padding with huge numbers and see that nothing changes; then leave `masked_fill` out and look "
-    "again. What would happen to a sentence that consists of padding only?",
-)
-def check_attention(answer: Callable[..., Any]) -> str | None:
+@check("03.5")
+def check_attention(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Σ_t a_t h_t with a = softmax(u · tanh(W h_t + b)) over the words that are there."""
     draw = torch.Generator().manual_seed(0)
 
@@ -316,20 +254,8 @@ def check_attention(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "03.6",
-    "Write the objective of Iclust at T = 0.",
-    "For each cluster: the sum of all similarities within it, each element with itself too, over its size.",
-    "Add these up over the clusters, and divide by the number of elements.",
-    "`sum(S[np.ix_(labels == c, labels == c)].sum() / (labels == c).sum() for c in set(labels)) / len(labels)`",
-    praise="it asks for similarities only: no vectors, no centres",
-    minutes=4,
-    difficulty="easy",
-    aim="judging clusters by similarities alone, without any centre",
-    further="Give every sentence a cluster of its own: what is ⟨s⟩? Say from that why the number of clusters must be "
-    "given at T = 0, and why ⟨s⟩ cannot choose it.",
-)
-def check_iclust_objective(answer: Callable[..., Any]) -> str | None:
+@check("03.6")
+def check_iclust_objective(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """1/n · Σ_C S_C / |C|, with each element's similarity to itself."""
     cases = [_clustered(4, (6, 4, 2)), _clustered(5, (2, 5, 3, 2)), _clustered(6, (4, 5), lengths=True)]
     cases[1] = cases[1][0], 2 * cases[1][1] + 1  # a label is a name: these are 1, 3, 5 and 7
@@ -395,20 +321,8 @@ def check_iclust_objective(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes, read=number)
 
 
-@LESSON.exercise(
-    "03.7",
-    "Write k-means' sum of squared distances from Iclust's objective, for n vectors of length 1.",
-    "Σ ‖x - μ‖² over a cluster is Σ ‖x‖² - |C| ‖μ‖². What are the two parts for vectors of length 1?",
-    "Σ ‖x‖² = |C|, and |C| ‖μ‖² = S_C / |C|.",
-    "`n * (1 - objective)`",
-    praise="the one is as large as the other is small: at T = 0 both look for the same partition",
-    minutes=8,
-    difficulty="hard",
-    aim="seeing that two names stand for one and the same search",
-    further="Let the vectors keep their own lengths, with $S$ their dot products. Which sum takes the place of n in "
-    "your formula, and does the partition enter into it?",
-)
-def check_inertia(answer: Callable[..., Any]) -> str | None:
+@check("03.7")
+def check_inertia(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Σ ‖x - μ‖² = n (1 - <s>) for vectors of length 1."""
     cases = [(0.7025, 26), (0.25, 7), (0.913, 140), (1.0, 5), (0.0625, 16)]
 

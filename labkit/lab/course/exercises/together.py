@@ -13,28 +13,14 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from labkit.evaluation.comparison import leader, over_seeds
 from labkit.lab.course.ablation import kept
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, find_mistake
+from labkit.lab.course.exercise import Unfit, Unnamed, check, find_mistake
 from labkit.lab.course.exercises.sentpwnet import ruled
-
-LESSON = Lesson("07", predictions=("07.a", "07.b", "07.c"))
 
 ASKED = "sentpwnet"  # of exercise 07.3
 
 
-@LESSON.exercise(
-    "07.1",
-    "Write the verdict on two methods from their figures over the seeds.",
-    "Compare the difference of the means with the spreads.",
-    "A spread is the standard deviation over the seeds, `ddof=1`. Take the larger one of the two.",
-    "tie if abs(a.mean() - b.mean()) <= max(a.std(ddof=1), b.std(ddof=1)), else whoever is larger",
-    praise="with three seeds this is a rough rule; it keeps most accidents out of a table",
-    minutes=4,
-    difficulty="easy",
-    aim="reading from a table no more than it can bear",
-    further="Draw three figures each for two methods from one and the same normal distribution, a thousand times: how "
-    "often does `verdict` name a leader? Then with ten figures each.",
-)
-def check_verdict(answer: Callable[..., Any]) -> str | None:
+@check("07.1")
+def check_verdict(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Who leads by more than the larger spread, n - 1 below the line."""
     cases = _seeds()
 
@@ -179,20 +165,8 @@ def _of_seeds(answer: Callable[..., Any], right: Callable[..., Any], cases: list
     )
 
 
-@LESSON.exercise(
-    "07.2",
-    "Write AUC from scores and labels.",
-    "Take every couple of one pair that is the same and one that is not. Which has the higher score?",
-    "`scores[labels == 1][:, None]` against `scores[labels == 0][None, :]` has them all at once.",
-    "`(same > other).mean() + 0.5 * (same == other).mean()`",
-    praise="no threshold in it: it asks whether the order is right",
-    minutes=5,
-    difficulty="medium",
-    aim="measuring without a threshold",
-    further="Put the ranks of the scores in the place of the scores, then their cubes: what happens to AUC? Find a "
-    "change of all scores that does move it.",
-)
-def check_auc(answer: Callable[..., Any]) -> str | None:
+@check("07.2")
+def check_auc(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The share of (same, other) couples in which the same pair has the higher score; a tie counts half."""
     draw = np.random.default_rng(72)
     cases = []
@@ -269,19 +243,8 @@ def check_auc(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes, tolerance=6e-4)
 
 
-@LESSON.exercise(
-    "07.3",
-    "Name the methods that tie with sentpwnet by AUC.",
-    "Use your verdict of 07.1 on every line and that of sentpwnet.",
-    "`verdict(values['sentpwnet'], values[name]) == 'tie'`",
-    "There is one, just below it in the table.",
-    praise="two losses, one encoder, one figure: whoever says that one is better has not looked at the spread",
-    minutes=3,
-    difficulty="easy",
-    aim="using the rule on a table that one would like to believe",
-    further="Do the same by `accuracy`. Are they other methods, and what has a threshold to do with it?",
-)
-def check_tied(answer: Any) -> str | None:
+@check("07.3")
+def check_tied(answer: Any, random: np.random.Generator) -> str | None:
     """The methods of the kept table that tie with SentPWNet."""
     table = kept("together")
     spreads = {name: table.spread(name, "auc") for name in table.figures}
@@ -310,20 +273,8 @@ def check_tied(answer: Any) -> str | None:
     return f"one is missing: whose mean is no further from that of {ASKED} than the larger of the two spreads?"
 
 
-@LESSON.exercise(
-    "07.4",
-    "Write a split that never puts one group into both parts.",
-    "The split must depend on the group's name and on nothing else.",
-    "A hash turns a name into a number: `zlib.crc32(name.encode())` is the same on every machine.",
-    '`["test" if zlib.crc32(group.encode()) % 5 == 0 else "train" for group in groups]`',
-    praise="a leak between the parts is the most common way to a figure that is too good",
-    minutes=7,
-    difficulty="hard",
-    aim="making a test that asks for what could not be learned by heart",
-    further="Add a third part, dev. Then rename one group and add rows to another: which rows change their part? And "
-    "with only ten groups, how far from a fifth may the test come to lie?",
-)
-def check_split(answer: Callable[..., Any]) -> str | None:
+@check("07.4")
+def check_split(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Same group, same part, by its name alone; about a fifth in test."""
     draw = np.random.default_rng(74)
 

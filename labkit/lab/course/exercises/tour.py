@@ -11,30 +11,16 @@ from numpy.linalg import norm
 
 from labkit.corpora import load
 from labkit.evaluation import inter_intra
-from labkit.lab.course.exercise import Lesson, find_mistake, number
+from labkit.lab.course.exercise import check, find_mistake, number
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.text import words
 
-LESSON = Lesson("00", predictions=("00.a", "00.b"))
-
 TOPIC = "cooking"
 
 
-@LESSON.exercise(
-    "00.1",
-    "Write the cosine of two vectors.",
-    "The dot product says how much two vectors go the same way, times both lengths.",
-    "Divide the dot product by the two lengths.",
-    "`u @ v / (np.linalg.norm(u) * np.linalg.norm(v))`",
-    praise="1 means the same direction, 0 nothing in common; length plays no part",
-    minutes=5,
-    difficulty="easy",
-    aim="comparing any two sentences, for every similarity in this lab is this number",
-    further="Double one of two vectors, then turn it round. Which of the two does your `cosine` notice, and which "
-    "does the distance `np.linalg.norm(u - v)` notice?",
-)
-def check_cosine(answer: Callable[..., Any]) -> str | None:
+@check("00.1")
+def check_cosine(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """u·v / (‖u‖ ‖v‖)."""
     draw = np.random.default_rng(0)
     cases = [(draw.normal(size=d), draw.normal(size=d) * 3) for d in (3, 5, 4)]
@@ -73,22 +59,8 @@ def check_cosine(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "00.2",
-    "Write Hit@1: the share of sentences whose nearest other sentence has their label.",
-    "A sentence is nearest to itself: what must happen to the diagonal of S first?",
-    "Take a copy of S with -∞ on its diagonal. Its `argmax(1)` is the nearest other sentence of each row.",
-    "`others = np.where(np.eye(len(S), dtype=bool), -np.inf, S)`, then the mean of `labels[others.argmax(1)] == "
-    "labels`.",
-    praise="one number for how well a space knows the classes, measured in the space and not in a picture",
-    minutes=8,
-    difficulty="medium",
-    aim="measuring the space itself, which no picture can bend",
-    further="Write Hit@3: is one of the three nearest of the same topic? `hit_at(vectors, labels)[3]` says whether "
-    "you are right. Then read a few sentences that miss, each beside its nearest neighbour: which words led them "
-    "astray?",
-)
-def check_hit(answer: Callable[..., Any]) -> str | None:
+@check("00.2")
+def check_hit(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The share of sentences whose nearest other one has their label."""
     draw = np.random.default_rng(1)
     cases = []
@@ -165,21 +137,8 @@ def check_hit(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes, read=number)
 
 
-@LESSON.exercise(
-    "00.3",
-    "Write the inter/intra ratio.",
-    "First the centre of each class: the mean of its rows.",
-    "Intra: the mean distance of the sentences to their own centre. Inter: the mean, over the centres, of the distance "
-    "to the nearest other one.",
-    "Fill the diagonal of the centres' distances with +∞ before taking the minimum.",
-    praise="above 1 the classes are farther apart than they are wide",
-    minutes=7,
-    difficulty="medium",
-    aim="seeing whole classes, how wide they are and how far apart, where Hit@1 sees a single neighbour",
-    further="Multiply all vectors by 10: what becomes of *intra*, and what of the ratio? Then take the ratio of the "
-    "picture, `tsne(vectors).points`, and say why one may not be held against the other.",
-)
-def check_ratio(answer: Callable[..., Any]) -> str | None:
+@check("00.3")
+def check_ratio(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """How far apart the classes are, in units of how wide they are."""
     draw = np.random.default_rng(2)
     cases = []
@@ -250,20 +209,8 @@ def check_ratio(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes, read=number)
 
 
-@LESSON.exercise(
-    "00.4",
-    "Write a sentence of your own that lands among those on cooking.",
-    "What would somebody write who stands in a kitchen and needs advice?",
-    "Words that many sentences on cooking share pull most: soup, oven, sauce.",
-    "Something like: Why does my sauce burn in the pan every time?",
-    praise="a new sentence needs no training: its words bring it to its place",
-    minutes=5,
-    difficulty="easy",
-    aim="finding out what a mean of words hears in a sentence",
-    further="Exchange one word of your sentence after another until it leaves cooking: which one held it there? Then "
-    "write one that a reader would put under cooking, and the mean of its words does not.",
-)
-def check_own_sentence(answer: Any) -> str | None:
+@check("00.4")
+def check_own_sentence(answer: Any, random: np.random.Generator) -> str | None:
     """A new sentence that lands among the right ones."""
     if not isinstance(answer, str):
         return f"a sentence in quotation marks was expected, and {type(answer).__name__} came"
