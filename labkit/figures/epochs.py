@@ -16,7 +16,7 @@ from labkit.figure_names import DEV, OF_PROBE, spoken
 from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
 from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, margin, marks, series, stroke
 from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
-from labkit.figures.panels import ABOVE, below, grid, on, side_by_side, stacked
+from labkit.figures.panels import ABOVE, below, on, side_by_side, stacked
 from labkit.projection.epochs import Journey
 from labkit.runs import History
 
@@ -209,7 +209,7 @@ def training_curves(
         return figure_of(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)
     titles = [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
     rows = -(-len(columns) // ABREAST)
-    layout = grid(titles, columns=ABREAST, gap=(0.1, 0.5 / rows), size=14, x=x, y={})
+    layout = side_by_side(titles, columns=ABREAST, gap=(0.1, 0.5 / rows), size=14, x=x, y={})
     return figure_of(traces, height=rows * height, legend=below(-0.3 / rows), margin=margin(44), **layout)
 
 

@@ -31,7 +31,7 @@ from labkit.figures.drawing import (
     words_at,
 )
 from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
-from labkit.figures.panels import ABOVE, EMPTY, below, grid, on, side_by_side
+from labkit.figures.panels import ABOVE, EMPTY, below, on, side_by_side
 
 if TYPE_CHECKING:
     from labkit.sbert_lp.sweeps import Point, Tried
@@ -373,7 +373,7 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
         hover = {"hovertemplate": "%{x:.0%} along the line: %{y:.2f}<extra></extra>", "name": name}
         traces.append(marks(share, number, marker, showlegend=False) | hover | on(panel))
     axis = {"range": [-0.05, 1.05], "tickvals": [0, 0.5, 1]}
-    layout = grid(
+    layout = side_by_side(
         ["the line, seen from above", *numbers],
         columns=2,
         gap=(0.12, 0.18),
