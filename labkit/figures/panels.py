@@ -1,4 +1,4 @@
-"""The layout of figures: legends, axes, and panels beside or above each other. In: titles and entries. Out: entries."""
+"""The layout of figures: legends, axes, and panels next to or above one another. In and out: entries."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from itertools import accumulate
 
 from labkit.figures.drawing import Entries, annotation, short, stroke
 
-ABOVE: Entries = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}  # where a legend stands
+ABOVE: Entries = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}  # a legend above the figure
 BARE: Entries = {"showgrid": False}  # an axis without lines
-EMPTY = BARE | {"showticklabels": False}  # an axis without numbers, too
+EMPTY = BARE | {"showticklabels": False}  # an axis without lines and numbers
 
 
 def below(y: float) -> Entries:
-    """A legend below the figure: its upper edge at `y` of the figure's height, which is negative."""
+    """Return a legend below the figure, its upper edge at `y` of the figure's height, which is negative."""
     return {"orientation": "h", "y": y, "yanchor": "top", "x": 0}
 
 
 def ticks(names: Sequence[str], most: int) -> Entries:
-    """The part of an axis that sets a name, cut to fit, at each whole number."""
+    """Return the part of an axis that puts a name, shortened, at each whole number."""
     return {"tickvals": list(range(len(names))), "ticktext": [short(name, most) for name in names]}
 
 
 def on(panel: int) -> Entries:
-    """The axes of a panel, as a trace names them.
+    """Return the axes of a panel, as a trace names them.
 
     >>> on(1), on(2)
     ({'xaxis': 'x', 'yaxis': 'y'}, {'xaxis': 'x2', 'yaxis': 'y2'})
@@ -67,7 +67,7 @@ def stacked(shares: Sequence[float], *, gap: float, x: Entries, y: Entries) -> E
 
 
 def upright(x: float, line: Entries, panel: int = 1) -> Entries:
-    """A shape: a line at `x` over the whole height of a panel."""
+    """Return a shape: a line at `x` over the full height of a panel."""
     tail = panel_suffix(panel)
     return stroke((x, x), (0, 1), line, xref=f"x{tail}", yref=f"y{tail} domain")
 
@@ -82,13 +82,13 @@ def _axes(places: Sequence[tuple[list[float], list[float]]], x: Entries, y: Entr
 
 
 def _spans(shares: Sequence[float], gap: float) -> list[list[float]]:
-    """Begin and end of each panel on a length of 1, of which the gaps take their part first."""
+    """Return the begin and end of each panel on a length of 1, after subtracting the gaps."""
     room = (1 - gap * (len(shares) - 1)) / sum(shares)
     ends = [room * total + gap * number for number, total in enumerate(accumulate(shares))]
-    # plotly refuses what is beyond 0 and 1, were it by the last binary place
+    # plotly refuses values outside 0 to 1, even by rounding
     return [[max(0.0, end - room * share), min(1.0, end)] for share, end in zip(shares, ends, strict=True)]
 
 
 def panel_suffix(panel: int) -> str:
-    """What plotly writes behind x and y for this panel: nothing for the first, then its number."""
+    """Return plotly's suffix of x and y for this panel: nothing for the first, then its number."""
     return "" if panel == 1 else str(panel)
