@@ -2,7 +2,7 @@
 
     Pairs with labels    auc                by default; also accuracy, f1, precision, recall, probe
     graded Pairs         spearman           also pearson
-    Labelled             probe              the accuracy of a linear classifier; also knn_accuracy, hit@1
+    Labelled             probe              accuracy of a linear classifier; also knn_accuracy, hit@1
     new classes, Groups  hit@1              also hit@3, hit@10, map@r
     Triplets, Articles   triplet_accuracy
 
