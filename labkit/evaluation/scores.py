@@ -38,7 +38,7 @@ from labkit.evaluation.coherence import p_coherence
 from labkit.evaluation.comparison import Parts
 from labkit.evaluation.geometry import alignment, class_alignment, space_figures
 from labkit.evaluation.neighbours import MOST_ASKING, blocks, sampled
-from labkit.evaluation.pairs import correlation, correlation_parts, pair_classification, triplet_accuracy
+from labkit.evaluation.pairs import auc_parts, correlation, correlation_parts, pair_classification, triplet_accuracy
 from labkit.evaluation.retrieval import DEEPEST, not_zero, own_retrieved, voted
 from labkit.progress import Progress, note, silent
 
@@ -176,6 +176,8 @@ def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) ->
     # float64, or numpy would round the threshold to the precision of the scores
     called = np.asarray(scores, np.float64) > decided.threshold
     parts = called_parts(called, test) if asks.apart else {}
+    if asks.apart and "auc" in figures:
+        parts["auc"] = auc_parts(scores, test.labels, linked(test))
     return "accuracy", figures, (called == test.labels).astype(np.int64), parts
 
 
