@@ -22,9 +22,8 @@ from types import ModuleType
 from typing import Any
 
 from labkit.corpora.files import FORMATS, read_corpus, read_rows
-from labkit.corpora.published import PUBLISHED, load_published, located, rows_here
+from labkit.corpora.published import PUBLISHED, Published, load_published, located, rows_here
 from labkit.corpora.published.registry import plain_files
-from labkit.corpora.published.release import Published
 from labkit.corpora.records import Corpus
 from labkit.corpora.shards import corpus_of_folder, is_folder
 

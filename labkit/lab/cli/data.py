@@ -88,7 +88,7 @@ def get(
     ],
     json: Json = False,
 ) -> None:
-    """Fetch a published corpus from its official address and check it. A broken download goes on where it stopped."""
+    """Fetch a published corpus from its official address and check it. A broken download is retried."""
     from labkit.corpora.published import PUBLISHED, fetch_published
     from labkit.corpora.table import CORPORA, nearest_corpus
 

@@ -10,7 +10,7 @@ import pytest
 
 from labkit.corpora import Labelled, read_corpus
 from labkit.corpora.published.registry import Fetched
-from labkit.corpora.published.release import Source
+from labkit.corpora.published.datasets import Source
 from labkit.corpora.table import EMBEDDED
 from labkit.lab.cli.data import FROM_TEXTS
 from labkit.lab.shipped import DEMONSTRATIONS, Demonstration, making, pictures
