@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from labkit.corpora import Labelled, read_corpus
-from labkit.corpora.published.registry import Fetched
 from labkit.corpora.published.datasets import Source
+from labkit.corpora.published.registry import Fetched
 from labkit.corpora.table import EMBEDDED
 from labkit.lab.cli.data import FROM_TEXTS
 from labkit.lab.shipped import DEMONSTRATIONS, Demonstration, making, pictures
