@@ -27,7 +27,7 @@ from labkit.atomic import amount, in_place
 from labkit.corpora.records import Article, Corpus
 from labkit.corpora.rows import SHAPES, articles_of_rows, column_names, corpus_of_rows
 from labkit.progress import Progress, silent
-from labkit.text import MARKS, known_encoding, text_lines
+from labkit.text import known_encoding, marked_encoding, text_lines
 
 NumberedRows = Iterator[tuple[int, dict[str, Any]]]
 
@@ -145,7 +145,7 @@ def _lines(path: Path, stream: IO[bytes], encoding: str) -> Iterator[str]:
     """Decoded lines; a byte that is not of the encoding is named with its line."""
     remedy = "save the file as UTF-8, or read it by `read_corpus(path, encoding=...)` in Python"
     lines = text_lines(stream, path.name, encoding, longest=64 * _CELL, remedy=remedy)
-    for number, (line, _) in enumerate(lines, 1):
+    for number, line in enumerate(lines, 1):
         if number == 1 and "\0" in line:
             raise ValueError(
                 f"{path.name} row 1 holds a NUL, which is no text; if it is UTF-16 without a mark, save it as "
@@ -159,7 +159,7 @@ def _csv(path: Path, stream: IO[bytes], encoding: str, ending: str) -> NumberedR
 
     A .txt, or a .tsv in UTF-16, is a spreadsheet's, which puts a cell with a comma, a tab or a line break in quotes.
     """
-    marked = stream.peek(4).startswith(tuple(mark for mark in MARKS if MARKS[mark] != "utf-8"))  # type: ignore[attr-defined]
+    marked = marked_encoding(stream) in ("utf-16", "utf-32")
     lines = _lines(path, stream, encoding)
     header = next(lines, "")
     if not header.strip():
