@@ -348,6 +348,16 @@ def read_articles(path: Path | str) -> Iterator[tuple[Article, str]]:
 # --- writing -----------------------------------------------------------------------------------------------------
 
 
+def check_output(path: Path) -> tuple[str, bool]:
+    """The format of a file of rows that can be written there, and whether it is packed; else a ValueError."""
+    ending, packed = format_of(path)
+    if ending == ".parquet":
+        raise ValueError(f"{path.name}: rows are written as .csv, .tsv or .jsonl (or one of these .gz); rename it")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path.name}: the folder {str(path.parent)!r} does not exist; make it first")
+    return ending, packed
+
+
 def write_rows(
     rows: Iterable[Mapping[str, Any]], path: Path | str, *, total: int | None = None, progress: Progress = silent
 ) -> int:
@@ -357,11 +367,7 @@ def write_rows(
     an interruption leaves what was there before.
     """
     path = Path(path)
-    ending, packed = format_of(path)
-    if ending == ".parquet":
-        raise ValueError(f"{path.name}: rows are written as .csv, .tsv or .jsonl (or one of these .gz); rename it")
-    if not path.parent.is_dir():
-        raise ValueError(f"{path.name}: the folder {str(path.parent)!r} does not exist; make it first")
+    ending, packed = check_output(path)
     count = 0
     with in_place(path) as raw, _text_into(raw, packed) as text:
         table: csv.DictWriter | None = None
