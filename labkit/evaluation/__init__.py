@@ -23,7 +23,6 @@ from labkit.evaluation.classes import (
     inter_intra,
     kmeans,
     logistic_right,
-    trustworthiness,
 )
 from labkit.evaluation.coherence import Coherence, p_coherence
 from labkit.evaluation.comparison import Parts, lead_of, leader, over_seeds

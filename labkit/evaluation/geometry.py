@@ -176,8 +176,7 @@ def probe_figures(labels: Sequence[str], embeddings: np.ndarray) -> dict[str, fl
     rows, own = embeddings[known], [labels[row] for row in known.tolist()]
     figures: dict[str, float] = {}
     if all(own) and len(set(own)) < len(own):
-        found = precision_at_r(rows, own)
-        figures = {"map@r": found.map_at_r, "r_precision": found.r_precision, "alignment": class_alignment(rows, own)}
+        figures = precision_at_r(rows, own) | {"alignment": class_alignment(rows, own)}
     return {OF_PROBE + name: value for name, value in (figures | space_figures(rows)).items()}
 
 

@@ -1,12 +1,12 @@
 """Are a sentence's neighbours of its own class? Rows and labels in; ranks, votes and shares of right answers out.
 
-    within one set, every sentence queries all others     hit_at, precision_at_r,       own_ranks, own_retrieved,
-                                                          by cosine                     by a method's own
-    from another set, its nearest vote on the class       knn_right, knn_accuracy,      voted, by a method's own
-                                                          by Euclidean distance
+    within one set, every sentence queries all others     hit_at, precision_at_r,       own_retrieved,
+                                                          by cosine                     by a method's own similarity
+    from another set, its nearest vote on the class       knn_right, knn_accuracy,      voted,
+                                                          by Euclidean distance         by a method's own similarity
 
-A method's own similarity may be a cosine, minus a distance, or a mixture; where it is the cosine, `own_ranks` and
-`hit_at` say the same. Ties never flatter, and no (n, n) stands in memory.
+A method's own similarity may be a cosine, minus a distance, or a mixture. Ties never flatter, and no (n, n) matrix is
+held in memory.
 
 MAP@R and R-precision (Musgrave, Belongie and Lim 2020, section 3.2) look at the R nearest of a sentence whose class has
 R others: R-precision is the share of them that is of the class, MAP@R has the order in it, too.
@@ -25,31 +25,17 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labkit.arrays import Vectors, classes, classes_of_both, unit, vectors, whole
+from labkit.arrays import Vectors, classes, same_length, unit, vectors, whole
 from labkit.evaluation.neighbours import BLOCK, MOST_ASKING, blocks, dots, nearest_rows, sampled
 from labkit.progress import Progress, silent
 
 Columns: TypeAlias = slice | np.ndarray  # numbers of rows
+Similarity: TypeAlias = Callable[[Any, Any], np.ndarray]  # rows (a, d) and (b, d) -> (a, b)
 ROUNDING = 1e-12  # cosines in float64 that differ by less are tied
 VOTERS = 3
 DEEPEST = MOST_ASKING  # others of a class, beyond which its R nearest are neither kept nor sorted
 
 # --- embeddings, by cosine and distance --------------------------------------------------------------------------
-
-
-class HitRates(dict[int, float]):
-    """n -> share of queries with one of their class among the top n.
-
-    `queries` counts those whose class has another member: the shares are of them. `left_out` are alone in their class.
-    """
-
-    def __init__(self, rates: dict[int, float], *, queries: int, left_out: int) -> None:
-        super().__init__(rates)
-        self.queries, self.left_out = queries, left_out
-
-    def __str__(self) -> str:
-        rates = ", ".join(f"Hit@{n} {rate:.4f}" for n, rate in self.items())
-        return f"{rates} ({self.queries} queries, {self.left_out} left out: alone in their class)"
 
 
 def hit_at(
@@ -59,71 +45,65 @@ def hit_at(
     *,
     most: int | None = None,
     progress: Progress = silent,
-) -> HitRates:
-    """Hit@n by cosine: embeddings (n, d) and labels (n,) to a dict n -> share of queries that hit.
+) -> dict[int, float]:
+    """Hit@k by cosine: embeddings (n, d) and labels (n,) to k -> share of queries with one of their class among the k
+    nearest.
 
-    Ties never flatter: another class's sentence that is as near as the best of the own class ranks before it.
-    A set of identical vectors therefore hits nothing. Asking deeper than there are others asks them all. With `most`,
-    a sample of so many queries asks, if there are more.
+    A sentence that is alone in its class is no query. Ties never flatter: another class's sentence that is as near as
+    the best of the own class ranks before it, so that a set of identical vectors hits nothing. With `most`, a sample of
+    so many queries asks, if there are more.
     """
     if not isinstance(ks, Iterable):
         raise ValueError(f"ks is {ks!r}, expected several whole numbers; put it in brackets, such as (1, 3, 10)")
     ks = [whole("ks", k, 1, 2**31, "how many neighbours count") for k in ks]
-    found, left_out = _by_cosine(embeddings, labels, most, progress, deep=False)
-    rates = {k: float((found.ranks <= k).mean()) for k in ks}
-    return HitRates(rates, queries=len(found.asking), left_out=left_out)
-
-
-@dataclass(frozen=True)
-class PrecisionAtR:
-    """MAP@R and R-precision of `queries`; `left_out` are alone in their class."""
-
-    map_at_r: float
-    r_precision: float
-    queries: int
-    left_out: int
-
-    def __str__(self) -> str:
-        figures = f"MAP@R {self.map_at_r:.4f}, R-precision {self.r_precision:.4f}"
-        return f"{figures} ({self.queries} queries, {self.left_out} left out: alone in their class)"
+    found = _by_cosine(embeddings, labels, most, progress, deep=False)
+    return {k: float((found.ranks <= k).mean()) for k in ks}
 
 
 def precision_at_r(
     embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = None, progress: Progress = silent
-) -> PrecisionAtR:
-    """MAP@R and R-precision by cosine: embeddings (n, d) and labels (n,) to the record; who asks is as in `hit_at`.
-
-    Ties never flatter: another class's sentence that is as near as one of the own class ranks before it.
-    """
-    found, left_out = _by_cosine(embeddings, labels, most, progress, deep=True)
-    return PrecisionAtR(float(found.average.mean()), float(found.right.mean()), len(found.asking), left_out)
+) -> dict[str, float]:
+    """`map@r` and `r_precision` by cosine: embeddings (n, d) and labels (n,); queries and ties are as in `hit_at`."""
+    found = _by_cosine(embeddings, labels, most, progress, deep=True)
+    return {"map@r": float(found.average.mean()), "r_precision": float(found.right.mean())}
 
 
 def _by_cosine(
     embeddings: ArrayLike, labels: ArrayLike, most: int | None, progress: Progress, *, deep: bool
-) -> tuple[Retrieved, int]:
-    """What is retrieved by cosine, and how many do not ask since they are alone in their class."""
+) -> Retrieved:
     rows = vectors("embeddings", embeddings, keep_single=True)
     codes = classes("labels", labels, count=rows.shape[0])
+    if not not_zero(rows).all():
+        unit(rows, refuse="embeddings")  # says which
+    asking = _with_company(codes, most)
+    return retrieved(_numbered(_cosines, rows, rows), codes, asking, progress, deep=deep)
+
+
+def _cosines(a: Vectors, b: Vectors) -> np.ndarray:
+    return dots(unit(a), unit(b))
+
+
+def _with_company(codes: np.ndarray, most: int | None) -> np.ndarray:
+    """The rows whose class has another member; of more than `most` a sample."""
     having = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if not len(having):
         raise ValueError(
-            f"each of the {codes.max() + 1} sentences is the only one of its class, expected a class with at least "
-            "two; label more sentences or evaluate pairs instead"
+            f"each of the {len(codes)} sentences is the only one of its class, expected a class with at least two; "
+            "label more sentences or evaluate pairs instead"
         )
-    every = _directions(rows) if rows.shape[0] <= MOST_ASKING or not not_zero(rows).all() else None
-
-    def cosine(these: Columns, others: Columns) -> np.ndarray:
-        # of many rows only those that are looked at are there in float64
-        left, right = ((_directions(rows[some]) if every is None else every[some]) for some in (these, others))
-        return dots(left, right)
-
-    return retrieved(cosine, codes, sampled(having, most), progress, deep=deep), len(codes) - len(having)
+    return sampled(having, most)
 
 
-def _directions(rows: Vectors) -> Vectors:
-    directions: Vectors = unit(rows.astype(np.float64, copy=False), refuse="embeddings")
-    return directions
+def _numbered(similarity: Similarity, asked: Any, rows: Any) -> Callable[[Columns, Columns], np.ndarray]:
+    """The similarity of some of the asked rows with some of all rows, by their numbers, in float64, so that copies of
+    one row are equally near. Many rows become float64 only where they are looked at."""
+    whole = rows.astype(np.float64, copy=False) if rows.shape[0] <= MOST_ASKING else None
+
+    def of_numbers(these: Columns, others: Columns) -> np.ndarray:
+        gallery = rows[others].astype(np.float64, copy=False) if whole is None else whole
+        return np.asarray(similarity(asked[these].astype(np.float64, copy=False), gallery))
+
+    return of_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,11 +217,12 @@ def knn_right(
     """
     base = vectors("train", train)
     queries = vectors("test", test, like=base)
-    train_codes, test_codes = classes_of_both(
-        ("train_labels", "test_labels"), (train_labels, test_labels), (base.shape[0], queries.shape[0])
-    )
+    codes = classes("train_labels", train_labels, count=base.shape[0])
+    first, asked = np.unique(codes, return_index=True)[1], np.asarray(test_labels)
+    same_length("test_labels", asked, queries.shape[0])
     whole("k", k, 1, base.shape[0], "the number of training rows")
-    return _winners(train_codes[nearest_rows(queries, base, k)[0]]) == test_codes
+    won = _winners(codes[nearest_rows(queries, base, k)[0]])
+    return np.asarray(train_labels)[first[won]] == asked
 
 
 def _winners(voters: np.ndarray) -> np.ndarray:
@@ -253,40 +234,23 @@ def _winners(voters: np.ndarray) -> np.ndarray:
 # --- rows of a method, by its own similarity ---------------------------------------------------------------------
 
 
-def own_ranks(
-    method: Any, rows: Any, labels: Sequence[Any], *, most: int | None = MOST_ASKING, progress: Progress = silent
-) -> tuple[np.ndarray, np.ndarray]:
-    """The rows that ask, and for each of them the rank of the nearest of its own class among all other rows.
-
-    1 + how many of other classes are at least as near, so that a tie never flatters. A row of zeros, which is near
-    to nothing, gets the last rank. Rows whose class has another member ask, of more than `most` a sample.
-    """
-    found = _by_own(method, rows, labels, most, progress, deep=False)
-    return found.asking, found.ranks
-
-
 def own_retrieved(
-    method: Any, rows: Any, labels: Sequence[Any], *, most: int | None = MOST_ASKING, progress: Progress = silent
+    method: Any,
+    rows: Any,
+    labels: Sequence[Any],
+    *,
+    most: int | None = MOST_ASKING,
+    progress: Progress = silent,
+    deep: bool = True,
 ) -> Retrieved:
-    """What `own_ranks` gives, and what is among the R nearest; a row of zeros finds nothing.
+    """What rows of a method retrieve by its own similarity; a row of zeros, which is near to nothing, finds nothing.
 
-    Where a class has more than DEEPEST others nobody looks so deep: each row would keep as many.
+    `deep`: the R nearest are looked at, too, unless a class has more than DEEPEST others: each row would keep as many.
     """
-    largest = np.unique(np.asarray(labels), return_counts=True)[1].max()
-    return _by_own(method, rows, labels, most, progress, deep=bool(largest <= DEEPEST + 1))
-
-
-def _by_own(
-    method: Any, rows: Any, labels: Sequence[Any], most: int | None, progress: Progress, *, deep: bool
-) -> Retrieved:
-    codes = np.unique(np.asarray(labels), return_inverse=True)[1]
-    asking = sampled(np.flatnonzero(np.bincount(codes)[codes] > 1), most)
-    if not len(asking):
-        raise ValueError(
-            f"each of {len(codes)} sentences has a class of its own, expected a class with at least two; "
-            "give more sentences a class"
-        )
-    found, known = retrieved(_exact(method, rows, rows), codes, asking, progress, deep=deep), not_zero(rows[asking])
+    codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
+    asking, deep = _with_company(codes, most), deep and sizes.max() <= DEEPEST + 1
+    found = retrieved(_numbered(method.similarity, rows, rows), codes, asking, progress, deep=deep)
+    known = not_zero(rows[asking])
     ranks = np.where(known, found.ranks, len(codes))
     return Retrieved(asking, ranks, found.average * known, found.right * known)
 
@@ -300,7 +264,7 @@ def voted(
     """
     names, codes = np.unique(np.asarray(labels), return_inverse=True)
     won = np.empty(test.shape[0], np.int64)
-    similarity, tiles = _exact(method, test, train), tiled(train.shape[0])
+    similarity, tiles = _numbered(method.similarity, test, train), tiled(train.shape[0])
     for block in blocks(test.shape[0], min(train.shape[0], MOST_ASKING), BLOCK // 4):
         near = np.empty((block.stop - block.start, 0), np.int64)
         values = np.empty(near.shape)
@@ -332,15 +296,3 @@ def not_zero(rows: Any) -> np.ndarray:
     if isinstance(rows, np.ndarray):
         return np.asarray(rows.any(axis=1))
     return np.asarray(abs(rows).sum(axis=1)).ravel() > 0
-
-
-def _exact(method: Any, asked: Any, rows: Any) -> Callable[[Columns, Columns], np.ndarray]:
-    """The similarity of some of the asked rows with some of all rows, by their numbers, in float64, so that copies of
-    one row are equally near. Many rows become float64 only where they are looked at."""
-    whole = rows.astype(np.float64, copy=False) if rows.shape[0] <= MOST_ASKING else None
-
-    def similarity(these: Columns, others: Columns) -> np.ndarray:
-        gallery = rows[others].astype(np.float64, copy=False) if whole is None else whole
-        return np.asarray(method.similarity(asked[these].astype(np.float64, copy=False), gallery))
-
-    return similarity

@@ -21,11 +21,10 @@ class is larger. So time and memory grow linearly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
@@ -39,8 +38,8 @@ from labkit.evaluation.coherence import p_coherence
 from labkit.evaluation.comparison import Parts
 from labkit.evaluation.geometry import alignment, class_alignment, space_figures
 from labkit.evaluation.neighbours import MOST_ASKING, blocks, sampled
-from labkit.evaluation.pairs import correlation, correlation_parts, pair_classification, triplet_accuracy
-from labkit.evaluation.retrieval import DEEPEST, not_zero, own_ranks, own_retrieved, voted
+from labkit.evaluation.pairs import auc_parts, correlation, correlation_parts, pair_classification, triplet_accuracy
+from labkit.evaluation.retrieval import DEEPEST, not_zero, own_retrieved, voted
 from labkit.progress import Progress, note, silent
 
 KS = (1, 3, 10)
@@ -88,23 +87,19 @@ def score(
 
     Of more than `most` sentences a sample of so many looks for its neighbours; with None all of them do.
     """
-    asks = _Asks(most, progress)
+    asks = _Asks(most, progress, apart)
     require_labels(corpus)
     part = scored_part(corpus.part(split))
     if isinstance(part, Pairs):
         scored = _graded(method, part, asks) if part.graded else _pairs(method, corpus, part, split, asks)
-    elif isinstance(part, Labelled):
-        scored = _labelled(method, corpus, part, asks)
-    elif isinstance(part, Groups):
-        scored = _groups(method, part, asks)
-    else:
-        assert isinstance(part, Triplets)
+    elif isinstance(part, Triplets):
         scored = _triplets(method, part, asks)
         if isinstance(corpus, Articles) and "article" not in part.extra:  # another measure has another name
-            scored = (OPENINGS, {OPENINGS: scored[1].pop("triplet_accuracy")} | scored[1], scored[2], dict)
+            scored = (OPENINGS, {OPENINGS: scored[1].pop("triplet_accuracy")} | scored[1], scored[2], {})
+    else:
+        scored = _classes(method, corpus, part, asks)
     measure, figures, items, parts = scored
-    figures = {name: float(value) for name, value in figures.items()}
-    return Scores(corpus.name, split, measure, figures, items, parts() if apart else {})
+    return Scores(corpus.name, split, measure, {name: float(value) for name, value in figures.items()}, items, parts)
 
 
 def require_labels(corpus: Corpus) -> None:
@@ -137,7 +132,7 @@ def selection(method: Any, dev: Corpus) -> tuple[str, float]:
         _, near, far = _sides(method, dev)
         return "dev_triplets", triplet_accuracy(near, far)
     texts, classes = dev.classified()
-    return "dev_hit@1", float((own_ranks(method, method.encode(texts), classes)[1] == 1).mean())
+    return "dev_hit@1", float((own_retrieved(method, method.encode(texts), classes, deep=False).ranks == 1).mean())
 
 
 def threshold_split(corpus: Corpus, split: str = "test") -> str:
@@ -153,17 +148,17 @@ def threshold_split(corpus: Corpus, split: str = "test") -> str:
 
 @dataclass(frozen=True)
 class _Asks:
-    """How many sentences look for their neighbours, and who is told how far they are."""
+    """How many sentences look for their neighbours, who is told how far they are, and whether parts are wanted."""
 
     most: int | None
     progress: Progress
+    apart: bool
 
 
 # --- by shape --------------------------------------------------------------------------------------------------
 
 
-_Taken = Callable[[], dict[str, Parts]]  # what a figure is made of, worked out only where somebody asks
-_Scored = tuple[str, dict[str, float], np.ndarray | None, _Taken]
+_Scored = tuple[str, dict[str, float], np.ndarray | None, dict[str, Parts]]  # measure, figures, items, parts
 
 
 def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) -> _Scored:
@@ -179,7 +174,10 @@ def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) ->
     figures |= _spread(rows, component, asks) | _space(rows, texts, asks, *sides[:, test.labels == 1])
     # float64, or numpy would round the threshold to the precision of the scores
     called = np.asarray(scores, np.float64) > decided.threshold
-    return "accuracy", figures, (called == test.labels).astype(np.int64), partial(called_parts, called, test)
+    parts = called_parts(called, test) if asks.apart else {}
+    if asks.apart and "auc" in figures:
+        parts["auc"] = auc_parts(scores, test.labels, linked(test))
+    return "accuracy", figures, (called == test.labels).astype(np.int64), parts
 
 
 def called_parts(called: np.ndarray, test: Pairs) -> dict[str, Parts]:
@@ -201,47 +199,38 @@ def _graded(method: Any, test: Pairs, asks: _Asks) -> _Scored:
     both = correlation(scores, test.scores)
     near = np.flatnonzero(grade_ends(test.scores, test.scores.max())[0])
     figures = {"pearson": both.pearson, "spearman": both.spearman} | _space(rows, texts, asks, near, near + count)
-
-    def parts() -> dict[str, Parts]:
-        some = sampled(np.arange(len(test)), asks.most)  # each pair's part takes as long as there are pairs
-        return correlation_parts(scores, test.scores, linked(test), of=some) if len(test) > 2 else {}
-
+    parts: dict[str, Parts] = {}
+    if asks.apart and count > 2:  # of a sample, since each pair's part takes as long as there are pairs
+        parts = correlation_parts(scores, test.scores, linked(test), of=sampled(np.arange(count), asks.most))
     return "spearman", figures, None, parts
 
 
-def _labelled(method: Any, corpus: Corpus, test: Labelled, asks: _Asks) -> _Scored:
-    train: Any = corpus.part("train") if "train" in corpus.splits else None
-    if train is None or not set(test.labels) <= set(train.labels):  # new classes, as in places
-        rows = method.encode(list(test.texts))
-        figures, items, by_class = _hits(method, rows, test.labels, asks)
-        return (
-            "hit@1",
-            figures | _spread(rows, test.labels, asks) | _class_space(rows, test.labels, asks),
-            items,
-            by_class,
-        )
-    base, rows = method.encode(list(train.texts)), method.encode(list(test.texts))
-    asking = sampled(np.arange(len(test)), asks.most)
-    voters = voted(method, base, train.labels, rows[asking], progress=asks.progress)
-    right = (voters == np.asarray(test.labels)[asking]) & not_zero(rows[asking])
-    figures, by_class = {"knn_accuracy": float(right.mean())} | _of(len(right), len(test)), cast(_Taken, dict)
-    if len(set(test.labels)) < len(test):
-        hits, _, by_class = _hits(method, rows, test.labels, asks)
-        figures |= hits
-
-    def parts() -> dict[str, Parts]:
-        return {"knn_accuracy": Parts.by(np.arange(len(right)), right)} | by_class()
-
-    figures |= _spread(rows, test.labels, asks) | _class_space(rows, test.labels, asks)
-    return "knn_accuracy", figures, right.astype(np.int64), parts
+def _classes(method: Any, corpus: Corpus, test: Corpus, asks: _Asks) -> _Scored:
+    """Votes from train, where it has the classes of the split; hits within the split; figures of the space."""
+    texts, classes = test.classified()
+    train = corpus.part("train") if isinstance(test, Labelled) and "train" in corpus.splits else None
+    if train is None or not set(classes) <= set(train.classified()[1]):  # new classes, as in places
+        rows = method.encode(texts)
+        scored = "hit@1", *_hits(method, rows, classes, asks)
+    else:
+        scored, rows = _votes(method, train, texts, classes, asks)
+    coherence = _coherence(rows, classes, asks) if isinstance(test, Groups) else {}
+    scored[1].update(coherence | _spread(rows, classes, asks) | _class_space(rows, classes, asks))
+    return scored
 
 
-def _groups(method: Any, test: Groups, asks: _Asks) -> _Scored:
-    rows = method.encode(list(test.texts))
-    figures, items, parts = _hits(method, rows, test.groups, asks)
-    figures |= _coherence(rows, test.groups, asks) | _spread(rows, test.groups, asks)
-    figures |= _class_space(rows, test.groups, asks)
-    return "hit@1", figures, items, parts
+def _votes(method: Any, train: Corpus, texts: list[str], classes: list[str], asks: _Asks) -> tuple[_Scored, Any]:
+    """What the nearest training sentences vote, hits where a class has two sentences, and the rows of the texts."""
+    base, rows = (method.encode(each) for each in (train.classified()[0], texts))
+    asking = sampled(np.arange(len(texts)), asks.most)
+    won = voted(method, base, train.classified()[1], rows[asking], progress=asks.progress)
+    right = (won == np.asarray(classes)[asking]) & not_zero(rows[asking])
+    figures = {"knn_accuracy": float(right.mean())} | _of(len(right), len(texts))
+    parts = {"knn_accuracy": Parts.by(np.arange(len(right)), right)} if asks.apart else {}
+    if len(set(classes)) < len(classes):
+        hits, _, of_hits = _hits(method, rows, classes, asks)
+        figures, parts = figures | hits, parts | of_hits
+    return ("knn_accuracy", figures, right.astype(np.int64), parts), rows
 
 
 def _triplets(method: Any, test: Triplets, asks: _Asks) -> _Scored:
@@ -250,15 +239,13 @@ def _triplets(method: Any, test: Triplets, asks: _Asks) -> _Scored:
     texts = [*test.anchors, *test.positives, *test.negatives]
     figures = {"triplet_accuracy": triplet_accuracy(near, far)}
     figures |= _space(rows, texts, asks, anchors, anchors + len(test))
-
-    def parts() -> dict[str, Parts]:
-        units = test.extra.get("article", range(len(test)))  # triplets of one article stand or fall together
-        return {"triplet_accuracy": Parts.by(list(units), right)}
-
-    return "triplet_accuracy", figures, right, parts
+    units = test.extra.get("article", range(len(test)))  # triplets of one article stand or fall together
+    return "triplet_accuracy", figures, right, {"triplet_accuracy": Parts.by(list(units), right)} if asks.apart else {}
 
 
-def _hits(method: Any, rows: Any, labels: Sequence[Any], asks: _Asks) -> tuple[dict[str, float], np.ndarray, _Taken]:
+def _hits(
+    method: Any, rows: Any, labels: Sequence[Any], asks: _Asks
+) -> tuple[dict[str, float], np.ndarray, dict[str, Parts]]:
     found = own_retrieved(method, rows, labels, most=asks.most, progress=asks.progress)
     asking, ranks, at_r = found.asking, found.ranks, {"map@r": found.average, "r_precision": found.right}
     codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
@@ -274,11 +261,8 @@ def _hits(method: Any, rows: Any, labels: Sequence[Any], asks: _Asks) -> tuple[d
     if alone := int((sizes == 1).sum()):
         figures["alone"] = float(alone)  # sentences without another of their class: not asked
     figures |= _of(len(asking), len(labels) - alone)
-
-    def parts() -> dict[str, Parts]:
-        single = {f"hit@{k}": ranks <= k for k in KS} | at_r
-        return {name: Parts.by(codes.ravel()[asking], values) for name, values in single.items()}
-
+    single = {f"hit@{k}": ranks <= k for k in KS} | at_r if asks.apart else {}
+    parts = {name: Parts.by(codes.ravel()[asking], values) for name, values in single.items()}
     return figures, (ranks == 1).astype(np.int64), parts
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from labkit.arrays import Vectors, same_length, vectors
-from labkit.evaluation import trustworthiness
 from labkit.evaluation.neighbours import movement, squares
 from labkit.progress import Progress, silent
 
@@ -133,6 +132,8 @@ def quality(
     Above SAMPLE points only a sample of them is measured, among themselves, since every pair is compared.
     `kl` and `shown` are passed through.
     """
+    from sklearn.manifold import trustworthiness  # takes a second, and stored pictures need none
+
     n = len(points)
     taken = np.arange(n)
     if n > SAMPLE:
@@ -140,7 +141,8 @@ def quality(
     k = min(NEIGHBOURS, (len(taken) - 1) // 2)
     original, picture = rows[taken], points[taken]
     kept = float(trust(original, picture, k).mean())
-    return Quality(trustworthiness(original, picture, k), kept, k, len(taken), n, kl, shown)
+    measured = trustworthiness(original.astype(np.float64), picture.astype(np.float64), n_neighbors=k)
+    return Quality(float(measured), kept, k, len(taken), n, kl, shown)
 
 
 def trust(embeddings: Any, points: np.ndarray, k: int | None = None, *, progress: Progress = silent) -> np.ndarray:

@@ -21,7 +21,6 @@ from labkit.evaluation import (
     kmeans,
     logistic_right,
     neighbours,
-    trustworthiness,
 )
 from labkit.evaluation.classes import OUTLIER, hdbscan, separation
 
@@ -92,7 +91,9 @@ def looped_spread(rows, labels):
 
 
 @pytest.mark.parametrize("count", [2, 40])
-def test_spread_as_plain_loops(count):
+def test_spread_as_plain_loops(monkeypatch, count):
+    monkeypatch.setattr(geometry, "MOST_ASKING", 11)
+    monkeypatch.setattr(geometry, "BLOCK", 70)  # in parts
     random = np.random.default_rng(count)
     labels = [f"c{number}" for number in random.integers(0, count, 150)]
     rows = random.standard_normal((150, 6)) + 4
@@ -112,39 +113,14 @@ def test_a_collapsed_encoder_does_not_look_good():
     assert (found.inter, found.intra, found.ratio) == (0, 0, 0)
 
 
-def test_trustworthiness_of_the_rows_themselves_is_one_and_of_noise_below():
-    random = np.random.default_rng(0)
-    rows = random.standard_normal((60, 10))
-    assert trustworthiness(rows, rows) == 1
-    assert trustworthiness(sparse.csr_array(rows), random.standard_normal((60, 2))) < 0.7
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("labels", [np.arange(60), [0] * 59 + [1], np.arange(60) // 2])
-def test_classes_of_one_and_one_of_all_but_one_in_parts(monkeypatch, form, labels):
-    rows = np.random.default_rng(4).standard_normal((60, 7))
-    wanted = looped_spread(rows, np.asarray(labels).tolist()) if len(set(labels)) < 60 else None
-    monkeypatch.setattr(geometry, "MOST_ASKING", 11)
-    monkeypatch.setattr(geometry, "BLOCK", 70)
-    found = inter_intra(form(rows), labels)
-    if wanted is None:  # each row is its own centre
-        assert (found.intra, found.ratio) == (0, np.inf)
-    else:
-        assert (found.inter, found.intra, found.ratio) == pytest.approx(wanted)
-
-
 def test_of_more_classes_a_sample_asks_and_it_is_always_the_same():
     random = np.random.default_rng(3)
     rows, labels = random.standard_normal((300, 4)), np.arange(300) % 100
-    whole, found = inter_intra(rows, labels), inter_intra(rows, labels, most=40)
-    assert found.intra == whole.intra
-    assert found.inter != whole.inter
-    assert found == inter_intra(rows, labels, most=40)
-    assert inter_intra(rows, labels, most=100) == whole
+    found = inter_intra(rows, labels, most=40)
+    assert inter_intra(rows, labels, most=100) == inter_intra(rows, labels)
     centres = np.array([rows[labels == label].mean(axis=0) for label in range(100)])
     gaps = np.linalg.norm(centres[:, None] - centres, axis=2) + np.where(np.eye(100), np.inf, 0)
     asking = neighbours.sampled(np.arange(100), 40)
-    assert (len(asking), len(set(asking.tolist())), asking.max() > 40) == (40, 40, True)
     assert found.inter == pytest.approx(gaps.min(axis=1)[asking].mean())
 
 
@@ -173,22 +149,6 @@ def test_of_unit_rows_it_agrees_with_others() -> None:
     assert found.sample == 150
     spare = separation(sparse.csr_matrix(rows), labels)
     assert (spare.hit, spare.silhouette, spare.ratio) == pytest.approx((found.hit, found.silhouette, found.ratio))
-
-
-def test_a_tie_never_flatters() -> None:
-    assert separation([[0.0], [0], [0], [5], [5]], ["a", "a", "b", "b", "b"]).hit == pytest.approx(2 / 5)
-
-
-def test_of_many_rows_a_sample_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    random = np.random.default_rng(1)
-    rows, labels = random.normal(size=(300, 3)), random.integers(0, 3, 300)
-    every = separation(rows, labels)
-    monkeypatch.setattr(geometry, "SAMPLE", 100)
-    sample = separation(rows, labels)
-    assert sample == separation(rows, labels)
-    assert sample != every
-    assert sample.sample == 100
-    assert sample.ratio == every.ratio
 
 
 def test_what_is_not_defined_is_nan() -> None:

@@ -133,8 +133,7 @@ def test_figures_of_a_probe() -> None:
     probe = a_probe()
     rows = probe.vectors[1]
     found = probe_figures(probe.labels, rows)
-    at_r = precision_at_r(rows, probe.labels)
-    wanted = {"map@r": at_r.map_at_r, "r_precision": at_r.r_precision, "alignment": class_alignment(rows, probe.labels)}
+    wanted = precision_at_r(rows, probe.labels) | {"alignment": class_alignment(rows, probe.labels)}
     assert found == {f"probe_{name}": value for name, value in (wanted | space_figures(rows)).items()}
     history = figures_over_epochs(probe)
     assert history.column("epoch") == [0, 1, 2]

@@ -44,15 +44,6 @@ def test_as_plain_loops(kind):
     np.testing.assert_allclose(distances, wanted_distances, rtol=1e-9)
 
 
-def test_blocks_do_not_show(monkeypatch):
-    queries, base = clouds("plain", np.random.default_rng(2))
-    whole = nearest(queries, base, 4)
-    monkeypatch.setattr(neighbours, "BLOCK", 6000)
-    monkeypatch.setattr(neighbours.blocks, "__defaults__", (6000,))
-    for one, other in zip(whole, nearest(queries, base, 4), strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
 def test_copies_come_in_the_order_of_their_index():
     random = np.random.default_rng(3)
     base = np.repeat(random.standard_normal((400, 8)), 3, axis=0)

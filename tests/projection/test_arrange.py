@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.manifold import trustworthiness
 from sklearn.neighbors import NearestNeighbors
 
-from labkit.evaluation import trustworthiness
 from labkit.projection import arrange, place, project
 from labkit.projection import picture as quality_module
 from labkit.projection.picture import quality, trust
@@ -126,7 +126,7 @@ def test_quality_is_of_a_sample_above_a_few_thousand_points(monkeypatch: pytest.
     rows = clouds()
     whole = quality(rows, rows[:, :2])
     assert (whole.points, whole.of, whole.k) == (90, 90, 5)
-    assert whole.trustworthiness == trustworthiness(rows, rows[:, :2], 5)
+    assert whole.trustworthiness == trustworthiness(rows, rows[:, :2], n_neighbors=5)
     monkeypatch.setattr(quality_module, "SAMPLE", 50)
     part, same, other = (quality(rows, rows[:, :2], seed=seed) for seed in (0, 0, 1))
     assert (part.points, part.of) == (50, 90)
@@ -251,7 +251,7 @@ def test_other_rows_are_placed_among_landmarks() -> None:
     others = np.setdiff1d(np.arange(300), chosen)
     np.testing.assert_allclose(found.points[others], place(alone, rows[chosen], rows[others]).points, atol=1e-5)
     assert (found.settings["landmarks"], found.quality.of, found.kl) == (90, 300, None)
-    assert found.quality.trustworthiness == pytest.approx(trustworthiness(rows, found.points, found.quality.k))
+    assert found.quality.trustworthiness == pytest.approx(trustworthiness(rows, found.points, n_neighbors=5))
     assert "landmarks" not in project(rows, "tsne", landmarks=300).settings  # as many as there are: all
 
 
