@@ -133,7 +133,7 @@ def test_what_was_joined_comes_back_from_utf_16(texts: list[str], encoding: str)
 
 def test_a_line_of_utf_16_without_end_is_not_read_to_its_end() -> None:
     with pytest.raises(ValueError, match="t.*1"):
-        list(line_blocks(io.BytesIO(b"\xff\xfe" + b"\x0a\x0a" * lines.LONGEST), "t"))
+        list(line_blocks(io.BytesIO(b"\xff\xfe" + b"\x0a\x0a" * (lines.LONGEST + 1)), "t"))
 
 
 def test_blocks_end_by_lines_and_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
