@@ -17,7 +17,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
@@ -34,6 +34,7 @@ NumberedRows = Iterator[tuple[int, dict[str, Any]]]
 LARGEST = 8 * 2**30  # bytes unpacked: no file of sentences is larger
 STREAMED = 2**42  # bytes, where a few rows at a time are held
 FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
+COLUMNS = 1_000  # of a table, at most
 _CELL = 1_000_000  # characters in one cell
 _BATCH = 1024  # rows of a Parquet file that are unpacked together
 _GZIP = b"\x1f\x8b"
@@ -145,6 +146,12 @@ def _csv(path: Path, lines: Iterator[str], ending: str, wide: bool) -> NumberedR
     yield from _table(path, chain([header], lines), separator, quoting)
 
 
+def _check_width(columns: Sized, at: str) -> None:
+    """A table of very many columns takes minutes, and no corpus has them."""
+    if len(columns) > COLUMNS:
+        raise ValueError(f"{at}: {len(columns):,} columns, expected at most {COLUMNS:,}; keep those of a corpus")
+
+
 def _separator(header: str) -> str:
     return next((sign for sign in ",;\t" if sign in header), ",")
 
@@ -158,6 +165,7 @@ def _table(path: Path, lines: Iterable[str], separator: str, quoting: Any = csv.
     try:
         for row, cells in enumerate(reader, 1):
             if row == 1:
+                _check_width(cells, f"{path.name} row 1")
                 columns = column_names(cells, f"{path.name} row 1")
             elif cells and len(cells) != len(columns):
                 raise ValueError(
@@ -206,6 +214,7 @@ def _jsonl(path: Path, lines: Iterator[str]) -> NumberedRows:
             raise ValueError(f"{path.name} row {number}: not JSON ({reason}); write one object a line") from None
         if not isinstance(row, dict):
             raise ValueError(f"{path.name} row {number}: {type(row).__name__}, expected a JSON object with columns")
+        _check_width(row, f"{path.name} row {number}")
         yield number, {str(key).strip().lower(): value for key, value in row.items()}
 
 
@@ -231,6 +240,8 @@ def _parquet(path: Path, limit: int) -> NumberedRows:
 def parquet_batches(path: Path, limit: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """Some columns of a Parquet file as Arrow's record batches, once what they unpack to is within the limit."""
     with parquet_file(path) as file:
+        if columns is None:
+            _check_width(file.schema_arrow.names, path.name)
         groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
         parts = [group.column(number) for group in groups for number in range(group.num_columns)]
         if columns is not None:
