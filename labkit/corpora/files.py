@@ -56,8 +56,8 @@ def format_of(path: Path) -> tuple[str, bool]:
         raise ValueError(f"{path.name} is a spreadsheet, which is not read; save it as CSV in UTF-8 and use that file")
     if ending not in FORMATS or (packed and ending == ".parquet"):
         raise ValueError(
-            f"{path.name}: expected a file named .csv, .tsv, .jsonl (or one of these .gz) or .parquet; "
-            "rename or convert it"
+            f"{path.name}: expected a file named .csv, .tsv, .jsonl (or one of these .gz) or .parquet, or for articles "
+            "a dump of a wiki; rename or convert it"
         )
     return ending, packed
 

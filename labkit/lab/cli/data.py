@@ -220,8 +220,8 @@ def make(
     articles: Annotated[
         list[str] | None,
         typer.Option(
-            help="triplets: a corpus of articles, a .jsonl, or a Wikipedia dump (.xml.bz2); any number of them, with "
-            "the option before each."
+            help="triplets: a corpus of articles, a .jsonl, or a Wikipedia dump; any number of them, with the option "
+            "before each."
         ),
     ] = None,
     rule: Annotated[
