@@ -39,7 +39,7 @@ from labkit.figures.drawing import (
     telling,
 )
 from labkit.figures.palette import CLEAR, COLOURS, INK, RISING, STYLES, style
-from labkit.figures.panels import EMPTY, below, on
+from labkit.figures.panels import ABOVE, EMPTY, below, on
 from labkit.projection.picture import Projection
 from labkit.text import words
 
@@ -499,7 +499,7 @@ def _cover(points: np.ndarray) -> Entries:
 # --- who moved ---------------------------------------------------------------------------------------------------
 
 
-def movement_bars(moved: Movement, chosen: Sequence[int] | np.ndarray | None = None, *, height: int = 240) -> go.Figure:
+def movement_bars(moved: Movement, chosen: Sequence[int] | np.ndarray | None = None) -> go.Figure:
     """Draw how many sentences have how many new ones among their k nearest; the chosen ones in orange."""
     new, numbers = moved.new, np.arange(moved.k + 1)
     groups = [("all sentences", new, COLOURS[0])]
@@ -518,11 +518,11 @@ def movement_bars(moved: Movement, chosen: Sequence[int] | np.ndarray | None = N
     ]
     return figure_of(
         drawing,
-        height=height,
+        height=240,
         barmode="overlay",
         bargap=0.1,
         showlegend=len(groups) > 1,
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        legend=ABOVE,
         xaxis={"title": f"new among the {moved.k} nearest", "dtick": max(1, moved.k // 10)},
         yaxis={"title": "sentences"},
     )

@@ -77,11 +77,11 @@ def laid_over(picture: Projection, onto: Projection) -> tuple[Projection, Projec
     return aligned(picture, base, scale=scale), base
 
 
-def limits(projections: Sequence[Projection], *, margin: float = 0.05) -> np.ndarray:
+def limits(projections: Sequence[Projection]) -> np.ndarray:
     """Return axes that contain every point of every picture, (p, 2) lowest and highest, with a margin."""
     points = np.concatenate([each.points for each in projections])
     low, high = points.min(axis=0), points.max(axis=0)
-    room = margin * np.where(high > low, high - low, 1)
+    room = 0.05 * np.where(high > low, high - low, 1)
     return np.stack([low - room, high + room], axis=1)
 
 
@@ -96,8 +96,6 @@ def epochs(
     progress: Progress = silent,
     *,
     common: bool = False,
-    perplexity: float = 30.0,
-    neighbours: int = 15,
     measure: bool = True,
 ) -> tuple[Projection, ...]:
     """Return one projection per epoch; `snapshots` as in `Snapshots.vectors`, the rest as in `project`; `common`: PCA
@@ -108,12 +106,11 @@ def epochs(
         raise ValueError(f"common is True with method {method!r}, expected 'pca'; only PCA has a basis to share")
     if common:
         return _with_one_basis(spaces, dimensions, seed, measure, progress)
-    settings: dict[str, Any] = {"perplexity": perplexity, "neighbours": neighbours, "measure": measure}
     pictures: list[Projection] = []
     start: np.ndarray | None = None
     for number, rows in enumerate(spaces):
         progress(number, len(spaces), "epochs")
-        picture = project(rows, method, dimensions, seed, start=start, **settings)
+        picture = project(rows, method, dimensions, seed, start=start, measure=measure)
         start = picture.points if method in STARTED else None  # in the method's own unit
         radius = picture_radius(picture.points)
         scale = picture_radius(pictures[0].points) / radius if pictures and method != "pca" and radius > 0 else 1.0

@@ -57,7 +57,7 @@ def test_alignment_turns_points_and_basis_alike_and_keeps_distances() -> None:
 @pytest.mark.parametrize("method", ["pca", "tsne", "lle"])
 def test_aligned_pictures_are_nearer_to_each_other(method: str) -> None:
     snapshots = training(3)
-    pictures = epochs(snapshots, method, perplexity=8, neighbours=8, measure=False)
+    pictures = epochs(snapshots, method, measure=False)
     assert [picture.points.shape for picture in pictures] == [(40, 2)] * 3
     for a, b in pairwise(pictures):
         np.testing.assert_allclose(procrustes(b.points, a.points), np.eye(2), atol=1e-3)
