@@ -101,7 +101,9 @@ def epochs(
     """Return one projection per epoch; `snapshots` as in `Snapshots.vectors`, the rest as in `project`; `common`: PCA
     only.
     """
-    spaces = _same_sentences(snapshots)
+    if not len(snapshots):
+        raise ValueError("snapshots is empty, expected the vectors of at least one epoch; train with a probe")
+    spaces = [checked_embeddings(each) for each in snapshots]
     if common and method != "pca":
         raise ValueError(f"common is True with method {method!r}, expected 'pca'; only PCA has a basis to share")
     if common:
@@ -136,19 +138,6 @@ def _with_one_basis(
         pictures.append(Projection("PCA", points, shown, None, "pca", settings, kept, basis))
     progress(len(spaces), len(spaces), "epochs")
     return tuple(pictures)
-
-
-def _same_sentences(snapshots: Sequence[Any] | np.ndarray) -> list[Any]:
-    if not len(snapshots):
-        raise ValueError("snapshots is empty, expected the vectors of at least one epoch; train with a probe")
-    spaces = [checked_embeddings(each) for each in snapshots]
-    for number, rows in enumerate(spaces):
-        if rows.shape[0] != spaces[0].shape[0]:
-            raise ValueError(
-                f"snapshots has {rows.shape[0]} rows at place {number}, expected {spaces[0].shape[0]} as at the first; "
-                "give the same sentences at each epoch"
-            )
-    return spaces
 
 
 # --- a run's journey ---------------------------------------------------------------------------------------------
