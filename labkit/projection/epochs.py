@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import orthogonal_procrustes
 
 from labkit.arrays import unit
 from labkit.corpora.records import Corpus, Labelled
@@ -40,13 +41,9 @@ def procrustes(points: np.ndarray, onto: np.ndarray) -> np.ndarray:
 
     Rotation and reflection only: a scale fitted to each pair would hide that a picture shrinks.
     """
-    if points.shape != onto.shape:
-        raise ValueError(
-            f"points has shape {points.shape}, expected {onto.shape} like onto; give pictures of the same sentences"
-        )
     A, B = (np.asarray(each, np.float64) - np.mean(each, axis=0, dtype=np.float64) for each in (points, onto))
-    left, _, right = np.linalg.svd(A.T @ B)
-    return left @ right
+    R: np.ndarray = orthogonal_procrustes(A, B)[0]
+    return R
 
 
 def aligned(projection: Projection, onto: Projection | None = None, *, scale: float = 1.0) -> Projection:

@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.linalg import orthogonal_procrustes
 
 from labkit.evaluation.classes import separation
 from labkit.figures import clusters_over_epochs
@@ -29,15 +28,6 @@ def test_quarter_turn_and_a_mirror_by_hand() -> None:
     np.testing.assert_allclose(procrustes(turned, points), [[0, -1], [1, 0]], atol=1e-12)
     lopsided = np.array([[2.0, 0], [0, 1], [-2, 0], [1, -1]])
     np.testing.assert_allclose(procrustes(lopsided * [1, -1], lopsided), [[1, 0], [0, -1]], atol=1e-12)
-
-
-@pytest.mark.parametrize("dimensions", [2, 3])
-def test_procrustes_is_scipys(dimensions: int) -> None:
-    random = np.random.default_rng(0)
-    a, b = random.standard_normal((2, 30, dimensions))
-    R = procrustes(a, b)
-    np.testing.assert_allclose(R, orthogonal_procrustes(a - a.mean(0), b - b.mean(0))[0])
-    np.testing.assert_allclose(R.T @ R, np.eye(dimensions), atol=1e-12)
 
 
 def test_alignment_turns_points_and_basis_alike_and_keeps_distances() -> None:
@@ -149,7 +139,6 @@ def test_laid_over_takes_away_a_turn_a_shift_and_a_scale() -> None:
 def test_arguments_that_make_no_sense_are_refused() -> None:
     for argument, call in {
         "common": lambda: epochs(training(), "tsne", common=True),
-        "points": lambda: procrustes(np.zeros((3, 2)), np.zeros((4, 2))),
         "snapshots": lambda: journey(Snapshots((), ())),
     }.items():
         with pytest.raises(ValueError, match=argument):
