@@ -108,6 +108,24 @@ def test_exercise(key: str) -> None:
             assert not judge(key, given, seed).right
 
 
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_table_of_earlier_cases_does_not_pass(key: str) -> None:
+    """Of an answer that is a function: a check asks it something else at every call."""
+    asked: list[str] = []
+
+    def remembers(*arguments: Any) -> Any:
+        asked.append(repr(arguments))
+        return solution(key)(*arguments)
+
+    if callable(solution(key)):
+        assert judge(key, remembers, seed=0).right
+        earlier = set(asked)
+        asked.clear()
+        judge(key, remembers, seed=1)
+        assert not set(asked) <= earlier
+
+
 @pytest.mark.whole
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
