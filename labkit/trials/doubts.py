@@ -27,6 +27,7 @@ from labkit.text import tokens, words
 
 LEAST_JUDGED, JUDGED = 50, 10_000  # rows from which labels are judged, and how many at most
 FOLDS = 5
+GRAMS_KEPT = 20_000  # the most frequent n-grams: a weight for each and each class has to fit into memory
 MANY = 60  # classes above which neighbours judge a label, and no logistic regression
 APART = 1 / 3  # share of the scale by which two grades contradict each other
 GRAMS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (2, 4), "sublinear_tf": True, "dtype": np.float32}
@@ -139,7 +140,7 @@ def _views(texts: Sequence[str]) -> list[Any]:
 
     views = [
         TfidfVectorizer(analyzer=tokens, sublinear_tf=True).fit_transform(texts),
-        TfidfVectorizer(**GRAMS).fit_transform(texts),
+        TfidfVectorizer(**GRAMS, max_features=GRAMS_KEPT).fit_transform(texts),
     ]
     if find_spec("sentence_transformers") and packaged_folder():
         minilm = Sbert()

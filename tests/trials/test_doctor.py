@@ -196,6 +196,7 @@ def test_planted_errors_are_among_the_most_suspicious_rows(name: str, least: flo
         said[row] = max(said) - said[row] if field == "values" else random.choice(others)
     suspicious = found(replace(corpus, **{field: said}))["suspicious"]
     planted = set((wrong + 1).tolist())
+    json.dumps(suspicious.rows)
     assert len(suspicious.rows) <= 20
     assert np.mean([row["row"] in planted for row in suspicious.rows]) >= least
 
