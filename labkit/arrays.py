@@ -111,26 +111,7 @@ def binary(name: str, labels: ArrayLike, *, count: int) -> np.ndarray:
 
 def classes(name: str, labels: ArrayLike, *, count: int | None = None) -> np.ndarray:
     """(n,) int64 codes 0..C-1, numbered in order of first appearance; labels may be strings or numbers."""
-    return _codes(_labels(name, labels, count))
-
-
-def classes_of_both(
-    names: tuple[str, str], labels: tuple[ArrayLike, ArrayLike], counts: tuple[int, int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """`classes` of two sets, where a label has the same code in both."""
-    first, second = (_labels(*each) for each in zip(names, labels, counts, strict=True))
-    codes = _codes(np.concatenate([first, second]))
-    return codes[: len(first)], codes[len(first) :]
-
-
-def _codes(labels: np.ndarray) -> np.ndarray:
     import pandas as pd  # takes a second, and only labels need it
-
-    return pd.factorize(labels)[0].astype(np.int64)
-
-
-def _labels(name: str, labels: ArrayLike, count: int | None) -> np.ndarray:
-    import pandas as pd
 
     # as objects, or numpy would turn a missing value among strings into the string "nan", and 1 into "1"
     array = labels if hasattr(labels, "__array__") else np.array(labels, dtype=object)
@@ -142,7 +123,7 @@ def _labels(name: str, labels: ArrayLike, count: int | None) -> np.ndarray:
         raise ValueError(
             f"{name} is missing in row {missing.argmax()}, expected a label in every row; fill it in or drop the row"
         )
-    return array.astype(object)
+    return pd.factorize(array.astype(object))[0].astype(np.int64)
 
 
 def same_length(name: str, rows: Vectors, count: int) -> None:

@@ -120,7 +120,6 @@ MODEL, WORDS, HISTORY = "model.safetensors", "vocabulary.json", "history.csv"
 SNAPSHOTS, PROBE = "snapshots.npz", "probe.csv"
 FILES = (MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE)
 CHECKPOINT = "checkpoint.safetensors"
-TUNING, TRIALS = "tune.json", "trials"  # of a tuning, whose trials are trained in folders below it
 #: the fields of `run.json`
 FIELDS = ("method", "settings", "corpus", "fingerprint", "seed", "state", "versions", "metrics", "processes")
 #: settings that a run of an earlier version may lack, with the values that it stands for where those are no defaults
@@ -266,12 +265,6 @@ def finished(folder: Path | str) -> bool:
         return bool(read_record(folder)["state"] == "finished")
     except (ValueError, OSError):
         return False
-
-
-def of_tuning(folder: Path | str) -> bool:
-    """Whether this folder is a tuning or in one, as its trials are, and is no run."""
-    here = Path(folder).absolute()
-    return any((place / TUNING).is_file() for place in (here, *here.parents[:2]))
 
 
 def read_checkpoint(folder: Path | str) -> Checkpoint | None:

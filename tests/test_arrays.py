@@ -11,7 +11,7 @@ import torch
 from scipy import sparse
 
 from labkit import evaluation
-from labkit.arrays import classes, classes_of_both, unit, vectors
+from labkit.arrays import classes, unit, vectors
 
 ROWS = np.random.default_rng(0).standard_normal((12, 4))
 LABELS = np.arange(12) % 3
@@ -72,8 +72,6 @@ REFUSED = [
     (lambda: e.relatedness(ROWS, ROWS, GRADES, ROWS, ROWS, GRADES, grades=(1, 3, 5)), "grades"),
     (lambda: e.p_coherence(ROWS, ["a"] * 12), "1 groups"),
     (lambda: e.p_coherence(ROWS, range(12)), "12 groups"),
-    (lambda: e.trustworthiness(ROWS, ROWS[:5, :2]), "picture has 5 rows"),
-    (lambda: e.trustworthiness(ROWS, ROWS, 6), "k is 6"),
     (lambda: e.correlation(SCORES, GRADES[:2]), "gold has 2 rows"),
     (lambda: e.correlation([1, 2, 3], [3, 3, 3]), "grades"),
     (lambda: e.over_seeds([0.1, np.nan, 0.2]), "values"),
@@ -118,9 +116,6 @@ def test_many_kinds_of_arrays_are_welcome(make):
 
 def test_labels_are_not_turned_into_words():
     np.testing.assert_array_equal(classes("labels", [1, "1", 1]), [0, 1, 0])
-    first, second = classes_of_both(("a", "b"), (["x", 1], ["1", "x"]), (2, 2))
-    np.testing.assert_array_equal(first, [0, 1])
-    np.testing.assert_array_equal(second, [2, 0])
     with pytest.raises(ValueError, match="missing.*1"):
         classes("labels", ["a", float("nan"), "b"])
 

@@ -16,7 +16,7 @@ import pytest
 from labkit.corpora import Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.methods import METHODS
 from labkit.settings import EPOCHS, Conditions, Settings, setting
-from labkit.tuning import Dial, tuned_settings
+from labkit.trials.space import Dial, tuned_settings
 from tests.tiny_sbert import tiny_sbert
 
 

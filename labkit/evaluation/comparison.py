@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal, Self, TypeAlias
 
 import numpy as np
@@ -22,8 +21,6 @@ from labkit.arrays import numbers
 Verdict: TypeAlias = Literal["first", "second", "tie"]
 
 SEEDS = 3  # runs that a spread needs at least
-ROUNDS = 2_000  # bootstrap resamples
-TOGETHER = 64  # resamples that are multiplied at once
 
 
 @dataclass(frozen=True)
@@ -88,6 +85,11 @@ class Parts:
     def figure(self) -> float:
         return float(self.above.sum() / self.below.sum())
 
+    @property
+    def influence(self) -> np.ndarray:
+        """What each unit makes of the figure, (n,), to first order; their mean is the figure itself."""
+        return self.figure + len(self.above) * (self.above - self.figure * self.below) / self.below.sum()
+
     @classmethod
     def by(cls, units: ArrayLike, above: ArrayLike, below: ArrayLike | None = None) -> Parts:
         """Add up single items, (m,) each, by the unit they are of; an item counts 1 below if nothing is said."""
@@ -117,34 +119,31 @@ class Lead:
         return self.lead - half, self.lead + half
 
 
-def lead_of(first: Sequence[Parts], second: Sequence[Parts], *, times: float = 1.0, rounds: int = ROUNDS) -> Lead:
-    """The lead of one method over another, the parts of a seed in each; both on the same units, in the same order.
+def lead_of(first: Sequence[Parts], second: Sequence[Parts], *, times: float = 1.0) -> Lead:
+    """The lead of one method over another, the parts of one seed in each; both on the same units, in the same order.
 
-    Two levels add to its variance: seeds, and units, which a bootstrap draws anew, the same ones for both methods and
-    all seeds. Where one of the two has one run (nothing in it is random), that run stands against every seed.
+    Seeds and test units are both samples, and they cross: every seed is scored on every unit. With D (S, U) the
+    difference of the influences, and its two-way analysis of variance,
 
-        variance = var(d_s) / S  +  var*(mean of d_s)  -  mean of var*(d_s - mean of d_s) / (S - 1)
+        v_seeds = var(row means) / S        v_units = var(column means) / U        v_rest = residual mean square / (S U)
+        variance = max(v_seeds + v_units - v_rest, v_seeds, v_units)
 
-    The last term is what single seeds do on single units: it is in both others, and counts once. (To draw seeds from
-    themselves, too, would count it three times, and five seeds drawn from five lie too close together.) Intervals are
-    Student's with Satterthwaite's degrees of freedom.
+    The residual is part of both other terms and counts once. The degrees of freedom are Satterthwaite's. If one of the
+    two methods has a single run (nothing in it is random), that run is compared with every seed of the other.
     """
     runs = _paired_runs(first, second)
-    count, seeds = len(first[0].above), len(runs)
-    drawn = np.stack([_redrawn(a, rounds) - times * _redrawn(b, rounds) for a, b in runs])  # (seeds, rounds)
-    seen = np.array([a.figure - times * b.figure for a, b in runs])
-    middle = drawn.mean(axis=0)
-    by_units = float(middle.var()) * count / max(1, count - 1)
-    by_seeds = both = 0.0
-    if seeds > 1:
-        by_seeds = float(seen.var(ddof=1)) / seeds
-        both = float((drawn - middle).var(axis=1).mean()) / (seeds - 1)
-    variance = max(by_seeds + by_units - both, by_seeds, by_units)
+    D = np.stack([a.influence - times * b.influence for a, b in runs])  # (S, U)
+    S, U = D.shape
+    by_seed, by_unit, lead = D.mean(axis=1), D.mean(axis=0), float(D.mean())
+    v_seeds = float(by_seed.var(ddof=1)) / S if S > 1 else 0.0
+    v_units = float(by_unit.var(ddof=1)) / U if U > 1 else 0.0
+    rest = D - by_seed[:, None] - by_unit + lead
+    v_rest = float((rest**2).sum()) / ((S - 1) * (U - 1)) / (S * U) if min(S, U) > 1 else 0.0
+    variance = max(v_seeds + v_units - v_rest, v_seeds, v_units)
     if not variance:
-        return Lead(float(seen.mean()), 0.0, np.inf)
-    shares = by_seeds / variance, by_units / variance
-    freedom = 1 / (shares[0] ** 2 / max(1, seeds - 1) + shares[1] ** 2 / max(1, count - 1))
-    return Lead(float(seen.mean()), float(np.sqrt(variance)), freedom)
+        return Lead(lead, 0.0, np.inf)
+    freedom = 1 / ((v_seeds / variance) ** 2 / max(1, S - 1) + (v_units / variance) ** 2 / max(1, U - 1))
+    return Lead(lead, float(np.sqrt(variance)), freedom)
 
 
 def _paired_runs(first: Sequence[Parts], second: Sequence[Parts]) -> list[tuple[Parts, Parts]]:
@@ -161,26 +160,3 @@ def _paired_runs(first: Sequence[Parts], second: Sequence[Parts]) -> list[tuple[
         )
     runs = max(len(first), len(second))
     return [(first[at % len(first)], second[at % len(second)]) for at in range(runs)]
-
-
-@lru_cache(maxsize=512)
-def _redrawn(parts: Parts, rounds: int) -> np.ndarray:
-    """The figure in each draw of units, (rounds,); cached, since one row of a table is compared with many others."""
-    if len(parts.above) == 1:
-        return np.full(rounds, parts.figure)
-    draws, sides = _draws(len(parts.above), rounds), np.stack([parts.above, parts.below], axis=1)
-    above, below = np.concatenate([draws[at : at + TOGETHER] @ sides for at in range(0, rounds, TOGETHER)]).T
-    return np.divide(above, below, out=np.full(rounds, parts.figure), where=below != 0)
-
-
-@lru_cache(maxsize=1)
-def _draws(count: int, rounds: int) -> np.ndarray:
-    """How often each of the units is drawn, (rounds, units); a unit drawn 256 times is beyond all chance.
-
-    Cached, since every two rows of a table need the same: one byte each, 40 MB for 20,000 units.
-    """
-    random = np.random.default_rng(0)
-    draws = np.empty((rounds, count), np.uint8)
-    for number in range(rounds):
-        draws[number] = np.bincount(random.integers(0, count, count), minlength=count)
-    return draws

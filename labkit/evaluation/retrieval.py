@@ -1,18 +1,18 @@
-"""Are a sentence's neighbours of its own class? Rows and labels in; ranks, votes and shares of right answers out.
+"""Do a sentence's neighbours have its class? In: rows and labels. Out: ranks, votes and shares of correct answers.
 
-    within one set, every sentence queries all others     hit_at, precision_at_r,       own_ranks, own_retrieved,
-                                                          by cosine                     by a method's own
-    from another set, its nearest vote on the class       knn_right, knn_accuracy,      voted, by a method's own
-                                                          by Euclidean distance
+    within one set, every sentence queries all others     hit_at, precision_at_r,       own_retrieved,
+                                                          by cosine                     by a method's own similarity
+    from another set, its nearest vote on the class       knn_right, knn_accuracy,      voted,
+                                                          by Euclidean distance         by a method's own similarity
 
-A method's own similarity may be a cosine, minus a distance, or a mixture; where it is the cosine, `own_ranks` and
-`hit_at` say the same. Ties never flatter, and no (n, n) stands in memory.
+A method's own similarity may be a cosine, a negative distance, or a mixture. Ties never flatter, and no (n, n) matrix
+is held in memory.
 
 MAP@R and R-precision (Musgrave, Belongie and Lim 2020, section 3.2) look at the R nearest of a sentence whose class has
-R others: R-precision is the share of them that is of the class, MAP@R has the order in it, too.
+R other sentences. R-precision is the share of them with the same class; MAP@R also takes their order into account.
 
-    MAP@R = mean over queries of  1/R · sum over i = 1..R of  P(i)      P(i): the share of the class among the i nearest
-                                                                        if the i-th is of it, else 0
+    MAP@R = mean over queries of  1/R · sum over i = 1..R of  P(i)      P(i): the precision at i if the i-th has the
+                                                                        same class, else 0
 """
 
 from __future__ import annotations
@@ -25,31 +25,17 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labkit.arrays import Vectors, classes, classes_of_both, unit, vectors, whole
+from labkit.arrays import Vectors, classes, same_length, unit, vectors, whole
 from labkit.evaluation.neighbours import BLOCK, MOST_ASKING, blocks, dots, nearest_rows, sampled
 from labkit.progress import Progress, silent
 
 Columns: TypeAlias = slice | np.ndarray  # numbers of rows
+Similarity: TypeAlias = Callable[[Any, Any], np.ndarray]  # rows (a, d) and (b, d) -> (a, b)
 ROUNDING = 1e-12  # cosines in float64 that differ by less are tied
 VOTERS = 3
-DEEPEST = MOST_ASKING  # others of a class, beyond which its R nearest are neither kept nor sorted
+DEEPEST = MOST_ASKING  # other members of a class, above which its R nearest are neither kept nor sorted
 
 # --- embeddings, by cosine and distance --------------------------------------------------------------------------
-
-
-class HitRates(dict[int, float]):
-    """n -> share of queries with one of their class among the top n.
-
-    `queries` counts those whose class has another member: the shares are of them. `left_out` are alone in their class.
-    """
-
-    def __init__(self, rates: dict[int, float], *, queries: int, left_out: int) -> None:
-        super().__init__(rates)
-        self.queries, self.left_out = queries, left_out
-
-    def __str__(self) -> str:
-        rates = ", ".join(f"Hit@{n} {rate:.4f}" for n, rate in self.items())
-        return f"{rates} ({self.queries} queries, {self.left_out} left out: alone in their class)"
 
 
 def hit_at(
@@ -59,79 +45,77 @@ def hit_at(
     *,
     most: int | None = None,
     progress: Progress = silent,
-) -> HitRates:
-    """Hit@n by cosine: embeddings (n, d) and labels (n,) to a dict n -> share of queries that hit.
+) -> dict[int, float]:
+    """Return Hit@k by cosine: for each k, the share of queries with one of their class among the k nearest.
 
-    Ties never flatter: another class's sentence that is as near as the best of the own class ranks before it.
-    A set of identical vectors therefore hits nothing. Asking deeper than there are others asks them all. With `most`,
-    a sample of so many queries asks, if there are more.
+    In: embeddings (n, d) and labels (n,). A sentence alone in its class is no query. Ties never flatter: a sentence of
+    another class that is as near as the best of the own class ranks before it, so identical vectors hit nothing. If
+    there
+    are more than `most` queries, a sample is used.
     """
     if not isinstance(ks, Iterable):
         raise ValueError(f"ks is {ks!r}, expected several whole numbers; put it in brackets, such as (1, 3, 10)")
     ks = [whole("ks", k, 1, 2**31, "how many neighbours count") for k in ks]
-    found, left_out = _by_cosine(embeddings, labels, most, progress, deep=False)
-    rates = {k: float((found.ranks <= k).mean()) for k in ks}
-    return HitRates(rates, queries=len(found.asking), left_out=left_out)
-
-
-@dataclass(frozen=True)
-class PrecisionAtR:
-    """MAP@R and R-precision of `queries`; `left_out` are alone in their class."""
-
-    map_at_r: float
-    r_precision: float
-    queries: int
-    left_out: int
-
-    def __str__(self) -> str:
-        figures = f"MAP@R {self.map_at_r:.4f}, R-precision {self.r_precision:.4f}"
-        return f"{figures} ({self.queries} queries, {self.left_out} left out: alone in their class)"
+    found = _by_cosine(embeddings, labels, most, progress, deep=False)
+    return {k: float((found.ranks <= k).mean()) for k in ks}
 
 
 def precision_at_r(
     embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = None, progress: Progress = silent
-) -> PrecisionAtR:
-    """MAP@R and R-precision by cosine: embeddings (n, d) and labels (n,) to the record; who asks is as in `hit_at`.
-
-    Ties never flatter: another class's sentence that is as near as one of the own class ranks before it.
+) -> dict[str, float]:
+    """Return `map@r` and `r_precision` by cosine for embeddings (n, d) and labels (n,); queries and ties as in
+    `hit_at`.
     """
-    found, left_out = _by_cosine(embeddings, labels, most, progress, deep=True)
-    return PrecisionAtR(float(found.average.mean()), float(found.right.mean()), len(found.asking), left_out)
+    found = _by_cosine(embeddings, labels, most, progress, deep=True)
+    return {"map@r": float(found.average.mean()), "r_precision": float(found.right.mean())}
 
 
 def _by_cosine(
     embeddings: ArrayLike, labels: ArrayLike, most: int | None, progress: Progress, *, deep: bool
-) -> tuple[Retrieved, int]:
-    """What is retrieved by cosine, and how many do not ask since they are alone in their class."""
+) -> Retrieved:
     rows = vectors("embeddings", embeddings, keep_single=True)
     codes = classes("labels", labels, count=rows.shape[0])
+    if not not_zero(rows).all():
+        unit(rows, refuse="embeddings")  # names the row
+    asking = _with_company(codes, most)
+    return retrieved(_numbered(_cosines, rows, rows), codes, asking, progress, deep=deep)
+
+
+def _cosines(a: Vectors, b: Vectors) -> np.ndarray:
+    return dots(unit(a), unit(b))
+
+
+def _with_company(codes: np.ndarray, most: int | None) -> np.ndarray:
+    """Return the rows whose class has another member, or a sample of `most` of them."""
     having = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if not len(having):
         raise ValueError(
-            f"each of the {codes.max() + 1} sentences is the only one of its class, expected a class with at least "
-            "two; label more sentences or evaluate pairs instead"
+            f"each of the {len(codes)} sentences is the only one of its class, expected a class with at least two; "
+            "label more sentences or evaluate pairs instead"
         )
-    every = _directions(rows) if rows.shape[0] <= MOST_ASKING or not not_zero(rows).all() else None
-
-    def cosine(these: Columns, others: Columns) -> np.ndarray:
-        # of many rows only those that are looked at are there in float64
-        left, right = ((_directions(rows[some]) if every is None else every[some]) for some in (these, others))
-        return dots(left, right)
-
-    return retrieved(cosine, codes, sampled(having, most), progress, deep=deep), len(codes) - len(having)
+    return sampled(having, most)
 
 
-def _directions(rows: Vectors) -> Vectors:
-    directions: Vectors = unit(rows.astype(np.float64, copy=False), refuse="embeddings")
-    return directions
+def _numbered(similarity: Similarity, asked: Any, rows: Any) -> Callable[[Columns, Columns], np.ndarray]:
+    """Return a function from row numbers to similarities in float64, so that copies of one row are equally near.
+
+    Large sets are converted to float64 only where they are looked at.
+    """
+    whole = rows.astype(np.float64, copy=False) if rows.shape[0] <= MOST_ASKING else None
+
+    def of_numbers(these: Columns, others: Columns) -> np.ndarray:
+        gallery = rows[others].astype(np.float64, copy=False) if whole is None else whole
+        return np.asarray(similarity(asked[these].astype(np.float64, copy=False), gallery))
+
+    return of_numbers
 
 
 @dataclass(frozen=True, eq=False)
 class Retrieved:
-    """What each of the `asking` rows finds among all other rows, (m,) each; the last two are 0 unless looked for."""
+    """What each of the rows in `asking` finds among all other rows, (m,) each; the last two are 0 unless `deep`."""
 
     asking: np.ndarray
-    ranks: np.ndarray  # 1 + how many of other classes are at least as near as the nearest of the own
+    ranks: np.ndarray  # 1 + the number of rows of other classes at least as near as the nearest of the own
     average: np.ndarray  # 1/R · the sum of P(i) over its R nearest, of which MAP@R is the mean
     right: np.ndarray  # the share of its own class among its R nearest
 
@@ -144,11 +128,13 @@ def retrieved(
     *,
     deep: bool,
 ) -> Retrieved:
-    """What each asking row finds by a `similarity` of some rows with some others, by their numbers.
+    """Find the neighbours of each row in `asking` by a `similarity` between row numbers.
 
-    Never (n, n) in memory: a block of rows asks one tile of the others after the other. Of many rows those of a class
-    stand together, so that the nearest of the own class is found in few tiles.
-    `deep`: the R nearest of each are kept, too, from tile to tile.
+    No (n, n) matrix is held in memory: a block of rows searches one tile of the others after another. In large sets,
+    rows
+    of one class are in adjacent tiles, so the nearest of the own class is found in few of them. With `deep`, the R
+    nearest
+    of each row are kept from tile to tile.
     """
     tiles = tiled(len(codes), codes)
     queue = np.arange(len(asking)) if len(tiles) == 1 else np.argsort(codes[asking], kind="stable")
@@ -170,8 +156,8 @@ def _asked(
     *,
     deep: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rank of the nearest of the own class (b,), and whether each of the R nearest is of it (b, largest R)."""
-    look = lru_cache(maxsize=1)(lambda at: similarity(rows, tiles[at]))  # one tile is kept for the second look
+    """Return the rank of the nearest of the own class (b,), and whether each of the R nearest has it (b, largest R)."""
+    look = lru_cache(maxsize=1)(lambda at: similarity(rows, tiles[at]))  # one tile is kept for its second use
     own = codes[rows][:, None]
     numbers: list[Any] = list(tiles) if len(tiles) > 1 else [np.arange(len(codes))]
     wanted = np.isin(np.arange(codes.max() + 1), own)
@@ -187,16 +173,16 @@ def _asked(
         ranks += np.count_nonzero((look(at) >= best - ROUNDING) & ~same, axis=1)
         if deep:
             here = -np.asarray(look(at), np.float64)
-            # those of the own class are as much farther as counts as a tie, so that others go before
-            here += same * (ROUNDING + 4e-16 * np.abs(here))  # 1e-12 is nothing beside a long distance
+            # rows of the own class are moved away by the width of a tie, so that others come first
+            here += same * (ROUNDING + 4e-16 * np.abs(here))  # relative, too, for long distances
             here[rows[:, None] == columns] = np.inf
             far, of_own = _nearest(np.hstack([far, here]), np.hstack([of_own, same]), deepest)
     return ranks, of_own
 
 
 def _nearest(far: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k smallest of each row in their order, and what is beside them: (b, k) each."""
-    if 4 * k < far.shape[1]:  # few of many: sorting them all takes longer
+    """Return the k smallest values of each row in order, and the entries of `own` at their places: (b, k) each."""
+    if 4 * k < far.shape[1]:  # sorting all of them would take longer
         some = np.argpartition(far, k - 1, axis=1)[:, :k]
         far, own = np.take_along_axis(far, some, 1), np.take_along_axis(own, some, 1)
     order = np.argsort(far, axis=1)[:, :k]
@@ -204,7 +190,9 @@ def _nearest(far: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray, np.n
 
 
 def _at_r(own: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Average precision at R and R-precision, (b,) each, of who is of the own class, nearest first (b, R or more)."""
+    """Return average precision at R and R-precision, (b,) each; `own` tells which neighbours, nearest first, share the
+    class.
+    """
     places = np.arange(1, own.shape[1] + 1)
     hits = own & (places <= others[:, None])
     precision = np.where(hits, hits.cumsum(axis=1) / places, 0)  # P(i)
@@ -212,8 +200,7 @@ def _at_r(own: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tiled(n: int, codes: np.ndarray | None = None) -> list[Columns]:
-    """The numbers of n rows in parts of at most MOST_ASKING; with `codes`, those of a class beside each other. Few rows
-    are one part, as they stand."""
+    """Split the numbers of n rows into tiles of at most MOST_ASKING, sorted by `codes` if given."""
     if n <= MOST_ASKING:
         return [slice(0, n)]
     order = np.arange(n) if codes is None else np.argsort(codes, kind="stable")
@@ -223,70 +210,56 @@ def tiled(n: int, codes: np.ndarray | None = None) -> list[Columns]:
 def knn_accuracy(
     train: ArrayLike, train_labels: ArrayLike, test: ArrayLike, test_labels: ArrayLike, k: int = 3
 ) -> float:
-    """Share of test rows whose class wins the vote of their k nearest training rows: the mean of `knn_right`."""
+    """Return the share of test rows whose class wins the vote of their k nearest training rows."""
     return float(knn_right(train, train_labels, test, test_labels, k).mean())
 
 
 def knn_right(
     train: ArrayLike, train_labels: ArrayLike, test: ArrayLike, test_labels: ArrayLike, k: int = 3
 ) -> np.ndarray:
-    """Tell of each test row whether its class wins the vote of its k nearest training rows (Euclidean): bool (m,).
+    """Tell for each test row (m, d) whether its class wins the vote of its k nearest training rows (n, d): bool (m,).
 
-    Among classes with equally many votes the one with the nearest voter wins; of rows equally near, the
-    earlier one counts as nearer. train (n, d), test (m, d).
+    Distances are Euclidean. If classes have equally many votes, the one with the nearest voter wins; of equally near
+    rows,
+    the earlier one counts as nearer.
     """
     base = vectors("train", train)
     queries = vectors("test", test, like=base)
-    train_codes, test_codes = classes_of_both(
-        ("train_labels", "test_labels"), (train_labels, test_labels), (base.shape[0], queries.shape[0])
-    )
+    codes = classes("train_labels", train_labels, count=base.shape[0])
+    first, asked = np.unique(codes, return_index=True)[1], np.asarray(test_labels)
+    same_length("test_labels", asked, queries.shape[0])
     whole("k", k, 1, base.shape[0], "the number of training rows")
-    return _winners(train_codes[nearest_rows(queries, base, k)[0]]) == test_codes
+    won = _winners(codes[nearest_rows(queries, base, k)[0]])
+    return np.asarray(train_labels)[first[won]] == asked
 
 
 def _winners(voters: np.ndarray) -> np.ndarray:
-    """The class with most votes, (m,), of voters (m, k) that stand nearest first; of equals that of the nearest."""
+    """Return the class with most votes, (m,), of voters (m, k) in order of distance; the nearest voter breaks a tie."""
     votes = (voters[:, :, None] == voters[:, None, :]).sum(axis=2)
-    return np.take_along_axis(voters, votes.argmax(axis=1)[:, None], 1)[:, 0]  # argmax takes the first of equals
+    return np.take_along_axis(voters, votes.argmax(axis=1)[:, None], 1)[:, 0]  # argmax takes the first of a tie
 
 
 # --- rows of a method, by its own similarity ---------------------------------------------------------------------
 
 
-def own_ranks(
-    method: Any, rows: Any, labels: Sequence[Any], *, most: int | None = MOST_ASKING, progress: Progress = silent
-) -> tuple[np.ndarray, np.ndarray]:
-    """The rows that ask, and for each of them the rank of the nearest of its own class among all other rows.
-
-    1 + how many of other classes are at least as near, so that a tie never flatters. A row of zeros, which is near
-    to nothing, gets the last rank. Rows whose class has another member ask, of more than `most` a sample.
-    """
-    found = _by_own(method, rows, labels, most, progress, deep=False)
-    return found.asking, found.ranks
-
-
 def own_retrieved(
-    method: Any, rows: Any, labels: Sequence[Any], *, most: int | None = MOST_ASKING, progress: Progress = silent
+    method: Any,
+    rows: Any,
+    labels: Sequence[Any],
+    *,
+    most: int | None = MOST_ASKING,
+    progress: Progress = silent,
+    deep: bool = True,
 ) -> Retrieved:
-    """What `own_ranks` gives, and what is among the R nearest; a row of zeros finds nothing.
+    """Return what rows of a method retrieve by its own similarity. A row of zeros finds nothing.
 
-    Where a class has more than DEEPEST others nobody looks so deep: each row would keep as many.
+    `deep` also looks at the R nearest, unless a class has more than DEEPEST other members, as many would have to be
+    kept.
     """
-    largest = np.unique(np.asarray(labels), return_counts=True)[1].max()
-    return _by_own(method, rows, labels, most, progress, deep=bool(largest <= DEEPEST + 1))
-
-
-def _by_own(
-    method: Any, rows: Any, labels: Sequence[Any], most: int | None, progress: Progress, *, deep: bool
-) -> Retrieved:
-    codes = np.unique(np.asarray(labels), return_inverse=True)[1]
-    asking = sampled(np.flatnonzero(np.bincount(codes)[codes] > 1), most)
-    if not len(asking):
-        raise ValueError(
-            f"each of {len(codes)} sentences has a class of its own, expected a class with at least two; "
-            "give more sentences a class"
-        )
-    found, known = retrieved(_exact(method, rows, rows), codes, asking, progress, deep=deep), not_zero(rows[asking])
+    codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
+    asking, deep = _with_company(codes, most), deep and sizes.max() <= DEEPEST + 1
+    found = retrieved(_numbered(method.similarity, rows, rows), codes, asking, progress, deep=deep)
+    known = not_zero(rows[asking])
     ranks = np.where(known, found.ranks, len(codes))
     return Retrieved(asking, ranks, found.average * known, found.right * known)
 
@@ -294,13 +267,13 @@ def _by_own(
 def voted(
     method: Any, train: Any, labels: Sequence[Any], test: Any, *, k: int = VOTERS, progress: Progress = silent
 ) -> np.ndarray:
-    """The class that wins the vote of the k nearest training rows, for each test row: (n,) of labels.
+    """Return the class that wins the vote of the k nearest training rows, for each test row: (n,) of labels.
 
-    Among classes with equally many votes the one with the nearest voter wins; of rows equally near, the earlier.
+    If classes have equally many votes, the one with the nearest voter wins; of equally near rows, the earlier.
     """
     names, codes = np.unique(np.asarray(labels), return_inverse=True)
     won = np.empty(test.shape[0], np.int64)
-    similarity, tiles = _exact(method, test, train), tiled(train.shape[0])
+    similarity, tiles = _numbered(method.similarity, test, train), tiled(train.shape[0])
     for block in blocks(test.shape[0], min(train.shape[0], MOST_ASKING), BLOCK // 4):
         near = np.empty((block.stop - block.start, 0), np.int64)
         values = np.empty(near.shape)
@@ -315,32 +288,23 @@ def voted(
 
 
 def _first_largest(values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Columns of the k largest of each row, the largest first, of equals the earlier, and what stood there: (m, k)
-    each. The values are used up."""
+    """Return the columns of the k largest values of each row and these values, (m, k) each, largest first, ties by
+    column.
+
+    The values are overwritten.
+    """
     rows = np.arange(len(values))
     columns = np.empty((len(values), min(k, values.shape[1])), np.int64)
     largest = np.empty(columns.shape)
     for place in range(columns.shape[1]):
-        columns[:, place] = values.argmax(axis=1)  # the first of equals
+        columns[:, place] = values.argmax(axis=1)  # the first of a tie
         largest[:, place] = values[rows, columns[:, place]]
         values[rows, columns[:, place]] = -np.inf
     return columns, largest
 
 
 def not_zero(rows: Any) -> np.ndarray:
-    """Tell of each row, dense or sparse, whether it has a number other than zero: bool (n,)."""
+    """Tell for each row, dense or sparse, whether it has a number other than zero: bool (n,)."""
     if isinstance(rows, np.ndarray):
         return np.asarray(rows.any(axis=1))
     return np.asarray(abs(rows).sum(axis=1)).ravel() > 0
-
-
-def _exact(method: Any, asked: Any, rows: Any) -> Callable[[Columns, Columns], np.ndarray]:
-    """The similarity of some of the asked rows with some of all rows, by their numbers, in float64, so that copies of
-    one row are equally near. Many rows become float64 only where they are looked at."""
-    whole = rows.astype(np.float64, copy=False) if rows.shape[0] <= MOST_ASKING else None
-
-    def similarity(these: Columns, others: Columns) -> np.ndarray:
-        gallery = rows[others].astype(np.float64, copy=False) if whole is None else whole
-        return np.asarray(method.similarity(asked[these].astype(np.float64, copy=False), gallery))
-
-    return similarity

@@ -1,6 +1,6 @@
 """Score a method on a corpus, by the method's own similarity.
 
-    Pairs       accuracy, F1, precision, recall at the threshold of dev (of train, if there is no dev); AUC
+    Pairs       accuracy, F1, precision, recall at the threshold of dev (of train if there is no dev); AUC
     graded      Pearson and Spearman with the grades
     Labelled    kNN accuracy from train, if it has the classes of the split; Hit@1/3/10 within the split
     Groups      Hit@1/3/10 within the split; P-coherence with its companions
@@ -8,24 +8,23 @@
     Articles    triplet accuracy on the triplets that the rule "adjacent" makes of them
     with classes   inter/intra ratio; MAP@R and R-precision
     all         uniformity, mean cosine and effective rank of the distinct sentences; alignment of positive pairs: of a
-                class, labelled 1, graded four fifths of the highest grade or more, anchor and positive
+                class, labelled 1, graded at least four fifths of the highest grade, anchor and positive
 
-In: a method and a corpus. Out: `Scores`; `items` are single answers, right (1) or wrong (0); `parts` are the scores
-taken apart over units that could have been drawn differently: pairs that share no sentence, classes, articles.
-A sentence that the method knows nothing of (a row of zeros) counts as wrong.
+In: a method and a corpus. Out: `Scores`; `items` are single answers, right (1) or wrong (0); `parts` split the scores
+over units that could have been drawn independently: pairs that share no sentence, classes, articles. A sentence that
+the method cannot represent (a row of zeros) counts as wrong.
 
-Above 20,000 sentences, only a sample of 20,000 is used as queries, and `asked` and `asked_centres` say of how many;
-distances, uniformity and parts of correlations come from samples, too, and MAP@R and R-precision are left out where a
-class is larger. So time and memory grow linearly.
+Above 20,000 sentences, only a sample of 20,000 is used as queries, and `asked` and `asked_centres` give its size.
+Distances, uniformity and parts of correlations also come from samples, and MAP@R and R-precision are left out if a
+class is larger than that. So time and memory grow linearly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
@@ -39,19 +38,18 @@ from labkit.evaluation.coherence import p_coherence
 from labkit.evaluation.comparison import Parts
 from labkit.evaluation.geometry import alignment, class_alignment, space_figures
 from labkit.evaluation.neighbours import MOST_ASKING, blocks, sampled
-from labkit.evaluation.pairs import correlation, correlation_parts, pair_classification, triplet_accuracy
-from labkit.evaluation.retrieval import DEEPEST, not_zero, own_ranks, own_retrieved, voted
+from labkit.evaluation.pairs import auc_parts, correlation, correlation_parts, pair_classification, triplet_accuracy
+from labkit.evaluation.retrieval import DEEPEST, not_zero, own_retrieved, voted
 from labkit.progress import Progress, note, silent
 
 KS = (1, 3, 10)
-ASKED = {"asked": "sentences", "asked_centres": "classes"}  # figures that say how large a sample asked, and of what
-OPENINGS = "opening_triplet_accuracy"  # of articles too short for the thematic method's triplets
+ASKED = {"asked": "sentences", "asked_centres": "classes"}  # scores that give the size of a sample, and of what
+OPENINGS = "opening_triplet_accuracy"  # for articles too short for the thematic method's triplets
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Figures by name; `measure` names the one to lead with, of which `items` are the single answers, where it has
-    such."""
+    """Scores by name; `measure` names the leading one, and `items` are its single answers, if it has such."""
 
     corpus: str
     split: str
@@ -66,9 +64,9 @@ class Scores:
 
     @property
     def sample(self) -> str:
-        """What of these figures is one of a sample, as a sentence; empty where nothing is."""
+        """Which of these scores come from a sample, as a sentence; empty if none does."""
         counts = [f"{self.figures[name]:,.0f} {what}" for name, what in ASKED.items() if name in self.figures]
-        return f"of a sample: {' and '.join(counts)} asked for what is nearest to them among all" if counts else ""
+        return f"from a sample: {' and '.join(counts)} used as queries" if counts else ""
 
     def __str__(self) -> str:
         figures = ", ".join(f"{name} {value:.4f}" for name, value in self.figures.items() if name not in ASKED)
@@ -84,40 +82,38 @@ def score(
     most: int | None = MOST_ASKING,
     progress: Progress = silent,
 ) -> Scores:
-    """The figures of a fitted method on one split of a corpus; `apart`: with their parts.
+    """Return the scores of a fitted method on one split of a corpus, with their parts if `apart`.
 
-    Of more than `most` sentences a sample of so many looks for its neighbours; with None all of them do.
+    Above `most` sentences, only a sample of `most` is used as queries; None uses all of them.
     """
-    asks = _Asks(most, progress)
+    asks = _Asks(most, progress, apart)
     require_labels(corpus)
     part = scored_part(corpus.part(split))
     if isinstance(part, Pairs):
         scored = _graded(method, part, asks) if part.graded else _pairs(method, corpus, part, split, asks)
-    elif isinstance(part, Labelled):
-        scored = _labelled(method, corpus, part, asks)
-    elif isinstance(part, Groups):
-        scored = _groups(method, part, asks)
-    else:
-        assert isinstance(part, Triplets)
+    elif isinstance(part, Triplets):
         scored = _triplets(method, part, asks)
-        if isinstance(corpus, Articles) and "article" not in part.extra:  # another measure has another name
-            scored = (OPENINGS, {OPENINGS: scored[1].pop("triplet_accuracy")} | scored[1], scored[2], dict)
+        if isinstance(corpus, Articles) and "article" not in part.extra:  # another measure, so another name
+            scored = (OPENINGS, {OPENINGS: scored[1].pop("triplet_accuracy")} | scored[1], scored[2], {})
+    else:
+        scored = _classes(method, corpus, part, asks)
     measure, figures, items, parts = scored
-    figures = {name: float(value) for name, value in figures.items()}
-    return Scores(corpus.name, split, measure, figures, items, parts() if apart else {})
+    return Scores(corpus.name, split, measure, {name: float(value) for name, value in figures.items()}, items, parts)
 
 
 def require_labels(corpus: Corpus) -> None:
-    """A ValueError if the corpus says nothing of its sentences that a method could be right or wrong about."""
+    """Raise a ValueError if the corpus says nothing about its sentences that a method could get right or wrong."""
     if isinstance(corpus, Sentences):
         raise corpus.without_labels("a method can be neither right nor wrong about them")
 
 
 def scored_part(part: Corpus) -> Corpus:
-    """What of a split is scored: the split, or the triplets that the rule "adjacent" makes of its articles.
+    """Return what is scored of a split: the split itself, or the triplets that the rule "adjacent" makes of its
+    articles.
 
-    Articles of which none has the five sections that the rule wants are asked about their openings as they come, and
-    the figure is called `OPENINGS`.
+    Articles of which none has the five sections that the rule needs are scored by triplets of their openings; that
+    score is
+    called `OPENINGS`.
     """
     if not isinstance(part, Articles):
         return part
@@ -125,7 +121,7 @@ def scored_part(part: Corpus) -> Corpus:
 
 
 def selection(method: Any, dev: Corpus) -> tuple[str, float]:
-    """The one figure by which settings and epochs are chosen on a dev split; it needs no threshold."""
+    """Return the score on a dev split by which settings and epochs are chosen; it needs no threshold."""
     require_labels(dev)
     dev = scored_part(dev)
     if isinstance(dev, Pairs):
@@ -137,11 +133,11 @@ def selection(method: Any, dev: Corpus) -> tuple[str, float]:
         _, near, far = _sides(method, dev)
         return "dev_triplets", triplet_accuracy(near, far)
     texts, classes = dev.classified()
-    return "dev_hit@1", float((own_ranks(method, method.encode(texts), classes)[1] == 1).mean())
+    return "dev_hit@1", float((own_retrieved(method, method.encode(texts), classes, deep=False).ranks == 1).mean())
 
 
 def threshold_split(corpus: Corpus, split: str = "test") -> str:
-    """The split on which the threshold for pairs of `split` is chosen: dev, else train, never the split itself."""
+    """Return the split on which the threshold for pairs of `split` is chosen: dev, else train, never `split` itself."""
     for other in ("dev", "train"):
         if other != split and other in corpus.splits:
             return other
@@ -153,17 +149,17 @@ def threshold_split(corpus: Corpus, split: str = "test") -> str:
 
 @dataclass(frozen=True)
 class _Asks:
-    """How many sentences look for their neighbours, and who is told how far they are."""
+    """How many sentences are used as queries, who is told about the progress, and whether parts are wanted."""
 
     most: int | None
     progress: Progress
+    apart: bool
 
 
 # --- by shape --------------------------------------------------------------------------------------------------
 
 
-_Taken = Callable[[], dict[str, Parts]]  # what a figure is made of, worked out only where somebody asks
-_Scored = tuple[str, dict[str, float], np.ndarray | None, _Taken]
+_Scored = tuple[str, dict[str, float], np.ndarray | None, dict[str, Parts]]  # measure, figures, items, parts
 
 
 def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) -> _Scored:
@@ -172,18 +168,21 @@ def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) ->
     scores = _similarity(method, *_columns(method, test.text_a, test.text_b))
     decided = pair_classification(dev_scores, dev.labels, scores, test.labels)
     figures = {name: getattr(decided, name) for name in ("accuracy", "f1", "precision", "recall", "threshold")}
-    if not test.labels.all():  # pairs of one kind alone have no order to be right about
+    if not test.labels.all():  # pairs of one kind alone cannot be ordered
         figures["auc"] = float(roc_auc_score(test.labels, scores))
     texts, component = test.same()
     rows, sides = method.encode(texts), test.numbered()[1].T
     figures |= _spread(rows, component, asks) | _space(rows, texts, asks, *sides[:, test.labels == 1])
     # float64, or numpy would round the threshold to the precision of the scores
     called = np.asarray(scores, np.float64) > decided.threshold
-    return "accuracy", figures, (called == test.labels).astype(np.int64), partial(called_parts, called, test)
+    parts = called_parts(called, test) if asks.apart else {}
+    if asks.apart and "auc" in figures:
+        parts["auc"] = auc_parts(scores, test.labels, linked(test))
+    return "accuracy", figures, (called == test.labels).astype(np.int64), parts
 
 
 def called_parts(called: np.ndarray, test: Pairs) -> dict[str, Parts]:
-    """Accuracy, F1, precision and recall of pairs called the same, over pairs that share no sentence."""
+    """Split accuracy, F1, precision and recall of pairs called the same over pairs that share no sentence."""
     units, same = linked(test), np.asarray(test.labels, bool)
     hits = called & same
     return {
@@ -201,47 +200,38 @@ def _graded(method: Any, test: Pairs, asks: _Asks) -> _Scored:
     both = correlation(scores, test.scores)
     near = np.flatnonzero(grade_ends(test.scores, test.scores.max())[0])
     figures = {"pearson": both.pearson, "spearman": both.spearman} | _space(rows, texts, asks, near, near + count)
-
-    def parts() -> dict[str, Parts]:
-        some = sampled(np.arange(len(test)), asks.most)  # each pair's part takes as long as there are pairs
-        return correlation_parts(scores, test.scores, linked(test), of=some) if len(test) > 2 else {}
-
+    parts: dict[str, Parts] = {}
+    if asks.apart and count > 2:  # of a sample, since the time grows with the square of the number of pairs
+        parts = correlation_parts(scores, test.scores, linked(test), of=sampled(np.arange(count), asks.most))
     return "spearman", figures, None, parts
 
 
-def _labelled(method: Any, corpus: Corpus, test: Labelled, asks: _Asks) -> _Scored:
-    train: Any = corpus.part("train") if "train" in corpus.splits else None
-    if train is None or not set(test.labels) <= set(train.labels):  # new classes, as in places
-        rows = method.encode(list(test.texts))
-        figures, items, by_class = _hits(method, rows, test.labels, asks)
-        return (
-            "hit@1",
-            figures | _spread(rows, test.labels, asks) | _class_space(rows, test.labels, asks),
-            items,
-            by_class,
-        )
-    base, rows = method.encode(list(train.texts)), method.encode(list(test.texts))
-    asking = sampled(np.arange(len(test)), asks.most)
-    voters = voted(method, base, train.labels, rows[asking], progress=asks.progress)
-    right = (voters == np.asarray(test.labels)[asking]) & not_zero(rows[asking])
-    figures, by_class = {"knn_accuracy": float(right.mean())} | _of(len(right), len(test)), cast(_Taken, dict)
-    if len(set(test.labels)) < len(test):
-        hits, _, by_class = _hits(method, rows, test.labels, asks)
-        figures |= hits
-
-    def parts() -> dict[str, Parts]:
-        return {"knn_accuracy": Parts.by(np.arange(len(right)), right)} | by_class()
-
-    figures |= _spread(rows, test.labels, asks) | _class_space(rows, test.labels, asks)
-    return "knn_accuracy", figures, right.astype(np.int64), parts
+def _classes(method: Any, corpus: Corpus, test: Corpus, asks: _Asks) -> _Scored:
+    """Score votes from train if it has the classes of the split, hits within the split, and the space."""
+    texts, classes = test.classified()
+    train = corpus.part("train") if isinstance(test, Labelled) and "train" in corpus.splits else None
+    if train is None or not set(classes) <= set(train.classified()[1]):  # new classes, as in places
+        rows = method.encode(texts)
+        scored = "hit@1", *_hits(method, rows, classes, asks)
+    else:
+        scored, rows = _votes(method, train, texts, classes, asks)
+    coherence = _coherence(rows, classes, asks) if isinstance(test, Groups) else {}
+    scored[1].update(coherence | _spread(rows, classes, asks) | _class_space(rows, classes, asks))
+    return scored
 
 
-def _groups(method: Any, test: Groups, asks: _Asks) -> _Scored:
-    rows = method.encode(list(test.texts))
-    figures, items, parts = _hits(method, rows, test.groups, asks)
-    figures |= _coherence(rows, test.groups, asks) | _spread(rows, test.groups, asks)
-    figures |= _class_space(rows, test.groups, asks)
-    return "hit@1", figures, items, parts
+def _votes(method: Any, train: Corpus, texts: list[str], classes: list[str], asks: _Asks) -> tuple[_Scored, Any]:
+    """Score the votes of the nearest training sentences, and hits if a class has two; also return the rows."""
+    base, rows = (method.encode(each) for each in (train.classified()[0], texts))
+    asking = sampled(np.arange(len(texts)), asks.most)
+    won = voted(method, base, train.classified()[1], rows[asking], progress=asks.progress)
+    right = (won == np.asarray(classes)[asking]) & not_zero(rows[asking])
+    figures = {"knn_accuracy": float(right.mean())} | _of(len(right), len(texts))
+    parts = {"knn_accuracy": Parts.by(np.arange(len(right)), right)} if asks.apart else {}
+    if len(set(classes)) < len(classes):
+        hits, _, of_hits = _hits(method, rows, classes, asks)
+        figures, parts = figures | hits, parts | of_hits
+    return ("knn_accuracy", figures, right.astype(np.int64), parts), rows
 
 
 def _triplets(method: Any, test: Triplets, asks: _Asks) -> _Scored:
@@ -250,45 +240,40 @@ def _triplets(method: Any, test: Triplets, asks: _Asks) -> _Scored:
     texts = [*test.anchors, *test.positives, *test.negatives]
     figures = {"triplet_accuracy": triplet_accuracy(near, far)}
     figures |= _space(rows, texts, asks, anchors, anchors + len(test))
-
-    def parts() -> dict[str, Parts]:
-        units = test.extra.get("article", range(len(test)))  # triplets of one article stand or fall together
-        return {"triplet_accuracy": Parts.by(list(units), right)}
-
-    return "triplet_accuracy", figures, right, parts
+    units = test.extra.get("article", range(len(test)))  # triplets of one article stand or fall together
+    return "triplet_accuracy", figures, right, {"triplet_accuracy": Parts.by(list(units), right)} if asks.apart else {}
 
 
-def _hits(method: Any, rows: Any, labels: Sequence[Any], asks: _Asks) -> tuple[dict[str, float], np.ndarray, _Taken]:
+def _hits(
+    method: Any, rows: Any, labels: Sequence[Any], asks: _Asks
+) -> tuple[dict[str, float], np.ndarray, dict[str, Parts]]:
     found = own_retrieved(method, rows, labels, most=asks.most, progress=asks.progress)
     asking, ranks, at_r = found.asking, found.ranks, {"map@r": found.average, "r_precision": found.right}
     codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
     if sizes.max() > DEEPEST + 1:
         note(
-            f"map@r and r_precision are left out: a class has {sizes.max():,} sentences, and they would sort as many "
-            f"for each that asks, expected at most {DEEPEST:,}",
+            f"map@r and r_precision are left out: the largest class has {sizes.max():,} sentences, which would have to "
+            f"be sorted for each query; the limit is {DEEPEST:,}",
             stacklevel=4,
         )
         at_r = {}
     figures = {f"hit@{k}": float((ranks <= k).mean()) for k in KS}
     figures |= {name: float(values.mean()) for name, values in at_r.items()}
     if alone := int((sizes == 1).sum()):
-        figures["alone"] = float(alone)  # sentences without another of their class: not asked
+        figures["alone"] = float(alone)  # sentences alone in their class, which are no queries
     figures |= _of(len(asking), len(labels) - alone)
-
-    def parts() -> dict[str, Parts]:
-        single = {f"hit@{k}": ranks <= k for k in KS} | at_r
-        return {name: Parts.by(codes.ravel()[asking], values) for name, values in single.items()}
-
+    single = {f"hit@{k}": ranks <= k for k in KS} | at_r if asks.apart else {}
+    parts = {name: Parts.by(codes.ravel()[asking], values) for name, values in single.items()}
     return figures, (ranks == 1).astype(np.int64), parts
 
 
 def _of(asking: int, having: int) -> dict[str, float]:
-    """What says that a sample asked."""
+    """Return the entry that says a sample was used."""
     return {"asked": float(asking)} if asking < having else {}
 
 
 def _coherence(rows: Any, groups: Sequence[Any], asks: _Asks) -> dict[str, float]:
-    """P-coherence of the sentences that have a direction: the others have no cosine."""
+    """Return the P-coherence of the sentences that have a direction; the others have no cosine."""
     known = np.flatnonzero(not_zero(rows))
     names = np.asarray(groups)[known]
     if not 1 < len(np.unique(names)) < len(names):
@@ -299,7 +284,7 @@ def _coherence(rows: Any, groups: Sequence[Any], asks: _Asks) -> dict[str, float
 
 
 def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
-    """Inter and intra of the classes that have at least two members."""
+    """Return inter and intra of the classes that have at least two members."""
     codes = np.unique(np.asarray(labels), return_inverse=True)[1]
     several = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if len(np.unique(codes[several])) < 2:
@@ -313,7 +298,7 @@ def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
 
 
 def _class_space(rows: Any, labels: Sequence[Any], asks: _Asks) -> dict[str, float]:
-    """Alignment over the pairs of a class, of sentences that have a direction, and figures of the space."""
+    """Return alignment over the pairs of a class, of sentences that have a direction, and the scores of the space."""
     known = np.flatnonzero(not_zero(rows))
     names = np.asarray(labels)[known]
     pairs = len(np.unique(names)) < len(names)
@@ -323,7 +308,9 @@ def _class_space(rows: Any, labels: Sequence[Any], asks: _Asks) -> dict[str, flo
 
 
 def _space(rows: Any, texts: Sequence[str], asks: _Asks, a: np.ndarray, b: np.ndarray) -> dict[str, float]:
-    """Alignment of positive pairs, row a beside row b by number, and figures of the space of the distinct sentences."""
+    """Return alignment of positive pairs, rows a and b by number, and the scores of the space of the distinct
+    sentences.
+    """
     known = not_zero(rows)
     both = known[a] & known[b]
     figures = {"alignment": alignment(rows[a[both]], rows[b[both]])} if both.any() else {}
@@ -332,19 +319,19 @@ def _space(rows: Any, texts: Sequence[str], asks: _Asks, a: np.ndarray, b: np.nd
 
 
 def _similarity(method: Any, a: Any, b: Any) -> np.ndarray:
-    """The similarity of each row of a with the same row of b, a part at a time."""
+    """Return the similarity of each row of a with the same row of b, computed in parts."""
     return np.concatenate([method.similarity_pairwise(a[part], b[part]) for part in blocks(a.shape[0], 1, MOST_ASKING)])
 
 
 def _columns(method: Any, *columns: Sequence[str]) -> list[Any]:
-    """The rows of each column; all columns are encoded in one go, so that a repeated sentence is encoded once."""
+    """Return the rows of each column; all are encoded in one call, so that a repeated sentence is encoded once."""
     rows = method.encode([text for column in columns for text in column])
     bounds = np.cumsum([0, *map(len, columns)])
     return [rows[start:stop] for start, stop in pairwise(bounds)]
 
 
 def _sides(method: Any, triplets: Triplets) -> tuple[Any, np.ndarray, np.ndarray]:
-    """The rows of anchors, positives and negatives; how near the positives are to their anchors, and the negatives."""
+    """Return the rows of anchors, positives and negatives, and the similarity of each anchor to both others."""
     count = len(triplets)
     rows = method.encode([*triplets.anchors, *triplets.positives, *triplets.negatives])
     anchors, positives, negatives = rows[:count], rows[count : 2 * count], rows[2 * count :]

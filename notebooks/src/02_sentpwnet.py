@@ -68,7 +68,7 @@ from labkit.lab.papers.recipes.speed import CrossSettings, PairReader
 from labkit.progress import in_notebook
 from labkit.projection import pca
 from labkit.training.reader import reader_and_vectors
-from labkit.tuning import tune
+from labkit.trials.tune import tune
 from labkit.evaluation.scores import score, selection
 from labkit.sentpwnet.view import cosines, epoch_weights, sentence_batch
 

@@ -44,15 +44,6 @@ def test_as_plain_loops(kind):
     np.testing.assert_allclose(distances, wanted_distances, rtol=1e-9)
 
 
-def test_blocks_do_not_show(monkeypatch):
-    queries, base = clouds("plain", np.random.default_rng(2))
-    whole = nearest(queries, base, 4)
-    monkeypatch.setattr(neighbours, "BLOCK", 6000)
-    monkeypatch.setattr(neighbours.blocks, "__defaults__", (6000,))
-    for one, other in zip(whole, nearest(queries, base, 4), strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
 def test_copies_come_in_the_order_of_their_index():
     random = np.random.default_rng(3)
     base = np.repeat(random.standard_normal((400, 8)), 3, axis=0)
@@ -139,12 +130,6 @@ def test_movement_as_sets_of_a_brute_search(kind, monkeypatch):
     assert moved.change == pytest.approx([1 - len(old & new) / len(old | new) for old, new in sets])
     assert moved.new.tolist() == [len(new - old) for old, new in sets]
     assert (done[0][0], done[-1][:2]) == (0, (600, 600))
-
-
-def test_the_class_of_most_neighbours_is_of_equals_the_nearest():
-    codes = np.array([0, 0, 1, 1, 2])
-    near = np.array([[2, 0, 1], [2, 0, 4], [4, 2, 0], [0, 2, 3]])
-    assert neighbours.majority(near, codes).tolist() == [0, 1, 2, 1]
 
 
 def test_what_moved_together_by_hand():

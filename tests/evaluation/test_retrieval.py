@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -35,10 +33,8 @@ def test_hits_as_plain_loops():
     labels = [f"class {number}" for number in random.integers(0, 25, len(embeddings))]
     found = hit_at(embeddings, labels)
     wanted, asked = looped_hits(embeddings, labels, (1, 3, 10))
-    assert dict(found) == pytest.approx(wanted)
-    assert (found.queries, found.left_out) == (asked, len(labels) - asked)
-    assert found.left_out > 0
-    assert json.loads(json.dumps(found)) == {str(k): rate for k, rate in found.items()}
+    assert found == pytest.approx(wanted)
+    assert asked < len(labels)  # some are alone in their class
 
 
 def test_ties_do_not_flatter():
@@ -65,7 +61,7 @@ def looped_at_r(embeddings, labels):
         right = [labels[j] == label for j in ranking]
         maps.append(sum(np.mean(right[: place + 1]) for place in range(R) if right[place]) / R)
         shares.append(sum(right) / R)
-    return np.mean(maps), np.mean(shares), len(maps)
+    return {"map@r": np.mean(maps), "r_precision": np.mean(shares)}
 
 
 def test_at_r_by_hand():
@@ -76,28 +72,24 @@ def test_at_r_by_hand():
     found = precision_at_r(rows, labels)
     # at 10: 0 and the stranger at 20 are as near, the stranger goes first: P(2) = 1/2, (0 + 1/2) / 2
     # at 40: the stranger at 20, then 10: (0 + 1/2) / 2
-    assert found.map_at_r == pytest.approx((1 / 2 + 1 / 4 + 1 / 4) / 3)
-    assert found.r_precision == pytest.approx(1 / 2)
-    assert (found.queries, found.left_out) == (3, 2)
+    assert found == pytest.approx({"map@r": (1 / 2 + 1 / 4 + 1 / 4) / 3, "r_precision": 1 / 2})
 
 
-@pytest.mark.parametrize(("seed", "form"), [(0, np.asarray), (2, sparse.csr_array)])
+@pytest.mark.parametrize(("seed", "form"), [(0, np.asarray), (1, sparse.csr_array)])
 def test_at_r_as_plain_loops_also_in_tiles(monkeypatch, seed, form):
     random = np.random.default_rng(seed)
     embeddings = random.integers(-1, 2, (60, 3)) + 0.0  # many ties
     embeddings = embeddings[np.abs(embeddings).sum(axis=1) > 0]
-    labels = random.integers(0, [2, 6, 25, 4, 12][seed], len(embeddings)).tolist()
-    average, share, asked = looped_at_r(embeddings, labels)
+    labels = random.integers(0, [2, 25][seed], len(embeddings)).tolist()
+    wanted = looped_at_r(embeddings, labels)
     for most, block in ((20_000, 2**24), (7, 2**24), (7, 300)):
         monkeypatch.setattr(retrieval, "MOST_ASKING", most)
         monkeypatch.setattr(retrieval, "BLOCK", block)
-        found = precision_at_r(form(embeddings), labels)
-        assert (found.map_at_r, found.r_precision) == pytest.approx((average, share))
-        assert found.queries == asked
+        assert precision_at_r(form(embeddings), labels) == pytest.approx(wanted)
 
 
 def test_at_r_ties_do_not_flatter_however_long_the_scale():
-    assert precision_at_r(np.ones((6, 4)), [0, 0, 0, 1, 1, 1]).r_precision == 0
+    assert precision_at_r(np.ones((6, 4)), [0, 0, 0, 1, 1, 1])["r_precision"] == 0
     codes, far = np.array([0, 0, 1, 1]), np.full((4, 4), -1e9)  # 1e-12 is nothing beside such a distance
     found = retrieval.retrieved(lambda these, others: far[these][:, others], codes, np.arange(4), deep=True)
     assert found.right.tolist() == [0, 0, 0, 0]
@@ -125,35 +117,28 @@ def test_a_tied_vote_goes_to_the_nearest():
     assert knn_right(train, labels, asked, ["b", "b", "a"], k=1).tolist() == [True, False, True]  # row by row
 
 
-def test_a_class_unseen_in_training_is_an_error():
-    assert knn_accuracy([[0.0], [1.0]], [1, 2], [[0.0], [1.0]], [1, 3], k=1) == 0.5
-
-
 @pytest.mark.parametrize(("classes", "form"), [(2, np.asarray), (100, sparse.csr_array)])
 def test_tiles_do_not_show(monkeypatch, form, classes):
     random = np.random.default_rng(classes)
     rows = random.integers(-1, 2, (160, 4)) + 0.0
     rows[np.abs(rows).sum(axis=1) == 0] = 1
     labels = random.integers(0, classes, 160)
-    whole = hit_at(form(rows), labels)
     told = []
     monkeypatch.setattr(retrieval, "MOST_ASKING", 23)
     monkeypatch.setattr(retrieval, "BLOCK", 4 * 23 * 9)
     found = hit_at(form(rows), labels, progress=lambda *said: told.append(said))
-    assert dict(found) == dict(whole)
-    assert dict(found) == pytest.approx(looped_hits(rows, labels.tolist(), (1, 3, 10))[0])
-    assert [done for done, *_ in told] == [*range(9, whole.queries, 9), whole.queries]
-    assert {total for _, total, _ in told} == {whole.queries}
+    wanted, asked = looped_hits(rows, labels.tolist(), (1, 3, 10))
+    assert found == pytest.approx(wanted)
+    assert [done for done, *_ in told] == [*range(9, asked, 9), asked]
 
 
 def test_a_sample_asks_among_all():
     random = np.random.default_rng(0)
     rows, labels = random.standard_normal((90, 3)), random.integers(0, 20, 90)
-    found, whole = hit_at(rows, labels, most=25), hit_at(rows, labels)
-    assert (found.queries, found.left_out) == (25, whole.left_out)
+    found = hit_at(rows, labels, most=25)
     having = np.flatnonzero(np.bincount(labels)[labels] > 1)
     asking = np.sort(np.random.default_rng(0).choice(having, 25, replace=False))
     cosine = rows @ rows.T / np.outer(*[np.linalg.norm(rows, axis=1)] * 2)
     np.fill_diagonal(cosine, -2)
     assert found[1] == np.mean(labels[cosine.argmax(axis=1)][asking] == labels[asking])
-    assert dict(hit_at(rows, labels, most=90)) == dict(whole)
+    assert hit_at(rows, labels, most=90) == hit_at(rows, labels)

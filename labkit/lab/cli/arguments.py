@@ -212,13 +212,8 @@ def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> C
 def record_of(run: Path) -> dict[str, Any]:
     """The run's `run.json`, with a note if its training is not finished."""
     from labkit.locks import is_locked
-    from labkit.runs import has_checkpoint, of_tuning, read_record
+    from labkit.runs import has_checkpoint, read_record
 
-    if of_tuning(run):
-        raise ValueError(
-            f"run is {str(run)!r}, a tuning or one of its trials, which are valued on dev and not scored, expected a "
-            "finished run; train with the best settings first, by the command with which `labkit tune` ends"
-        )
     busy = is_locked(run)
     if not (run / "run.json").is_file() and (busy or has_checkpoint(run)):
         raise ValueError(

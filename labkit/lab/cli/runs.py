@@ -319,11 +319,11 @@ def _without_none(value: Any) -> Any:
 def _lines(place: Path) -> Iterator[tuple[RunLine, str]]:
     """The runs directly in a folder, or the run that it is; each with the text that words are looked for in."""
     from labkit.locks import LOCK
-    from labkit.runs import CHECKPOINT, HISTORY, MODEL, of_tuning
+    from labkit.runs import CHECKPOINT, HISTORY, MODEL
 
     signs = ("run.json", CHECKPOINT, MODEL, HISTORY, LOCK)
     for folder in [place, *(sorted(place.iterdir()) if place.is_dir() else [])]:
-        if folder.name.startswith(".") or of_tuning(folder):
+        if folder.name.startswith("."):
             continue
         try:
             if any((folder / name).is_file() for name in signs):

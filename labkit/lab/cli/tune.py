@@ -1,7 +1,7 @@
 """`labkit tune METHOD --corpus NAME`: try settings by short trainings, and say which are best on dev.
 
 In: a method, a corpus, and what to try. Out: the trials, the best first, and the command line that trains with the best
-settings. `labkit.tuning` is what does it.
+settings. `labkit.trials.tune` does it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from labkit.lab.cli.train import entry_of, keys_and_values, shown
 from labkit.progress import terminal
 
 if TYPE_CHECKING:
-    from labkit.tuning import Trial, Tuned
+    from labkit.trials.tune import Tuned, TunedTrial
 
 
 def tune(
@@ -52,8 +52,8 @@ def tune(
 ) -> None:
     """Try settings of a method by short trainings, and say which are best on dev.
 
-    The same command again goes on where it was stopped, and started twice, both share the work. Nothing of the test
-    split is seen: train with the best settings, by the command that is said at the end, to have test figures.
+    The same command resumes what was stopped. Nothing of the test split is seen: to get test scores, train with the
+    best settings, using the command printed at the end.
     """
     entry = entry_of(method)
     if corpus is None:
@@ -65,8 +65,8 @@ def tune(
     folder = out or Path("runs", f"tune-{Experiment(method, corpus, seed=seed).name}")
     try:
         with interruptible():
-            from labkit.tuning import Dial
-            from labkit.tuning import tune as tuned_by
+            from labkit.trials.space import Dial
+            from labkit.trials.tune import tune as tuned_by
 
             dials = {name: Dial.typed(name, text, entry.Settings) for name, text in asked.items()}
             experiment = Experiment(method, opened_corpus(corpus), settings)
@@ -93,7 +93,7 @@ def tune(
     show_result({**_record(tuned), "folder": folder}, _text(tuned), json=json)
 
 
-def _tell(trial: Trial) -> None:
+def _tell(trial: TunedTrial) -> None:
     """Write a line for a trial that has just been trained."""
     from tqdm import tqdm
 

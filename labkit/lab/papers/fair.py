@@ -8,8 +8,8 @@
     printed_only       a table by the other protocol
     chosen_on_dev      the recipe of the cell that holds the trials: one for (method, settings, data), for all tables
 
-What a trial sees has no test rows (`labkit.tuning`). In: a recipe, or a case. Out: rows; an `Outcome` whose notes have
-the trials, what was tried, and what was chosen.
+What a trial sees has no test rows (`labkit.trials.tune`). In: a recipe, or a case. Out: rows; an `Outcome` whose notes
+have the trials, what was tried, and what was chosen.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def tuned_and_printed(row: Row, printed: Mapping[str, Any]) -> tuple[Row, Row]:
 
 def chosen_on_dev(case: Case) -> Outcome:
     """Try settings by the protocol; `dev` is the figure of those chosen, `dev at first` that of the first trial."""
-    from labkit.tuning import tune
+    from labkit.trials.tune import tune
 
     if find_spec("optuna") is None:
         raise Missing("its settings are chosen by Optuna, which is not installed; run pip install optuna")
@@ -86,7 +86,7 @@ def protocol_for(rows: float, *, quick: bool = False) -> dict[str, Any]:
 
 def _folder(runs: Path, experiment: Experiment, protocol: Mapping[str, Any], first: Mapping[str, Any]) -> Path:
     """The folder of its trials, named by all that decides them, since `tune` refuses a folder of any others."""
-    from labkit.tuning import space_of
+    from labkit.trials.space import space_of
 
     space = {name: str(dial) for name, dial in space_of(experiment, experiment.opened()).items()}
     decides = [experiment.key, dict(protocol), dict(first), space, version("optuna")]
@@ -104,7 +104,7 @@ def dials_of(recipe: Recipe, settings: Mapping[str, Any]) -> dict[str, str]:
     """What trials of these settings turn, and how far."""
     if recipe.entry is None:
         return {}
-    from labkit.tuning import tuned_settings
+    from labkit.trials.space import tuned_settings
 
     space = tuned_settings(recipe.entry(**settings).settings)
     return {name: str(dial) for name, dial in space.items() if name not in settings}

@@ -28,7 +28,7 @@ from labkit.lab.course.variants import (
     two_scores,
     withheld_classes,
 )
-from labkit.tuning import tune
+from labkit.trials.tune import tune
 
 NONE = np.zeros((0, 2), np.int64)
 NO_TRIPLETS = np.zeros((0, 3), np.int64)

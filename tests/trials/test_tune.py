@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from labkit import tuning
 from labkit.baselines.averages import MeanVectors, MeanVectorsSettings
 from labkit.corpora import Corpus
 from labkit.evaluation.scores import selection
 from labkit.experiment import Experiment
-from labkit.locks import locked
 from labkit.method import History, Method
 from labkit.methods import METHODS
 from labkit.settings import Settings, setting
-from labkit.tuning import Dial, Trial, Tuned, tune
+from labkit.trials.space import SAMPLERS, Dial
+from labkit.trials.tune import Tuned, TunedTrial, tune
 from tests.test_contract import CORPORA
 
-HERE = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parents[2]
 TINY = {"encoder": "mean", "dimension": 8, "size": 6, "batch": 8, "epochs": 3, "device": "cpu"}
 
 
@@ -96,7 +93,7 @@ def test_a_trial_is_worth_what_its_training_gives_on_dev() -> None:
 def test_of_equal_trials_the_earlier_is_the_best_and_one_that_failed_never() -> None:
     """So the settings as given stay, unless others are better."""
     figures = (0.5, 0.7, None, 0.7)
-    made = tuple(Trial(number, {"window": number}, figure) for number, figure in enumerate(figures))
+    made = tuple(TunedTrial(number, {"window": number}, figure) for number, figure in enumerate(figures))
     tuned = Tuned(Experiment("sif", "pairs"), {}, made, 4)
     assert [trial.number for trial in tuned.ranked] == [1, 3, 0, 2]
     assert (tuned.best.number, tuned.settings) == (1, {"window": 1})
@@ -113,7 +110,7 @@ def test_what_is_tried_depends_on_the_seed_alone() -> None:
     assert not any(each in first[1:] for each in other[1:])
 
 
-@pytest.mark.parametrize("sampler", tuning.SAMPLERS)
+@pytest.mark.parametrize("sampler", SAMPLERS)
 def test_no_two_trials_are_alike_and_a_small_space_is_used_up(sampler: str) -> None:
     experiment = Experiment("tfidf", CORPORA["pairs"]())
     space = dials("tfidf", unit="words|characters", min_count="1..3")
@@ -221,7 +218,7 @@ def test_a_corpus_without_dev_or_a_method_without_dials_is_refused(monkeypatch: 
 
 def test_another_tuning_or_other_files_are_refused_by_name(tmp_path: Path) -> None:
     tune(Experiment("sif", CORPORA["pairs"]()), trials=2, folder=tmp_path / "t")
-    before = (tmp_path / "t" / tuning.JOURNAL).read_bytes()
+    before = sorted((tmp_path / "t" / "trials").iterdir())
     for other, said in (
         ({"trials": 3}, "trials"),
         ({"seed": 1}, "seed"),
@@ -235,15 +232,12 @@ def test_another_tuning_or_other_files_are_refused_by_name(tmp_path: Path) -> No
         tune(Experiment("sif", replace(CORPORA["groups"](), name="pairs")), trials=2, folder=tmp_path / "t")
     with pytest.raises(ValueError, match="seed"):
         tune(Experiment("sif", CORPORA["pairs"](), seed=1), trials=2, folder=tmp_path / "t")
-    assert (tmp_path / "t" / tuning.JOURNAL).read_bytes() == before
+    assert sorted((tmp_path / "t" / "trials").iterdir()) == before
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
     with pytest.raises(ValueError, match="mine"):
         tune(Experiment("sif", CORPORA["pairs"]()), trials=2, folder=tmp_path / "mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
-    (tmp_path / "t" / "tune.json").write_text("{")
-    with pytest.raises(ValueError, match=r"tune\.json"):
-        tune(Experiment("sif", CORPORA["pairs"]()), trials=2, folder=tmp_path / "t")
 
 
 class Stop(Exception):
@@ -260,53 +254,16 @@ def stopped_at(moment: int) -> Callable[..., None]:
     return progress
 
 
-def test_a_stopped_tuning_resumes_to_the_same_bits(tmp_path: Path) -> None:
+def test_a_stopped_tuning_resumes_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     straight = tune(networks(), trials=2, space=SPACE)
     with pytest.raises(Stop):
         tune(networks(), trials=2, space=SPACE, folder=tmp_path / "t", progress=stopped_at(30))
-    told: list[Trial] = []
-    again = tune(networks(), trials=2, space=SPACE, folder=tmp_path / "t", after_trial=told.append)
+    again = tune(networks(), trials=2, space=SPACE, folder=tmp_path / "t")
     assert outcomes(again) == outcomes(straight)
-    assert told == list(again.trials[-len(told) :])
-    assert outcomes(tune(networks(), trials=2, space=SPACE, folder=tmp_path / "t")) == outcomes(straight)
-
-
-@pytest.mark.parametrize("torn", [b'{"op_code":4,"worker_id":"a","study_id":0,"state":0', b"\0\0\0"])
-def test_a_torn_line_of_the_journal_is_cut_off(torn: bytes, tmp_path: Path) -> None:
-    experiment, journal = Experiment("sif", CORPORA["pairs"]()), tmp_path / "t" / tuning.JOURNAL
-    straight = tune(experiment, trials=4)
-    with pytest.raises(Stop):
-        tune(experiment, trials=4, folder=tmp_path / "t", progress=stopped_at(5))
-    before = journal.read_bytes()
-    journal.write_bytes(before + torn)
-    assert outcomes(tune(experiment, trials=4, folder=tmp_path / "t")) == outcomes(straight)
-    after = journal.read_bytes()
-    assert after.startswith(before)
-    assert len([json.loads(line) for line in after.splitlines()]) > len(before.splitlines())
-
-
-def test_a_trial_of_a_living_process_is_left_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    experiment = Experiment("sif", CORPORA["pairs"]())
-    with pytest.raises(Stop):
-        tune(experiment, trials=3, folder=tmp_path / "t", progress=stopped_at(0))
-    alive, told, said = ExitStack(), [], []
-    alive.enter_context(locked(tmp_path / "t" / "trials" / ".000"))
-
-    def dies(_: float) -> None:
-        assert [trial.number for trial in told] == [1, 2]
-        alive.close()
-
-    monkeypatch.setattr(tuning.time, "sleep", dies)
-    tuned = tune(
-        experiment,
-        trials=3,
-        folder=tmp_path / "t",
-        after_trial=told.append,
-        progress=lambda done, total, what: said.append(what),
-    )
-    assert any("trial 0" in each for each in said)
-    assert [trial.number for trial in told] == [1, 2, 0]
-    assert [trial.number for trial in tuned.trials] == [0, 1, 2]
+    assert not any((tmp_path / "t" / "training").iterdir())  # what is done keeps its figures alone
+    with monkeypatch.context() as patch:
+        patch.setattr(Method, "fit", lambda *_, **__: pytest.fail("it was trained again"))
+        assert tune(networks(), trials=2, space=SPACE, folder=tmp_path / "t").trials == again.trials
 
 
 # --- what a person types ------------------------------------------------------------------------------------------

@@ -1,0 +1,209 @@
+"""The engine: trainings and what they score, each computed once.
+
+    results = run(trials, corpus, measure, folder, workers=2)      a Result for each
+
+A `Trial` is a method, settings, a seed, a share of the training rows, and the split it is scored on. Its `Result` is
+one JSON file, named after everything that decides it:
+
+    trials/DIGEST.json     figures, the parts of figures that an interval needs, seconds; or why it failed
+    training/DIGEST/       the run while it trains, with its checkpoint, so that a killed training resumes
+    models/DIGEST/         the finished run, of trials whose model is kept
+
+A result that is there is not computed again, whoever computed it, so a command that was killed is simply run again, and
+two commands on one folder share the work. Without a folder everything stays in memory. A trial that is scored on dev
+learns from a corpus that has no test rows.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from labkit import scale
+from labkit.corpora.records import Corpus
+from labkit.evaluation.comparison import Parts
+from labkit.experiment import digest, versions_of
+from labkit.locks import InUse, is_locked
+from labkit.method import Method
+from labkit.methods import METHODS
+from labkit.progress import Progress, silent
+from labkit.runs import finished, has_checkpoint
+
+TRIALS, TRAINING, MODELS = "trials", "training", "models"
+WAIT = 0.5  # seconds until a trial that another process trains is looked at again
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One training; `settings` are those that are not the method's own. With `keep` its model stays."""
+
+    method: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    part: float = 1.0
+    split: str = "dev"
+    keep: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a trial found: its figures by name, of which the first is the one it is judged by; or why it failed."""
+
+    figures: Mapping[str, float]
+    parts: Mapping[str, Parts] = field(default_factory=dict)
+    seconds: float = 0.0  # of CPU
+    reason: str = ""
+
+    @property
+    def figure(self) -> float | None:
+        """The figure it is judged by; None where the training failed."""
+        return next(iter(self.figures.values()), None)
+
+    def to_json(self) -> dict[str, Any]:
+        parts = {name: [each.above.tolist(), each.below.tolist()] for name, each in self.parts.items()}
+        return {"figures": dict(self.figures), "parts": parts, "seconds": self.seconds, "reason": self.reason}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Result:
+        parts = {name: Parts(*map(np.array, both)) for name, both in record["parts"].items()}
+        return cls(record["figures"], parts, record["seconds"], record["reason"])
+
+
+#: a fitted method, the corpus, the split it is scored on -> figures, and the parts of those that have an interval
+Measure: TypeAlias = Callable[[Method, Corpus, str], tuple[Mapping[str, float], Mapping[str, Parts]]]
+
+
+@dataclass(frozen=True)
+class _Work:
+    """All that a process needs for one trial."""
+
+    trial: Trial
+    digest: str
+    corpus: Corpus
+    measure: Measure
+    folder: Path | None
+    methods: Mapping[str, type[Method]]
+    progress: Progress = silent
+
+
+def run(
+    trials: Sequence[Trial],
+    corpus: Corpus,
+    measure: Measure,
+    folder: Path | None = None,
+    *,
+    workers: int = 1,
+    methods: Mapping[str, type[Method]] = METHODS,
+    progress: Progress = silent,
+) -> list[Result]:
+    """The result of each trial, in order; those that are not known yet are computed by so many processes."""
+    keys = [_key(trial, corpus, measure, methods) for trial in trials]
+    works = {
+        key: _Work(trial, key, corpus, measure, folder, methods, progress if workers == 1 else silent)
+        for key, trial in zip(keys, trials, strict=True)
+    }
+    if folder is None:
+        known = {key: _result(work) for key, work in works.items()}
+    else:
+        files = {folder / TRIALS / f"{key}.json": work for key, work in works.items()}
+        scale.each(_write_result, files, workers=workers, progress=silent if workers == 1 else progress)
+        known = {path.stem: _read(path) for path in files}
+    return [known[key] for key in keys]
+
+
+def model_of(trial: Trial, corpus: Corpus, measure: Measure, folder: Path) -> Path:
+    """The folder of the run of a trial whose model was kept."""
+    return folder / MODELS / _key(trial, corpus, measure, METHODS)
+
+
+def _key(trial: Trial, corpus: Corpus, measure: Measure, methods: Mapping[str, type[Method]]) -> str:
+    """A digest of all that decides the result."""
+    entry = methods[trial.method]
+    settings = entry(**trial.settings).settings.values()
+    decisive = {**asdict(trial), "settings": settings, "versions": versions_of(entry, settings)}
+    return digest(decisive | {"corpus": fingerprint_of(corpus), "measure": measure.__qualname__})
+
+
+@lru_cache(maxsize=8)
+def fingerprint_of(corpus: Corpus) -> str:
+    """The fingerprint of a corpus, which takes a second for a million rows, once."""
+    return corpus.fingerprint
+
+
+# --- one trial ---------------------------------------------------------------------------------------------------
+
+
+def _write_result(work: _Work, path: Path) -> None:
+    """Compute one trial, or wait for the process that is computing it, and write what came of it."""
+    assert work.folder is not None
+    known = work.folder / TRIALS / f"{work.digest}.json"
+    while not known.is_file():
+        try:
+            path.write_text(json.dumps(_result(work).to_json(), ensure_ascii=False), encoding="utf-8")
+            return
+        except InUse:
+            time.sleep(WAIT)
+    path.write_bytes(known.read_bytes())
+
+
+def _read(path: Path) -> Result:
+    try:
+        return Result.from_json(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged ({error}); delete it, and it is computed again") from None
+
+
+def _result(work: _Work) -> Result:
+    """Train, and score. A ValueError, such as a loss that is not finite, is a result too: it says why."""
+    began, reason = time.process_time(), ""
+    figures: Mapping[str, float] = {}
+    parts: Mapping[str, Parts] = {}
+    try:
+        figures, parts = _measured(work)
+        name, value = next(iter(figures.items()))
+        if not math.isfinite(value):
+            figures, parts, reason = {}, {}, f"{name} is {value}, expected a number"
+    except InUse:
+        raise
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+    return Result(figures, parts, time.process_time() - began, reason)
+
+
+def _measured(work: _Work) -> tuple[Mapping[str, float], Mapping[str, Parts]]:
+    trial = work.trial
+    corpus = work.corpus if trial.split == "test" else without_test(work.corpus)
+    learned = corpus if trial.part == 1 else corpus.fewer(trial.part)
+    method = work.methods[trial.method](**trial.settings)
+    if work.folder is None:
+        method.fit(learned, seed=trial.seed, progress=work.progress)
+        return work.measure(method, corpus, trial.split)
+    training, model = work.folder / TRAINING / work.digest, work.folder / MODELS / work.digest
+    if finished(model):  # it was killed before its scores were written
+        return work.measure(method.load(model), corpus, trial.split)
+    if not is_locked(training) and not has_checkpoint(training):  # half a run of a method that does not resume
+        shutil.rmtree(training, ignore_errors=True)
+    method.fit(learned, seed=trial.seed, progress=work.progress, folder=training)
+    measured = work.measure(method, corpus, trial.split)
+    if trial.keep:
+        model.parent.mkdir(parents=True, exist_ok=True)
+        training.replace(model)
+    else:
+        shutil.rmtree(training, ignore_errors=True)
+    return measured
+
+
+def without_test(corpus: Corpus) -> Corpus:
+    """The corpus without its test rows, so that nothing of them can be seen."""
+    if "test" not in corpus.sizes:
+        return corpus
+    return corpus.take(row for row, split in enumerate(corpus.splits) if split != "test")

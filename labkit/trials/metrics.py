@@ -1,0 +1,116 @@
+"""What methods are compared by: one metric for each shape of corpus, chosen on dev and reported on test.
+
+    Pairs with labels    auc                by default; also accuracy, f1, precision, recall, probe
+    graded Pairs         spearman           also pearson
+    Labelled             probe              accuracy of a linear classifier; also knn_accuracy, hit@1
+    new classes, Groups  hit@1              also hit@3, hit@10, map@r
+    Triplets, Articles   triplet_accuracy
+
+A `Metric` is a measure of the engine. On dev it gives its one figure. On test it gives every figure with its parts, its
+own first, and what the model costs: microseconds for a sentence, and megabytes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from labkit.arrays import unit
+from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.evaluation.classes import logistic_right
+from labkit.evaluation.comparison import Parts
+from labkit.evaluation.scores import score, selection
+from labkit.method import Method
+
+PROBE = "probe"
+NAMES = {
+    "auc": "AUC",
+    "accuracy": "accuracy",
+    "f1": "F1",
+    "spearman": "Spearman correlation",
+    "pearson": "Pearson correlation",
+    PROBE: "accuracy of a linear probe",
+    "knn_accuracy": "accuracy of three nearest neighbours",
+    "hit@1": "Hit@1",
+    "triplet_accuracy": "triplet accuracy",
+}
+TIMED = 500  # sentences that are encoded for the time
+
+
+@dataclass(frozen=True)
+class Metric:
+    """The metric of a comparison, by its name."""
+
+    name: str
+
+    def __call__(self, method: Method, corpus: Corpus, split: str) -> tuple[dict[str, float], dict[str, Parts]]:
+        if split == "dev":
+            return {self.name: self._on_dev(method, corpus)}, {}
+        scores = score(method, corpus, split=split, apart=True)
+        figures, parts = dict(scores.figures), dict(scores.parts)
+        if self.name == PROBE:
+            right = _probe(method, corpus, split)
+            parts[PROBE] = Parts.by(np.arange(len(right)), right)
+            figures[PROBE] = parts[PROBE].figure
+        figures |= _costs(method, corpus, split)
+        return {self.name: figures[self.name]} | figures, {name: parts[name] for name in parts if name in NAMES}
+
+    def _on_dev(self, method: Method, corpus: Corpus) -> float:
+        if self.name == PROBE:
+            return float(_probe(method, corpus, "dev").mean())
+        name, value = selection(method, corpus.part("dev"))
+        if name == f"dev_{self.name}" or (name, self.name) == ("dev_triplets", "triplet_accuracy"):
+            return value
+        return score(method, corpus, split="dev").figures[self.name]
+
+
+def metrics_for(corpus: Corpus) -> tuple[str, ...]:
+    """The metrics that can be asked for on this corpus; the first is the usual one."""
+    if isinstance(corpus, Pairs):
+        return ("spearman", "pearson") if corpus.graded else ("auc", "accuracy", "f1", PROBE)
+    if isinstance(corpus, Triplets | Articles):
+        return ("triplet_accuracy",)
+    if isinstance(corpus, Labelled) and set(corpus.part("test").labels) <= set(corpus.part("train").labels):
+        return (PROBE, "knn_accuracy", "hit@1")
+    assert isinstance(corpus, Labelled | Groups)
+    return ("hit@1",)
+
+
+def _probe(method: Method, corpus: Corpus, split: str) -> np.ndarray:
+    """Of each row of the split, whether a logistic regression on the training rows is right; its strength from dev."""
+    parts = [corpus.part(name) for name in ("train", "dev", split)]
+    sides = [side for part in parts for side in (_features(method, part), _labels(part))]
+    return logistic_right(*sides)
+
+
+def _features(method: Method, part: Corpus) -> Any:
+    """A sentence's vector at length 1; of a pair |u - v| and u · v, by the element."""
+    if isinstance(part, Labelled):
+        return unit(method.encode(list(part.texts)))
+    assert isinstance(part, Pairs)
+    rows = unit(method.encode([*part.text_a, *part.text_b]))
+    u, v = rows[: len(part)], rows[len(part) :]
+    if sparse.issparse(rows):
+        return sparse.hstack([abs(u - v), u.multiply(v)]).tocsr()
+    return np.hstack([np.abs(u - v), u * v])
+
+
+def _labels(part: Corpus) -> list[str]:
+    if isinstance(part, Labelled):
+        return list(part.labels)
+    assert isinstance(part, Pairs)
+    return [str(int(value)) for value in part.values]
+
+
+def _costs(method: Method, corpus: Corpus, split: str) -> Mapping[str, float]:
+    texts = corpus.part(split).sentences()[:TIMED]
+    began = time.process_time()
+    method.encode(texts)
+    microseconds = 1e6 * (time.process_time() - began) / len(texts)
+    size = sum(array.nbytes for array in method.run("finished").arrays.values())
+    return {"microseconds": microseconds, "megabytes": size / 1e6}

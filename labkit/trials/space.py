@@ -1,0 +1,188 @@
+"""What is tried of a method's settings: the space, and the next proposal in it.
+
+    Dial                       what is tried of one setting: a range, or a list of values
+    space_of(experiment, …)    the dials of an experiment: those named, else the method's own
+    proposed(space, known, …)  what the next trial tries, by Optuna's TPE, given what the earlier ones found
+
+A proposal depends on the seed, its number and the outcomes before it, and on nothing else. So whoever has the outcomes
+can go on, and nothing of Optuna needs to be stored.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from labkit.corpora.records import Corpus
+from labkit.experiment import Experiment, digest
+from labkit.settings import Settings, checked
+
+SAMPLERS = ("tpe", "random")
+STARTUP = 6  # trials before TPE takes over; of 4 to 10, the best for 16 trials on 60 made-up surfaces
+REDRAWN = 20  # proposals like an earlier trial, after which any other will do
+
+
+@dataclass(frozen=True)
+class Dial:
+    """What is tried of a setting: a number from `low` to `high`, on a log scale or `whole`, or one of the choices."""
+
+    low: float = 0.0
+    high: float = 0.0
+    log: bool = False
+    whole: bool = False
+    choices: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Self:
+        """The range between two numbers, or the choice among other values.
+
+        A positive range whose upper end is at least ten times the lower one is drawn on a log scale.
+        """
+        kind = type(values[0])
+        if len(values) != 2 or kind not in (int, float):
+            return cls(choices=tuple(values))
+        low, high = values
+        return cls(low, high, log=low > 0 and high >= 10 * low, whole=kind is int)
+
+    @classmethod
+    def typed(cls, name: str, text: str, settings: type[Settings]) -> Self:
+        """What a person typed for a setting: "0.1..0.9" or "a|b|c"."""
+        entry, is_range = settings.named(name), ".." in text
+        try:
+            values = [checked(entry, each.strip()) for each in text.split(".." if is_range else "|")]
+        except ValueError as reason:
+            raise ValueError(f"--space {name}={text!r}: {reason}") from None
+        if is_range and len(values) == 2 and type(values[0]) in (int, float) and values[0] < values[1]:
+            return cls.of(values)
+        if is_range or len({*values}) < max(len(values), 2):
+            raise ValueError(
+                f"--space {name}={text!r} is neither a range nor a list of values; write two numbers, the smaller one "
+                "first, as in 0.1..0.9, or different values, as in 1|2|5"
+            )
+        return cls(choices=tuple(values))
+
+    def __str__(self) -> str:
+        shown = [("no", "yes")[each] if isinstance(each, bool) else str(each) for each in self.choices]
+        return "|".join(shown) or f"{self.low:.9g}..{self.high:.9g}"
+
+    def __contains__(self, value: Any) -> bool:
+        return value in self.choices if self.choices else bool(self.low <= value <= self.high)
+
+    def nearest(self, value: Any) -> Any:
+        """The value as a person would write it: a number to a thousandth of the whole range."""
+        if self.choices or self.whole:
+            return value
+        digits = 2 - math.floor(math.log10(value if self.log else self.high - self.low))
+        return min(max(round(value, digits), self.low), self.high)
+
+
+def tuned_settings(settings: Settings, shape: str | None = None, has_dev: bool | None = None) -> dict[str, Dial]:
+    """The hyperparameters that change something beside the other settings and on this corpus, with what is tried."""
+    unused = settings.unused(shape, has_dev)
+    values = {
+        entry.name: [checked(entry, each) for each in entry.metadata["tune"]]
+        for entry in fields(settings)
+        if entry.metadata["tune"] and entry.name not in unused
+    }
+    return {name: Dial.of(each) for name, each in values.items()}
+
+
+def space_of(experiment: Experiment, corpus: Corpus, space: Mapping[str, Dial] | None = None) -> dict[str, Dial]:
+    """What is tried of an experiment: the dials named, else those of its settings that nobody has set.
+
+    A ValueError where a dial changes nothing, is set as well, or where there is none at all.
+    """
+    settings = experiment.unfitted().settings
+    shape, has_dev = type(corpus).__name__, "dev" in corpus.sizes
+    chosen = space
+    if chosen is None:
+        usual = tuned_settings(settings, shape, has_dev)
+        chosen = {name: dial for name, dial in usual.items() if name not in experiment.settings}
+    if both := [name for name in chosen if name in experiment.settings]:
+        raise ValueError(f"setting {both[0]} is both fixed and to be tried; omit one of them")
+    for name in chosen:
+        settings.named(name)
+    settings.check_used(chosen, shape, has_dev)
+    if not chosen:
+        raise ValueError(f"method {experiment.method!r} has no setting left to try; name one, with what to try of it")
+    return dict(chosen)
+
+
+# --- proposals ---------------------------------------------------------------------------------------------------
+
+Known = Sequence[tuple[Mapping[str, Any], float | None]]  # what was tried, and its figure; None where it failed
+
+
+def proposed(space: Mapping[str, Dial], known: Known, seed: int, sampler: str = "tpe") -> dict[str, Any] | None:
+    """What the next trial tries, unlike all that are known; None where the space is used up.
+
+    To the sampler a trial that failed is worse than all others.
+    """
+    from optuna import create_study
+    from optuna.samplers import RandomSampler, TPESampler
+    from optuna.trial import TrialState, create_trial
+
+    distributions = _distributions(space)
+    earlier = [
+        create_trial(
+            state=TrialState.PRUNED if figure is None else TrialState.COMPLETE,
+            value=figure,
+            params=dict(tried),
+            distributions=distributions,
+        )
+        for tried, figure in known
+        if all(value in space[name] for name, value in tried.items())  # other settings tell a sampler nothing
+    ]
+    before = [dict(tried) for tried, _ in known]
+    with _quiet():
+        for attempt in range(REDRAWN + 40 * (len(known) + 1)):
+            draw = int(digest([seed, len(known), attempt])[:8], 16)
+            tpe = sampler == "tpe" and attempt < REDRAWN
+            kind = TPESampler(seed=draw, n_startup_trials=STARTUP, multivariate=True, constant_liar=True)
+            study = create_study(direction="maximize", sampler=kind if tpe else RandomSampler(seed=draw))
+            study.add_trials(earlier if tpe else [])
+            drawn = study.ask(distributions).params
+            tried = {name: dial.nearest(drawn[name]) for name, dial in space.items()}
+            if tried not in before:
+                return tried
+    return None
+
+
+def _distributions(space: Mapping[str, Dial]) -> dict[str, Any]:
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    def made(dial: Dial) -> Any:
+        if dial.choices:
+            return CategoricalDistribution(dial.choices)
+        kind: Any = IntDistribution if dial.whole else FloatDistribution
+        return kind(dial.low, dial.high, log=dial.log)
+
+    return {name: made(dial) for name, dial in space.items()}
+
+
+def optuna_version() -> str:
+    """The version of Optuna, since another one may propose other settings."""
+    try:
+        import optuna
+    except ImportError as error:
+        raise ValueError("tuning needs Optuna, which is not installed; run pip install optuna") from error
+    return str(optuna.__version__)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Optuna's log to itself: the library prints nothing."""
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            yield
+    finally:
+        optuna.logging.set_verbosity(before)

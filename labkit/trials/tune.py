@@ -1,0 +1,187 @@
+"""The settings of a method that are best on dev: so many trials, each a training, and a record of them all.
+
+    tuned = tune(Experiment("film", "questions"), trials=16)
+    tuned.settings, tuned.command       what was best, and the command line that trains with it
+
+In: an experiment, whose settings stay as they are given, and what to try beside them (`labkit.trials.space`). Trial 0
+has the settings as given; no two trials are alike. A trial learns from a corpus without test rows, and is judged
+by what its `selection` says of dev.
+
+With a folder the trials are kept there (`labkit.trials.engine`), and plan.json says what is tuned. The same call
+resumes what was stopped, and ends with the same trials.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from labkit import scale
+from labkit.corpora.records import Corpus
+from labkit.evaluation.comparison import Parts
+from labkit.evaluation.scores import require_labels
+from labkit.experiment import Experiment, versions_of
+from labkit.method import Method
+from labkit.methods import METHODS
+from labkit.progress import Progress, silent
+from labkit.trials import engine
+from labkit.trials.space import SAMPLERS, Dial, optuna_version, proposed, space_of
+
+
+@dataclass(frozen=True)
+class TunedTrial:
+    """One trial: what it tried, and its figure on dev; None where the training failed, for this `reason`."""
+
+    number: int
+    tried: Mapping[str, Any]
+    figure: float | None
+    measure: str = ""  # the figure's name
+    seconds: float = 0.0  # of CPU, of the process that finished it
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """All trials of an experiment in their order; the larger the figure, the better."""
+
+    experiment: Experiment
+    space: Mapping[str, Dial]
+    trials: tuple[TunedTrial, ...]
+    wanted: int  # so many trials; a small space is used up before
+
+    @property
+    def ranked(self) -> list[TunedTrial]:
+        """The best first, those that failed last; of equals the earlier one."""
+        return sorted(self.trials, key=lambda trial: -math.inf if trial.figure is None else trial.figure, reverse=True)
+
+    @property
+    def best(self) -> TunedTrial:
+        """The trial with the largest figure."""
+        return self.ranked[0]
+
+    @property
+    def measure(self) -> str:
+        """The name of the figure."""
+        return self.best.measure
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings as given, and the best of those tried."""
+        return {**self.experiment.settings, **self.best.tried}
+
+    @property
+    def command(self) -> str:
+        """The command line that trains with them, on all of the corpus."""
+        return replace(self.experiment, settings=self.settings).command
+
+
+def selected(method: Method, corpus: Corpus, split: str) -> tuple[dict[str, float], dict[str, Parts]]:
+    """The one figure by which the method's settings are chosen."""
+    name, value = method.selection(corpus.part(split))
+    return {name: float(value)}, {}
+
+
+def tune(
+    experiment: Experiment,
+    *,
+    trials: int = 16,
+    seed: int = 0,
+    space: Mapping[str, Dial] | None = None,
+    sampler: str = "tpe",
+    first: Mapping[str, Any] | None = None,
+    folder: Path | str | None = None,
+    part: float = 1.0,
+    epochs: float = 1.0,
+    measure: engine.Measure = selected,
+    progress: Progress = silent,
+    after_trial: Callable[[TunedTrial], None] = lambda trial: None,
+) -> Tuned:
+    """Try settings beside those of the experiment, and say which are best on dev.
+
+    Each trial learns from the same `part` of the training rows, for this share of the `epochs`. The first has the
+    settings as given, except for those tried that are named in `first`. A trial that fails with a ValueError, because
+    its loss is not finite, say, ranks below all others; where all fail, the first one's reason is raised.
+    """
+    _check(trials, sampler, part=part, epochs=epochs)
+    corpus = _tunable(experiment.opened())
+    space = space_of(experiment, corpus, space)
+    settings = experiment.unfitted().settings
+    plan = {
+        "kind": "tuning",
+        "method": experiment.method,
+        "settings": settings.values(),
+        "corpus": corpus.name,
+        "fingerprint": engine.fingerprint_of(corpus),
+        "training seed": experiment.seed,
+        "space": {name: str(dial) for name, dial in space.items()},
+        "trials": trials,
+        "seed": seed,
+        "sampler": sampler,
+        "first": dict(first or {}),
+        "part": part,
+        "epochs": epochs,
+        "versions": versions_of(experiment.entry, settings.values()) | {"optuna": optuna_version()},
+    }
+    if folder is not None:
+        folder = Path(folder)
+        scale.folder(folder, plan)
+    tried: dict[str, Any] | None = {name: (first or {}).get(name, getattr(settings, name)) for name in space}
+    done: list[TunedTrial] = []
+    while tried is not None:
+        one = engine.Trial(experiment.method, _shortened(experiment, tried, epochs), experiment.seed, part)
+        methods = experiment.methods or METHODS
+        told = _within(progress, len(done), trials)
+        [result] = engine.run([one], corpus, measure, folder, methods=methods, progress=told)
+        name = next(iter(result.figures), "")
+        done.append(TunedTrial(len(done), tried, result.figure, name, result.seconds, result.reason))
+        after_trial(done[-1])
+        known = [(each.tried, each.figure) for each in done]
+        tried = proposed(space, known, seed, sampler) if len(done) < trials else None
+    tuned = Tuned(experiment, space, tuple(done), trials)
+    if tuned.best.figure is None:
+        raise ValueError(f"none of {len(done)} trials could be trained; the first: {done[0].reason}")
+    return tuned
+
+
+def _check(trials: int, sampler: str, **shares: float) -> None:
+    if trials < 1:
+        raise ValueError(f"trials is {trials}, expected at least 1; the first has the settings as they are given")
+    for name, share in shares.items():
+        if not 0 < share <= 1:
+            raise ValueError(f"{name} is {share}, expected a share, above 0 and at most 1; 1 takes all")
+    if sampler not in SAMPLERS:
+        raise ValueError(f"sampler is {sampler!r}, expected one of {', '.join(SAMPLERS)}")
+
+
+def _tunable(corpus: Corpus) -> Corpus:
+    """The corpus, if it has rows to learn from and labelled rows to choose on."""
+    require_labels(corpus)
+    if "dev" not in corpus.sizes:
+        have = ", ".join(f"{split} {size:,}" for split, size in corpus.sizes.items())
+        raise ValueError(
+            f"corpus {corpus.name!r} has no dev split to choose settings on (it has {have}); give it in the "
+            "column 'split', or omit that column, and rows are divided"
+        )
+    corpus.part("train")  # if it has none, this says so before anything is trained
+    return corpus
+
+
+def _shortened(experiment: Experiment, tried: Mapping[str, Any], share: float) -> dict[str, Any]:
+    """The settings of a trial, which goes through this share of its epochs."""
+    settings = {**experiment.settings, **tried}
+    whole = getattr(replace(experiment, settings=settings).unfitted().settings, "epochs", None)
+    if whole and share < 1:
+        settings["epochs"] = max(1, round(share * whole))
+    return settings
+
+
+def _within(progress: Progress, number: int, trials: int) -> Progress:
+    """The progress of one trial as a part of that of all."""
+
+    def tell(done: int, total: int | None, what: str) -> None:
+        progress(number, trials, f"trial {number}, {what}")
+
+    return tell
