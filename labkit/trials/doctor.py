@@ -30,6 +30,7 @@ NEAR, NEAR_BUT_ONE = 0.85, 0.6  # cosines of character n-grams that are near-equ
 QUERIES = 2_000  # held-out texts of each split that look for a near-equal one
 CHAINS = 500  # broken chains of which the shortest are shown
 BATCHES = (32, 128)
+MANY_FALSE = 0.1  # share of anchors with a false negative above which something should be done
 
 
 @dataclass(frozen=True)
@@ -296,9 +297,8 @@ def transitivity(corpus: Corpus) -> Finding | None:
     for row, chain in sorted(zip(broken, chains, strict=False), key=lambda each: len(each[1]))[:EXAMPLES]:
         links = [row_of[frozenset(link)] + 1 for link in pairwise(chain)]
         rows.append(_example(corpus, row) | {"chain": " = ".join(texts[at] for at in chain), "chain_rows": links})
-    sentence = (
-        f"{_count(len(broken), 'pair')} labelled different, but chains of pairs labelled the same connect the two"
-    )
+    are = "is" if len(broken) == 1 else "are"
+    sentence = f"{_count(len(broken), 'pair')} {are} labelled 0 although a chain of pairs labelled 1 connects the two"
     sentence += (
         " sentences (a = b and b = c, but a ≠ c). Each chain has at least one wrong label: check the shortest first."
     )
@@ -349,23 +349,22 @@ def false_negatives(corpus: Corpus) -> Finding | None:
 
     if "train" not in corpus.sizes or (isinstance(corpus, Pairs) and corpus.graded):
         return None
-    owners = _owners(corpus.part("train"))
-    counts, rows = np.bincount(owners), len(owners)
+    counts = np.bincount(_owners(corpus.part("train")))
+    rows = int(counts.sum())
     if rows < 2:
         return None
     numbers, said = {}, []
-    for batch in (min(batch, rows) for batch in BATCHES):
+    for batch in sorted({min(batch, rows) for batch in BATCHES}):
         expected = (batch - 1) * float((counts * (counts - 1.0)).sum()) / (rows * (rows - 1))
         hit = 1 - float((counts / rows) @ hypergeom.pmf(0, rows - 1, np.maximum(counts - 1, 0), batch - 1))
         numbers |= {f"expected_{batch}": expected, f"hit_{batch}": hit}
         said.append(
-            f"{expected:.2g} of {batch - 1} in-batch negatives with {batch} rows ({100 * hit:.0f} % of anchors)"
+            f"in a random batch of {batch}, {expected:.2g} of {batch - 1} ({100 * hit:.0f} % of anchors have any)"
         )
-    what = {Labelled: "are of the anchor's class", Groups: "are of the anchor's group"}.get(
-        type(corpus), "mean the same as the anchor by the labels"
-    )
-    sentence = f"In random batches, on average {' and '.join(said)} {what}."
-    sentence += " Use a loss or sampler that leaves these out." if numbers[f"hit_{min(BATCHES[0], rows)}"] > 0.1 else ""
+    own = {Labelled: "of its own class", Groups: "of its own group"}.get(type(corpus), "same in meaning by the labels")
+    sentence = f"In-batch negatives of an anchor that are {own}: {'; '.join(said)}."
+    if hit > MANY_FALSE:
+        sentence += " Use a loss that masks them, or a sampler that keeps them out of one batch."
     return Finding("false-negatives", "note", sentence, numbers=numbers)
 
 
