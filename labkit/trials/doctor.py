@@ -269,7 +269,7 @@ def ceiling(corpus: Corpus) -> Finding | None:
         return None
     if isinstance(corpus, Pairs) and _scale(corpus):
         lost = sum(np.var(values) * len(values) for values in repeats) / (np.var(corpus.scores) * len(corpus))
-        best, what = float(np.sqrt(1 - lost)), "correlation with the scores"
+        best, what = float(np.sqrt(max(0.0, 1 - lost))), "correlation with the scores"
     else:
         best = 1 - sum(len(values) - Counter(values).most_common(1)[0][1] for values in repeats) / len(corpus)
         what = "accuracy"
