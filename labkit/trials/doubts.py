@@ -85,7 +85,9 @@ def _of_pairs(pairs: Pairs, rows: np.ndarray, seed: int) -> Doubts | None:
     scale = np.ptp(target) or 1.0
     off, mean = np.abs(guesses - target) / scale, guesses.mean(axis=0)
     suggested = np.round(mean, 2).astype(object)
-    return Doubts(rows, 1 - np.abs(mean - target) / scale, suggested, np.all(off > APART, axis=0), len(guesses))
+    return Doubts(
+        rows, 1 - np.abs(mean - target) / scale, suggested, np.asarray((off > APART).all(axis=0)), len(guesses)
+    )
 
 
 def _of_classes(views: Sequence[Any], codes: np.ndarray, classes: np.ndarray, rows: np.ndarray, seed: int) -> Doubts:
