@@ -163,9 +163,7 @@ LINES = 8
 
 
 def density(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the centres of the cells, (GRID,) each, and the smoothed number of points per cell, (GRID, GRID) by [y,
-    x].
-    """
+    """Return the centres of the cells, (GRID,) each, and the smoothed number of points, (GRID, GRID) by [y, x]."""
     low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
     room = 0.1 * np.where(high > low, high - low, 1.0)
     counts, *edges = np.histogram2d(*points.T, bins=GRID, range=np.stack([low - room, high + room], axis=1))
