@@ -348,7 +348,7 @@ def bench(
     tell(f"plan: {plan}")
     for name, why in plan.left_out.items():
         tell(f"left out: {name}: {why}")
-    report = Report(repr(corpus), corpus.sizes, known, findings, plan)
+    report = Report(Path(corpus.name).name, corpus.sizes, known, findings, plan)
     try:
         report = _compared(report, corpus, folder, progress)
     except KeyboardInterrupt:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from labkit.figures.palette import COLOURS
 from labkit.trials.metrics import NAMES
 from labkit.trials.verdict import UNITS
@@ -166,9 +168,10 @@ def curve_svg(report: Report) -> str:
                 f'<line x1="{place:.1f}" x2="{place:.1f}" y1="{y(least):.1f}" y2="{y(most):.1f}" stroke="{colour}"/>'
             )
             drawn.append(f'<circle cx="{place:.1f}" cy="{y(score):.1f}" r="4" fill="{colour}"/>')
-        drawn.append(
-            _text(places[-1][0] + 12, y(places[-1][1][0]) + 4 + 14 * (at if len(places) else 0), name, "start")
-        )
+    ends = {name: y([*curve.values()][-1][0]) for name, curve in report.curve.items()}
+    close = len(ends) == 2 and abs(np.subtract(*ends.values())) < 16
+    for at, name in enumerate(sorted(ends, key=lambda name: ends[name])):
+        drawn.append(_text(WIDTH - LEFT + 18, ends[name] + 4 + (16 * at - 8) * close, name, "start"))
     drawn.append(_text(WIDTH / 2, height - 10, "share of the training rows", "middle"))
     said = "; ".join(
         f"{name}: " + ", ".join(f"{float(share):.0%} {value[0]:.3f}" for share, value in curve.items())
@@ -189,7 +192,8 @@ def _text(x: float, y: float, words: str, anchor: str) -> str:
 
 
 def _svg(height: int, alt: str, drawn: Sequence[str]) -> str:
-    return f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(alt)}">{"".join(drawn)}</svg>'
+    picture = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(alt)}">{"".join(drawn)}</svg>'
+    return f'<div class="wide">{picture}</div>'
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
@@ -206,8 +210,9 @@ h1 { font-size: 1.5rem; margin-bottom: .3rem } h2 { font-size: 1.15rem; margin-t
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100% }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap }
 th:first-child, td:first-child { text-align: left }
-.text td, .text th { text-align: left; white-space: normal; vertical-align: top; overflow-wrap: anywhere }
-svg { width: 100%; max-width: 45rem } svg text { font: 13px system-ui, sans-serif; fill: currentColor }
+.text td, .text th { text-align: left; white-space: normal; vertical-align: top; min-width: 5rem }
+.text td { overflow-wrap: break-word; max-width: 24rem }
+svg { width: 100%; min-width: 34rem; max-width: 45rem } svg text { font: 13px system-ui, sans-serif; fill: currentColor }
 svg .grid { stroke: var(--line) } pre { overflow-x: auto; border: 1px solid var(--line); padding: .8rem }
 details { margin: .4rem 0 } summary { cursor: pointer }
 @media print { body { max-width: none } details { display: block } }
