@@ -8,11 +8,13 @@ methods need it, so they are imported where they are used: the first page does n
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import classroom
 import numpy as np
 import streamlit as st
 from frame import File
@@ -42,7 +44,7 @@ from labkit.projection import Projection, epochs, project, trust
 from labkit.projection.arrange import STARTED
 from labkit.projection.epochs import Journey, in_classes_of, journey
 from labkit.runs import History, read_record, settings_of
-from labkit.untrusted import corpus_apart
+from labkit.untrusted import SECONDS, busy, corpus_apart, embeddings_apart
 
 if TYPE_CHECKING:
     from choosing import Space
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from labkit.thematic.sections import Clustering, SectionAgreement, Sectioned, Themes
 
 VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
+OWN_SECONDS = 600  # to read a file on one's own machine
 NEAREST = 10  # neighbours by which it is told who moved
 FOUND = "class found"  # the column of classes that were found, beside those of the corpus
 LANDMARKS = 20_000  # sentences that t-SNE and UMAP arrange: of more, the others are placed among them
@@ -105,11 +108,28 @@ def most_uploaded() -> int:
     return int(st.get_option("server.maxUploadSize")) * 2**20
 
 
-@keep(show_spinner="Reading the file …", show_time=True, refusals=True)
 def uploaded_corpus(file: File) -> Opened:
     """A visitor's file, read in a process of its own."""
-    corpus, notes = corpus_apart(file.name, file.data, most_uploaded())
+    with _reading("Reading the file …"):
+        return _uploaded_corpus(file, _reader())
+
+
+@keep(show_spinner=False, refusals=True)
+def _uploaded_corpus(file: File, _of_visitor: dict[str, Any]) -> Opened:
+    corpus, notes = corpus_apart(file.name, file.data, most_uploaded(), **_of_visitor)
     return Opened(corpus, corpus.fingerprint, notes, file)
+
+
+@contextmanager
+def _reading(said: str) -> Iterator[None]:
+    """Show that a file is being read, or that it waits until others have been read."""
+    with st.spinner("Other files are being read. Yours waits for its turn …" if busy() else said, show_time=True):
+        yield
+
+
+def _reader() -> dict[str, Any]:
+    """The visitor for whom a file is read, and the seconds that it may take: fewer where others wait."""
+    return {"visitor": classroom.me(), "seconds": SECONDS if classroom.is_on() else OWN_SECONDS}
 
 
 @keep(show_spinner="Measuring …")
@@ -159,14 +179,18 @@ def run_record(folder: str, written: int) -> dict[str, Any]:
     return read_record(folder)
 
 
-@keep(show_spinner="Reading the vectors …", refusals=True)
 def uploaded_vectors(file: File, opened: Opened) -> Method:
     """A visitor's vectors as a method; nothing in the file is unpickled."""
+    with _reading("Reading the vectors …"):
+        return _uploaded_vectors(file, opened, _reader())
+
+
+@keep(show_spinner=False, refusals=True)
+def _uploaded_vectors(file: File, opened: Opened, _of_visitor: dict[str, Any]) -> Method:
     from labkit.baselines.base import Matrix, MatrixSettings
-    from labkit.untrusted import embeddings_apart
 
     method = Matrix(MatrixSettings(file=Path(file.name).name))
-    method.read = lambda name: embeddings_apart(name, file.data, VECTOR_BYTES)
+    method.read = lambda name: embeddings_apart(name, file.data, VECTOR_BYTES, **_of_visitor)
     method.fit(opened.corpus)
     return method
 

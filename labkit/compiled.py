@@ -1,7 +1,7 @@
-"""A guard for umap-learn and pynndescent, which run code that numba compiles.
+"""A lock for umap-learn and pynndescent, which run code that numba compiles.
 
-Two of them at once, in two threads of a process, abort it, and each may change how many threads torch computes with,
-and so its last digits, in all of the process.
+If two threads run them at the same time, the process aborts. Each may also change how many threads torch uses, and so
+the last digits of its results, in the whole process.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def alone() -> Iterator[None]:
 
 
 def cache_compiled(package: ModuleType, *functions: str) -> None:
-    """Let what numba compiles of these, named from the package on, stay on disk for the next process, if it can."""
+    """Let numba cache these functions, named relative to the package, on disk for the next process, if possible."""
     for name in functions:
-        with suppress(AttributeError, RuntimeError):  # none of numba's in this release; nowhere to write
+        with suppress(AttributeError, RuntimeError):  # not compiled in this release, or nowhere to write
             attrgetter(name)(package).enable_caching()

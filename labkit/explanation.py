@@ -1,21 +1,21 @@
-"""Why two sentences are alike: their similarity as a sum over words, for every method, and why one is nearer.
+"""Why two sentences are similar: their similarity as a sum over words, for every method, and why one of two is nearer.
 
 A method gives each sentence's vector as a sum of a row for each word and a rest that belongs to none (`Parts`). Then
 
     cos(a, b) = Σ_uv C_uv        C_uv = r_u · r_v / |a||b|
 
-over the words u of a and v of b, the rests among them. A word's own part is half of its row or column of C, so that all
-own parts add up to the similarity, too. Where the rows come from is what the ways differ in:
+over the words u of a and v of b, including the rests. A word's own part is half of its row or column of C, so that all
+own parts also add up to the similarity. The ways differ in where the rows come from:
 
-    exact         the method is linear in its words: r_u is what the word adds to the vector, by definition
-    attention     r_u is the word's state times its attention; exact, once these weights are given
-    integrated    r_u = ∫ J_u dα (x_u - reference) from a sentence of nothing to this one: the integrated Jacobians of
-                  Möller, Nikolaev and Padó (EMNLP 2023); they add up as closely as there are steps, the `gap` says how
+    exact         the method is linear in its words: r_u is by definition what the word adds to the vector
+    attention     r_u is the word's state times its attention; exact, given these weights
+    integrated    r_u = ∫ J_u dα (x_u - reference) from an empty sentence to this one: the integrated Jacobians of
+                  Möller, Nikolaev and Padó (EMNLP 2023); they add up better with more steps, up to the `gap`
     neighbours    SBERT-LP's vector is a mixture of its neighbours' points: the "words" are these neighbours
-    left-out      no rows: what the similarity loses without the word, s(a, b) - s(a \\ u, b). Slow, asks nothing of the
-                  method, and adds up to nothing; C_uv is what u and v do only together
+    left-out      no rows: what the similarity loses without the word, s(a, b) - s(a \\ u, b). Slow, works with any
+                  method, and does not add up; C_uv is the joint effect of u and v
 
-In: a method and two sentences. Out: an `Explanation`; of an anchor and two others a `Contrast`.
+In: a method and two sentences. Out: an `Explanation`; for an anchor and two others, a `Contrast`.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ WAYS = {
 class Parts:
     """A sentence's vector (d,) as a row for each word (words, d) and a rest (d,) that belongs to none.
 
-    `vector` is the method's own, before it is brought to length 1. `weights` is the attention of each word (words,),
-    where there is one; `unknown` are words that add nothing, since training never met them.
+    `vector` is the method's own, before normalisation. `weights` is the attention of each word (words,), if any;
+    `unknown`
+    are words that add nothing because training never saw them.
     """
 
     names: tuple[str, ...]
@@ -63,19 +64,19 @@ class Parts:
 
     @classmethod
     def of_sum(cls, names: Iterable[str], rows: Any, rest: np.ndarray | None = None, **more: Any) -> Parts:
-        """Parts whose sum is the vector."""
+        """Make parts whose sum is the vector."""
         rows = rows if sparse.issparse(rows) else np.asarray(rows, np.float64)
         rest = np.zeros(rows.shape[1]) if rest is None else np.asarray(rest, np.float64)
         return cls(tuple(names), rows, rest, np.asarray(rows.sum(axis=0)).ravel() + rest, **more)
 
     def through(self, change: Callable[[Any], Any], moved: np.ndarray | None = None) -> Parts:
-        """The parts of a vector that a linear map and then a move (p,) have made of this one."""
+        """Return the parts of the vector after a linear map and then a translation (p,)."""
         move = 0.0 if moved is None else moved
         rest, vector = (change(each[None])[0] + move for each in (self.rest, self.vector))
         return Parts(self.names, change(self.rows), rest, vector, self.weights, self.unknown)
 
     def with_rest(self) -> tuple[tuple[str, ...], Any]:
-        """All names and rows, the rest's last, where there is one."""
+        """Return all names and rows, with those of the rest last, if there is one."""
         if not np.abs(self.rest).max(initial=0) > 0:
             return self.names, self.rows
         stack = sparse.vstack if sparse.issparse(self.rows) else np.concatenate
@@ -83,7 +84,7 @@ class Parts:
 
 
 def merged(names: Sequence[str], rows: np.ndarray, counts: Sequence[int]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Rows of units (units, d) summed to rows of words, of which each has so many units; a name "" is left out."""
+    """Sum rows of units (units, d) to rows of words, each of which has `counts` units; names "" are left out."""
     ends = np.cumsum([0, *counts]).tolist()
     sums = [rows[start:stop].sum(axis=0) for start, stop in pairwise(ends)]
     kept = [(name, row) for name, row in zip(names, sums, strict=True) if name]
@@ -95,11 +96,12 @@ def merged(names: Sequence[str], rows: np.ndarray, counts: Sequence[int]) -> tup
 
 @dataclass(frozen=True)
 class Explanation:
-    """The parts of a similarity; the words stand in the order of their sentence, `(rest)` last where there is one.
+    """The parts of a similarity; words are in the order of their sentence, with `(rest)` last if there is one.
 
-    `parts` is C, a line for each word of a; `own_a` and `own_b` are the words' own parts. `sum(own_a) + sum(own_b)`
-    and the sum of C are each `similarity - gap`. A method with directions that can be read gives `rows`, the part of
-    each, and `shared`, the part that belongs to no row.
+    `parts` is C, a row for each word of a; `own_a` and `own_b` are the words' own parts. `sum(own_a) + sum(own_b)` and
+    the
+    sum of C are both `similarity - gap`. A method with interpretable directions gives `rows`, the part of each, and
+    `shared`, the part that belongs to no row.
     """
 
     text_a: str
@@ -120,10 +122,10 @@ class Explanation:
 
     @classmethod
     def of_parts(cls, texts: tuple[str, str], way: str, a: Parts, b: Parts, **more: Any) -> Explanation:
-        """The explanation by the parts of both sentences."""
+        """Make the explanation from the parts of both sentences."""
         (names_a, rows_a), (names_b, rows_b) = a.with_rest(), b.with_rest()
         length = float(np.linalg.norm(a.vector) * np.linalg.norm(b.vector))
-        if not length:  # a sentence of which the method knows nothing
+        if not length:  # the method knows nothing of a sentence
             names_a = names_b = ()
         products = rows_a @ rows_b.T
         C = (products.toarray() if sparse.issparse(products) else products) / (length or np.inf)
@@ -163,7 +165,7 @@ class Explanation:
         return _ranked((s, t, part) for s, line in lines for t, part in zip(self.names_b, line, strict=True))
 
     def table(self) -> list[dict[str, float | str]]:
-        """All parts as lines of one table; the lines of one kind, with what is shared, add up to the similarity."""
+        """Return all parts as rows of one table. Rows of one kind, plus what is shared, add up to the similarity."""
         named = [("row of L", f"row {row}", part) for row, part in self.rows]
         named += [("shared", "words in common (TF-IDF)", self.shared)] if self.rows else []
         for side, parts in (("a", self.words_a), ("b", self.words_b)):
@@ -172,11 +174,11 @@ class Explanation:
         return [{"kind": kind, "name": name, "part": part} for kind, name, part in named]
 
     def record(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
+        """Return everything, ready for JSON."""
         return asdict(self) | {name: getattr(self, name) for name in ("words_a", "words_b", "word_pairs")}
 
     def largest(self, count: int = 3) -> str:
-        """The largest parts in words, as a picture's alternative text."""
+        """Describe the largest parts in words, as the alternative text of a picture."""
         named = ((s, t, part) for s, t, part in self.word_pairs if REST not in (s, t))
         said = [f"{s} with {t} {part:+.2f}" for (s, t, part), _ in zip(named, range(count), strict=False)]
         return f"the largest parts are {', '.join(said)}" if said else "no word of one of them is known"
@@ -186,11 +188,11 @@ class Explanation:
 
 
 def left_out(method: Method, a: str, b: str) -> Explanation:
-    """What the similarity loses without each word, and without two of them beyond what it loses without each."""
+    """Measure what the similarity loses without each word, and without any two beyond what each of them costs."""
     (names_a, without_a), (names_b, without_b) = _without(a), _without(b)
     rows = method.encode([a, b, *without_a, *without_b])
     one, other = [0, *range(2, 2 + len(names_a))], [1, *range(2 + len(names_a), rows.shape[0])]
-    S = np.asarray(method.similarity(rows[one], rows[other]), np.float64)  # what stands first has all its words
+    S = np.asarray(method.similarity(rows[one], rows[other]), np.float64)  # row and column 0 have all words
     s = float(S[0, 0])
     own_a, own_b = s - S[1:, 0], s - S[0, 1:]
     C = s - S[1:, :1] - S[:1, 1:] + S[1:, 1:]
@@ -200,7 +202,7 @@ def left_out(method: Method, a: str, b: str) -> Explanation:
 
 
 def _without(text: str) -> tuple[tuple[str, ...], list[str]]:
-    """The words of a text, and the text without each of them."""
+    """Return the words of a text, and the text without each of them."""
     found = spans(text)
     return tuple(text[start:stop].lower() for start, stop in found), [
         " ".join((text[:start] + text[stop:]).split()) for start, stop in found
@@ -208,7 +210,7 @@ def _without(text: str) -> tuple[tuple[str, ...], list[str]]:
 
 
 def explanation_text(explanation: Explanation, *, top: int = 8) -> str:
-    """The explanation in lines a person can read; the largest parts of each kind, and what the rest adds up to."""
+    """Return the explanation as readable lines: the largest parts of each kind, and the sum of the others."""
     e = explanation
     gap = f", which is {e.gap:+.4f}" if e.way == "integrated" else ""
     lines = [f"a: {e.text_a}", f"b: {e.text_b}", f"similarity {e.similarity:+.3f}", f"{WAYS[e.way]}{gap}"]
@@ -242,8 +244,9 @@ def explanation_text(explanation: Explanation, *, top: int = 8) -> str:
 class Contrast:
     """Why an anchor is nearer to b than to c: two explanations, and their difference by words.
 
-    `words_a` are the anchor's words with what each does more for b than for c; they add up to the difference of the
-    similarities. So do `words_b` and `words_c` together, the words of the others, of which those of c count against.
+    `words_a` are the anchor's words with what each adds for b minus what it adds for c; they add up to the difference
+    of
+    the similarities. So do `words_b` and `words_c` together, where the words of c count negatively.
     """
 
     near: Explanation
@@ -256,7 +259,7 @@ class Contrast:
 
     @property
     def words_a(self) -> tuple[tuple[str, float], ...]:
-        """The words of the anchor, by what they do for b less what they do for c, the largest first."""
+        """The words of the anchor by their part for b minus their part for c, the largest first."""
         near, far = self.near, self.far
         names = near.names_a or far.names_a
         parts = _less(names, near.own_a, far.own_a)
@@ -264,21 +267,21 @@ class Contrast:
 
     @property
     def words_b(self) -> tuple[tuple[str, float], ...]:
-        """The words of b, by what they do for its similarity, the largest first."""
+        """The words of b by their part of its similarity, the largest first."""
         return tuple((name, self._whole * part) for name, part in self.near.words_b)
 
     @property
     def words_c(self) -> tuple[tuple[str, float], ...]:
-        """The words of c, by what they do against b: minus what they do for c's similarity, the largest first."""
+        """The words of c by their part against b: minus their part of c's similarity, the largest first."""
         return tuple((name, -self._whole * part) for name, part in self.far.words_b)
 
     @property
     def _whole(self) -> int:
-        """Own parts are halves of rows and columns; of one side alone they are taken whole, or do not add up."""
+        """2 if own parts are halves of rows and columns: those of one side alone must be doubled to add up."""
         return 1 if self.near.way == LEFT_OUT else 2
 
     def record(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
+        """Return everything, ready for JSON."""
         words = {name: getattr(self, name) for name in ("words_a", "words_b", "words_c")}
         return {"difference": self.difference, **words, "near": self.near.record(), "far": self.far.record()}
 
@@ -287,7 +290,7 @@ class Contrast:
 
 
 def contrast_text(found: Contrast, *, top: int = 8) -> str:
-    """The contrast in lines a person can read."""
+    """Return the contrast as readable lines."""
     near, far = found.near, found.far
     nearer = "b" if found.difference > 0 else "c" if found.difference < 0 else "neither"
     lines = [f"a: {near.text_a}", f"b: {near.text_b}", f"c: {far.text_b}"]
@@ -302,10 +305,10 @@ def contrast_text(found: Contrast, *, top: int = 8) -> str:
 def lost(
     method: Method, a: str, b: str, *, way: str = "", steps: int = 0
 ) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
-    """What two sentences lack of being one: the parts of `1 - cos(a, b)` by the words of a and of b, in their order.
+    """Return what two sentences lack of being equal: the parts of `1 - cos(a, b)` by the words of a and of b, in order.
 
     `1 - cos = ½ (a/|a| - b/|b|)²` is a sum over the words of both: each has its own part of the similarity of its
-    sentence to itself, less its own part of the similarity of the two. Left out: what the similarity gains without it.
+    sentence to itself, minus its own part of the similarity of the two. Left-out: what the similarity gains without it.
     """
     way = way or method.ways[0]
     if way == LEFT_OUT:
@@ -318,7 +321,7 @@ def lost(
 
 
 def _less(names: Sequence[str], parts: Sequence[float], others: Sequence[float]) -> list[tuple[str, float]]:
-    """The parts minus the others. A sentence without known words has no parts, which count as zeros."""
+    """Subtract the others from the parts. A sentence without known words has no parts, which count as zeros."""
     none = [0.0] * len(names)
     return [(name, part - other) for name, part, other in zip(names, parts or none, others or none, strict=True)]
 
@@ -328,7 +331,7 @@ def _table_of(C: np.ndarray) -> tuple[tuple[float, ...], ...]:
 
 
 def _section(title: str, parts: Sequence[tuple[str, float]], top: int) -> list[str]:
-    """A blank line, the title, the largest parts and the sum of the others."""
+    """Return a blank line, the title, the largest parts, and the sum of the others."""
     rest = sum(part for _, part in parts[top:])
     shown = [*parts[:top], *([(f"{len(parts) - top} more", rest)] if len(parts) > top else [])]
     return ["", title, *(f"  {part:+.3f}  {name}" for name, part in shown)]

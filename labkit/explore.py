@@ -1,11 +1,11 @@
-"""Figures in a notebook, each with a sentence that says what is to be seen in it, some with sliders.
+"""Figures in a notebook, each with a sentence that says what it shows, some with sliders.
 
-    show(figure, "what is seen")                    the figure and its sentence
-    explore(draw, "what is seen", k=Slider(...))    `draw(k=...)` below its sliders, drawn again when one is moved
+    show(figure, "what it shows")                    the figure and its sentence
+    explore(draw, "what it shows", k=Slider(...))    `draw(k=...)` below its sliders, redrawn when one is moved
 
-The sentence is below the figure, for all to read, and is its picture's alternative text. At first the figure is an
-ordinary output, with the sliders' first values: it stays where no program runs (on a code host, in print), and where
-ipywidgets are missing. Moving a slider puts a widget in its place.
+The sentence is shown below the figure and is also the alternative text of its picture. At first the figure is an
+ordinary output with the initial values of the sliders, so it is visible without a kernel (on a code host, in print) and
+without ipywidgets. Moving a slider replaces it with a widget.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Slider:
-    """A number somebody moves; `label` as it is read, with the letter of the formula."""
+    """A number that a reader can change; `label` is shown next to it, with the letter of the formula."""
 
     label: str
     low: float
@@ -28,13 +28,13 @@ class Slider:
 
 
 def show(figure: Any, says: str) -> None:
-    """Show a figure, and below it the sentence that says what is to be seen in it."""
+    """Show a figure, and below it the sentence that says what it shows."""
     _display(figure, says)
     _caption(says)
 
 
 def explore(draw: Callable[..., Any], says: str, **sliders: Slider) -> None:
-    """Show `draw(**values)` below its sliders with its sentence, and again whenever one is moved."""
+    """Show `draw(**values)` below its sliders with its sentence, and redraw it whenever one is moved."""
     from IPython.display import clear_output, display
 
     for name, slider in sliders.items():
@@ -50,7 +50,7 @@ def explore(draw: Callable[..., Any], says: str, **sliders: Slider) -> None:
     _caption(says)
 
     def redraw(_: Any) -> None:
-        first.update({"text/plain": ""}, raw=True)  # a figure of plotly's is not drawn again in its place: it goes
+        first.update({"text/plain": ""}, raw=True)  # plotly cannot redraw a figure in its place, so remove it
         with place:
             clear_output(wait=True)
             display(draw(**{name: control.value for name, control in controls.items()}))
@@ -60,7 +60,7 @@ def explore(draw: Callable[..., Any], says: str, **sliders: Slider) -> None:
 
 
 def _display(drawn: Any, says: str) -> Any:
-    """A figure in each of its forms, so that it can be taken away again; a picture has the sentence as `alt`."""
+    """Display a figure in each of its forms, so that it can be removed; a picture has the sentence as `alt`."""
     from IPython.display import display
 
     bundle = getattr(drawn, "_repr_mimebundle_", None)
@@ -77,7 +77,7 @@ def _caption(says: str) -> None:
 
 
 def _controls(sliders: dict[str, Slider]) -> tuple[dict[str, Any], Any]:
-    """A widget for each slider, and one to draw into; none where there are no widgets."""
+    """Return a widget for each slider, and one to draw into; nothing if ipywidgets is missing."""
     try:
         from ipywidgets import FloatSlider, IntSlider, Layout, Output
     except ImportError:
@@ -89,7 +89,7 @@ def _controls(sliders: dict[str, Slider]) -> tuple[dict[str, Any], Any]:
             max=slider.high,
             step=slider.step,
             description=slider.label,
-            continuous_update=False,  # one drawing a move: a picture takes a moment
+            continuous_update=False,  # one redraw per move, since a picture takes a moment
             style={"description_width": "initial"},
             layout=Layout(width="min(34em, 95%)"),
         )

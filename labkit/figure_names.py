@@ -1,13 +1,13 @@
-"""What a score is called when people read it: the one place where `knn_accuracy` becomes "kNN accuracy".
+"""What a score is called in text: the one place where `knn_accuracy` becomes "kNN accuracy".
 
-In: the key of a score, as code, JSON, histories and run folders have it. Out: its name in words, for app, pictures and
-tables, and whether one value of it is better than another.
+In: the key of a score, as in code, JSON, histories and run folders. Out: its name in words, for app, figures and
+tables, and whether larger values of it are better.
 """
 
 from __future__ import annotations
 
-DEV = "dev_"  # before a figure of the dev split
-OF_PROBE = "probe_"  # before a figure of the sentences that a training follows
+DEV = "dev_"  # prefix of a score on the dev split
+OF_PROBE = "probe_"  # prefix of a score of the sentences that a training follows
 
 SPOKEN = {
     # how good vectors are (labkit.evaluation.scores)
@@ -19,7 +19,7 @@ SPOKEN = {
     "pearson": "Pearson",
     "spearman": "Spearman",
     "map@r": "MAP@R",
-    "map@r, withheld": "MAP@R of withheld classes",  # a notebook's
+    "map@r, withheld": "MAP@R of withheld classes",  # in a notebook
     "r_precision": "R-precision",
     "alignment": "alignment, positives apart",
     "uniformity": "uniformity, 0 where all are alike",
@@ -28,17 +28,17 @@ SPOKEN = {
     "intra": "intra, width of classes",
     "inter_intra": "inter/intra",
     "alone": "sentences alone in their class",
-    "asked": "sentences that asked, a sample",
-    "asked_centres": "classes that asked, a sample",
+    "asked": "sentences used as queries, a sample",
+    "asked_centres": "classes used as queries, a sample",
     # how far clusters agree with classes (labkit.evaluation.classes)
     "ami": "AMI",
     "ari": "ARI",
     "mi": "MI (nats)",
     "nmi": "NMI",
     "ri": "RI",
-    # explanations before judges (notebook 12)
+    # explanations compared (notebook 12)
     "below_chance": "area below random orders",
-    # what a training keeps of every epoch
+    # what a training records each epoch
     "triplets": "triplet accuracy",
     "right": "triplets in order",
     "kept_positives": "positive pairs kept, share",
@@ -56,15 +56,15 @@ SPOKEN = {
     "share": "share of plain TF-IDF",
 }
 
-# Scores that say how a space is, and not how good it is: a collapsed space has a coherence of 1 and the best alignment,
-# noise the best uniformity, a wide space has wide classes.
+# Scores that describe a space without saying how good it is: a collapsed space has a coherence of 1 and the best
+# alignment, noise has the best uniformity, and a wide space has wide classes.
 _SPACE = ("alone", "asked", "asked_centres", "inter", "intra", "alignment", "uniformity", "mean_cosine")
 _COHERENCE = ("coherence_within", "coherence_between", "coherence_distance")
 DESCRIBING = frozenset(("threshold", "effective_rank", *_SPACE, *_COHERENCE))
 
 
 def ordered(name: str) -> bool:
-    """Whether a test score is better when it is larger; the others only describe.
+    """Return whether a test score is better when it is larger; the others only describe.
 
     >>> ordered("hit@1"), ordered("intra")
     (True, False)
@@ -73,7 +73,7 @@ def ordered(name: str) -> bool:
 
 
 def spoken(name: str) -> str:
-    """The name of a score in words; one that has none is shown with its underscores as spaces.
+    """Return the name of a score in words; if it has none, its underscores become spaces.
 
     >>> spoken("knn_accuracy"), spoken("hit@10"), spoken("dev_auc"), spoken("probe_spread")
     ('kNN accuracy', 'Hit@10', 'AUC on dev', 'spread of the cosines, probe')

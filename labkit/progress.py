@@ -1,9 +1,9 @@
 """One callback for everything that takes longer than a second: `progress(done, total, what)`.
 
-Library code calls it and draws nothing; terminal, notebook and app each draw in their own way. `total` is None where
-the end is not known. Work that nobody watches gets `silent`.
+Library code calls it and draws nothing; terminal, notebook and app each draw in their own way. `total` is None if the
+end is not known. Pass `silent` if nobody watches.
 
-What there is to say beside a result, in a sentence, is a `note`: it goes to whoever collects the notes of this call.
+A `note` is a sentence that goes with a result. It is given to the caller that collects the notes of this call.
 
     with collected() as notes:
         corpus = read_corpus("mine.csv")
@@ -27,33 +27,33 @@ from typing import Any
 # --- progress ----------------------------------------------------------------------------------------------------
 
 Progress = Callable[[int, int | None, str], None]
-NOTED = "LABKIT_BAR"  # in the environment: a file that another program reads, instead of a terminal
-BAR = 20  # characters of a bar that is written as text
+NOTED = "LABKIT_BAR"  # environment variable: a file to write the progress to, for another program
+BAR = 20  # characters of a bar of text
 EVERY = 0.5  # seconds between two states of a file or a cell's output
 MINUTE = 60.0  # seconds between two lines in a log
 
 _hushed = False
-_last_line = time.monotonic()  # in a log, of all pieces of work of this process
+_last_line = time.monotonic()  # time of the last line in the log, for all work of this process
 
 
 def silent(done: int, total: int | None, what: str) -> None:
-    """Draw nothing at all."""
+    """Draw nothing."""
 
 
 def first_process() -> bool:
-    """Whether this process speaks: of those that `torchrun` starts only the first does."""
+    """Return whether this process reports progress: of those that `torchrun` starts, only the first does."""
     return os.environ.get("RANK", "0") == "0"
 
 
 def hush(quiet: bool = True) -> None:
-    """Whether `terminal` draws nothing from now on: `labkit --quiet`."""
+    """Set whether `terminal` draws nothing from now on: `labkit --quiet`."""
     global _hushed
     _hushed = quiet
 
 
 @contextmanager
 def terminal(unit: str = "") -> Iterator[Progress]:
-    """Show a bar with the time left, after a second; a line each minute where standard error is a file."""
+    """Show a bar with the time left after a second; if standard error is a file, print a line every minute."""
     noted = os.environ.get(NOTED)
     if not noted and (_hushed or sys.stderr is None or not first_process()):
         yield silent
@@ -61,7 +61,7 @@ def terminal(unit: str = "") -> Iterator[Progress]:
     import tqdm
     import tqdm.auto
 
-    in_kernel = tqdm.auto.tqdm.__module__ == "tqdm.auto"  # else it is that of terminals
+    in_kernel = tqdm.auto.tqdm.__module__ == "tqdm.auto"  # else it is the one for terminals
     drawn = not noted and (in_kernel or sys.stderr.isatty())
     kind = tqdm.auto.tqdm if drawn else tqdm.tqdm
     tell = None if drawn else _noting(Path(noted)) if noted else _each_minute
@@ -69,7 +69,7 @@ def terminal(unit: str = "") -> Iterator[Progress]:
 
     def draw(done: int, total: int | None, what: str) -> None:
         nonlocal bar
-        if bar is None or done < bar.n:  # other work than before, whose pace is its own
+        if bar is None or done < bar.n:  # other work, with its own pace
             if bar is not None:
                 bar.close()
             file = None if drawn else io.StringIO()
@@ -88,7 +88,7 @@ def terminal(unit: str = "") -> Iterator[Progress]:
 
 
 def _each_minute(bar: Any) -> None:
-    """A plain line on standard error once a minute, of work that takes more than a second: for a log."""
+    """Print a plain line to standard error once a minute, for a log, if the work takes more than a second."""
     global _last_line
     if time.monotonic() - _last_line >= MINUTE and bar.format_dict["elapsed"] >= 1:
         _last_line = time.monotonic()
@@ -96,7 +96,9 @@ def _each_minute(bar: Any) -> None:
 
 
 def _noting(path: Path) -> Callable[[Any], None]:
-    """Keep the state of a bar in a file: {"done", "total", "what", "left"}, the last in seconds or null."""
+    """Return a function that keeps the state of a bar in a file: {"done", "total", "what", "left"}, the last in
+    seconds.
+    """
     last = -EVERY
 
     def note(bar: Any) -> None:
@@ -108,7 +110,7 @@ def _noting(path: Path) -> Callable[[Any], None]:
         elapsed, done = bar.format_dict["elapsed"], bar.n - bar.initial
         left = elapsed / done * (bar.total - bar.n) if done and bar.total is not None else None
         beside = path.with_name(path.name + ".new")
-        with suppress(OSError):  # a full disk: it is the training that says so, where it matters
+        with suppress(OSError):  # a full disk: the training reports it where it matters
             state = {"done": bar.n, "total": bar.total, "what": bar.desc.removesuffix(": "), "left": left}
             beside.write_text(json.dumps(state), encoding="utf-8")
             beside.replace(path)
@@ -118,9 +120,9 @@ def _noting(path: Path) -> Callable[[Any], None]:
 
 @contextmanager
 def in_notebook(name: str = "") -> Iterator[Progress]:
-    """A bar of text in a cell's output, drawn over itself; its last state stays in the saved notebook, without times.
+    """Draw a bar of text in a cell's output, over itself; its last state stays in the saved notebook, without times.
 
-    `name` comes before what is told: which of several trainings this is.
+    `name` precedes the text and says which of several trainings this is.
     """
     from IPython.display import display
 
@@ -146,7 +148,7 @@ def in_notebook(name: str = "") -> Iterator[Progress]:
 
 
 def lasting(seconds: float) -> str:
-    """Say a span of time as people do.
+    """Format a duration for readers.
 
     >>> lasting(8), lasting(95), lasting(600), lasting(9000)
     ('8 s', '1.6 min', '10 min', '2.5 h')
@@ -163,10 +165,10 @@ _NOTES: ContextVar[list[str] | None] = ContextVar("notes", default=None)  # each
 
 
 def note(text: str, *, stacklevel: int = 1) -> None:
-    """Give a sentence to whoever collects notes; where nobody does, it is a `UserWarning`.
+    """Pass a sentence to the caller that collects notes; if there is none, issue a `UserWarning`.
 
-    Warnings belong to the whole process: of two visitors of the app whose files were read at once, one would be told
-    what is wrong with the other's. `stacklevel` counts from the caller, as that of `warnings.warn`.
+    Warnings belong to the whole process: if two visitors of the app read files at once, one would be told what is wrong
+    with the other's file. `stacklevel` counts from the caller, like that of `warnings.warn`.
     """
     notes = _NOTES.get()
     if notes is None:
@@ -177,7 +179,7 @@ def note(text: str, *, stacklevel: int = 1) -> None:
 
 @contextmanager
 def collected() -> Iterator[list[str]]:
-    """The notes of all that is called inside, in this thread."""
+    """Collect the notes of everything that is called inside, in this thread."""
     notes: list[str] = []
     before = _NOTES.set(notes)
     try:

@@ -8,8 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from scipy import sparse
-from torch import nn
 
 from labkit.corpora import from_pairs, load
 from labkit.explanation import LEFT_OUT, REST, Contrast, Explanation, Parts, contrast_text, lost, merged
@@ -45,19 +43,6 @@ def test_the_parts_by_hand() -> None:
     assert found.words_b[0] == (REST, found.own_b[2])
     assert found.word_pairs[0][:2] in (("red", "red"), ("car", REST))
     assert found.gap == pytest.approx(0, abs=1e-15)
-
-
-def test_sparse_rows_give_the_same() -> None:
-    rows = [[1.0, 0, 3], [0, 2, 0]]
-    dense, thin = (Parts.of_sum(("u", "v"), each) for each in (rows, sparse.csr_array(np.array(rows))))
-    one, other = (Explanation.of_parts(("a", "b"), "exact", each, each) for each in (dense, thin))
-    assert one == other
-
-
-def test_a_gap_is_what_the_parts_leave_out() -> None:
-    a = Parts(("u",), np.array([[1.0, 0]]), np.zeros(2), np.array([1.0, 1.0]))
-    found = Explanation.of_parts(("a", "b"), "integrated", a, a)
-    assert (found.similarity, found.gap) == (pytest.approx(1), pytest.approx(0.5))
 
 
 def test_units_are_summed_to_words_and_marks_go_to_the_rest() -> None:
@@ -199,18 +184,6 @@ def test_words_have_the_sum_of_what_they_consist_of(unit: str) -> None:
             np.testing.assert_allclose(found.vector, wanted, atol=1e-6)
     assert Reader(vocabulary, "pieces", 60).spelled("unlearned art")[0] == ("unlearned", 3)
     assert Reader(vocabulary, "pieces", 2).spelled("unlearned art") == [("unlearned", 2)]
-
-
-def test_attention_is_shown_beside_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    method = METHODS["sentpwnet"](encoder="bilstm", epochs=0, size=12, dimension=8)
-    method.fit(load("questions").take(range(300)))
-    found = method.explain(*PAIR, way="attention")
-    assert sum(found.weights_a) == pytest.approx(1, abs=1e-6)
-    assert found.weights_b == method.explain(PAIR[1], PAIR[0], way="attention").weights_a != found.weights_a
-    body = method.network.body
-    assert isinstance(body, nn.Module)
-    monkeypatch.setattr(body, "attention", lambda states, lengths: torch.ones(states.shape[:2]) / states.shape[1])
-    assert set(np.round(method.explain(*PAIR, way="attention").weights_a, 6)) == {round(1 / 6, 6)}
 
 
 def test_neighbours_explain_a_vector_made_of_them() -> None:

@@ -103,12 +103,6 @@ def test_only_the_first_process_draws_unless_hushed(
 # Notes go to whoever collects them in the same call, and to nobody else.
 
 
-def test_a_note_is_a_warning_where_nobody_collects() -> None:
-    with pytest.warns(UserWarning, match="mind the gap") as heard:
-        note("mind the gap")
-    assert heard[0].filename == __file__
-
-
 def test_who_collects_is_told_and_nobody_is_warned() -> None:
     with warnings.catch_warnings(record=True) as heard, collected() as outer:
         warnings.simplefilter("always")

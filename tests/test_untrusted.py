@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
+import time
 import warnings
 import zipfile
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ from labkit import untrusted
 from labkit.corpora import read_corpus
 from labkit.embedding_files import embedding_bytes
 from labkit.untrusted import corpus_apart, embeddings_apart, within_memory
+from tests.waiting import until
 
 LIMIT = 10 * 2**20
 FILES: dict[str, bytes] = {
@@ -196,10 +200,11 @@ def test_a_file_that_lies_ends_its_process_and_nothing_else() -> None:
 
 
 ENDS = {
-    "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": "SIGSEGV",
-    "raise SystemExit(3)": "status 3",
+    "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": "damaged",
+    "raise SystemExit(3)": "damaged",
     "import time; time.sleep(600)": "2 seconds",
-    "import labkit.untrusted as a; a.answer_to = lambda *_: [0] * 10**9; a.main('corpus', '', '0')": "1 GB of memory",
+    "import labkit.untrusted as a; from pathlib import Path; a._corpus = lambda *_: [0] * 10**9;"
+    "a.main('corpus', Path('{folder}') / 'mine.parquet', 0)": "1 GB of memory",
 }
 
 
@@ -207,20 +212,68 @@ ENDS = {
 @pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="needs signals and limits")
 @pytest.mark.parametrize("program", ENDS)
 def test_every_end_of_the_process_is_an_error_with_its_reason(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(untrusted, "PROGRAM", (sys.executable, "-c", program))
-    monkeypatch.setattr(untrusted, "SECONDS", 2 if "sleep" in program else 60)
-    monkeypatch.setattr(untrusted, "A_SECOND", LIMIT)
+    run = "import sys; from pathlib import Path; exec(sys.argv[1].replace('{folder}', str(Path(sys.argv[3]).parent)))"
+    monkeypatch.setattr(untrusted, "PROGRAM", (sys.executable, "-c", run, program))
     with pytest.raises(ValueError, match=f"mine.parquet .*{ENDS[program]}"):
-        corpus_apart("mine.parquet", b"", LIMIT)
+        corpus_apart("mine.parquet", b"", LIMIT, seconds=2 if "sleep" in program else 60)
 
 
-def test_what_comes_back_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    huge = (
-        "import sys; from pathlib import Path; (Path(sys.argv[2]).parent / 'answer.json').write_bytes(bytes(2**26 + 1))"
+WIDE = [f"c{number}" for number in range(998)]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+def test_a_table_of_more_than_a_thousand_columns_is_refused(ending: str, tmp_path: Path) -> None:
+    for further, name in ((WIDE, "most"), ([*WIDE, "one more"], "more")):
+        row = {"text": "a", "label": "x"} | dict.fromkeys(further, "")
+        rows = [row, row | {"text": "b", "label": "y"}]
+        written = {
+            ".csv": lambda rows=rows: "\n".join(",".join(each) for each in ([*rows[0]], *(r.values() for r in rows))),
+            ".jsonl": lambda rows=rows: "\n".join(map(json.dumps, rows)),
+            ".parquet": lambda rows=rows: parquet_of({each: [r[each] for r in rows] for each in rows[0]}),
+        }[ending]()
+        (tmp_path / f"{name}{ending}").write_bytes(written if isinstance(written, bytes) else written.encode())
+    assert len(read_corpus(tmp_path / f"most{ending}").extra) == 998
+    with pytest.raises(ValueError, match=r"more.*1,001 columns.*1,000"):
+        read_corpus(tmp_path / f"more{ending}")
+
+
+# --- whose turn it is ------------------------------------------------------------------------------------------
+
+
+def test_a_visitor_has_one_reader_and_whoever_comes_third_can_be_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each process says that it has begun, and ends when it may."""
+    program = (
+        "import sys, time; from pathlib import Path\n"
+        "begun = Path(sys.argv[1]) / Path(sys.argv[3]).name; begun.touch()\n"
+        "while not begun.with_suffix('.end').exists(): time.sleep(0.01)"
     )
-    monkeypatch.setattr(untrusted, "PROGRAM", (sys.executable, "-c", huge))
-    with pytest.raises(ValueError, match="64"):
-        corpus_apart("mine.parquet", b"", 2**20)
+    monkeypatch.setattr(untrusted, "PROGRAM", (sys.executable, "-c", program, str(tmp_path)))
+
+    def bring(visitor: str, name: str) -> Future[Any]:
+        return pool.submit(corpus_apart, f"{name}.parquet", b"", LIMIT, visitor=visitor, seconds=60)
+
+    def begun() -> set[str]:
+        return {path.stem for path in tmp_path.glob("*.parquet")}
+
+    with ThreadPoolExecutor(4) as pool:
+        bring("ann", "first")
+        until(lambda: begun() == {"first"})
+        bring("ann", "second")
+        time.sleep(0.5)
+        assert begun() == {"first"}
+        assert not untrusted.busy()
+        bring("bob", "his")
+        until(lambda: begun() == {"first", "his"})
+        assert untrusted.busy()
+        (tmp_path / "first.end").touch()
+        until(lambda: begun() == {"first", "his", "second"})
+        bring("carol", "hers")
+        for name in ("second", "his", "hers"):
+            (tmp_path / f"{name}.end").touch()
+    assert begun() == {"first", "second", "his", "hers"}
+    assert not untrusted.busy()
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="needs a system that limits memory")

@@ -1,9 +1,9 @@
-"""Any method as a model that sentence-transformers' evaluators take. In: a fitted method. Out: `AsModel`.
+"""Any method as a model for sentence-transformers' evaluators. In: a fitted method. Out: `AsModel`.
 
     BinaryClassificationEvaluator(a, b, labels)(AsModel(method))
 
-Embeddings are dense, also those of the methods that stay sparse: a row of TF-IDF then takes four bytes per word of the
-vocabulary. Prompts are for models that were trained with them: here they are accepted and change nothing.
+Embeddings are dense, also those of sparse methods: a row of TF-IDF then takes four bytes per word of the vocabulary.
+Prompts are accepted and ignored: they are for models that were trained with them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SERVED = {"precision": "float32", "output_value": "sentence_embedding"}
 
 
 class ModelCard:
-    """The place where evaluators leave their metrics: evaluator's name -> metrics."""
+    """Where evaluators store their metrics: evaluator's name -> metrics."""
 
     def __init__(self) -> None:
         self.metrics: dict[str, dict[str, float]] = {}
@@ -33,7 +33,7 @@ class ModelCard:
 
 
 class AsModel:
-    """The part of a SentenceTransformer that evaluations use, answered by a method."""
+    """The part of a SentenceTransformer that evaluations use, implemented by a method."""
 
     def __init__(self, method: Method) -> None:
         self.method = method
@@ -53,7 +53,7 @@ class AsModel:
         truncate_dim: int | None = None,
         **others: Any,
     ) -> np.ndarray | Tensor | list[Tensor]:
-        """Rows as a numpy array, as one tensor, or as a list of tensors; a single sentence gives a single row."""
+        """Return rows as a numpy array, a tensor, or a list of tensors; a single sentence gives a single row."""
         for name, served in SERVED.items():
             if others.get(name) not in (served, None):
                 raise ValueError(f"{name} is {others[name]!r}, expected {served!r}; leave it out")
@@ -74,16 +74,16 @@ class AsModel:
     encode_query = encode_document = encode
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Tensor:
-        """The method's own similarity of each row with each: (n_1, n_2)."""
+        """Return the method's own similarity of each row with each: (n_1, n_2)."""
         return torch.from_numpy(np.asarray(self.method.similarity(as_rows(embeddings1), as_rows(embeddings2))))
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Tensor:
-        """The method's own similarity, row by row: (n,)."""
+        """Return the method's own similarity, row by row: (n,)."""
         return torch.from_numpy(np.asarray(self.method.similarity_pairwise(as_rows(embeddings1), as_rows(embeddings2))))
 
 
 def as_rows(embeddings: Any) -> Embeddings:
-    """Embeddings as a method takes them, (n, d)."""
+    """Return embeddings as a method takes them, (n, d)."""
     if sparse.issparse(embeddings):  # straight from the method
         return embeddings
     return torch.atleast_2d(torch.as_tensor(embeddings)).detach().cpu().float().numpy()

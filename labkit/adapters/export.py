@@ -1,12 +1,12 @@
-"""A method in the form in which others serve models: a folder that needs nothing of labkit. Extras: export, sbert.
+"""A method in a form in which others serve models: a folder that needs nothing of labkit. Extras: export, sbert.
 
     sentence-transformers   SentenceTransformer(FOLDER)
     onnx                    model.onnx, (input_ids (n, length), attention_mask (n, length)) -> sentence_embedding (n, d)
     model2vec               StaticModel.from_pretrained(FOLDER)
 
 In: a fitted method. Out: the folder, with tokenizer.json and a README.md that says how to load it, and `Exported`.
-The vectors are the method's own, to rounding; the README lists what differs under "Limits".
-`labkit.adapters.parts` takes it apart.
+The vectors are the method's own, up to rounding; the README lists differences under "Limits".
+`labkit.adapters.parts` takes the method apart.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from labkit.training.transformer import TRANSFORMER
 # --- forms -------------------------------------------------------------------------------------------------------
 
 GRAPH, TABLE, TOKENIZER, CONFIG = "model.onnx", "model.safetensors", "tokenizer.json", "config.json"
-TOGETHER = 256  # sentences that a graph reads at a time
+TOGETHER = 256  # sentences per batch
 
 
 def write_modules(parts: ExportParts, folder: Path) -> None:
@@ -62,7 +62,7 @@ def read_modules(folder: Path, sentences: list[str]) -> np.ndarray:
 
 
 def write_onnx(parts: ExportParts, folder: Path) -> None:
-    """Write the graph by torch's tracing exporter: the other (dynamo=True) fixes an LSTM's batch, and is slower."""
+    """Write the graph with torch's tracing exporter: dynamo=True would fix the batch size of an LSTM, and is slower."""
     if parts.tokenizer.padding is None:
         parts.tokenizer.enable_padding(pad_id=PADDING, pad_token=PAD)
     parts.tokenizer.save(str(folder / TOKENIZER))
@@ -97,7 +97,7 @@ def quantize_onnx(folder: Path) -> None:
 
     whole = folder / f"whole-{GRAPH}"
     (folder / GRAPH).rename(whole)
-    # a scale for each column, and seven bits: without them MiniLM loses .042 on `questions`, with them .010
+    # a scale per column and seven bits: MiniLM loses 0.010 on `questions`, and without them 0.042
     quantize_dynamic(whole, folder / GRAPH, per_channel=True, reduce_range=True)
     whole.unlink()
 
@@ -133,14 +133,14 @@ def read_model2vec(folder: Path, sentences: list[str]) -> np.ndarray:
 
 
 def quantize_model2vec(folder: Path) -> None:
-    """All rows by one scale to whole numbers from -127 to 127: their mean keeps its direction, not its length."""
+    """Scale all rows to integers from -127 to 127 by one factor: their mean keeps its direction, but not its length."""
     rows, config = read_rows(folder)
     write_rows(folder, np.rint(rows * (127 / np.abs(rows).max())).astype(np.int8), config)
 
 
 @dataclass(frozen=True)
 class ExportForm:
-    """How a folder of this form is written, read again and made smaller, and what its README says of opening it."""
+    """How a folder of this form is written, read, and made smaller, and what its README says about opening it."""
 
     library: str
     needs: tuple[str, ...]  # packages that write it
@@ -200,9 +200,9 @@ class Exported:
     form: str
     size: int  # bytes
     limits: tuple[str, ...]
-    sentences: int = 0  # on which it was tried
-    difference: float | None = None  # the largest of any number of any vector, before it was made smaller
-    size_before: int | None = None  # bytes before it was made smaller; None: it was not
+    sentences: int = 0  # on which it was tested
+    difference: float | None = None  # the largest difference of any number, before quantisation
+    size_before: int | None = None  # bytes before quantisation; None without it
     spearman: float | None = None  # of the similarities of all pairs of these sentences, before and after
 
     def __str__(self) -> str:
@@ -227,10 +227,11 @@ def export(
     metrics: Mapping[str, Mapping[str, Any]] | None = None,
     force: bool = False,
 ) -> Exported:
-    """Write a fitted method into a new folder, whole or not at all, and try it on these sentences.
+    """Write a fitted method into a new folder, completely or not at all, and try it on these sentences.
 
-    `quantize` stores its weights as whole numbers of eight bits. `metrics` go into its README, as run.json has them.
-    `force` replaces an earlier export in the folder, and nothing else.
+    `quantize` stores its weights as 8-bit integers. `metrics` go into its README, in the form of run.json. `force`
+    replaces
+    an earlier export in the folder, and nothing else.
     """
     folder, form = Path(folder), FORMS.get(to)
     if form is None:
@@ -264,7 +265,7 @@ def export(
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """Keep other libraries quiet: exporters warn about each size that they trace."""
+    """Silence other libraries: exporters warn about each size that they trace."""
     level = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:
@@ -280,13 +281,13 @@ def size_of(folder: Path) -> int:
 
 
 def cosines_correlation(before: np.ndarray, after: np.ndarray) -> float:
-    """Spearman's correlation of the cosines of all pairs of rows (n, d), before and after."""
+    """Return Spearman's correlation of the cosines of all pairs of rows (n, d), before and after."""
     pairs = np.triu_indices(len(before), 1)
     return correlation(*((rows @ rows.T)[pairs] for rows in (unit(after), unit(before)))).spearman
 
 
 def limits_of(parts: ExportParts, to: str) -> Iterator[str]:
-    """Say where the vectors of this form differ from the method's."""
+    """Yield where the vectors of this form differ from the method's."""
     yield from parts.limits
     if to != "onnx" and parts.empty:
         yield parts.empty
@@ -311,7 +312,7 @@ def is_export(folder: Path) -> bool:
 
 
 def models_in(method: Method | None) -> Iterator[str]:
-    """Name the models of other people whose weights are in it, and what was done with them here."""
+    """Yield the names of other people's models whose weights are in it, and what was done with them here."""
     while method is not None:
         settings = method.settings
         vectors = str(getattr(settings, "vectors", ""))
@@ -325,7 +326,7 @@ def models_in(method: Method | None) -> Iterator[str]:
 
 
 def card_of(method: Method, exported: Exported, form: ExportForm, metrics: Mapping[str, Mapping[str, Any]]) -> str:
-    """Say what this is, how it is opened, what it learned from, and how good it is."""
+    """Return a README: what this is, how to open it, what it learned from, and how good it is."""
     origin = method.origin
     corpus = origin["corpus"]
     licence = CORPORA[corpus].licence if corpus in CORPORA else "not known to labkit: ask the people who made them"

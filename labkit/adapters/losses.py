@@ -3,26 +3,26 @@
     sentence_transformers_loss(model, "locality", miner="informative")    for its SentenceTransformerTrainer
     metric_learning_loss("locality", miner="informative")                 called with (embeddings, labels, ...)
 
-Both are modules with the settings that `labkit train sentpwnet` has for a loss: the same names, bounds and defaults,
-but that without a miner every pair counts, as is usual there. A temperature that learns is a parameter of the module.
+Both are modules with the loss settings of `labkit train sentpwnet`: the same names, bounds and defaults, except that
+without a miner every pair counts, as is usual there. A learned temperature is a parameter of the module.
 
 The columns of a dataset are read as our own trainings read a corpus (`labkit.sentpwnet.batches`). Rows with the same
 tokens are one sentence, which counts once:
 
     texts                               label    pairs
-    sentence1, sentence2                0 or 1   what pairs labelled 1 join in the batch is a class, all else negative;
-                                                 with `labelled` the labelled pairs alone
-    sentence1, sentence2                grade    from 80 % of `top` on as 1, up to 40 % as 0, between unknown; to
-                                                 `cosent` labels that are floats are grades, and the order of all counts
-    anchor, positive                             as pairs labelled 1; with `in_batch` only anchors have pairs, and the
+    sentence1, sentence2                0 or 1   sentences joined by pairs labelled 1 in the batch are a class, all
+                                                 other pairs are negative; with `labelled`, the labelled pairs alone
+    sentence1, sentence2                grade    from 80 % of `top` as 1, up to 40 % as 0, between them unknown; for
+                                                 `cosent`, labels that are floats are grades, and their order counts
+    anchor, positive                             as pairs labelled 1; with `in_batch`, only anchors have pairs, and the
                                                  positives of the other anchors are an anchor's negatives
-    anchor, positive, negative, ...              the anchor's own; with `in_batch` all that belongs to others, too
-    sentence                            class    of one class positive, of two negative
-    any                                          `simcse`, which looks at no label: each sentence is read twice
+    anchor, positive, negative, ...              the anchor's own; with `in_batch`, also those of the other anchors
+    sentence                            class    same class: positive, different classes: negative
+    any                                          `simcse`, which ignores labels: each sentence is encoded twice
 
-In: for each column its tokens, and labels (B,) or none. Out: a scalar, the mean over the sentences of which a pair is
-known. Our trainings divide by all sentences: for triplets, and where a row pairs a sentence with itself, the number
-differs by a constant factor, else by nothing.
+In: the tokens of each column, and labels (B,) or none. Out: a scalar, the mean over the sentences with a known pair.
+Our trainings divide by all sentences, which differs by a constant factor for triplets and if a row pairs a sentence
+with itself, and otherwise not at all.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def sentence_transformers_loss(
     top: float = 1.0,
     **dials: float,
 ) -> SentenceLoss:
-    """Return a pair loss as sentence-transformers expects it; `dials` are those of the loss and of the miner.
+    """Return a pair loss as sentence-transformers expects it; `dials` are the settings of the loss and the miner.
 
     `labelled`, `in_batch` and `top`, the grade of two sentences that mean the same, say how columns become pairs.
     """
@@ -73,10 +73,11 @@ def sentence_transformers_loss(
 
 
 def metric_learning_loss(loss: str = "locality", *, miner: str = "none", **dials: float) -> nn.Module:
-    """Give a loss of the gallery as pytorch-metric-learning wants it; `dials` are those of the loss and of the miner.
+    """Return a pair loss as pytorch-metric-learning expects it; `dials` are the settings of the loss and the miner.
 
-    Our miner chooses among the pairs that labels, or a miner of theirs, have left. `simcse` is for two views of the
-    same rows: `SelfSupervisedLoss(metric_learning_loss("simcse"), symmetric=False)`.
+    Our miner chooses among the pairs given by labels or by a miner of theirs. `simcse` is for two views of the same
+    rows:
+    `SelfSupervisedLoss(metric_learning_loss("simcse"), symmetric=False)`.
     """
     return as_pml(MinedLoss(settings_of(loss, miner, dials, {})))
 
@@ -90,7 +91,7 @@ def settings_of(loss: str, miner: str, dials: Mapping[str, float], columns: Mapp
 
 
 class MinedLoss(nn.Module):
-    """The loss (S, P, N) -> scalar of the pairs that a miner keeps; a temperature that learns is its parameter."""
+    """The loss (S, P, N) -> scalar of the pairs that a miner keeps; a learned temperature is its parameter."""
 
     def __init__(self, settings: PairSettings) -> None:
         super().__init__()
@@ -103,7 +104,7 @@ class MinedLoss(nn.Module):
         return mined_loss(self.settings, S, P, N, grades, None if learned is None else learned.exp())[0]
 
     def config(self) -> dict[str, Any]:
-        """What decides the value, ready for JSON."""
+        """Return what determines the value, ready for JSON."""
         unused = self.settings.unused()
         return {name: getattr(self.settings, name) for name in ("loss", "miner", *DIALS) if name not in unused}
 
@@ -112,31 +113,33 @@ class MinedLoss(nn.Module):
 
 
 class SentenceLoss(nn.Module):
-    """A loss of the gallery in the call shape of sentence-transformers; `sentence_transformers_loss` makes one."""
+    """A pair loss in the call shape of sentence-transformers, made by `sentence_transformers_loss`."""
 
     def __init__(self, model: nn.Module, settings: PairSettings, top: float) -> None:
         super().__init__()
         self.model, self.pairs, self.top = model, MinedLoss(settings), top  # their trainer looks for `model`
 
     def forward(self, sentence_features: Iterable[dict[str, Any]], labels: Tensor | None = None) -> Tensor:
-        """`sentence_features` are the columns of texts, each as its tokens."""
+        """Compute the loss of `sentence_features`, the columns of texts, each as its tokens."""
         columns = list(sentence_features)
         embeddings = [self.model(column)["sentence_embedding"] for column in columns]
         keys = [sentence_keys(column, len(rows)) for column, rows in zip(columns, embeddings, strict=True)]
         if LOSSES[self.pairs.settings.loss].needs == "texts":
-            embeddings += [self.model(column)["sentence_embedding"] for column in columns]  # under other dropout
+            embeddings += [self.model(column)["sentence_embedding"] for column in columns]  # with another dropout
         return self.compute_loss_from_embeddings(embeddings, labels, keys)
 
     def compute_loss_from_embeddings(
         self, embeddings: Sequence[Tensor], labels: Tensor | None, keys: Sequence[Sequence[Hashable]] | None = None
     ) -> Tensor:
-        """`embeddings` of each column (B, d), for `simcse` all of them twice; rows of one key are one sentence, and
-        without keys each row is a sentence of its own."""
+        """Compute the loss of the `embeddings` of each column (B, d), for `simcse` all of them twice.
+
+        Rows with the same key are one sentence; without keys, each row is a sentence of its own.
+        """
         settings = self.pairs.settings
         if keys is None:
             once = embeddings[: len(embeddings) // 2] if LOSSES[settings.loss].needs == "texts" else embeddings
             keys = [sentence_keys({}, len(rows)) for rows in once]
-        first: dict[Hashable, int] = {}  # of each sentence, the row that counts
+        first: dict[Hashable, int] = {}  # sentence -> the row that counts
         row = iter(range(sum(map(len, keys))))
         numbers = [[first.setdefault(key, next(row)) for key in column] for column in keys]
         batch = batch_of_columns(numbers, labels, settings, self.top)
@@ -144,19 +147,19 @@ class SentenceLoss(nn.Module):
             V = unit_rows(torch.cat(list(embeddings)))[batch.sentences]  # (m, d)
             P, N = batch.masks(V.device)
             anchors = int((P | N).any(1).sum())
-            if not anchors:  # nothing is known of these sentences: a slope of zeros
+            if not anchors:  # no pair is known, so the gradient is zero
                 return V.sum() * 0
             loss = self.pairs(V @ V.T, P, N, batch.graded(V.device) if batch.grades else None)
             return loss * (len(V) / anchors) if LOSSES[settings.loss].by_anchor else loss
 
     def get_config_dict(self) -> dict[str, Any]:
-        """The settings that the card of a trained model names."""
+        """Return the settings for the card of a trained model."""
         settings = self.pairs.settings
         return self.pairs.config() | {"labelled": settings.labelled, "in_batch": settings.in_batch, "top": self.top}
 
     @property
     def citation(self) -> str:
-        """The origin of the loss in BibTeX, which the card of a trained model cites."""
+        """The origin of the loss in BibTeX, for the card of a trained model."""
         loss = LOSSES[self.pairs.settings.loss]
         return f"@misc{{labkit-{loss.name},\n    title = {{{loss.title}}},\n    note = {{{loss.origin}}}\n}}"
 
@@ -164,8 +167,10 @@ class SentenceLoss(nn.Module):
 def batch_of_columns(
     columns: Sequence[Sequence[int]], labels: Tensor | None, settings: PairSettings, top: float = 1.0
 ) -> Batch:
-    """The sentences of a batch, by number, with what is known of their pairs; for `simcse` the second reading of a
-    sentence has its number raised by how many rows there are in all columns."""
+    """Return the sentences of a batch, by number, with what is known of their pairs.
+
+    For `simcse`, the second encoding of a sentence has its number plus the number of rows in all columns.
+    """
     needs, rows = LOSSES[settings.loss].needs, list(zip(*columns, strict=True))
     if needs == "texts":
         once = list(dict.fromkeys(chain(*columns)))
@@ -202,7 +207,7 @@ def batch_of_columns(
 
 
 def class_batch(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
-    """Both sentences of each pair; those that pairs of the same join, directly or through others, are a class."""
+    """Return both sentences of each pair; sentences that positive pairs connect, also through others, are a class."""
     sentences = list(dict.fromkeys(number for a, b, _ in pairs for number in (a, b)))
     same = [(a, b) for a, b, together in pairs if together]
     component = connected(max(sentences, default=0) + 1, [a for a, _ in same], [b for _, b in same])
@@ -210,7 +215,7 @@ def class_batch(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
 
 
 def sentence_keys(features: Mapping[str, Any], rows: int) -> list[Hashable]:
-    """What tells the sentences of a column apart: their tokens, where it has them; else each row is its own."""
+    """Return what identifies the sentences of a column: their tokens if it has them, else each row is its own."""
     ids, offsets, read = (features.get(name) for name in ("input_ids", "offsets", "attention_mask"))
     if ids is not None and offsets is not None:
         return [tuple(part.tolist()) for part in ids.tensor_split(offsets[1:].cpu())]

@@ -1,8 +1,8 @@
-"""Any method as an encoder that MTEB 2 takes. In: a fitted method. Out: `AsEncoder`.
+"""Any method as an encoder for MTEB 2. In: a fitted method. Out: `AsEncoder`.
 
     mteb.evaluate(AsEncoder(method), tasks)        mteb.mock_run(AsEncoder(method))
 
-MTEB hands in batches of texts and what it knows of the task; the texts are all that matters here.
+MTEB passes batches of texts and what it knows of the task; only the texts are used.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from labkit.runs import Run, versions
 
 
 class AsEncoder:
-    """MTEB's EncoderProtocol, answered by a method as it is now; fitted anew, it wants a new encoder."""
+    """MTEB's EncoderProtocol, implemented by a method in its current state; after another fit, make a new encoder."""
 
     def __init__(self, method: Method, name: str | None = None) -> None:
         self._model = AsModel(method)
@@ -47,7 +47,7 @@ class AsEncoder:
 
 
 def model_meta(method: Method, name: str) -> Any:
-    """The record that MTEB writes beside its figures; it claims no licence or openness for what others trained."""
+    """Return the record that MTEB stores with its scores; it claims no licence or openness for others' weights."""
     try:
         from mteb.models.model_meta import ModelMeta, ScoringFunction
     except ImportError as error:
@@ -77,10 +77,11 @@ def model_meta(method: Method, name: str) -> Any:
 
 
 def revision(run: Run) -> str:
-    """Our version and a checksum of all that decides the vectors.
+    """Return our version and a checksum of everything that determines the vectors.
 
-    MTEB keeps its figures by name and revision, and shows them again instead of measuring: were the revision the same
-    for two trainings of one method, the second would be given the figures of the first.
+    MTEB caches its scores by name and revision. If two trainings of one method had the same revision, the second would
+    get
+    the scores of the first.
     """
     digest = hashlib.sha256(json.dumps([run.method, dict(run.settings), dict(run.words)]).encode())
     for name, array in sorted(run.arrays.items()):

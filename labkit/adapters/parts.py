@@ -1,11 +1,11 @@
 """A method taken apart: what of it goes into a folder that needs nothing of labkit. Extras: export, sbert.
 
-`PARTS` says of each method what that is. An encoder that is a mean of something known of each word (bag, mean,
-attention over words) becomes a table with a row a word, whatever it was when it learned. Of the others
-sentence-transformers has modules for CNN and LSTM; a BiLSTM with attention has none there, and goes into an onnx graph.
-A method whose vector of a new sentence depends on other sentences (SBERT-LP) is no network, and cannot be exported.
+`PARTS` says for each method what that is. An encoder that is a mean over words (bag, mean, attention over words)
+becomes a table with a row per word, whatever it was during training. For the others, sentence-transformers has modules
+for CNN and LSTM; a BiLSTM with attention has none and goes into an onnx graph. A method whose vector of a new sentence
+depends on other sentences (SBERT-LP) is no network and cannot be exported.
 
-In: a fitted method. Out: `ExportParts`, which `labkit.adapters.export` writes in the form that is asked for.
+In: a fitted method. Out: `ExportParts`, which `labkit.adapters.export` writes in the requested form.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ from labkit.training.transformer import Transformer
 
 @dataclass(frozen=True, eq=False)
 class ExportParts:
-    """A method taken apart: the tokenizer, and what is done with its numbers, in each form that can do it."""
+    """A method taken apart: the tokenizer, and what is done with its numbers, in each form that supports it."""
 
     tokenizer: Tokenizer
     network: nn.Module  # (input_ids, attention_mask), int64 (n, length) both -> float32 (n, d)
     modules: Callable[[], list[Any]] | None = None  # sentence-transformers' modules; None: it has none of these
-    rows: np.ndarray | None = None  # (tokens, d), of which a vector is the mean; None: it is no mean of any
-    normalised: bool = False  # that mean, to length 1
+    rows: np.ndarray | None = None  # (tokens, d), whose mean is the vector; None: there are no such rows
+    normalised: bool = False  # whether that mean is normalised
     max_length: int | None = None  # tokens after which a text is cut
-    limits: tuple[str, ...] = ()  # where vectors are others than the method's
-    empty: str = ""  # what those of an empty text are in sentence-transformers and model2vec; of onnx they are right
+    limits: tuple[str, ...] = ()  # where vectors differ from the method's
+    empty: str = ""  # what an empty text gives in sentence-transformers and model2vec; onnx is exact
 
 
 class Numbered(nn.Module):
-    """Encoders side by side: to each its table and its body. A sentence without a token is one token `nothing`."""
+    """Encoders side by side, each with its table and its body. A sentence without a token is one token `nothing`."""
 
     def __init__(
         self, tables: Sequence[Tensor], bodies: Sequence[nn.Module], *, normalised: bool, nothing: int
@@ -60,7 +60,7 @@ class Numbered(nn.Module):
         self.bodies, self.normalised, self.nothing = nn.ModuleList(bodies), normalised, nothing
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        numbers, lengths = F.pad(input_ids, (0, 1)), attention_mask.sum(1)  # a place for what stands for nothing
+        numbers, lengths = F.pad(input_ids, (0, 1)), attention_mask.sum(1)  # room for the token of an empty text
         first = torch.arange(numbers.shape[1])[None] == 0  # (1, length)
         numbers = torch.where(first & (lengths == 0)[:, None], self.nothing, numbers)
         lengths = lengths.clamp(min=1)
@@ -78,7 +78,7 @@ READING = (
 
 
 def parts_of_reader(method: TrainedReader) -> ExportParts:
-    """Take apart a method that reads words by their numbers, or as somebody else's model does."""
+    """Take apart a method that reads words by number, or with another model's tokenizer."""
     if isinstance(method.network, Transformer):
         source = opened_model(model_source(method.settings.model), "cpu")
         model = deepcopy(method.network).cpu().whole(source)
@@ -110,7 +110,7 @@ def parts_of_reader(method: TrainedReader) -> ExportParts:
 
 
 def parts_of_rows(tokenizer: Tokenizer, rows: Tensor, normalised: bool, *, nothing: int) -> ExportParts:
-    """A mean of rows (tokens, d), in all three forms; `nothing` is the token of a sentence that has none."""
+    """Return a mean of rows (tokens, d), in all three forms; `nothing` is the token of a sentence without any."""
     rows = rows.float().clone()
     rows[PADDING] = 0
 
@@ -120,20 +120,21 @@ def parts_of_rows(tokenizer: Tokenizer, rows: Tensor, normalised: bool, *, nothi
         return [StaticEmbedding(tokenizer, rows), *normalising(normalised)]
 
     network = Numbered([rows], [BagOfWords(0, 0)], normalised=normalised, nothing=nothing)
-    empty = EMPTY if nothing else ""  # where unknown words do not count, zeros are right
+    empty = EMPTY if nothing else ""  # if unknown words do not count, zeros are correct
     return ExportParts(tokenizer, network, modules, rows.numpy(), normalised, limits=(READING,), empty=empty)
 
 
 def attended_rows(body: WordAttention, table: Tensor, normalised: bool) -> Tensor | None:
-    """Rows whose mean points where `M Σ a_t x_t + b` does: `exp(u · tanh(W x + b)) (M x + b)`, as the weights sum to 1.
+    """Return rows whose mean has the direction of `M Σ a_t x_t + b`: `exp(u · tanh(W x + b)) (M x + b)`.
 
-    The mean lacks the sum of the exponentials, a number that length 1 takes away; without that length it is no mean.
+    The weights sum to 1, so the mean only lacks the sum of the exponentials, which normalisation removes; without
+    normalisation it is no mean.
     """
     scores = body.query(body.key(table).tanh())  # (tokens, 1)
     return (scores - scores.max()).exp() * body.out(table) if normalised else None
 
 
-#: body -> (body, table (tokens, d), normalised) -> the rows of which a vector is the mean; None where it is no mean
+#: body -> (body, table (tokens, d), normalised) -> the rows whose mean is the vector, or None
 AVERAGED: dict[type[nn.Module], Callable[[Any, Tensor, bool], Tensor | None]] = {
     BagOfWords: lambda body, table, normalised: table,
     Mean: lambda body, table, normalised: body.out(table),
@@ -142,9 +143,10 @@ AVERAGED: dict[type[nn.Module], Callable[[Any, Tensor, bool], Tensor | None]] = 
 
 
 def cnn_layers(body: Any) -> list[Any]:
-    """Sentence-transformers' CNN pads both sides alike: a window of w words is the right half of one of 2 w - 1.
+    """Return sentence-transformers' CNN, which pads both sides: a window of w words is the right half of one of 2 w -
+    1.
 
-    It has as many filters of each width; those that are too many are zeros, and left out again at the end.
+    It has as many filters of each width; superfluous ones are zeros and removed again at the end.
     """
     from sentence_transformers.sentence_transformer.modules import CNN, Pooling
 
@@ -174,10 +176,10 @@ LAYERS: dict[type[nn.Module], Callable[[Any], list[Any]]] = {Cnn: cnn_layers, Ls
 
 
 def reads_words() -> bool:
-    """Whether sentence-transformers is here and reads words by a tokenizer of ours; its versions before 6.2 cannot."""
+    """Return whether sentence-transformers can read words with a tokenizer of ours; versions before 6.2 cannot."""
     with suppress(PackageNotFoundError):
         return [int(part) for part in version("sentence-transformers").split(".")[:2]] >= [6, 2]
-    return True  # who asks for it is told what to install
+    return True  # the export says what to install
 
 
 def word_module(tokenizer: Tokenizer, table: Tensor, max_length: int) -> Any:
@@ -194,7 +196,7 @@ def normalising(normalised: bool) -> list[Any]:
 
 
 def dense(weight: Tensor, bias: Tensor | None = None) -> Any:
-    """The map x -> W x + b, W (p, d), as a module of sentence-transformers'."""
+    """Return the map x -> W x + b, W (p, d), as a module of sentence-transformers'."""
     from sentence_transformers.sentence_transformer.modules import Dense
 
     shape = weight.shape[1], weight.shape[0]
@@ -245,7 +247,7 @@ class Moved(nn.Module):
 
 
 def parts_of_affine(method: AffineMethod) -> ExportParts:
-    """Take apart (x - μ) A over a base: of a mean each row is moved, of anything else the vector at the end."""
+    """Take apart (x - μ) A over a base: if it is a mean, map each row, otherwise map the vector at the end."""
     base = parts_of(method.base)
     weight = torch.from_numpy(method.map.matrix.T.copy())
     bias = torch.from_numpy(-method.map.centre @ method.map.matrix)
@@ -262,7 +264,7 @@ def parts_of_affine(method: AffineMethod) -> ExportParts:
     )
 
 
-#: what takes a method of this name apart; all others cannot be exported
+#: name of a method -> what takes it apart; others cannot be exported
 PARTS: dict[str, Callable[[Any], ExportParts]] = {
     **dict.fromkeys(("sentpwnet", "siamese", "triplet", "bag", "static", "thematic"), parts_of_reader),
     **dict.fromkeys(("mean-vectors", "sif"), parts_of_averages),
@@ -272,7 +274,7 @@ PARTS: dict[str, Callable[[Any], ExportParts]] = {
 
 
 def parts_of(method: Method) -> ExportParts:
-    """Take a method apart; a ValueError where its vectors are not a network's."""
+    """Take a method apart; a ValueError if its vectors are not those of a network."""
     if method.name not in PARTS:
         why = ", which puts a new sentence where its neighbours are and is no network" * (method.name == "sbert-lp")
         raise ValueError(

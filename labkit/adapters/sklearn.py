@@ -1,16 +1,16 @@
-"""Any method as a transformer of scikit-learn's, over lists of texts: `Pipeline`, `GridSearchCV`, `cross_val_score`.
+"""Any method as a scikit-learn transformer of texts: `Pipeline`, `GridSearchCV`, `cross_val_score`.
 
     pipeline = make_pipeline(Embedder("lsa"), LogisticRegression()).fit(texts, classes)
     GridSearchCV(pipeline, {"embedder__dimension": [50, 100], "logisticregression__C": [1, 10]}).fit(texts, classes)
 
-In: texts (n,) or pairs of texts (n, 2), as lists, arrays, columns of a frame. Out: what `encode` gives, float32 (n, d),
-CSR from the methods that stay sparse; for pairs |u - v| and u · v of their vectors at length 1, side by side (n, 2d),
-so that the sum of the second half is the cosine. What `fit` makes of y:
+In: texts (n,) or pairs of texts (n, 2), as lists, arrays, columns of a frame. Out: the output of `encode`, float32
+(n, d), CSR from sparse methods; for pairs, |u - v| and u · v of their vectors at length 1, side by side (n, 2d), so
+that the second half sums to the cosine. How `fit` reads y:
 
-    texts, a class each       classes, for the methods that learn from labels; the others look at the texts alone
-    texts, no y               texts without labels; also where y has no classes: a regression's, several columns
+    texts, a class each       classes, for the methods that learn from labels; the others ignore them
+    texts, no y               texts without labels; also if y has no classes (a regression, several columns)
     pairs, 0 and 1            pairs that mean the same, or not
-    pairs, other numbers      how near they are
+    pairs, other numbers      grades of similarity
     pairs, no y               their texts without labels
     a corpus, no y            the corpus with its own splits: the way to groups, triplets and articles
 
@@ -36,10 +36,10 @@ from labkit.methods import METHODS
 
 
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A method by its name in `METHODS`, with settings; a whole number as `random_state` is the seed itself.
+    """A method by its name in `METHODS`, with settings; an integer `random_state` is the seed itself.
 
-    With the same settings, seed and rows it learns what `METHODS[method](...).fit` does, to the last bit. `get_params`
-    has all settings of the method, for grids; given another method, it drops those that this one does not have.
+    With the same settings, seed and rows, it learns what `METHODS[method](...).fit` does, to the last bit. `get_params`
+    has all settings of the method, for grids; if the method is changed, settings that the new one lacks are dropped.
 
     After `fit`: `method_`, the fitted method, with `encode`, `similarity`, `history` and `save`.
     """
@@ -52,11 +52,11 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self._settings = settings
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The method, the random state, and each setting of the method."""
+        """Return the method, the random state, and each setting of the method."""
         return super().get_params(deep) | self._defaults() | self._settings
 
     def set_params(self, **params: Any) -> Self:
-        """Set the method, then what is a setting of it."""
+        """Set the method, then its settings."""
         self.method = params.pop("method", self.method)
         known = self._defaults() or self._settings
         kept = {name: value for name, value in self._settings.items() if name in known}
@@ -80,7 +80,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return self
 
     def transform(self, X: Any) -> Embeddings:
-        """The vectors of texts (n, d); of pairs |u - v| and u · v (n, 2d)."""
+        """Return the vectors of texts (n, d), or |u - v| and u · v of pairs (n, 2d)."""
         check_is_fitted(self)
         texts = text_columns(X)
         if texts.ndim == 1:
@@ -93,7 +93,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return isinstance(self.method, str) and self.method in METHODS
 
     def _defaults(self) -> dict[str, Any]:
-        """The default of each setting of the method; nothing for an unknown method."""
+        """Return the default of each setting of the method; nothing for an unknown method."""
         settings = dataclasses.fields(METHODS[self.method].Settings) if self._is_known() else ()
         return {each.name: each.default for each in settings}
 
@@ -109,7 +109,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
 
 def corpus_of(X: Any, y: Any) -> Corpus:
-    """What `fit` learns from: every row in the training split, in the shape that X and y have together."""
+    """Return what `fit` learns from: every row in the training split, in the shape given by X and y together."""
     if isinstance(X, Corpus):
         if y is not None:
             raise ValueError(f"X is the corpus {X.name!r}, which has its own labels, but y is given; leave y out")
@@ -130,7 +130,7 @@ def corpus_of(X: Any, y: Any) -> Corpus:
 
 
 def text_columns(X: Any) -> np.ndarray:
-    """The texts of X (n,), or its pairs of texts (n, 2)."""
+    """Return the texts of X (n,), or its pairs of texts (n, 2)."""
     if isinstance(X, str):
         raise ValueError(f"X is {X!r:.60}, expected a list of texts or of pairs of texts; put it in brackets")
     texts = np.asarray(X if hasattr(X, "__array__") else list(X), dtype=object)
@@ -145,7 +145,7 @@ def text_columns(X: Any) -> np.ndarray:
 
 
 def checked_labels(y: Any, count: int) -> list[Any]:
-    """What y says of each row, if nothing is missing."""
+    """Return what y says about each row, if nothing is missing."""
     import pandas
 
     labels = np.asarray(y, dtype=object)

@@ -1,9 +1,9 @@
-"""A vocabulary of labkit's as a tokenizer of the library `tokenizers`, which others read without labkit.
+"""A vocabulary of labkit as a tokenizer of the library `tokenizers`, which others can read without labkit.
 
-In: the words and their unit. Out: the tokenizer, which gives the same tokens for the same text. Tried with each of all
-1,112,064 characters: some differ that Unicode has got since 2019, as Python and the library normalise by two versions
-of it (with Python 3.11 it is 127). So may a Greek capital sigma beside a sign or a digit; and an empty text has no
-token.
+In: the words and their unit. Out: the tokenizer, which gives the same tokens for the same text. Tested with each of all
+1,112,064 characters: a few that were added to Unicode since 2019 differ, because Python and the library normalise with
+different versions of it (127 with Python 3.11). A Greek capital sigma next to a sign or digit may also differ; and an
+empty text has no token.
 """
 
 from __future__ import annotations
@@ -19,31 +19,36 @@ from labkit.pretrained import INSIDE
 from labkit.text import IDEOGRAPHS, PAD, UNKNOWN, Vocabulary
 from labkit.training.reader import LONGEST_WORD, PIECES
 
-PADDING = 0  # of a row of numbers, in every form
+PADDING = 0  # the padding token, in every form
 
 
 @cache
 def _signs(pattern: str) -> str:
-    """All characters that Python's pattern matches, as the inside of a class of the tokenizers' own patterns.
+    """Return all characters that Python's pattern matches, as the inside of a character class for the tokenizers'
+    regexes.
 
-    Python and the tokenizers do not agree on what \\w, \\d and \\s are (marks, Roman numerals, newer characters), so
-    they are written out.
+    Python and the tokenizers disagree on what \\w, \\d and \\s are (marks, Roman numerals, newer characters), so they
+    are
+    written out.
     """
-    every = "".join(map(chr, [*range(0xD800), *range(0xE000, sys.maxunicode + 1)]))  # all but halves of characters
+    every = "".join(map(chr, [*range(0xD800), *range(0xE000, sys.maxunicode + 1)]))  # all but surrogates
     runs = (run[0] for run in re.finditer(f"(?:{pattern})+", every))
     return "".join(f"\\x{{{ord(run[0]):X}}}-\\x{{{ord(run[-1]):X}}}" for run in runs)
 
 
 def tokenizer_of(vocabulary: Vocabulary, cut: str, *, counted: bool = True) -> tuple[Tokenizer, list[int]]:
-    """Make the tokenizer that reads as labkit does, and give the number in labkit of each of its tokens.
+    """Make the tokenizer that reads as labkit does, and return labkit's number for each of its tokens.
 
     `cut` is the unit: words, characters or pieces. An unknown word is a token of its own, or none unless `counted`.
-    Token 0 is padding and stands in no text: the <PAD> between the parts of a place is another token, the last.
+    Token 0 is padding and occurs in no text: the <PAD> between the parts of a place is another token, the last.
 
-    Words are marked by a sign that no word has, and a model that merges nothing looks them up whole. Of an unknown one
-    it knows the mark alone, which is the unknown word. So there is no token of which model2vec knows that it is the
-    unknown one; it would leave it out. Of pieces the tokenizer cuts a word as `in_pieces` does, after each word with a
-    sign that no piece has, or that is too long, has become the mark.
+    Words are marked by a sign that no word has, and a model without merges looks them up as a whole. Of an unknown word
+    it
+    knows only the mark, which stands for the unknown word. So no token is declared the unknown one, which model2vec
+    would
+    leave out. Of pieces, the tokenizer cuts a word as `in_pieces` does, after each word that has a sign that no piece
+    has,
+    or that is too long, has become the mark.
     """
     words = vocabulary.words
     known = set("".join(word.removeprefix(INSIDE) for word in words[2:]))
@@ -78,7 +83,9 @@ def tokenizer_of(vocabulary: Vocabulary, cut: str, *, counted: bool = True) -> t
             nothing = "^" + _signs(r"[^\W_]")
         tokenizer.model = models.BPE(tokens, [], ignore_merges=True)
     if counted:
-        steps.append(normalizers.Replace(Regex(f"\\A[{nothing}]*\\z"), mark))  # without a word: one unknown word
+        steps.append(
+            normalizers.Replace(Regex(f"\\A[{nothing}]*\\z"), mark)
+        )  # a text without a word is one unknown word
     tokenizer.normalizer = normalizers.Sequence(steps)
     cutting = pre_tokenizers.Split(Regex(found), "removed", invert=True)
     marking = [] if cut == PIECES else [pre_tokenizers.Metaspace(mark, "always", split=False)]

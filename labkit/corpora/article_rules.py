@@ -25,6 +25,7 @@ SHORTEST, LONGEST, FEWEST, APART = 5, 50, 5, 3  # tokens, tokens, sections, para
 LISTS = frozenset(
     ("external links", "further reading", "references", "see also", "notes", "citations", "authored books")
 )
+LOST = 2 * "\ua66e"  # in place of a template or a formula; letters, as a word is, that no article has
 FAR = f"over {APART} paragraphs apart"
 BY, WHICH = ("top", "heading"), ("opening", "all")
 
@@ -42,6 +43,11 @@ def is_background(place: int, titles: tuple[str, str]) -> bool:
 def is_list(place: int, titles: tuple[str, str]) -> bool:
     """A list of items instead of a theme."""
     return any(_plain(title) in LISTS for title in titles)
+
+
+def incomplete(sentence: str) -> bool:
+    """Wikitext is read without most templates and formulas; where one was part of a sentence, it left a mark."""
+    return LOST in sentence
 
 
 def too_short(sentence: str) -> bool:
@@ -68,6 +74,7 @@ SECTION_RULES: dict[str, Callable[[int, tuple[str, str]], bool]] = {
     "section of lists": is_list,
 }
 SENTENCE_RULES: dict[str, Callable[[str], bool]] = {
+    "lost a template or a formula": incomplete,
     f"under {SHORTEST} tokens": too_short,
     f"over {LONGEST} tokens": too_long,
 }

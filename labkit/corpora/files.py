@@ -17,7 +17,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
@@ -35,6 +35,7 @@ LARGEST = 8 * 2**30  # bytes unpacked: no file of sentences is larger
 STREAMED = 2**42  # bytes, where a few rows at a time are held
 SUSPECT_RATIO, SUSPECT_FROM = 200, 8 * 2**20  # text packs 3 to 30 times; a bomb 1000 times
 FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
+COLUMNS = 1_000  # of a table, at most
 _CELL = 1_000_000  # characters in one cell
 _DEEPEST = 50  # lists within lists
 _LEAST = 4  # bytes that a value counts, however well a Parquet file packs it
@@ -58,8 +59,8 @@ def format_of(path: Path) -> tuple[str, bool]:
         raise ValueError(f"{path.name} is a spreadsheet, which is not read; save it as CSV in UTF-8 and use that file")
     if ending not in FORMATS or (packed and ending == ".parquet"):
         raise ValueError(
-            f"{path.name}: expected a file named .csv, .tsv, .jsonl (or one of these .gz) or .parquet; "
-            "rename or convert it"
+            f"{path.name}: expected a file named .csv, .tsv, .jsonl (or one of these .gz) or .parquet, or for articles "
+            "a dump of a wiki; rename or convert it"
         )
     return ending, packed
 
@@ -170,6 +171,12 @@ def _csv(path: Path, stream: IO[bytes], encoding: str, ending: str) -> NumberedR
         yield from _table(path, chain([header], lines), "\t" if ending != ".csv" else _separator(header))
 
 
+def _check_width(columns: Sized, at: str) -> None:
+    """A table of very many columns takes minutes, and no corpus has them."""
+    if len(columns) > COLUMNS:
+        raise ValueError(f"{at}: {len(columns):,} columns, expected at most {COLUMNS:,}; keep those of a corpus")
+
+
 def _separator(header: str) -> str:
     return next((sign for sign in ",;\t" if sign in header), ",")
 
@@ -183,6 +190,7 @@ def _table(path: Path, lines: Iterable[str], separator: str, quoting: Any = csv.
     try:
         for row, cells in enumerate(reader, 1):
             if row == 1:
+                _check_width(cells, f"{path.name} row 1")
                 columns = column_names(cells, f"{path.name} row 1")
             elif cells and len(cells) != len(columns):
                 raise ValueError(
@@ -234,6 +242,7 @@ def _jsonl(path: Path, stream: IO[bytes], encoding: str) -> NumberedRows:
             raise ValueError(f"{path.name} row {number}: not JSON ({reason}); write one object a line") from None
         if not isinstance(row, dict):
             raise ValueError(f"{path.name} row {number}: {type(row).__name__}, expected a JSON object with columns")
+        _check_width(row, f"{path.name} row {number}")
         yield number, {str(key).strip().lower(): value for key, value in row.items()}
 
 
@@ -272,6 +281,8 @@ def parquet_batches(
     longer than its packed column, so that so few rows are unpacked together that all of them could be as long.
     """
     with parquet_file(path) as file:
+        if columns is None:
+            _check_width(file.schema_arrow.names, path.name)
         groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
         parts = [group.column(number) for group in groups for number in range(group.num_columns)]
         if columns is not None:

@@ -1,20 +1,20 @@
-"""How good are embeddings? numpy arrays in, frozen records or floats out; every record prints as one line.
+"""How good are embeddings? In: numpy arrays. Out: frozen records or floats; every record prints as one line.
 
     pairs        pairs of sentences against labels and grades   best_threshold, pair_classification, triplet_accuracy,
                                                                 correlation, reversals, relatedness
-    neighbours   exact nearest neighbours                       nearest; movement, moved_together: who moved
-    retrieval    neighbours of one's own class                  hit_at, precision_at_r, knn_accuracy
+    neighbours   exact nearest neighbours                       nearest; movement, moved_together: what moved
+    retrieval    neighbours of the same class                   hit_at, precision_at_r, knn_accuracy
     classes      clusters and classes                           kmeans, clustering_agreement, inter_intra, ...
     iclust       clusters from similarities alone               iclust
     regions      what sentences are about, in words             regions, set_apart
     geometry     vectors on the sphere                          alignment, uniformity, effective_rank
-    coherence    paraphrases lie together                       p_coherence
+    coherence    paraphrases are close together                 p_coherence
     comparison   more than chance?                              over_seeds, leader, lead_of
     scores       a method on a corpus                           score, selection
     leaderboard  runs side by side                              leaderboard
 
-Larger scores and similarities are closer, smaller distances are. A tie counts as a mistake. Dense embeddings and
-scipy's sparse ones are both accepted.
+For scores and similarities, larger is closer; for distances, smaller is closer. A tie counts as a mistake. Dense
+embeddings and scipy's sparse ones are both accepted.
 """
 
 from labkit.evaluation.classes import (

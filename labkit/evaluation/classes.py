@@ -1,15 +1,15 @@
 """Classes and clusters of embeddings: finding them, comparing two labellings, and how well they stand apart.
 
-    kmeans, hdbscan        clusters (`iclust`, which clusters a similarity matrix, has a module of its own)
-    found_clusters         one or the other, of rows at length 1; `regions.found_classes` names them by their words
-    clustering_agreement   how far two labellings of one set agree: mutual information, Rand index, purity
-    logistic_right         which rows a logistic regression trained on others classifies correctly
-    inter_intra            how far apart the class centres lie, how wide the classes are, and the ratio of the two
-    separation             the ratio, the silhouette and Hit@1, in a space and in its picture alike
+    kmeans, hdbscan        clusters (`iclust`, which clusters a similarity matrix, is a module of its own)
+    found_clusters         either of them, on rows at length 1; `regions.found_classes` names the clusters
+    clustering_agreement   how far two labellings agree: mutual information, Rand index, purity
+    logistic_right         which rows a logistic regression trained on other rows classifies correctly
+    inter_intra            how far apart the class centres are, how wide the classes are, and the ratio of the two
+    separation             that ratio, the silhouette and Hit@1, for a space or for a picture of it
 
-In: rows (n, d), the embeddings as they are or a 2-D or 3-D picture of them, and labels (n,). All distances are
-Euclidean: between rows of length 1 the nearest is the one of largest cosine. scikit-learn takes a second to import
-and so is imported where it is called.
+In: rows (n, d), the embeddings themselves or a 2-D or 3-D picture of them, and labels (n,). All distances are
+Euclidean: between rows of length 1, the nearest row is the one with the largest cosine. scikit-learn takes a second to
+import, so it is imported where it is called.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from labkit.evaluation.neighbours import (
 
 @dataclass(frozen=True)
 class Agreement:
-    """mi in nats; ami and nmi normalised by the arithmetic mean; ri and ari over pairs; purity of what was found."""
+    """Mutual information in nats, its adjusted and normalised forms, the Rand indices, and purity."""
 
     mi: float
     ami: float
@@ -55,10 +55,10 @@ class Agreement:
 
 
 def clustering_agreement(truth: ArrayLike, found: ArrayLike) -> Agreement:
-    """True classes (n,) and found clusters (n,), names of any kind, to the record. Only purity is not symmetric:
+    """Compare true classes (n,) with found clusters (n,). Only purity is not symmetric.
 
-    purity = 1/n · sum over found clusters of the size of their largest class (1 when every cluster is pure, and
-    also when every sentence is a cluster of its own: read it with the adjusted figures).
+    purity = 1/n · sum over found clusters of the size of their largest class. It is 1 when every cluster is pure, and
+    also when every sentence is its own cluster, so read it next to the adjusted scores.
     """
     from sklearn.metrics import (
         adjusted_mutual_info_score,
@@ -82,7 +82,7 @@ def clustering_agreement(truth: ArrayLike, found: ArrayLike) -> Agreement:
 
 
 def kmeans(embeddings: ArrayLike, k: int, *, seed: int, restarts: int) -> np.ndarray:
-    """Labels 0..k-1 (n,) of the best of `restarts` runs (k-means++ starts) on embeddings (n, d) as they are."""
+    """Return labels 0..k-1 (n,), the best of `restarts` k-means++ runs on embeddings (n, d) as they are."""
     from sklearn.cluster import KMeans
 
     rows = vectors("embeddings", embeddings)
@@ -91,19 +91,19 @@ def kmeans(embeddings: ArrayLike, k: int, *, seed: int, restarts: int) -> np.nda
     return KMeans(k, n_init=restarts, random_state=seeded(seed)).fit_predict(rows).astype(np.int64)
 
 
-DIRECTIONS = 15  # of largest variance that hdbscan looks at: distances in more tell too little of density
-AROUND = 5  # rows around a row that its density is told by
-CLUSTERED = 10_000  # rows, which take seconds; the time grows with the square of their number
-OUTLIER = -1  # the label of what lies in no dense region
-NO_CLASS = "none"  # what outliers are called
+DIRECTIONS = 15  # of largest variance used by hdbscan; in more dimensions, distances say little about density
+AROUND = 5  # neighbours that define the density around a row
+CLUSTERED = 10_000  # rows take seconds; the time grows with the square of their number
+OUTLIER = -1  # the label of rows in no dense region
+NO_CLASS = "none"  # the class name of outliers
 
 
 def hdbscan(embeddings: ArrayLike, *, least: int | None = None) -> np.ndarray:
-    """Labels 0, 1, ... (n,) of the dense regions of embeddings (n, d), OUTLIER for rows that lie in none.
+    """Return labels 0, 1, ... (n,) of the dense regions of embeddings (n, d), and OUTLIER for rows in none of them.
 
-    scikit-learn's HDBSCAN of the first principal directions; its regions have at least `least` rows, by default a
-    hundredth of all and ten, and are the innermost ones, of which none holds two others. Of more than CLUSTERED rows a
-    sample of so many is looked at, always the same, and each other row is what the nearest of these is.
+    scikit-learn's HDBSCAN runs on the first principal directions and keeps the innermost regions, each with at least
+    `least` rows (by default 1 % of the rows, at least ten). Above CLUSTERED rows, only a fixed sample is clustered and
+    every other row takes the label of its nearest sampled row.
     """
     from sklearn.cluster import HDBSCAN
 
@@ -119,26 +119,26 @@ def hdbscan(embeddings: ArrayLike, *, least: int | None = None) -> np.ndarray:
 
 
 def seconds_of_hdbscan(count: int) -> float:
-    """Estimate how long it takes to find the dense regions of so many rows, on one core of our time."""
+    """Estimate how many seconds one core takes to find the dense regions of `count` rows."""
     return 10 * (min(count, CLUSTERED) / CLUSTERED) ** 2
 
 
 def _principal(rows: Vectors) -> np.ndarray:
-    """The coordinates of rows along their first principal directions, (n, at most DIRECTIONS)."""
+    """Return the coordinates of rows along their first principal directions, (n, at most DIRECTIONS)."""
     from sklearn.decomposition import PCA
 
     if min(rows.shape) <= DIRECTIONS:
-        return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())  # all there are
+        return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())
     return np.asarray(PCA(DIRECTIONS, svd_solver="arpack", random_state=0).fit_transform(rows))
 
 
-WAYS = {"kmeans": "k-means", "density": "density"}  # to find classes
+WAYS = {"kmeans": "k-means", "density": "density"}  # of finding classes
 
 
 def found_clusters(embeddings: ArrayLike, way: str, k: int, *, seed: int = 0) -> np.ndarray:
-    """Labels (n,) of the rows at length 1 by one of WAYS: k clusters of the best of three runs of k-means, or regions.
+    """Return labels (n,) of the rows at length 1: the best of three k-means runs, or dense regions.
 
-    Of fewer rows than k each is a cluster.
+    With fewer rows than k, each row is its own cluster.
     """
     if way not in WAYS:
         raise ValueError(f"way is {way!r}, expected one of {', '.join(WAYS)}; kmeans takes the number of classes")
@@ -159,15 +159,16 @@ def logistic_right(
     test: ArrayLike,
     test_labels: ArrayLike,
 ) -> np.ndarray:
-    """Tell of each test row (m, d) whether a logistic regression on the training rows (n, d) gives its class.
+    """Tell for each test row (m, d) whether a logistic regression on the training rows (n, d) predicts its class.
 
-    Its strength C is the one of STRENGTHS that is right most often on dev, of equals the smallest.
-    The rows are taken as they are; where their direction is what counts, give them at length 1. Nothing is random.
+    The strength C is the one of STRENGTHS with the best accuracy on dev; the smallest wins a tie. Rows are not
+    normalised:
+    pass them at length 1 if only their direction matters. Nothing is random.
     """
     from sklearn.linear_model import LogisticRegression
 
     models = [LogisticRegression(C=strength, max_iter=2_000).fit(train, train_labels) for strength in STRENGTHS]
-    best = max(models, key=lambda model: model.score(dev, dev_labels))  # the first of equals
+    best = max(models, key=lambda model: model.score(dev, dev_labels))  # the first wins a tie
     return np.asarray(best.predict(test) == np.asarray(test_labels))
 
 
@@ -176,7 +177,7 @@ def logistic_right(
 
 @dataclass(frozen=True)
 class InterIntra:
-    """How far the classes lie apart, how wide they are, and the one over the other."""
+    """The distance between class centres, the width of the classes, and their ratio."""
 
     inter: float
     intra: float
@@ -187,11 +188,11 @@ class InterIntra:
 
 
 def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = None) -> InterIntra:
-    """Embeddings (n, d) and labels (n,) to the record of section 4.4 of the pair-weighting paper.
+    """Measure embeddings (n, d) with labels (n,) as in section 4.4 of the pair-weighting paper.
 
-    intra: mean over sentences of the distance to the centre of the own class (0 for one alone in its class).
-    inter: mean over classes of the distance to the nearest other class centre; over a sample of `most` classes, if
-    there are more. The ratio is inf where every class is a point, and 0 where all centres coincide, whatever the width.
+    intra: mean over sentences of the distance to the centre of their class (0 for a sentence alone in its class).
+    inter: mean over classes of the distance to the nearest other class centre; with more than `most` classes, over a
+    sample of them. The ratio is inf if every class is a point, and 0 if all centres coincide, whatever the width.
     """
     rows = vectors("embeddings", embeddings, keep_single=True)
     codes = classes("labels", labels, count=rows.shape[0])
@@ -203,7 +204,7 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = 
     centres = _centres(rows, codes)
     asking = sampled(np.arange(centres.shape[0]), most)
     nearest = nearest_others(centres, 1, asking)[:, 0]
-    # the mean of equal vectors differs from them by rounding, which is no distance
+    # the mean of equal vectors differs from them by rounding, which must not count as a distance
     floor = 1e-14 * float(max(rows.max(), -rows.min()))
     intra = _above(floor, _distances(rows, np.arange(len(codes)), centres, codes))
     inter = _above(floor, _distances(centres, asking, centres, nearest))
@@ -216,12 +217,12 @@ def _above(floor: float, distances: np.ndarray) -> float:
 
 
 def class_sums(rows: Vectors, codes: np.ndarray, *, directions: bool = False) -> Vectors:
-    """The sum of each class's rows, (C, d) in float64, in O(n d); of sparse rows they stay sparse.
+    """Return the sum of each class's rows, (C, d) in float64, in O(n d). Sparse rows stay sparse.
 
-    With `directions` each row counts at length 1; none may be zero.
+    With `directions`, each row counts at length 1; none may be zero.
     """
     sums: Any = 0
-    for block in blocks(len(codes), 1, MOST_ASKING):  # so that float32 rows are never all there as float64, too
+    for block in blocks(len(codes), 1, MOST_ASKING):  # so that float32 rows are never all copied to float64
         here = rows[block].astype(np.float64, copy=False)
         members = sparse.csr_matrix(
             (np.ones(here.shape[0]), (codes[block], np.arange(here.shape[0]))),
@@ -232,27 +233,29 @@ def class_sums(rows: Vectors, codes: np.ndarray, *, directions: bool = False) ->
 
 
 def _centres(rows: Vectors, codes: np.ndarray) -> Vectors:
-    """The mean of each class's rows, (C, d)."""
+    """Return the mean of each class's rows, (C, d)."""
     sums, sizes = class_sums(rows, codes), np.bincount(codes)
     return sums / sizes[:, None] if isinstance(sums, np.ndarray) else sparse.csr_matrix(sparse.diags(1 / sizes) @ sums)
 
 
 def _distances(a: Vectors, from_rows: np.ndarray, b: Vectors, to_rows: np.ndarray) -> np.ndarray:
-    """|a_i - b_j| for each i of `from_rows` and the j beside it, in float64."""
+    """Return |a_i - b_j| in float64 for each i of `from_rows` and the j at the same place in `to_rows`."""
     parts = blocks(len(from_rows), filled(b), BLOCK // 4)
     return np.sqrt(np.concatenate([squares(a[from_rows[part]] - b[to_rows[part]]) for part in parts]))
 
 
 # --- separation, in a space and in its picture -------------------------------------------------------------------
 
-SAMPLE = 2_000  # sentences for silhouette and Hit@1: all their distances are looked at
-TIES = 8  # neighbours that may be equally near and are looked at
-EQUAL = 1e-9  # distances this close to each other, relatively, are a tie
+SAMPLE = 2_000  # sentences for silhouette and Hit@1, which need all their distances
+TIES = 8  # equally near neighbours that are examined
+EQUAL = 1e-9  # distances that differ by less, relatively, are a tie
 
 
 @dataclass(frozen=True)
 class Separation:
-    """Three figures, NaN where these classes define none, and on how many rows silhouette and Hit@1 were measured."""
+    """The ratio, the silhouette and Hit@1 (NaN where the classes define none), and how many rows the last two are based
+    on.
+    """
 
     ratio: float
     silhouette: float
@@ -261,9 +264,9 @@ class Separation:
 
 
 def separation(rows: ArrayLike, labels: ArrayLike) -> Separation:
-    """Rows and labels to the record; above SAMPLE rows, silhouette and Hit@1 are those of a sample of them.
+    """Measure how well the classes of rows (n, d) separate. Above SAMPLE rows, silhouette and Hit@1 come from a sample.
 
-    hit: the share of sentences whose nearest neighbour is of their class; a tie with another class is a miss.
+    hit: share of sentences whose nearest neighbour has the same class; a tie with another class counts as a miss.
     """
     every = vectors("rows", rows, keep_single=True)
     codes = classes("labels", labels, count=every.shape[0])
@@ -273,8 +276,8 @@ def separation(rows: ArrayLike, labels: ArrayLike) -> Separation:
 
 
 def _silhouette(rows: Vectors, codes: np.ndarray) -> float:
-    """Defined from two classes up, as long as they are fewer than the rows."""
-    from sklearn.metrics import silhouette_score  # takes a second, and a picture comes before its figures
+    """Return the silhouette, which is defined from two classes up as long as there are fewer classes than rows."""
+    from sklearn.metrics import silhouette_score  # takes a second, and a picture is shown before its scores
 
     if not 2 <= len(np.unique(codes)) < len(codes):
         return float("nan")
@@ -282,7 +285,7 @@ def _silhouette(rows: Vectors, codes: np.ndarray) -> float:
 
 
 def _hit(rows: Vectors, codes: np.ndarray, asking: np.ndarray) -> float:
-    """Those alone in their class are not asked."""
+    """Return Hit@1 of the sampled rows; rows alone in their class are not queries."""
     asking = asking[np.bincount(codes)[codes[asking]] > 1]
     if not len(asking):
         return float("nan")

@@ -1,7 +1,7 @@
-"""P-coherence: do paraphrases of one group lie together, and is that more than all sentences lying together?
+"""P-coherence: are paraphrases close together, and closer than unrelated sentences?
 
-A collapsed encoder, which maps everything to one direction, has a P-coherence of 1. So it comes only together
-with the cosine of sentences from different groups, their difference, and two companions.
+A collapsed encoder, which maps everything to one direction, has a P-coherence of 1. So the score is always reported
+with the cosine of sentences from different groups, the difference of the two, and two companions.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from labkit.evaluation.neighbours import sampled, squares
 from labkit.evaluation.retrieval import hit_at, not_zero
 from labkit.progress import Progress, silent
 
-MEMBERS = 1_000  # of a group whose distances are looked at, where only a sample asks
+MEMBERS = 1_000  # sentences per group whose distances are measured if only a sample is used
 
 
 @dataclass(frozen=True)
 class Coherence:
-    """P-coherence (`within`) and what it must be read beside."""
+    """P-coherence (`within`) and the scores it must be read with."""
 
     within: float
     between: float
@@ -43,17 +43,18 @@ class Coherence:
 def p_coherence(
     embeddings: ArrayLike, groups: ArrayLike, *, most: int | None = None, progress: Progress = silent
 ) -> Coherence:
-    """Embeddings (n, d) and the group of each (n,) to the record; `most` sentences ask for `retrieval`, if given.
-
-    Of more than `most` sentences `distance` is that of at most MEMBERS of each group, always the same.
+    """Measure embeddings (n, d) with the group of each (n,).
 
     within     mean cosine over the pairs of a group, then over groups of two or more (eq. 4, 5)
-    between    mean cosine over all pairs of sentences from different groups, those alone in theirs included
+    between    mean cosine over all pairs of sentences from different groups, including sentences alone in theirs
     lift       within - between
-    retrieval  share of sentences whose nearest other one is of their group; ties are misses
+    retrieval  share of sentences whose nearest other sentence is in their group; ties are misses
     distance   mean Euclidean distance over the pairs of a group, then over groups, with every dimension divided
-               by its standard deviation over the whole set (the paper's table A.8 leaves this open; by each
-               group's own it would be about the same for any encoder)
+               by its standard deviation over the whole set (the paper's table A.8 leaves this open; each group's own
+               deviation would give about the same value for any encoder)
+
+    With more than `most` sentences, `retrieval` queries a sample of them and `distance` looks at a fixed sample of at
+    most MEMBERS sentences per group.
     """
     rows = vectors("embeddings", embeddings, keep_single=True)
     codes = classes("groups", groups, count=rows.shape[0])
@@ -64,9 +65,9 @@ def p_coherence(
             "and one of at least two sentences; add paraphrases or groups"
         )
     if not not_zero(rows).all():
-        unit(rows, refuse="embeddings")  # says which
+        unit(rows, refuse="embeddings")  # names the row
     sums = class_sums(rows, codes, directions=True)
-    # |sum of a group|² is the sum over all its ordered pairs, a sentence with itself (cosine 1) included
+    # |sum of a group|² is the sum over all its ordered pairs, including each sentence with itself (cosine 1)
     inside = squares(sums)
     total = np.asarray(sums.sum(axis=0)).ravel()
     paired = sizes > 1
@@ -92,7 +93,7 @@ def _mean_distance(rows: Vectors, codes: np.ndarray, sizes: np.ndarray, most: in
 
 
 def _deviation(rows: Vectors) -> np.ndarray:
-    """Standard deviation of every dimension over the whole set (d,); a constant one gets 1, its distances are 0."""
+    """Return each dimension's standard deviation over the whole set (d,), or 1 for a constant one."""
     if isinstance(rows, np.ndarray):
         variance = rows.var(axis=0, dtype=np.float64)
     else:
@@ -103,9 +104,9 @@ def _deviation(rows: Vectors) -> np.ndarray:
 
 
 def _mean_pair_distance(group: Vectors, spread: np.ndarray) -> float:
-    """The mean over all pairs of a group, a slice of rows at a time, so that a large one needs no square matrix."""
+    """Return the mean over all pairs of a group, computed in slices of rows so that no square matrix is needed."""
     if not isinstance(group, np.ndarray):
-        held = np.unique(group.indices)  # of a hundred thousand words a group has a few
+        held = np.unique(group.indices)  # of 100,000 words, a group has a few
         group, spread = group[:, held].toarray(), spread[held]
     dense = group / spread
     total = sum(cdist(dense[start : start + 512], dense).sum() for start in range(0, len(dense), 512))

@@ -1,21 +1,22 @@
-"""How vectors lie on the sphere, classes or not: what collapses, what crowds together, how many directions are used.
+"""How vectors are spread over the sphere: what collapses, what crowds together, how many directions are used.
 
-    alignment(a, b)         mean |x - y|² over positive pairs (Wang and Isola 2020, α = 2); 0: positives coincide.
-    class_alignment         the same where the positives are all pairs of a class
-    uniformity              log of the mean of exp(-2 |x - y|²) over all pairs (t = 2); 0: all vectors coincide, and the
-                            smaller, the more evenly they cover the sphere (uniform in many dimensions: near -4)
-    mean_cosine             over all pairs; 1: all point one way
+    alignment(a, b)         mean |x - y|² over positive pairs (Wang and Isola 2020, α = 2); 0: positives coincide
+    class_alignment         the same, where the positives are all pairs of a class
+    uniformity              log of the mean of exp(-2 |x - y|²) over all pairs (t = 2); 0: all vectors coincide; lower
+    is
+                            more even (vectors uniform on a high-dimensional sphere: about -4)
+    mean_cosine             mean cosine over all pairs; 1: all vectors point the same way
     singular_shares         singular values of the centred rows as shares, the largest first (Jing et al. 2022 look at
                             their squares, the eigenvalues of the covariance)
     effective_rank          exp of the entropy of these shares (Roy and Vetterli 2007): how many directions are used
 
-In: rows (n, d), dense or sparse, taken at length 1. Out: floats and arrays in float64; pairs are those of two different
-rows. The spectrum is that around the mean: how much all rows share is what `mean_cosine` says, and uncentred that one
-direction would hide the rest. None of these says how good vectors are: a collapse has the best alignment, noise the
-best uniformity.
+In: rows (n, d), dense or sparse, normalised to length 1. Out: floats and arrays in float64; a pair is two different
+rows. The spectrum is taken around the mean: what all rows share is already measured by `mean_cosine`, and without
+centring that one direction would hide the rest. None of these scores says how good vectors are: a collapsed space has
+the best alignment, noise the best uniformity.
 
-    probe_figures           these and MAP@R of a run's probe, as they stand in each row of its history
-    figures_over_epochs     the same from the vectors that a run kept, 0 (before training) included
+    probe_figures           these scores and MAP@R of a run's probe, as in each row of its history
+    figures_over_epochs     the same, computed from the vectors a run kept, including epoch 0 (before training)
     cosines_over_epochs     histograms of the cosines of positive and negative pairs of the probe
 """
 
@@ -36,14 +37,14 @@ from labkit.figure_names import OF_PROBE
 from labkit.progress import Progress, silent
 from labkit.runs import History, Snapshots
 
-SIDE = 2_048  # rows or columns of a matrix whose eigenvalues take seconds
-ALIKE = 1e-14  # the mean of squares along one direction that float32 makes of nothing
+SIDE = 2_048  # rows or columns of the largest matrix whose eigenvalues are computed, which takes seconds
+ALIKE = 1e-14  # mean square along one direction that is float32 rounding
 
 # --- figures of a space ------------------------------------------------------------------------------------------
 
 
 def alignment(a: ArrayLike, b: ArrayLike) -> float:
-    """E |x - y|² over positive pairs: rows x of a (m, d), each with the row y of b beside it."""
+    """Return E |x - y|² over positive pairs: each row x of a (m, d) and the row y of b at the same place."""
     left = vectors("a", a)
     right = vectors("b", b, like=left)
     if left.shape != right.shape:
@@ -54,8 +55,10 @@ def alignment(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def class_alignment(embeddings: ArrayLike, labels: ArrayLike) -> float:
-    """E |x - y|² over all pairs of rows of one class, each pair counted alike: Σ |x - y|² = 2 m² - 2 |Σ x|² of a class
-    of m, both orders."""
+    """Return E |x - y|² over all pairs of rows of one class, each pair weighted alike.
+
+    For a class of m rows, Σ |x - y|² = 2 m² - 2 |Σ x|² over both orders of each pair.
+    """
     rows = _several(embeddings)
     codes = classes("labels", labels, count=rows.shape[0])
     sizes = np.bincount(codes)
@@ -69,16 +72,18 @@ def class_alignment(embeddings: ArrayLike, labels: ArrayLike) -> float:
 
 
 def uniformity(embeddings: ArrayLike, *, most: int | None = None, progress: Progress = silent) -> float:
-    """log E exp(-2 |x - y|²) over all pairs of rows (n, d); of more than `most` rows over those of a sample.
+    """Return log E exp(-2 |x - y|²) over all pairs of rows (n, d), or of a sample of `most` rows if there are more.
 
-    |x - y|² = 2 - 2 cos, so that n² cosines are made, a block at a time, the half of them that says it all.
+    |x - y|² = 2 - 2 cos, so the n² cosines are computed block by block, and only one half of them.
     """
     rows = _several(embeddings)
     asking = sampled(np.arange(rows.shape[0]), most)
     rows = _directions(rows if len(asking) == rows.shape[0] else rows[asking])
     n, total = rows.shape[0], 0.0
     for block in blocks(n, n, BLOCK // 4):
-        near = dots(rows[block], rows[block.start :])  # (b, n - start): no pair twice but in the square at its left
+        near = dots(
+            rows[block], rows[block.start :]
+        )  # (b, n - start): no pair occurs twice, except in the square at its left
         near *= 4
         near -= 4
         np.exp(near, out=near)
@@ -89,7 +94,7 @@ def uniformity(embeddings: ArrayLike, *, most: int | None = None, progress: Prog
 
 
 def mean_cosine(embeddings: ArrayLike) -> float:
-    """The mean cosine of two different rows, exact over all pairs: (|Σ x|² - n) / (n (n - 1))."""
+    """Return the mean cosine of two different rows, exact over all pairs: (|Σ x|² - n) / (n (n - 1))."""
     rows = _several(embeddings)
     n = rows.shape[0]
     total = class_sums(rows, np.zeros(n, np.int64), directions=True)
@@ -97,9 +102,9 @@ def mean_cosine(embeddings: ArrayLike) -> float:
 
 
 def singular_shares(embeddings: ArrayLike) -> np.ndarray:
-    """σ_k / Σ σ of the rows around their mean, (min(n, d),), the largest first; zeros where all rows are alike.
+    """Return σ_k / Σ σ of the centred rows, (min(n, d),), the largest first; zeros if all rows are alike.
 
-    From the eigenvalues of the smaller one of XᵀX (d, d) and XXᵀ (n, n), so that sparse rows are not filled up.
+    They come from the eigenvalues of the smaller of XᵀX (d, d) and XXᵀ (n, n), so sparse rows stay sparse.
     """
     rows = _several(embeddings)
     n, d = rows.shape
@@ -118,7 +123,9 @@ def singular_shares(embeddings: ArrayLike) -> np.ndarray:
 
 
 def effective_rank(embeddings: ArrayLike) -> float:
-    """exp(-Σ p log p) of the `singular_shares` p: from 1, one direction, to min(n - 1, d); 0: all rows are alike."""
+    """Return exp(-Σ p log p) of the `singular_shares` p: from 1, one direction, to min(n - 1, d); 0 if all rows are
+    alike.
+    """
     shares = singular_shares(embeddings)
     held = shares[shares > 0]
     return float(np.exp(-(held * np.log(held)).sum())) if len(held) else 0.0
@@ -129,12 +136,12 @@ def _dense(product: Any) -> np.ndarray:
 
 
 def _several(embeddings: ArrayLike) -> Vectors:
-    """The rows, checked; float32 as they are, since as directions in float64 they are there a part at a time."""
+    """Check the rows, of which there must be two with a direction. float32 rows stay float32 to save memory."""
     rows = vectors("embeddings", embeddings, keep_single=True)
     if rows.shape[0] < 2:
         raise ValueError("embeddings has 1 row, expected at least two, or there is no pair; give more sentences")
     if not not_zero(rows).all():
-        unit(rows, refuse="embeddings")  # says which
+        unit(rows, refuse="embeddings")  # names the row
     return rows
 
 
@@ -144,10 +151,11 @@ def _directions(rows: Vectors) -> Vectors:
 
 
 def space_figures(rows: Any, *, most: int | None = MOST_ASKING, progress: Progress = silent) -> dict[str, float]:
-    """`uniformity`, `mean_cosine` and `effective_rank` of the rows that have a direction; none of fewer than two.
+    """Return `uniformity`, `mean_cosine` and `effective_rank` of the rows that have a direction; nothing for fewer than
+    two.
 
-    The effective rank is left out where both sides are longer than SIDE, as of the TF-IDF of many sentences: that of a
-    sample would be another figure, and the exact one takes minutes.
+    The effective rank is left out if both sides are longer than SIDE, as for the TF-IDF vectors of many sentences: a
+    sample would have another rank, and the exact one takes minutes.
     """
     known = np.flatnonzero(not_zero(rows))
     if len(known) < 2:
@@ -159,16 +167,16 @@ def space_figures(rows: Any, *, most: int | None = MOST_ASKING, progress: Progre
 
 # --- the probe of a run, epoch by epoch --------------------------------------------------------------------------
 
-PROBED = tuple(  # columns of a history; the first three where the probe has classes
+PROBED = tuple(  # columns of a history; the first three need classes
     OF_PROBE + name for name in ("map@r", "r_precision", "alignment", "uniformity", "mean_cosine", "effective_rank")
 )
 BINS = 40  # of the cosines from -1 to 1
 
 
 def probe_figures(labels: Sequence[str], embeddings: np.ndarray) -> dict[str, float]:
-    """What a row of a history says of the probe's vectors (n, d), by cosine: `probe_map@r`, `probe_uniformity`, ...
+    """Return the scores of the probe's vectors (n, d) for one row of a history: `probe_map@r`, `probe_uniformity`, ...
 
-    Figures that need classes are there where each sentence has one, and a class has two sentences.
+    Scores that need classes are included if every sentence has a class and some class has two sentences.
     """
     known = np.flatnonzero(not_zero(embeddings))
     if len(known) < 2 or not np.isfinite(embeddings).all():
@@ -181,16 +189,16 @@ def probe_figures(labels: Sequence[str], embeddings: np.ndarray) -> dict[str, fl
 
 
 def figures_over_epochs(snapshots: Snapshots) -> History:
-    """A row of `probe_figures` for each epoch that a run kept; of runs made before histories had them, too."""
+    """Return a row of `probe_figures` for each epoch a run kept, also for runs whose histories have none."""
     kept = zip(snapshots.epochs.tolist(), snapshots.vectors, strict=True)
     return History(tuple({"epoch": epoch, **probe_figures(snapshots.labels, rows)} for epoch, rows in kept))
 
 
 @dataclass(frozen=True, eq=False)
 class EpochCosines:
-    """The probe at each epoch (e,): which share of its positive and of its negative pairs has a cosine in each bin.
+    """For each epoch (e,), the share of the probe's positive and negative pairs whose cosine falls into each bin.
 
-    Without classes there is one kind of pair, called negative; the shares of positives and their mean are NaN.
+    Without classes all pairs count as negative, and the shares and mean of positives are NaN.
     """
 
     epochs: tuple[int, ...]
@@ -201,7 +209,7 @@ class EpochCosines:
     spectra: np.ndarray  # (e, k), `singular_shares`
 
     def rows(self) -> list[dict[str, float]]:
-        """A line of a table for each epoch and bin."""
+        """Return a table row for each epoch and bin."""
         return [
             {
                 "epoch": epoch,
@@ -215,7 +223,7 @@ class EpochCosines:
         ]
 
     def spectrum_rows(self) -> list[dict[str, float]]:
-        """A line of a table for each epoch and singular value."""
+        """Return a table row for each epoch and singular value."""
         return [
             {"epoch": epoch, "number": number, "share": float(share)}
             for epoch, shares in zip(self.epochs, self.spectra, strict=True)
@@ -224,7 +232,7 @@ class EpochCosines:
 
 
 def cosines_over_epochs(snapshots: Snapshots) -> EpochCosines:
-    """The cosines of all pairs of a run's probe at each kept epoch: positive, of one class, and negative, of two."""
+    """Return the cosines of all pairs of a run's probe at each kept epoch: positive within a class, negative across."""
     if not len(snapshots.epochs) or len(snapshots.texts) < 2:
         raise ValueError(
             "the run has no snapshots of two sentences, expected vectors of its probe at some epochs; train a method "

@@ -2,11 +2,11 @@
 
     maximise  <s> - T · I(C; i),   <s> = sum_C P(C) s(C),   s(C) the mean similarity within C, each i with itself too
 
-At T = 0 memberships are hard and the objective is 1/n · sum_C S_C / |C|, S_C the sum of similarities within C: from a
-start such as k-means++ makes, one element after the other is taken out and put where that sum is largest. For T > 0
+At T = 0 memberships are hard and the objective is 1/n · sum_C S_C / |C|, with S_C the sum of similarities within C:
+starting from a k-means++ start, one element after the other is taken out and put where that sum is largest. For T > 0
 memberships are shares, the fixed point of P(C|i) ∝ P(C) exp{[2 s(C; i) - s(C)] / T}, reached by cooling. With cosines
-and T = 0 the objective is k-means' on unit vectors up to a constant: what Iclust then gains is the optimiser, not
-another idea.
+and T = 0 the objective equals that of k-means on unit vectors up to a constant, so any gain of Iclust comes from the
+optimiser, not from another idea.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from scipy.special import softmax, xlogy
 from labkit.arrays import seeded, vectors, whole
 
 COOLING = 12  # temperatures on the way down
-UPDATES = 100  # damped updates at each, at most; twenty times as many at the last
+UPDATES = 100  # most damped updates per temperature; twenty times as many at the last
 
 
 def iclust(similarity: ArrayLike, k: int, *, temperature: float = 0.0, seed: int, restarts: int) -> np.ndarray:
-    """Symmetric similarity (n, n) to labels (n,) below k; the best of `restarts` starts by the objective.
+    """Cluster a symmetric similarity matrix (n, n): labels (n,) below k, the best of `restarts` starts by the
+    objective.
 
-    At temperature 0 every one of the k clusters has a member. Above, labels are the largest memberships, and as
-    heat melts clusters together some of the k may be empty: at high temperature one is left.
+    At temperature 0 each of the k clusters has a member. Above 0, labels are the largest memberships; heat merges
+    clusters, so some of the k may be empty, and at a high temperature only one is left.
     """
     s = _symmetric(similarity)
     whole("k", k, 1, len(s), "the number of elements")
@@ -54,9 +55,9 @@ def _symmetric(similarity: ArrayLike) -> np.ndarray:
 
 
 def far_apart(s: np.ndarray, k: int, random: np.random.Generator) -> np.ndarray:
-    """A start as k-means++ makes it: k seeds far from each other, every element with the nearest, labels (n,).
+    """Make a k-means++ start, labels (n,): k seeds far from one another, and every element with its nearest seed.
 
-    How far is told by the similarities, `s_ii + s_jj - 2 s_ij`. Each seed is the best of a few, drawn by that.
+    Distances are `s_ii + s_jj - 2 s_ij`. Each seed is the best of a few candidates, drawn with these probabilities.
     """
     own = np.diagonal(s)
     gap = np.maximum(own[:, None] + own - 2 * s, 0)
@@ -73,7 +74,7 @@ def far_apart(s: np.ndarray, k: int, random: np.random.Generator) -> np.ndarray:
 
 
 def _reassigned(s: np.ndarray, labels: np.ndarray, k: int, random: np.random.Generator) -> np.ndarray:
-    """Sequential reassignment until a whole round moves nothing. Every move raises sum_C S_C / |C|, so it ends."""
+    """Move one element after the other until a full round moves none. Each move raises sum_C S_C / |C|, so it ends."""
     own = np.diagonal(s)
     to = s @ np.eye(k)[labels]  # (n, k): sum of similarities of i to the members of C
     size = np.bincount(labels, minlength=k).astype(float)
@@ -106,11 +107,11 @@ def _reassigned(s: np.ndarray, labels: np.ndarray, k: int, random: np.random.Gen
 
 
 def memberships(s: np.ndarray, k: int, *, temperature: float, random: np.random.Generator) -> np.ndarray:
-    """P(C|i), (n, k), at the fixed point for a temperature above 0, cooled down to from where all is one cluster."""
+    """Return P(C|i), (n, k), at the fixed point for a temperature above 0, cooled down from a single cluster."""
     p = np.full((len(s), k), 1 / k)
     hottest = max(2 * float(s.std()), temperature)  # above the first split, which no temperature over 2 std(s) allows
     for heat in np.geomspace(hottest, temperature, COOLING):
-        # shaken a little, or clusters that are one could not part
+        # a little noise, or merged clusters could never split
         p = softmax(np.log(np.maximum(p, 1e-300)) + 0.01 * random.standard_normal(p.shape), axis=1)
         p = _settled(s, p, heat, UPDATES)
     return _settled(s, p, temperature, 20 * UPDATES)
@@ -118,7 +119,7 @@ def memberships(s: np.ndarray, k: int, *, temperature: float, random: np.random.
 
 def _settled(s: np.ndarray, p: np.ndarray, temperature: float, steps: int) -> np.ndarray:
     for _ in range(steps):
-        # halfway only: the full step can swing between two states for ever
+        # half a step, since the full step can oscillate between two states forever
         change = (_update(s, p, temperature) - p) / 2
         p = p + change
         if np.abs(change).max() < 1e-9:
@@ -127,22 +128,22 @@ def _settled(s: np.ndarray, p: np.ndarray, temperature: float, steps: int) -> np
 
 
 def _update(s: np.ndarray, p: np.ndarray, temperature: float) -> np.ndarray:
-    """One application of P(C|i) ∝ P(C) exp{[2 s(C; i) - s(C)] / T}."""
+    """Apply P(C|i) ∝ P(C) exp{[2 s(C; i) - s(C)] / T} once."""
     share, to = _cluster_means(s, p)
     within = (p * to).sum(axis=0) / np.maximum(p.sum(axis=0), 1e-300)
     return softmax(np.log(np.maximum(share, 1e-300)) + (2 * to - within) / temperature, axis=1)
 
 
 def _cluster_means(s: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """P(C), (k,), and s(C; i) = sum_j P(j|C) s_ij, (n, k)."""
+    """Return P(C), (k,), and s(C; i) = sum_j P(j|C) s_ij, (n, k)."""
     return p.mean(axis=0), s @ (p / np.maximum(p.sum(axis=0), 1e-300))
 
 
 def mean_similarity(s: np.ndarray, p: np.ndarray) -> float:
-    """<s> = sum_C P(C) s(C) of memberships p (n, k)."""
+    """Return <s> = sum_C P(C) s(C) of memberships p (n, k)."""
     return float((p * _cluster_means(s, p)[1]).sum() / len(s))
 
 
 def information(p: np.ndarray) -> float:
-    """I(C; i) in nats: how much a membership tells of the element."""
+    """Return I(C; i) in nats: how much a membership tells about the element."""
     return float((xlogy(p, p).sum() - len(p) * xlogy(p.mean(axis=0), p.mean(axis=0)).sum()) / len(p))

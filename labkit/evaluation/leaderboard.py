@@ -1,10 +1,10 @@
-"""Several runs on one test split, side by side: runs that differ only in the seed are one line, the best comes first.
+"""Several runs on one test split, side by side: runs that differ only in the seed are one line, the best line first.
 
-In: a `Result` of each run, and the figure to judge them by. Out: a `Line` for each method with its settings: means, the
-spread over the seeds, and whether it is behind the best of this figure by more than chance. One test decides: the
-interval of the lead (`labkit.evaluation.comparison.lead_of`) over test items and seeds together. A line whose interval
-holds 0 is a tie; where neither items nor three seeds give an interval, the verdict is "unknown"; a figure that is
-neither better nor worse when it is larger has no order.
+In: a `Result` for each run, and the score to judge them by. Out: a `Line` for each method with its settings: means, the
+spread over the seeds, and whether it is behind the best line by more than chance. A single test decides: the interval
+of the lead (`labkit.evaluation.comparison.lead_of`) over test items and seeds together. A line whose interval contains
+0 is a tie. Without an interval, for lack of test items or of three seeds, the verdict is "unknown"; a score for which
+larger is neither better nor worse has no order.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from labkit.figure_names import ordered
 
 Verdict: TypeAlias = Literal["best", "tie", "behind", "unknown", "no order"]
 APART = ("device",)  # settings that change where a method is trained, not what it is
-UNITS = 6  # that a lead of the same size on each of them needs: half of 2**-5 would be chance
+UNITS = 6  # needed if the lead is the same on each unit: with five, chance would still be 1 in 32
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """One run: what it is, and its scores on the split that all are compared on."""
+    """One run: what it is, and its scores on the split on which all runs are compared."""
 
     run: str
     method: str
@@ -39,20 +39,22 @@ class Result:
 
     @classmethod
     def of(cls, run: str, record: Mapping[str, Any], scores: Scores) -> Self:
-        """Make it of the record in a run's folder."""
+        """Make a result of the record in a run's folder."""
         about = {name: record[name] for name in ("method", "settings", "fingerprint", "seed")}
         return cls(run=run, trained_on=record["corpus"], scores=scores, **about)
 
     def kind(self) -> tuple[Any, ...]:
-        """The same for runs that differ only in the seed."""
+        """Return a key that is equal for runs that differ only in the seed."""
         settings = {name: value for name, value in self.settings.items() if name not in APART}
         return self.method, self.fingerprint, *sorted(settings.items())
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """The runs of one kind, judged by `figure`. `spread` is None where there are fewer than three seeds; `lead` is that
-    of the best line over this one."""
+    """The runs of one kind, judged by `figure`.
+
+    `spread` is None with fewer than three seeds; `lead` is the lead of the best line over this one.
+    """
 
     name: str
     results: tuple[Result, ...]
@@ -64,12 +66,12 @@ class Line:
 
     @property
     def mean(self) -> float:
-        """The mean of the figure; NaN where the line has none."""
+        """The mean of the score, or NaN if the line has none."""
         return self.means.get(self.figure, math.nan)
 
     @property
     def saw_test(self) -> bool:
-        """Whether a run was made with the sentences it is tested on, which a method may embed without their classes."""
+        """Whether a run was fitted on the sentences it is tested on, which some methods embed without their classes."""
         return any(
             result.settings.get("embedded") == "all" and result.trained_on == result.scores.corpus
             for result in self.results
@@ -77,12 +79,12 @@ class Line:
 
     @property
     def sample(self) -> str:
-        """What sample the figures of this line are of, in words; empty where they are of all."""
+        """What sample the scores of this line come from, in words; empty if they come from all sentences."""
         return "; ".join(dict.fromkeys(result.scores.sample for result in self.results if result.scores.sample))
 
 
 def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Line]:
-    """The lines, the best of `figure` (else of the leading one) first; of a kind, a seed counts once."""
+    """Return the lines, the best by `figure` (by default the leading score) first; each seed of a kind counts once."""
     figure = figure or results[0].scores.measure
     kinds: dict[tuple[Any, ...], dict[int, Result]] = {}
     for result in results:
@@ -97,7 +99,9 @@ def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Li
 
 
 def names(groups: Sequence[Sequence[Result]]) -> list[str]:
-    """Each kind's method; the settings in which it differs from others of this method; the corpus, if several."""
+    """Name each kind: its method, the settings in which it differs from others of this method, and the corpus if they
+    differ.
+    """
     corpora = {group[0].fingerprint for group in groups}
     lines = []
     for group in groups:
@@ -132,7 +136,7 @@ def _line(name: str, group: tuple[Result, ...], figure: str) -> Line:
 
 
 def _against(best: Line, line: Line) -> Line:
-    """The line with its verdict."""
+    """Return the line with its verdict."""
     pair = _paired(best, line)
     if pair is None:
         return replace(line, verdict="unknown")
@@ -145,8 +149,10 @@ def _against(best: Line, line: Line) -> Line:
 
 
 def _paired(best: Line, line: Line) -> tuple[list[Parts], list[Parts]] | None:
-    """The figure of both taken apart, seed by seed where both have several: over the test items, or, where it is not
-    made of such, over the seeds alone. Seeds that only one of them has do not count, unless nearly all are such."""
+    """Return the parts of both lines, paired by seed if both have several: over test items, or else over seeds alone.
+
+    Seeds that only one line has are left out, unless the two share fewer than two.
+    """
     sides = [sorted(each.results, key=lambda result: result.seed) for each in (best, line)]
     one, two = ({result.seed for result in side} for side in sides)
     if len(one & two) > 1:

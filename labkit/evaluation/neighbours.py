@@ -1,13 +1,13 @@
-"""The k nearest rows by Euclidean distance, exactly, a block of queries at a time.
+"""The k nearest rows by Euclidean distance, exactly, one block of queries at a time.
 
-    queries (m, d), base (n, d)  ->  indices (m, k), distances (m, k), nearest first, equals by index
+    queries (m, d), base (n, d)  ->  indices (m, k), distances (m, k), nearest first, ties by index
 
-Never (m, n) in memory. Dense rows are sifted in float32 by one matrix product and the survivors settled in
-float64; where the sieve's rounding could have hidden a neighbour, the row is done again in float64. Cosine
-neighbours are the Euclidean neighbours of unit rows. What stays open: which ones are named among more than
-k + SPARE copies of one row, and differences below about 1e-7 of the whole cloud's radius.
+No (m, n) matrix is held in memory. Dense rows are preselected in float32 with one matrix product, and the candidates
+are compared in float64; if the rounding of the preselection could have hidden a neighbour, the row is searched again in
+float64. Cosine neighbours are the Euclidean neighbours of unit rows. Two things stay undetermined: which of more than
+k + SPARE copies of one row are returned, and differences below about 1e-7 of the radius of the whole cloud.
 
-`movement` compares the neighbours of the same sentences in two spaces: who moved, from where to where.
+`movement` compares the neighbours of the same sentences in two spaces: which sentences moved, from where to where.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ from labkit.arrays import Vectors, classes, same_length, vectors, whole
 from labkit.progress import Progress, lasting, note, silent
 
 BLOCK = 2**24  # entries of a block of scores: 64 MB in float32
-MOST_ASKING = 20_000  # rows that ask all others; of more, a sample of so many asks
-SPARE = 8  # candidates beyond k, so that the k-th is rarely within rounding of the first one left out
-LONGEST, SAID = 86_400.0, 60.0  # seconds of an exact search that are refused, unless somebody insists; that are said
-MOMENT = 2**28  # pairs of rows that are compared before anybody could read a sentence
+MOST_ASKING = 20_000  # most rows used as queries; above, a sample of this size is used
+SPARE = 8  # candidates beyond k, so that the k-th is rarely within rounding of the first candidate left out
+LONGEST, SAID = 86_400.0, 60.0  # seconds of an exact search that are refused (without `insist`), and announced
+MOMENT = 2**28  # pairs of rows that are compared faster than a person can read a sentence
 FOLD = 16  # columns of scores that share one maximum in the first pass of the search
 
 
 def blocks(rows: int, columns: int, entries: int = BLOCK) -> Iterator[slice]:
-    """Slices of `rows` that keep rows x columns within `entries`."""
+    """Yield slices of `rows` that keep rows x columns within `entries`."""
     step = max(1, entries // max(columns, 1))
     yield from (slice(start, min(start + step, rows)) for start in range(0, rows, step))
 
 
 def sampled(rows: np.ndarray, most: int | None) -> np.ndarray:
-    """Row numbers, or of more than `most` a sample in their order, always the same; None takes all."""
+    """Return the row numbers, or if there are more than `most`, a fixed sample of them in order; None takes all."""
     if most is None or len(rows) <= whole("most", most, 1, 2**31, "how many may ask"):
         return rows
     return np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
 
 
 def filled(rows: Vectors) -> int:
-    """Entries of a row that are held: of sparse rows their mean."""
+    """Return the number of stored entries per row, on average for sparse rows."""
     return rows.shape[1] if isinstance(rows, np.ndarray) else int(rows.nnz) // rows.shape[0] + 1
 
 
 def dots(a: Vectors, b: Vectors, out: np.ndarray | None = None) -> np.ndarray:
-    """a bᵀ as a dense array, for dense and sparse rows alike; dense ones into `out` if given."""
+    """Return a bᵀ as a dense array for dense and sparse rows alike; dense products go into `out` if given."""
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return np.matmul(a, b.T, out=out)
     product = a @ b.T
@@ -59,7 +59,7 @@ def dots(a: Vectors, b: Vectors, out: np.ndarray | None = None) -> np.ndarray:
 
 
 def squares(rows: Vectors) -> np.ndarray:
-    """|x|² of every row, (n,)."""
+    """Return |x|² of every row, (n,)."""
     if isinstance(rows, np.ndarray):
         return np.einsum("nd,nd->n", rows, rows)
     return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
@@ -74,22 +74,24 @@ def nearest(queries: ArrayLike, base: ArrayLike, k: int) -> tuple[np.ndarray, np
 
 
 def nearest_others(rows: Vectors, k: int, asking: np.ndarray | None = None) -> np.ndarray:
-    """Find the k nearest other rows of every row, or of each one asking, (n, k); a row itself is left out by its index,
-    a copy of it is not."""
+    """Find the k nearest other rows of every row, or of each row in `asking`, (n, k).
+
+    A row itself is left out by its index; a copy of it is not.
+    """
     every = np.arange(rows.shape[0])
     asking = every if asking is None else asking
     near, _ = nearest_rows(rows if len(asking) == len(every) else rows[asking], rows, k + 1)
     self_at = near == asking[:, None]
-    # among more than k copies the row itself may be missing: then the last one goes
+    # with more than k copies, the row itself may be missing; then the last one is dropped
     self_at[~self_at.any(axis=1), -1] = True
     return near[~self_at].reshape(len(near), k)
 
 
 def nearest_rows(queries: Vectors, base: Vectors, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """`nearest` for rows already checked."""
+    """Run `nearest` on rows that are already checked."""
     if sparse.issparse(queries) or sparse.issparse(base):
         return _search(sparse.csr_matrix(queries), sparse.csr_matrix(base), k, np.float64)[:2]
-    # what overflows float32 is not certain, and done again
+    # rows that overflow float32 are uncertain and searched again
     with np.errstate(over="ignore", invalid="ignore"):
         indices, distances, certain = _search(queries, base, k, np.float32)
     if not certain.all():
@@ -100,19 +102,19 @@ def nearest_rows(queries: Vectors, base: Vectors, k: int) -> tuple[np.ndarray, n
 def foreseen(
     asking: float, rows: Vectors, among: int | None = None, *, workers: int = 1, insist: bool = False, remedy: str
 ) -> None:
-    """Say how long an exact search takes, by the pace of a small block, or refuse one of more than a day.
+    """Announce how long an exact search will take, judged by a small block, or refuse one that takes more than a day.
 
-    So many ask among all `rows`, or among so many that are like these.
+    `asking` rows search among all `rows`, or among `among` rows like these.
     """
     among = among or rows.shape[0]
     if asking * among <= MOMENT:
         return
     few, tile = rows[: 2**9], rows[: 2**14]
-    dots(few, tile)  # the first time is slower
+    dots(few, tile)  # warm up
     began = time.perf_counter()
     dots(few, tile)
     pace = few.shape[0] * tile.shape[0] / max(time.perf_counter() - began, 1e-9)
-    seconds = 1.5 * asking * among / pace / workers  # half as much again for looking through what was multiplied
+    seconds = 1.5 * asking * among / pace / workers  # plus half the time for selecting
     what = (
         f"exact neighbours of {asking:,.0f} rows among {among:,} take about {lasting(seconds)} at the pace of a small "
         f"block{f' and with as many cores as workers ({workers})' if workers > 1 else ''}"
@@ -126,7 +128,7 @@ def foreseen(
 def _search(
     queries: Vectors, base: Vectors, k: int, precision: type[np.floating]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Indices and distances (m, k), and which rows are certain (m,)."""
+    """Return indices and distances (m, k), and which rows are certain (m,)."""
     near, unseen = _sift(queries, base, min(k + SPARE, base.shape[0]), precision)
     squared = _squared_distances(queries, base, near)
     order = np.lexsort((near, squared))[:, :k]
@@ -135,15 +137,20 @@ def _search(
 
 
 def _sift(queries: Vectors, base: Vectors, keep: int, precision: type[np.floating]) -> tuple[np.ndarray, np.ndarray]:
-    """The `keep` rows of largest q·x - |x|²/2 in `precision`, (m, keep); how near, squared, any other can be (m,)."""
+    """Return the `keep` rows of largest q·x - |x|²/2 in `precision` (m, keep), and a bound for all others (m,).
+
+    No row that is left out has a squared distance below the bound.
+    """
     (m, d), n = queries.shape, base.shape[0]
-    # around the mean: a common offset would cost the digits that tell neighbours apart
+    # centred, since a common offset would cost the digits that tell neighbours apart
     centre = 0.0 if sparse.issparse(base) else base.mean(axis=0, dtype=np.float64)
     asked, sieve = _around(centre, queries, precision), _around(centre, base, precision)
     halves = squares(sieve) / 2
     near, border = np.empty((m, keep), np.int64), np.empty(m)
     buffer: np.ndarray | None = None
-    for block in blocks(m, n, BLOCK // 4 if sparse.issparse(sieve) else BLOCK):  # a sparse product is there twice
+    for block in blocks(
+        m, n, BLOCK // 4 if sparse.issparse(sieve) else BLOCK
+    ):  # a sparse product needs twice the memory
         buffer = dots(asked[block], sieve, out=None if buffer is None else buffer[: block.stop - block.start])
         buffer -= halves
         near[block] = _largest(buffer, keep)
@@ -163,10 +170,10 @@ def _around(centre: np.ndarray | float, rows: Vectors, precision: type[np.floati
 
 
 def _largest(scores: np.ndarray, keep: int) -> np.ndarray:
-    """Columns of the `keep` largest scores of each row, in any order: (b, n) to (b, keep).
+    """Return the columns of the `keep` largest scores of each row, in any order: (b, n) to (b, keep).
 
-    Columns are folded into groups; the largest scores lie in the groups of largest maximum, so that only those
-    are looked at one by one.
+    Columns are folded into groups. The largest scores are in the groups with the largest maxima, so only those groups
+    are searched one by one.
     """
     b, n = scores.shape
     width = n // FOLD
@@ -183,7 +190,7 @@ def _largest(scores: np.ndarray, keep: int) -> np.ndarray:
 
 
 def _squared_distances(queries: Vectors, base: Vectors, near: np.ndarray) -> np.ndarray:
-    """|q - x|² of the near rows (m, keep) in float64, by difference: copies are at exactly the same distance."""
+    """Return |q - x|² of the near rows (m, keep) in float64, from differences, so that copies have equal distances."""
     squared = np.empty(near.shape)
     for block in blocks(len(near), near.shape[1] * filled(base), BLOCK // 16):
         rows = near[block]
@@ -198,7 +205,7 @@ def _squared_distances(queries: Vectors, base: Vectors, near: np.ndarray) -> np.
 
 # --- who moved ---------------------------------------------------------------------------------------------------
 
-ASKING = 10_000  # rows that ask between two words of progress
+ASKING = 10_000  # queries between two progress updates
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,17 +221,17 @@ class Movement:
 
     @property
     def k(self) -> int:
-        """How many neighbours a sentence has."""
+        """The number of neighbours of each sentence."""
         return self.before.shape[1]
 
     @property
     def new(self) -> np.ndarray:
-        """How many of its neighbours after are none before, (n,)."""
+        """The number of neighbours after that were no neighbours before, (n,)."""
         return self.k - in_both(self.before, self.after)
 
     @property
     def ranked(self) -> np.ndarray:
-        """The rows, those whose neighbourhood changed most first; equals by row."""
+        """The rows by how much their neighbourhood changed, the most first; ties by row."""
         return np.argsort(-self.change, kind="stable")
 
 
@@ -261,12 +268,12 @@ def movement(before: ArrayLike, after: ArrayLike, k: int = 10, *, progress: Prog
 
 
 def in_both(there: np.ndarray, here: np.ndarray) -> np.ndarray:
-    """Count for each row the neighbours that both lists name, (n, k) and (n, k) to (n,)."""
+    """Count the neighbours that both lists contain for each row, (n, k) and (n, k) to (n,)."""
     return (there[:, :, None] == here[:, None, :]).any(axis=2).sum(axis=1)
 
 
 def majority(near: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The most frequent class among each row's neighbours, (n, k) to (n,); of equals the one that comes nearest."""
+    """Return the most frequent class among each row's neighbours, (n, k) to (n,); the nearest of them wins a tie."""
     seen = codes[near]
     often = (seen[:, :, None] == seen[:, None, :]).sum(axis=2)
     first: np.ndarray = np.take_along_axis(seen, often.argmax(axis=1)[:, None], 1)[:, 0]
@@ -274,8 +281,10 @@ def majority(near: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def moved_together(moved: Movement, labels: Sequence[str], *, most: int = 10) -> tuple[MovedTogether, ...]:
-    """Suggest what to look at: sentences grouped by the class of most of their neighbours before and after, where these
-    differ, the groups of largest size · mean change first. Within a group those that changed most come first."""
+    """Group sentences by the majority class of their neighbours before and after, if the two differ.
+
+    The groups with the largest size · mean change come first; within a group, the sentences that changed most.
+    """
     codes = classes("labels", labels, count=len(moved.change))
     names = list(dict.fromkeys(labels))
     source, target = (majority(near, codes) for near in (moved.before, moved.after))
@@ -292,8 +301,7 @@ def moved_together(moved: Movement, labels: Sequence[str], *, most: int = 10) ->
 def moved_rows(
     moved: Movement, texts: Sequence[str], labels: Sequence[str], among: Sequence[int] | np.ndarray
 ) -> list[dict[str, float | str]]:
-    """A line of a table for each of these rows: how much changed, and the most frequent classes of its neighbours
-    then and now."""
+    """Return a table row for each of these rows: its change, and the most frequent classes of its neighbours."""
     same_length("labels", np.asarray(labels, object), len(moved.change))
 
     def said(near: np.ndarray) -> str:

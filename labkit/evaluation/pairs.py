@@ -1,13 +1,13 @@
-"""Scores of pairs of sentences against what people say of these: same or not, which is nearer, how near.
+"""Scores of pairs of sentences against what people say about them: same or not, which is nearer, how near.
 
     0/1 labels   best_threshold, pair_classification      triplets   triplet_accuracy
-    grades       correlation, by and in parts             two scores and grades       reversals
+    grades       correlation, correlation_parts           two scores and grades       reversals
     grades learned from two embeddings                    relatedness
 
 In: scores (n,), larger is closer, with labels or grades (n,); `relatedness` takes embeddings (n, d). Out: floats and
-records. The rule, everywhere: a pair is called positive iff score > t. Candidates for t are the midpoints
-between neighbouring distinct scores, -inf (all positive) and +inf (all negative); the lowest of the equally good wins.
-The threshold comes from one set and the figures from another: a threshold chosen on the test set flatters.
+records. A pair is called positive if and only if score > t. Candidates for t are the midpoints between neighbouring
+distinct scores, -inf (all positive) and +inf (all negative); of equally good ones the lowest wins. The threshold comes
+from one set and the scores from another: a threshold chosen on the test set flatters.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from labkit.evaluation.neighbours import blocks, squares
 
 @dataclass(frozen=True)
 class PairClassification:
-    """A threshold from one set of pairs, and what it is worth on another."""
+    """A threshold chosen on one set of pairs, and its scores on another."""
 
     threshold: float
     accuracy: float
@@ -46,7 +46,7 @@ class PairClassification:
 
 
 def best_threshold(scores: ArrayLike, labels: ArrayLike) -> float:
-    """The threshold of highest accuracy: scores (n,) and 0/1 labels (n,) to t, exactly, in O(n log n).
+    """Return the threshold of highest accuracy for scores (n,) and 0/1 labels (n,), exactly, in O(n log n).
 
     >>> best_threshold([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1])
     0.5
@@ -56,16 +56,16 @@ def best_threshold(scores: ArrayLike, labels: ArrayLike) -> float:
 
 
 def _best_cut(scores: np.ndarray, positive: np.ndarray) -> float:
-    """Cut the sorted scores where most are right, every negative below and every positive above.
+    """Cut the sorted scores where most decisions are right: negatives below, positives above.
 
-    One running sum values all n + 1 cuts at once.
+    One running sum evaluates all n + 1 cuts at once.
     """
     order = np.argsort(scores)
     ranked = scores[order]
     # right decisions when the lowest `cut` pairs are called negative, less the constant number of positives
     correct = np.zeros(len(scores) + 1, np.int64)
     np.cumsum(1 - 2 * positive[order].view(np.int8), out=correct[1:])
-    # equal scores cannot be parted
+    # equal scores cannot be separated
     correct[1:-1][ranked[:-1] == ranked[1:]] = -len(scores) - 1
     cut = int(correct.argmax())
     if cut == 0:
@@ -74,7 +74,7 @@ def _best_cut(scores: np.ndarray, positive: np.ndarray) -> float:
 
 
 def _midpoint(below: np.floating, above: np.floating) -> float:
-    """A float t with below <= t < above that still holds when t is rounded to the scores' own precision."""
+    """Return a float t with below <= t < above that also holds after t is rounded to the precision of the scores."""
     middle = float(below) / 2 + float(above) / 2
     rounded = type(below)(middle)
     # between neighbouring floats the midpoint rounds onto one of them; on the upper one it would lose it
@@ -84,10 +84,11 @@ def _midpoint(below: np.floating, above: np.floating) -> float:
 def pair_classification(
     dev_scores: ArrayLike, dev_labels: ArrayLike, test_scores: ArrayLike, test_labels: ArrayLike
 ) -> PairClassification:
-    """Threshold of best accuracy on dev, accuracy, F1, precision and recall of the positives on test.
+    """Choose the threshold by accuracy on dev; return accuracy, F1, precision and recall of the positives on test.
 
-    Precision is 0 when nothing is called positive. (Dev and test the same set is the leak of the paper's
-    Algorithm 1; show it only beside the honest figure.)
+    Precision is 0 if no pair is called positive. (Using one set for both is the leak of the paper's Algorithm 1; show
+    it
+    only next to the honest score.)
     """
     dev_scores = numbers("dev_scores", dev_scores)
     threshold = _best_cut(dev_scores, binary("dev_labels", dev_labels, count=len(dev_scores)))
@@ -111,7 +112,7 @@ def pair_classification(
 
 
 def triplet_accuracy(positive_scores: ArrayLike, negative_scores: ArrayLike) -> float:
-    """Share of triplets with s(anchor, positive) > s(anchor, negative), both (n,). A tie is an error of the method.
+    """Return the share of triplets with s(anchor, positive) > s(anchor, negative), both (n,). A tie is an error.
 
     >>> triplet_accuracy([0.9, 0.5, 0.2], [0.1, 0.5, 0.6]) == 1 / 3
     True
@@ -126,7 +127,7 @@ def triplet_accuracy(positive_scores: ArrayLike, negative_scores: ArrayLike) -> 
 
 @dataclass(frozen=True)
 class Correlation:
-    """Scores with gold grades correlated: the values, and the ranks (equal values share their mean rank)."""
+    """The correlation of scores with gold grades: of the values, and of their ranks (ties share their mean rank)."""
 
     pearson: float
     spearman: float
@@ -136,7 +137,7 @@ class Correlation:
 
 
 def correlation(scores: ArrayLike, gold: ArrayLike) -> Correlation:
-    """Scores (n,) and gold (n,). A method that scores every pair alike orders nothing: its correlation is 0.
+    """Correlate scores (n,) with gold grades (n,). Constant scores order nothing: their correlation is 0.
 
     >>> print(correlation([0.1, 0.4, 0.9], [1, 2, 4]))
     Pearson 0.9989, Spearman 1.0000
@@ -158,10 +159,11 @@ def correlation(scores: ArrayLike, gold: ArrayLike) -> Correlation:
 def correlation_parts(
     scores: ArrayLike, gold: ArrayLike, units: ArrayLike | None = None, *, of: np.ndarray | None = None
 ) -> dict[str, Parts]:
-    """Both correlations taken apart over the pairs, or over units of pairs: `pearson` and `spearman`.
+    """Split both correlations over the pairs, or over units of pairs: `pearson` and `spearman`.
 
-    A pair's influence is (n - 1) times what the correlation loses without it (the jackknife), which takes n² steps for
-    all pairs. Of the pairs `of`, by their numbers, the influence is that among themselves; the figure is that of all.
+    The influence of a pair is (n - 1) times what the correlation loses without it (the jackknife), which takes n² steps
+    in total. With `of`, the numbers of some pairs, their influence is measured among themselves, and the score is still
+    that of all pairs.
     """
     from scipy.stats import rankdata  # takes a second
 
@@ -204,7 +206,7 @@ def auc_parts(scores: ArrayLike, labels: ArrayLike, units: ArrayLike | None = No
 
 
 def _without(a: np.ndarray, b: np.ndarray, left: np.ndarray, *, ranks: bool) -> np.ndarray:
-    """Pearson's correlation without each of the rows `left`; of ranks those above it close up."""
+    """Return Pearson's correlation without each of the rows `left`; with `ranks`, higher ranks close up."""
     kept = np.ones((len(left), len(a)))
     kept[np.arange(len(left)), left] = 0
     sides = []
@@ -221,10 +223,10 @@ def _without(a: np.ndarray, b: np.ndarray, left: np.ndarray, *, ranks: bool) -> 
 
 
 def spearman_error(value: float, pairs: int) -> float:
-    """Standard error of Spearman's correlation: about how far it would move with as many other pairs of the same kind.
+    """Return the standard error of Spearman's correlation over `pairs` pairs of sentences.
 
     `(1 - r²) √((1 + r²/2) / (n - 3))` (Bonett and Wright 2000). That is 15 % more at 0.8 than `(1 - r²) / √(n - 1)`,
-    which holds for Pearson's of normal values, and is too little for ranks.
+    which holds for Pearson's of normal values, and is too small for ranks.
 
     >>> round(spearman_error(0.8, 1379), 4)
     0.0112
@@ -234,13 +236,13 @@ def spearman_error(value: float, pairs: int) -> float:
 
 # --- grades and two scores ---------------------------------------------------------------------------------------
 
-CANDIDATES = 40  # couples considered for each example that is wanted, since no item may appear in two examples
-COUPLES = 2**21  # couples that are compared together
+CANDIDATES = 40  # considered per example, since no item may appear in two examples
+COUPLES = 2**21  # compared at once
 
 
 @dataclass(frozen=True)
 class Reversal:
-    """Two items by number: `higher` has the higher grade; their grades and scores, the higher one's first."""
+    """Two items by number: `higher` has the higher grade. Each tuple gives the higher item's value first."""
 
     higher: int
     lower: int
@@ -251,10 +253,10 @@ class Reversal:
 
 @dataclass(frozen=True)
 class Reversals:
-    """Couples of items by who orders them rightly, both scores or one, and the clearest of those that changed.
+    """Couples of items, counted by which of two scores orders them correctly, and the clearest couples that changed.
 
-    Of two items with different grades the one with the higher grade should score higher: strictly, a tie is wrong.
-    (Table 4 of the SBERT-LP paper shows one couple that the new space mends, and is silent on those that it spoils.)
+    Of two items with different grades, the one with the higher grade should have the strictly higher score. (Table 4 of
+    the SBERT-LP paper shows one couple that the new space mends, and none of those that it spoils.)
     """
 
     kept: int
@@ -266,7 +268,7 @@ class Reversals:
 
     @property
     def couples(self) -> int:
-        """All couples that have an order."""
+        """The number of couples with different grades."""
         return self.kept + self.mended + self.spoilt + self.wrong
 
     def __str__(self) -> str:
@@ -279,7 +281,7 @@ class Reversals:
 def reversals(
     gold: ArrayLike, before: ArrayLike, after: ArrayLike, *, examples: int = 5, least: float = 0.0
 ) -> Reversals:
-    """Grades and two scores (n,) to the record; `least`: couples whose grades differ by no more are not asked.
+    """Compare two scores by grades, all (n,). Couples whose grades differ by `least` or less are ignored.
 
     >>> print(reversals([1, 2, 3], before=[0.5, 0.4, 0.9], after=[0.1, 0.4, 0.3]))
     of 3 couples with different grades 1 mended (33.33%), 1 spoilt (33.33%)
@@ -296,7 +298,7 @@ def reversals(
         )
     from scipy.stats import rankdata  # takes a second
 
-    ranks = [rankdata(each) for each in scores]  # the scales of two scores cannot be compared, their ranks can
+    ranks = [rankdata(each) for each in scores]  # two scores have different scales, but ranks can be compared
     counts = np.zeros((2, 2), np.int64)  # [right before, right after]
     changed: dict[tuple[bool, bool], list[tuple[float, int, int]]] = {(False, True): [], (True, False): []}
     for block in blocks(len(gold), len(gold), COUPLES):
@@ -320,7 +322,7 @@ def reversals(
 
 
 def _clearest(strength: np.ndarray, start: int, examples: int) -> list[tuple[float, int, int]]:
-    """(strength, higher, lower) of the clearest couples of a block; -1 marks what is none."""
+    """Return (strength, higher, lower) of the clearest couples of a block; -1 marks a couple that does not count."""
     flat = strength.ravel()
     count = min(CANDIDATES * examples, len(flat))
     best = np.argpartition(flat, len(flat) - count)[len(flat) - count :]
@@ -330,7 +332,7 @@ def _clearest(strength: np.ndarray, start: int, examples: int) -> list[tuple[flo
 
 
 def _apart(couples: list[tuple[float, int, int]], examples: int) -> list[tuple[int, int]]:
-    """The clearest couples of which no two share an item; equals by number."""
+    """Return the clearest couples of which no two share an item; ties by number."""
     used: set[int] = set()
     chosen: list[tuple[int, int]] = []
     for _, higher, lower in sorted(couples, key=lambda couple: (-couple[0], *couple[1:])):
@@ -343,12 +345,12 @@ def _apart(couples: list[tuple[float, int, int]], examples: int) -> list[tuple[i
 # --- grades learned from embeddings ------------------------------------------------------------------------------
 
 STRENGTHS = tuple(10.0**-power for power in range(1, 7))  # of the L2 penalty, tried from strong to weak
-HELD_OUT = 5  # every fifth training pair, in order, chooses among them
+HELD_OUT = 5  # every fifth training pair, in order, is held out to choose among them
 
 
 @dataclass(frozen=True)
 class Relatedness:
-    """Predicted grades against gold ones; `predicted` (m,) are those of the test pairs."""
+    """Predicted grades compared with gold ones; `predicted` (m,) are those of the test pairs."""
 
     pearson: float
     spearman: float
@@ -369,11 +371,11 @@ def relatedness(
     *,
     grades: Iterable[int],
 ) -> Relatedness:
-    """Learn grades from the training pairs (n, d) each, predict and compare on the test pairs (m, d) each.
+    """Learn grades from training pairs (n, d) each, and predict them for test pairs (m, d) each.
 
-    Logistic regression from |u - v| and u · v onto a distribution over the integer grades; its mean is predicted.
-    `grades` are the integers of the scale, such as range(1, 6); its first and last, (1, 5), will do. The penalty
-    is chosen by the squared error on every fifth training pair, then all are fitted with it. Nothing is random.
+    Logistic regression maps |u - v| and u · v to a distribution over the integer grades, whose mean is the prediction.
+    `grades` are the integers of the scale, such as range(1, 6), or its first and last, (1, 5). The penalty is chosen by
+    the squared error on every fifth training pair; then all training pairs are used. Nothing is random.
     """
     scale = _scale(grades)
     u, v, gold = _graded_pairs("train", train_a, train_b, train_scores, scale)
@@ -417,7 +419,7 @@ def _graded_pairs(
 
 
 def _features(pair: tuple[Vectors, Vectors], train: tuple[Vectors, Vectors]) -> Vectors:
-    """[|u - v|, u · v] (n, 2d), each half divided by its mean length in training: the unit of an embedding is free."""
+    """Return [|u - v|, u · v] (n, 2d), each half divided by its mean length in training, since scale is arbitrary."""
     halves = [
         half / (np.sqrt(squares(seen).mean()) or 1.0)
         for half, seen in zip(_halves(*pair), _halves(*train), strict=True)
@@ -433,7 +435,7 @@ def _halves(u: Vectors, v: Vectors) -> tuple[Vectors, Vectors]:
 
 
 def grade_distribution(scores: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """(n, r): a score y puts y - ⌊y⌋ on the grade above and ⌊y⌋ - y + 1 on the one below, so that its mean is y.
+    """Return (n, r): a score y puts y - ⌊y⌋ on the grade above and ⌊y⌋ - y + 1 on the one below, so its mean is y.
 
     (The second line is misprinted in eq. 11 of the P-thought paper.)
 
@@ -447,7 +449,7 @@ def _best_strength(features: Vectors, target: np.ndarray, gold: np.ndarray, scal
     held = np.arange(len(gold)) % HELD_OUT == HELD_OUT - 1
     errors: list[float] = []
     weights = None
-    # from strong to weak, each from where the last one ended, until it gets worse
+    # from strong to weak, each fit starting from the last one, until it gets worse
     for strength in STRENGTHS:
         weights = _fit(features[~held], target[~held], strength, weights)
         errors.append(((_predict(features[held], weights, scale) - gold[held]) ** 2).mean())
@@ -457,7 +459,7 @@ def _best_strength(features: Vectors, target: np.ndarray, gold: np.ndarray, scal
 
 
 def _fit(features: Vectors, target: np.ndarray, strength: float, start: np.ndarray | None = None) -> np.ndarray:
-    """Minimise -mean_i sum_g target_ig log p_ig + strength/2 |W|²; returns (2d + 1, r), the last row the biases."""
+    """Minimise -mean_i sum_g target_ig log p_ig + strength/2 |W|². Return (2d + 1, r); the last row has the biases."""
     n, width = features.shape
     shape = (width + 1, target.shape[1])
 
@@ -475,5 +477,5 @@ def _fit(features: Vectors, target: np.ndarray, strength: float, start: np.ndarr
 
 
 def _predict(features: Vectors, weights: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """The mean grade of the predicted distribution, (n,)."""
+    """Return the mean grade of the predicted distribution, (n,)."""
     return np.exp(log_softmax(features @ weights[:-1] + weights[-1], axis=1)) @ scale

@@ -1,9 +1,9 @@
 """What a region of a picture is about, and what sets a selection of sentences apart from the rest: words, with counts.
 
 In: texts, counted once by `counted_words`; regions as a label for each text, or a selection as row numbers. Out:
-`Regions`, whose names are words, `PlacedName`s for a map, and `Apart`, which prints as one line. Nothing knows a list
-of stop words, so that any language will do: a word counts only where it is more frequent than elsewhere, and that not
-by chance (`g_test`).
+`Regions`, whose names are words, `PlacedName`s for a map, and `Apart`, which prints as one line. There is no list of
+stop words, so any language will do: a word counts only if it is more frequent than elsewhere, and not by chance
+(`g_test`).
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from labkit.evaluation.classes import NO_CLASS, OUTLIER, kmeans
 from labkit.evaluation.neighbours import sampled
 from labkit.text import words
 
-TWICE = 2  # times as frequent as elsewhere: a word of a region
-LEAST = 2  # times that a word must occur to say anything
-RARE = 10.83  # G that one table in a thousand reaches by chance: chi-squared of one degree of freedom
-NAMING = 3  # words that a found class is called by
-LETTERS = 24  # of a region's name: words that do not fit are left out, none is cut
-FEW = 48  # regions of a picture that is seen whole; classes, where they are as few
-CLOSE, EACH = 300, 100  # regions of a map that is seen from close by, and sentences that each has on average
-LOOKED_AT = 50_000  # sentences by which the words of a map are told: more would say the same, and take longer
+TWICE = 2  # a region's word is more than this many times as frequent as elsewhere
+LEAST = 2  # occurrences below which a word says nothing
+RARE = 10.83  # G reached by chance in one table of a thousand: chi-squared with one degree of freedom
+NAMING = 3  # words in the name of a found class
+LETTERS = 24  # in a region's name; words that do not fit are left out, and none is cut
+FEW = 48  # most regions of a whole picture, and most classes that are used as regions
+CLOSE, EACH = 300, 100  # most regions of a map at close range, and sentences per region on average
+LOOKED_AT = 50_000  # sentences used for the words of a map; more would take longer and say the same
 
 
 @dataclass(frozen=True, eq=False)
 class CountedWords:
-    """How often each of n texts has each of V words: CSR (n, V)."""
+    """How often each of n texts contains each of V words: CSR (n, V)."""
 
     counts: sparse.csr_matrix
     words: tuple[str, ...]
 
     @property
     def lengths(self) -> np.ndarray:
-        """How many words each text has, (n,)."""
+        """The number of words in each text, (n,)."""
         return np.asarray(self.counts.sum(axis=1)).ravel()
 
 
@@ -64,7 +64,7 @@ def counted_words(texts: Sequence[str]) -> CountedWords:
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """A code for each sentence, (n,), and for each code the words that set its region apart; "" where none does."""
+    """A region code for each sentence, (n,), and for each code the words that set its region apart, or ""."""
 
     codes: np.ndarray
     names: tuple[str, ...]
@@ -73,10 +73,11 @@ class Regions:
 def regions(
     counted: CountedWords, points: np.ndarray, labels: ArrayLike | None = None, *, fine: bool = False, most: int = 2
 ) -> Regions:
-    """Name the regions of a picture (n, p) by at most so many words each: those that `region_words` finds.
+    """Name the regions of a picture (n, p) by at most `most` words each, chosen by `region_words`.
 
-    The regions are the labels (n,), if from 2 to FEW differ; else, and where finer ones are asked for, clusters of the
-    points by k-means: √n / 4 of them, from 4 to 12, and of the finer ones √n, from 12 to FEW.
+    The regions are the labels (n,) if there are 2 to FEW of them. Otherwise, or with `fine`, they are k-means clusters
+    of
+    the points: √n / 4 of them, from 4 to 12, or with `fine` √n, from 12 to FEW.
     """
     n = counted.counts.shape[0]
     same_length("points", points, n)
@@ -88,7 +89,7 @@ def regions(
 
 
 def _clusters(points: np.ndarray, count: int) -> np.ndarray:
-    """The cluster of each point by k-means, of as many clusters as there are places for."""
+    """Return the k-means cluster of each point; there are at most as many clusters as distinct points."""
     return kmeans(points, min(count, len(np.unique(points, axis=0))), seed=0, restarts=1)
 
 
@@ -108,10 +109,10 @@ class PlacedName:
 def words_on_map(
     texts: Sequence[str], points: np.ndarray, labels: Sequence[str] = (), *, fine: bool = False, most: int = 2
 ) -> tuple[tuple[PlacedName, ...], tuple[PlacedName, ...]]:
-    """Name the regions of a map (n, 2), as it is seen whole and from close by, the largest regions first.
+    """Name the regions of a map (n, 2) as a whole and at close range, the largest regions first.
 
-    Seen whole it has the `regions` of a picture; from close by clusters of about EACH points, at most CLOSE. Of more
-    than LOOKED_AT sentences a sample of so many is looked at, always the same.
+    As a whole it has the `regions` of a picture; at close range, clusters of about EACH points, at most CLOSE clusters.
+    Above LOOKED_AT sentences, a fixed sample of them is used.
     """
     same_length("points", points, len(texts))
     rows = sampled(np.arange(len(texts)), LOOKED_AT)
@@ -122,7 +123,7 @@ def words_on_map(
 
 
 def _placed(found: Regions, points: np.ndarray) -> tuple[PlacedName, ...]:
-    """The names of regions where they have one, each in the middle of its points."""
+    """Return the names of the regions that have one, each in the middle of its points."""
     sizes = np.bincount(found.codes, minlength=len(found.names))
     order = [code for code in np.argsort(-sizes, kind="stable").tolist() if found.names[code]]
     middles = [np.median(points[found.codes == code], axis=0).tolist() for code in order]
@@ -130,7 +131,7 @@ def _placed(found: Regions, points: np.ndarray) -> tuple[PlacedName, ...]:
 
 
 def _fitting(chosen: Sequence[str]) -> str:
-    """Join as many of the words as there is room for."""
+    """Join as many of the words as fit."""
     name = ""
     for word in chosen:
         longer = f"{name} {word}".strip()
@@ -139,13 +140,13 @@ def _fitting(chosen: Sequence[str]) -> str:
 
 
 def region_words(counted: CountedWords, codes: np.ndarray, *, most: int = 3) -> tuple[tuple[str, ...], ...]:
-    """Choose for each region 0..C-1 the words that set it apart, the strongest first, by class-based TF-IDF:
+    """Choose the words that set each region 0..C-1 apart, the strongest first, by class-based TF-IDF:
 
         w(word, region) = tf(word, region) · log(1 + A / f(word))
 
-    tf: how often the region has the word; f: how often all have it; A: words of a region on average (BERTopic,
-    Grootendorst 2022). Only words count that the region has LEAST times and more than TWICE as often as the
-    others, with a G of at least RARE (`g_test`, of words): where there is none, the region is about nothing.
+    tf: how often the region has the word; f: how often all regions have it; A: the mean number of words per region
+    (BERTopic, Grootendorst 2022). A word counts only if the region has it at least LEAST times and more than TWICE as
+    often as the others, with a G of at least RARE (`g_test`, over words). A region may have no such word.
     """
     whole("most", most, 1, 100, "words of a region")
     same_length("codes", codes, counted.counts.shape[0])
@@ -167,7 +168,7 @@ def region_words(counted: CountedWords, codes: np.ndarray, *, most: int = 3) -> 
 
 
 def class_tf_idf(frequencies: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Weigh how often C regions have V words, (C, V): tf · log(1 + A / f), as in `region_words`."""
+    """Weight counts of V words in C regions, (C, V): tf · log(1 + A / f), as in `region_words`."""
     of_word = np.asarray(frequencies.sum(axis=0)).ravel()
     average = of_word.sum() / frequencies.shape[0]
     weights = frequencies.astype(np.float64)
@@ -176,9 +177,9 @@ def class_tf_idf(frequencies: sparse.csr_matrix) -> sparse.csr_matrix:
 
 
 def found_classes(texts: Sequence[str], clusters: Sequence[int] | np.ndarray) -> list[str]:
-    """The name of each text's cluster: the words that set it apart; of an OUTLIER, NO_CLASS.
+    """Return the name of each text's cluster: the words that set it apart, or NO_CLASS for an OUTLIER.
 
-    Two clusters never share a name: the smaller one has a number behind it.
+    No two clusters share a name: a number is added to the smaller one's.
     """
     numbers, codes = np.unique(np.asarray(clusters, np.int64), return_inverse=True)
     telling = dict(zip(numbers.tolist(), region_words(counted_words(texts), codes, most=NAMING), strict=True))
@@ -199,7 +200,7 @@ def found_classes(texts: Sequence[str], clusters: Sequence[int] | np.ndarray) ->
 
 @dataclass(frozen=True)
 class Trait:
-    """A word or a class that is more frequent among the chosen: sentences with it there and elsewhere, and G."""
+    """A word or class that is more frequent in the selection: sentences with it inside and elsewhere, and G."""
 
     name: str
     inside: int
@@ -209,7 +210,7 @@ class Trait:
 
 @dataclass(frozen=True)
 class Apart:
-    """What sets `size` chosen sentences apart from the `rest`; lengths are means, in words."""
+    """What sets `size` selected sentences apart from the `rest`; lengths are means, in words."""
 
     size: int
     rest: int
@@ -227,7 +228,7 @@ class Apart:
 
 
 def _traits(traits: Sequence[Trait], size: int, rest: int) -> str:
-    """Say the first with all its counts, so that those after it can be short."""
+    """List the traits, the first one with its full counts, so that the others can be short."""
     said = [f"{each.name} {each.inside:,} ({each.elsewhere:,})" for each in traits]
     if traits:
         first = traits[0]
@@ -238,13 +239,12 @@ def _traits(traits: Sequence[Trait], size: int, rest: int) -> str:
 def set_apart(
     counted: CountedWords, chosen: Sequence[int] | np.ndarray, labels: Sequence[str] = (), *, most: int = 5
 ) -> Apart:
-    """Find what sets the chosen rows apart: the words and the classes that more of their sentences have, by a G-test.
+    """Find the words and classes that more of the selected rows have than of the rest, by a G-test.
 
-        G = 2 Σ O ln(O / E)   over the table: has it or not, chosen or not; E: as if the two had nothing to do
-                              with each other
+        G = 2 Σ O ln(O / E)   over the table: has it or not, selected or not; E: expected if the two are independent
 
-    A trait counts if at least LEAST of the chosen have it, with a larger share than of the rest, and G is at least
-    RARE. A sentence counts once, however often it has a word.
+    A trait counts if at least LEAST selected sentences have it, with a larger share than in the rest, and G is at least
+    RARE. A sentence counts once, however often it contains a word.
     """
     n = counted.counts.shape[0]
     inside = np.zeros(n, bool)
@@ -276,7 +276,7 @@ def _strongest(
 
 
 def g_test(inside: np.ndarray, elsewhere: np.ndarray, size: float, rest: float) -> np.ndarray:
-    """G of each table [[inside, size - inside], [elsewhere, rest - elsewhere]], (V,), as in `set_apart`."""
+    """Return G of each table [[inside, size - inside], [elsewhere, rest - elsewhere]], (V,), as in `set_apart`."""
     total = np.zeros(len(inside))
     having = inside + elsewhere
     for counts, row in ((inside, size), (elsewhere, rest)):

@@ -1,18 +1,18 @@
-"""Are a sentence's neighbours of its own class? Rows and labels in; ranks, votes and shares of right answers out.
+"""Do a sentence's neighbours have its class? In: rows and labels. Out: ranks, votes and shares of correct answers.
 
     within one set, every sentence queries all others     hit_at, precision_at_r,       own_retrieved,
                                                           by cosine                     by a method's own similarity
     from another set, its nearest vote on the class       knn_right, knn_accuracy,      voted,
                                                           by Euclidean distance         by a method's own similarity
 
-A method's own similarity may be a cosine, minus a distance, or a mixture. Ties never flatter, and no (n, n) matrix is
-held in memory.
+A method's own similarity may be a cosine, a negative distance, or a mixture. Ties never flatter, and no (n, n) matrix
+is held in memory.
 
 MAP@R and R-precision (Musgrave, Belongie and Lim 2020, section 3.2) look at the R nearest of a sentence whose class has
-R others: R-precision is the share of them that is of the class, MAP@R has the order in it, too.
+R other sentences. R-precision is the share of them with the same class; MAP@R also takes their order into account.
 
-    MAP@R = mean over queries of  1/R · sum over i = 1..R of  P(i)      P(i): the share of the class among the i nearest
-                                                                        if the i-th is of it, else 0
+    MAP@R = mean over queries of  1/R · sum over i = 1..R of  P(i)      P(i): the precision at i if the i-th has the
+                                                                        same class, else 0
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Columns: TypeAlias = slice | np.ndarray  # numbers of rows
 Similarity: TypeAlias = Callable[[Any, Any], np.ndarray]  # rows (a, d) and (b, d) -> (a, b)
 ROUNDING = 1e-12  # cosines in float64 that differ by less are tied
 VOTERS = 3
-DEEPEST = MOST_ASKING  # others of a class, beyond which its R nearest are neither kept nor sorted
+DEEPEST = MOST_ASKING  # other members of a class, above which its R nearest are neither kept nor sorted
 
 # --- embeddings, by cosine and distance --------------------------------------------------------------------------
 
@@ -46,12 +46,12 @@ def hit_at(
     most: int | None = None,
     progress: Progress = silent,
 ) -> dict[int, float]:
-    """Hit@k by cosine: embeddings (n, d) and labels (n,) to k -> share of queries with one of their class among the k
-    nearest.
+    """Return Hit@k by cosine: for each k, the share of queries with one of their class among the k nearest.
 
-    A sentence that is alone in its class is no query. Ties never flatter: another class's sentence that is as near as
-    the best of the own class ranks before it, so that a set of identical vectors hits nothing. With `most`, a sample of
-    so many queries asks, if there are more.
+    In: embeddings (n, d) and labels (n,). A sentence alone in its class is no query. Ties never flatter: a sentence of
+    another class that is as near as the best of the own class ranks before it, so identical vectors hit nothing. If
+    there
+    are more than `most` queries, a sample is used.
     """
     if not isinstance(ks, Iterable):
         raise ValueError(f"ks is {ks!r}, expected several whole numbers; put it in brackets, such as (1, 3, 10)")
@@ -63,7 +63,9 @@ def hit_at(
 def precision_at_r(
     embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = None, progress: Progress = silent
 ) -> dict[str, float]:
-    """`map@r` and `r_precision` by cosine: embeddings (n, d) and labels (n,); queries and ties are as in `hit_at`."""
+    """Return `map@r` and `r_precision` by cosine for embeddings (n, d) and labels (n,); queries and ties as in
+    `hit_at`.
+    """
     found = _by_cosine(embeddings, labels, most, progress, deep=True)
     return {"map@r": float(found.average.mean()), "r_precision": float(found.right.mean())}
 
@@ -74,7 +76,7 @@ def _by_cosine(
     rows = vectors("embeddings", embeddings, keep_single=True)
     codes = classes("labels", labels, count=rows.shape[0])
     if not not_zero(rows).all():
-        unit(rows, refuse="embeddings")  # says which
+        unit(rows, refuse="embeddings")  # names the row
     asking = _with_company(codes, most)
     return retrieved(_numbered(_cosines, rows, rows), codes, asking, progress, deep=deep)
 
@@ -84,7 +86,7 @@ def _cosines(a: Vectors, b: Vectors) -> np.ndarray:
 
 
 def _with_company(codes: np.ndarray, most: int | None) -> np.ndarray:
-    """The rows whose class has another member; of more than `most` a sample."""
+    """Return the rows whose class has another member, or a sample of `most` of them."""
     having = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if not len(having):
         raise ValueError(
@@ -95,8 +97,10 @@ def _with_company(codes: np.ndarray, most: int | None) -> np.ndarray:
 
 
 def _numbered(similarity: Similarity, asked: Any, rows: Any) -> Callable[[Columns, Columns], np.ndarray]:
-    """The similarity of some of the asked rows with some of all rows, by their numbers, in float64, so that copies of
-    one row are equally near. Many rows become float64 only where they are looked at."""
+    """Return a function from row numbers to similarities in float64, so that copies of one row are equally near.
+
+    Large sets are converted to float64 only where they are looked at.
+    """
     whole = rows.astype(np.float64, copy=False) if rows.shape[0] <= MOST_ASKING else None
 
     def of_numbers(these: Columns, others: Columns) -> np.ndarray:
@@ -108,10 +112,10 @@ def _numbered(similarity: Similarity, asked: Any, rows: Any) -> Callable[[Column
 
 @dataclass(frozen=True, eq=False)
 class Retrieved:
-    """What each of the `asking` rows finds among all other rows, (m,) each; the last two are 0 unless looked for."""
+    """What each of the rows in `asking` finds among all other rows, (m,) each; the last two are 0 unless `deep`."""
 
     asking: np.ndarray
-    ranks: np.ndarray  # 1 + how many of other classes are at least as near as the nearest of the own
+    ranks: np.ndarray  # 1 + the number of rows of other classes at least as near as the nearest of the own
     average: np.ndarray  # 1/R · the sum of P(i) over its R nearest, of which MAP@R is the mean
     right: np.ndarray  # the share of its own class among its R nearest
 
@@ -124,11 +128,13 @@ def retrieved(
     *,
     deep: bool,
 ) -> Retrieved:
-    """What each asking row finds by a `similarity` of some rows with some others, by their numbers.
+    """Find the neighbours of each row in `asking` by a `similarity` between row numbers.
 
-    Never (n, n) in memory: a block of rows asks one tile of the others after the other. Of many rows those of a class
-    stand together, so that the nearest of the own class is found in few tiles.
-    `deep`: the R nearest of each are kept, too, from tile to tile.
+    No (n, n) matrix is held in memory: a block of rows searches one tile of the others after another. In large sets,
+    rows
+    of one class are in adjacent tiles, so the nearest of the own class is found in few of them. With `deep`, the R
+    nearest
+    of each row are kept from tile to tile.
     """
     tiles = tiled(len(codes), codes)
     queue = np.arange(len(asking)) if len(tiles) == 1 else np.argsort(codes[asking], kind="stable")
@@ -150,8 +156,8 @@ def _asked(
     *,
     deep: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rank of the nearest of the own class (b,), and whether each of the R nearest is of it (b, largest R)."""
-    look = lru_cache(maxsize=1)(lambda at: similarity(rows, tiles[at]))  # one tile is kept for the second look
+    """Return the rank of the nearest of the own class (b,), and whether each of the R nearest has it (b, largest R)."""
+    look = lru_cache(maxsize=1)(lambda at: similarity(rows, tiles[at]))  # one tile is kept for its second use
     own = codes[rows][:, None]
     numbers: list[Any] = list(tiles) if len(tiles) > 1 else [np.arange(len(codes))]
     wanted = np.isin(np.arange(codes.max() + 1), own)
@@ -167,16 +173,16 @@ def _asked(
         ranks += np.count_nonzero((look(at) >= best - ROUNDING) & ~same, axis=1)
         if deep:
             here = -np.asarray(look(at), np.float64)
-            # those of the own class are as much farther as counts as a tie, so that others go before
-            here += same * (ROUNDING + 4e-16 * np.abs(here))  # 1e-12 is nothing beside a long distance
+            # rows of the own class are moved away by the width of a tie, so that others come first
+            here += same * (ROUNDING + 4e-16 * np.abs(here))  # relative, too, for long distances
             here[rows[:, None] == columns] = np.inf
             far, of_own = _nearest(np.hstack([far, here]), np.hstack([of_own, same]), deepest)
     return ranks, of_own
 
 
 def _nearest(far: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k smallest of each row in their order, and what is beside them: (b, k) each."""
-    if 4 * k < far.shape[1]:  # few of many: sorting them all takes longer
+    """Return the k smallest values of each row in order, and the entries of `own` at their places: (b, k) each."""
+    if 4 * k < far.shape[1]:  # sorting all of them would take longer
         some = np.argpartition(far, k - 1, axis=1)[:, :k]
         far, own = np.take_along_axis(far, some, 1), np.take_along_axis(own, some, 1)
     order = np.argsort(far, axis=1)[:, :k]
@@ -184,7 +190,9 @@ def _nearest(far: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray, np.n
 
 
 def _at_r(own: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Average precision at R and R-precision, (b,) each, of who is of the own class, nearest first (b, R or more)."""
+    """Return average precision at R and R-precision, (b,) each; `own` tells which neighbours, nearest first, share the
+    class.
+    """
     places = np.arange(1, own.shape[1] + 1)
     hits = own & (places <= others[:, None])
     precision = np.where(hits, hits.cumsum(axis=1) / places, 0)  # P(i)
@@ -192,8 +200,7 @@ def _at_r(own: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tiled(n: int, codes: np.ndarray | None = None) -> list[Columns]:
-    """The numbers of n rows in parts of at most MOST_ASKING; with `codes`, those of a class beside each other. Few rows
-    are one part, as they stand."""
+    """Split the numbers of n rows into tiles of at most MOST_ASKING, sorted by `codes` if given."""
     if n <= MOST_ASKING:
         return [slice(0, n)]
     order = np.arange(n) if codes is None else np.argsort(codes, kind="stable")
@@ -203,17 +210,18 @@ def tiled(n: int, codes: np.ndarray | None = None) -> list[Columns]:
 def knn_accuracy(
     train: ArrayLike, train_labels: ArrayLike, test: ArrayLike, test_labels: ArrayLike, k: int = 3
 ) -> float:
-    """Share of test rows whose class wins the vote of their k nearest training rows: the mean of `knn_right`."""
+    """Return the share of test rows whose class wins the vote of their k nearest training rows."""
     return float(knn_right(train, train_labels, test, test_labels, k).mean())
 
 
 def knn_right(
     train: ArrayLike, train_labels: ArrayLike, test: ArrayLike, test_labels: ArrayLike, k: int = 3
 ) -> np.ndarray:
-    """Tell of each test row whether its class wins the vote of its k nearest training rows (Euclidean): bool (m,).
+    """Tell for each test row (m, d) whether its class wins the vote of its k nearest training rows (n, d): bool (m,).
 
-    Among classes with equally many votes the one with the nearest voter wins; of rows equally near, the
-    earlier one counts as nearer. train (n, d), test (m, d).
+    Distances are Euclidean. If classes have equally many votes, the one with the nearest voter wins; of equally near
+    rows,
+    the earlier one counts as nearer.
     """
     base = vectors("train", train)
     queries = vectors("test", test, like=base)
@@ -226,9 +234,9 @@ def knn_right(
 
 
 def _winners(voters: np.ndarray) -> np.ndarray:
-    """The class with most votes, (m,), of voters (m, k) that stand nearest first; of equals that of the nearest."""
+    """Return the class with most votes, (m,), of voters (m, k) in order of distance; the nearest voter breaks a tie."""
     votes = (voters[:, :, None] == voters[:, None, :]).sum(axis=2)
-    return np.take_along_axis(voters, votes.argmax(axis=1)[:, None], 1)[:, 0]  # argmax takes the first of equals
+    return np.take_along_axis(voters, votes.argmax(axis=1)[:, None], 1)[:, 0]  # argmax takes the first of a tie
 
 
 # --- rows of a method, by its own similarity ---------------------------------------------------------------------
@@ -243,9 +251,10 @@ def own_retrieved(
     progress: Progress = silent,
     deep: bool = True,
 ) -> Retrieved:
-    """What rows of a method retrieve by its own similarity; a row of zeros, which is near to nothing, finds nothing.
+    """Return what rows of a method retrieve by its own similarity. A row of zeros finds nothing.
 
-    `deep`: the R nearest are looked at, too, unless a class has more than DEEPEST others: each row would keep as many.
+    `deep` also looks at the R nearest, unless a class has more than DEEPEST other members, as many would have to be
+    kept.
     """
     codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
     asking, deep = _with_company(codes, most), deep and sizes.max() <= DEEPEST + 1
@@ -258,9 +267,9 @@ def own_retrieved(
 def voted(
     method: Any, train: Any, labels: Sequence[Any], test: Any, *, k: int = VOTERS, progress: Progress = silent
 ) -> np.ndarray:
-    """The class that wins the vote of the k nearest training rows, for each test row: (n,) of labels.
+    """Return the class that wins the vote of the k nearest training rows, for each test row: (n,) of labels.
 
-    Among classes with equally many votes the one with the nearest voter wins; of rows equally near, the earlier.
+    If classes have equally many votes, the one with the nearest voter wins; of equally near rows, the earlier.
     """
     names, codes = np.unique(np.asarray(labels), return_inverse=True)
     won = np.empty(test.shape[0], np.int64)
@@ -279,20 +288,23 @@ def voted(
 
 
 def _first_largest(values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Columns of the k largest of each row, the largest first, of equals the earlier, and what stood there: (m, k)
-    each. The values are used up."""
+    """Return the columns of the k largest values of each row and these values, (m, k) each, largest first, ties by
+    column.
+
+    The values are overwritten.
+    """
     rows = np.arange(len(values))
     columns = np.empty((len(values), min(k, values.shape[1])), np.int64)
     largest = np.empty(columns.shape)
     for place in range(columns.shape[1]):
-        columns[:, place] = values.argmax(axis=1)  # the first of equals
+        columns[:, place] = values.argmax(axis=1)  # the first of a tie
         largest[:, place] = values[rows, columns[:, place]]
         values[rows, columns[:, place]] = -np.inf
     return columns, largest
 
 
 def not_zero(rows: Any) -> np.ndarray:
-    """Tell of each row, dense or sparse, whether it has a number other than zero: bool (n,)."""
+    """Tell for each row, dense or sparse, whether it has a number other than zero: bool (n,)."""
     if isinstance(rows, np.ndarray):
         return np.asarray(rows.any(axis=1))
     return np.asarray(abs(rows).sum(axis=1)).ravel() > 0

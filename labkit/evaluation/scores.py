@@ -1,6 +1,6 @@
 """Score a method on a corpus, by the method's own similarity.
 
-    Pairs       accuracy, F1, precision, recall at the threshold of dev (of train, if there is no dev); AUC
+    Pairs       accuracy, F1, precision, recall at the threshold of dev (of train if there is no dev); AUC
     graded      Pearson and Spearman with the grades
     Labelled    kNN accuracy from train, if it has the classes of the split; Hit@1/3/10 within the split
     Groups      Hit@1/3/10 within the split; P-coherence with its companions
@@ -8,15 +8,15 @@
     Articles    triplet accuracy on the triplets that the rule "adjacent" makes of them
     with classes   inter/intra ratio; MAP@R and R-precision
     all         uniformity, mean cosine and effective rank of the distinct sentences; alignment of positive pairs: of a
-                class, labelled 1, graded four fifths of the highest grade or more, anchor and positive
+                class, labelled 1, graded at least four fifths of the highest grade, anchor and positive
 
-In: a method and a corpus. Out: `Scores`; `items` are single answers, right (1) or wrong (0); `parts` are the scores
-taken apart over units that could have been drawn differently: pairs that share no sentence, classes, articles.
-A sentence that the method knows nothing of (a row of zeros) counts as wrong.
+In: a method and a corpus. Out: `Scores`; `items` are single answers, right (1) or wrong (0); `parts` split the scores
+over units that could have been drawn independently: pairs that share no sentence, classes, articles. A sentence that
+the method cannot represent (a row of zeros) counts as wrong.
 
-Above 20,000 sentences, only a sample of 20,000 is used as queries, and `asked` and `asked_centres` say of how many;
-distances, uniformity and parts of correlations come from samples, too, and MAP@R and R-precision are left out where a
-class is larger. So time and memory grow linearly.
+Above 20,000 sentences, only a sample of 20,000 is used as queries, and `asked` and `asked_centres` give its size.
+Distances, uniformity and parts of correlations also come from samples, and MAP@R and R-precision are left out if a
+class is larger than that. So time and memory grow linearly.
 """
 
 from __future__ import annotations
@@ -43,14 +43,13 @@ from labkit.evaluation.retrieval import DEEPEST, not_zero, own_retrieved, voted
 from labkit.progress import Progress, note, silent
 
 KS = (1, 3, 10)
-ASKED = {"asked": "sentences", "asked_centres": "classes"}  # figures that say how large a sample asked, and of what
-OPENINGS = "opening_triplet_accuracy"  # of articles too short for the thematic method's triplets
+ASKED = {"asked": "sentences", "asked_centres": "classes"}  # scores that give the size of a sample, and of what
+OPENINGS = "opening_triplet_accuracy"  # for articles too short for the thematic method's triplets
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Figures by name; `measure` names the one to lead with, of which `items` are the single answers, where it has
-    such."""
+    """Scores by name; `measure` names the leading one, and `items` are its single answers, if it has such."""
 
     corpus: str
     split: str
@@ -65,9 +64,9 @@ class Scores:
 
     @property
     def sample(self) -> str:
-        """What of these figures is one of a sample, as a sentence; empty where nothing is."""
+        """Which of these scores come from a sample, as a sentence; empty if none does."""
         counts = [f"{self.figures[name]:,.0f} {what}" for name, what in ASKED.items() if name in self.figures]
-        return f"of a sample: {' and '.join(counts)} asked for what is nearest to them among all" if counts else ""
+        return f"from a sample: {' and '.join(counts)} used as queries" if counts else ""
 
     def __str__(self) -> str:
         figures = ", ".join(f"{name} {value:.4f}" for name, value in self.figures.items() if name not in ASKED)
@@ -83,9 +82,9 @@ def score(
     most: int | None = MOST_ASKING,
     progress: Progress = silent,
 ) -> Scores:
-    """The figures of a fitted method on one split of a corpus; `apart`: with their parts.
+    """Return the scores of a fitted method on one split of a corpus, with their parts if `apart`.
 
-    Of more than `most` sentences a sample of so many looks for its neighbours; with None all of them do.
+    Above `most` sentences, only a sample of `most` is used as queries; None uses all of them.
     """
     asks = _Asks(most, progress, apart)
     require_labels(corpus)
@@ -94,7 +93,7 @@ def score(
         scored = _graded(method, part, asks) if part.graded else _pairs(method, corpus, part, split, asks)
     elif isinstance(part, Triplets):
         scored = _triplets(method, part, asks)
-        if isinstance(corpus, Articles) and "article" not in part.extra:  # another measure has another name
+        if isinstance(corpus, Articles) and "article" not in part.extra:  # another measure, so another name
             scored = (OPENINGS, {OPENINGS: scored[1].pop("triplet_accuracy")} | scored[1], scored[2], {})
     else:
         scored = _classes(method, corpus, part, asks)
@@ -103,16 +102,18 @@ def score(
 
 
 def require_labels(corpus: Corpus) -> None:
-    """A ValueError if the corpus says nothing of its sentences that a method could be right or wrong about."""
+    """Raise a ValueError if the corpus says nothing about its sentences that a method could get right or wrong."""
     if isinstance(corpus, Sentences):
         raise corpus.without_labels("a method can be neither right nor wrong about them")
 
 
 def scored_part(part: Corpus) -> Corpus:
-    """What of a split is scored: the split, or the triplets that the rule "adjacent" makes of its articles.
+    """Return what is scored of a split: the split itself, or the triplets that the rule "adjacent" makes of its
+    articles.
 
-    Articles of which none has the five sections that the rule wants are asked about their openings as they come, and
-    the figure is called `OPENINGS`.
+    Articles of which none has the five sections that the rule needs are scored by triplets of their openings; that
+    score is
+    called `OPENINGS`.
     """
     if not isinstance(part, Articles):
         return part
@@ -120,7 +121,7 @@ def scored_part(part: Corpus) -> Corpus:
 
 
 def selection(method: Any, dev: Corpus) -> tuple[str, float]:
-    """The one figure by which settings and epochs are chosen on a dev split; it needs no threshold."""
+    """Return the score on a dev split by which settings and epochs are chosen; it needs no threshold."""
     require_labels(dev)
     dev = scored_part(dev)
     if isinstance(dev, Pairs):
@@ -136,7 +137,7 @@ def selection(method: Any, dev: Corpus) -> tuple[str, float]:
 
 
 def threshold_split(corpus: Corpus, split: str = "test") -> str:
-    """The split on which the threshold for pairs of `split` is chosen: dev, else train, never the split itself."""
+    """Return the split on which the threshold for pairs of `split` is chosen: dev, else train, never `split` itself."""
     for other in ("dev", "train"):
         if other != split and other in corpus.splits:
             return other
@@ -148,7 +149,7 @@ def threshold_split(corpus: Corpus, split: str = "test") -> str:
 
 @dataclass(frozen=True)
 class _Asks:
-    """How many sentences look for their neighbours, who is told how far they are, and whether parts are wanted."""
+    """How many sentences are used as queries, who is told about the progress, and whether parts are wanted."""
 
     most: int | None
     progress: Progress
@@ -167,7 +168,7 @@ def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) ->
     scores = _similarity(method, *_columns(method, test.text_a, test.text_b))
     decided = pair_classification(dev_scores, dev.labels, scores, test.labels)
     figures = {name: getattr(decided, name) for name in ("accuracy", "f1", "precision", "recall", "threshold")}
-    if not test.labels.all():  # pairs of one kind alone have no order to be right about
+    if not test.labels.all():  # pairs of one kind alone cannot be ordered
         figures["auc"] = float(roc_auc_score(test.labels, scores))
     texts, component = test.same()
     rows, sides = method.encode(texts), test.numbered()[1].T
@@ -181,7 +182,7 @@ def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) ->
 
 
 def called_parts(called: np.ndarray, test: Pairs) -> dict[str, Parts]:
-    """Accuracy, F1, precision and recall of pairs called the same, over pairs that share no sentence."""
+    """Split accuracy, F1, precision and recall of pairs called the same over pairs that share no sentence."""
     units, same = linked(test), np.asarray(test.labels, bool)
     hits = called & same
     return {
@@ -200,13 +201,13 @@ def _graded(method: Any, test: Pairs, asks: _Asks) -> _Scored:
     near = np.flatnonzero(grade_ends(test.scores, test.scores.max())[0])
     figures = {"pearson": both.pearson, "spearman": both.spearman} | _space(rows, texts, asks, near, near + count)
     parts: dict[str, Parts] = {}
-    if asks.apart and count > 2:  # of a sample, since each pair's part takes as long as there are pairs
+    if asks.apart and count > 2:  # of a sample, since the time grows with the square of the number of pairs
         parts = correlation_parts(scores, test.scores, linked(test), of=sampled(np.arange(count), asks.most))
     return "spearman", figures, None, parts
 
 
 def _classes(method: Any, corpus: Corpus, test: Corpus, asks: _Asks) -> _Scored:
-    """Votes from train, where it has the classes of the split; hits within the split; figures of the space."""
+    """Score votes from train if it has the classes of the split, hits within the split, and the space."""
     texts, classes = test.classified()
     train = corpus.part("train") if isinstance(test, Labelled) and "train" in corpus.splits else None
     if train is None or not set(classes) <= set(train.classified()[1]):  # new classes, as in places
@@ -220,7 +221,7 @@ def _classes(method: Any, corpus: Corpus, test: Corpus, asks: _Asks) -> _Scored:
 
 
 def _votes(method: Any, train: Corpus, texts: list[str], classes: list[str], asks: _Asks) -> tuple[_Scored, Any]:
-    """What the nearest training sentences vote, hits where a class has two sentences, and the rows of the texts."""
+    """Score the votes of the nearest training sentences, and hits if a class has two; also return the rows."""
     base, rows = (method.encode(each) for each in (train.classified()[0], texts))
     asking = sampled(np.arange(len(texts)), asks.most)
     won = voted(method, base, train.classified()[1], rows[asking], progress=asks.progress)
@@ -251,15 +252,15 @@ def _hits(
     codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
     if sizes.max() > DEEPEST + 1:
         note(
-            f"map@r and r_precision are left out: a class has {sizes.max():,} sentences, and they would sort as many "
-            f"for each that asks, expected at most {DEEPEST:,}",
+            f"map@r and r_precision are left out: the largest class has {sizes.max():,} sentences, which would have to "
+            f"be sorted for each query; the limit is {DEEPEST:,}",
             stacklevel=4,
         )
         at_r = {}
     figures = {f"hit@{k}": float((ranks <= k).mean()) for k in KS}
     figures |= {name: float(values.mean()) for name, values in at_r.items()}
     if alone := int((sizes == 1).sum()):
-        figures["alone"] = float(alone)  # sentences without another of their class: not asked
+        figures["alone"] = float(alone)  # sentences alone in their class, which are no queries
     figures |= _of(len(asking), len(labels) - alone)
     single = {f"hit@{k}": ranks <= k for k in KS} | at_r if asks.apart else {}
     parts = {name: Parts.by(codes.ravel()[asking], values) for name, values in single.items()}
@@ -267,12 +268,12 @@ def _hits(
 
 
 def _of(asking: int, having: int) -> dict[str, float]:
-    """What says that a sample asked."""
+    """Return the entry that says a sample was used."""
     return {"asked": float(asking)} if asking < having else {}
 
 
 def _coherence(rows: Any, groups: Sequence[Any], asks: _Asks) -> dict[str, float]:
-    """P-coherence of the sentences that have a direction: the others have no cosine."""
+    """Return the P-coherence of the sentences that have a direction; the others have no cosine."""
     known = np.flatnonzero(not_zero(rows))
     names = np.asarray(groups)[known]
     if not 1 < len(np.unique(names)) < len(names):
@@ -283,7 +284,7 @@ def _coherence(rows: Any, groups: Sequence[Any], asks: _Asks) -> dict[str, float
 
 
 def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
-    """Inter and intra of the classes that have at least two members."""
+    """Return inter and intra of the classes that have at least two members."""
     codes = np.unique(np.asarray(labels), return_inverse=True)[1]
     several = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if len(np.unique(codes[several])) < 2:
@@ -297,7 +298,7 @@ def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
 
 
 def _class_space(rows: Any, labels: Sequence[Any], asks: _Asks) -> dict[str, float]:
-    """Alignment over the pairs of a class, of sentences that have a direction, and figures of the space."""
+    """Return alignment over the pairs of a class, of sentences that have a direction, and the scores of the space."""
     known = np.flatnonzero(not_zero(rows))
     names = np.asarray(labels)[known]
     pairs = len(np.unique(names)) < len(names)
@@ -307,7 +308,9 @@ def _class_space(rows: Any, labels: Sequence[Any], asks: _Asks) -> dict[str, flo
 
 
 def _space(rows: Any, texts: Sequence[str], asks: _Asks, a: np.ndarray, b: np.ndarray) -> dict[str, float]:
-    """Alignment of positive pairs, row a beside row b by number, and figures of the space of the distinct sentences."""
+    """Return alignment of positive pairs, rows a and b by number, and the scores of the space of the distinct
+    sentences.
+    """
     known = not_zero(rows)
     both = known[a] & known[b]
     figures = {"alignment": alignment(rows[a[both]], rows[b[both]])} if both.any() else {}
@@ -316,19 +319,19 @@ def _space(rows: Any, texts: Sequence[str], asks: _Asks, a: np.ndarray, b: np.nd
 
 
 def _similarity(method: Any, a: Any, b: Any) -> np.ndarray:
-    """The similarity of each row of a with the same row of b, a part at a time."""
+    """Return the similarity of each row of a with the same row of b, computed in parts."""
     return np.concatenate([method.similarity_pairwise(a[part], b[part]) for part in blocks(a.shape[0], 1, MOST_ASKING)])
 
 
 def _columns(method: Any, *columns: Sequence[str]) -> list[Any]:
-    """The rows of each column; all columns are encoded in one go, so that a repeated sentence is encoded once."""
+    """Return the rows of each column; all are encoded in one call, so that a repeated sentence is encoded once."""
     rows = method.encode([text for column in columns for text in column])
     bounds = np.cumsum([0, *map(len, columns)])
     return [rows[start:stop] for start, stop in pairwise(bounds)]
 
 
 def _sides(method: Any, triplets: Triplets) -> tuple[Any, np.ndarray, np.ndarray]:
-    """The rows of anchors, positives and negatives; how near the positives are to their anchors, and the negatives."""
+    """Return the rows of anchors, positives and negatives, and the similarity of each anchor to both others."""
     count = len(triplets)
     rows = method.encode([*triplets.anchors, *triplets.positives, *triplets.negatives])
     anchors, positives, negatives = rows[:count], rows[count : 2 * count], rows[2 * count :]

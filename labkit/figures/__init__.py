@@ -1,4 +1,4 @@
-"""Records in, plotly figure out. Notebooks and app draw with the same functions."""
+"""Functions from records to plotly figures. Notebooks and app draw with the same ones."""
 
 from labkit.figures.clusters import clusters, movement_bars
 from labkit.figures.comparison import label_curves, leader_bars, leads_before_and_after, ours_beside_paper, seed_dots

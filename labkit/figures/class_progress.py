@@ -1,4 +1,4 @@
-"""A class for the projector: how each exercise of a notebook goes, and the commonest slips. In: what was collected."""
+"""A class for the projector: how the exercises of a notebook go, and the most frequent slips. In: a `ClassProgress`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from labkit.figures.panels import BARE, EMPTY, on, stacked
 if TYPE_CHECKING:
     from labkit.lab.course.collect import ClassProgress, ExerciseCount, SlipCount
 
-ROW = 44  # pixels of an exercise or a slip: a class reads it from the last row
+ROW = 44  # pixels of an exercise or a slip, readable from the last row
 SIZE, SMALL = 18, 16
-MOST_SLIPS, WIDE, NAMED = 4, 110, 4  # slips shown, characters of one, names beside an exercise
-BESIDE = 0.55  # of a class' width: room for names on the right
+MOST_SLIPS, WIDE, NAMED = 4, 110, 4  # slips shown, characters of one, names next to an exercise
+BESIDE = 0.55  # of the width of a class, for names on the right
 LOOKS: tuple[tuple[str, Entries, str], ...] = (  # what was done with an exercise, its bar, and the number on it
     ("answered", {"color": POSITIVE}, "#FFFFFF"),
     (
-        "solution read",  # strokes on the colour: apart from the next in grey, too
+        "solution read",  # hatched, to differ from the next in greyscale, too
         {"color": POSITIVE, "pattern": {"shape": "/", "bgcolor": COLOURS[5], "fgcolor": POSITIVE, "solidity": 0.12}},
         "#000000",
     ),
@@ -31,9 +31,10 @@ LOOKS: tuple[tuple[str, Entries, str], ...] = (  # what was done with an exercis
 
 
 def class_progress(progress: ClassProgress, notebook: str | None = None, *, names: bool = False) -> go.Figure:
-    """A bar for each exercise of a notebook that was begun, and below them its commonest slips.
+    """Draw a bar for each exercise of a notebook that was begun, and below them its most frequent slips.
 
-    `notebook`: its number; without it, the one that most students are in. `names`: who is stuck stands beside the bar.
+    `notebook` is its number, by default that of the notebook that most students work on. With `names`, students who are
+    stuck are named next to the bar.
     """
     number = notebook or progress.notebook
     counts = [each for each in progress.exercises if each.key[:2] == number]
@@ -67,7 +68,7 @@ def class_progress(progress: ClassProgress, notebook: str | None = None, *, name
 
 
 def _bars(counts: Sequence[ExerciseCount]) -> list[Entries]:
-    """What the class did with each exercise, one kind after the other."""
+    """Return what the class did with each exercise, one trace per kind."""
     values = (
         [each.answered for each in counts],
         [each.solution_read for each in counts],
@@ -93,14 +94,14 @@ def _bars(counts: Sequence[ExerciseCount]) -> list[Entries]:
 
 
 def _here(counts: Sequence[ExerciseCount], size: int) -> list[Entries]:
-    """How many students are at an exercise now, at the end of its bar."""
+    """Say at the end of its bar how many students work on an exercise now."""
     return [
         _beside(f"◀ {len(each.here)} here", each.begun, place, size) for place, each in enumerate(counts) if each.here
     ]
 
 
 def _stuck(counts: Sequence[ExerciseCount], size: int) -> list[Entries]:
-    """The names of who is stuck, on the right."""
+    """Name the students who are stuck, on the right."""
     told = [_beside("<b>stuck</b>", size * 1.12, 1, size) | {"yref": "y domain", "yanchor": "bottom"}]
     for place, each in enumerate(counts):
         if each.stuck:
@@ -115,7 +116,7 @@ def _beside(text: str, x: float, place: float, whole: int) -> Entries:
 
 
 def _slip_bars(slips: Sequence[SlipCount]) -> list[Entries]:
-    """How many students made each slip."""
+    """Return how many students made each slip."""
     return [
         level_bars(
             [each.students for each in slips] or [None],
@@ -134,7 +135,7 @@ def _slip_bars(slips: Sequence[SlipCount]) -> list[Entries]:
 
 
 def _slip_texts(slips: Sequence[SlipCount]) -> list[Entries]:
-    """What was said of each slip, above its bar."""
+    """Say above its bar what each slip is."""
     here = {"xref": "paper", "xanchor": "left", "yref": "y2", "yanchor": "bottom", "align": "left"}
     texts = [f"{each.key}  {_cut(each.says)}" for each in slips] or ["none that two students have made"]
     head = annotation("<b>The commonest slips, by how many students made them</b>", 0, -0.75, size=SIZE, **here)
@@ -147,6 +148,6 @@ def _cut(says: str) -> str:
 
 
 def _ticks(size: int) -> list[int]:
-    """A few whole numbers up to the size of the class."""
+    """Return a few whole numbers up to the size of the class."""
     step = max(1, round(size / 6))
     return list(range(0, size + 1, step))

@@ -1,12 +1,12 @@
-"""Sentences as points of the plane or of space, a colour and a mark for each class.
+"""Sentences as points of a plane or a space, with a colour and a mark for each class.
 
 In: a `Projection` and a `Labelled` with its sentences in the same order. Out: a plotly figure in which each point
 carries its row number (`customdata`), so that a page can find the sentence behind a click. What is drawn on top of the
 points (a typed sentence, a ring) carries none.
 
-Of up to 1,000 points the sentences are in the figure, to be read in passing; of more, none. Above 3,000 points a GPU
-draws them. Above `MOST` they lie under an empty layer of the same axes, which takes the mouse: a box drawn
-on it says where it is, and does not list tens of thousands of points.
+Up to 1,000 points, the figure contains their sentences as hover labels. Above 3,000 points, a GPU draws them. Above
+`MOST`, they are covered by an empty layer with the same axes, which receives the mouse events: a selected box then
+reports its corners instead of a list of tens of thousands of points.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ from labkit.figures.panels import EMPTY, below, on
 from labkit.projection.picture import Projection
 from labkit.text import words
 
-MOST = 5_000  # points that a picture may name one by one: above, an event would take megabytes
+MOST = 5_000  # points that an event may list; more would take megabytes
 
 # --- what colours the points -------------------------------------------------------------------------------------
 
 CLASS, SPLIT, LENGTH = "class", "split", "words in it"
-TRUST, MOVED = "trust", "what moved"  # columns with a share for each sentence: always on a scale, from 0 to 1
+TRUST, MOVED = "trust", "what moved"  # columns of shares, always on a scale from 0 to 1
 REST = "others"
-FEW = 12  # distinct numbers up to which each gets a colour of its own
+FEW = 12  # up to so many distinct numbers, each has its own colour
 
 
 @dataclass(frozen=True, eq=False)
 class Colouring:
-    """What colours the points of a picture: their class, or any other column of theirs.
+    """What colours the points of a picture: their class, or any other column.
 
-    `codes` (n,) number the `names`; or there are no names, and `values` (n,) lie on a scale. `rest`: its code. `styles`
-    has for each name the number of its colour and mark (`labkit.figures.drawing.style`).
+    `codes` (n,) number the `names`; without names, `values` (n,) are on a scale. `rest` is the code of all other names.
+    `styles` gives for each name the number of its colour and mark (`labkit.figures.palette.style`).
     """
 
     column: str
@@ -69,26 +69,28 @@ class Colouring:
     styles: tuple[int, ...] = ()
 
 
-# Of the sentences that are in use, found once: with 20,000 of them this takes longer than all else of a picture.
+# Cached for the sentences in use: with 20,000 of them, it takes longer than the rest of a picture.
 _KEPT: WeakKeyDictionary[Labelled, dict[str, Colouring]] = WeakKeyDictionary()
 
 
 def with_column(shown: Labelled, name: str, values: np.ndarray) -> Labelled:
-    """The same sentences with a column of numbers, such as TRUST or MOVED, to colour by."""
+    """Return the same sentences with a column of numbers, such as TRUST or MOVED, to colour by."""
     return replace(shown, extra={**shown.extra, name: np.asarray(values).tolist()})
 
 
 def columns(shown: Labelled) -> list[str]:
-    """What there is to colour by."""
+    """Return the columns that can colour points."""
     return list(dict.fromkeys([CLASS, SPLIT, LENGTH, *(str(name) for name in shown.extra)]))
 
 
 def colouring(shown: Labelled, column: str = CLASS, *, most: int | None = None, order: Sequence[str] = ()) -> Colouring:
-    """Colour points by a column; of names `most` have a colour, the most frequent ones, and the rest share one.
+    """Colour points by a column; the `most` most frequent names have their own colour, and the others share one.
 
-    With an `order` of the classes of a whole corpus (`labkit.corpora.relations.class_order`) a class has its place
-    there as the number of its colour, whatever else is shown; the first ones have a colour, and of two whose colours
-    are the same, as those of the 1st and the 37th, the first.
+    With an `order` of the classes of a whole corpus (`labkit.corpora.relations.class_order`), the place of a class in
+    it is
+    the number of its colour, whatever else is shown. The first classes have a colour; of two with the same colour, such
+    as
+    the 1st and the 37th, the first has it.
     """
     if most is not None and most < 1:
         raise ValueError(f"most is {most}, expected at least 1 name with a colour")
@@ -106,7 +108,7 @@ def colouring(shown: Labelled, column: str = CLASS, *, most: int | None = None, 
 
 
 def _in_order(full: Colouring, most: int | None, order: Sequence[str]) -> Colouring:
-    """Names by their place in the order; those it does not have come last."""
+    """Order names by their place in `order`; those that are not in it come last."""
     place = {name: number for number, name in enumerate(order)}
     places = [place.get(name, len(order) + code) for code, name in enumerate(full.names)]
     codes = sorted(range(len(full.names)), key=places.__getitem__)
@@ -119,7 +121,7 @@ def _in_order(full: Colouring, most: int | None, order: Sequence[str]) -> Colour
 
 
 def _with_rest(full: Colouring, codes: Sequence[int], styles: Sequence[int] = ()) -> Colouring:
-    """Those names alone, in this order; all others are one, if there are any."""
+    """Keep these names alone, in this order; all others become one, if there are any."""
     new, rest = np.full(len(full.names), len(codes)), None
     new[list(codes)] = np.arange(len(codes))
     names, styles = tuple(full.names[code] for code in codes), tuple(styles or range(len(codes)))
@@ -129,7 +131,7 @@ def _with_rest(full: Colouring, codes: Sequence[int], styles: Sequence[int] = ()
 
 
 def _each_its_own(shown: Labelled, column: str) -> Colouring:
-    """A colour for every name, in the order in which they first appear."""
+    """Give every name its own colour, in the order of first appearance."""
     values = _values(shown, column)
     if column in (TRUST, MOVED) or (column not in (CLASS, SPLIT) and len(set(values)) > FEW):
         numbers = [_number(value) for value in values]
@@ -162,26 +164,28 @@ def _number(value: Any) -> float:
 
 # --- where points hide one another -------------------------------------------------------------------------------
 
-GRID = 64  # cells a side
+GRID = 64  # cells per side
 CURVE_WIDTH = 1.5  # of the Gaussian, in cells
 LINES = 8
 
 
 def density(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Middles of the cells along x and along y, (GRID,) each, and points a cell, (GRID, GRID) by [y, x], smoothed."""
+    """Return the centres of the cells, (GRID,) each, and the smoothed number of points per cell, (GRID, GRID) by [y,
+    x].
+    """
     low, high = np.array([(along.min(), along.max()) for along in points.T], float).T
     room = 0.1 * np.where(high > low, high - low, 1.0)
     low, side = low - room, (high - low + 2 * room) / GRID
-    cells = ((points - low) / side).astype(np.int64)  # from 0 to GRID - 1: there is room on all sides
+    cells = ((points - low) / side).astype(np.int64)  # from 0 to GRID - 1, since there is room on all sides
     counts = np.bincount(cells @ [GRID, 1], minlength=GRID**2).reshape(GRID, GRID)
     x, y = (low + side * (np.arange(GRID)[:, None] + 0.5)).T
     return x, y, gaussian_filter(counts.astype(float), CURVE_WIDTH, mode="constant").T
 
 
 def contours(points: np.ndarray) -> Entries:
-    """A trace of lines of equal density, each for half the density of the next one inwards.
+    """Return a trace of contour lines, each at half the density of the next one inwards.
 
-    It has GRID x GRID cells, however many the points.
+    It has GRID x GRID cells, however many points there are.
     """
     x, y, counts = density(points)
     return {
@@ -200,21 +204,21 @@ def contours(points: np.ndarray) -> Entries:
 
 # --- the picture -------------------------------------------------------------------------------------------------
 
-READABLE = 1_000  # points: above, the figure holds no sentence
-DRAWN = 3_000  # points: above, WebGL
+READABLE = 1_000  # points; above, the figure contains no sentences
+DRAWN = 3_000  # points; above, WebGL draws them
 SIZES = ((300, 10, 0.85), (1_100, 8, 0.8), (3_000, 6, 0.65), (10_000, 4, 0.5), (30_000, 3, 0.4))  # to n: size, opacity
 MANY = (2.5, 0.3)
-DIMMED = 0.3  # the same of all in space where some have a ring, which a cloud of points would hide
-FADED = 0.12  # opacity of what is not chosen, as a share of what it was
-SOLID = {"triangle-up": "x", "star": "diamond-open"}  # marks that there are in space instead
+DIMMED = 0.3  # opacity in 3-D if some points have a ring, which the others would hide
+FADED = 0.12  # opacity of points that are not chosen, as a share of the usual one
+SOLID = {"triangle-up": "x", "star": "diamond-open"}  # marks that 3-D plots have instead
 PLAIN = EMPTY | {"ticks": ""}  # an axis
 LETTERS, WIDTH = 15, 34  # of a name and of a line in a small picture
 BELOW = below(-0.02) | {"entrywidth": 94, "font": {"size": 12}}
 UNDER = {"orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.9}  # a scale of colours
-LETTER, LINE = 7.0, 15.0  # pixels that a name in the picture takes
-ENTRY, SCALE = 19, 60  # pixels that a line of the legend, and a scale of colours, take below a picture
-WAYS = 200  # lines from where a sentence stood to where it stands: more would hide one another
-STEPS = (0, 1, -1, 2, -2)  # lines by which a name may be moved off another
+LETTER, LINE = 7.0, 15.0  # pixels of a character and of a line of text
+ENTRY, SCALE = 19, 60  # pixels of a legend line, and of a colour scale, below a picture
+WAYS = 200  # lines from old to new points; more would hide one another
+STEPS = (0, 1, -1, 2, -2)  # lines by which a name may be moved to avoid another
 
 
 def clusters(
@@ -237,20 +241,20 @@ def clusters(
     height: int = 450,
     svg: bool = False,
 ) -> go.Figure:
-    """One trace a class, so that a click on its name in the legend hides it.
+    """Draw one trace per class, so that a click on its name in the legend hides it.
 
-    by        the column that colours (`labkit.figures.clusters`), `most` of its names with a colour of their own
-    order     of the classes of the whole corpus: a class then has one colour in all pictures
-    chosen    rows that stand out, the others fade; in space all fade, and these have a small ring each
-    found     rows with a small ring around each         ring      the row with a large ring around it
-    landed    where typed sentences lie, (m, 2 or 3)     density   with lines of equal density
-    before    where they stood before, (n, 2): a line from there to here for each one chosen, the first WAYS of them
-    named     with the names of classes in the plane, where they do not lie on one another
-    regions   with the words of regions in their place
+    by        the column that colours (`labkit.figures.clusters`), with at most `most` coloured names
+    order     the classes of the whole corpus, so that a class has one colour in all pictures
+    chosen    rows that stand out while the others fade; in 3-D all fade, and these have a small ring
+    found     rows with a small ring            ring      the row with a large ring
+    landed    typed sentences, (m, 2 or 3)      density   whether to draw contour lines
+    before    earlier points, (n, 2): a line from there to here for each chosen row, the first WAYS of them
+    named     whether to write the names of classes in the plane, where they do not overlap
+    regions   words of regions to write instead
     narrow    for a small screen: the legend below, no titles on axes that mean nothing
-    legend    with or without one, and axes that have the whole `height` either way: for pictures beside each other, of
-              which one has the legend for all; None: it takes of the height what it needs
-    svg       without WebGL in the plane, however many the points: for a browser that has none, and for print
+    legend    with or without a legend, and axes that keep the full `height` either way: for pictures next to each other
+              that share one legend. None: the legend takes its room from the height
+    svg       no WebGL in the plane, whatever the number of points: for browsers without it, and for print
     """
     n, dimensions = projection.points.shape
     if n != len(points):
@@ -282,10 +286,10 @@ def clusters(
     hover = {"align": "left", "font": {"size": 14}}
     inside = height - (150 if legend is None else 20)  # about the pixels of the axes
     axes = _space(projection) if dimensions == 3 else _plane(projection, titles=not narrow, covered=n > MOST)
-    if regions is not None and dimensions == 2:  # a little less room than there is, so that none lie on one another
+    if regions is not None and dimensions == 2:  # with a margin, so that no texts overlap
         axes["annotations"] = words_in(projection.points, regions, (240.0 if narrow else 400.0, inside - 60.0))
     elif named and dimensions == 2:
-        names = colours if colours.names else colouring(points, CLASS, most=most, order=order)  # numbers have none
+        names = colours if colours.names else colouring(points, CLASS, most=most, order=order)  # numbers have no names
         if len(names.names) > 1:
             axes["annotations"] = names_in(projection.points, names, (300.0 if narrow else 500.0, float(inside)))
     if svg:
@@ -297,8 +301,11 @@ def clusters(
 
 
 def fixed(drawing: Sequence[Entries], height: int, *, legend: bool, **numbers: int) -> Entries:
-    """The part of a layout that keeps the axes as large with a legend as without one: it has room of its own below
-    them, in two columns. `numbers`: pixels around the axes for what is written on them."""
+    """Return the part of a layout that keeps the axes equally large with and without a legend.
+
+    The legend has its own room below them, in two columns. `numbers`: margins in pixels for what is written on the
+    axes.
+    """
     names = sum(bool(trace.get("name")) and trace.get("showlegend", True) for trace in drawing)
     scales = [trace["marker"] for trace in drawing if "colorbar" in trace.get("marker", {})]
     for marker in scales:
@@ -311,10 +318,10 @@ def fixed(drawing: Sequence[Entries], height: int, *, legend: bool, **numbers: i
 def names_in(
     points: np.ndarray, colours: Colouring, size: tuple[float, float], axes: np.ndarray | None = None
 ) -> list[Entries]:
-    """The names of classes in the middle of their points; a name without room is left to the legend.
+    """Write the names of classes in the middle of their points; a name without room is left to the legend.
 
-    `size`: about how many pixels the picture has, which shows the same length along both axes; `axes` (2, 2): from
-    where to where, if not just the points.
+    `size`: about how many pixels the picture has, at one scale for both axes; `axes` (2, 2): their ranges, if not those
+    of the points.
     """
     spans = np.ptp(points, axis=0) * 1.1 if axes is None else np.ptp(axes, axis=1)
     pixels = min(side / max(float(span), 1e-12) for side, span in zip(size, spans, strict=True))
@@ -328,7 +335,7 @@ def names_in(
 
 
 def words_in(points: np.ndarray, regions: Regions, size: tuple[float, float]) -> list[Entries]:
-    """The words of regions in the middle of their points, the largest regions first, within the picture's edges.
+    """Write the words of regions in the middle of their points, the largest regions first, within the picture.
 
     Words without room are left out. `size` is as in `names_in`.
     """
@@ -344,13 +351,13 @@ def words_in(points: np.ndarray, regions: Regions, size: tuple[float, float]) ->
             anchor = "left" if middle < half else "right" if middle > end - half else "center"
             middle += {"left": half, "right": -half, "center": 0.0}[anchor]
             wanted.append((short(name, len(name)), x, y, middle, anchor))
-    return _without_overlap(wanted, pixels, STEPS[:3])  # farther away they would seem to name something else
+    return _without_overlap(wanted, pixels, STEPS[:3])  # farther away, they would seem to name something else
 
 
 def _without_overlap(
     wanted: Sequence[tuple[str, float, float, float, str]], pixels: float, steps: Sequence[int]
 ) -> list[Entries]:
-    """Texts at (x, y), with middle in pixels and anchor; each moves by some lines, or is left out without room."""
+    """Place texts at (x, y), given their middle in pixels and anchor. Each moves by some lines, or is left out."""
     taken: list[tuple[float, float, float]] = []  # middle, height and half of the width, in pixels
     placed = []
     for text, x, y, middle, anchor in wanted:
@@ -368,10 +375,9 @@ def _without_overlap(
 def traces(
     points: np.ndarray, shown: Labelled, colours: Colouring, *, letters: int = 28, width: int = 60
 ) -> Iterator[tuple[Entries, np.ndarray]]:
-    """A trace for each name of a colouring, or one for all numbers; with the rows that it holds.
+    """Yield a trace for each name of a colouring, or one for all numbers, with its rows.
 
-    The legend has names of at most so many `letters`; who points at a sentence reads its class whole, in lines of
-    `width` letters.
+    The legend shortens names to `letters` characters; hover labels give the full class in lines of `width` characters.
     """
     n, dimensions = points.shape
     size, opacity = next(((size, opacity) for most, size, opacity in SIZES if n <= most), MANY)
@@ -379,8 +385,8 @@ def traces(
     kind = "scatter3d" if dimensions == 3 else "scattergl" if n > DRAWN else "scatter"
     about = _about(shown, colours) if n <= READABLE else []
     names = list(enumerate(telling(colours.names, letters) if colours.names else (colours.column,)))
-    for code, name in sorted(names, key=lambda entry: entry[0] != colours.rest):  # the rest lies below all others
-        rest = code == colours.rest or name == NO_CLASS  # what is in no class is no brighter than what shares a colour
+    for code, name in sorted(names, key=lambda entry: entry[0] != colours.rest):  # the rest is drawn below all others
+        rest = code == colours.rest or name == NO_CLASS  # points without a class are as faint as the rest
         rows = np.flatnonzero(colours.codes == code).astype(np.int32)
         marker = _marker(colours, colours.rest if rest else code, rows) | {
             "size": size,
@@ -414,12 +420,12 @@ def traces(
         elif n <= MOST and colours.values is not None:
             trace["hovertemplate"] = f"{short(colours.column, 20)} %{{marker.color:.3g}}<extra></extra>"
         else:
-            trace["hoverinfo"] = "none" if n <= MOST else "skip"  # "none" still takes a click
+            trace["hoverinfo"] = "none" if n <= MOST else "skip"  # "none" still receives clicks
         yield trace, rows
 
 
 def _about(shown: Labelled, colours: Colouring) -> list[str]:
-    """What a hover says below each sentence: its name in the column that colours, or its class and its number."""
+    """Return what a hover label adds to each sentence: its name in the column that colours, or class and value."""
     if colours.values is None:
         whole = colouring(shown, colours.column)  # `colours` may call several names REST
         return [whole.names[code] for code in whole.codes.tolist()]
@@ -432,7 +438,7 @@ def _marker(colours: Colouring, code: int | None, rows: np.ndarray) -> Entries:
     if colours.values is not None:
         bar = {"thickness": 12, "title": {"text": short(colours.column, 20)}}
         share = colours.column in (TRUST, MOVED) and 0 <= colours.values.min() <= colours.values.max() <= 1
-        scale: Entries = {"cmin": 0, "cmax": 1} if share else {}  # the same in two pictures beside each other
+        scale: Entries = {"cmin": 0, "cmax": 1} if share else {}  # the same scale in two pictures next to each other
         return {"color": colours.values[rows], "colorscale": RISING, "colorbar": bar, "symbol": "circle"} | scale
     if code is None or code == colours.rest:
         return {"color": INK, "symbol": "circle"}
@@ -441,7 +447,7 @@ def _marker(colours: Colouring, code: int | None, rows: np.ndarray) -> Entries:
 
 
 def _ways(before: np.ndarray, points: np.ndarray, rows: np.ndarray) -> list[Entries]:
-    """A line for each of these rows from where it stood, with a small ring there, to where it stands."""
+    """Return a line for each of these rows from its earlier point, marked by a small ring, to its point."""
     rows = rows[:WAYS]
     gaps = np.full((len(rows), 2), np.nan)
     x, y = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32).T
@@ -452,7 +458,7 @@ def _ways(before: np.ndarray, points: np.ndarray, rows: np.ndarray) -> list[Entr
 
 
 def _over(points: np.ndarray, n: int, mark: str, size: float, colour: str, name: str) -> Entries:
-    """Marks on top of the n points of a picture, in the plane or in space."""
+    """Return marks on top of the n points of a picture, in the plane or in space."""
     places = dict(zip("xyz", np.asarray(points, np.float32).T, strict=False))
     line = {
         "color": colour if mark == "circle-open" else "#000000",
@@ -467,7 +473,7 @@ def _over(points: np.ndarray, n: int, mark: str, size: float, colour: str, name:
 
 
 def _plane(projection: Projection, *, titles: bool, covered: bool) -> Entries:
-    """No numbers: only which is near which can be read from a picture. `covered`: the axes of `_cover`, too."""
+    """Return axes without numbers, since only nearness can be read off. `covered`: also the axes of `_cover`."""
     x, y = ({"title": f"{projection.name} {number}"} if titles else {} for number in (1, 2))
     axes = {"xaxis": PLAIN | x, "yaxis": PLAIN | y | {"scaleanchor": "x"}}
     if covered:
@@ -485,7 +491,7 @@ def _space(projection: Projection) -> Entries:
 
 
 def _cover(points: np.ndarray) -> Entries:
-    """The empty layer over many points."""
+    """Return the empty layer over many points."""
     x, y = ([float(along.min()), float(along.max())] for along in points.T)
     return curve(x, y, CLEAR, width=None, hoverinfo="skip", showlegend=False, **on(2))
 
@@ -494,7 +500,7 @@ def _cover(points: np.ndarray) -> Entries:
 
 
 def movement_bars(moved: Movement, chosen: Sequence[int] | np.ndarray | None = None, *, height: int = 240) -> go.Figure:
-    """How many sentences have so many new ones among their k nearest; of those chosen the share, in orange."""
+    """Draw how many sentences have how many new ones among their k nearest; the chosen ones in orange."""
     new, numbers = moved.new, np.arange(moved.k + 1)
     groups = [("all sentences", new, COLOURS[0])]
     if chosen is not None:

@@ -1,4 +1,4 @@
-"""The figures of comparisons: runs with the best on top, variants over seeds, and a paper's figures beside ours.
+"""Figures of comparisons: runs with the best on top, variants over seeds, and a paper's numbers next to ours.
 
 In: the lines of a leaderboard, a `TableResult` of a paper, or the `Figures` of an ablation. Out: plotly figures.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LEADER_HEIGHT, LEADERS_LEAST = 50, 200  # pixels of a line, and of the whole figure
 BAR = 0.5  # height of a bar, as a share of a line
-LOOKS = {  # verdict -> colour, pattern: a tie and what cannot be told have one
+LOOKS = {  # verdict -> colour, pattern
     "best": (COLOURS[0], ""),
     "tie": (COLOURS[5], "/"),
     "behind": (COLOURS[1], ""),
@@ -37,13 +37,13 @@ SPOKEN = {
     "unknown": "too few seeds to tell",
     "no order": "neither better nor worse when larger",
 }  # verdict -> words
-SAW = "saw the test sentences"  # of a run that leads, or does not, with them
+SAW = "saw the test sentences"  # said of a run that was fitted on them
 
 
 def leader_bars(lines: Sequence[Line]) -> go.Figure:
-    """A bar for each line: the mean of the figure that they were judged by, and a stroke for every seed.
+    """Draw a bar for each line, the mean of the score that judges it, and a tick for every seed.
 
-    The name of a run stands above its bar, so that the bars have the whole width even on a telephone.
+    The name of a run is above its bar, so that bars have the full width even on a phone.
     """
     if not lines:
         raise ValueError("lines are empty, expected at least one; choose a run")
@@ -82,12 +82,12 @@ def leader_bars(lines: Sequence[Line]) -> go.Figure:
 
 
 def _name_above(line: Line) -> str:
-    """The line's name, and whether it has seen what it is tested on."""
+    """Return the line's name, and whether it has seen the sentences it is tested on."""
     return f"{short(line.name, 26)} · {SAW}" if line.saw_test else short(line.name, 48)
 
 
 def _bars(mine: list[tuple[int, Line]], figure: str, verdict: str) -> Entries:
-    """The lines of one verdict, at their places."""
+    """Return the lines of one verdict, at their places."""
     colour, pattern = LOOKS[verdict]
     means = [line.means[figure] for _, line in mine]
     return level_bars(
@@ -110,10 +110,10 @@ TABLE_ROW_HEIGHT, TABLE_LEAST = 30, 220  # pixels of a row, and of the whole fig
 
 
 def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
-    """One column of a paper's table: an open diamond is its figure, a disc ours, the bar the spread over the seeds, or
-    the interval of the mean where the table has intervals.
+    """Draw one column of a paper's table: an open diamond is the paper's value, a disc ours.
 
-    A disc with something to know of it, such as that the model was trained on these texts, is open and has an asterisk.
+    The error bar is the spread over the seeds, or the interval of the mean if the table has intervals. A disc with a
+    remark, such as that the model was trained on these texts, is open and has an asterisk.
     """
     if column not in table.columns:
         raise ValueError(f"column is {column!r}, expected one of {', '.join(table.columns)}; choose one of them")
@@ -122,7 +122,7 @@ def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
     printed = [figure for figure in figures if figure.published is not None]
     ours = [figure for figure in figures if figure.mean is not None]
     remarked = {figure.row for figure in ours if figure.why}
-    nothing: list[Any] = [None]  # a trace without points would be left out of the legend
+    nothing: list[Any] = [None]  # a trace without points would be missing from the legend
     theirs = marks(
         [figure.published for figure in printed],
         [place[figure.row] for figure in printed],
@@ -168,7 +168,7 @@ def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
 
 
 def _bar(figure: Figure) -> tuple[float, float]:
-    """How far the bar of a figure reaches below and above it: to the ends of its interval, or its spread."""
+    """Return how far the error bar reaches below and above: to the ends of the interval, or by the spread."""
     if figure.interval is None or figure.mean is None:
         return (figure.spread or 0.0,) * 2
     low, high = figure.interval
@@ -177,14 +177,15 @@ def _bar(figure: Figure) -> tuple[float, float]:
 
 # --- over seeds --------------------------------------------------------------------------------------------------
 
-VARIANT_HEIGHT, AROUND = 34, 110  # pixels of a variant, and of all that is not a variant
+VARIANT_HEIGHT, AROUND = 34, 110  # pixels of a variant, and of everything else
 
 
 def seed_dots(ablation: Figures, measure: str) -> go.Figure:
-    """A line for each variant, a dot for each seed, their mean and spread; `measure` to the right.
+    """Draw a line for each variant: a dot for each seed, their mean and spread, by `measure`.
 
-    A variant measured once (no seeds, no chance in it) has its mean alone. The band is the spread around the best mean:
-    whatever mean lies in it is a tie with the best, whoever leads by a hair.
+    A variant that was measured once (nothing random in it) has its mean alone. The band is the spread around the best
+    mean:
+    means within it are tied with the best.
     """
     names = list(ablation.figures)
     if not names or measure not in next(iter(ablation.figures[names[0]].values())):
@@ -230,10 +231,11 @@ def label_curves(
     curves: Mapping[str, Sequence[tuple[int, str]]],
     levels: Mapping[str, str],
 ) -> go.Figure:
-    """A figure over the number of labels, on an axis of powers: a line for each name through its (labels, variant).
+    """Draw a score over the number of labels, on a log axis: a line for each name through its (labels, variant).
 
-    The arms are the spread over the seeds. Without labels (0), which such an axis has no place for, a point stands at
-    its left end. `levels` are variants that look at no label, each a level line.
+    The error bars are the spread over the seeds. Zero labels, which a log axis cannot show, are at its left end.
+    `levels`
+    are variants that use no label, each drawn as a horizontal line.
     """
     counts = sorted({count for points in curves.values() for count, _ in points})
     if not counts or counts[-1] <= 0:
@@ -270,10 +272,11 @@ CLAIM_HEIGHT = 54  # pixels of a claim
 
 
 def leads_before_and_after(tables: Sequence[TableResult]) -> go.Figure:
-    """A line for each claim: its lead with the settings as printed, open, and with those chosen on dev, filled.
+    """Draw a line for each claim: its lead with the settings as printed, open, and with those chosen on dev, filled.
 
-    Both are in the same column, of the same row over the same other where these may not be picked: those that decide
-    the claim on tuned rows; left of 0 the other leads.
+    Both are in the same column, of the same row over the same other row unless the claim lets them be picked: then
+    those
+    that decide it on tuned rows. Left of 0, the other row leads.
     """
     claims = [(table.name, claim) for table in tables for claim in table.claims if claim.before and claim.after]
     if not claims:

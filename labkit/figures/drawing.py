@@ -1,10 +1,10 @@
-"""What all figures share: a figure made in one pass, its traces, notes and shapes, and sentences as labels.
+"""What all figures share: a figure made in one pass, its traces, annotations and shapes, and sentences as labels.
 
-Traces and layout go in as plain dicts of plotly's own names, a `go.Figure` comes out.
+Traces and layout are plain dicts with plotly's own names; a `go.Figure` comes out.
 
-Plotly checks what it is given, and each `add_trace`, `add_shape` or `update_layout` checks and copies once more. A
-square of fourteen lines takes ten times as long when it is drawn step by step, and thirty visitors notice. So the
-modules beside this one only collect dicts, and this is the one place that makes a figure of them.
+Plotly validates what it is given, and each `add_trace`, `add_shape` or `update_layout` validates and copies once more.
+A square with fourteen lines takes ten times as long when it is drawn step by step, which thirty visitors notice. So
+the modules of this package only collect dicts, and this is the one place that makes a figure of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Entries = dict[str, Any]  # of a trace, an axis, a shape, ...: plotly's name -> 
 
 
 def figure_of(traces: Iterable[Entries], *, frames: Iterable[Entries] = (), **layout: Any) -> go.Figure:
-    """The traces, the last on top. No ground of its own, so that it fits a light page and a dark one.
+    """Make a figure of the traces, the last on top, with a transparent background for light and dark pages.
 
     >>> figure_of([{"type": "bar", "y": [1, 2]}], height=200).layout.height
     200
@@ -36,28 +36,28 @@ def figure_of(traces: Iterable[Entries], *, frames: Iterable[Entries] = (), **la
 
 
 def _axis(entries: Entries) -> Entries:
-    """An axis with a faint grid; the line at 0 is drawn only where it has a colour of its own."""
+    """Add a faint grid to an axis; the line at 0 is drawn only if it has a colour of its own."""
     return {"gridcolor": FAINT, "zeroline": "zerolinecolor" in entries} | entries
 
 
 def margin(top: int) -> Entries:
-    """Pixels around the axes and what is written on them."""
+    """Return the margins in pixels, with `top` at the top."""
     return {"l": 10, "r": 10, "t": top, "b": 10}
 
 
 # --- traces, notes and shapes --------------------------------------------------------------------------------------
 
-NAME = "<extra>%{fullData.name}</extra>"  # the end of a hover label: the name of the trace, beside the label
+NAME = "<extra>%{fullData.name}</extra>"  # the end of a hover label, which shows the name of the trace
 
 
 def curve(x: Any, y: Any, colour: str, dash: str | None = None, width: float | None = 2.5, **more: Any) -> Entries:
-    """A trace: a line through points."""
+    """Return a trace: a line through points."""
     line = {"color": colour, "dash": dash, "width": width}
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line} | more
 
 
 def series(number: int, x: Any, y: Any, name: str, hover: str, **more: Any) -> Entries:
-    """A trace: the n-th of a few lines, with a colour, a mark and a dash of its own, and its name in the hover."""
+    """Return a trace: the n-th of a few lines, with its own colour, mark and dash, and its name in the hover label."""
     colour, mark = look(number)
     marker = {"symbol": mark, "size": 8, "color": colour}
     label = {"name": short(name, 40), "hovertemplate": hover + NAME, "mode": "lines+markers", "marker": marker}
@@ -65,44 +65,44 @@ def series(number: int, x: Any, y: Any, name: str, hover: str, **more: Any) -> E
 
 
 def marks(x: Any, y: Any, marker: Entries, **more: Any) -> Entries:
-    """A trace: a mark at each point."""
+    """Return a trace: a mark at each point."""
     return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker} | more
 
 
 def bars(x: Any, y: Any, marker: Entries, **more: Any) -> Entries:
-    """A trace: a bar for each number."""
+    """Return a trace: a bar for each number."""
     return {"type": "bar", "x": x, "y": y, "marker": marker} | more
 
 
 def level_bars(x: Any, y: Any, marker: Entries, **more: Any) -> Entries:
-    """A trace: bars that lie, so that names have room on the left."""
+    """Return a trace: horizontal bars, so that names have room on the left."""
     return bars(x, y, marker, orientation="h", **more)
 
 
 def cells(z: Any, lowest: float, highest: float, colours: Any, **more: Any) -> Entries:
-    """A trace: a square of cells, each with the colour of its number."""
+    """Return a trace: a grid of cells, coloured by their numbers."""
     return {"type": "heatmap", "z": z, "zmin": lowest, "zmax": highest, "colorscale": colours} | more
 
 
 def words_at(x: Any, y: Any, words: Any, font: Entries, **more: Any) -> Entries:
-    """A trace: a word at each point, which answers to nothing."""
+    """Return a trace: a word at each point, without a hover label."""
     text = {"mode": "text", "text": words, "textfont": font, "hoverinfo": "skip"}
     return {"type": "scatter", "x": x, "y": y} | text | more
 
 
 def annotation(text: str, x: Any, y: Any, *, size: int | None = None, **more: Any) -> Entries:
-    """A text at a place, without an arrow."""
+    """Return an annotation: a text at a place, without an arrow."""
     return {"text": text, "x": x, "y": y, "showarrow": False, "font": {"color": INK, "size": size}} | more
 
 
 def rectangle(x: tuple[float, float], y: tuple[float, float], colour: str, width: float, **more: Any) -> Entries:
-    """A shape: a frame from one x to another, and from one y to another."""
+    """Return a shape: a rectangle between two x and two y."""
     ends = {"x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
     return {"type": "rect", "line": {"color": colour, "width": width}} | ends | more
 
 
 def stroke(x: tuple[float, float], y: tuple[float, float], line: Entries, **more: Any) -> Entries:
-    """A shape: a line from one point to another."""
+    """Return a shape: a line from one point to another."""
     return {"type": "line", "x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1], "line": line} | more
 
 
@@ -110,7 +110,7 @@ def stroke(x: tuple[float, float], y: tuple[float, float], line: Entries, **more
 
 
 def short(text: str, most: int) -> str:
-    """A sentence cut to fit, with its angle brackets shown and not obeyed.
+    """Shorten a sentence to at most `most` characters and escape its angle brackets.
 
     >>> short("one <b>two</b> three", 12)
     'one &lt;b&gt;two…'
@@ -119,12 +119,12 @@ def short(text: str, most: int) -> str:
 
 
 def hover_lines(text: str, *, width: int = 60, most: int = 4) -> str:
-    """A sentence in a few short lines, for a hover label."""
+    """Wrap a sentence into a few short lines for a hover label."""
     return "<br>".join(short(line, width + 10) for line in wrap(text, width)[:most])
 
 
 def telling(names: Sequence[str], most: int) -> list[str]:
-    """Names cut to fit by the words that tell them apart: of a long one those that the fewest others have.
+    """Shorten names to the words that tell them apart: those that the fewest other names have.
 
     >>> telling(["Any advice on getting a visa", "Any advice on a guitar", "choir"], 12)
     ['getting visa', 'guitar', 'choir']

@@ -1,4 +1,4 @@
-"""The figures over epochs: a run's probe that travels through its space, its cosines, and the curves of trainings.
+"""Figures over epochs: a run's probe on its way through the space, its cosines, and the curves of trainings.
 
 In: a `Journey`, `EpochCosines`, or histories by name. Out: plotly figures.
 """
@@ -16,7 +16,7 @@ from labkit.figure_names import DEV, OF_PROBE, spoken
 from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
 from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, margin, marks, series, stroke
 from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
-from labkit.figures.panels import ABOVE, below, grid, on, side_by_side, stacked
+from labkit.figures.panels import ABOVE, below, on, side_by_side, stacked
 from labkit.projection.epochs import Journey
 from labkit.runs import History
 
@@ -44,10 +44,11 @@ def clusters_over_epochs(
     legend: bool | None = None,
     height: int = 600,
 ) -> go.Figure:
-    """A run's probe over the epochs: points that travel within fixed axes, and below them the curves of inter / intra.
+    """Draw a run's probe over the epochs: points that move within fixed axes, and below them curves of inter / intra.
 
-    It has a frame for each epoch, so that it plays in the browser on its own. It stands at the `at`-th kept epoch (the
-    last), and its button plays from the first epoch to that one. The rest is as in `clusters`.
+    The figure has a frame for each epoch, so it plays in the browser without a server. It shows the `at`-th kept epoch
+    (by
+    default the last), and its button plays from the first epoch up to it. Everything else is as in `clusters`.
     """
     at = len(journey) - 1 if at is None else at
     if not 0 <= at < len(journey):
@@ -80,7 +81,7 @@ def clusters_over_epochs(
         names_in(picture.points, names, (230.0, 0.4 * height), journey.axes) if named else []
         for picture in journey.pictures
     ]
-    longest = max(map(len, written))  # a frame with fewer would leave those of the one before
+    longest = max(map(len, written))  # a frame with fewer would keep those of the frame before
     nothing: Entries = {"text": "", "visible": False}
     written = [[*each, *[nothing] * (longest - len(each))] for each in written]
     drawing = [*moving, *curves, dots]
@@ -100,19 +101,19 @@ def clusters_over_epochs(
 
 
 def _ratios(journey: Journey, attribute: str) -> list[float | None]:
-    """The ratios inter / intra as plotly draws them: none where there is no finite number."""
+    """Return the ratios inter / intra as plotly draws them: None for infinite or missing ones."""
     ratios = [separation.ratio for separation in getattr(journey, attribute)]
     return [ratio if np.isfinite(ratio) else None for ratio in ratios]
 
 
 def _still(points: np.ndarray, marker: Entries) -> Entries:
-    """Marks that are on top, without a name and without an answer."""
+    """Return marks on top, without a name and without a hover label."""
     x, y = np.reshape(points, (-1, 2)).T.tolist()
     return marks(x, y, marker, hoverinfo="skip", showlegend=False)
 
 
 def _frame(journey: Journey, place: int, groups: list[np.ndarray], names: list[Entries]) -> Entries:
-    """What moves: the points of each trace, the rings, the dots on the curves. Plain lists: frames take no others."""
+    """Return what moves: the points of each trace, the rings, the dots on the curves, as plain lists."""
     points = journey.pictures[place].points.round(4)
     data = [{"type": "scatter", "x": points[rows, 0].tolist(), "y": points[rows, 1].tolist()} for rows in groups]
     now = [_ratios(journey, attribute)[place] for attribute, *_ in CURVES]
@@ -131,7 +132,7 @@ def _said(journey: Journey, place: int) -> Entries:
 
 
 def _axes(journey: Journey) -> Entries:
-    """Fixed for all epochs."""
+    """Return axes that are the same for all epochs."""
     x, y = journey.axes.tolist()
     layout = stacked((0.78, 0.22), gap=0.11, x={}, y={})
     bare = {"showticklabels": False, "showgrid": False, "ticks": "", "constrain": "domain"}
@@ -144,7 +145,7 @@ def _axes(journey: Journey) -> Entries:
 
 
 def _menu(journey: Journey, at: int) -> Entries:
-    """The buttons: from the first epoch to this one, and stop."""
+    """Return the buttons: play from the first epoch to this one, and stop."""
     play = {
         "frame": {"duration": STEP, "redraw": False},
         "transition": {"duration": TRAVEL, "easing": "cubic-in-out"},
@@ -166,7 +167,7 @@ def _menu(journey: Journey, at: int) -> Entries:
 
 
 def curve_columns(histories: Mapping[str, History]) -> list[str]:
-    """The figures worth a look: what is minimised comes first, then what dev says.
+    """Return the columns worth drawing: first what is minimised, then the scores on dev.
 
     >>> curve_columns({"a": History(({"epoch": 1, "loss": 2.0, "gradient": 0.1, "dev_auc": 0.7},))})
     ['loss', 'dev_auc']
@@ -177,18 +178,18 @@ def curve_columns(histories: Mapping[str, History]) -> list[str]:
 
 
 def probe_columns(histories: Mapping[str, History]) -> list[str]:
-    """The figures of the probe that these histories have; those of an earlier labkit have none."""
+    """Return the probe's scores in these histories; histories of older versions have none."""
     known = {name for history in histories.values() for name in history.columns}
     return [name for name in PROBED if name in known]
 
 
-ABREAST = 3  # panels of curves; more of them stand in rows
+ABREAST = 3  # panels per row
 
 
 def training_curves(
     histories: Mapping[str, History], columns: Sequence[str] | None = None, *, height: int = 300
 ) -> go.Figure:
-    """A panel for each figure, a line for each run; a run that has no such figure is left out of its panel."""
+    """Draw a panel for each column and a line for each run; a run without such a column is left out of its panel."""
     columns = curve_columns(histories) if columns is None else list(columns)
     if not columns:
         raise ValueError(
@@ -209,7 +210,7 @@ def training_curves(
         return figure_of(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)
     titles = [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
     rows = -(-len(columns) // ABREAST)
-    layout = grid(titles, columns=ABREAST, gap=(0.1, 0.5 / rows), size=14, x=x, y={})
+    layout = side_by_side(titles, columns=ABREAST, gap=(0.1, 0.5 / rows), size=14, x=x, y={})
     return figure_of(traces, height=rows * height, legend=below(-0.3 / rows), margin=margin(44), **layout)
 
 
@@ -218,9 +219,9 @@ SINGULAR = 100  # values of a spectrum
 
 
 def cosine_ridges(run: EpochCosines, *, height: int = 520) -> go.Figure:
-    """How the cosines of positive and of negative pairs are spread: two hills for an epoch, the first epoch on top.
+    """Draw the distribution of cosines of positive and negative pairs: two hills per epoch, the first epoch on top.
 
-    The hills of an epoch have one scale, the higher one being as high as all; at their right the two means.
+    The hills of an epoch share one scale, on which the higher one has full height; their two means are on the right.
     """
     chosen = _spread_out(len(run.epochs), RIDGES)
     middles = (run.edges[1:] + run.edges[:-1]) / 2
@@ -278,7 +279,7 @@ def cosine_ridges(run: EpochCosines, *, height: int = 520) -> go.Figure:
 
 
 def spectra_over_epochs(run: EpochCosines, *, height: int = 380) -> go.Figure:
-    """Each singular value's share of all, the largest first, at some epochs: the steeper, the fewer directions."""
+    """Draw each singular value's share, the largest first, at some epochs: steeper means fewer directions."""
     traces: list[Entries] = []
     for number, at in enumerate(_spread_out(len(run.epochs), len(COLOURS))):
         shares = np.where(run.spectra[at] > 0, run.spectra[at], np.nan)[:SINGULAR]
@@ -295,13 +296,13 @@ def spectra_over_epochs(run: EpochCosines, *, height: int = 380) -> go.Figure:
 
 
 def _spread_out(count: int, most: int) -> list[int]:
-    """The first and the last place, and as many between them, evenly, as there is room for."""
+    """Return the first and the last place, and evenly spaced ones between them, at most `most`."""
     places: list[int] = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int)).tolist()
     return places
 
 
 def decoder_curves(history: History, words: int) -> go.Figure:
-    """P-thought's two losses over the epochs in one panel; dotted: what a guess among all its words costs."""
+    """Draw P-thought's two losses over the epochs; dotted: the loss of a uniform guess among its `words` words."""
     guess = math.log(words)
     traces = [
         series(number, history.column("epoch"), history.column(column), name, "epoch %{x}: %{y:.3f}")

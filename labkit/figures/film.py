@@ -1,7 +1,7 @@
-"""The figures of FILM: its rows, its descent on the Stiefel manifold, and its rule of mutual neighbours.
+"""Figures of FILM: its rows, its descent on the Stiefel manifold, and its rule of mutual neighbours.
 
 In: records of `labkit.film`. Out: plotly figures. Blue is the positive end, orange the negative. What a row of L adds
-to one similarity is in `similarity`, beside its parts by words.
+to one similarity is in `similarity`, next to its parts by words.
 
 row_strengths, row_words, row_components    the rows of L (`WordRow`), figure 5 of the paper
 tangent_and_arc, two_ways, descents         steps that keep PᵀP = I, and steps that do not (`Walk`, `Step`)
@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 
 
 def row_strengths(rows: Sequence[WordRow], *, chosen: int | None = None, height: int = 300) -> go.Figure:
-    """A bar for each row of L in the given order, its share of the whole; a mark for its stability where measured."""
+    """Draw a bar for each row of L in the given order, its share of the whole, and a mark for its stability if
+    measured.
+    """
     colours = [COLOURS[3] if row.number == chosen else POSITIVE for row in rows]
     hover = "row %{customdata[2]}: %{y:.1%} of the whole<br>+ %{customdata[0]}<br>− %{customdata[1]}<extra></extra>"
     ends = [
@@ -68,7 +70,7 @@ def row_strengths(rows: Sequence[WordRow], *, chosen: int | None = None, height:
 
 
 def row_words(row: WordRow) -> go.Figure:
-    """The words that pull a row up and down, each by its effect `L[l, w] · rms(x_w)`."""
+    """Draw the words that pull a row up and down, each by its effect `L[l, w] · rms(x_w)`."""
     entries = [*row.positive, *((word, -effect) for word, effect in reversed(row.negative))]
     if not entries:
         raise ValueError(
@@ -88,7 +90,7 @@ def row_words(row: WordRow) -> go.Figure:
 
 
 def row_components(row: np.ndarray, words: Sequence[str], *, named: int = 8, height: int = 340) -> go.Figure:
-    """Figure 5: every component of one row of L (D,), a line each, the largest with their words."""
+    """Draw figure 5: every component of one row of L (D,) as a line, the largest ones with their words."""
     if row.shape != (len(words),):
         raise ValueError(f"row has shape {row.shape}, expected {(len(words),)}, a component for each word")
     columns = np.arange(len(row))
@@ -117,7 +119,7 @@ def row_components(row: np.ndarray, words: Sequence[str], *, named: int = 8, hei
 
 
 def _apart(columns: np.ndarray, row: np.ndarray, least: float) -> list[int]:
-    """The columns, in their order, whose words do not run into one another on their side of the axis."""
+    """Return the columns, in order, whose words do not overlap on their side of the axis."""
     kept: list[int] = []
     for column in columns.tolist():
         if all(abs(column - other) >= least or row[column] * row[other] < 0 for other in kept):
@@ -127,14 +129,14 @@ def _apart(columns: np.ndarray, row: np.ndarray, least: float) -> list[int]:
 
 # --- descent on the Stiefel manifold -----------------------------------------------------------------------------
 
-LEAST = 1e-17  # a logarithm has no place for 0
+LEAST = 1e-17  # smallest value drawn, since a log axis has no 0
 
 
 def tangent_and_arc(lengths: np.ndarray, cayley: np.ndarray, straight: np.ndarray, *, every: int = 10) -> go.Figure:
-    """Steps on the smallest Stiefel manifold, the circle `PᵀP = 1`: along the Cayley curve, and straight on.
+    """Draw steps on the smallest Stiefel manifold, the circle `PᵀP = 1`: along the Cayley curve, and straight on.
 
-    `cayley` and `straight` (t, 2, 1) begin at one point, with a step of length 0. Each `every`th step is marked, and a
-    dotted line joins where two steps of its length lead.
+    `cayley` and `straight` (t, 2, 1) start at one point, with a step of length 0. Each `every`th step is marked, and a
+    dotted line connects where two steps of its length lead.
     """
     turn = np.linspace(0, 2 * np.pi, 181)
     arc, tangent = cayley[..., 0], straight[..., 0]  # (t, 2)
@@ -164,8 +166,10 @@ def tangent_and_arc(lengths: np.ndarray, cayley: np.ndarray, straight: np.ndarra
 
 
 def two_ways(walk: Walk, *, length: float | None = None) -> go.Figure:
-    """φ and `|PᵀP - I|` over the length τ of a step, on the Cayley curve and straight on. With a length the nearest of
-    the walk's is marked, and the legend says what it gives."""
+    """Draw φ and `|PᵀP - I|` over the length τ of a step, along the Cayley curve and straight on.
+
+    With a `length`, the nearest of the walk's lengths is marked, and the legend gives its values.
+    """
     ways = (
         ("along the Cayley curve (eq. 24)", walk.curve, walk.curve_drift),
         ("straight on (eq. 22)", walk.straight, walk.straight_drift),
@@ -182,7 +186,7 @@ def two_ways(walk: Walk, *, length: float | None = None) -> go.Figure:
 
 
 def descents(runs: Mapping[str, Sequence[Step]], least: float) -> go.Figure:
-    """φ above `least`, the lowest value known, and `|PᵀP - I|` after each step, a line for each descent."""
+    """Draw φ above `least`, the lowest value known, and `|PᵀP - I|` after each step, a line for each descent."""
     traces: list[Entries] = []
     for number, (name, steps) in enumerate(runs.items()):
         above = [max(step.value - least, LEAST) for step in steps]
@@ -195,7 +199,7 @@ def descents(runs: Mapping[str, Sequence[Step]], least: float) -> go.Figure:
 def _both(
     number: int, name: str, x: Sequence[float], left: Sequence[float], right: Sequence[float]
 ) -> tuple[Entries, Entries]:
-    """One way or one descent, in either panel."""
+    """Return the lines of one way or one descent in both panels."""
     drifts = [max(value, LEAST) for value in right]
     label: Entries = {"legendgroup": name, "mode": "lines"}
     return (
@@ -222,7 +226,7 @@ RATES = (  # attribute, name, colour, dash
 
 
 def mutual_rule_curves(rule: Rule, *, k: int | None = None) -> go.Figure:
-    """The rule for every k: four rates on the left, two log losses on the right; dotted is the k that dev chose."""
+    """Draw the rule for every k: four rates on the left, two log losses on the right; dotted is the k chosen on dev."""
     curves = [(1, getattr(rule.test, attribute), *look) for attribute, *look in RATES]
     curves.append((2, rule.hard, "yes and no as 1 and 0", COLOURS[4], "dash"))
     curves.append((2, rule.soft, "yes and no as their shares on dev", COLOURS[5], "solid"))

@@ -1,17 +1,17 @@
-"""The figures of pairs and their weights: a batch, one anchor of it, losses and their slopes, a training.
+"""Figures of pairs and their weights: a batch, one anchor of it, losses and their slopes, a training.
 
 In: records of `labkit.sentpwnet.view`. Out: plotly figures. Blue is positive, orange negative.
 
 similarity_heatmap, weight_heatmap, kept_heatmap   a batch as a square (`Examined`): a row for each anchor, a column for
-                                                   each other sentence, those of one class side by side
-anchor_bars                                        one row of it as bars
-triplet_losses, loss_curves, weight_curves         losses and the weights that they give (`LoneCurve`, `AnchorCurve`)
+                                                   each other sentence, classes next to one another
+anchor_bars                                        one of its rows as bars
+triplet_losses, loss_curves, weight_curves         losses and the weights they give (`LoneCurve`, `AnchorCurve`)
 pull_and_push                                      the weights of a triplet as arrows (`Triplet`)
 weights_over_epochs                                the weights of a run's probe (`EpochWeights`)
 false_negatives_mined                              hard negatives of a corpus that are false (`FalseShares`)
 
-The three squares have the same axes, and `anchor` is the row with a frame. Their cells carry numbers of rows and
-columns, not sentences: a table has those.
+The three squares have the same axes, and `anchor` is the row with a frame. Their cells are labelled with numbers of
+rows and columns, not with sentences, which are in a table.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 # --- a batch as a square -----------------------------------------------------------------------------------------
 
 BAR = {"orientation": "h", "thickness": 12, "y": -0.03, "yanchor": "top", "tickfont": {"size": 12}}  # below the square
-DECADES = 4  # of weights below the largest that still show a colour
-READABLE = 20  # sentences: in a larger batch a sign in a cell cannot be read
+DECADES = 4  # of weights below the largest that still have a colour
+READABLE = 20  # sentences; in a larger batch, the sign in a cell is too small to read
 PALE = {POSITIVE: "rgba(0, 114, 178, 0.28)", NEGATIVE: "rgba(230, 159, 0, 0.28)"}
 STATES = (  # code of a cell - 1: colour, sign, what it says
     (POSITIVE, "+", "+ kept"),
@@ -74,7 +74,7 @@ STATES = (  # code of a cell - 1: colour, sign, what it says
 def similarity_heatmap(
     examined: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340
 ) -> go.Figure:
-    """The cosine of every two sentences of the batch."""
+    """Draw the cosine of every two sentences of the batch."""
     lowest = min(0.0, float(examined.similarity.min()))
     hover = {"hovertemplate": "row %{y}, column %{x}: similarity %{z:.3f}<extra></extra>"}
     heat = cells(examined.similarity.astype(np.float32), lowest, 1.0, RISING, colorbar=BAR) | hover
@@ -84,7 +84,7 @@ def similarity_heatmap(
 def weight_heatmap(
     examined: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340
 ) -> go.Figure:
-    """The weight of every kept pair, on a scale of powers of ten: blue pulls, orange pushes, no colour is 0."""
+    """Draw the weight of every kept pair on a log scale: blue pulls, orange pushes, no colour is 0."""
     largest = float(examined.weight.max()) or 1.0
     depth = np.clip(1 + np.log10(np.maximum(examined.weight / largest, 1e-300)) / DECADES, 0, 1)
     ticks = [1 - step / DECADES for step in range(DECADES)]
@@ -100,7 +100,7 @@ def weight_heatmap(
 
 
 def kept_heatmap(examined: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340) -> go.Figure:
-    """The positive (+) and negative (−) pairs that the miner kept for the loss; a cell without colour is no pair."""
+    """Draw the positive (+) and negative (−) pairs that the miner kept; a cell without colour is no pair."""
     P, N = examined.batch.positive, examined.batch.negative
     code = np.where(P, np.where(examined.kept_positive, 1, 2), np.where(N, np.where(examined.kept_negative, 3, 4), 0))
     colours = [CLEAR, *(colour for colour, _, _ in STATES)]
@@ -121,13 +121,13 @@ def kept_heatmap(examined: Examined, *, anchor: int | None = None, names: bool =
     entries = [
         marks([None], [None], {"symbol": "square", "size": 13, "color": colour}, name=name)
         for colour, _, name in STATES
-    ]  # without a point: for the legend
+    ]  # without a point, for the legend
     legend = below(-0.02) | {"font": {"size": 12}, "itemclick": False}
     return _square([heat, *entries], examined, anchor, names, height=height, legend=legend)
 
 
 def _square(traces: list[Entries], examined: Examined, anchor: int | None, names: bool, **layout: Any) -> go.Figure:
-    """The cells of the first trace: row 0 on top, a name for each class that has room, lines between classes."""
+    """Draw the cells of the first trace: row 0 on top, class names where they fit, lines between classes."""
     classes, m = examined.batch.classes, len(examined.batch)
     starts = [row for row in range(m) if row == 0 or classes[row] != classes[row - 1]]
     named = [(start, end) for start, end in zip(starts, [*starts[1:], m], strict=True) if end - start > m / 40]
@@ -162,7 +162,8 @@ KINDS = (("positive", POSITIVE), ("negative", NEGATIVE))
 
 
 def anchor_bars(examined: Examined, anchor: int, *, other: int | None = None, height: int = 430) -> go.Figure:
-    """The anchor's others, the most similar on the left: similarities above, weights below; an arrow marks `other`.
+    """Draw the anchor's others, the most similar on the left: similarities above, weights below. An arrow marks
+    `other`.
 
     A hatched bar was dropped by the miner. The dashed lines are the two limits of its rule.
     """
@@ -187,10 +188,10 @@ def anchor_bars(examined: Examined, anchor: int, *, other: int | None = None, he
             (examined.floor(anchor), "negatives above are kept", NEGATIVE),
             (examined.ceiling(anchor), "positives below are kept", POSITIVE),
         ):
-            if np.isfinite(value):  # else the anchor lacks what the limit is measured by
+            if np.isfinite(value):  # else the anchor has no pair that defines the limit
                 ends, hover = [-0.5, len(order) - 0.5], f"%{{y:.3f}}{NAME}"
                 traces.append(curve(ends, [value, value], colour, "dash", 2, name=name, hovertemplate=hover) | on(1))
-    step = -(-len(order) // NUMBERS_THAT_FIT)  # of more bars every second, third, ... has its number
+    step = -(-len(order) // NUMBERS_THAT_FIT)  # with more bars, only every second, third, ... has its number
     ticks = {"tickvals": list(place.values())[::step], "ticktext": order[::step], "tickangle": 0}
     layout = stacked(
         (0.6, 0.4),
@@ -209,7 +210,7 @@ def anchor_bars(examined: Examined, anchor: int, *, other: int | None = None, he
 
 
 def _bars(examined: Examined, rows: list[int], place: dict[int, int], name: str, colour: str, kept: bool) -> Entries:
-    """Bars of one kind, without their heights."""
+    """Return bars of one kind, without their heights."""
     return bars(
         [place[row] for row in rows],
         None,
@@ -226,7 +227,7 @@ def _bars(examined: Examined, rows: list[int], place: dict[int, int], name: str,
 
 
 def triplet_losses(*, reach: float = 6.0) -> go.Figure:
-    """Each loss of `labkit.thematic` and its slope, d⁺ - d⁻ from -reach to reach; above 0 the order is wrong."""
+    """Draw the losses of `labkit.thematic` and their slopes over d⁺ - d⁻, which is above 0 in the wrong order."""
     import torch  # takes seconds, and no other figure needs it
 
     from labkit.thematic.network import LOSSES
@@ -255,8 +256,8 @@ def triplet_losses(*, reach: float = 6.0) -> go.Figure:
 
 # --- weights as curves and arrows --------------------------------------------------------------------------------
 
-ARROW_LENGTH = 0.75  # how long the arrow of the weight 1 is, on a circle of radius 1
-LEAST = 1e-6  # what weighs less is drawn here: a logarithm has no 0
+ARROW_LENGTH = 0.75  # length of the arrow for weight 1, on a circle of radius 1
+LEAST = 1e-6  # smaller weights are drawn here, since a log axis has no 0
 STYLES = (  # colour, mark and dash of a loss, in the order of the table of losses; no two are alike in two of them
     (COLOURS[2], MARKS[0], "solid"),
     (COLOURS[5], MARKS[2], "dot"),
@@ -272,14 +273,14 @@ STYLES = (  # colour, mark and dash of a loss, in the order of the table of loss
 
 
 def look_of_loss(loss: str) -> tuple[str, str, str, str]:
-    """Colour, mark, dash and title of a loss."""
+    """Return colour, mark, dash and title of a loss."""
     from labkit.pairs.losses import LOSSES  # brings torch, which takes seconds
 
     return (*STYLES[list(LOSSES).index(loss) % len(STYLES)], LOSSES[loss].title)
 
 
 def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
-    """Positives left, negatives right: a mark is a pair of the anchor, the line its hardest pair elsewhere."""
+    """Draw positives left, negatives right: a mark is a pair of the anchor, the line its hardest pair moved along."""
     if not curves:
         raise ValueError("curves are empty, expected at least one; choose an anchor of which the miner keeps a pair")
     traces: list[Entries] = []
@@ -305,7 +306,7 @@ def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
 
 
 def loss_curves(curves: Sequence[LoneCurve], *, at: float) -> go.Figure:
-    """What a lone pair costs, with the tangent at the similarity `at`; below it the size of the slope."""
+    """Draw the loss of a lone pair, with the tangent at the similarity `at`; below it the size of the slope."""
     if not -1 <= at <= 1:
         raise ValueError(f"at is {at}, expected a cosine from -1 to 1: the similarity where the tangents touch")
     traces: list[Entries] = []
@@ -318,7 +319,7 @@ def loss_curves(curves: Sequence[LoneCurve], *, at: float) -> go.Figure:
         shared = {"name": name, "legendgroup": name, "showlegend": False}
         silent = shared | {"hoverinfo": "skip"}
         tangent = curve([s - 0.25, s + 0.25], [value - rise, value + rise], colour, width=6, opacity=0.45) | silent
-        size = 9 if each.loss == "contrastive" else 13  # the last one must not hide the first
+        size = 9 if each.loss == "contrastive" else 13  # the last mark must not hide the first
         point = marks([s], [weight], {"color": colour, "symbol": mark, "size": size}) | shared
         traces += [
             curve(each.similarity, each.value, colour, dash) | silent | on(panel) | {"showlegend": panel == 1},
@@ -343,10 +344,10 @@ def loss_curves(curves: Sequence[LoneCurve], *, at: float) -> go.Figure:
 
 
 def pull_and_push(triplets: Sequence[WeighedTriplet]) -> go.Figure:
-    """A circle for each loss, the anchor on top, its positive on the left, its negative on the right.
+    """Draw a circle for each loss: the anchor on top, its positive on the left, its negative on the right.
 
-    Thin arrows are as long as the weight, along the anchor's vector: that is what the chain rule gives. Thick arrows
-    are what is left of them along the circle, for vectors keep their length.
+    Thin arrows are as long as the weight, along the anchor's vector: the chain rule's gradient. Thick arrows are their
+    component along the circle, since vectors keep their length.
     """
     if not triplets:
         raise ValueError("triplets are empty, expected at least one; one_triplet gives one for each loss")
@@ -385,7 +386,7 @@ def pull_and_push(triplets: Sequence[WeighedTriplet]) -> go.Figure:
 
 
 def _arrow(start: np.ndarray, end: np.ndarray, colour: str, width: float, panel: int) -> Entries:
-    """An arrow in the units of a panel; nothing where it would be shorter than its head."""
+    """Return an arrow in the units of a panel, or nothing if it would be shorter than its head."""
     if np.hypot(*(end - start)) < 0.02:
         return {}
     tail = panel_suffix(panel)
@@ -396,7 +397,7 @@ def _arrow(start: np.ndarray, end: np.ndarray, colour: str, width: float, panel:
 
 
 def weights_over_epochs(run: EpochWeights) -> go.Figure:
-    """The median weight of either kind with the middle four fifths; below it the shares of pairs kept."""
+    """Draw the median weight of either kind with the middle 80 %; below it, the shares of pairs kept."""
     kinds = (
         ("positive", POSITIVE, "rgba(0, 114, 178, 0.18)", MARKS[0], "solid", run.positive, run.kept_positive),
         ("negative", NEGATIVE, "rgba(230, 159, 0, 0.18)", MARKS[1], "dash", run.negative, run.kept_negative),
@@ -438,8 +439,10 @@ def _visible(weights: np.ndarray) -> np.ndarray:
 
 
 def false_negatives_mined(shares: Mapping[str, FalseShares], *, height: int = 360) -> go.Figure:
-    """The share of mined negatives that mean the same as their anchor: by rank on the left; on the right of all that
-    keep a margin, where a hover says how many those are. A line for each way to mine."""
+    """Draw the share of mined negatives that mean the same as their anchor, a line for each way to mine.
+
+    By rank on the left. On the right, of all that keep a margin; hover labels say how many those are.
+    """
     traces: list[Entries] = []
     for number, (name, each) in enumerate(shares.items()):
         ranks = [str(low) if low == high else f"{low} to {high}" for low, high in each.ranks]

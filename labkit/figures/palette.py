@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-# Six of the eight colours of Okabe and Ito (2008), the strongest first: they keep apart on a projector, in print, and
-# for eyes that do not tell red from green. Their black and yellow are left out, since each vanishes on one of the two
-# backgrounds. Beyond six classes the mark changes as well.
+# Six of the eight colours of Okabe and Ito (2008), the strongest first, which differ on a projector, in print, and for
+# readers who cannot tell red from green. Black and yellow are left out, since each vanishes on one of the two
+# backgrounds. Above six classes, the mark changes as well.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 MARKS = ("circle", "diamond", "square", "cross", "triangle-up", "star")
 STYLES = len(COLOURS) * len(MARKS)
-INK = "#767676"  # as dark as it must be on white (4.5:1), and as light as it can be then on black
+INK = "#767676"  # as light as a contrast of 4.5:1 on white allows, for black backgrounds
 CLEAR = "rgba(0, 0, 0, 0)"
 
 # The two kinds of a pair, everywhere the same: blue pulls together, orange pushes apart.
 POSITIVE, NEGATIVE = COLOURS[0], COLOURS[1]
 FAINT = "rgba(128, 128, 128, 0.25)"  # lines of a grid, on light and on dark
-# From much orange through nothing to much blue; two clear colours in the middle, for one would turn both to grey there.
+# From orange through transparent to blue; with one transparent colour in the middle, both would turn grey there.
 DIVERGING = [[0, NEGATIVE], [0.5, "rgba(230, 159, 0, 0)"], [0.5, "rgba(0, 114, 178, 0)"], [1, POSITIVE]]
-# From nothing to much (Nuñez and others, 2018): rises in lightness alike for all eyes, prints in grey.
+# Sequential (Nuñez and others, 2018): lightness rises evenly, also with colour blindness and in greyscale.
 RISING = "Cividis"
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
 def look(number: int) -> tuple[str, str]:
-    """(colour, mark) of the n-th of a few lines: both change with each."""
+    """Return (colour, mark) of the n-th of a few lines; both change with each."""
     return COLOURS[number % len(COLOURS)], MARKS[number % len(MARKS)]
 
 
 def style(number: int) -> tuple[str, str]:
-    """(colour, mark) of the n-th class: all 36 combinations before one comes again.
+    """Return (colour, mark) of the n-th class: 36 combinations before one is used again.
 
     >>> style(0), style(7)
     (('#0072B2', 'circle'), ('#E69F00', 'diamond'))

@@ -1,4 +1,4 @@
-"""The layout of figures: legends, axes, and panels beside or above each other. In: titles and entries. Out: entries."""
+"""The layout of figures: legends, axes, and panels next to or above one another. In and out: entries."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from itertools import accumulate
 
 from labkit.figures.drawing import Entries, annotation, short, stroke
 
-ABOVE: Entries = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}  # where a legend stands
+ABOVE: Entries = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}  # a legend above the figure
 BARE: Entries = {"showgrid": False}  # an axis without lines
-EMPTY = BARE | {"showticklabels": False}  # an axis without numbers, too
+EMPTY = BARE | {"showticklabels": False}  # an axis without lines and numbers
 
 
 def below(y: float) -> Entries:
-    """A legend below the figure: its upper edge at `y` of the figure's height, which is negative."""
+    """Return a legend below the figure, its upper edge at `y` of the figure's height, which is negative."""
     return {"orientation": "h", "y": y, "yanchor": "top", "x": 0}
 
 
 def ticks(names: Sequence[str], most: int) -> Entries:
-    """The part of an axis that sets a name, cut to fit, at each whole number."""
+    """Return the part of an axis that puts a name, shortened, at each whole number."""
     return {"tickvals": list(range(len(names))), "ticktext": [short(name, most) for name in names]}
 
 
 def on(panel: int) -> Entries:
-    """The axes of a panel, as a trace names them.
+    """Return the axes of a panel, as a trace names them.
 
     >>> on(1), on(2)
     ({'xaxis': 'x', 'yaxis': 'y'}, {'xaxis': 'x2', 'yaxis': 'y2'})
@@ -32,56 +32,49 @@ def on(panel: int) -> Entries:
 
 
 def side_by_side(
-    titles: Sequence[str], *, gap: float, size: int, x: Entries, y: Entries, shared: bool = False
+    titles: Sequence[str],
+    *,
+    columns: int | None = None,
+    gap: float | tuple[float, float],
+    size: int,
+    x: Entries,
+    y: Entries,
+    shared: bool = False,
 ) -> Entries:
-    """The layout of panels of one width, their titles, and `x` and `y` for each of their axes.
+    """Return the layout of panels of one size, row by row from the top left, with their titles and axes.
 
-    `shared`: all have the scale of the first, which alone has numbers.
+    All panels share one row unless there are fewer `columns`. `gap` is the space between columns and between rows; `x`
+    and `y` are set on each axis. With `shared`, all panels use the scale of the first, which alone has tick labels.
     """
-    spans = _spans([1.0] * len(titles), gap)
-    layout = _axes(spans, [[0.0, 1.0]] * len(titles), x, y)
+    columns = columns or len(titles)
+    across, upwards = gap if isinstance(gap, tuple) else (gap, gap)
+    widths, heights = _spans([1.0] * columns, across), _spans([1.0] * -(-len(titles) // columns), upwards)[::-1]
+    places = [(widths[n % columns], heights[n // columns]) for n in range(len(titles))]
+    layout = _axes(places, x, y)
     for panel in range(2, len(titles) + 1) if shared else ():
         layout[f"yaxis{panel}"] |= {"matches": "y", "showticklabels": False}
-    return layout | {"annotations": _heads(titles, spans, [1.0] * len(titles), size)}
-
-
-def grid(
-    titles: Sequence[str], *, columns: int, gap: tuple[float, float], size: int, x: Entries, y: Entries
-) -> Entries:
-    """The layout of panels of one size, row by row from the top left, their titles, and `x` and `y` for each of their
-    axes. `gap`: between two columns, and between two rows."""
-    rows = -(-len(titles) // columns)
-    across, upwards = _spans([1.0] * columns, gap[0]), _spans([1.0] * rows, gap[1])[::-1]
-    places = [(across[n % columns], upwards[n // columns]) for n in range(len(titles))]
-    widths, heights = [width for width, _ in places], [height for _, height in places]
-    heads = _heads(titles, widths, [top for _, top in heights], size)
-    return _axes(widths, heights, x, y) | {"annotations": heads}
-
-
-def _heads(titles: Sequence[str], widths: Sequence[list[float]], tops: Sequence[float], size: int) -> list[Entries]:
-    """The titles of panels, each above the middle of its own."""
     here = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom"}
-    return [
-        annotation(title, sum(width) / 2, top, size=size, **here)
-        for title, width, top in zip(titles, widths, tops, strict=True)
+    layout["annotations"] = [
+        annotation(title, sum(width) / 2, height[1], size=size, **here)
+        for title, (width, height) in zip(titles, places, strict=True)
     ]
+    return layout
 
 
 def stacked(shares: Sequence[float], *, gap: float, x: Entries, y: Entries) -> Entries:
-    """The layout of panels one above the other, the first on top, each with its share of the height."""
-    spans = _spans(shares[::-1], gap)[::-1]
-    return _axes([[0.0, 1.0]] * len(shares), spans, x, y)
+    """Return the layout of panels on top of one another, the first at the top, each with its share of the height."""
+    return _axes([([0.0, 1.0], span) for span in _spans(shares[::-1], gap)[::-1]], x, y)
 
 
 def upright(x: float, line: Entries, panel: int = 1) -> Entries:
-    """A shape: a line at `x` over the whole height of a panel."""
+    """Return a shape: a line at `x` over the full height of a panel."""
     tail = panel_suffix(panel)
     return stroke((x, x), (0, 1), line, xref=f"x{tail}", yref=f"y{tail} domain")
 
 
-def _axes(across: Sequence[list[float]], upwards: Sequence[list[float]], x: Entries, y: Entries) -> Entries:
+def _axes(places: Sequence[tuple[list[float], list[float]]], x: Entries, y: Entries) -> Entries:
     axes: Entries = {}
-    for panel, (width, height) in enumerate(zip(across, upwards, strict=True), 1):
+    for panel, (width, height) in enumerate(places, 1):
         tail = panel_suffix(panel)
         axes[f"xaxis{tail}"] = {"domain": width, "anchor": f"y{tail}"} | x
         axes[f"yaxis{tail}"] = {"domain": height, "anchor": f"x{tail}"} | y
@@ -89,13 +82,13 @@ def _axes(across: Sequence[list[float]], upwards: Sequence[list[float]], x: Entr
 
 
 def _spans(shares: Sequence[float], gap: float) -> list[list[float]]:
-    """Begin and end of each panel on a length of 1, of which the gaps take their part first."""
+    """Return the begin and end of each panel on a length of 1, after subtracting the gaps."""
     room = (1 - gap * (len(shares) - 1)) / sum(shares)
     ends = [room * total + gap * number for number, total in enumerate(accumulate(shares))]
-    # plotly refuses what is beyond 0 and 1, were it by the last binary place
+    # plotly refuses values outside 0 to 1, even by rounding
     return [[max(0.0, end - room * share), min(1.0, end)] for share, end in zip(shares, ends, strict=True)]
 
 
 def panel_suffix(panel: int) -> str:
-    """What plotly writes behind x and y for this panel: nothing for the first, then its number."""
+    """Return plotly's suffix of x and y for this panel: nothing for the first, then its number."""
     return "" if panel == 1 else str(panel)

@@ -11,13 +11,13 @@ from labkit.figures.drawing import NAME, Entries, annotation, bars, curve, figur
 from labkit.figures.palette import FAINT, INK, NEGATIVE, POSITIVE, look
 from labkit.figures.panels import EMPTY, below, upright
 
-if TYPE_CHECKING:  # so that a page that draws something else need not wait for torch
+if TYPE_CHECKING:  # so that pages with other figures need not wait for torch
     from labkit.projection import Projection
     from labkit.pthought.view import Companions, Handful
 
 
 def paraphrase_groups(shown: Handful, plane: Projection, *, legend: bool = True, height: int = 400) -> go.Figure:
-    """Figure 3: a mark and a colour for each group, lines from its sentences to their middle, its letter on top."""
+    """Draw figure 3: a mark and a colour for each group, lines from its sentences to their middle, its letter."""
     if len(plane.points) != len(shown.texts):
         raise ValueError(f"plane has {len(plane.points)} points, expected {len(shown.texts)}, one a sentence")
     points = np.asarray(plane.points, dtype=np.float64)
@@ -57,7 +57,7 @@ def paraphrase_groups(shown: Handful, plane: Projection, *, legend: bool = True,
 
 
 def coherence_hills(companions: Companions, *, height: int = 300) -> go.Figure:
-    """How often which cosine, within groups and between them; the lines are the two means, their gap the lift."""
+    """Draw the distribution of cosines within and between groups; lines mark the two means, whose gap is the lift."""
     kinds = (
         ("within groups", companions.within, companions.figures.within, POSITIVE, ""),
         ("between groups", companions.between, companions.figures.between, NEGATIVE, "/"),

@@ -1,11 +1,11 @@
-"""The figures of SBERT-LP: neighbourhoods before and after the new embedding, and whether it helps.
+"""Figures of SBERT-LP: neighbourhoods before and after the new embedding, and whether it helps.
 
 In: records of `labkit.sbert_lp.view` and `labkit.sbert_lp.sweeps`. Out: plotly figures.
 
 star                        one sentence and its neighbours, with their weights (an `Around`)
-order_counts, order_slopes  pairs of pairs that changed order (a `Changed`)
+order_counts, order_slopes  couples of pairs that changed order (a `Changed`)
 rebuilt, spectrum           how well all sentences are rebuilt from their neighbours (a `Structure`)
-tried_curves, chosen_bars   every k and p on dev, and on test what was chosen there (a `Tried`)
+tried_curves, chosen_bars   every k and p on dev, and the chosen ones on test (a `Tried`)
 unrolled                    a curled line of the plane, and the one number that each method gives its points
 """
 
@@ -31,7 +31,7 @@ from labkit.figures.drawing import (
     words_at,
 )
 from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
-from labkit.figures.panels import ABOVE, EMPTY, below, grid, on, side_by_side
+from labkit.figures.panels import ABOVE, EMPTY, below, on, side_by_side
 
 if TYPE_CHECKING:
     from labkit.sbert_lp.sweeps import Point, Tried
@@ -44,11 +44,11 @@ THICK = 9.0  # pixels of the largest weight
 
 
 def star(sentence: Around, side: str, *, height: int = 360) -> go.Figure:
-    """A sentence in the middle and its neighbours around it; `side` is before or after, both on the same scale.
+    """Draw a sentence in the middle and its neighbours around it; `side` is before or after, on the same scale.
 
-    The farther out, the larger the distance of the vectors at length 1, √(2 - 2 cosine); the thicker the line, the
-    larger the weight; blue adds, orange and dotted takes away. A full mark is a neighbour on both sides, in the same
-    direction in either star; a hollow one is near here only.
+    The distance from the centre is that of the vectors at length 1, √(2 - 2 cosine); the line is thicker for a larger
+    weight, blue if it adds, orange and dotted if it subtracts. A filled mark is a neighbour on both sides, in the same
+    direction in both stars; a hollow one is near here only.
     """
     if side not in ("before", "after"):
         raise ValueError(f"side is {side!r}, expected before or after")
@@ -66,7 +66,7 @@ def star(sentence: Around, side: str, *, height: int = 360) -> go.Figure:
     hover = {"hovertemplate": f"{hover_lines(sentence.text)}<extra>the sentence</extra>", "name": ""}
     marker = {"symbol": "star", "size": 15, "color": INK}
     centre = {"type": "scatterpolar", "r": [0], "theta": [0], "mode": "markers", "marker": marker, "showlegend": False}
-    between = -180.0 / len(numbers)  # the scale stands where no spoke does
+    between = -180.0 / len(numbers)  # the scale is where no spoke is
     scale = {"range": [0, max(reach, 1e-6)], "nticks": 4, "tickfont": {"size": 11, "color": INK}, "angle": between}
     radial = scale | {"gridcolor": FAINT, "linecolor": CLEAR, "tickangle": 0, "ticks": ""}
     angular = {"showticklabels": False, "ticks": "", "gridcolor": CLEAR, "linecolor": FAINT}
@@ -87,7 +87,7 @@ def _line(spoke: Spoke, angle: float, largest: float) -> Entries:
 
 
 def _ends(spokes: list[Spoke], angle: dict[int, float], both: bool, name: str) -> Entries:
-    """The ends, with the numbers of their sentences."""
+    """Return the ends of the spokes, with the numbers of their sentences."""
     return {
         "type": "scatterpolar",
         "r": [_distance(spoke) for spoke in spokes] or None,
@@ -112,7 +112,7 @@ def _distance(spoke: Spoke) -> float:
 
 
 def _outward(angle: float) -> str:
-    """The place of a spoke's number, so that it does not lie on the line."""
+    """Return the place of a spoke's number, so that it does not overlap the line."""
     if 60 <= angle <= 120:
         return "top center"
     if 240 <= angle <= 300:
@@ -132,7 +132,7 @@ SIDES = (("the closer pair", COLOURS[2], MARKS[0], "solid"), ("the farther pair"
 
 
 def order_counts(changed: Changed, *, height: int = 160) -> go.Figure:
-    """One bar of all couples of pairs, in the shares that either space orders rightly."""
+    """Draw one bar of all couples of pairs, split by which space orders them correctly."""
     parts = []
     for field, name, colour, ink in KINDS:
         count = getattr(changed.found, field)
@@ -163,7 +163,9 @@ def order_counts(changed: Changed, *, height: int = 160) -> go.Figure:
 
 
 def order_slopes(changed: Changed, kind: str, *, height: int = 280) -> go.Figure:
-    """The clearest that were mended, or spoilt: the cosines of two pairs each. That of the closer should be above."""
+    """Draw the clearest couples that were mended, or spoilt: the cosines of two pairs each, where the closer should be
+    above.
+    """
     examples = [example for name, example in changed.examples if name == kind]
     if not examples:
         raise ValueError(f"changed has no couple that was {kind}, expected at least one; ask for more pairs")
@@ -192,14 +194,14 @@ def order_slopes(changed: Changed, kind: str, *, height: int = 280) -> go.Figure
 
 # --- all sentences rebuilt ---------------------------------------------------------------------------------------
 
-LEAST = 1e-6  # smaller errors are drawn here: a logarithm has no 0
+LEAST = 1e-6  # smaller errors are drawn here, since a log axis has no 0
 FLAT = 1e-10  # and smaller eigenvalues here
 
 
 def rebuilt(structure: Structure, *, chosen: int | None = None, height: int = 400) -> go.Figure:
-    """A mark for each sentence: what its weights leave over in the base, and in the new space; both as shares.
+    """Draw a mark for each sentence: the share of it that its weights leave over in the base, and in the new space.
 
-    The mark of another part of the neighbour graph differs. Each carries its number (`customdata`).
+    Parts of the neighbour graph have different marks. Each mark carries its number (`customdata`).
     """
     before, after = (np.maximum(values, LEAST) for values in (structure.errors, structure.kept))
     low, high = float(min(before.min(), after.min())), float(max(before.max(), after.max()))
@@ -222,7 +224,7 @@ def rebuilt(structure: Structure, *, chosen: int | None = None, height: int = 40
 
 
 def _part(structure: Structure, part: int, before: np.ndarray, after: np.ndarray) -> Entries:
-    """The sentences of one part of the neighbour graph; those of all further parts have the last mark."""
+    """Return the sentences of one part of the neighbour graph; those of all further parts have the last mark."""
     count = len(structure.components)
     last = part == len(MARKS) - 1
     rows = np.flatnonzero(structure.component >= part if last else structure.component == part).tolist()
@@ -239,14 +241,14 @@ def _part(structure: Structure, part: int, before: np.ndarray, after: np.ndarray
 
 
 def _span(values: np.ndarray) -> list[float]:
-    """The range of an axis, as powers of ten: a little more than the values on either side."""
+    """Return the range of a log axis, a little wider than the values."""
     low, high = np.log10([values.min(), values.max()])
     room = 0.05 * max(high - low, 1.0)
     return [low - room, high + room]
 
 
 def spectrum(structure: Structure, *, height: int = 400) -> go.Figure:
-    """The eigenvalues that were kept, rising: what each direction costs. Those that are 0 are orange, at the edge."""
+    """Draw the eigenvalues that were kept, ascending: the cost of each direction. Those equal to 0 are orange."""
     values = np.maximum(structure.eigenvalues, FLAT)
     zero = np.arange(len(values)) < structure.zeros
     colours = [NEGATIVE if flat else POSITIVE for flat in zero]
@@ -280,12 +282,14 @@ LINE_OF = {"pca": ("dash", "x"), "whitening": ("dashdot", "triangle-up-open"), "
 
 
 def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
-    """The figure on dev over p: a line for each k, for PCA, whitening and the first p numbers; raw and all-but-the-top
-    as level lines."""
+    """Draw the score on dev over p: a line for each k, for PCA, whitening and the first p numbers.
+
+    Raw and all-but-the-top are horizontal lines.
+    """
     sizes = sorted({point.size for point in trial.points if point.transform in (*LINE_OF, "lp")})
     hover = {"hovertemplate": f"p = %{{x}}: %{{y:.4f}}{NAME}"}
     ways: dict[tuple[str, int], list[Point]] = {}
-    for point in sorted(trial.points, key=lambda point: point.neighbours):  # of one k and one way as they stand
+    for point in sorted(trial.points, key=lambda point: point.neighbours):  # stable within one k and method
         ways.setdefault((point.transform, point.neighbours), []).append(point)
     traces: list[Entries] = []
     for number, k in enumerate(k for name, k in ways if name == "lp"):
@@ -314,7 +318,7 @@ def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
 
 
 def chosen_bars(trial: Tried, *, height: int = 430) -> go.Figure:
-    """The figure on test of each way as it was best on dev, written at the end of its bar."""
+    """Draw the score on test of each method with its best settings on dev, written at the end of its bar."""
     names = []
     for point in trial.chosen:
         size = f"p={point.size}" if point.transform != "all-but-the-top" else f"{point.size} removed"
@@ -346,13 +350,14 @@ def chosen_bars(trial: Tried, *, height: int = 430) -> go.Figure:
 
 
 def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
-    """Draw a curled line of the plane, and beside it the one number that each method gives every point of it.
+    """Draw a curled line of the plane, and next to it the one number that each method gives every point of it.
 
-    `points` (n, 2), `along` (n,) how far along the line each lies; `numbers`: name of a method -> a
-    number for each point. A colour says in every panel how far along the line a point lies; so do the ticks.
+    `points` (n, 2), `along` (n,) the position of each point along the line; `numbers`: name of a method -> a number for
+    each point. In every panel, colours and ticks give the position along the line.
 
-    A method has unrolled the line where its points rise, or fall, all the way. Each of them is drawn from 0 to 1, and
-    turned to rise, since neither a sign nor a size is anything that such a method tells.
+    A method has unrolled the line if its numbers rise, or fall, all the way. They are scaled to 0 to 1 and flipped to
+    rise,
+    since such a method determines neither sign nor scale.
     """
     points, along = np.asarray(points, dtype=float), np.asarray(along, dtype=float)
     if points.shape != (len(along), 2):
@@ -373,7 +378,7 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
         hover = {"hovertemplate": "%{x:.0%} along the line: %{y:.2f}<extra></extra>", "name": name}
         traces.append(marks(share, number, marker, showlegend=False) | hover | on(panel))
     axis = {"range": [-0.05, 1.05], "tickvals": [0, 0.5, 1]}
-    layout = grid(
+    layout = side_by_side(
         ["the line, seen from above", *numbers],
         columns=2,
         gap=(0.12, 0.18),
@@ -389,5 +394,5 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
 
 
 def _share(values: np.ndarray) -> np.ndarray:
-    """Move and stretch values so that they go from 0 to 1."""
+    """Shift and scale values to go from 0 to 1."""
     return (values - values.min()) / max(float(np.ptp(values)), 1e-12)

@@ -1,14 +1,14 @@
-"""The figures of similarity: what it says of labelled pairs, where to cut it, and one of them taken apart.
+"""Figures of similarity: what it says about labelled pairs, where to cut it, and one of them taken apart.
 
 In: one cosine for each pair and its label or score, or an `Explanation` of one pair. Out: plotly figures.
 
-similarity_histogram, similarity_scatter    cosines against what a person said: where the two hills lie on one another,
-                                            or the cloud has no slope, similarity as it stands does not tell
+similarity_histogram, similarity_scatter    cosines against human judgement: if the two hills overlap, or the cloud has
+                                            no slope, the similarity does not tell
 threshold_curves                            accuracy at every threshold, on dev and on test
-alike                                       two sentences word by word, each word with its part, and which meets which
+alike                                       two sentences word by word, with each word's part, and which words meet
 explained_rows, explained_words             steps from 0 to the similarity, by rows of L or by words
 word_pairs                                  a square: which word of a meets which of b
-named_curves                                what changes with a number: words taken out, or a share of the way
+named_curves                                what changes with a number: words removed, or a share of the way
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def similarity_histogram(cosine: np.ndarray, labels: np.ndarray, *, height: int = 450) -> go.Figure:
-    """How the cosines of the two labels lie on one axis, each as a share of its own pairs."""
+    """Draw the distribution of cosines for each of the two labels, as shares of their pairs."""
     hills = [
         {
             "type": "histogram",
@@ -68,7 +68,7 @@ def similarity_histogram(cosine: np.ndarray, labels: np.ndarray, *, height: int 
 
 
 def similarity_scatter(cosine: np.ndarray, scores: np.ndarray) -> go.Figure:
-    """A person's score upwards against the cosine."""
+    """Draw human scores against the cosine."""
     hover = {"customdata": np.arange(len(scores)), "hovertemplate": "cosine %{x:.2f}, score %{y:.1f}<extra></extra>"}
     cloud = marks(cosine, scores, {"size": 7, "color": style(0)[0], "opacity": 0.45}) | hover
     return figure_of([cloud], height=450, **_framed(cosine, "a person's score"))
@@ -91,11 +91,11 @@ STEPS = 201
 def threshold_curves(
     dev_scores: ArrayLike, dev_labels: ArrayLike, test_scores: ArrayLike, test_labels: ArrayLike
 ) -> go.Figure:
-    """Accuracy at every threshold, on the pairs that choose it and on those that are scored.
+    """Draw the accuracy at every threshold, on the pairs that choose it and on those that are scored.
 
-    In: scores (n,) and 0/1 labels (n,) of either; the rule is: positive where score > threshold. Each curve has its own
-    top. The honest figure is where the top of dev meets the curve of test; the top of test itself is what a threshold
-    chosen there would report.
+    In: scores (n,) and 0/1 labels (n,) of each; a pair is positive if its score > threshold. Each curve has its own
+    maximum. The honest score is the test curve at the maximum of dev; the maximum of test is what a threshold chosen on
+    test would report.
     """
     dev, test = (np.asarray(dev_scores), np.asarray(dev_labels)), (np.asarray(test_scores), np.asarray(test_labels))
     honest, leaking = best_threshold(*dev), best_threshold(*test)
@@ -116,7 +116,7 @@ def threshold_curves(
         ("chosen on dev", honest, "circle", "bottom center"),
         ("chosen on test: leaks", leaking, "x", "top center"),
     ):
-        at = min(max(t, lowest), highest)  # a threshold without end is drawn at the edge
+        at = min(max(t, lowest), highest)  # an infinite threshold is drawn at the edge
         accuracy = accuracy_at(*test, t)
         hover = {"hovertemplate": "threshold %{x:.3f}: %{y:.3f} on test<extra>" + name + "</extra>"}
         label = {"mode": "markers+text", "text": [f"{accuracy:.3f}"], "textposition": place}
@@ -131,7 +131,7 @@ def threshold_curves(
 
 
 def accuracy_at(scores: np.ndarray, labels: np.ndarray, threshold: float) -> float:
-    """The share of right decisions.
+    """Return the share of correct decisions.
 
     >>> accuracy_at(np.array([0.1, 0.6, 0.9]), np.array([0, 0, 1]), 0.5) == 2 / 3
     True
@@ -141,27 +141,27 @@ def accuracy_at(scores: np.ndarray, labels: np.ndarray, threshold: float) -> flo
 
 # --- a similarity taken apart ------------------------------------------------------------------------------------
 
-READABLE = 200  # cells of a square: in more of them a number cannot be read
-NOTHING = 0.02  # of the largest part: what is less has no colour
-# From much orange through nothing to much blue, as dark as black letters on it allow. Clear where there is nothing; all
-# else covers the page, so that it is read on a light one and on a dark one.
+READABLE = 200  # cells of a square; with more, numbers are too small to read
+NOTHING = 0.02  # share of the largest part below which a part has no colour
+# From orange through transparent to blue, as dark as black text on it allows. All but the transparent middle is opaque,
+# so that it is readable on light and dark pages.
 LEAST, STRONGEST = ("#FAECCC", "#D6E8F3"), (NEGATIVE, "#4297C9")
 CARDS = [
     [0, STRONGEST[0]], [0.5 - NOTHING / 2, LEAST[0]], [0.5 - NOTHING / 2, CLEAR],
     [0.5 + NOTHING / 2, CLEAR], [0.5 + NOTHING / 2, LEAST[1]], [1, STRONGEST[1]],
 ]  # fmt: skip
-NARROWEST, BETWEEN, APART = 6, 0.6, 2  # letters: a card with its number, the room between two, and before `(rest)`
+NARROWEST, BETWEEN, APART = 6, 0.6, 2  # characters: the narrowest card, the gap between two cards, and before `(rest)`
 LINE, CELL, SQUARE = 42, 30, (120, 480)  # pixels: a line of cards, a cell, the lowest and the highest square
 SLANT, STEEP = -40, -90  # of the names below the square
 TITLE, LETTER = 30, 7  # pixels: the title above the square, a letter of the names below it
-FINE = 0.1  # of largest parts: where they are less, a number has three digits
+FINE = 0.1  # largest part below which numbers have three digits
 LEAST_GAP = 5e-4
 
 
 def alike(explanation: Explanation, *, across: int = 44, most: int = 40) -> go.Figure:
-    """Two sentences word by word, each word on a card with its own part; below, which word of a meets which of b.
+    """Draw two sentences word by word, each word on a card with its own part; below, which words of a and b meet.
 
-    `across`: letters in a line; more than 44 are too many for a telephone. `most`: words of the square on a side.
+    `across`: characters per line; more than 44 do not fit on a phone. `most`: words per side of the square.
     """
     e = explanation
     square, lines, x, y = _square(e, most, letters=13, panel=2)
@@ -191,7 +191,7 @@ def alike(explanation: Explanation, *, across: int = 44, most: int = 40) -> go.F
 
 
 def _cards(explanation: Explanation, across: int) -> tuple[list[Entries], list[Entries], list[Entries], float]:
-    """Both sentences as lines of cards: what is written on them, the cards, two titles, and how many lines."""
+    """Return both sentences as lines of cards: their texts, the cards, two titles, and the number of lines."""
     e, top = explanation, 0.0
     reach = _strongest(np.array([*e.own_a, *e.own_b]))
     traces, shapes, notes = [], [], []
@@ -213,7 +213,7 @@ def _cards(explanation: Explanation, across: int) -> tuple[list[Entries], list[E
 
 
 def _laid(names: Sequence[str], across: int) -> list[tuple[float, float, int]]:
-    """Left end, width and line of each name's card; what does not fit goes to the next line, `(rest)` stands apart."""
+    """Return left end, width and line of each name's card; names wrap to the next line, and `(rest)` is set apart."""
     places, left, line = [], 0.0, 0
     for name in names:
         width = max(len(unescape(name)) + 2, NARROWEST)
@@ -226,7 +226,7 @@ def _laid(names: Sequence[str], across: int) -> list[tuple[float, float, int]]:
 
 
 def _card(share: float) -> tuple[str, str]:
-    """The colour of a part, as a share of the largest, and that of letters on it."""
+    """Return the colour of a part, as a share of the largest, and that of letters on it."""
     if abs(share) < NOTHING:
         return CLEAR, INK
     pale, strong = (hex_to_rgb(end[share > 0]) for end in (LEAST, STRONGEST))
@@ -234,9 +234,9 @@ def _card(share: float) -> tuple[str, str]:
 
 
 def word_pairs(explanation: Explanation, *, most: int = 40) -> go.Figure:
-    """Draw which word of a meets which of b, in the order of the sentences: all cells together are the similarity.
+    """Draw which word of a meets which of b, in sentence order: the cells add up to the similarity.
 
-    Of longer sentences the `most` words with the largest parts.
+    Of longer sentences, the `most` words with the largest parts are shown.
     """
     square, lines, x, y = _square(explanation, most, letters=16)
     what, rows = _what(explanation), len(y["tickvals"])
@@ -249,7 +249,7 @@ def word_pairs(explanation: Explanation, *, most: int = 40) -> go.Figure:
 def _square(
     explanation: Explanation, most: int, *, letters: int, panel: int = 1
 ) -> tuple[list[Entries], list[Entries], Entries, Entries]:
-    """The cells of the strongest words and, where there is room, their numbers; lines before `(rest)`; both axes."""
+    """Return the cells of the strongest words, their numbers if they fit, lines before `(rest)`, and both axes."""
     e = explanation
     if not e.word_pairs:
         raise ValueError(
@@ -276,12 +276,12 @@ def _square(
 
 
 def _largest(own: Sequence[float], most: int) -> list[int]:
-    """The places of the largest parts, in the order of the sentence."""
+    """Return the places of the largest parts, in sentence order."""
     return sorted(np.argsort(-np.abs(own), kind="stable")[:most].tolist())
 
 
 def _numbers(z: np.ndarray, reach: float) -> Entries:
-    """The numbers of a square's cells that have a colour, without the 0 before the point, which all have."""
+    """Return the numbers of the coloured cells, without the leading 0."""
     rows, columns = np.nonzero((np.abs(z) >= NOTHING * reach) & (z.round(_digits(reach)) != 0))
     values = z[rows, columns].tolist()
     font = {"size": 12 if reach >= FINE else 11, "color": [_card(value / reach)[1] for value in values]}
@@ -290,7 +290,7 @@ def _numbers(z: np.ndarray, reach: float) -> Entries:
 
 
 def _number(part: float, largest: float = 1.0, sign: str = "-") -> str:
-    """A part with as many digits as the largest beside it needs; what rounds to 0 has no sign.
+    """Format a part with as many digits as the largest one needs; what rounds to 0 has no sign.
 
     >>> _number(0.124, 0.5, "+"), _number(-0.0124, 0.05), _number(-0.001, 0.5)
     ('+0.12', '-0.012', '0.00')
@@ -305,7 +305,7 @@ def _digits(largest: float) -> int:
 
 
 def _strongest(parts: np.ndarray) -> float:
-    """The largest part, whichever its sign; 1 where all are 0, so that it can be divided by."""
+    """Return the largest absolute part, or 1 if all are 0, to divide by."""
     return float(np.abs(parts).max()) or 1.0
 
 
@@ -318,9 +318,9 @@ def _title(text: str, x: float, y: float, **more: str) -> Entries:
 
 
 def named_curves(curves: Mapping[str, ArrayLike], *, across: str, upwards: str, whole: float = 0.0) -> go.Figure:
-    """A line for each name, over 0, 1, 2 ... to the right; over 0 to `whole` where that is given.
+    """Draw a line for each name over 0, 1, 2 ..., or over 0 to `whole` if given.
 
-    Dashes tell the lines apart, too, so that no colour is needed.
+    Lines also differ by their dashes, so no colour is needed.
     """
     traces = []
     for number, (name, values) in enumerate(curves.items()):
@@ -338,16 +338,16 @@ def named_curves(curves: Mapping[str, ArrayLike], *, across: str, upwards: str, 
 
 
 def explained_rows(explanation: Explanation, *, top: int = 10) -> go.Figure:
-    """A step for each of the strongest rows, one for the words in common (TF-IDF), one for all the other rows."""
+    """Draw a step for each of the strongest rows, one for the words in common (TF-IDF), one for all other rows."""
     parts = _with_rest([(f"row {row}", part) for row, part in explanation.rows], top, "rows")
     parts += [("words in common", explanation.shared)] if explanation.shared else []
     return _staircase(parts, explanation.similarity)
 
 
 def explained_words(explanation: Explanation, *, top: int = 10) -> go.Figure:
-    """A step for each word of both sentences, half of what it takes part in; a: the first sentence, b: the second.
+    """Draw a step for each word of both sentences, half of its row or column; a: the first sentence, b: the second.
 
-    A gap is a step of its own. Parts that do not add up (left-out) are bars, and lead to no total.
+    A gap is a step of its own. Parts that do not add up (left-out) are drawn as bars without a total.
     """
     e = explanation
     named = [(f"{word} ({side})", part) for side, words in (("a", e.words_a), ("b", e.words_b)) for word, part in words]
@@ -359,7 +359,7 @@ def explained_words(explanation: Explanation, *, top: int = 10) -> go.Figure:
 
 
 def _with_rest(parts: list[tuple[str, float]], top: int, what: str) -> list[tuple[str, float]]:
-    """The first parts by themselves, and all others as one."""
+    """Keep the first parts, and sum all others into one."""
     rest = parts[top:]
     return parts[:top] + ([(f"{len(rest)} other {what}", sum(part for _, part in rest))] if rest else [])
 
@@ -374,7 +374,7 @@ def _bars_without_total(parts: Sequence[tuple[str, float]], title: str) -> go.Fi
 
 
 def _staircase(parts: Sequence[tuple[str, float]], total: float) -> go.Figure:
-    """Steps that begin at 0 and end at the total: what is not shown one by one is one more step, so nothing is lost."""
+    """Draw steps from 0 to the total; what is not shown separately is one more step, so nothing is lost."""
     values = [part for _, part in parts]
     steps = {
         "type": "waterfall",
@@ -399,7 +399,7 @@ def _staircase(parts: Sequence[tuple[str, float]], total: float) -> go.Figure:
 
 
 def _stepped(drawn: Entries, names: Sequence[str], levels: Sequence[float], title: str) -> go.Figure:
-    """Steps or bars above their names, with room for the numbers at their ends."""
+    """Draw steps or bars above their names, with room for the numbers at their ends."""
     room = 0.12 * (max(levels) - min(levels) or 1.0)
     span = [min(levels) - (room if min(levels) < 0 else 0), max(levels) + room]
     return figure_of(

@@ -1,13 +1,13 @@
-"""The figures of the thematic network: sections and clusters of articles, the words of a sentence, and its encoders.
+"""Figures of the thematic network: sections and clusters of articles, the words of a sentence, and its encoders.
 
-In: records of `labkit.thematic`. Out: plotly figures; `marked` gives HTML.
+In: records of `labkit.thematic`. Out: plotly figures; `marked` returns HTML.
 
-section_ribbon, section_counts  one article's sections and what clustering finds of them (`Themes`)
-agreement_of_articles           the same of many articles, in one figure (`SectionAgreement`)
+section_ribbon, section_counts  one article's sections and the clusters found (`Themes`)
+agreement_of_articles           the same for many articles, in one figure (`SectionAgreement`)
 marked, attention_bars          how much each word of a sentence counts (`Attended`)
 three_encoders                  which words each number of a sentence's vector comes from
 
-Section and cluster have numbers, on the picture and in the tables, so that no colour is needed to read them.
+Sections and clusters have numbers, in the figure and in the tables, so they can be read without colour.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 # --- sections and clusters ---------------------------------------------------------------------------------------
 
 LIGHT = ("#7FB8D8", "#F2CF80", "#80CEB9", "#EAAE80", "#E5BBD3", "#AAD9F4")  # the six colours, half as strong
-STRONG = {0, 3}  # of the six, blue and vermilion carry white letters
-WAVE = [[0, CLEAR], [1e-6, "#D6E8F3"], [1, POSITIVE]]  # where there is nothing, clear; all else can be written on
+STRONG = {0, 3}  # blue and vermilion, which carry white text
+WAVE = [[0, CLEAR], [1e-6, "#D6E8F3"], [1, POSITIVE]]  # transparent at 0; dark text is readable on all others
 
 
 def section_ribbon(themes: Themes, *, chosen: int | None = None, height: int = 190) -> go.Figure:
-    """A cell a sentence, in reading order: its section above, below it the clusters; a dark frame where they differ."""
+    """Draw a cell per sentence, in reading order: its section above, its clusters below, framed where they differ."""
     names = ("section", "k-means", "Iclust")
     numbers = np.stack([themes.article.truth, themes.kmeans.found, themes.iclust.found])
     n = numbers.shape[1]
@@ -82,7 +82,7 @@ def section_ribbon(themes: Themes, *, chosen: int | None = None, height: int = 1
 
 
 def _numbered(name: str, numbers: list[int]) -> Entries:
-    """The numbers in the cells of one row."""
+    """Return the numbers in the cells of one row."""
     colours = ["#FFFFFF" if number % 12 in STRONG else "#000000" for number in numbers]
     font = {"size": 12 if len(numbers) <= 40 else 9, "color": colours}
     places, texts = list(range(len(numbers))), [str(number + 1) for number in numbers]
@@ -90,7 +90,7 @@ def _numbered(name: str, numbers: list[int]) -> Entries:
 
 
 def section_counts(themes: Themes, clustering: Clustering, *, height: int = 330) -> go.Figure:
-    """How many sentences of which section are in which cluster; a cluster has the number of its section."""
+    """Draw how many sentences of each section are in each cluster; a cluster has the number of its section."""
     counts, k = clustering.counts, len(themes.article.sections)
     places = list(range(k))
     hover = {"hovertemplate": "section %{y}, cluster %{x}: %{z} sentences<extra></extra>"}
@@ -116,7 +116,7 @@ def section_counts(themes: Themes, clustering: Clustering, *, height: int = 330)
 
 
 def agreement_of_articles(agreement: SectionAgreement, figure_name: str = "ami", *, height: int = 330) -> go.Figure:
-    """A line for each article from k-means to Iclust, and the means: table 4, article by article."""
+    """Draw a line for each article from k-means to Iclust, and the means: table 4, article by article."""
     sides = [agreement.values(name, figure_name) for name in ("kmeans", "iclust")]
     ways = ["k-means", "Iclust"]
     traces = [
@@ -156,15 +156,15 @@ def agreement_of_articles(agreement: SectionAgreement, figure_name: str = "ami",
 
 # --- the words of a sentence -------------------------------------------------------------------------------------
 
-HEAVY = 1.5  # times an even share, from which on a word is bold
+HEAVY = 1.5  # times an even share above which a word is bold
 
 
 def marked(attended: Attended, *, before: str = "") -> str:
-    """The sentence as HTML: behind each word a shade, under it its share in percent. Every word is shown as text.
+    """Return the sentence as HTML: each word on a shade, with its share in percent below it. Every word is escaped.
 
-    The shade is a help only: the share stands under each word as a number, and heavy words are bold.
-
-    `before`: a text in front, such as the number of a cluster.
+    The shade is only an aid: the share is written under each word, and heavy words are bold. `before` is a text in
+    front,
+    such as the number of a cluster.
     """
     largest = max(float(attended.shares.max()), 1e-9)
     even = 1 / len(attended.words)
@@ -188,7 +188,7 @@ def marked(attended: Attended, *, before: str = "") -> str:
 
 
 def attention_bars(attended: Attended, *, height: int = 380) -> go.Figure:
-    """Each word in its order: a bar for its share of the vector, a mark for the bare attention."""
+    """Draw each word in order: a bar for its share of the vector, a mark for the attention itself."""
     places, even = list(range(len(attended.words))), 1 / len(attended.words)
     marker = {"symbol": "diamond", "size": 9, "color": NEGATIVE, "line": {"width": 1, "color": "#000000"}}
     share = {"name": "share of the vector", "hovertemplate": "share %{y:.1%}<extra></extra>"}
@@ -212,16 +212,17 @@ def attention_bars(attended: Attended, *, height: int = 380) -> go.Figure:
 
 WORDS = ("how", "do", "I", "cook")
 SHARES = (0.1, 0.1, 0.2, 0.6)  # of attention, for the drawing
-LARGEST, WIDTH = 1, 3  # the window that answers most, and its width
-VECTOR, PLACE, LOWER, UPPER, TOP = 1.0, 2.5, 2.2, 2.9, 4.3  # how high each row stands
+LARGEST, WIDTH = 1, 3  # the window with the largest output, and its width
+VECTOR, PLACE, LOWER, UPPER, TOP = 1.0, 2.5, 2.2, 2.9, 4.3  # height of each row
 LEFT_BEHIND = "rgba(128, 128, 128, 0.55)"
 
 
 def three_encoders(words: Sequence[str] = WORDS) -> go.Figure:
-    """CNN, LSTM, BiLSTM with attention, on a sentence of four words: which words each number of its vector comes from.
+    """Draw CNN, LSTM and BiLSTM with attention on four words: which words each number of the vector comes from.
 
-    From bottom to top: the words, their vectors, what the encoder makes of each place, and the one vector of the
-    sentence. Blue is what gets into it; grey is computed and left behind.
+    From bottom to top: the words, their vectors, what the encoder computes at each word, and the vector of the
+    sentence.
+    What reaches it is blue; grey is computed and discarded.
     """
     if len(words) != len(SHARES):
         raise ValueError(f"words are {len(words)}, expected {len(SHARES)}: the shares of attention are drawn for them")
@@ -243,7 +244,7 @@ def three_encoders(words: Sequence[str] = WORDS) -> go.Figure:
 
 
 def _cnn(places: range) -> list[Entries]:
-    """Lines from the window to its answer, from each answer to the maximum; the largest in colour."""
+    """Draw lines from the window to its output, and from each output to the maximum, the largest in colour."""
     window = range(LARGEST, min(LARGEST + WIDTH, len(places)))
     lines = [_line(1, (t, VECTOR), (LARGEST, PLACE), COLOURS[0], 2) for t in window]
     lines += [_line(1, (t, PLACE), (1.5, TOP), LEFT_BEHIND, 1) for t in places if t != LARGEST]
@@ -254,7 +255,7 @@ def _cnn(places: range) -> list[Entries]:
 
 
 def _lstm(places: range) -> tuple[list[Entries], list[Entries]]:
-    """A chain of states; the last goes up."""
+    """Draw a chain of states; the last goes up."""
     last = len(places) - 1
     lines = [_line(2, (t, VECTOR), (t, PLACE), INK, 1) for t in places]
     lines.append(_line(2, (last, PLACE), (1.5, TOP), COLOURS[0], 3))
@@ -265,7 +266,7 @@ def _lstm(places: range) -> tuple[list[Entries], list[Entries]]:
 
 
 def _bilstm(places: range) -> tuple[list[Entries], list[Entries]]:
-    """A chain each way; every word's state goes up, as thick as its share."""
+    """Draw a chain in each direction; every word's state goes up, as thick as its share."""
     lines = [_line(3, (t, VECTOR), (t, UPPER), INK, 1) for t in places]
     lines += [_line(3, (t, UPPER), (1.5, TOP), COLOURS[0], 1 + 9 * SHARES[t]) for t in places]
     nodes = [
@@ -281,7 +282,7 @@ def _words(panel: int, words: Sequence[str]) -> Entries:
 
 
 def _letter(panel: int, height: float, letter: str) -> Entries:
-    """What the row is called in the formulas, at its right end."""
+    """Write the name of the row in the formulas at its right end."""
     return _text(panel, [len(WORDS) - 0.45], height, [f"<i>{letter}</i>"], 13)
 
 
@@ -295,7 +296,7 @@ def _nodes(panel: int, heights: list[float], colour: str | list[str], symbol: st
 
 
 def _top(panel: int, how: str) -> Entries:
-    """The sentence's vector, and above it how it is made."""
+    """Draw the sentence's vector, and above it how it is computed."""
     marker = {"size": 22, "color": COLOURS[0], "symbol": "diamond"}
     label = {"text": [how], "textposition": "top center", "textfont": {"size": 13, "color": INK}}
     hover = {"hovertemplate": "the sentence's vector<extra></extra>"}
@@ -307,7 +308,7 @@ def _line(panel: int, start: tuple[float, float], end: tuple[float, float], colo
 
 
 def _arrow(panel: int, start: float, end: float, height: float) -> Entries:
-    """An arrow from one state to the next."""
+    """Return an arrow from one state to the next."""
     axes = on(panel)
     step = 0.28 if end > start else -0.28
     ends = {"ax": start + step, "x": end - step, "ay": height, "y": height}

@@ -1,16 +1,16 @@
-"""Embeddings in many dimensions to points for the eye, in 2 or 3; and how far the eye can trust them.
+"""Embeddings as points in 2 or 3 dimensions, and how far the picture can be trusted.
 
-picture      what a picture is, PCA, and what is kept of the neighbourhoods
-t_sne        t-SNE: ours to 20,000 points, openTSNE above
-arrange      all four behind one call; UMAP, LLE
-epochs       a picture for each epoch, turned onto the one before; fixed axes; a run's journey
-placement    a new sentence in a picture, and what stands near it
+picture      what a picture is, PCA, and what it keeps of the neighbourhoods
+t_sne        t-SNE: ours up to 20,000 points, openTSNE above
+arrange      all four methods behind one call; UMAP, LLE
+epochs       a picture for each epoch, each rotated onto the one before, in fixed axes; the journey of a run
+placement    a new sentence in a picture, and the sentences near it
 
     project(embeddings, "tsne") -> Projection
     epochs(snapshots, "pca") -> a Projection for each epoch
     place(projection, embeddings, new) -> Placement
 
-Figures are measured in the space of the embeddings; what is measured in the picture says so.
+Scores are measured in the space of the embeddings unless their name says they are measured in the picture.
 """
 
 from labkit.projection.arrange import PROJECTIONS, pca, project, tsne

@@ -1,9 +1,9 @@
-"""Embeddings to a picture with its quality, by any of four methods: PCA, t-SNE, UMAP by umap-learn, and LLE.
+"""Embeddings to a picture with its quality, by one of four methods: PCA, t-SNE, UMAP (umap-learn), and LLE.
 
-In: embeddings (n, d), dense or CSR. Out: `Projection`. Distances are Euclidean between the embeddings as they are
-given: give rows of unit length where near is to mean a large cosine. `pca` and `tsne` are the two a page can wait for.
-UMAP and LLE are imported only when asked for. UMAP's first picture in a process compiles for seconds, and two at once
-in one process abort it: a lock lets one in at a time.
+In: embeddings (n, d), dense or CSR. Out: `Projection`. Distances are Euclidean between the embeddings as given: pass
+rows of unit length if near should mean a large cosine. `pca` and `tsne` are fast enough for a page. UMAP and LLE are
+imported only when they are used. The first UMAP picture in a process compiles for seconds, and two at the same time
+abort the process, so a lock admits one at a time.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from labkit.projection.picture import (
     varies,
 )
 
-SOLID = ("pca", "umap")  # those that can also fill a space of three dimensions
-STARTED = ("tsne", "umap")  # those that go on from a picture, and take others into one
+SOLID = ("pca", "umap")  # methods that also work in 3 dimensions
+STARTED = ("tsne", "umap")  # methods that can start from a picture and place other rows in one
 PLACED = 16_384  # rows placed at a time
 
 
@@ -48,14 +48,14 @@ def project(
     landmarks: int | None = None,
     measure: bool = True,
 ) -> Projection:
-    """A picture of the embeddings.
+    """Return a picture of the embeddings.
 
-    perplexity    t-SNE: how many neighbours count; lowered to a third of the other points, where these are few
-    neighbours    UMAP, LLE: how many a point has
-    start         t-SNE, UMAP: points (n, p) to go on from, as from the epoch before
-    landmarks     t-SNE, UMAP: of more rows, only so many are arranged, drawn by the seed, and the others are placed
-                  among them (`labkit.projection.placement`)
-    measure       whether `quality` is found out; it takes up to a second
+    perplexity    t-SNE: how many neighbours count; lowered to a third of the other points if there are few
+    neighbours    UMAP, LLE: how many neighbours a point has
+    start         t-SNE, UMAP: points (n, p) to start from, such as those of the epoch before
+    landmarks     t-SNE, UMAP: with more rows than this, only a random sample of this size is arranged, and the others
+                  are placed among them (`labkit.projection.placement`)
+    measure       whether to compute `quality`, which takes up to a second
     """
     rows = checked_embeddings(embeddings)
     _require_possible(method, dimensions, start, landmarks)
@@ -99,7 +99,7 @@ def project(
 def among_landmarks(
     rows: Vectors, count: int, arrange: Callable[[Vectors], Projection], *, seed: int, progress: Progress = silent
 ) -> Projection:
-    """A picture of `count` rows, drawn by the seed, in which each of the others is placed by its nearest among them."""
+    """Arrange a random sample of `count` rows, and place each other row by its nearest rows in the sample."""
     from labkit.projection.placement import place  # needs numba, as t-SNE does
 
     total = rows.shape[0]
@@ -116,12 +116,12 @@ def among_landmarks(
 
 
 def pca(vectors: Any, *, seed: int = 0) -> Projection:
-    """The plane along which the vectors spread most, at once: linear, so that far apart means far apart."""
+    """Return the plane of largest variance at once: linear, so that far apart means far apart."""
     return project(vectors, "pca", seed=seed, measure=False)
 
 
 def tsne(vectors: Any, *, seed: int = 0) -> Projection:
-    """Neighbours stay neighbours. Of the vectors at unit length, so that near means a large cosine; unmeasured."""
+    """Return a t-SNE picture of the vectors at unit length, so that near means a large cosine; without its quality."""
     return project(unit(checked_embeddings(vectors)), "tsne", seed=seed, measure=False)
 
 
@@ -151,14 +151,14 @@ def _checked_start(start: Any, shape: tuple[int, int]) -> np.ndarray:
 
 # --- UMAP and LLE ------------------------------------------------------------------------------------------------
 
-COMPILED = (  # by UMAP, each time anew
+COMPILED = (  # by UMAP, in every process
     "utils.fast_knn_indices",
     "umap_.smooth_knn_dist",
     "umap_.compute_membership_strengths",
     "layouts._nb_optimize_layout_euclidean_single_epoch",
 )
-APPROXIMATE = 4_096  # points from which UMAP would search its neighbours by code that compiles for half a minute ...
-EXACT = 50_000  # ... and to which an exact search takes no longer than that
+APPROXIMATE = 4_096  # points from which UMAP's own neighbour search would compile for half a minute ...
+EXACT = 50_000  # ... and up to which an exact search takes no longer than that
 
 
 def by_umap(
@@ -170,7 +170,7 @@ def by_umap(
     start: np.ndarray | None = None,
     progress: Progress = silent,
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """UMAP from `start`, or from PCA's picture: no spectral start, which fails where the neighbour graph has parts."""
+    """Run UMAP from `start`, or from PCA's picture; its spectral start fails on a disconnected neighbour graph."""
     filled = dense(rows, seed).astype(np.float32)
     count = min(neighbours, len(filled) - 1)
     first = leading_directions(rows, dimensions, seed).points if start is None else start
@@ -188,7 +188,7 @@ def by_umap(
             precomputed_knn=_umap_neighbours(filled, count),
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its own dependencies
+            warnings.simplefilter("ignore")  # from its own dependencies
             points = model.fit_transform(filled)
     progress(1, 1, "UMAP")
     return np.asarray(points, dtype=np.float32), {"neighbours": count, "min_distance": model.min_dist}
@@ -197,13 +197,17 @@ def by_umap(
 def by_lle(
     rows: Vectors, neighbours: int, *, seed: int, progress: Progress = silent
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """The two directions after the constant one. Where the neighbour graph falls into parts these would only tell the
-    parts apart, a dot each: then the neighbours are doubled until it hangs together, and the settings say how many."""
+    """Return the two directions after the constant one.
+
+    If the neighbour graph is disconnected, they would only separate its parts, one dot each. So the number of
+    neighbours is
+    doubled until the graph is connected, and the settings give the number used.
+    """
     from labkit.sbert_lp import LocalityPreserving
 
     count = min(neighbours, rows.shape[0] - 1)
     while True:
-        with collected():  # of copies, which leave fewer neighbours: `used` says so
+        with collected():  # notes about copies, which leave fewer neighbours: `used` says so
             model = LocalityPreserving(count, 2, random_state=seed).fit(rows, progress=progress)
         used = int(model.record_.neighbours.shape[1])
         if model.record_.components == 1 or used < count or count == rows.shape[0] - 1:
@@ -215,8 +219,10 @@ def by_lle(
 
 
 def _umap_neighbours(rows: np.ndarray, count: int) -> tuple[np.ndarray | None, ...]:
-    """Each row's `count` nearest, itself among them, and their distances: in the kinds of number that UMAP's own have,
-    since it compiles anew for others. (None, None, None): it is to look for itself."""
+    """Return each row's `count` nearest, itself included, and their distances, in the dtypes of UMAP's own.
+
+    UMAP would compile again for other dtypes. (None, None, None) lets UMAP search by itself.
+    """
     if not APPROXIMATE <= len(rows) <= EXACT:
         return None, None, None
     nearest, distances = nearest_rows(rows, rows, count)
@@ -224,7 +230,9 @@ def _umap_neighbours(rows: np.ndarray, count: int) -> tuple[np.ndarray | None, .
 
 
 def _umap_start(points: np.ndarray, seed: int) -> np.ndarray:
-    """Within a square of 20, as UMAP expects, with a little noise: points on one spot would never part."""
+    """Scale the start into a square of 20, as UMAP expects, with a little noise: points on one spot would never
+    separate.
+    """
     centred = points - points.mean(axis=0)
     largest = np.abs(centred).max()
     noise = np.random.default_rng(seed).normal(scale=1e-3, size=points.shape)

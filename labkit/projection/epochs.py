@@ -1,13 +1,13 @@
-"""A picture of each epoch of a training, laid so that a point's way can be followed.
+"""A picture of each epoch of a training, arranged so that the way of a point can be followed.
 
-epochs    the same n sentences' vectors at each epoch, (e, n, d) -> e projections around 0, each turned onto the one
+epochs    vectors of the same n sentences at each epoch, (e, n, d) -> e projections around 0, each rotated onto the one
           before (`aligned`), to be drawn in the axes of `limits`
-journey   a run's `Snapshots` -> `Journey`: these pictures, and for each epoch the `Separation` of the classes in the
-          embedding space and in the picture, of vectors at unit length, so that near means a large cosine
+journey   the `Snapshots` of a run -> `Journey`: these pictures, and for each epoch the `Separation` of the classes in
+          the embedding space and in the picture, of vectors at unit length, so that near means a large cosine
 
-PCA     keeps its unit: classes that draw together, or a space that collapses, are seen to. With `common` one basis,
-        of all epochs' vectors together, serves for all: nothing has to be turned, and ways are straight where those
-        of the vectors are.
+PCA     keeps its unit: classes that move together, or a space that collapses, are visible. With `common`, one basis
+        computed from the vectors of all epochs serves all pictures: nothing is rotated, and points move on straight
+        lines where their vectors do.
 t-SNE   starts from the points of the epoch before, and so does UMAP. Their unit means nothing, nor does LLE's: all
         epochs are drawn with the mean square radius of the first.
 """
@@ -34,7 +34,7 @@ from labkit.runs import Snapshots
 
 
 def procrustes(points: np.ndarray, onto: np.ndarray) -> np.ndarray:
-    """The orthogonal R (p, p) that brings points (n, p) nearest to `onto` (n, p), both around their mean.
+    """Return the orthogonal R (p, p) that brings points (n, p) nearest to `onto` (n, p), both around their mean.
 
         min_R |A R - B|_F,  RᵀR = I      R = U Vᵀ of the singular value decomposition U S Vᵀ = AᵀB    (Schönemann 1966)
 
@@ -50,7 +50,7 @@ def procrustes(points: np.ndarray, onto: np.ndarray) -> np.ndarray:
 
 
 def aligned(projection: Projection, onto: Projection | None = None, *, scale: float = 1.0) -> Projection:
-    """The picture around 0, times `scale`, turned onto the other one; PCA's basis is turned with it."""
+    """Centre the picture, multiply it by `scale` and rotate it onto the other one; PCA's basis is changed with it."""
     middle = projection.points.mean(axis=0, dtype=np.float64)
     R = np.eye(len(middle)) if onto is None else procrustes(projection.points, onto.points)
     points = scale * (projection.points - middle) @ R
@@ -61,14 +61,16 @@ def aligned(projection: Projection, onto: Projection | None = None, *, scale: fl
 
 
 def picture_radius(points: np.ndarray) -> float:
-    """The root mean square distance of points (n, p) from their mean."""
+    """Return the root mean square distance of points (n, p) from their mean."""
     centred = points - points.mean(axis=0, dtype=np.float64)
     return float(np.sqrt((centred**2).sum(axis=1).mean()))
 
 
 def laid_over(picture: Projection, onto: Projection) -> tuple[Projection, Projection]:
-    """Two pictures of the same sentences around 0 in one unit, the first turned onto the second: a line from a point
-    of the one to its point in the other is as short as turning and one scale for all can make it."""
+    """Centre two pictures of the same sentences, and rotate and scale the first onto the second.
+
+    A line from a point in one picture to the same point in the other is then as short as possible.
+    """
     radius = picture_radius(picture.points)
     scale = picture_radius(onto.points) / radius if radius > 0 else 1.0
     base = aligned(onto)
@@ -76,7 +78,7 @@ def laid_over(picture: Projection, onto: Projection) -> tuple[Projection, Projec
 
 
 def limits(projections: Sequence[Projection], *, margin: float = 0.05) -> np.ndarray:
-    """Axes that hold every point of every picture, (p, 2) lowest and highest, with a margin: fixed over all epochs."""
+    """Return axes that contain every point of every picture, (p, 2) lowest and highest, with a margin."""
     points = np.concatenate([each.points for each in projections])
     low, high = points.min(axis=0), points.max(axis=0)
     room = margin * np.where(high > low, high - low, 1)
@@ -98,7 +100,9 @@ def epochs(
     neighbours: int = 15,
     measure: bool = True,
 ) -> tuple[Projection, ...]:
-    """One projection an epoch; `snapshots` as in `Snapshots.vectors`, the rest as in `project`; `common`: PCA only."""
+    """Return one projection per epoch; `snapshots` as in `Snapshots.vectors`, the rest as in `project`; `common`: PCA
+    only.
+    """
     spaces = _same_sentences(snapshots)
     if common and method != "pca":
         raise ValueError(f"common is True with method {method!r}, expected 'pca'; only PCA has a basis to share")
@@ -121,7 +125,7 @@ def epochs(
 def _with_one_basis(
     spaces: list[Any], dimensions: int, seed: int, measure: bool, progress: Progress
 ) -> tuple[Projection, ...]:
-    """PCA of all epochs' vectors together. Around the mean of all, so that a drift of the whole is seen, too."""
+    """Run PCA on the vectors of all epochs together, around their common mean, so that a drift is visible, too."""
     together = sparse.vstack(spaces).tocsr() if sparse.issparse(spaces[0]) else np.concatenate(spaces)
     basis = leading_directions(together, dimensions, seed).basis
     assert basis is not None
@@ -155,9 +159,9 @@ def _same_sentences(snapshots: Sequence[Any] | np.ndarray) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Journey:
-    """How a run's space came to be: a picture of each epoch (e,), and figures in the space and in the picture.
+    """How the space of a run developed: a picture of each epoch (e,), with scores in the space and in the picture.
 
-    `axes` (2, 2) hold all pictures.
+    `axes` (2, 2) contain all pictures.
     """
 
     shown: Labelled
@@ -171,7 +175,7 @@ class Journey:
         return len(self.epochs)
 
     def rows(self) -> list[dict[str, float | str]]:
-        """Two lines of a table for each epoch: in the space, in the picture."""
+        """Return two table rows per epoch: one for the space, one for the picture."""
         return [
             {"epoch": epoch, "measured in": where, **asdict(figures)}
             for epoch, space, drawn in zip(self.epochs, self.space, self.drawn, strict=True)
@@ -180,7 +184,7 @@ class Journey:
 
 
 def probe(snapshots: Snapshots) -> Labelled:
-    """The probe's sentences with their classes."""
+    """Return the sentences of the probe with their classes."""
     if not len(snapshots.epochs):
         raise ValueError(
             "the run has no snapshots, expected vectors of its probe at some epochs; train a method that goes in "
@@ -196,9 +200,9 @@ def journey(
     common: bool = False,
     arrange: Callable[..., tuple[Projection, ...]] = epochs,
 ) -> Journey:
-    """The pictures by `method`, as in `labkit.projection.epochs`; `common`: PCA with one basis for all epochs.
+    """Return the pictures by `method`, as in `labkit.projection.epochs`; `common`: PCA with one basis for all epochs.
 
-    arrange    what makes the pictures, called as `epochs` is: the app's makes them in another process
+    arrange    makes the pictures and is called like `epochs`; the app passes one that works in another process
     """
     shown = probe(snapshots)
     spaces = [unit(vectors) for vectors in snapshots.vectors]
@@ -214,7 +218,7 @@ def journey(
 
 
 def in_classes_of(travelled: Journey, corpus: Corpus) -> Journey:
-    """The same, with the classes of the probe called as `points` calls them: a run numbers those of pairs."""
+    """Rename the classes of the probe as `points` names them, since a run only numbers the classes of pairs."""
     names, texts = classes_by_sentence(corpus), travelled.shown.texts
     if not all(text in names for text in texts):
         return travelled

@@ -1,8 +1,7 @@
 """What a picture is: its points, how it was made, and how far it can be trusted.
 
-Embeddings come in here: `checked_embeddings` once, dense or CSR, enough of them.
-`leading_directions` are PCA, the only picture that is linear. `quality` says what a picture keeps, `trust` what it
-keeps of each point's neighbours.
+`checked_embeddings` validates embeddings, dense or CSR, once for all methods. `leading_directions` is PCA, the only
+linear picture. `quality` says what a picture keeps overall, `trust` what it keeps of each point's neighbours.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ from labkit.progress import Progress, silent
 
 # --- records -----------------------------------------------------------------------------------------------------
 
-NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP", "lle": "LLE"}  # as a person reads them
+NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP", "lle": "LLE"}  # names in text
 
 
 @dataclass(frozen=True)
 class Quality:
     """How much of the embedding space is left in the picture.
 
-    trustworthiness    1: the k nearest in the picture are near in the embedding space, too
+    trustworthiness    1: the k nearest in the picture are also near in the embedding space
     preserved          share of the k nearest in the embedding space that are among the k nearest in the picture
-    points, of         measured on so many, of so many: a sample where there are more than a few thousand
-    kl                 t-SNE: KL(P||Q), what it minimises         shown    PCA: share of the variance
+    points, of         the number of points measured, and of all points: a sample if there are more than a few thousand
+    kl                 t-SNE: KL(P||Q), which it minimises         shown    PCA: share of the variance
     """
 
     trustworthiness: float
@@ -53,21 +52,21 @@ class Quality:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """y = (x - centre) directions + offset: rows (n, d) to points (n, p). Only PCA has one."""
+    """y = (x - centre) directions + offset, which maps rows (n, d) to points (n, p). Only PCA has one."""
 
     centre: np.ndarray
     directions: np.ndarray
     offset: np.ndarray
 
     def __call__(self, rows: Any) -> np.ndarray:
-        """Dense or sparse rows; sparse ones stay so."""
+        """Map dense or sparse rows; sparse rows are not filled up."""
         points = rows @ self.directions - self.centre @ self.directions + self.offset
         return np.asarray(points, dtype=np.float32)
 
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Points float32 (n, 2) or (n, 3). `name` is for the eye, `method` for `project`; `settings` are those in force.
+    """Points float32 (n, 2) or (n, 3), with the `settings` used. `name` is for readers, `method` for `project`.
 
     `shown`, `kl`: as in `Quality`; `basis`: PCA's, for new sentences.
     """
@@ -86,10 +85,10 @@ class Projection:
 
 
 def leading_directions(rows: Vectors, dimensions: int, seed: int) -> Projection:
-    """PCA: the `dimensions` principal directions; where the rows have fewer, the rest of the picture is 0."""
+    """Run PCA with `dimensions` principal directions; if the rows have fewer, the rest of the picture is 0."""
     count = min(dimensions, *rows.shape)
     if not isinstance(rows, np.ndarray) and count >= min(rows.shape):
-        rows = rows.toarray()  # the sparse solver must leave a direction out
+        rows = rows.toarray()  # the sparse solver cannot compute all directions
     centre = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
     directions = np.zeros((rows.shape[1], dimensions))
     if varies(rows):
@@ -104,7 +103,7 @@ def leading_directions(rows: Vectors, dimensions: int, seed: int) -> Projection:
 
 
 def variance_shown(rows: Vectors, points: np.ndarray) -> float | None:
-    """var(points) / var(rows), each summed over its columns; None where nothing varies."""
+    """Return var(points) / var(rows), each summed over columns; None if nothing varies."""
     if isinstance(rows, np.ndarray):
         total = float(rows.astype(np.float64).var(axis=0).sum())
     else:
@@ -114,23 +113,23 @@ def variance_shown(rows: Vectors, points: np.ndarray) -> float | None:
 
 
 def varies(rows: Vectors) -> bool:
-    """Whether any row differs from the first."""
+    """Return whether any row differs from the first."""
     return bool(abs(rows - rows[[0] * rows.shape[0]]).max() > 0)
 
 
 # --- quality -----------------------------------------------------------------------------------------------------
 
-SAMPLE = 2_000  # points measured: under a second
+SAMPLE = 2_000  # points measured, in under a second
 NEIGHBOURS = 5
 
 
 def quality(
     rows: Vectors, points: np.ndarray, *, seed: int = 0, kl: float | None = None, shown: float | None = None
 ) -> Quality:
-    """How much of the embedding space a picture keeps: neighbours there against neighbours here, both Euclidean.
+    """Compare neighbours in the embedding space with neighbours in the picture, both Euclidean.
 
-    Above SAMPLE points only a sample of them is measured, among themselves, since every pair is compared.
-    `kl` and `shown` are passed through.
+    Above SAMPLE points only a sample is measured, within itself, since every pair is compared. `kl` and `shown` are
+    passed through.
     """
     from sklearn.manifold import trustworthiness  # takes a second, and stored pictures need none
 
@@ -146,9 +145,11 @@ def quality(
 
 
 def trust(embeddings: Any, points: np.ndarray, k: int | None = None, *, progress: Progress = silent) -> np.ndarray:
-    """The share of each point's k nearest in the embedding space that are among its k nearest in the picture.
+    """Return the share of each point's k nearest in the embedding space that are among its k nearest in the picture.
 
-    (n, d) and (n, p) to (n,). The mean of all is `Quality.preserved`; k is as in `quality`, and none is sampled.
+    (n, d) and (n, p) to (n,). The mean over all points is `Quality.preserved`; k is as in `quality`, and no point is
+    left
+    out.
     """
     rows = checked_embeddings(embeddings)
     same_length("points", points, rows.shape[0])
@@ -158,15 +159,12 @@ def trust(embeddings: Any, points: np.ndarray, k: int | None = None, *, progress
 
 # --- embeddings as the projections take them ---------------------------------------------------------------------
 
-LEAST = 4  # points: below this no method has anything to arrange
-STRONGEST = 50  # directions that sparse rows keep for the methods that want dense ones
+LEAST = 4  # points; with fewer, there is nothing to arrange
+STRONGEST = 50  # directions that sparse rows keep for methods that need dense rows
 
 
 def checked_embeddings(embeddings: Any) -> Vectors:
-    """Embeddings (n, d), float32 kept, else float64; CSR stays CSR.
-
-    ValueError for NaN, no columns, or fewer than LEAST rows.
-    """
+    """Check embeddings (n, d): float32 stays, all else becomes float64; CSR stays CSR."""
     rows = vectors("embeddings", embeddings, keep_single=True)
     if rows.shape[0] < LEAST:
         raise ValueError(f"embeddings has {rows.shape[0]} rows, expected at least {LEAST}; choose more sentences")
@@ -174,7 +172,7 @@ def checked_embeddings(embeddings: Any) -> Vectors:
 
 
 def dense(rows: Vectors, seed: int) -> np.ndarray:
-    """Dense rows as they are; sparse ones by their strongest directions, (n, at most STRONGEST)."""
+    """Return dense rows as they are, and sparse rows as their strongest directions, (n, at most STRONGEST)."""
     if isinstance(rows, np.ndarray):
         return rows
     from sklearn.decomposition import TruncatedSVD  # takes a second, and few rows are sparse

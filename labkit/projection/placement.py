@@ -1,18 +1,18 @@
-"""New sentences in a picture that is already drawn: where they land, and what stands near them in the space itself.
+"""New sentences in a picture that is already drawn: where they land, and which sentences are near them in the space.
 
-place           a projection, the embeddings (n, d) it was made of, new ones (m, d) -> `Placement`, points (m, p)
+place           a projection, the embeddings (n, d) it was made from, new ones (m, d) -> `Placement`, points (m, p)
 neighbours      one sentence -> the sentences nearest to it by the method's own similarity
-matching        a query -> the rows of sentences that have its words
-unknown_words   a sentence -> its words that a method has never met
+matching        a query -> the rows of the sentences that contain its words
+unknown_words   a sentence -> its words that a method has never seen
 
-The ways of `place`:
+How `place` finds the points:
 
 PCA          its own basis, exactly: y = (x - centre) directions + offset
 t-SNE, UMAP  y = Σ_j w_j y_j over the k nearest embeddings. w_j = exp(-β d_j²) / Σ, with β such that about three of them
              count (`t_sne.conditional`): the conditional similarity of t-SNE, with a small perplexity
-LLE          y = Σ_j w_j y_j with the weights that rebuild x from its neighbours best, Σ w = 1, as LLE places its own
+LLE          y = Σ_j w_j y_j with the weights that best rebuild x from its neighbours, Σ w = 1, as in LLE itself
 
-A sentence whose embedding is in the picture lands where that one is. All of it holds after turning and scaling, too.
+A sentence whose embedding is in the picture lands on its point. All of this also holds after rotation and scaling.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from labkit.method import Method
 
 NEIGHBOURS = 10
-COUNTING = 3.0  # perplexity of the weights: more would draw every sentence into the middle of its cluster
-COPY = 1e-6  # of the largest embedding's length: nearer is the same
+COUNTING = 3.0  # perplexity of the weights; more would pull every sentence to the middle of its cluster
+COPY = 1e-6  # of the largest embedding's length; closer rows are copies
 
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """New points float32 (m, p), `how` in words, and whose weighted mean they are: (m, k) each, None for PCA."""
+    """New points float32 (m, p), `how` they were found, and whose weighted mean they are: (m, k) each, None for PCA."""
 
     points: np.ndarray
     how: str
@@ -49,7 +49,7 @@ class Placement:
 
 
 def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
-    """Place new embeddings in a picture. `embeddings` are those it was made of, in the order of its points."""
+    """Place new embeddings in a picture made from `embeddings`, which are in the order of its points."""
     rows = checked_embeddings(embeddings)
     if rows.shape[0] != len(projection.points):
         raise ValueError(
@@ -60,7 +60,7 @@ def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
     if projection.basis is not None:
         return Placement(projection.basis(fresh), "PCA's own basis, exactly")
     wanted = projection.settings["neighbours"] if projection.method == "lle" else NEIGHBOURS
-    from labkit.sbert_lp.weights import mixtures  # brings scikit-learn, which takes a second
+    from labkit.sbert_lp.weights import mixtures  # imports scikit-learn, which takes a second
 
     k = min(int(wanted), rows.shape[0])
     copy_within = COPY * np.sqrt(abs(rows).max() ** 2 * rows.shape[1])
@@ -75,7 +75,7 @@ def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
 
 @dataclass(frozen=True)
 class SimilarSentence:
-    """A sentence near to the one that is asked about: its row among those shown, and their similarity."""
+    """A sentence near the query: its row among the sentences shown, and the similarity."""
 
     row: int
     similarity: float
@@ -86,7 +86,7 @@ class SimilarSentence:
 def neighbours(
     method: Method, asked: Any, embeddings: Any, shown: Labelled, *, k: int = 8, without: int | None = None
 ) -> tuple[SimilarSentence, ...]:
-    """The k nearest of the sentences shown; `without` is the row of the asked one itself. Equals by row."""
+    """Return the k nearest of the sentences shown; `without` is the row of the query itself. Ties by row."""
     similarity = np.asarray(method.similarity(asked, embeddings))[0]
     if len(similarity) != len(shown):
         raise ValueError(f"embeddings has {len(similarity)} rows, expected {len(shown)}, one for each sentence shown")
@@ -95,7 +95,7 @@ def neighbours(
 
 
 def matching(texts: Sequence[str], query: str, among: Iterable[int] | None = None, *, most: int = 500) -> list[int]:
-    """Rows of at most `most` texts that have every word of the query somewhere, large letters or small.
+    """Return the rows of at most `most` texts that contain every word of the query, ignoring case.
 
     >>> matching(["Red cars", "a red bike", "blue"], "RED a")
     [0, 1]
@@ -107,9 +107,11 @@ def matching(texts: Sequence[str], query: str, among: Iterable[int] | None = Non
 
 
 def unknown_words(method: Method, sentence: str) -> tuple[tuple[str, ...], bool]:
-    """The words of a sentence that a method has never met, and whether it knows any: of none, its vector says nothing.
+    """Return the words of a sentence that a method has never seen, and whether it knows any of its words.
 
-    A method without a vocabulary of its own (SBERT, a matrix of vectors) reads all of them.
+    If it knows none, the vector says nothing. A method without a vocabulary of its own (SBERT, a matrix of vectors)
+    reads
+    all words.
     """
     from labkit.text import words
 
@@ -120,7 +122,7 @@ def unknown_words(method: Method, sentence: str) -> tuple[tuple[str, ...], bool]
 
 
 def _knows(method: Any) -> Callable[[str], bool]:
-    """Whether a word has a part in the vectors of the method, or of the one that it stands on."""
+    """Return a function that tells whether a word contributes to the vectors of the method, or of its base."""
     while hasattr(method, "base"):
         method = method.base
     if hasattr(method, "vectorizer"):

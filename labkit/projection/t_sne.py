@@ -1,7 +1,7 @@
-"""t-SNE: points that are neighbours stay neighbours. Within a cluster distances speak, between clusters they do not.
+"""t-SNE: points that are neighbours stay neighbours. Distances mean something within clusters, but not between them.
 
-In: rows (n, d). Out: points (n, 2) and KL(P||Q). To EXACT points by our own exact descent, whose time grows with n²;
-above, by openTSNE, whose push is approximate and whose time grows with n.
+In: rows (n, d). Out: points (n, 2) and KL(P||Q). Up to EXACT points, our own exact descent is used, whose time grows
+with n²; above, openTSNE, whose repulsive forces are approximate and whose time grows with n.
 """
 
 from __future__ import annotations
@@ -23,34 +23,33 @@ from labkit.projection.picture import dense, leading_directions
 
 # --- affinities: how near is near --------------------------------------------------------------------------------
 
-BISECTIONS = 60  # of bisection: from any start to the last digit
-CLOSE = 1e-5  # entropies this near the wanted one will do
+BISECTIONS = 60  # at most, enough for the last digit from any start
+CLOSE = 1e-5  # tolerance of the entropy
 
 
 def affinities(rows: Vectors, perplexity: float) -> sparse.csr_array:
-    """P as CSR (n, n) over the 3 · perplexity nearest neighbours; what is farther weighs next to nothing.
+    """Return P as CSR (n, n) over the 3 · perplexity nearest neighbours; farther points weigh almost nothing.
 
         p_ij = (p_{j|i} + p_{i|j}) / 2n    symmetric, Σ_ij p_ij = 1 (van der Maaten & Hinton 2008, eq. 1)
 
-    With n rows, perplexity is below n - 1.
+    The perplexity must be below n - 1.
     """
     n = rows.shape[0]
     k = min(n - 1, math.ceil(3 * perplexity))
     nearest, distances = nearest_rows(rows, rows, k + 1)
     own = nearest == np.arange(n)[:, None]
-    own[~own.any(axis=1), -1] = True  # among more than k copies the row itself may be missing
+    own[~own.any(axis=1), -1] = True  # with more than k copies, the row itself may be missing
     p = conditional(distances[~own].reshape(n, k) ** 2, perplexity)
     one_sided = sparse.csr_array((p.ravel(), nearest[~own], np.arange(0, n * k + 1, k)), shape=(n, n))
     return sparse.csr_array((one_sided + one_sided.T) / (2 * n))
 
 
 def conditional(squared: np.ndarray, perplexity: float) -> np.ndarray:
-    """Each row's neighbours weighed so that about `perplexity` count: p_{j|i} (n, k) of squared distances (n, k).
+    """Weight each row's neighbours so that about `perplexity` count: p_{j|i} (n, k) of squared distances (n, k).
 
         p_{j|i} = exp(-β_i d_ij²) / Σ_l exp(-β_i d_il²)    β_i such that -Σ_j p_{j|i} ln p_{j|i} = ln perplexity
 
-    Distances stand nearest first; β is found by bisection, all rows at once. Where k copies of a row leave no
-    choice, they share equally.
+    Distances are in ascending order; β is found by bisection, all rows at once. k copies of a row share equally.
     """
     beyond = squared - squared[:, :1]  # the same p, and exp never underflows for all of a row
     scale = beyond.mean(axis=1, keepdims=True)
@@ -78,13 +77,14 @@ _ONE = np.float32(1)
 
 
 def forces(P: sparse.csr_array) -> Forces:
-    """Pull and push (n, 2), and Z, for this P (n, n) at any points float32 (n, 2), all exact.
+    """Return a function of points float32 (n, 2) that gives attraction and repulsion (n, 2) and Z for this P (n, n),
+    exactly.
 
         q_ij = 1 / (1 + |y_i - y_j|²)                       Z = Σ_{i≠j} q_ij
         ∂KL/∂y_i = 4 Σ_j (p_ij - q_ij / Z) q_ij (y_i - y_j) = 4 (pull_i - push_i / Z)    (van der Maaten & Hinton: 5)
 
-    The sums are plain loops that numba compiles, once for a machine: the innermost runs over many j at a time, and no
-    q_ij is ever stored.
+    The sums are plain loops compiled by numba, once per machine; the inner loop is vectorised over j, and no q_ij is
+    stored.
     """
     starts, columns, p = P.indptr.astype(np.int64), P.indices.astype(np.int64), P.data.astype(np.float32)
 
@@ -96,7 +96,7 @@ def forces(P: sparse.csr_array) -> Forces:
 
 
 def divergence(P: sparse.csr_array, points: np.ndarray, Z: float) -> float:
-    """KL(P||Q) = Σ p_ij ln(p_ij Z / q_ij), in float64; pairs with p_ij = 0 add nothing."""
+    """Return KL(P||Q) = Σ p_ij ln(p_ij Z / q_ij) in float64; pairs with p_ij = 0 add nothing."""
     rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
     apart = (points[P.indices] - points[rows]).astype(np.float64)
     p, q = P.data, 1 / (1 + (apart**2).sum(axis=1))
@@ -105,12 +105,12 @@ def divergence(P: sparse.csr_array, points: np.ndarray, Z: float) -> float:
 
 
 def _compiled(loops: Callable[..., Any]) -> Any:
-    """The loops, compiled by numba at the first call, and kept on disk if there is a place to write.
+    """Compile the loops with numba at the first call, and cache them on disk if possible.
 
-    Sums in any order, so that a processor adds many terms at once; `nogil`: other threads go on meanwhile.
+    Sums may be reordered, so that a processor adds many terms at once; `nogil` lets other threads run meanwhile.
     """
     compiled = njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})(loops)
-    with suppress(RuntimeError):  # nowhere to write: each process compiles for itself
+    with suppress(RuntimeError):  # nowhere to write, so each process compiles for itself
         compiled.enable_caching()
     return compiled
 
@@ -153,13 +153,13 @@ def _push(points):  # type: ignore[no-untyped-def]
 
 # --- the way down ------------------------------------------------------------------------------------------------
 
-LONGEST_STEP = 5.0  # step of a point, in the picture's units: nobody is thrown out of it
-REPORTED_EVERY = 10  # iterations from one word of progress to the next
+LONGEST_STEP = 5.0  # of a point, in the picture's units, so that none is thrown out of it
+REPORTED_EVERY = 10  # iterations between two progress updates
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A number of iterations with the pull times `exaggeration`; a step is `rate` · n · gain · gradient / 4."""
+    """A number of iterations with the attraction times `exaggeration`; a step is `rate` · n · gain · gradient / 4."""
 
     iterations: int
     exaggeration: float
@@ -168,11 +168,13 @@ class Phase:
 
 
 def phases_for(count: int, *, near: bool = False) -> tuple[Phase, ...]:
-    """The phases for so many points; `near`: from a picture nearly right, nothing of which is to be torn apart again.
+    """Return the phases for `count` points; `near`: start from a picture that is nearly right and must not be torn
+    apart.
 
-    They were chosen on a mixture of classes and on a cloud without any: a release from exaggeration in small steps lets
-    300 long iterations end at a lower KL than 1,000 of the usual kind. Above 10,000 points each further 100 take one
-    more iteration to come to rest.
+    They were chosen on a mixture of classes and on a cloud without any: with small steps after the exaggeration, 300
+    long
+    iterations reach a lower KL than 1,000 of the usual kind. Above 10,000 points, each further 100 points need one more
+    iteration to come to rest.
     """
     last = Phase(300 + max(0, count - 10_000) // 100, 1.0, 1.0, 0.9)
     release = Phase(50, 1.0, 1 / 4, 0.5)
@@ -181,7 +183,7 @@ def phases_for(count: int, *, near: bool = False) -> tuple[Phase, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Arranged:
-    """Points (n, 2) float32, their KL, and how many iterations they took."""
+    """Points (n, 2) float32, their KL, and the number of iterations."""
 
     points: np.ndarray
     kl: float
@@ -195,10 +197,11 @@ def descend(
     *,
     progress: Progress = silent,
 ) -> Arranged:
-    """Gradient descent with momentum and a gain for each coordinate, from a start (n, 2), which decides all.
+    """Run gradient descent with momentum and a gain per coordinate from a start (n, 2), which determines the result.
 
-    It goes through the phases; without any given, through those from afar. A gain falls to 0.8 of itself where its
-    coordinate has gone past the bottom, else grows by 0.2 (Jacobs 1988).
+    `phases` are by default those from a distant start. A gain falls to 0.8 of its value if its coordinate has overshot
+    the
+    minimum, else it grows by 0.2 (Jacobs 1988).
     """
     phases = phases_for(len(start)) if phases is None else phases
     at = forces(P)
@@ -222,16 +225,16 @@ def descend(
 
 # --- the whole, by either form -----------------------------------------------------------------------------------
 
-EXACT = 20_000  # points: `benchmarks.projection` says who is faster where
-SMALL = 1e-4  # spread of a start: so near each other that clusters can still pass through one another
+EXACT = 20_000  # most points; `benchmarks.projection` compares both forms
+SMALL = 1e-4  # spread of a start, so small that clusters can still pass through one another
 EARLY, LATE = 250, 500  # openTSNE's iterations
-OPENTSNE_REPORTS = 50  # of these from one word of progress to the next
+OPENTSNE_REPORTS = 50  # iterations between two progress updates
 
 
 def arrange(
     rows: Vectors, perplexity: float, *, seed: int, start: np.ndarray | None = None, progress: Progress = silent
 ) -> tuple[np.ndarray, float, dict[str, Any]]:
-    """Points, their KL, and the settings in force. `start` (n, 2): go on from this picture."""
+    """Return the points, their KL, and the settings used. With `start` (n, 2), the descent starts from this picture."""
     perplexity = fitting(perplexity, rows.shape[0])
     first = from_afar(rows, seed) if start is None else start
     progress(0, None, "neighbours")
@@ -244,14 +247,16 @@ def arrange(
 
 
 def fitting(perplexity: float, count: int) -> float:
-    """A point has no more than count - 1 neighbours, and three times the perplexity are looked at."""
+    """Lower the perplexity if needed: a point has at most count - 1 neighbours, and three times the perplexity are
+    used.
+    """
     if not perplexity >= 1:
         raise ValueError(f"perplexity is {perplexity}, expected at least 1, the neighbours that count; give 5 to 50")
     return max(1.0, min(float(perplexity), (count - 1) / 3))
 
 
 def from_afar(rows: Vectors, seed: int) -> np.ndarray:
-    """The picture by PCA, made small; a breath of noise parts what PCA lays on one line."""
+    """Return the PCA picture scaled down, with a little noise that separates points on one line."""
     points = leading_directions(rows, 2, seed).points.astype(np.float64)
     noise = np.random.default_rng(seed).standard_normal(points.shape)
     spread = points[:, 0].std()
@@ -261,7 +266,7 @@ def from_afar(rows: Vectors, seed: int) -> np.ndarray:
 def _opentsne(
     rows: np.ndarray, perplexity: float, first: np.ndarray, afresh: bool, seed: int, progress: Progress
 ) -> Arranged:
-    from openTSNE import TSNEEmbedding, affinity  # heavy to import, and few pictures are so large
+    from openTSNE import TSNEEmbedding, affinity  # slow to import, and few pictures are so large
 
     P = affinity.PerplexityBasedNN(rows, perplexity=perplexity, n_jobs=1, random_state=seed)
     total = (EARLY if afresh else 0) + LATE

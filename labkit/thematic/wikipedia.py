@@ -1,16 +1,17 @@
 """A Wikipedia dump -> its articles as wikitext, streamed: memory does not grow with the dump.
 
-In: a file named .xml, .xml.bz2 or .xml.gz (`pages-articles`, whole or a part of it: .xml-p1p41242.bz2). Out: a stream
-of `Page`. What is no article is left out and counted: other namespaces, redirects, disambiguation pages, pages that are
-not wikitext.
+In: a file of `pages-articles`, whole or a part of it, as it is or packed by bz2 or gzip, whatever its name. Out: a
+stream of `Page`. What is no article is left out and counted: other namespaces, redirects, disambiguation pages, pages
+that are not wikitext.
 
 `pieces` cuts a dump so that several processes can read it at once. The official multistream form is many bz2 files in
 one, a hundred pages each, which are found by how a bz2 file begins. A plain .xml is cut anywhere. A page belongs to the
 piece in which it begins. A .gz, or a .bz2 in one stream, cannot be entered in the middle and is one piece.
 
 `article_of` makes an `Article` of a page: its lead first (empty or not), then each heading with its paragraphs.
-The parser is mwparserfromhell; what counts as running text is decided here. Gone are tables, lists, references, files,
-categories, formulas and nearly all templates.
+The parser is mwparserfromhell; what counts as running text is decided here. Gone are tables, lists, references, files
+and categories. Nearly all templates and all formulas are gone, too, and leave a mark (`LOST`) in their sentence, which
+`article_rules` then leaves out.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
@@ -31,12 +32,11 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 import mwparserfromhell
 from mwparserfromhell.nodes import ExternalLink, HTMLEntity, Node, Tag, Template, Text, Wikilink
 
-from labkit.corpora.article_rules import READ, Tally
+from labkit.corpora.article_rules import LOST, READ, Tally
 from labkit.corpora.records import Article, Section
 
 # --- dump --------------------------------------------------------------------------------------------------------
 
-ENDINGS = (".xml", ".xml.bz2", ".xml.gz")
 BLOCK, LARGEST = 2**20, 2 * 2**20  # bytes read at once; characters of a page: a wiki allows 2 MB
 PIECE = 8 * 2**20  # bytes of a dump, as it lies on disk, that are a piece of their own
 ELSEWHERE, REDIRECT, DISAMBIGUATION = "not in the namespace of articles", "redirect", "disambiguation page"
@@ -49,7 +49,6 @@ _DISAMBIGUATION = re.compile(
     r"|desambiguaci[oó]n|desambiguação|disambigua|doorverwijspagina|неоднозначность|surname|given name)\s*[|}]",
     re.I,
 )
-_NAMED = re.compile(r"\.xml(-p\d+p\d+)?(\.bz2|\.gz)?$", re.I)
 _STREAM = b"BZh91AY&SY"  # how each bz2 file in one begins, with its first block
 _PAGE = b"<page>"
 _SILENT = ("6", "14", "-2")  # keys of the namespaces of files, categories, media
@@ -64,9 +63,20 @@ class Page:
     namespaces: tuple[str, ...] = ()
 
 
+def packing(path: Path) -> str:
+    """How a file is packed, by its first bytes: "bz2", "gz", or "" where it is not."""
+    with path.open("rb") as raw:
+        first = raw.read(3)
+    return "bz2" if first == b"BZh" else "gz" if first[:2] == b"\x1f\x8b" else ""
+
+
 def is_dump(path: Path) -> bool:
-    """Whether the file is named as a dump."""
-    return bool(_NAMED.search(path.name))
+    """Whether a file is a dump, by what is in it; of all files of articles only dumps are packed by bz2."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as raw, suppress(EOFError, OSError, zlib.error):
+        return packing(path) == "bz2" or b"<mediawiki" in next(_unpacked(raw, path, 0, None), (b"", True))[0]
+    return False
 
 
 @dataclass(frozen=True)
@@ -80,8 +90,8 @@ class Piece:
 
 def pieces(path: Path, size: int = PIECE) -> list[Piece]:
     """Cut a dump into pieces of about `size` bytes, in order; the cuts are a function of the file alone."""
-    total, ending = Dump(path, Counter()).total, path.suffix.lower()
-    entries = _streams(path) if ending == ".bz2" else [0] if ending == ".gz" else range(0, max(total, 1), size)
+    total, packed = Dump(path, Counter()).total, packing(path)
+    entries = _streams(path) if packed == "bz2" else [0] if packed == "gz" else range(0, max(total, 1), size)
     starts = [0]
     for start in entries:
         if start - starts[-1] >= size:
@@ -108,8 +118,6 @@ class Dump:
     def __init__(self, path: Path, tally: Tally, start: int = 0, stop: int | None = None) -> None:
         self.path, self.tally, self.done = path, tally, start
         self.start, self.stop = start, stop
-        if not is_dump(path):
-            raise ValueError(f"{path.name}: expected a dump named {', '.join(ENDINGS)}")
         if not path.is_file():
             raise ValueError(f"{path} does not exist or is no file; check the name and the folder you are in")
         self.total = path.stat().st_size
@@ -214,12 +222,12 @@ def _removed(fields: dict[str, str]) -> str | None:
 
 def _unpacked(raw: IO[bytes], path: Path, start: int, stop: int | None) -> Iterator[tuple[bytes, bool]]:
     """The text from a byte of the file on to its end, and of each block whether it is from before `stop`."""
-    ending = path.suffix.lower()
+    packed = packing(path)
     raw.seek(start)
-    if ending == ".bz2":
+    if packed == "bz2":
         yield from _of_streams(raw, start, stop)
         return
-    with gzip.GzipFile(fileobj=raw) if ending == ".gz" else nullcontext(raw) as stream:
+    with gzip.GzipFile(fileobj=raw) if packed == "gz" else nullcontext(raw) as stream:
         at = start
         while block := stream.read(BLOCK if stop is None or at >= stop else min(BLOCK, stop - at)):
             yield block, stop is None or at < stop
@@ -249,19 +257,28 @@ _HEADING = re.compile(r"^(={1,6})[ \t]*(.+?)[ \t]*\1[ \t]*$", re.M)
 _OPEN = re.compile(r"\{\{|\{\||\[|<(?!/|[^<>]*/>)[a-zA-Z]")
 _CLOSE = re.compile(r"\}\}|\|\}|\]|</[a-zA-Z]")
 _LEFT_OVER = re.compile(r"\{\{|\}\}|\{\||\|\}|\[\[|\]\]|</?[a-zA-Z][^<>]*>|<ref\b|^[|!]", re.M)
-_LIST = re.compile(r"^[*#:;].*$", re.M)
+_LIST = re.compile(r"^(?:[*#:;]|[\s']*(?:Main articles?:|Further information:|See also\b)).*$", re.M)  # and hatnotes
 _REFERENCE = re.compile(r"<ref(?:\s[^<>]*?)?(?:/>|>(?:(?!<ref\b).)*?</ref\s*>)", re.S | re.I)
-_TEMPLATE = re.compile(r"\{\{([^{}|]*)(?:\|[^{}]*)?\}\}")  # with no other inside
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)  # one that is not closed goes to the end, as on the wiki
 _STYLE, _SWITCH = re.compile("'{2,5}"), re.compile(r"__[A-Z]+__")
-_HOLLOW = re.compile(r"\(\s*(?:[,;:]\s*)*\)|\[\s*\]")  # brackets whose content is gone
+_HOLLOW = re.compile(rf"\((?:[\s,;:]|{LOST})*\)|\[\s*\]")  # brackets whose content is gone
+# what stood between two sentences was part of neither
+_BETWEEN = re.compile(rf"(^|[.!?:][\"'”’)]*)(?:\s*{LOST})+(?=\s*[^\Wa-z_]|\s*$)")
 _SPACE_BEFORE = re.compile(r" +([,.;:!?)])")
-_DEEPEST = 40  # templates within templates
 _COSTLY = 2_000_000  # unclosed marks times characters: the parser tries each of them to the end of the text
 
 DROPPED = frozenset(
-    ("ref", "references", "table", "gallery", "math", "chem", "timeline", "score", "syntaxhighlight", "source", "code",
-     "pre", "imagemap", "poem", "hiero", "graph", "templatedata", "hr", "ul", "ol", "dl", "style", "script")
+    ("ref", "references", "table", "gallery", "timeline", "pre", "imagemap", "poem", "graph", "templatedata", "hr",
+     "ul", "ol", "dl", "style", "script")
 )  # fmt: skip
+FORMULAS = frozenset(("math", "ce", "chem", "score", "syntaxhighlight", "source", "code", "hiero"))
+# templates that show nothing, or the number of a footnote
+UNSEEN = re.compile(
+    r"#tag:ref|according|anchor|better|by whom|cit|clar|clear|cn$|cref|dead link|disputed|dubious|efn|fact$|failed|full"
+    r"|harv(?!txt)|inflation-fn|note|page|pov|qualify|ref|rp?$|sfn|specify|unreliable|update|vague|verif|weasel"
+    r"|wh(?:en|ere|ich|om?|y)\b|year needed",
+    re.I,
+)
 FILES = frozenset(("file", "image", "category", "media"))
 # templates that say something within a sentence -> how many of their first values are said, None: the last one
 SPOKEN: dict[str, int | None] = {
@@ -269,6 +286,8 @@ SPOKEN: dict[str, int | None] = {
     **dict.fromkeys(("nowrap", "nobr", "abbr", "small", "circa", "c.", "sic", "ill", "em", "formatnum"), 1),
     **dict.fromkeys(("convert", "cvt"), 2),
 }
+RANGES = ("-", "–", "and", "to", "or", "by", "x", "and(-)", "to(-)")  # between two numbers of a measure
+_CODE = re.compile(r"e\d|\w*oilbbl")  # units that no reader knows
 
 
 def article_of(title: str, wikitext: str, namespaces: Iterable[str] = ()) -> tuple[Article, int]:
@@ -279,38 +298,18 @@ def article_of(title: str, wikitext: str, namespaces: Iterable[str] = ()) -> tup
     silent = FILES | {name.lower() for name in namespaces}
     sections: list[Section] = []
     lost, top = 0, ""
-    for level, heading, body in _headed(without_templates(wikitext)):
+    for level, heading, body in _headed(without_notes(wikitext)):
         paragraphs, broken = _paragraphs(body, silent)
         lost += broken
-        name = _line(_plain(heading, silent))
+        name = _line(_plain(heading, silent).replace(LOST, ""))
         top = name if level <= 2 else top or name
         sections.append(Section(name, paragraphs, level, top))
     return Article(title, tuple(sections)), lost
 
 
-def without_templates(wikitext: str) -> str:
-    """Take out comments, references and silent templates: the parser, thorough and slow, has less to do then."""
-    text, before = _REFERENCE.sub("", _uncommented(wikitext)), ""
-    for _ in range(_DEEPEST):  # from the inside out
-        before, text = text, _TEMPLATE.sub(_if_spoken, text)
-        if text == before:
-            break
-    return text
-
-
-def _if_spoken(template: re.Match[str]) -> str:
-    return template[0] if template[1].strip().lower() in SPOKEN else ""
-
-
-def _uncommented(wikitext: str) -> str:
-    """Take out comments; one not closed goes to the end, as on the wiki. (A pattern would take squared time.)"""
-    kept, end = [], 0
-    while (start := wikitext.find("<!--", end)) >= 0:
-        kept.append(wikitext[end:start])
-        end = wikitext.find("-->", start + 4) + 3
-        if end < 3:
-            return "".join(kept)
-    return "".join([*kept, wikitext[end:]])
+def without_notes(wikitext: str) -> str:
+    """Take out comments and references: the parser, thorough and slow, has a third less to do then."""
+    return _REFERENCE.sub("", _COMMENT.sub("", wikitext))
 
 
 def _headed(wikitext: str) -> Iterator[tuple[int, str, str]]:
@@ -328,8 +327,13 @@ def _paragraphs(wikitext: str, silent: frozenset[str]) -> tuple[tuple[str, ...],
     if unclosed * len(wikitext) > _COSTLY:
         return (), 1
     blocks = re.split(r"\n\s*\n", _plain(wikitext, silent))
-    kept = [(_LEFT_OVER.search(block), _line(_LIST.sub("", block))) for block in blocks]
+    kept = [(_LEFT_OVER.search(block), _line(_LIST.sub(_if_formula, block))) for block in blocks]
     return tuple(text for broken, text in kept if text and not broken), sum(broken is not None for broken, _ in kept)
+
+
+def _if_formula(line: re.Match[str]) -> str:
+    """An indented formula belongs to the sentence around it; no other list does."""
+    return LOST if line[0].strip(": .,") == LOST else ""
 
 
 def _plain(wikitext: str, silent: frozenset[str]) -> str:
@@ -357,19 +361,34 @@ def _said(nodes: Iterable[Node], silent: frozenset[str]) -> Iterator[str]:
 def _linked(link: Wikilink, silent: frozenset[str]) -> Iterator[str]:
     target = str(link.title).strip()
     space, colon, _ = target.partition(":")
-    if colon and (space.strip().lower() in silent or not space.strip()):
+    if colon and space.strip().lower() in silent:
         return
-    yield from _said(link.text.nodes, silent) if link.text is not None else [target.split("#")[0].replace("_", " ")]
+    shown = target.lstrip(":").split("#")[0].replace("_", " ")  # with a colon first, a link like any other
+    yield from _said(link.text.nodes, silent) if link.text is not None else [shown]
 
 
 def _spoken(template: Template, silent: frozenset[str]) -> Iterator[str]:
     name = str(template.name).strip().lower()
     values = [parameter.value for parameter in template.params if not parameter.showkey]
     if name not in SPOKEN or not values:
+        yield "" if name in SPOKEN or UNSEEN.match(name) else LOST
         return
-    count = SPOKEN[name]
-    said = ("".join(_said(value.nodes, silent)) for value in (values[-1:] if count is None else values[:count]))
-    yield ("c. " if name in ("circa", "c.") else "") + " ".join(said)
+    count, said = SPOKEN[name], ["".join(_said(value.nodes, silent)) for value in values]
+    if count is None:
+        yield said[-1]
+    elif count == 2:
+        yield _measure(said)
+    else:
+        yield f"c. {said[0]}" if name in ("circa", "c.") else said[0]
+
+
+def _measure(said: list[str]) -> str:
+    """The number and the unit of {{convert|60|kg}}, or both numbers of {{convert|60|and(-)|80|kg}}."""
+    unit = 1
+    while len(said) > unit + 2 and said[unit] in RANGES:
+        unit += 2
+    text = " ".join(said[: unit + 1]).replace("(-)", "")
+    return LOST if _CODE.match(said[unit] if len(said) > unit else "") else text
 
 
 def _tagged(tag: Tag, silent: frozenset[str]) -> Iterator[str]:
@@ -378,11 +397,13 @@ def _tagged(tag: Tag, silent: frozenset[str]) -> Iterator[str]:
         yield str(tag.wiki_markup)  # the line is known by it, and goes later
     elif name == "br":
         yield " "
+    elif name in FORMULAS:
+        yield LOST
     elif name not in DROPPED and tag.contents is not None:
         yield from _said(tag.contents.nodes, silent)
 
 
 def _line(text: str) -> str:
     """One line of clean text."""
-    text = _HOLLOW.sub("", _SWITCH.sub("", _STYLE.sub("", text)))
-    return _SPACE_BEFORE.sub(r"\1", " ".join(text.split()))
+    text = _HOLLOW.sub("", _SWITCH.sub("", _STYLE.sub("", unescape(text))))
+    return _SPACE_BEFORE.sub(r"\1", " ".join(_BETWEEN.sub(r"\1", text).split()))

@@ -99,11 +99,6 @@ def test_encode_returns_the_requested_type(method: Method) -> None:
     assert model.encode(np.array(texts)).shape == rows.shape
 
 
-def test_truncated_rows_are_normalised_afterwards(walk: Walk) -> None:
-    found = AsModel(walk).encode(["3 4 12", "0 0 7"], truncate_dim=2, normalize_embeddings=True)
-    np.testing.assert_allclose(found, [[0.6, 0.8], [0, 0]], atol=1e-7)
-
-
 def test_evaluators_use_the_similarity_of_the_method(walk: Walk) -> None:
     """Distances 1, 2 (alike) and 3, 8 (not) separate the labels; by the angle all pairs are the same."""
     a, b, labels = ["1 0", "2 0", "1 0", "9 0"], ["2 0", "4 0", "4 0", "1 0"], [1, 1, 0, 0]

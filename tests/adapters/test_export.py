@@ -14,7 +14,6 @@ import pytest
 import torch
 
 from labkit import METHODS
-from labkit.adapters import export as exporting
 from labkit.adapters.export import CARD, FORMS, export
 from labkit.adapters.parts import AVERAGED, PARTS, reads_words
 from labkit.corpora import Corpus, load
@@ -196,16 +195,6 @@ def test_int8_is_smaller_and_reports_its_loss(tmp_path: Path, case: str, form: s
     assert 0.9 < done.spearman < 1
 
 
-def test_int8_rows_by_hand(tmp_path: Path) -> None:
-    rows = np.array([[0.0, 0.0], [1.27, -0.005], [0.1, 0.304]], np.float32)
-    exporting.write_rows(tmp_path, rows, {"normalize": True, "max_length": None})
-    exporting.quantize_model2vec(tmp_path)
-    found = exporting.read_rows(tmp_path)[0]
-    assert (found.dtype, found.tolist()) == (np.int8, [[0, 0], [127, 0], [10, 30]])
-    config = json.loads((tmp_path / "config.json").read_text("utf-8"))
-    assert (config["embedding_dtype"], config["normalize"], config["hidden_dim"]) == ("int8", True, 2)
-
-
 # --- what may go wrong -------------------------------------------------------------------------------------------
 
 
@@ -220,16 +209,6 @@ def test_force_replaces_an_export_and_nothing_else(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="out"):
         export(method, out, "model2vec", force=True)
     assert (out / CARD).read_text() == "my own"
-    assert list(tmp_path.iterdir()) == [out]
-
-
-def test_a_failure_keeps_the_earlier_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    method, out = fitted("mean-vectors"), tmp_path / "out"
-    export(method, out, "model2vec")
-    monkeypatch.setattr(exporting, "card_of", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        export(method, out, "onnx", force=True)
-    assert (out / "config.json").is_file()
     assert list(tmp_path.iterdir()) == [out]
 
 

@@ -13,7 +13,6 @@ import pytest
 import sklearn.utils.estimator_checks as checks
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -77,12 +76,6 @@ def test_fit_without_classes_equals_the_method_alone_or_is_refused(name: str) ->
             assert equal(vectors, other.encode(TEXTS[:5]))
 
 
-def test_an_untrained_bag_needs_no_classes() -> None:
-    name = "bag"
-    vectors = embedder(name, epochs=0).fit(TEXTS).transform(TEXTS[:5])
-    assert equal(vectors, embedder(name, epochs=0).fit(TEXTS, LABELS).transform(TEXTS[:5]))
-
-
 @pytest.mark.parametrize("name", ["bag", "tfidf", "pthought"])
 def test_pairs_become_differences_and_products(name: str) -> None:
     for y, asked in ((PAIRS.labels, False), (pairs(graded=True).scores, True)):
@@ -118,18 +111,6 @@ def test_fit_on_a_corpus() -> None:
 def test_types_of_texts(given: Any) -> None:
     expected = embedder("lsa").fit_transform(TEXTS, LABELS)
     assert equal(embedder("lsa").fit_transform(given, pd.Series(LABELS)), expected)
-
-
-def test_types_of_pairs() -> None:
-    expected = embedder("lsa").fit_transform(COUPLES, PAIRS.labels)
-    frame = pd.DataFrame(COUPLES, columns=["text_a", "text_b"])
-    for given in (np.array(COUPLES), [list(couple) for couple in COUPLES], frame):
-        assert equal(embedder("lsa").fit_transform(given, PAIRS.labels.tolist()), expected)
-    both = ColumnTransformer([("pair", embedder("lsa"), ["text_a", "text_b"]), ("first", embedder("lsa"), "text_a")])
-    made = both.fit_transform(frame, PAIRS.labels)
-    assert equal(made[:, : expected.shape[1]], expected)
-    first = embedder("lsa").fit_transform(frame["text_a"])
-    assert equal(made[:, expected.shape[1] :], first)
 
 
 # --- pipelines and searches ---------------------------------------------------------------------------------------
@@ -211,17 +192,6 @@ def test_get_and_set_params() -> None:
         Embedder("lsa", dimensions=3).fit(TEXTS)
     with pytest.raises(ValueError, match="'lsaa'"):
         Embedder("lsaa").fit(TEXTS)
-
-
-def test_random_state_is_the_seed() -> None:
-    fits = [
-        Embedder("pv-dbow", size=8, epochs=1, random_state=state).fit(TEXTS).transform(TEXTS)
-        for state in (1, np.int64(1), 2)
-    ]
-    assert equal(fits[0], fits[1])
-    assert not equal(fits[0], fits[2])
-    drawn = [Embedder("lsa", random_state=np.random.RandomState(0)).fit(TEXTS).method_.origin["seed"] for _ in range(2)]
-    assert drawn[0] == drawn[1] > 100
 
 
 def test_not_fitted_and_pandas_output() -> None:

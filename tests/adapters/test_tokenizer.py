@@ -60,17 +60,6 @@ def test_words_that_do_not_count_are_no_token() -> None:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_the_corpora(unit: str) -> None:
-    texts = [*load("questions").sentences()[300:450], *load("places").sentences()[100:200]]
-    texts += load("articles").sentences()[:60]
-    reader, tokenizer, numbers = both(unit)
-    found = [[numbers[token] for token in each.ids] for each in tokenizer.encode_batch(texts)]
-    assert found == [reader.numbers(text) for text in texts]
-    assert any(1 in each for each in found)
-    assert max(map(len, found)) == 50 or unit == "words"
-
-
-@pytest.mark.parametrize("unit", UNITS)
 @given(text=st.lists(st.sampled_from([*TRICKY, PAD, UNKNOWN, "ab", "Mill "]), min_size=1, max_size=30).map("".join))
 @example(text="a" * 101)
 @example(text="ΑΘΗΝΑΣ ΣΑΣ Σ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -13,6 +14,8 @@ import pytest
 import streamlit as st
 import torch
 from scipy import sparse
+
+from labkit import untrusted
 
 from .conftest import APP, OWN
 
@@ -80,18 +83,17 @@ def test_what_nobody_asked_for_longest_goes_first(app: Any, monkeypatch: pytest.
 @pytest.mark.parametrize("what", ["corpus", "embeddings"])
 def test_a_file_that_was_refused_is_not_read_again(app: Any, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """By its name and what is in it; a full disk is no fault of the file."""
-    import labkit.untrusted as apart
     from labkit.atomic import NoRoom
 
     cached, File = app("cached"), app("frame").File
     opened = cached.uploaded_corpus(File("good.csv", a_file(1)))
     read: list[str] = []
 
-    def refusing(name: str, data: bytes, limit: int) -> None:
+    def refusing(name: str, data: bytes, limit: int, **_: Any) -> None:
         read.append(name)
         raise (NoRoom() if data == b"full" else ValueError(f"{name} is none"))
 
-    monkeypatch.setattr(cached if what == "corpus" else apart, f"{what}_apart", refusing)
+    monkeypatch.setattr(cached, f"{what}_apart", refusing)
 
     def brought(name: str, data: bytes) -> None:
         more = () if what == "corpus" else (opened,)
@@ -104,6 +106,33 @@ def test_a_file_that_was_refused_is_not_read_again(app: Any, monkeypatch: pytest
     for _ in range(2):
         brought("bad.npy", b"full")
     assert len(read) == 5
+
+
+def test_a_visitor_is_told_that_other_files_are_read_first(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    cached, File = app("cached"), app("frame").File
+    said: list[str] = []
+    monkeypatch.setattr(st, "spinner", lambda text, **_: nullcontext(said.append(text)))
+    with untrusted._READERS:
+        cached.uploaded_corpus(File("one.csv", a_file(2)))
+        with untrusted._READERS:
+            cached.uploaded_corpus(File("two.csv", a_file(3)))
+    assert ["waits for its turn" in text for text in said] == [False, True]
+
+
+def test_in_a_classroom_a_file_has_twenty_seconds_of_its_visitor(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    cached, File = app("cached"), app("frame").File
+    given: list[dict[str, Any]] = []
+
+    def recording(name: str, data: bytes, limit: int, **how: Any) -> Any:
+        given.append(how)
+        return untrusted.corpus_apart(name, data, limit)
+
+    monkeypatch.setattr(cached, "corpus_apart", recording)
+    cached.uploaded_corpus(File("own.csv", a_file(4)))
+    monkeypatch.setattr(cached.classroom, "is_on", lambda: True)
+    monkeypatch.setattr(cached.classroom, "me", lambda: "ann")
+    cached.uploaded_corpus(File("class.csv", a_file(5)))
+    assert given == [{"visitor": "", "seconds": 600}, {"visitor": "ann", "seconds": 20}]
 
 
 @dataclass

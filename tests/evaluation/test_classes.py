@@ -151,18 +151,6 @@ def test_of_unit_rows_it_agrees_with_others() -> None:
     assert (spare.hit, spare.silhouette, spare.ratio) == pytest.approx((found.hit, found.silhouette, found.ratio))
 
 
-def test_what_is_not_defined_is_nan() -> None:
-    one = separation([[0.0], [1], [2]], ["a", "a", "a"])
-    assert math.isnan(one.ratio)
-    assert math.isnan(one.silhouette)
-    assert one.hit == 1
-    alone = separation([[0.0], [1], [2]], ["a", "b", "c"])
-    assert math.isnan(alone.hit)
-    assert math.isnan(alone.silhouette)
-    with pytest.raises(ValueError, match="labels.*2"):
-        separation([[0.0], [1], [2]], ["a", "b"])
-
-
 # --- logistic regression -----------------------------------------------------------------------------------------
 
 
@@ -190,14 +178,6 @@ def test_logistic_regression_with_the_penalty_that_is_best_on_dev(seed, form):
     assert not logistic_right(train, names, dev, dev_names, test, ["house"] * 60).any()
 
 
-def test_logistic_regression_by_hand():
-    train, names = [[0.0, 1], [0, 2], [1, 0], [2, 0]], ["b", "b", "a", "a"]
-    found = logistic_right(train, names, train, names, [[0.0, 5], [0, 5], [9, 1]], ["b", "a", "a"])
-    assert found.tolist() == [True, False, True]
-    with pytest.raises(ValueError, match="class"):
-        logistic_right(train, ["a"] * 4, train, names, train, names)
-
-
 # --- dense regions, and what a class is about --------------------------------------------------------------------
 
 
@@ -218,12 +198,3 @@ def test_too_few_rows_have_no_dense_region():
     assert set(hdbscan(np.repeat(np.eye(2), 20, axis=0))) == {0, 1}  # copies are as dense as can be
     with pytest.raises(ValueError, match="^least"):
         hdbscan(np.eye(30), least=1)
-
-
-def test_of_many_rows_a_sample_is_clustered_and_the_others_join_the_nearest(monkeypatch):
-    rows, truth = make_blobs([600, 400, 500], 20, cluster_std=0.5, center_box=(-20, 20), random_state=1)
-    rows = np.concatenate([rows, [[300.0] * 20]])
-    monkeypatch.setattr(geometry, "CLUSTERED", 300)
-    found = hdbscan(rows)
-    assert clustering_agreement(truth, found[:-1]).ari > 0.99
-    assert len(set(found.tolist()) - {OUTLIER}) == 3

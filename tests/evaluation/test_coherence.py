@@ -10,7 +10,6 @@ from scipy import sparse
 from scipy.spatial.distance import pdist
 
 from labkit.evaluation import hit_at, p_coherence
-from labkit.evaluation.neighbours import sampled
 
 FIGURES = ("within", "between", "lift", "retrieval", "distance")
 
@@ -52,23 +51,3 @@ def test_a_collapsed_encoder_is_seen_through():
     alike = p_coherence(np.full((40, 6), 0.1), np.arange(40) // 5)
     assert (alike.retrieval, alike.distance) == (0, 0)
     assert alike.lift == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.parametrize(("kind", "constant"), [(np.asarray, 0.1), (sparse.csr_array, 1.0)])
-def test_a_constant_dimension_adds_no_distance(kind, constant):
-    rows, groups = np.random.default_rng(2).standard_normal((20, 3)), np.arange(20) // 4
-    wider = np.hstack([rows, np.full((20, 1), constant)])
-    assert p_coherence(kind(wider), groups).distance == pytest.approx(p_coherence(rows, groups).distance)
-
-
-def test_of_many_sentences_the_distance_is_that_of_some_of_each_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = np.random.default_rng(0).standard_normal((60, 4))
-    groups = np.arange(60) % 3
-    monkeypatch.setattr("labkit.evaluation.coherence.MEMBERS", 5)
-    every = p_coherence(rows, groups).distance
-    assert p_coherence(rows, groups, most=60).distance == every
-    spread = rows.std(axis=0)
-    some = [sampled(np.flatnonzero(groups == group), 5) for group in range(3)]
-    wanted = np.mean([pdist(rows[part] / spread).mean() for part in some])
-    assert p_coherence(rows, groups, most=59).distance == pytest.approx(wanted)
-    assert wanted != pytest.approx(every)

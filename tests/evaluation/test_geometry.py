@@ -107,18 +107,6 @@ def test_rows_without_a_direction_are_left_out_and_a_long_square_has_no_rank(mon
     assert set(space_figures(SQUARE)) == {"uniformity", "mean_cosine"}
 
 
-def test_errors() -> None:
-    for figure in (uniformity, mean_cosine, singular_shares, effective_rank):
-        with pytest.raises(ValueError, match="embeddings"):
-            figure([[1.0, 0], [0, 0]])
-        with pytest.raises(ValueError, match="embeddings.*1"):
-            figure([[1.0, 0]])
-    with pytest.raises(ValueError, match="b.*3"):
-        alignment(SQUARE, SQUARE[:3])
-    with pytest.raises(ValueError, match="class"):
-        class_alignment(SQUARE, [*"abcd"])
-
-
 # --- the probe over the epochs -----------------------------------------------------------------------------------
 
 

@@ -132,12 +132,6 @@ def test_movement_as_sets_of_a_brute_search(kind, monkeypatch):
     assert (done[0][0], done[-1][:2]) == (0, (600, 600))
 
 
-def test_the_class_of_most_neighbours_is_of_equals_the_nearest():
-    codes = np.array([0, 0, 1, 1, 2])
-    near = np.array([[2, 0, 1], [2, 0, 4], [4, 2, 0], [0, 2, 3]])
-    assert neighbours.majority(near, codes).tolist() == [0, 1, 2, 1]
-
-
 def test_what_moved_together_by_hand():
     # twelve sentences, of which four leave money for hardware, one goes the other way, and the rest stay
     labels = ["money"] * 6 + ["hardware"] * 6

@@ -8,28 +8,25 @@ import pytest
 from plotly.subplots import make_subplots
 from scipy.spatial.distance import pdist
 
-from labkit.figures.drawing import Entries, figure_of
+from labkit.figures.drawing import figure_of
 from labkit.figures.palette import COLOURS, style
-from labkit.figures.panels import grid, on, side_by_side, stacked
+from labkit.figures.panels import side_by_side, stacked
 
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_panels_side_by_side_are_where_plotly_puts_them(shared: bool) -> None:
     titles = ["one", "two", "three"]
-    y: Entries = {"gridcolor": "#808080"}
-    layout = side_by_side(titles, gap=0.07, size=13, x={"title": "t"}, y=y, shared=shared)
-    ours = figure_of([{"type": "bar", "y": [1]} | on(panel) for panel in (1, 2, 3)], **layout)
-    theirs = make_subplots(1, 3, horizontal_spacing=0.07, subplot_titles=titles, shared_yaxes=shared)
-    same_axes(ours, theirs, 3)
-    assert [(note.text, note.y) for note in ours.layout.annotations] == [(title, 1.0) for title in titles]
-    places = [note.x for note in theirs.layout.annotations]
-    assert [note.x for note in ours.layout.annotations] == pytest.approx(places)
-    assert [bar.xaxis for bar in ours.data] == ["x", "x2", "x3"]
-    assert ours.layout.xaxis3.title.text == "t"
-    assert ours.layout.yaxis2.gridcolor == "#808080"
+    layout = side_by_side(titles, gap=0.07, size=13, x={"title": "t"}, y={}, shared=shared)
+    same_axes(figure_of([], **layout), make_subplots(1, 3, horizontal_spacing=0.07, shared_yaxes=shared), 3)
+    assert [note["text"] for note in layout["annotations"]] == titles
 
 
-def test_panels_above_each_other_are_where_plotly_puts_them() -> None:
+def test_panels_in_rows_are_where_plotly_puts_them() -> None:
+    layout = side_by_side(["a", "b", "c"], columns=2, gap=(0.1, 0.2), size=12, x={}, y={})
+    theirs = make_subplots(2, 2, horizontal_spacing=0.1, vertical_spacing=0.2, subplot_titles=["a", "b", "c"])
+    same_axes(figure_of([], **layout), theirs, 3)
+    places = [(note.x, note.y) for note in theirs.layout.annotations]
+    assert [(note["x"], note["y"]) for note in layout["annotations"]] == [pytest.approx(place) for place in places]
     ours = figure_of([], **stacked((0.5, 0.3, 0.2), gap=0.06, x={}, y={}))
     same_axes(ours, make_subplots(3, 1, vertical_spacing=0.06, row_heights=[0.5, 0.3, 0.2]), 3)
 
@@ -44,16 +41,6 @@ def same_axes(ours: go.Figure, theirs: go.Figure, panels: int) -> None:
 def test_thirty_six_classes_look_different() -> None:
     assert len({style(number) for number in range(36)}) == 36
     assert style(36) == style(0)
-
-
-def test_panels_of_a_grid_do_not_overlap_and_go_row_by_row() -> None:
-    layout = grid(["a", "b", "c"], columns=2, gap=(0.1, 0.2), size=12, x={"visible": True}, y={})
-    assert layout["xaxis"]["domain"] == layout["xaxis3"]["domain"] == pytest.approx([0, 0.45])
-    assert layout["xaxis2"]["domain"] == pytest.approx([0.55, 1])
-    assert layout["yaxis"]["domain"] == layout["yaxis2"]["domain"] == pytest.approx([0.6, 1])
-    assert layout["yaxis3"]["domain"] == pytest.approx([0, 0.4])
-    assert layout["xaxis3"]["visible"]
-    assert [(each["text"], each["y"]) for each in layout["annotations"]] == [("a", 1.0), ("b", 1.0), ("c", 0.4)]
 
 
 def test_colours_stay_apart_for_eyes_that_do_not_tell_red_from_green() -> None:

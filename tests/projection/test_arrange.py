@@ -93,28 +93,14 @@ def test_lle_gets_neighbours_until_its_graph_hangs_together() -> None:
     assert project(clouds(), "lle", neighbours=12).settings["neighbours"] == 12
 
 
-def test_preserved_by_hand() -> None:
-    """Four points on a line; in the picture the last two have changed places."""
-    line = np.array([[0.0], [1.0], [2.5], [10.0]])
-    picture = np.array([[0.0], [1.0], [10.0], [2.5]])
-    # nearest there: 1, 0, 1, 2      here: 1, 0, 3, 1
-    assert trust(line, picture, 1).mean() == pytest.approx(2 / 4)
-    assert trust(line, line, 1).mean() == trust(line, line, 2).mean() == 1
-    # two nearest there: 12, 02, 10, 21      here: 13, 03, 31, 10
-    assert trust(line, picture, 2).mean() == pytest.approx((1 + 1 + 1 + 1) / 8)
-
-
 def test_trust_by_hand_is_on_average_what_is_preserved() -> None:
     line, picture = np.array([[0.0], [1.0], [3.0], [7.0]]), np.array([[0.0], [1.0], [7.0], [6.0]])
     assert trust(line, picture, 1).tolist() == [1, 1, 0, 1]
     assert trust(line, picture, 2).tolist() == [0.5, 0.5, 0.5, 1]
-    for n in (4, 700):
-        rows = np.random.default_rng(n).standard_normal((n, 6))
-        found = project(rows, "pca")
-        shares = trust(rows, found.points)
-        assert found.quality is not None
-        assert shares.mean() == pytest.approx(found.quality.preserved, abs=1e-12)
-        assert shares.min() < shares.max() or n == 4
+    rows = np.random.default_rng(0).standard_normal((700, 6))
+    found = project(rows, "pca")
+    shares = trust(rows, found.points)
+    assert shares.mean() == pytest.approx(found.quality.preserved, abs=1e-12)
     for row in (0, 333):  # by plain sets
         near = [np.argsort(np.linalg.norm(x - x[row], axis=1))[1:6] for x in (rows, found.points.astype(float))]
         assert shares[row] == len(set(near[0]) & set(near[1])) / 5
@@ -184,31 +170,6 @@ def test_umap_never_runs_twice_at_once(stand_in: type[StandIn]) -> None:
     at_once([lambda: project(far_clouds(), "umap")] * 4)
     assert len(stand_in.made) == 4
     assert stand_in.most == 1
-
-
-def test_settings_reach_umap(stand_in: type[StandIn]) -> None:
-    dimensions = 3
-    found = project(far_clouds(), "umap", dimensions, seed=7, neighbours=9)
-    given = stand_in.made[0].settings
-    assert (given["n_neighbors"], given["n_components"], given["random_state"], given["n_jobs"]) == (
-        9,
-        dimensions,
-        7,
-        1,
-    )
-    assert found.settings == {"dimensions": dimensions, "seed": 7, "neighbours": 9, "min_distance": 0.1}
-    assert found.points.shape == (60, dimensions)
-    assert 0.5 < found.quality.trustworthiness <= 1  # of PCA's picture, from which it starts
-    few = project(far_clouds(2), "umap", neighbours=15, measure=False)
-    assert few.settings["neighbours"] == 5
-
-
-def test_umap_starts_from_the_given_start(stand_in: type[StandIn]) -> None:
-    start = np.random.default_rng(1).standard_normal((60, 2))
-    project(far_clouds(), "umap", start=start, measure=False)
-    given = stand_in.made[0].settings["init"]
-    centred = start - start.mean(axis=0)
-    np.testing.assert_allclose(given, 10 * centred / np.abs(centred).max(), atol=0.01)
 
 
 def test_umap_gets_exact_neighbours_of_many_rows(stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from scipy.linalg import orthogonal_procrustes
 
 from labkit.evaluation.classes import separation
 from labkit.figures import clusters_over_epochs
-from labkit.projection import Projection, aligned, epochs, laid_over, limits, procrustes, project
+from labkit.projection import Projection, aligned, epochs, laid_over, procrustes, project
 from labkit.projection.epochs import Journey, journey, picture_radius
 from labkit.runs import Snapshots
 
@@ -21,10 +21,6 @@ def training(count: int = 4, size: int = 40) -> np.ndarray:
     random = np.random.default_rng(0)
     rows, apart = random.standard_normal((size, 10)), np.repeat([[1.0], [-1.0]], size // 2, axis=0) * np.eye(10)[3]
     return np.stack([rows + step * apart for step in range(count)])
-
-
-def travelled(pictures: tuple[Projection, ...]) -> float:
-    return float(np.mean([np.linalg.norm(b.points - a.points, axis=1).mean() for a, b in pairwise(pictures)]))
 
 
 def test_quarter_turn_and_a_mirror_by_hand() -> None:
@@ -72,19 +68,6 @@ def test_aligned_pictures_are_nearer_to_each_other(method: str) -> None:
         assert sizes == pytest.approx([sizes[0]] * 3, rel=1e-4)
 
 
-def test_tsne_starts_from_the_previous_epoch() -> None:
-    snapshots = training(3)
-    started = epochs(snapshots, "tsne", perplexity=8, measure=False)
-    afresh = [aligned(project(rows, "tsne", perplexity=8, measure=False)) for rows in snapshots]
-    assert started[1].settings["iterations"] < started[0].settings["iterations"]
-    turned = [afresh[0]]
-    for picture in afresh[1:]:
-        turned.append(
-            aligned(picture, turned[-1], scale=picture_radius(afresh[0].points) / picture_radius(picture.points))
-        )
-    assert travelled(started) < travelled(tuple(turned))
-
-
 @pytest.mark.parametrize("sparsely", [False, True])
 def test_one_basis_for_all_epochs(sparsely: bool) -> None:
     snapshots = training()
@@ -96,11 +79,6 @@ def test_one_basis_for_all_epochs(sparsely: bool) -> None:
     for rows, picture in zip(snapshots, pictures, strict=True):
         np.testing.assert_allclose(picture.shown, picture.points.var(axis=0).sum() / rows.var(axis=0).sum(), rtol=1e-4)
     assert pictures[-1].shown > pictures[0].shown
-
-
-def test_limits_hold_every_point_with_a_margin() -> None:
-    pictures = [Projection("PCA", np.array(each, np.float32)) for each in ([[0, 5], [1, 5]], [[-1, 5], [3, 5]])]
-    np.testing.assert_allclose(limits(pictures, margin=0.25), [[-2, 4], [4.75, 5.25]])
 
 
 # --- a run's journey ---------------------------------------------------------------------------------------------

@@ -7,8 +7,7 @@ import pytest
 from scipy import sparse
 
 from labkit.corpora import Labelled, load
-from labkit.lab.shipped import DEMONSTRATIONS
-from labkit.methods import METHODS, load_run
+from labkit.methods import METHODS
 from labkit.projection import Projection, aligned, place, project
 from labkit.projection.placement import matching, neighbours, unknown_words
 from labkit.sbert_lp import LocalityPreserving
@@ -115,13 +114,6 @@ def test_unknown_words_of_methods(name: str) -> None:
     assert unknown_words(method, NONSENSE) == (("qwxz", "zzkk"), False)
     assert unknown_words(method, "The weather, qwxz!") == (("qwxz",), True)
     assert unknown_words(method, "") == ((), True)
-
-
-@pytest.mark.parametrize("name", [name for name in DEMONSTRATIONS if name != "sentpwnet-places"])
-def test_unknown_words_of_runs(name: str) -> None:
-    if not DEMONSTRATIONS[name].here:
-        pytest.skip("needs the runs that come with the lab")
-    assert unknown_words(load_run(DEMONSTRATIONS[name].folder), NONSENSE) == (("qwxz", "zzkk"), False)
 
 
 def test_rows_that_do_not_fit_the_picture_are_refused() -> None:

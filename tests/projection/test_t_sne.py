@@ -14,14 +14,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from labkit.projection import project, tsne
 from labkit.projection import t_sne as stochastic
 from labkit.projection.t_sne import (
-    LONGEST_STEP,
     Phase,
     affinities,
     conditional,
     descend,
     divergence,
     forces,
-    phases_for,
 )
 
 
@@ -99,14 +97,6 @@ def test_one_step_of_the_descent_by_hand() -> None:
     np.testing.assert_allclose(found.points[:, 0], start[:, 0] - 1.2 * gradient, atol=1e-6)
 
 
-def test_long_steps_are_cut() -> None:
-    """The step of the test above a thousand times as long is cut to LONGEST_STEP, in its direction."""
-    P = sparse.csr_array(np.array([[0, 0.5], [0.5, 0]]))
-    start = np.array([[-1.0, 0], [1.0, 0]])
-    found = descend(P, start, (Phase(1, 2.0, 500.0, 0.8),))
-    np.testing.assert_allclose(found.points, start + np.array([[LONGEST_STEP, 0], [-LONGEST_STEP, 0]]), atol=1e-5)
-
-
 def test_kl_is_no_worse_than_scikit_learns() -> None:
     """Both measured as KL(P||Q) with the same P and exact Q."""
     rows, labels = clouds(60)
@@ -116,17 +106,6 @@ def test_kl_is_no_worse_than_scikit_learns() -> None:
     assert ours.kl <= divergence(P, theirs, forces(P)(theirs)[2])
     assert ours.quality.kl == ours.kl
     assert KNeighborsClassifier(5).fit(ours.points[::2], labels[::2]).score(ours.points[1::2], labels[1::2]) > 0.95
-
-
-def test_tsne_starts_from_the_given_start() -> None:
-    rows, _ = clouds()
-    first = project(rows, "tsne", measure=False)
-    again = project(rows, "tsne", start=first.points, measure=False)
-    other = project(rows, "tsne", start=first.points[::-1], measure=False)
-    moved = np.linalg.norm(again.points - first.points, axis=1).mean()
-    assert moved < 0.5 * np.linalg.norm(other.points - first.points, axis=1).mean()
-    near = sum(phase.iterations for phase in phases_for(len(rows), near=True))
-    assert again.settings["iterations"] == near < first.settings["iterations"]
 
 
 def test_perplexity_is_lowered_to_the_number_of_points() -> None:

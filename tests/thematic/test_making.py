@@ -79,7 +79,7 @@ def as_dump(path: Path, articles: Articles = ARTICLES, *, stream: int = 10**6) -
 def test_the_same_from_memory_from_jsonl_and_from_a_dump(tmp_path: Path, rule: str) -> None:
     assert set(ARTICLES.splits) == {"train", "test"}
     made, funnel = triplets_and_funnel(ARTICLES, Plan(rule, 3))
-    jsonl, dump = as_jsonl(tmp_path / "some.jsonl"), as_dump(tmp_path / "some.xml.bz2")
+    jsonl, dump = as_jsonl(tmp_path / "some.jsonl"), as_dump(tmp_path / "some.xml-p10p30302-shortened.bz2")
     from_jsonl = write_triplets(str(jsonl), tmp_path / "a.jsonl", Plan(rule, 3))
     from_dump = write_triplets(str(dump), tmp_path / "b.csv", Plan(rule, 3))
     assert from_jsonl == funnel
@@ -117,17 +117,21 @@ def test_a_limit_takes_the_first_articles_even_of_a_broken_dump(tmp_path: Path) 
 
 def test_bad_sources_are_refused(tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text("text_a,text_b,label\na,b,1\n")
+    (tmp_path / "wiki.zim").write_bytes(b"ZIM")
     for name, said in (
         ("topics", "Labelled"),
         ("artcles", "'articles'"),
         (str(tmp_path / "no.xml.bz2"), "no.xml.bz2"),
         (str(tmp_path), "expected a"),
         (str(tmp_path / "pairs.csv"), "pairs.csv"),
+        (str(tmp_path / "wiki.zim"), "wiki.zim"),
     ):
         with pytest.raises(ValueError, match=said):
             write_triplets(name, tmp_path / "out.csv")
         with pytest.raises(ValueError, match=said):
             write_shards([name], tmp_path / "out")
+    with pytest.raises(ValueError, match=r"wiki\.zim.* dump"):
+        write_triplets(str(tmp_path / "wiki.zim"), tmp_path / "out.csv")
     bad = tmp_path / "bad.jsonl"
     for line, said in (
         ('{"title": "B"}', "row 2: column 'sections'"),

@@ -6,7 +6,7 @@ import pytest
 
 from labkit.corpora import Article, Section
 from labkit.corpora import article_rules as rules
-from labkit.corpora.article_rules import READ, eligible, sifted
+from labkit.corpora.article_rules import LOST, READ, eligible, sifted
 from labkit.thematic.making import UNITS, Funnel
 
 
@@ -122,6 +122,14 @@ def test_only_openings_or_all_sentences() -> None:
         "A",
         ((0, said(6)), (0, said(7, "Next")), (0, said(8, "Last"))),
     )
+
+
+def test_a_sentence_that_lost_a_piece_is_left_out_and_counted() -> None:
+    whole, lost = said(9), f"{said(9)[:-1]} and {LOST}."
+    parts = [Section(name, [whole]) for name in "ABCDE"]
+    found, tally = sifted(article(*parts, Section("F", [lost, whole])))
+    assert dict(found)["F"] == ((1, whole),)
+    assert tally["lost a template or a formula", "sentences"] == 1
 
 
 @pytest.mark.parametrize(("by", "which"), [("top", "opening"), ("heading", "all")])

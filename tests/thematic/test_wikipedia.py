@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.corpora.article_rules import READ, Tally
+from labkit.corpora.article_rules import LOST, READ, Tally, incomplete
+from labkit.text import sentences
 from labkit.thematic import wikipedia as dumps
-from labkit.thematic.wikipedia import Dump, Page, article_of, pieces
+from labkit.thematic.wikipedia import Dump, Page, article_of, is_dump, pieces
 
 HEAD = (
     '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/"><siteinfo><namespaces><namespace key="0" />'
@@ -54,6 +55,19 @@ def test_pages(tmp_path: Path, ending: str) -> None:
         Page("東京", " 都市\n", ("Datei", "Kategorie")),
     ]
     assert not tally
+
+
+@pytest.mark.parametrize("packed", ["bz2", "gz", "xml"])
+def test_a_dump_is_known_by_what_is_in_it(tmp_path: Path, packed: str) -> None:
+    written(tmp_path, page("A", "x"), ending=f".{packed}").rename(tmp_path / "articles1-p10p30302-shortened")
+    assert is_dump(tmp_path / "articles1-p10p30302-shortened")
+    assert [found.title for found in read(tmp_path / "articles1-p10p30302-shortened")[0]] == ["A"]
+
+
+def test_what_is_no_dump_is_none_whatever_it_is_called(tmp_path: Path) -> None:
+    (tmp_path / "wiki.xml").write_text('{"title": "T", "sections": []}')
+    (tmp_path / "wiki.xml.gz").write_bytes(gzip.compress(b"text,label\n"))
+    assert not any(is_dump(tmp_path / name) for name in ("wiki.xml", "wiki.xml.gz", "no.xml", "."))
 
 
 @pytest.mark.parametrize(
@@ -174,11 +188,47 @@ def test_a_page() -> None:
         "It has 20 m of H2O (see below).",
     )
     assert (lead.title, lead.level, lead.top) == ("", 1, "")
-    assert history.paragraphs == ("A moulin stood here. It burned.",)
+    assert history.paragraphs == (f"A moulin stood here. It {LOST} burned.",)
     assert (history.title, history.level, history.top) == ("History", 2, "History")
     assert (fire.title, fire.level, fire.top) == ("Fire of 1901", 3, "History")
     assert fire.paragraphs == ("Text below.",)
     assert (also.title, also.paragraphs, lost) == ("See also", (), 0)
+
+
+@pytest.mark.parametrize(
+    "wikitext",
+    [
+        "{{as of|2010}}, the town grew.",
+        "It means either <math>a</math> or <math>b</math>.",
+        "The length is given by\n:<math>x^2</math>\nwhere x is a side.",
+        "It is known as suanpan ({{lang-zh|x}}, a counting tray).",
+        "Alaska owns {{convert|101|e6acre}} of land.",
+        "The word {{nowrap|is {{IPA|x}} here}}.",
+    ],
+)
+def test_a_sentence_that_lost_a_template_or_a_formula_is_known_by_its_mark(wikitext: str) -> None:
+    before, lost, after = sentences(paragraphs(f"One stands here. {wikitext} Another follows.")[0])
+    assert [before, after] == ["One stands here.", "Another follows."]
+    assert incomplete(lost)
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "text"),
+    [
+        ("A claim{{sfn|Hill|1990}} holds.{{citation needed}} Next.", "A claim holds. Next."),
+        ("{{Main|Mills}}\nThe town grew. {{clear}} It burned.", "The town grew. It burned."),
+        ("{{Infobox|a=b}}The town grew.", "The town grew."),
+        ("He wrote:\n{{quote|x}}", "He wrote:"),
+        ("The mill ({{IPA|x}}; {{IPA|y}}) stands.", "The mill stands."),
+        ("A sum.\n:<math>x</math>\n\n<math>y</math>\n\n", "A sum."),
+        ("''Main article: [[Mills]]''\n\nSee also [[Rye]].\n\nIt grew.", "It grew."),
+        ("The Kruskal&amp;ndash;Wallis test.", "The Kruskal–Wallis test."),
+        ("The suanpan ([[:zh:x|tray]]).", "The suanpan (tray)."),
+        ("It weighs {{convert|60|and(-)|80|kg}} or {{cvt|1|-|2|x|3|m}}.", "It weighs 60 and 80 kg or 1 - 2 x 3 m."),
+    ],
+)
+def test_a_sentence_that_lost_nothing_stays_as_it_reads(wikitext: str, text: str) -> None:
+    assert paragraphs(wikitext) == [text]
 
 
 def test_lines_join_and_blank_lines_part() -> None:
@@ -210,10 +260,10 @@ def test_an_unclosed_comment_goes_to_the_end() -> None:
 
 def test_files_by_the_names_of_the_wiki() -> None:
     text = (
-        "[[Datei:A.jpg|mini|Bild]] Der [[Ort]] [[:Kategorie:Orte|alle]] liegt [[Insel: Roman|dort]]. [[Kategorie:Ort]]"
+        "[[Datei:A.jpg|mini|Bild]] Der [[Ort]] ([[:Kategorie:Orte|alle]]) liegt [[Insel: Roman|dort]]. [[Kategorie:O]]"
     )
     article, _ = article_of("T", text, ("Datei", "Kategorie"))
-    assert article.sections[0].paragraphs == ("Der Ort liegt dort.",)
+    assert article.sections[0].paragraphs == ("Der Ort (alle) liegt dort.",)
 
 
 CLOSED = (
@@ -241,7 +291,7 @@ def test_thinning_changes_nothing(pieces: list[str]) -> None:
     page = " ".join(pieces)
     with_thinning = article_of("T", page)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dumps, "without_templates", lambda text: text)
+        patch.setattr(dumps, "without_notes", lambda text: text)
         assert article_of("T", page) == with_thinning
 
 

@@ -220,7 +220,7 @@ def make(
     articles: Annotated[
         list[str] | None,
         typer.Option(
-            help="triplets: a corpus of articles, a .jsonl, or a Wikipedia dump (.xml.bz2). For shards any number of "
+            help="triplets: a corpus of articles, a .jsonl, or a Wikipedia dump. For shards any number of "
             "them, with the option before each."
         ),
     ] = None,
