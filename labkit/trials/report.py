@@ -156,7 +156,7 @@ def curve_svg(report: Report) -> str:
         f'<line class="grid" x1="{LEFT - 16}" x2="{WIDTH - LEFT + 16}" y1="{y(v):.1f}" y2="{y(v):.1f}"/>'
         for v in _ticks(low, high)
     ]
-    for at, (name, curve) in enumerate(report.curve.items()):
+    for at, curve in enumerate(report.curve.values()):
         colour, dash, shift = COLOURS[at], ("", "6 4")[at % 2], 5 * (2 * at - 1)
         places = [(x(float(share)) + shift, value) for share, value in curve.items()]
         path = " ".join(f"{place:.1f},{y(value[0]):.1f}" for place, value in places)
@@ -212,7 +212,8 @@ th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align:
 th:first-child, td:first-child { text-align: left }
 .text td, .text th { text-align: left; white-space: normal; vertical-align: top; min-width: 5rem }
 .text td { overflow-wrap: break-word; max-width: 24rem }
-svg { width: 100%; min-width: 34rem; max-width: 45rem } svg text { font: 13px system-ui, sans-serif; fill: currentColor }
+svg { width: 100%; min-width: 34rem; max-width: 45rem }
+svg text { font: 13px system-ui, sans-serif; fill: currentColor }
 svg .grid { stroke: var(--line) } pre { overflow-x: auto; border: 1px solid var(--line); padding: .8rem }
 details { margin: .4rem 0 } summary { cursor: pointer }
 @media print { body { max-width: none } details { display: block } }

@@ -17,6 +17,7 @@ from labkit.corpora import Corpus, Labelled, Pairs, from_classes
 from labkit.evaluation.scores import score
 from labkit.method import Method
 from labkit.trials.bench import Cost, Report, bench, planned, seconds_of, with_test
+from labkit.trials.doctor import Finding
 from labkit.trials.metrics import Metric, metrics_for
 from tests.test_contract import CORPORA
 
@@ -53,9 +54,10 @@ def test_the_costliest_are_left_out_by_name_and_the_rest_of_the_time_goes_into_t
 
 @pytest.fixture(scope="module", autouse=True)
 def few_trials() -> Iterator[None]:
-    """Plans with as few trials as there may be, whatever the clock says."""
+    """Plans with as few trials as there may be, whatever the clock says; the doctor has tests of its own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("labkit.trials.bench.planned", lambda *given, **how: planned(*given, **how) | {"trials": 8})
+        patch.setattr("labkit.trials.bench.examine", lambda *_, **__: [Finding("sizes", "warning", "There are few.")])
         yield
 
 
@@ -96,6 +98,7 @@ def test_the_page_and_the_record_have_the_numbers_of_the_table(made: tuple[Repor
     assert [line["ranked"]["score"] for line in record["lines"]] == [line.ranked.score for line in report.lines]
     assert not re.search(r'(src|href)="https?:', page)  # it opens without a network
     assert report.lines[0].ranked.name in str(report)
+    assert "There are few." in page and "There are few." in str(report)
 
 
 def test_what_is_in_the_data_is_no_markup(tmp_path: Path) -> None:
@@ -109,7 +112,7 @@ def test_what_is_in_the_data_is_no_markup(tmp_path: Path) -> None:
 
 def test_the_same_call_computes_nothing_again(made: tuple[Report, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     report, folder = made
-    monkeypatch.setattr(Method, "fit", lambda *_, **__: pytest.fail("it was trained again"))
+    monkeypatch.setattr("labkit.trials.engine._result", lambda *_: pytest.fail("it was trained again"))
     assert same(bench(CORPORA["pairs"](), out=folder, **HOW), report)
 
 
