@@ -98,7 +98,8 @@ def test_the_page_and_the_record_have_the_numbers_of_the_table(made: tuple[Repor
     assert [line["ranked"]["score"] for line in record["lines"]] == [line.ranked.score for line in report.lines]
     assert not re.search(r'(src|href)="https?:', page)  # it opens without a network
     assert report.lines[0].ranked.name in str(report)
-    assert "There are few." in page and "There are few." in str(report)
+    assert "There are few." in page
+    assert "There are few." in str(report)
 
 
 def test_what_is_in_the_data_is_no_markup(tmp_path: Path) -> None:
