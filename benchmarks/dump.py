@@ -65,7 +65,7 @@ SHARDS = (
 CALL = (
     "import sys, time; from labkit.thematic.making import write_triplets\n"
     "if __name__ == '__main__':\n"
-    "    start = time.perf_counter(); funnel = write_triplets(sys.argv[1], sys.argv[2], workers=int(sys.argv[3]))\n"
+    "    start = time.perf_counter(); funnel = write_triplets([sys.argv[1]], sys.argv[2], workers=int(sys.argv[3]))\n"
     "    took = time.perf_counter() - start\n"
     "    print(took, funnel.read('articles'), funnel.left('triplets'))\n"
 )

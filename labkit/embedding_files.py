@@ -16,9 +16,7 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 import tempfile
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
@@ -27,8 +25,8 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from labkit.atomic import amount, in_place
-from labkit.corpora.files import LARGEST, TooLarge, parquet_batches
+from labkit.atomic import in_place
+from labkit.corpora.files import LARGEST, TooLarge, check_unpacked, parquet_batches
 from labkit.progress import note
 from labkit.spreadsheet import without_formula
 
@@ -90,7 +88,7 @@ def _read_npy(path: Path, limit: int) -> Embedded:
         if file.read(2) == b"PK":
             raise ValueError("it is an archive of arrays, not one array")
         file.seek(0)
-        _check_unpacked(path, _unpacked(file), limit)
+        check_unpacked(path, _unpacked(file), limit)
     return None, np.load(path, allow_pickle=False)
 
 
@@ -104,7 +102,7 @@ def _read_npz(path: Path, limit: int) -> Embedded:
         for name in wanted:
             with file.zip.open(name if name in file.zip.namelist() else f"{name}.npy") as member:
                 unpacked += _unpacked(member)
-        _check_unpacked(path, unpacked, limit)
+        check_unpacked(path, unpacked, limit)
         arrays = {name: file[name] for name in wanted}
         named = ", ".join(file.files[:8])
     sentences = [str(text) for text in arrays["sentences"]] if "sentences" in arrays else None
@@ -125,13 +123,6 @@ def _unpacked(file: IO[bytes]) -> int:
     return math.prod(shape) * kind.itemsize
 
 
-def _check_unpacked(path: Path, unpacked: int, limit: int) -> None:
-    if not 0 <= unpacked <= limit:
-        raise TooLarge(
-            f"file {path.name!r} unpacks to {amount(unpacked)}, the limit is {amount(limit)}; give fewer rows"
-        )
-
-
 def _csr(data: np.ndarray, indices: np.ndarray, bounds: np.ndarray, shape: tuple[int, ...]) -> Any:
     rows = sparse.csr_array((data, indices, bounds), shape=shape)
     rows.check_format(full_check=True)  # a column beyond the last would be written beside the matrix
@@ -141,7 +132,7 @@ def _csr(data: np.ndarray, indices: np.ndarray, bounds: np.ndarray, shape: tuple
 def _read_parquet(path: Path, limit: int) -> Embedded:
     import pyarrow
 
-    table = pyarrow.Table.from_batches(parquet_batches(path, limit, _COLUMNS, remedy="save it as .npy"))
+    table = pyarrow.Table.from_batches(parquet_batches(path, limit, _COLUMNS))
     sentences = table["sentence"].to_pylist() if "sentence" in table.column_names else None
     if sentences is not None and None in sentences:
         raise ValueError(f"row {sentences.index(None) + 1} has no sentence")
@@ -207,8 +198,8 @@ def json_lines(sentences: list[str], rows: Any) -> Iterator[bytes]:
         yield json.dumps(entry, allow_nan=False).encode() + b"\n"
 
 
-def _short(values: np.ndarray) -> list[float | None]:
-    return [float(f"{value:.9g}") if math.isfinite(value) else None for value in values.tolist()]
+def _short(values: np.ndarray) -> list[float]:
+    return [float(f"{value:.9g}") for value in values.tolist()]
 
 
 @contextmanager
@@ -285,18 +276,19 @@ LARGEST_TEXT = 2**31  # bytes of `sentences`, where each takes as much room as t
 def _npz(file: IO[bytes], folder: Path) -> Iterator[Add]:
     """The archive, the same bytes each time.
 
-    The number of rows stands at the head of an array, and here it is known last. So blocks wait in nameless files
+    The number of rows stands at the head of an array, and here it is known last. So numbers wait in nameless files
     beside the output, and are copied into the archive at the end.
     """
+    texts: list[str] = []
     lengths: list[np.ndarray] = []  # of sparse rows
-    count, width, longest = 0, 0, 1
+    width = 0
     with ExitStack() as stack:
-        texts, data, indices = (stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in range(3))
+        data, indices, told = (stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in range(3))
 
         def add(sentences: list[str], rows: Any) -> None:
-            nonlocal count, width, longest
-            texts.write(json.dumps(sentences).encode() + b"\n")
-            count, width, longest = count + len(sentences), rows.shape[1], max(longest, *map(len, sentences))
+            nonlocal width
+            texts.extend(sentences)
+            width = rows.shape[1]
             if sparse.issparse(rows):
                 lengths.append(np.diff(rows.indptr).astype("<i8"))
                 indices.write(rows.indices.astype("<i4").tobytes())
@@ -305,47 +297,33 @@ def _npz(file: IO[bytes], folder: Path) -> Iterator[Add]:
                 data.write(np.ascontiguousarray(rows, "<f4").tobytes())
 
         yield add
-        with zipfile.ZipFile(file, "w") as archive:
-            if 4 * longest * count > LARGEST_TEXT:
-                note(
-                    f"the .npz is without its sentences: the longest has {longest:,} characters, and each would take "
-                    "as much room; the rows are in the order of the input, or take .parquet",
-                    stacklevel=2,
-                )
-            else:
-                texts.seek(0)
-                with _member(archive, "sentences", f"<U{longest}", (count,), zipfile.ZIP_DEFLATED) as member:
-                    for line in texts:
-                        member.write(np.array(json.loads(line), f"<U{longest}").tobytes())
-            if not lengths:
-                _copy(archive, "vectors", "<f4", (count, width), data)
-                return
+        arrays: dict[str, Any] = {}
+        longest = max([1, *map(len, texts)])
+        if 4 * longest * len(texts) > LARGEST_TEXT:
+            note(
+                f"the .npz is without its sentences: the longest has {longest:,} characters, and each would take "
+                "as much room; the rows are in the order of the input, or take .parquet",
+                stacklevel=2,
+            )
+        else:
+            for start in range(0, len(texts), 4096):
+                told.write(np.array(texts[start : start + 4096], f"<U{longest}").tobytes())
+            arrays["sentences"] = _waiting(told, f"<U{longest}", (len(texts),))
+        if lengths:
             bounds = np.cumsum(np.concatenate([[0], *lengths]), dtype="<i8")
-            _copy(archive, "data", "<f4", (int(bounds[-1]),), data)
-            _copy(archive, "indices", "<i4", (int(bounds[-1]),), indices)
-            small = {"indptr": bounds, "shape": np.array([count, width], "<i8")}
+            arrays |= {"data": _waiting(data, "<f4", (bounds[-1],)), "indices": _waiting(indices, "<i4", (bounds[-1],))}
+            arrays |= {"indptr": bounds, "shape": np.array([len(texts), width], "<i8")}
             # by these two SciPy knows what kind of matrix it is
-            for name, array in (small | {"format": np.array(b"csr"), "_is_array": np.array(True)}).items():
-                with _member(archive, name, array.dtype.str, array.shape) as member:
-                    member.write(array.tobytes())
+            arrays |= {"format": np.array(b"csr"), "_is_array": np.array(True)}
+        else:
+            arrays["vectors"] = _waiting(data, "<f4", (len(texts), width))
+        np.savez(file, **arrays)
 
 
-@contextmanager
-def _member(
-    archive: zipfile.ZipFile, name: str, kind: str, shape: tuple[int, ...], packed: int = zipfile.ZIP_STORED
-) -> Iterator[IO[bytes]]:
-    """An array of the archive, whose numbers come after the head that is written here."""
-    entry = zipfile.ZipInfo(f"{name}.npy")  # a date of long ago: the same content is the same file
-    entry.compress_type = packed
-    with archive.open(entry, "w", force_zip64=True) as member:
-        np.lib.format.write_array_header_1_0(member, {"descr": kind, "fortran_order": False, "shape": shape})
-        yield member
-
-
-def _copy(archive: zipfile.ZipFile, name: str, kind: str, shape: tuple[int, ...], waiting: IO[bytes]) -> None:
-    waiting.seek(0)
-    with _member(archive, name, kind, shape) as member:
-        shutil.copyfileobj(waiting, member, 2**18)
+def _waiting(file: IO[bytes], kind: str, shape: tuple[int, ...]) -> np.ndarray:
+    """What was written into a file, as an array that is read when it is copied."""
+    file.flush()
+    return np.memmap(file, kind, "r", shape=shape) if math.prod(shape) else np.zeros(shape, kind)
 
 
 WRITERS: dict[str, Callable[[IO[bytes], Path], AbstractContextManager[Add]]] = {

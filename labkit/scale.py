@@ -18,8 +18,7 @@ import shutil
 import signal
 import socket
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -36,7 +35,6 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 PER_CORE = 4  # processes; more than this only wait for one another and fill the memory
-AHEAD = 4  # inputs of each process that are under way in `ordered`
 RETRIES = 8  # times that Ray repeats a task whose machine is gone
 MANIFEST, PLAN, WORK = "manifest.json", "plan.json", ".work"
 
@@ -127,22 +125,6 @@ def _cluster(address: str) -> Any:
 
 
 # --- processes ---------------------------------------------------------------------------------------------------
-
-
-def ordered(function: Callable[[T], R], items: Iterable[T], workers: int = 1) -> Iterator[R]:
-    """The function of each item, in order; a few items are under way at a time, so that a stream of any length fits."""
-    check_processes("workers", workers)
-    if workers == 1:
-        yield from map(function, items)
-        return
-    with _pool(workers) as pool:
-        waiting: deque[Any] = deque()
-        for item in items:
-            waiting.append(pool.submit(function, item))
-            if len(waiting) >= workers * AHEAD:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
 
 
 def check_processes(argument: str, count: int) -> None:

@@ -3,25 +3,25 @@
 In: strings. Out: lists of words, a `Vocabulary`, rows of word numbers padded to one length (n, longest), and
 batches of sentences of nearly the same length, so that little of a batch is padding.
 
-In: bytes that nobody has looked at. Out: (line, bytes that it took), or (up to 4096 sentences, bytes read so far), with
-flat memory however long the text. Only a line feed ends a line; an empty line is an empty sentence. A text that begins
-with a byte-order mark is read as the mark says. What is no text is refused with its line.
+In: bytes that nobody has looked at. Out: lines, or blocks of up to 4096 of them, with flat memory for any text.
+Only a line feed ends a line; an empty line is an empty sentence. A text that begins with a byte-order mark is read as
+the mark says. What is no text is refused with its line.
 """
 
 from __future__ import annotations
 
 import codecs
+import io
 import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from encodings.aliases import aliases
-from itertools import chain
 from random import Random
-from typing import IO
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -126,13 +126,7 @@ class Vocabulary:
     @classmethod
     def of(cls, tokenised: Iterable[Sequence[str]], *, min_count: int = 1, vocab_size: int | None = None) -> Vocabulary:
         """The words that occur at least `min_count` times, at most `vocab_size` of them; ties alphabetically."""
-        return cls.of_counts(
-            Counter(word for sentence in tokenised for word in sentence), min_count=min_count, vocab_size=vocab_size
-        )
-
-    @classmethod
-    def of_counts(cls, counts: Mapping[str, int], *, min_count: int = 1, vocab_size: int | None = None) -> Vocabulary:
-        """The same of how often each word occurs."""
+        counts = Counter(word for sentence in tokenised for word in sentence)
         ranked = sorted((word for word in counts if counts[word] >= min_count), key=lambda word: (-counts[word], word))
         return cls((PAD, UNKNOWN, *[word for word in ranked[:vocab_size] if word not in (PAD, UNKNOWN)]))
 
@@ -172,36 +166,35 @@ def buckets(lengths: Sequence[int], batch: int, *, seed: int) -> Iterator[list[i
 
 # --- lines of a file ---------------------------------------------------------------------------------------------
 
-LINES, BYTES = 4096, 2**23  # of a block, at most
-LONGEST = 1_000_000  # bytes of a line
-MARKS = {  # that of UTF-32 begins as that of UTF-16 does
-    codecs.BOM_UTF32_LE: "utf-32-le",
-    codecs.BOM_UTF32_BE: "utf-32-be",
-    codecs.BOM_UTF16_LE: "utf-16-le",
-    codecs.BOM_UTF16_BE: "utf-16-be",
-    codecs.BOM_UTF8: "utf-8",
+LINES, SIZE = 4096, 2**23  # lines, and characters, of a block, at most
+LONGEST = 1_000_000  # characters of a line
+_MARKS = {  # that of UTF-32 begins as that of UTF-16 does
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+    codecs.BOM_UTF8: "utf-8-sig",
 }
-_MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}  # without a mark: as Windows writes
+_WRONG = re.compile("[\udc80-\udcff]")  # a byte that is not of the encoding, as "surrogateescape" has it
 
 
 def line_blocks(stream: IO[bytes], name: str) -> Iterator[tuple[list[str], int]]:
-    """The text's lines in blocks; a ValueError names the line that is none."""
+    """The text's lines in blocks, with the bytes of UTF-8 read so far; a ValueError names the line that is none."""
     block: list[str] = []
     size, done = 0, 0
-    for number, (text, took) in enumerate(text_lines(stream, name), 1):
+    for number, text in enumerate(text_lines(stream, name), 1):
         if "\0" in text:
             raise ValueError(
                 f"{name} line {number} holds a NUL, which is no text; remove it, or save the text as UTF-8 if it is "
                 "UTF-16"
             )
         block.append(text.removesuffix("\n").removesuffix("\r"))
-        size += took
-        if len(block) == LINES or size >= BYTES:
-            done += size
+        size, done = size + len(text), done + len(text.encode())
+        if len(block) == LINES or size >= SIZE:
             yield block, done
             block, size = [], 0
     if block:
-        yield block, done + size
+        yield block, done
 
 
 def text_lines(
@@ -211,35 +204,44 @@ def text_lines(
     *,
     longest: int = LONGEST,
     remedy: str = "save the text as UTF-8",
-) -> Iterator[tuple[str, int]]:
-    """Each line with the sign that ends it, and how many bytes it took; a byte that is no sign is named with its line.
+) -> Iterator[str]:
+    """Each line with the sign that ends it; a byte that is no sign is named with its line.
 
     A mark at the beginning goes before the encoding that is named, and is no part of the text.
     """
-    encoding = known_encoding(encoding)
-    first = stream.readline(longest + 1)
-    mark = next((mark for mark in MARKS if first.startswith(mark)), b"")
-    encoding = MARKS.get(mark, encoding)
-    for number, raw in enumerate(_raw_lines(first, stream, encoding, longest), 1):
-        if raw == mark and number == 1:
-            return
-        if len(raw) > longest:
-            raise ValueError(
-                f"{name} line {number} is longer than {longest:,} bytes, expected one sentence a line; break it into "
-                "lines"
-            )
-        skipped = len(mark) if number == 1 else 0
-        try:
-            yield raw[skipped:].decode(encoding), len(raw)
-        except UnicodeError as reason:
-            at = skipped + getattr(reason, "start", 0)
-            raise ValueError(
-                f"{name} line {number}: byte 0x{raw[at]:02x} at place {at + 1} is not {encoding.upper()}; {remedy}"
-            ) from None
+    buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(cast(Any, stream))
+    encoding = marked_encoding(buffered) or known_encoding(encoding)
+    lines = io.TextIOWrapper(buffered, encoding, errors="surrogateescape", newline="\n")
+    number, wrong, called = 1, "", encoding.upper().removesuffix("-SIG")
+    try:
+        while line := lines.readline(longest + 1):
+            if byte := _WRONG.search(line):
+                place = len(line[: byte.start()].encode()) + 1
+                wrong = f"byte 0x{ord(byte[0]) - 0xDC00:02x} at place {place} is not {called}; {remedy}"
+                break
+            if len(line) > longest:
+                wrong = f"more than {longest:,} characters, expected one sentence a line; break it into lines"
+                break
+            yield line
+            number += 1
+    except UnicodeDecodeError as error:  # in UTF-16 or UTF-32, where lines before it are still to be read
+        number += error.object[: error.start].decode(error.encoding).count("\n")
+        wrong = f"byte 0x{error.object[error.start]:02x} is not {called}; {remedy}"
+    finally:
+        if not buffered.closed:
+            lines.detach()  # the stream belongs to the caller
+    if wrong:
+        raise ValueError(f"{name} line {number}: {wrong}")
+
+
+def marked_encoding(stream: Any) -> str | None:
+    """The encoding that the first bytes of a stream say, where they say one."""
+    first = stream.peek(4)
+    return next((encoding for mark, encoding in _MARKS.items() if first.startswith(mark)), None)
 
 
 def known_encoding(name: str) -> str:
-    """Python's own name of an encoding in which a text's lines can be told apart, or one sentence."""
+    """Python's own name of an encoding of texts, or one sentence."""
     try:
         lines = "a\n".encode(name)
         encoding = codecs.lookup(name).name
@@ -249,24 +251,8 @@ def known_encoding(name: str) -> str:
         raise ValueError(
             f"encoding is {name!r}, expected one that Python knows, such as utf-8, utf-16, latin-1 or cp1252; {hint}"
         ) from None
-    encoding = _MARKED.get(encoding, encoding)
-    if encoding not in MARKS.values() and lines != b"a\n":
+    if encoding in ("utf-16", "utf-32"):
+        return f"{encoding}-le"  # without a mark: as Windows writes
+    if lines != b"a\n" and not encoding.startswith("utf-"):
         raise ValueError(f"encoding is {name!r}, whose lines do not end as those of a text do; save the text as UTF-8")
     return encoding
-
-
-def _raw_lines(first: bytes, stream: IO[bytes], encoding: str, longest: int) -> Iterator[bytes]:
-    """The bytes of each line, `first` and what follows; of one that is too long only the beginning."""
-    end = "\n".encode(encoding)
-    if len(end) == 1:
-        yield from chain([first] if first else [], iter(lambda: stream.readline(longest + 1), b""))
-        return
-    line = bytearray(first)  # a byte 0x0A ends no line where it is a part of another sign
-    while line:
-        while len(line) % len(end) and (more := stream.readline(len(end) - len(line) % len(end))):
-            line += more
-        if line.endswith(end) or len(line) > longest or not (more := stream.readline(longest + 1)):
-            yield bytes(line)
-            more = stream.readline(longest + 1)
-            line.clear()
-        line += more

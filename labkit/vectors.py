@@ -23,9 +23,9 @@ from labkit.arrays import unit, whole
 from labkit.text import PAD, UNKNOWN, Vocabulary, words
 
 TOKENS_AT_ONCE = 500_000  # of the co-occurrence count: bounds its memory
-WORDS_AT_ONCE = 1_000  # rows of the matrix of counts: the same
+WORDS_AT_ONCE = 1_000  # rows of the matrix of counts: bounds what PPMI needs beside it
 # A neighbour at distance 1 counts so many units. All whole numbers up to 20 divide it, so that 1/t is a whole number of
-# them there, and whole numbers add up to the same in any order: counts of parts of a corpus are those of all of it.
+# them, and whole numbers add up to the same in any order.
 UNIT = 232_792_560
 
 
@@ -70,13 +70,7 @@ def cooccurrence(numbers: Iterable[Sequence[int]], size: int, *, window: int = 1
 
     A neighbour at distance t counts 1/t, as in GloVe: the nearer, the more it says.
     """
-    units = counted_units(numbers, size, window=window)
-    return sparse.csr_array((units.data / UNIT, units.indices, units.indptr), shape=units.shape)
-
-
-def counted_units(numbers: Iterable[Sequence[int]], size: int, *, window: int = 10) -> sparse.csr_array:
-    """The same in whole units, int64: the sum over parts of a corpus is that of all of it."""
-    behind = sparse.csr_array((size, size), dtype=np.int64)  # of word j behind word i
+    behind = sparse.csr_array((size, size), dtype=np.int64)  # of word j behind word i, in units
     for flat, owner in _flattened(numbers):
         pairs = []
         for distance in range(1, window + 1):
@@ -85,7 +79,8 @@ def counted_units(numbers: Iterable[Sequence[int]], size: int, *, window: int = 
             pairs.append((np.full(len(left), round(UNIT / distance)), left, right))
         weights, rows, columns = (np.concatenate(each) for each in zip(*pairs, strict=True))
         behind += sparse.coo_array((weights, (rows, columns)), shape=(size, size)).tocsr()
-    return (behind + behind.T).tocsr()
+    units = (behind + behind.T).tocsr()
+    return sparse.csr_array((units.data / UNIT, units.indices, units.indptr), shape=units.shape)
 
 
 def _flattened(numbers: Iterable[Sequence[int]]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -107,37 +102,17 @@ def ppmi(counts: sparse.csr_array, *, smoothing: float = 0.75) -> sparse.csr_arr
 
     `smoothing` raises the context's counts to that power, so that rare contexts are not taken for telling ones.
     """
-    return _ppmi_of(lambda: _row_blocks(counts.tocsr()), smoothing=smoothing)
-
-
-def _row_blocks(counts: sparse.csr_array) -> Iterator[sparse.csr_array]:
-    yield from (counts[start : start + WORDS_AT_ONCE] for start in range(0, counts.shape[0], WORDS_AT_ONCE))
-
-
-def _ppmi_of(blocks: Callable[[], Iterable[sparse.csr_array]], *, smoothing: float = 0.75) -> sparse.csr_array:
-    """PPMI of counts of which `blocks()` gives some rows at a time, twice: a million sentences have a hundred million
-    pairs, of which only the result is in memory."""
-    sums, contexts, most = [], np.zeros(0), 0
-    for counts in blocks():
-        sums.append(np.asarray(counts.sum(axis=1)).ravel())
-        contexts = contexts if len(contexts) else np.zeros(counts.shape[1])
-        np.add.at(contexts, counts.indices, counts.data)
-        most += counts.nnz
+    found = counts.tocsr().copy()
+    rows, contexts = np.asarray(found.sum(axis=1)).ravel(), np.zeros(found.shape[1])
+    np.add.at(contexts, found.indices, found.data)
     contexts **= smoothing
-    total = contexts.sum()
-    # room for all: what is never written to takes no memory
-    data, indices = np.empty(most), np.empty(most, np.int32 if most < 2**31 else np.int64)
-    pointers, done = [np.zeros(1, indices.dtype)], 0
-    for counts, rows in zip(blocks(), sums, strict=True):
-        chance = np.repeat(rows, np.diff(counts.indptr)) * contexts[counts.indices] / total
-        information = np.maximum(0.0, np.log(counts.data / chance))
-        kept = sparse.csr_array((information, counts.indices, counts.indptr), shape=counts.shape)
-        kept.eliminate_zeros()
-        data[done : done + kept.nnz], indices[done : done + kept.nnz] = kept.data, kept.indices
-        pointers.append(kept.indptr[1:] + done)
-        done += kept.nnz
-    shape = (sum(map(len, sums)), len(contexts))
-    return sparse.csr_array((data[:done], indices[:done], np.concatenate(pointers)), shape=shape)
+    for first in range(0, found.shape[0], WORDS_AT_ONCE):
+        bounds = found.indptr[first : first + WORDS_AT_ONCE + 1]
+        here = slice(bounds[0], bounds[-1])
+        chance = np.repeat(rows[first : first + WORDS_AT_ONCE], np.diff(bounds)) * contexts[found.indices[here]]
+        found.data[here] = np.maximum(0.0, np.log(found.data[here] / (chance / contexts.sum())))
+    found.eliminate_zeros()
+    return found
 
 
 def ppmi_vectors(
@@ -155,40 +130,21 @@ def ppmi_vectors(
     """
     tokenised = tokenised if isinstance(tokenised, Sequence) else list(tokenised)
     vocabulary = Vocabulary.of(tokenised, min_count=min_count, vocab_size=vocab_size)
-    units = counted_units(map(vocabulary.encode, tokenised), len(vocabulary), window=window)
-    return vectors_of_units(vocabulary, lambda: _row_blocks(units), dimension=dimension, min_count=min_count, seed=seed)
-
-
-def vectors_of_units(
-    vocabulary: Vocabulary,
-    blocks: Callable[[], Iterable[sparse.csr_array]],
-    *,
-    dimension: int = 100,
-    min_count: int = 2,
-    seed: int = 0,
-) -> WordVectors:
-    """The vectors of `ppmi_vectors`, of counts in units of which `blocks()` gives some words at a time, twice."""
     if len(vocabulary) < 4:
         raise ValueError(
             f"the training texts have {len(vocabulary) - 2} words that occur {min_count} times or more, expected at "
             f"least 2 to learn word vectors from; give more text{', or a smaller min_count' if min_count > 1 else ''}"
         )
     whole("dimension", dimension, 1, 2**31, "numbers of a vector")
-
-    def counts() -> Iterator[sparse.csr_array]:
-        """The counts without unknown words, which kept their place (number 1) while neighbours were counted."""
-        first = 0
-        for units in blocks():
-            part = sparse.csr_array((units.data / UNIT, units.indices, units.indptr), shape=units.shape, copy=True)
-            part.data[: part.indptr[min(max(2 - first, 0), part.shape[0])]] = 0
-            part.data[part.indices < 2] = 0
-            part.eliminate_zeros()
-            yield part
-            first += part.shape[0]
+    counts = cooccurrence(map(vocabulary.encode, tokenised), len(vocabulary), window=window)
+    # unknown words (number 1) keep their place while neighbours are counted, and are no word and no context
+    counts.data[: counts.indptr[2]] = 0
+    counts.data[counts.indices < 2] = 0
+    counts.eliminate_zeros()
 
     from sklearn.utils.extmath import randomized_svd  # scikit-learn takes a second to import, with pandas and pyarrow
 
-    information = _ppmi_of(counts)
+    information = ppmi(counts)
     rank = min(dimension, len(vocabulary) - 2)
     u, sigma, _ = randomized_svd(information, rank, n_iter=5, random_state=seed)
     matrix = np.zeros((len(vocabulary), dimension), dtype=np.float32)

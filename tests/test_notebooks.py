@@ -19,10 +19,11 @@ import pytest
 
 from labkit.evaluation import leader
 from labkit.lab.course.ablation import Figures
-from labkit.lab.course.exercises import LESSONS
 from labkit.lab.course.notebooks import (
     NOTEBOOKS,
     fingerprint,
+    questions,
+    questions_in,
     read_source,
     run_notebook,
     solution,
@@ -33,6 +34,7 @@ from labkit.lab.course.notebooks import (
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sources()
+PREDICTED = re.compile(r'^predict\("(\d\d\.[a-z])"', re.MULTILINE)
 each = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 
 MOST_MEMORY = 2 * 2**30  # bytes that a kernel may take: what a small machine, or a hosted notebook, has to spare
@@ -103,10 +105,9 @@ def test_solved_notebook_runs_clean(source: Path, runs: dict[Path, Future[Any]],
     assert not [out for out in outputs if out.get("name") == "stderr" or out.output_type == "error"]
     said = [str(out.get("data", {}).get("text/plain", "")) for out in outputs]
     assert not [line for line in said if line.startswith(("✗", "○"))]
-    lesson = LESSONS[source.stem[:2]]
-    assert [key for key in lesson.exercises if not any(line.startswith(f"✓ {key}:") for line in said)] == []
+    assert [key for key in questions_in(source) if not any(line.startswith(f"✓ {key}:") for line in said)] == []
     recalled = "\n".join(line for line in said if "predicted" in line)
-    assert [key for key in lesson.predictions if f"{key}: " not in recalled] == []
+    assert [key for key in PREDICTED.findall(source.read_text("utf-8")) if f"{key}: " not in recalled] == []
 
 
 @each
@@ -168,10 +169,10 @@ def test_a_tie_has_no_winner() -> None:
 
 def test_notebooks_lessons_and_the_pages_about_them_name_one_another() -> None:
     names = {source.stem for source in SOURCES}
-    assert set(LESSONS) == {name[:2] for name in names}
     teaching, overview = ((NOTEBOOKS / page).read_text("utf-8") for page in ("TEACHING.md", "README.md"))
     assert set(re.findall(r"`(\d\d_\w+)`", overview)) == names
     assert set(re.findall(r"`(\d\d_\w+)`", teaching)) <= names
-    known = {key for lesson in LESSONS.values() for key in (*lesson.exercises, *lesson.predictions)}
+    predictions = [key for source in SOURCES for key in PREDICTED.findall(source.read_text("utf-8"))]
+    known = {*questions(), *predictions}
     assert set(re.findall(r"\b\d\d\.(?:\d{1,2}\b|[a-g]\b)", teaching)) <= known
-    assert [key for lesson in LESSONS.values() for key in lesson.predictions if f"| {key} |" not in teaching] == []
+    assert [key for key in predictions if f"| {key} |" not in teaching] == []

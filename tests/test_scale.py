@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -66,24 +65,6 @@ def test_a_process_that_dies_is_no_endless_wait(tmp_path: Path) -> None:
 
 def _die(_: str, path: Path) -> None:
     os._exit(3)
-
-
-@pytest.mark.whole
-def test_ordered_answers_are_in_order() -> None:
-    numbers = list(range(-30, 30))
-    assert list(scale.ordered(_slow_where_small, numbers, 2)) == [abs(number) for number in numbers]
-    assert list(scale.ordered(abs, [])) == []
-
-
-def _slow_where_small(number: int) -> int:
-    time.sleep(0.05 if number % 7 == 0 else 0)
-    return abs(number)
-
-
-def test_one_worker_reads_nothing_ahead() -> None:
-    stream = iter(range(5))
-    assert next(scale.ordered(abs, stream)) == 0
-    assert next(stream) == 1
 
 
 def test_without_ray_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -158,20 +139,16 @@ SCRIPT = """
 import sys, time
 from pathlib import Path
 from labkit import scale
-def quick(number):
-    return number
-def slow(number):
+def quick(number, path):
+    time.sleep(0.01)
+    path.touch()
+def slow(number, path):
     time.sleep(3600 if number else 0)
-    return number
-def endless():
-    number = 0
-    while True:
-        yield number
-        number += 1
+    path.touch()
 if __name__ == "__main__":
-    for answer in scale.ordered({"quick": quick, "slow": slow}[sys.argv[1]], endless(), 2):
-        print(answer, flush=True)
-        time.sleep(0.01)
+    files = {Path(sys.argv[2]) / str(number): number for number in range(5_000)}
+    work = {"quick": quick, "slow": slow}[sys.argv[1]]
+    scale.each(work, files, workers=2, progress=lambda done, total, what: print(done, flush=True))
 """
 
 
@@ -183,7 +160,7 @@ def test_no_process_is_left_behind(tmp_path: Path, sent: signal.Signals, call: s
     script = tmp_path / "endless.py"
     script.write_text(SCRIPT)
     running = subprocess.Popen(
-        [sys.executable, str(script), call],
+        [sys.executable, str(script), call, str(tmp_path / "out")],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -192,7 +169,7 @@ def test_no_process_is_left_behind(tmp_path: Path, sent: signal.Signals, call: s
     )
     assert running.stdout is not None
     assert running.stderr is not None
-    assert running.stdout.readline() == "0\n"
+    assert running.stdout.readline() == "1\n"
     children = _children(running.pid)
     assert len(children) >= 2
     if sent == signal.SIGINT:

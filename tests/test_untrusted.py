@@ -116,15 +116,11 @@ def corpora() -> dict[str, bytes]:
 
 
 @pytest.mark.whole
-def test_a_parquet_bomb_is_refused_by_what_it_unpacks_to(tmp_path: Path) -> None:
+def test_a_parquet_bomb_is_refused_by_what_it_unpacks_to() -> None:
     for name, data in corpora().items():
         assert len(data) < 60_000, name
         with pytest.raises(ValueError, match=r"mine\.parquet"):
             corpus_apart("mine.parquet", data, LIMIT)
-        path = tmp_path / "mine.parquet"
-        path.write_bytes(data)
-        with pytest.raises(ValueError, match="unpacks"):
-            read_corpus(path)  # as the command line does
 
 
 def npz_of(zeros: int = 0, **headers: tuple[Any, tuple[int, ...]]) -> bytes:
@@ -153,10 +149,13 @@ def sparse_of(indices: list[int], bounds: list[int], shape: tuple[int, int]) -> 
 
 
 VECTORS: dict[str, tuple[bytes, str]] = {
-    "zeros": (npz_of(2**28, vectors=("<f8", (2**25, 1))), "unpacks to 256 MB, the limit is 10 MB"),
-    "a header that lies": (npz_of(vectors=("<f8", (10**9, 100))), "unpacks to 745 GB"),
-    "more rows than numbers": (npz_of(vectors=("<f8", (2**62, 2**62))), "unpacks to .* GB"),
-    "texts of one length": (npz_of(vectors=("<f4", (2, 2)), sentences=("<U1000000", (20,))), "unpacks to 76.3 MB"),
+    "zeros": (npz_of(2**28, vectors=("<f8", (2**25, 1))), "more than 10 MB"),
+    "a header that lies": (npz_of(vectors=("<f8", (10**9, 100))), "more than 10 MB"),
+    "more rows than numbers": (npz_of(vectors=("<f8", (2**62, 2**62))), "more than 10 MB"),
+    "texts of one length": (
+        npz_of(vectors=("<f4", (2, 2)), sentences=("<U1000000", (20,))),
+        "more than 10 MB",
+    ),
     "sparse, to be filled up": (sparse_of([0], [0, 1], (1, 2**40)), "sparse rows of 1,099,511,627,776 columns"),
     "a column beyond the last": (sparse_of([10**9, 0], [0, 1, 2], (2, 3)), "no vectors that can be read"),
     "bounds that go back": (sparse_of([0, 0], [0, -(2**40), 2], (2, 3)), "no vectors that can be read"),

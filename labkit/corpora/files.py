@@ -6,8 +6,8 @@ line has the columns of a corpus, or a tab, is a table, as Excel's "Unicode Text
 sentence, and blank lines are none. Articles have sections, and are JSONL only.
 
 Nothing is trusted: not the encoding, not the number of cells, not what the name says the file is, not how large it
-becomes when unpacked: that is counted before it is unpacked. What a file says of itself may be a lie: a stranger's is
-read in a process of its own (`labkit.untrusted`). Files are written whole or not at all.
+becomes when unpacked: that is counted. As a file may lie about itself, a stranger's is read in a process of its
+own, with limits (`labkit.untrusted`). Files are written whole or not at all.
 """
 
 from __future__ import annotations
@@ -27,26 +27,23 @@ from labkit.atomic import amount, in_place
 from labkit.corpora.records import Article, Corpus
 from labkit.corpora.rows import SHAPES, articles_of_rows, column_names, corpus_of_rows
 from labkit.progress import Progress, silent
-from labkit.text import MARKS, known_encoding, text_lines
+from labkit.text import known_encoding, marked_encoding, text_lines
 
 NumberedRows = Iterator[tuple[int, dict[str, Any]]]
 
 LARGEST = 8 * 2**30  # bytes unpacked: no file of sentences is larger
 STREAMED = 2**42  # bytes, where a few rows at a time are held
-SUSPECT_RATIO, SUSPECT_FROM = 200, 8 * 2**20  # text packs 3 to 30 times; a bomb 1000 times
 FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
 COLUMNS = 1_000  # of a table, at most
 _CELL = 1_000_000  # characters in one cell
-_DEEPEST = 50  # lists within lists
-_LEAST = 4  # bytes that a value counts, however well a Parquet file packs it
-_BATCH = 2**26  # bytes of Parquet rows that are unpacked together, were each text as long as its whole column
+_BATCH = 1024  # rows of a Parquet file that are unpacked together
 _GZIP = b"\x1f\x8b"
 _SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
 _MAGIC = {b"PK\x03\x04": "a zip archive", b"PAR1": "a Parquet file", _GZIP: "a gzip file", b"%PDF": "a PDF"}
 
 
 class TooLarge(ValueError):
-    """What a file unpacks to is more than the limit, or more than can be honest."""
+    """What a file unpacks to is more than the limit."""
 
 
 def format_of(path: Path) -> tuple[str, bool]:
@@ -82,20 +79,22 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
         if ending == ".parquet":
             yield from _parquet(path, limit)
         else:
-            with _opened(path, packed, limit) as stream:
+            with _opened(path, packed) as stream:
+                wide = marked_encoding(stream) in ("utf-16", "utf-32")
+                lines = _lines(path, stream, encoding, limit)
                 if ending == ".jsonl":
-                    yield from _jsonl(path, stream, encoding)
+                    yield from _jsonl(path, lines)
                 elif ending == ".txt":
-                    yield from _txt(path, stream, encoding)
+                    yield from _txt(path, lines)
                 else:
-                    yield from _csv(path, stream, encoding, ending)
+                    yield from _csv(path, lines, ending, wide)
     except (OSError, EOFError, zlib.error) as reason:
         why = getattr(reason, "strerror", None) or " ".join(str(reason).split())
         raise ValueError(f"{path.name} could not be read to its end ({why}); is it complete and still there?") from None
 
 
 @contextmanager
-def _opened(path: Path, packed: bool, limit: int) -> Iterator[IO[bytes]]:
+def _opened(path: Path, packed: bool) -> Iterator[IO[bytes]]:
     """The file's bytes, unpacked, once its first bytes agree with its name."""
     with path.open("rb") as raw:
         first = raw.read(4)
@@ -109,66 +108,42 @@ def _opened(path: Path, packed: bool, limit: int) -> Iterator[IO[bytes]]:
             yield raw
             return
         with gzip.GzipFile(fileobj=raw) as unpacked:
-            yield cast(IO[bytes], io.BufferedReader(_Guarded(unpacked, path, limit), 2**16))
+            yield cast(IO[bytes], unpacked)
 
 
-class _Guarded(io.RawIOBase):
-    """Unpacked bytes, counted: a bomb is refused by its unpacked size, before it fills the memory."""
-
-    def __init__(self, stream: gzip.GzipFile, path: Path, limit: int) -> None:
-        self.stream, self.path, self.limit, self.seen = stream, path, limit, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self.stream.read1(len(buffer))
-        self.seen += len(data)
-        _check_unpacked(self.path, self.seen, self.limit, "unpack it yourself and give the file")
-        buffer[: len(data)] = data
-        return len(data)
+def check_unpacked(path: Path, size: int, limit: int) -> None:
+    """Refuse a file that unpacks to more than the limit."""
+    if size > limit:
+        raise TooLarge(f"{path.name} unpacks to more than {amount(limit)}, the limit; give a part of it")
 
 
-def _check_unpacked(path: Path, unpacked: int, limit: int, remedy: str) -> None:
-    """So many bytes are not more than the limit, and not many more than text packs into a file of this size."""
-    packed = path.stat().st_size
-    suspect = max(SUSPECT_FROM, SUSPECT_RATIO * packed)
-    if unpacked > min(limit, suspect):
-        if limit <= suspect:
-            raise TooLarge(f"{path.name} unpacks to more than {amount(limit)}; give a part of it")
-        raise TooLarge(
-            f"{path.name} unpacks from {amount(packed)} to more than {amount(suspect)}, more than text would; if it is "
-            f"honest, {remedy}"
-        )
-
-
-def _lines(path: Path, stream: IO[bytes], encoding: str) -> Iterator[str]:
-    """Decoded lines; a byte that is not of the encoding is named with its line."""
+def _lines(path: Path, stream: IO[bytes], encoding: str, limit: int) -> Iterator[str]:
+    """Decoded lines, counted; a byte that is not of the encoding is named with its line."""
+    seen = 0
     remedy = "save the file as UTF-8, or read it by `read_corpus(path, encoding=...)` in Python"
     lines = text_lines(stream, path.name, encoding, longest=64 * _CELL, remedy=remedy)
-    for number, (line, _) in enumerate(lines, 1):
+    for number, line in enumerate(lines, 1):
         if number == 1 and "\0" in line:
             raise ValueError(
                 f"{path.name} row 1 holds a NUL, which is no text; if it is UTF-16 without a mark, save it as "
                 "'CSV UTF-8' or name the encoding utf-16"
             )
+        seen += len(line)
+        check_unpacked(path, seen, limit)
         yield line
 
 
-def _csv(path: Path, stream: IO[bytes], encoding: str, ending: str) -> NumberedRows:
+def _csv(path: Path, lines: Iterator[str], ending: str, wide: bool) -> NumberedRows:
     """CSV by its quotes, with commas or (as some spreadsheets write) semicolons or tabs; TSV without quoting.
 
-    A .txt, or a .tsv in UTF-16, is a spreadsheet's, which puts a cell with a comma, a tab or a line break in quotes.
+    A .tsv in UTF-16 is a spreadsheet's, which puts a cell with a comma, a tab or a line break in quotes.
     """
-    marked = stream.peek(4).startswith(tuple(mark for mark in MARKS if MARKS[mark] != "utf-8"))  # type: ignore[attr-defined]
-    lines = _lines(path, stream, encoding)
     header = next(lines, "")
     if not header.strip():
         raise ValueError(f"{path.name} is empty, expected a header line and rows")
-    if ending == ".tsv" and not marked:
-        yield from _table(path, chain([header], lines), "\t", quoting=csv.QUOTE_NONE)
-    else:
-        yield from _table(path, chain([header], lines), "\t" if ending != ".csv" else _separator(header))
+    separator = "\t" if ending == ".tsv" else _separator(header)
+    quoting = csv.QUOTE_NONE if ending == ".tsv" and not wide else csv.QUOTE_MINIMAL
+    yield from _table(path, chain([header], lines), separator, quoting)
 
 
 def _check_width(columns: Sized, at: str) -> None:
@@ -208,9 +183,8 @@ def _table(path: Path, lines: Iterable[str], separator: str, quoting: Any = csv.
         raise ValueError(f"{path.name} row {row + 1}: {reason}; look for a quote that is not closed") from None
 
 
-def _txt(path: Path, stream: IO[bytes], encoding: str) -> NumberedRows:
+def _txt(path: Path, lines: Iterator[str]) -> NumberedRows:
     """A sentence a line; or a table, where the first line says so."""
-    lines = _lines(path, stream, encoding)
     first = next(lines, "")
     separator = "\t" if "\t" in first else _separator(first)
     columns = {name.strip().strip('"').lower() for name in first.split(separator)}
@@ -229,15 +203,13 @@ def _txt(path: Path, stream: IO[bytes], encoding: str) -> NumberedRows:
             yield number, {"text": line.strip()}
 
 
-def _jsonl(path: Path, stream: IO[bytes], encoding: str) -> NumberedRows:
+def _jsonl(path: Path, lines: Iterator[str]) -> NumberedRows:
     """One JSON object a line."""
-    for number, line in enumerate(_lines(path, stream, encoding), 1):
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
-            if line.count("[") + line.count("{") > _DEEPEST and _too_deep(row):
-                raise RecursionError(f"lists within lists, more than {_DEEPEST} deep")
         except (ValueError, RecursionError) as reason:  # ValueError: a number of many thousand digits, too
             raise ValueError(f"{path.name} row {number}: not JSON ({reason}); write one object a line") from None
         if not isinstance(row, dict):
@@ -246,18 +218,9 @@ def _jsonl(path: Path, stream: IO[bytes], encoding: str) -> NumberedRows:
         yield number, {str(key).strip().lower(): value for key, value in row.items()}
 
 
-def _too_deep(value: Any) -> bool:
-    """Whether lists and objects stand within one another so deeply that whoever walks through them may fall."""
-    level = [value]
-    for _ in range(_DEEPEST):
-        inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
-        level = list(chain.from_iterable(inner))
-    return bool(level)
-
-
 def _parquet(path: Path, limit: int) -> NumberedRows:
-    """Parquet, a batch of rows at a time."""
-    number = 0
+    """Parquet, a batch of rows at a time; the texts are counted, since a dictionary packs a million into one."""
+    number, seen = 0, 0
     for batch in parquet_batches(path, limit):
         names = column_names(batch.schema.names, path.name)
         try:
@@ -267,19 +230,15 @@ def _parquet(path: Path, limit: int) -> NumberedRows:
                 f"{path.name} rows {number + 1} to {number + batch.num_rows}: a value is none of its type "
                 f"({' '.join(str(reason).split())}); mend or drop its column"
             ) from None
+        seen += sum(len(value) for column in columns for value in column if isinstance(value, str))
+        check_unpacked(path, seen, limit)
         for values in zip(*columns, strict=True):
             number += 1
             yield number, dict(zip(names, values, strict=True))
 
 
-def parquet_batches(
-    path: Path, limit: int, columns: Sequence[str] | None = None, *, remedy: str = "save it as CSV"
-) -> Iterator[Any]:
-    """Some columns of a Parquet file as Arrow's record batches, whose bytes without dictionaries are counted.
-
-    A dictionary, a run or a common beginning packs a text of a megabyte a thousand times into a kilobyte. No text is
-    longer than its packed column, so that so few rows are unpacked together that all of them could be as long.
-    """
+def parquet_batches(path: Path, limit: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    """Some columns of a Parquet file as Arrow's record batches, once what they unpack to is within the limit."""
     with parquet_file(path) as file:
         if columns is None:
             _check_width(file.schema_arrow.names, path.name)
@@ -287,14 +246,8 @@ def parquet_batches(
         parts = [group.column(number) for group in groups for number in range(group.num_columns)]
         if columns is not None:
             parts = [part for part in parts if part.path_in_schema.partition(".")[0] in columns]
-        by_header = sum(max(part.total_uncompressed_size, _LEAST * part.num_values) for part in parts)
-        _check_unpacked(path, by_header, limit, remedy)
-        texts = [part.total_uncompressed_size for part in parts if part.physical_type == "BYTE_ARRAY"]
-        rows, seen = max(16, min(4096, _BATCH // max([1, *texts]))), 0
-        for batch in file.iter_batches(rows, columns=columns, use_threads=False):
-            seen += sum(map(_decoded, batch.columns))
-            _check_unpacked(path, seen, limit, remedy)
-            yield batch
+        check_unpacked(path, sum(max(part.total_uncompressed_size, 4 * part.num_values) for part in parts), limit)
+        yield from file.iter_batches(_BATCH, columns=columns, use_threads=False)
 
 
 @contextmanager
@@ -314,23 +267,6 @@ def parquet_file(path: Path, buffer: int = 0) -> Iterator[Any]:
         raise
     except arrow.ArrowException as reason:
         raise ValueError(f"{path.name} is not a readable Parquet file ({str(reason).splitlines()[0]})") from None
-
-
-def _decoded(array: Any) -> int:
-    """Bytes of an Arrow array when each row has its own copy of what a dictionary holds once."""
-    import pyarrow as arrow
-    import pyarrow.compute as compute
-
-    kind = array.type
-    if arrow.types.is_dictionary(kind):
-        if arrow.types.is_primitive(kind.value_type):
-            return 8 * len(array)
-        return int(compute.sum(compute.binary_length(array.dictionary).take(array.indices)).as_py() or 0)
-    if arrow.types.is_struct(kind):
-        return sum(map(_decoded, array.flatten()))
-    if arrow.types.is_nested(kind):  # lists and maps: what is in them, and where each begins
-        return _LEAST * len(array) + _decoded(array.values if arrow.types.is_map(kind) else array.flatten())
-    return max(array.nbytes, _LEAST * len(array))
 
 
 # --- corpora -----------------------------------------------------------------------------------------------------
@@ -359,6 +295,16 @@ def read_articles(path: Path | str) -> Iterator[tuple[Article, str]]:
 # --- writing -----------------------------------------------------------------------------------------------------
 
 
+def check_output(path: Path) -> tuple[str, bool]:
+    """The format of a file of rows that can be written there, and whether it is packed; else a ValueError."""
+    ending, packed = format_of(path)
+    if ending == ".parquet":
+        raise ValueError(f"{path.name}: rows are written as .csv, .tsv or .jsonl (or one of these .gz); rename it")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path.name}: the folder {str(path.parent)!r} does not exist; make it first")
+    return ending, packed
+
+
 def write_rows(
     rows: Iterable[Mapping[str, Any]], path: Path | str, *, total: int | None = None, progress: Progress = silent
 ) -> int:
@@ -368,11 +314,7 @@ def write_rows(
     an interruption leaves what was there before.
     """
     path = Path(path)
-    ending, packed = format_of(path)
-    if ending == ".parquet":
-        raise ValueError(f"{path.name}: rows are written as .csv, .tsv or .jsonl (or one of these .gz); rename it")
-    if not path.parent.is_dir():
-        raise ValueError(f"{path.name}: the folder {str(path.parent)!r} does not exist; make it first")
+    ending, packed = check_output(path)
     count = 0
     with in_place(path) as raw, _text_into(raw, packed) as text:
         table: csv.DictWriter | None = None

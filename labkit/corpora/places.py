@@ -18,22 +18,19 @@ from s2cell import lat_lon_to_cell_id
 
 from labkit.text import PAD
 
-LEVEL = 18  # of the paper's codes
-FINEST = 30  # of S2
+LEVEL = 18  # of the paper's codes; S2 has 0, a sixth of the Earth, to 30, a square centimetre
 _TOKEN = re.compile(rf"{PAD}|\S")
 
 
-def s2_code(latitude: float, longitude: float, level: int = LEVEL) -> str:
-    """The decimal id of the S2 cell of this level (0, a sixth of the Earth, to 30, a square centimetre).
+def s2_code(latitude: float, longitude: float) -> str:
+    """The decimal id of the position's S2 cell.
 
-    >>> s2_code(48.0, 9.0), s2_code(48.0, 9.0, level=10)
-    ('5159555464442150912', '5159556169873752064')
+    >>> s2_code(48.0, 9.0)
+    '5159555464442150912'
     """
     _check("latitude", latitude, 90)
     _check("longitude", longitude, 180)
-    if not isinstance(level, int) or not 0 <= level <= FINEST:
-        raise ValueError(f"level is {level!r}, expected a whole number from 0 to {FINEST}; the paper's is {LEVEL}")
-    return str(lat_lon_to_cell_id(latitude, longitude, level))
+    return str(lat_lon_to_cell_id(latitude, longitude, LEVEL))
 
 
 def _check(argument: str, degrees: float, largest: int) -> None:

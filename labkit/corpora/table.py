@@ -24,7 +24,6 @@ from typing import Any
 from labkit.corpora.files import FORMATS, read_corpus, read_rows
 from labkit.corpora.published import PUBLISHED, load_published, located, rows_here
 from labkit.corpora.published.registry import plain_files
-from labkit.corpora.published.release import Published
 from labkit.corpora.records import Corpus
 from labkit.corpora.shards import corpus_of_folder, is_folder
 
@@ -117,51 +116,32 @@ class Entry:
     rows: int | None  # of the whole, as it was published; None where it is not known before it is read
     load: Callable[[], Corpus]
     here: Callable[[], Path | None]  # the file or folder it would be read from, None where it has to be fetched
-    rows_here: Callable[[], int | None]  # that lie there, which may be a part; None where it is not known
+    rows_here: Callable[[], int | None]  # that are on this machine, maybe a part; None where it is not known
 
     def size(self) -> int:
         """Bytes on disk of what it would be read from."""
         place = self.here()
-        if place is None:
-            return 0
-        folder = place if place.is_dir() else place.parent
-        named = [folder / Path(file).name for file in plain_files(self.name)] if self.kind == "published" else []
-        files = [file for file in named if file.is_file()] or ([place] if place.is_file() else place.rglob("*"))
-        return sum(file.stat().st_size for file in files if file.is_file())
+        if place is None or place.is_file():
+            return place.stat().st_size if place else 0
+        plain = [place / Path(file).name for file in plain_files(self.name)]  # beside those of other sets
+        files = [file for file in plain if file.is_file()] or [file for file in place.rglob("*") if file.is_file()]
+        return sum(file.stat().st_size for file in files)
 
 
-def _embedded(corpus: Embedded) -> Entry:
-    return Entry(
-        name=corpus.name,
-        kind="embedded",
-        shape=corpus.shape,
-        summary=corpus.summary,
-        licence=corpus.licence,
-        rows=corpus.rows,
-        load=corpus.load,
-        here=lambda: corpus.path if corpus.path.is_file() else None,
-        rows_here=lambda: corpus.rows,
-    )
+def _entries() -> Iterator[Entry]:
+    for own in EMBEDDED.values():
+        here, rows = partial(_existing, own.path), own.rows
+        yield Entry(own.name, "embedded", own.shape, own.summary, own.licence, rows, own.load, here, partial(int, rows))
+    for name, other in PUBLISHED.items():
+        ways = partial(load_published, name), partial(located, name), partial(rows_here, name)
+        yield Entry(name, "published", other.shape, other.title, other.licence, other.count, *ways)
 
 
-def _published(corpus: Published) -> Entry:
-    return Entry(
-        name=corpus.name,
-        kind="published",
-        shape=corpus.shape,
-        summary=corpus.title,
-        licence=corpus.licence,
-        rows=corpus.count,
-        load=partial(load_published, corpus.name),
-        here=partial(located, corpus.name),
-        rows_here=partial(rows_here, corpus.name),
-    )
+def _existing(path: Path) -> Path | None:
+    return path if path.is_file() else None
 
 
-CORPORA: dict[str, Entry] = {
-    **{name: _embedded(corpus) for name, corpus in EMBEDDED.items()},
-    **{name: _published(corpus) for name, corpus in PUBLISHED.items()},
-}
+CORPORA: dict[str, Entry] = {entry.name: entry for entry in _entries()}
 
 
 def load(name: str | Path) -> Corpus:

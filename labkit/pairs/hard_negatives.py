@@ -14,7 +14,7 @@ ranks, margins and the guide are for. The search is exact, a block of anchors at
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
@@ -360,10 +360,21 @@ def false_shares(
 
 
 def with_truth(corpus: Corpus) -> tuple[Corpus, dict[str, Any]]:
-    """A corpus whose labels leave something out, and what its sentences mean: of classes and groups their parts, whose
-    meaning is the class; of the embedded questions, whose labels do not tie all that ask the same, what is asked."""
+    """A corpus whose labels leave something out, and what its sentences mean.
+
+    Classes and groups are cut into parts of two sentences, as if nothing more were known; their meaning is the class.
+    The labels of the embedded questions do not tie all that ask the same; their meaning is what is asked.
+    """
     if isinstance(corpus, Labelled | Groups):
-        return cut_classes(corpus), dict(zip(*corpus.classified(), strict=True))
+        texts, names = corpus.classified()
+        seen: Counter[str] = Counter()
+        parts = []
+        for name in names:
+            parts.append(f"{name} {seen[name] // 2 + 1}")
+            seen[name] += 1
+        return Groups(texts, parts, name=f"{corpus.name} cut", splits=corpus.splits), dict(
+            zip(texts, names, strict=True)
+        )
     meanings = known_meanings(corpus)
     if meanings is None:
         raise ValueError(
@@ -371,19 +382,3 @@ def with_truth(corpus: Corpus) -> tuple[Corpus, dict[str, Any]]:
             "classes, groups or the embedded questions; choose one of these"
         )
     return corpus, meanings
-
-
-def cut_classes(corpus: Labelled | Groups, size: int = 2) -> Groups:
-    """The corpus as one has it who knows of each class only parts of `size` sentences; its own labels are the truth."""
-    whole("size", size, 1, 2**31, "how many sentences of a class are known to belong together")
-    texts, names = corpus.classified()
-    if not texts:
-        raise ValueError(
-            f"corpus {corpus.name!r} is {type(corpus).__name__}, expected classes or groups to be cut; give such a one"
-        )
-    seen: dict[str, int] = defaultdict(int)
-    parts = []
-    for name in names:
-        parts.append(f"{name} {seen[name] // size + 1}")
-        seen[name] += 1
-    return Groups(texts, parts, name=f"{corpus.name} cut", splits=corpus.splits)

@@ -65,6 +65,15 @@ print("a sentence is now", len(a), "numbers:", a[:6].round(2), "...")
 # $$\cos(u, v) = \frac{u \cdot v}{\lVert u \rVert \, \lVert v \rVert}$$
 #
 # **Exercise 00.1.** Write it.
+#
+# *5 minutes, easy. What it is for: comparing any two sentences, for every similarity in this lab is this number.*
+#
+# hint: The dot product says how much two vectors go the same way, times both lengths.
+# hint: Divide the dot product by the two lengths.
+# hint: `u @ v / (np.linalg.norm(u) * np.linalg.norm(v))`
+# right: 1 means the same direction, 0 nothing in common; length plays no part
+# further: Double one of two vectors, then turn it round. Which of the two does your `cosine` notice, and which does
+# the distance `np.linalg.norm(u - v)` notice?
 
 # %%
 def cosine(u, v):
@@ -112,6 +121,16 @@ predict("00.a", guess)
 
 # %% [markdown]
 # **Exercise 00.2.** Write it. $S$ holds the cosines of all sentences with all others, a row for each. Leave $S$ itself as it is.
+#
+# *8 minutes, medium. What it is for: measuring the space itself, which no picture can bend.*
+#
+# hint: A sentence is nearest to itself: what must happen to the diagonal of S first?
+# hint: Take a copy of S with -∞ on its diagonal. Its `argmax(1)` is the nearest other sentence of each row.
+# hint: `others = np.where(np.eye(len(S), dtype=bool), -np.inf, S)`, then the mean of `labels[others.argmax(1)] ==
+# labels`.
+# right: one number for how well a space knows the classes, measured in the space and not in a picture
+# further: Write Hit@3: is one of the three nearest of the same topic? `hit_at(vectors, labels)[3]` says whether you
+# are right. Then read a few sentences that miss, each beside its nearest neighbour: which words led them astray?
 
 # %%
 def hit_at_1(S, labels):
@@ -133,6 +152,17 @@ recall("00.a", mine)
 # whether classes stand clear of each other.
 #
 # **Exercise 00.3.** Write it.
+#
+# *7 minutes, medium. What it is for: seeing whole classes, how wide they are and how far apart, where Hit@1 sees a
+# single neighbour.*
+#
+# hint: First the centre of each class: the mean of its rows.
+# hint: Intra: the mean distance of the sentences to their own centre. Inter: the mean, over the centres, of the
+# distance to the nearest other one.
+# hint: Fill the diagonal of the centres' distances with +∞ before taking the minimum.
+# right: above 1 the classes are farther apart than they are wide
+# further: Multiply all vectors by 10: what becomes of *intra*, and what of the ratio? Then take the ratio of the
+# picture, `tsne(vectors).points`, and say why one may not be held against the other.
 
 # %%
 def ratio(rows, labels):
@@ -155,6 +185,15 @@ print(f"yours {mine:.3f}, the package {inter_intra(vectors, labels).ratio:.3f}")
 # %% [markdown]
 # **Exercise 00.4, a new sentence.** No training is needed to give a new sentence its place. Write one of your own whose nearest
 # neighbour among the test sentences is on *cooking*. It is harder than it looks: try to explain each miss.
+#
+# *5 minutes, easy. What it is for: finding out what a mean of words hears in a sentence.*
+#
+# hint: What would somebody write who stands in a kitchen and needs advice?
+# hint: Words that many sentences on cooking share pull most: soup, oven, sauce.
+# hint: Something like: Why does my sauce burn in the pan every time?
+# right: a new sentence needs no training: its words bring it to its place
+# further: Exchange one word of your sentence after another until it leaves cooking: which one held it there? Then
+# write one that a reader would put under cooking, and the mean of its words does not.
 
 # %%
 mine = "Why does my sauce burn in the pan every time?"  #!

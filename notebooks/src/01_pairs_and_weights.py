@@ -71,6 +71,16 @@ for row in (0, 1, 4, 5):
 # %% [markdown]
 # **Exercise 01.1.** The batch has a label for each sentence. Make the masks, two tensors of True and False: later cells
 # choose entries with them. A sentence is no positive of itself.
+#
+# *4 minutes, easy. What it is for: saying who is to be near whom, for every pair loss here is a function of S and
+# these two masks.*
+#
+# hint: Compare the labels as a column with the labels as a row: one broadcast gives all pairs.
+# hint: `same = labels[:, None] == labels[None, :]` has the positives and the diagonal in it.
+# hint: `positive = same & ~torch.eye(len(labels), dtype=torch.bool)` and `negative = ~same`.
+# right: every pair is a positive, a negative, or the sentence with itself
+# further: Give a single sentence the label of another topic and make both masks anew. How many of their entries have
+# changed? That is what one wrong label does to a batch.
 
 # %%
 def masks(labels):
@@ -162,6 +172,15 @@ print(vectors.contrast(batch.texts[row], batch.texts[column], batch.texts[friend
 #
 # **Exercise 01.2.** Differentiate, and write the weights, as numbers. The paper does it in eq. 7, and prints "$S_{ij} = 1$". Can
 # that be meant? $S$ is what goes in.
+#
+# *5 minutes, easy. What it is for: having the plainest weights there are, beside which the others are read.*
+#
+# hint: A weight is the size of the slope. What is the slope of -S? Of [S - λ]₊ below λ, and above it?
+# hint: All positives weigh 1, whatever their similarity; negatives weigh 1 above the margin and else 0.
+# hint: `(P | (N & (S > margin))).double()`
+# right: all pairs that count at all count the same: that is what the other losses change
+# further: Square the hinge: `def squared(S, P, N): return ((S - 0.5).clamp(min=0) ** 2 * N).sum() / len(S)`. Look at
+# `pair_weights(squared, S, P, N)` and say what a negative's weight depends on now.
 
 # %%
 def contrastive_weights(S, P, N, margin):
@@ -233,6 +252,15 @@ recall("01.b", weight)
 
 # %% [markdown]
 # **Exercise 01.3.** Differentiate $\log(1 + e^{S_n - S_p})$ with respect to $S_n$, and write the weight of a triplet.
+#
+# *3 minutes, easy. What it is for: seeing by one derivative that a printed equation cannot be right.*
+#
+# hint: Put x = S_n - S_p and differentiate log(1 + e^x).
+# hint: The derivative is e^x / (1 + e^x). It has a name.
+# hint: `torch.sigmoid(negative - positive)`
+# right: so eq. 5 of the paper, which says 1 for every pair, is a slip
+# further: Give the loss a temperature τ: $\tau \log(1 + e^{(S_n - S_p) / \tau})$. What is the weight of a triplet
+# now, and what do loss and weight come close to when τ is small?
 
 # %%
 def triplet_weight(negative, positive):
@@ -243,6 +271,15 @@ answer("01.3", triplet_weight)
 
 # %% [markdown]
 # **Exercise 01.4.** $S$ holds cosines. Between which two numbers must such a weight lie?
+#
+# *3 minutes, easy. What it is for: seeing that bounded similarities bound what a loss can say.*
+#
+# hint: A cosine lies in [-1, 1]. What are the smallest and the largest S_n - S_p?
+# hint: From -2 to 2.
+# hint: σ(-2) = 0.119 and σ(2) = 0.881.
+# right: even a hopeless triplet weighs only seven times as much as one that is long since in order
+# further: Leave the vectors at their own lengths, so that $S$ has no bounds. Between which numbers does the weight
+# lie then, and what does the loss do with a triplet that is long since in order?
 
 # %%
 smallest, largest = 0.1192, 0.8808  #!
@@ -275,6 +312,15 @@ for kind, mine, others in (("positive", P, N), ("negative", N, P)):
 # is its use for sentences.
 #
 # **Exercise 01.5.** Write it, as plain loops or in one line.
+#
+# *7 minutes, medium. What it is for: having the loss by which the networks of the next notebook are trained.*
+#
+# hint: Write the term of one anchor first: two logarithms. Then take the mean over the anchors.
+# hint: For a row i: `pull = log(1 + Σ_{j in P_i} exp(-α(S_ij - λ))) / α`, `push` with +β over N_i.
+# hint: `((1 + (exp(-α(S-λ)) * P).sum(1)).log()/α + (1 + (exp(β(S-λ)) * N).sum(1)).log()/β).mean()`
+# right: with the brace as printed, the negatives of all anchors but one would be lost
+# further: Write eq. 8 with its brace as printed, the second half outside the sum over the anchors and for one of them
+# only. `pair_weights` takes any function of S, P and N: which negatives have a weight left?
 
 # %%
 def locality_loss(S, P, N, alpha, beta, base):
@@ -310,6 +356,15 @@ print(f"yours {mine:.6f}, the package {locality(S, P, N, **settings).item():.6f}
 # $-\alpha$ in the place of $\beta$.
 #
 # **Exercise 01.6.** Write eq. 9 for all negatives at once.
+#
+# *8 minutes, hard. What it is for: reading a weight as what a pair brings itself, and what its rivals leave to it.*
+#
+# hint: Two parts under the line: the pair's own, e^(β(λ - S_ij)), and a sum over the anchor's negatives k.
+# hint: `S[:, None, :] - S[:, :, None]` is S_ik - S_ij for all i, j, k: mask k with N, sum it away.
+# hint: `relative = (torch.exp(beta * (S[:, None, :] - S[:, :, None])) * N[:, None, :]).sum(2)`
+# right: own and relative similarity, and it agrees with automatic differentiation to the last digits
+# further: Write eq. 10, for the positives, in the same way, and hold it against `pair_weights(locality, S, P, N) *
+# P`, with α = 2. Which signs have changed, and which positives weigh most?
 
 # %%
 def negative_weights(S, N, beta, base):
@@ -487,6 +542,15 @@ explore(
 #
 # **Exercise 01.7, a small experiment.** One anchor has six negatives at the similarities given here.
 # Find the $\beta$, to within 5 %, at which the nearest of them has *half* of the weight of all six. Any way of finding it is good.
+#
+# *6 minutes, medium. What it is for: getting a feeling for β in units of a cosine.*
+#
+# hint: With β near 0 all negatives share alike; with β large the nearest takes all. Try some values between.
+# hint: The weights of one anchor's negatives are a softmax of β S. Write its largest share as a function of β.
+# hint: Halve the interval from 1 to 100 again and again: the share rises with β.
+# right: β is how much the loss listens to the nearest: half at a gap of a few hundredths of a cosine
+# further: Move the second negative to 0.61 and find β anew. Then leave out all but the two nearest and write down the
+# share of the nearest: β and their gap enter it as a product, and in no other way.
 
 # %%
 similarities = torch.tensor([0.62, 0.58, 0.55, 0.31, 0.12, -0.20], dtype=torch.float64)
@@ -510,6 +574,15 @@ answer("01.7", half)
 # In words: a negative counts if it is nearer than the *farthest* positive, or nearly so. $\varepsilon$ is what "nearly" means.
 #
 # **Exercise 01.8.** Write the rule, with masks of True and False as in 01.1. What should happen to an anchor that has no positive?
+#
+# *7 minutes, medium. What it is for: leaving out what is in order before a loss is computed.*
+#
+# hint: A negative is kept if it is nearer than the farthest positive, up to ε; a positive the same way round.
+# hint: The farthest positive of a row: S outside P filled with +∞, then the minimum. With no positive it is +∞.
+# hint: `N & (S > S.masked_fill(~P, inf).amin(1, keepdim=True) - epsilon)`, and P with the maximum over N plus ε.
+# right: what is already in order by more than ε is left out of the loss
+# further: Write a miner that keeps only the farthest positive and the nearest negative of each anchor, and count what
+# it keeps of this batch. Notebook 2 (section 4) trains with both.
 
 # %%
 def keep(S, P, N, epsilon):

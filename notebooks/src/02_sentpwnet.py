@@ -109,6 +109,15 @@ show(
 #
 # **Exercise 02.1.** `answers[s, f, t]` is the answer of filter $f$ to sentence $s$ at place $t$. Take the largest
 # over the words of the sentence. Mind that answers may all be negative.
+#
+# *4 minutes, easy. What it is for: keeping a sentence the same, whoever stands beside it in a batch.*
+#
+# hint: Make the answers beside the sentence so small that they never win. Then: the maximum over the last axis.
+# hint: `answers.masked_fill(outside[:, None, :], ...)`: which number is below every answer, however negative?
+# hint: `answers.masked_fill(outside[:, None, :], -torch.inf).amax(2)`
+# right: a sentence's vector depends on the sentence alone, not on how long its neighbour in the batch is
+# further: Put 0 in the place of $-\infty$, and find an input for which that goes wrong. Then take the mean over the
+# words in the place of the largest: what does a filter no longer tell?
 
 # %%
 def largest_answers(answers, lengths):
@@ -121,6 +130,15 @@ answer("02.1", largest_answers)
 # %% [markdown]
 # **Exercise 02.2.** Now attention: turn the logits to shares that sum to 1 over the words of each sentence. The sum
 # of the states is there already.
+#
+# *3 minutes, easy. What it is for: letting a network choose which words it listens to.*
+#
+# hint: A softmax turns logits to shares that sum to 1. Over which axis? And what must a padded place get?
+# hint: Over axis 1. A place of -∞ has the share e^(-∞) = 0: `logits.masked_fill(outside, -torch.inf)`.
+# hint: `shares = logits.masked_fill(outside, -torch.inf).softmax(1)`; the line below it sums the states.
+# right: all words take part, each with a share of its own
+# further: Multiply the logits by 0, then by 1000. Between which two simple ways of making one vector out of many does
+# attention lie?
 
 # %%
 def attend(states, logits, lengths):
@@ -163,6 +181,18 @@ print(texts[0], "->", sentences[0])
 # **Exercise 02.9.** Make a batch. A sentence that stands in two of the pairs gets one row. All rows are filled up with
 # 0 to the longest of the batch. Sentences of one class are each other's positives, all others are negatives, and
 # nobody is a positive of itself.
+#
+# *10 minutes, hard. What it is for: making many pairs out of a few labelled ones, which is all that a batch is.*
+#
+# hint: First the distinct sentences of the pairs: `dict.fromkeys(...)` keeps the first of each. Then a table of
+# zeros, into which each row's words are written. Then compare the classes of all with the classes of all.
+# hint: `numbers = torch.zeros(len(rows), int(lengths.max()), dtype=torch.long)`, and for each row `numbers[place,
+# :lengths[place]] = torch.tensor(sentences[row])`. `labels[:, None] != labels` is N.
+# hint: `rows = list(dict.fromkeys(row for pair in some for row in pair))`; P is `~N` without its diagonal, `~N &
+# ~torch.eye(len(rows), dtype=torch.bool)`.
+# right: a few pairs make a whole square of positives and negatives: everybody in a batch is compared with everybody
+# further: In a batch of 64 pairs, count the negatives that somebody labelled 0, and those that are negatives only
+# because nobody has paired them. Read a few of the second kind: are they what they are taken for?
 
 # %%
 def batch_of(some, sentences, classes):
@@ -202,6 +232,18 @@ def network(seed, dimension=50, size=60):
 # `net["filters"]` wants the vectors as (m, 50, longest), and `net["logit"]` gives (m, longest, 1). The largest answers
 # of the filters and the attended sum of the word vectors, in this order, side by side, go through `net["out"]`, and
 # the result is divided by its length.
+#
+# *9 minutes, hard. What it is for: putting parts together until words go in and a vector comes out.*
+#
+# hint: Six lines: `net["words"](numbers)`; its padding set to 0; `largest_answers` of the filters' answers; `attend`
+# to the word vectors; both side by side through the linear map; the length.
+# hint: The filters want (m, dimension, longest): `net["filters"](x.transpose(1, 2))`. The logits come as (m, longest,
+# 1): `net["logit"](x)[:, :, 0]`. `inside(lengths, longest)` is True on words.
+# hint: `x = net["words"](numbers) * inside(lengths, numbers.shape[1])[:, :, None]`; at the end
+# `F.normalize(net["out"](torch.cat([strongest, attended], 1)), dim=1)`.
+# right: your two functions are now parts of a network: what they keep of a sentence is all that it will know
+# further: Leave out the line that makes padding 0, and encode a short sentence alone and beside a long one: by how
+# much do its two vectors differ? Then say why `largest_answers` and `attend` did not prevent it.
 
 # %%
 def encoded(net, numbers, lengths):
@@ -220,6 +262,16 @@ answer("02.10", encoded)
 # of all its cosines, `locality(S, P, N, alpha=..., beta=..., base=...)` with $\alpha = 2$, $\beta = 20$ and
 # $\lambda = 0.9$ (or the one that you wrote in notebook 1); ask for the gradients; let the optimiser move the
 # parameters. Give the loss back as a plain number.
+#
+# *6 minutes, medium. What it is for: making the one move of which all training consists.*
+#
+# hint: The order: `optimiser.zero_grad()`, the vectors, the loss, `loss.backward()`, `optimiser.step()`.
+# hint: `v = encoded(net, numbers, lengths)` has length 1 a row, so all cosines of the batch are `v @ v.T`.
+# hint: `loss = locality(v @ v.T, P, N, alpha=2.0, beta=20.0, base=0.9)`; give back `loss.item()`.
+# right: that is all of learning: a number that says how bad it is, and a small move that makes it smaller
+# further: Do not forget the old gradients, and train one seed: what does the optimiser see from the second step on,
+# and does the AUC on dev notice? Or take another loss: `from labkit.pairs import contrastive, soft_triplet` brings
+# two that want the same S, P and N.
 
 # %%
 def step(net, optimiser, batch):
@@ -238,6 +290,17 @@ answer("02.11", step)
 # **Exercise 02.12.** The epochs. In each, all pairs come once, `size` at a time (the last time it may be fewer), in an
 # order that is drawn anew; the seed decides all of them. `learn` makes a step on the pairs that it is given, and gives
 # its loss back.
+#
+# *7 minutes, medium. What it is for: going through all pairs evenly, in an order that can be had again.*
+#
+# hint: A generator that is seeded once, before the first epoch, draws another order in each.
+# hint: `torch.randperm(len(pairs), generator=random)` is an order; cut it into pieces of `size`, the last as long as
+# it comes.
+# hint: `order = torch.randperm(len(pairs), generator=random).tolist()`, and `learn([pairs[row] for row in chunk])`
+# for each `chunk` of `order[at : at + size]`.
+# right: nothing is left out, nothing is learned twice, and whoever has the seed has the same training
+# further: Draw the order once, before the first epoch, and use it in all. Do three seeds notice? Then halve `size`:
+# how many steps is that now, and what else would you have to hold fast for a fair comparison?
 
 # %%
 def train(pairs, size, epochs, seed, learn, note):
@@ -380,6 +443,15 @@ recall("02.a", " or ".join(name for name in three if leader(three[best], three[n
 # **Exercise 02.3.** When may one say that a method *leads*? The rule of this lab: if the means differ by more than
 # the larger of the two spreads. Else it is a **tie**, whatever the third digit says. Of a few seeds, the standard
 # deviation divides by $n - 1$.
+#
+# *4 minutes, easy. What it is for: not taking luck for a lead.*
+#
+# hint: You need two means and two standard deviations. Of a few seeds, divide by n - 1.
+# hint: `statistics.stdev` and `np.std(x, ddof=1)` divide by n - 1. Compare the gap with the larger of the two.
+# hint: `gap = mean(a) - mean(b)`; "tie" if `abs(gap) <= max(stdev(a), stdev(b))`, else by the sign of `gap`.
+# right: a difference inside the spread is a tie, whoever's name stands first
+# further: How often does the rule see what is there? Draw three figures each for two methods whose true means lie one
+# spread apart, a thousand times, and count how often `verdict` says so. Then with ten figures each.
 
 # %%
 def verdict(a, b):
@@ -566,6 +638,16 @@ pd.DataFrame(table(*(f"{name}, as it started" for name in networks))).set_index(
 #
 # **Exercise 02.13.** A table is fair if its rows have the same encoder, the same seeds and the same number of trials,
 # at least one, all of them chosen on dev. Say it of a list of such rows. (Values and figures may differ, of course.)
+#
+# *5 minutes, easy. What it is for: seeing whether a table may be asked whose idea is better.*
+#
+# hint: Compare each row with the first: in which columns must they be alike, and in which may they differ?
+# hint: Alike: encoder, seeds, trials. And in every row: at least one trial, chosen on dev. Values and AUC may differ.
+# hint: `all(row[what] == rows[0][what] for row in rows for what in ("encoder", "seeds", "trials"))`, and every row
+# has `row["trials"] > 0` and `row["chosen on"] == "dev"`.
+# right: what is compared differs, and nothing else: the same trunk, the same budget, and nobody has seen test
+# further: Equal trials are no equal chances where one row has more dials to turn, or trains longer. Give the rows a
+# column for that, and let `fair` ask for it, too.
 
 # %%
 def fair(rows):
@@ -590,6 +672,16 @@ for said, variants in (
 # **Exercise 02.14.** So turn the others' dials, too, first the margin, by hand: train with each value, let dev choose,
 # and see what test says of the one that it chose. (Here and in the next race the encoder is the mean through a linear
 # map, for four epochs, so that it takes seconds.)
+#
+# *6 minutes, medium. What it is for: choosing a setting in such a way that test has no part in it.*
+#
+# hint: Three steps: a network for each value; of which dev thinks most; what test says of that one network.
+# hint: `max(values, key=...)` gives the value whose key is largest. Which split may the key look at?
+# hint: `best = max(values, key=lambda value: auc(networks[value], "dev"))`; back come `best` and the AUC of
+# `networks[best]` on "test".
+# right: so many trainings are the budget, dev spends it, and test has seen one network only
+# further: Let test choose in the place of dev, with the margins of the next cell. Which figure would you have
+# reported, and for how many values must one search before that makes a difference?
 
 # %%
 def tuned(values, train, auc):
@@ -702,6 +794,15 @@ chosen.map(lambda value: "" if pd.isna(value) else value).astype(object)
 # outside. What the difference is worth can be measured.
 #
 # **Exercise 02.5.** Do it honestly. `best_threshold(scores, labels)` finds the $t$ of highest accuracy. On which pairs?
+#
+# *2 minutes, easy. What it is for: getting an accuracy that one may believe.*
+#
+# hint: Two steps. Which of the four arrays may the first step see?
+# hint: `threshold = best_threshold(dev_scores, dev_labels)`; a pair is called the same if its score is above it.
+# hint: `((test_scores > threshold) == (test_labels == 1)).mean()`
+# right: no label of test has been seen before it is scored
+# further: Once `scored` is there, take the threshold from the training pairs: `scored(cnn, "train")`. Is it higher or
+# lower than that of dev, and what has the network to do with it?
 
 # %%
 def honest(dev_scores, dev_labels, test_scores, test_labels):
@@ -759,6 +860,14 @@ for count in (25, 50, 100, 200, 400):
 # **Exercise 02.6, a small experiment.** Take the network away. A score is drawn at random, the labels of 50 pairs are
 # 0 and 1, half of each: nothing can be known, and the honest accuracy is 0.5. Search the threshold on these same 50
 # pairs. Which accuracy does one report, on average over some hundreds of draws? (Within 0.01.)
+#
+# *5 minutes, medium. What it is for: seeing a leak bare, with no network and no data around it.*
+#
+# hint: Draw 50 random scores; the labels are 0 and 1 in turn. Search the best threshold on these very pairs.
+# hint: `best_threshold(scores, labels)`, the share of right decisions; the same some hundred times; the mean.
+# hint: `np.mean([best_accuracy(random.random(50)) for _ in range(400)])` comes to 0.58.
+# right: eight points out of nothing: that is what 'chosen on the test set' can be worth
+# further: Do it for 25, 100 and 400 pairs. What happens to the surplus when there are four times as many pairs?
 
 # %%
 random, labels = np.random.default_rng(0), np.arange(50) % 2
@@ -796,6 +905,15 @@ for code in (3760125996951404544, 3919372159020957696, 3748128673543225344):
 #
 # **Exercise 02.7.** Given a cell and a coarser level, find the cell of that level around it: clear what lies below
 # the new marker, and set the marker. (For a power of two, `cell & -marker` clears all bits below it.)
+#
+# *5 minutes, medium. What it is for: knowing what a code can tell a network before one trains on it.*
+#
+# hint: The level's marker is the lowest bit that is set, bit 2 (30 - level). Below it all bits are 0.
+# hint: `marker = 1 << (2 * (30 - level))`; `cell & -marker` clears all bits below the marker.
+# hint: `(cell & -marker) | marker`
+# right: a larger cell takes away bits, two a level; decimal digits do not line up with them
+# further: Write an id as its first 3 bits, then a digit from 0 to 3 for each level: now a larger cell *is* a shorter
+# code. How many leading digits do couples 3 m apart share, and does an edge still part some of them early?
 
 # %%
 def parent(cell, level):

@@ -66,6 +66,15 @@ for section in article.sections:
 # three words says little; an article with fewer than five sections left is left out. Each is a rule of section 3.1.
 #
 # **Exercise 03.1.** A sentence must have 5 to 50 tokens. `words(sentence)` gives them, without punctuation.
+#
+# *2 minutes, easy. What it is for: applying the first of the rules that make labels out of articles.*
+#
+# hint: `words(sentence)` gives the tokens.
+# hint: 5 is long enough, 50 not too long.
+# hint: `5 <= len(words(sentence)) <= 50`
+# right: a rule's border is part of the rule: with < in place of <= another benchmark would come out
+# further: How many sentences of the training articles stand exactly at one of the two borders, and how many would a
+# limit of 20 tokens cost? Count them with `words`.
 
 # %%
 def long_enough(sentence):
@@ -77,6 +86,15 @@ answer("03.1", long_enough)
 # %% [markdown]
 # **Exercise 03.2.** Anchor and positive come from one section and stand at most 3 paragraphs apart. A section has usable sentences in
 # its paragraphs 0, 1, 2, 5 and 6. How many pairs may be anchor and positive (in either order, so count each pair once)?
+#
+# *4 minutes, easy. What it is for: seeing how few pairs a rule leaves of a section.*
+#
+# hint: Five paragraphs make ten pairs. Which of them are more than three apart?
+# hint: 0 with 5, 0 with 6, 1 with 5, 1 with 6, 2 with 6.
+# hint: 5 are left.
+# right: what stands near in a section is more surely of one theme
+# further: Find the number for at most 1 paragraph, and for any distance. What may each further pair cost, where two
+# paragraphs of a section speak of different things?
 
 # %%
 pairs = 5  #!
@@ -114,6 +132,15 @@ for part in ("anchors", "positives", "negatives"):
 # $$p(d^+), p(d^-) = \mathrm{softmax}(d^+, d^-), \qquad \text{loss} = |p(d^+)| + |1 - p(d^-)|$$
 #
 # **Exercise 03.3.** Write it for tensors of distances. It gets short when you look at it long enough.
+#
+# *5 minutes, medium. What it is for: seeing more in a formula by simplifying it.*
+#
+# hint: softmax of two numbers: p(d⁺) = e^{d⁺} / (e^{d⁺} + e^{d⁻}). Divide above and below by e^{d⁻}.
+# hint: p(d⁺) = σ(d⁺ - d⁻), and 1 - p(d⁻) is the same.
+# hint: `2 * torch.sigmoid(near - far)`
+# right: two terms in section 4 of the paper, one sigmoid in truth
+# further: Multiply both distances by 10, then divide them by 10, and draw the loss again. Which of the two makes a
+# step of it, and which almost a straight line?
 
 # %%
 def ratio_loss(near, far):
@@ -129,6 +156,15 @@ print(f"largest difference to the package: {float(off.abs().max()):.1e}")
 
 # %% [markdown]
 # **Exercise 03.4.** A weight is a slope (notebook 1). With $x = d^+ - d^-$: what is the slope of this loss with respect to $d^+$?
+#
+# *5 minutes, medium. What it is for: finding out which triplets a loss gives up on.*
+#
+# hint: The derivative of σ is σ(1 - σ).
+# hint: Twice that.
+# hint: `s = torch.sigmoid(x); return 2 * s * (1 - s)`
+# right: it is largest at a tie and vanishes on both sides: the loss gives up on triplets that are hopelessly wrong
+# further: Draw a hundred x around -2 and turn the sign of ten, as wrong labels do. Which share of all slopes belongs
+# to these ten, with this loss and with softplus, whose slope is `torch.sigmoid(x)`?
 
 # %%
 def ratio_slope(x):
@@ -172,6 +208,15 @@ for difference in (0.5, 5, 50):
 # $W$, $b$ and $u$ are learned. Sentences of a batch are filled up to one length, and what was filled in must not count.
 #
 # **Exercise 03.5.** Write it.
+#
+# *6 minutes, medium. What it is for: building the last part of this network, a mean that chooses its words.*
+#
+# hint: First a score for each word, u · tanh(W h_t + b); then a softmax over the words that are there.
+# hint: `scores.masked_fill(~there, -torch.inf).softmax(1)` gives padding the weight 0.
+# hint: `(weights[:, :, None] * h).sum(1)`
+# right: padding has no weight: a sentence's vector does not depend on its neighbours in the batch
+# further: Fill the padding with huge numbers and see that nothing changes; then leave `masked_fill` out and look
+# again. What would happen to a sentence that consists of padding only?
 
 # %%
 def attend(h, there, W, b, u):
@@ -209,6 +254,15 @@ show(attention_bars(attended),
 # $$\langle s \rangle = \frac{1}{n} \sum_C \frac{S_C}{|C|}, \qquad S_C = \sum_{i, j \in C} S_{ij}$$
 #
 # **Exercise 03.6.** Write it.
+#
+# *4 minutes, easy. What it is for: judging clusters by similarities alone, without any centre.*
+#
+# hint: For each cluster: the sum of all similarities within it, each element with itself too, over its size.
+# hint: Add these up over the clusters, and divide by the number of elements.
+# hint: `sum(S[np.ix_(labels == c, labels == c)].sum() / (labels == c).sum() for c in set(labels)) / len(labels)`
+# right: it asks for similarities only: no vectors, no centres
+# further: Give every sentence a cluster of its own: what is ⟨s⟩? Say from that why the number of clusters must be
+# given at T = 0, and why ⟨s⟩ cannot choose it.
 
 # %%
 def objective(S, labels):
@@ -235,6 +289,15 @@ predict("03.b", guess)
 
 # %% [markdown]
 # **Exercise 03.7.** Find the sum of squares from $\langle s \rangle$ and $n$. (Multiply $\lVert x - \mu \rVert^2$ out; $\mu$ is the mean of its cluster.)
+#
+# *8 minutes, hard. What it is for: seeing that two names stand for one and the same search.*
+#
+# hint: Σ ‖x - μ‖² over a cluster is Σ ‖x‖² - |C| ‖μ‖². What are the two parts for vectors of length 1?
+# hint: Σ ‖x‖² = |C|, and |C| ‖μ‖² = S_C / |C|.
+# hint: `n * (1 - objective)`
+# right: the one is as large as the other is small: at T = 0 both look for the same partition
+# further: Let the vectors keep their own lengths, with $S$ their dot products. Which sum takes the place of n in your
+# formula, and does the partition enter into it?
 
 # %%
 def sum_of_squares(objective, n):

@@ -130,6 +130,15 @@ print(f"{len(X)} sentences of the test split, {X.shape[1]} numbers each, length 
 # eq. 9, and has no $\rho$. Solving is cheaper and more exact, and why there is a $\rho$ we shall see.)
 #
 # **Exercise 04.1.** Write it.
+#
+# *7 minutes, medium. What it is for: having the weights on which the whole method rests.*
+#
+# hint: Three steps: G from the differences, one linear system, one division.
+# hint: `G = (near - x) @ (near - x).T`, and `reg * np.trace(G)` goes on its diagonal.
+# hint: `w = np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))`, then `w / w.sum()`.
+# right: no inverse, no loop: one small linear system for each sentence
+# further: Let one neighbour stand twice in `near`: how do the two share the weight? Then set `reg` to 0 and do it
+# again.
 
 # %%
 def rebuild(x, near, reg):
@@ -157,6 +166,15 @@ print("turned, doubled, shifted", np.asarray(rebuild(*moved, 1e-3)).round(4))
 # And $\rho$? **Exercise 04.2.** Let $k$ neighbours lie in general position in $d$ dimensions. Among all $w$ that
 # rebuild $x$ *exactly* and sum to 1: in how many directions can one still move? (5 neighbours in the plane: 2. If no
 # $w$, or only one, does it: 0.)
+#
+# *4 minutes, medium. What it is for: knowing whether it is the data or `reg` that chooses the weights.*
+#
+# hint: Count the unknowns, then the equations.
+# hint: k unknowns; d equations from Σ w_j x_j = x, and one more from Σ w_j = 1.
+# hint: `max(0, k - d - 1)`
+# right: where something is free, G has no inverse; reg settles it: of all such weights, nearly the smallest
+# further: Check it by numbers: put a row of ones under `near.T`, and compare k with `np.linalg.matrix_rank` of it.
+# Then let two neighbours be equal, and see what *in general position* was for.
 
 # %%
 def free_directions(k, d):
@@ -212,6 +230,15 @@ explore(lambda k: star(around(lp(k, 16).space, told.sentences[0]), "before"),
 # $\sum_i y_i = 0$; before eq. 16 it is left aside.)
 #
 # **Exercise 04.3.** Write $Y$, for an $M$ that has the eigenvalue 0 once.
+#
+# *4 minutes, medium. What it is for: reading off the best embedding, with no descent at all.*
+#
+# hint: `np.linalg.eigh(M)` gives eigenvalues, rising, and eigenvectors as columns of length 1.
+# hint: The first column is the constant. The next p are wanted, times a factor.
+# hint: `np.sqrt(len(M)) * np.linalg.eigh(M)[1][:, 1 : p + 1]`
+# right: no descent and no learning rate: the best Y is read off
+# further: Turn Y by any orthogonal matrix of p rows. What happens to the cost, to YᵀY/m and to the cosines? Say from
+# that how far a single column of Y may be given a meaning.
 
 # %%
 def embed(M, p):
@@ -287,6 +314,15 @@ show(rebuilt(found),
 #
 # **Exercise 04.4.** How many eigenvalues of $M$ are 0? Think before you compute: on which sentences may one choose a
 # number freely?
+#
+# *5 minutes, hard. What it is for: seeing in the arrows alone where an embedding is free.*
+#
+# hint: Find the sets of sentences that rebuild each other, and that no arrow leaves.
+# hint: Sentences 0, 1 and 2 know only each other. Who else does?
+# hint: {0, 1, 2} and {3, 4, 5}. Sentence 6 is rebuilt from both, and rebuilds nobody.
+# right: on each such set one value may be chosen freely, and all other sentences follow from these values
+# further: Let sentence 0 be rebuilt from 1 and 3. How many zeros are there now? Decide first, then change `arrows` in
+# the cell below.
 
 # %%
 zeros = 2  #!
@@ -349,6 +385,15 @@ for name, Y in (("first one dropped", theirs), ("constant taken out", ours)):
 #
 # **Exercise 04.5.** Two tables of figures, larger is better: a row for each $k$, a column for each $p$, once on dev and
 # once on test. Which single number may be reported?
+#
+# *2 minutes, easy. What it is for: reporting a figure that was not chosen for being large.*
+#
+# hint: Where is dev largest? What stands there in test?
+# hint: `dev.argmax()` is a number into the flattened table.
+# hint: `test.flat[dev.argmax()]`
+# right: test is asked once, after everything has been chosen
+# further: Fill both tables with noise, `np.random.default_rng(0).normal(0.5, 0.02, (5, 5))` and another seed, many
+# times. By how much does `test.max()` flatter on average, and by how much does your `honest`?
 
 # %%
 def honest(dev, test):
@@ -405,6 +450,15 @@ show(chosen_bars(of_crude),
 # estimator does it, too.
 #
 # **Exercise 04.6.** Write it, with your `rebuild`.
+#
+# *5 minutes, medium. What it is for: saying something of sentences that come later than the embedding.*
+#
+# hint: Its neighbours and its weights come from the old space, X.
+# hint: `near = np.linalg.norm(X - x, axis=1).argsort()[:k]`
+# hint: `rebuild(x, X[near], reg) @ Y[near]`
+# right: the same mixture in the new space: nothing is solved anew
+# further: Place a sentence that has nothing to do with any topic. Does `place` notice? Let it give back, too, how
+# much of x its mixture leaves over, and look for a border from which you would warn somebody.
 
 # %%
 def place(x, X, Y, k, reg):
@@ -470,6 +524,15 @@ print(f"now {now:.4f}   kept {then:.4f}   {same}, to two sentences of 405")
 #
 # **Exercise 04.7.** Of all couples of items $(i, j)$ where $i$ has the higher grade: how many were in the wrong order
 # before and are right after (*mended*), and how many the other way round (*spoilt*)? In order means strictly higher.
+#
+# *3 minutes, easy. What it is for: keeping both sides of an account, of which examples show one.*
+#
+# hint: Couples (i, j) with gold[i] > gold[j]: right where score[i] > score[j].
+# hint: `asked = gold[:, None] > gold` is such a table; make one of each score too.
+# hint: `(asked & ~old & new).sum(), (asked & old & ~new).sum()`
+# right: one example shows that something changed; only both counts show whether it was for the better
+# further: Let `after` be `before` with a little noise added, many times over. How large is the difference of the two
+# counts when nothing was learned at all?
 
 # %%
 def mended_and_spoilt(gold, before, after):

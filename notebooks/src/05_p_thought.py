@@ -72,6 +72,15 @@ for text in next(iter(test.members().values())):
 # A λ below 0, down to -1, is allowed too; section 4.2 prefers one above 0, since copying is the easier task.
 #
 # **Exercise 05.1.** Write it.
+#
+# *2 minutes, easy. What it is for: seeing that λ is a weight and nothing else.*
+#
+# hint: What the paraphrase counts more, the copy counts less.
+# hint: The copy has the factor 1 - λ. The two factors add up to 2.
+# hint: `(1 - emphasis) * copy + (1 + emphasis) * paraphrase`
+# right: a weighted sum, and no more: nothing in it ever finds λ
+# further: Divide L by 2, and it is a mean of the two losses. With which weights, at λ = -1, 0 and 1? Then train the
+# network of section 2 with `emphasis=0.9`, λ by another name, and compare what is written.
 
 # %%
 def objective(copy, paraphrase, emphasis):
@@ -171,6 +180,15 @@ recall("05.a", "the smallest")
 # Table B.9 prints eight values of λ and the loss that each came to on validation data.
 #
 # **Exercise 05.2.** Fit a line to points $(x, y)$: its value at 0, and its slope.
+#
+# *3 minutes, easy. What it is for: finding in a table the number that does not go with the rest.*
+#
+# hint: `np.polyfit(x, y, 1)` fits a line; in which order does it give its two numbers?
+# hint: The slope comes first. It is asked for second.
+# hint: `slope, start = np.polyfit(x, y, 1); return start, slope`
+# right: a line says how eight experiments hang together, and which one does not
+# further: Leave out each of the eight points in turn and fit the other seven. Can you tell which is the odd one
+# without having looked at the picture first?
 
 # %%
 def line(x, y):
@@ -196,6 +214,15 @@ for name, used in (("all eight", x > 0), ("without λ = 0.01", x != 0.01)):
 # almost certainly a misprint. But stay with the line.
 #
 # **Exercise 05.3.** If λ had no influence on the two losses, $L$ would be a line in λ. Which losses belong to its value at 0 and its slope?
+#
+# *5 minutes, medium. What it is for: reading off two losses from a table that prints neither.*
+#
+# hint: Sort (1 - λ) copy + (1 + λ) paraphrase by powers of λ.
+# hint: The value at 0 is copy + paraphrase, the slope is paraphrase - copy.
+# hint: `(start - slope) / 2, (start + slope) / 2`
+# right: an objective that is a line in λ comes from two losses that λ does not move
+# further: Make such a table of `network.losses(captions, split="test")` for the eight λ, and get both losses back by
+# `line` and `parts`. Then misprint one value: how far do they move?
 
 # %%
 def parts(start, slope):
@@ -223,6 +250,15 @@ print(f"p = {means[0]:.2f} and {means[1]:.2f} for the right word, in the geometr
 # $$\text{P-coherence} = \frac{1}{G} \sum_g \frac{2}{n_g (n_g - 1)} \sum_{i < j \in g} \cos(v_i, v_j) \qquad \text{(eq. 3 to 5)}$$
 #
 # **Exercise 05.4.** Write it.
+#
+# *3 minutes, easy. What it is for: measuring the vectors themselves, with no task.*
+#
+# hint: Rows of length 1 first: then a product is a cosine. For each group, the mean over its pairs i < j.
+# hint: `np.triu_indices(len(S), 1)` gives each pair once, and no sentence with itself.
+# hint: `np.mean([(rows[g == c] @ rows[g == c].T)[np.triu_indices((g == c).sum(), 1)].mean() for c in set(g)])`
+# right: it looks within groups only: what lies between them it never sees
+# further: Write the mean cosine of sentences of *different* groups in the same way. Name a set of vectors for which
+# both are 1.
 
 # %%
 def coherence(vectors, groups):
@@ -280,6 +316,15 @@ show(
 #
 # **Exercise 05.5.** Bring the vectors to length 1 and mix each with one common vector $c$:
 # $(1 - t)\, v / \lVert v \rVert + t\, c$.
+#
+# *4 minutes, easy. What it is for: fooling a figure on purpose, to learn what it cannot see.*
+#
+# hint: Divide each row by its length, so that t means the same for all.
+# hint: A share 1 - t of the row, a share t of the common vector.
+# hint: `(1 - t) * vectors / np.linalg.norm(vectors, axis=1, keepdims=True) + t * common`
+# right: the same vector for every sentence, whatever it says: no one could call this understanding
+# further: Go the other way: take the mean of all vectors away from each, and ask `companions` again. Which of its
+# figures rise, which fall?
 
 # %%
 def mixed(vectors, common, t):
@@ -396,6 +441,15 @@ recall("05.c", max(("one-bi", "two-forward", "two-bi"), key=lifts.get))
 #
 # **Exercise 05.6.** What is then the root of the mean squared distance of two of the $n$ sentences of a group, with $d$
 # dimensions?
+#
+# *9 minutes, hard. What it is for: finding out what a figure measures where its definition is missing.*
+#
+# hint: One dimension first: what is the mean of (x - y)² over all pairs of two different sentences?
+# hint: Over all n² ordered pairs it is 2 · variance = 2. The n pairs of a sentence with itself give 0.
+# hint: `math.sqrt(2 * n * d / (n - 1))`
+# right: no vector stands in the answer: it is the same for every encoder
+# further: Check it without algebra: draw five random vectors, divide each dimension by its own `np.std`, and measure.
+# What is the formula with `ddof=1`, and what has become of n?
 
 # %%
 def own_distance(n, d):
@@ -487,6 +541,16 @@ print(f"in 2014's validation, but not in 2017's training: {all_of_them - trainin
 # go on, until the end comes (word 0) or the sentence has `max_length` words.
 #
 # **Exercise 05.7.** Write it. Word 0 also stands for the beginning.
+#
+# *5 minutes, medium. What it is for: seeing a decoder from inside, a loop around one question.*
+#
+# hint: Each step gives log p of all words and the next state. Take the word with the largest, and read it next.
+# hint: Word 0 is the end: stop there, and do not write it.
+# hint: `log_p, state = step(state, word); word = int(log_p.argmax())`; if it is 0, break; else append it.
+# right: each word is the best one at its place; that does not make the best sentence
+# further: Draw the next word with its probability in the place of taking the likeliest
+# (`np.random.default_rng(0).choice`; divide the row by its sum). How often does *snow melts* come out of a thousand
+# sentences of the language below?
 
 # %%
 def write(step, state, max_length=50):

@@ -109,6 +109,15 @@ recall("06.a", round(told_apart, 2))
 # Note where the hinge $\max(0, \cdot)$ stands. Where it gives more than 0, the anchor's hinge is called **active**.
 #
 # **Exercise 06.1.** Write it.
+#
+# *5 minutes, medium. What it is for: forgiving a bad triplet of a good anchor, which is what sets this loss apart.*
+#
+# hint: Two steps: first a sum over the triplets of each anchor, then a hinge of each sum.
+# hint: `np.bincount(i, something, len(Y))` sums something over the triplets of each anchor.
+# hint: `np.maximum(0, np.bincount(i, nearer + m, len(Y)) / (size + 1)).sum()`
+# right: an anchor is content when its triplets are in order on average; one bad one among good ones may be forgiven
+# further: Put the hinge inside the sum, one for each triplet, still divided by $|T_i| + 1$, and compare on random Y.
+# Which of the two is never the smaller, and why?
 
 # %%
 def anchor_loss(Y, triplets, m):
@@ -131,6 +140,15 @@ answer("06.1", anchor_loss)
 # elsewhere. That is $\sum_i \max(0, z_i + m)$, and all equations from eq. 10 on rest on it. Is it eq. 7?
 #
 # **Exercise 06.2.** $z_i$ holds the similarities of eq. 5. Which margin $m_i$ must stand beside it, instead of $m$?
+#
+# *4 minutes, medium. What it is for: mending an equation on which all later ones rest.*
+#
+# hint: m stands inside the sum over the triplets. How often is it added? By what is the sum divided?
+# hint: It is added |T_i| times, and the sum is divided by |T_i| + 1.
+# hint: `m * size / (size + 1)`
+# right: an anchor with one triplet has half the margin that eq. 10 gives it
+# further: Print $m_i / m$ for anchors with 1, 4 and 99 triplets. For which of them is the printed margin farthest
+# off?
 
 # %%
 def margin_of(m, size):
@@ -236,6 +254,15 @@ print(f"both at once: ‖s‖ = {np.linalg.norm(s):.4f}, objective {value:.4f}")
 #
 # **Exercise 06.3.** How good an approximation is that for small $x$? Divide $\mu(0.01)$ by $\max(0, 0.01)$: which *factor*
 # comes out?
+#
+# *2 minutes, easy. What it is for: seeing that a smooth stand-in for a corner needs a scale, below which it bends.*
+#
+# hint: Put x = 0.01 into eq. 18. σ(-0.01) is a little below one half.
+# hint: μ(x) = -log σ(-x) = log(1 + e^x), and at 0.01 that is log 2 and a little more.
+# hint: `np.log(1 + np.exp(0.01)) / 0.01`
+# right: near 0 μ is log 2, whatever goes in: there is no temperature that says what small means
+# further: Give it one: $t \log(1 + e^{x / t})$. Find a $t$ with which the factor at 0.01 is below 2. What is the
+# value at 0 then, and what becomes of the slope there?
 
 # %%
 factor = np.log(1 + np.exp(0.01)) / 0.01  #!
@@ -405,6 +432,15 @@ show(
 # of $P$ and keeps their lengths and angles. In larger manifolds it is the same, only that nobody can see it.
 #
 # **Exercise 06.4.** Write the Cayley step.
+#
+# *6 minutes, medium. What it is for: moving among matrices with orthonormal columns without leaving them.*
+#
+# hint: A needs the gradient, an (r, d) matrix. φ itself is a number: eq. 24's A cannot be made of that.
+# hint: `A = G @ P.T - P @ G.T`. Then the inverse belongs to the factor with the plus sign: solve, do not invert.
+# hint: `np.linalg.solve(I + length / 2 * A, (I - length / 2 * A) @ P)` with `I = np.eye(len(P))`
+# right: A is skew-symmetric, so the factor in front of P is a rotation, and a rotation keeps columns orthonormal
+# further: Go straight on instead, and take the columns back by `np.linalg.qr` (mind its signs). For which lengths do
+# the two ways agree, and which is lower in φ after a long one?
 
 # %%
 def cayley_step(P, gradient, length):
@@ -455,6 +491,15 @@ explore(
 # $$\tau_1 = \frac{\text{tr}(\Delta P^\top \Delta P)}{|\text{tr}(\Delta P^\top \Delta F)|} \quad (26) \qquad \tau_2 = \frac{|\text{tr}(\Delta P^\top \Delta F)|}{\text{tr}(\Delta F^\top \Delta F)} \quad (27)$$
 #
 # **Exercise 06.5.** Write the first.
+#
+# *3 minutes, easy. What it is for: finding a length of step that nobody has to guess.*
+#
+# hint: tr(XᵀY) is the sum of the products of their entries: `(X * Y).sum()`.
+# hint: Above the line: how far P went, squared. Below: how F changed along the way, without its sign.
+# hint: `(dP * dP).sum() / abs((dP * dF).sum())`
+# right: how far we went, over how much the slope changed on the way: one over the curvature
+# further: On $f(x) = a x^2 / 2$, with one number in the place of P, what do eq. 26 and 27 give after one step of any
+# length? Where does the next step land?
 
 # %%
 def long_step(dP, dF):
@@ -665,6 +710,15 @@ for row in word_rows(turned, film.words, top=6)[:6]:
 #
 # **Exercise 06.6.** $y^\top y' = x^\top L^\top L\, x'$ is a sum over all pairs of words $u$ of the one sentence and $v$
 # of the other. Write all its summands.
+#
+# *6 minutes, medium. What it is for: taking a similarity apart with nothing left over.*
+#
+# hint: yᵀy' = xᵀ Lᵀ L x'. Write it as a double sum over words u and v.
+# hint: The summand is x_u (LᵀL)_uv x'_v.
+# hint: `x_a[:, None] * (L.T @ L) * x_b[None, :]`
+# right: nothing is estimated here: the parts add up to the similarity, and no other account of it is needed
+# further: Add your parts up over the words of one sentence: a number is left for each word of the other. Leave such a
+# word out of the text and see how far the similarity falls. Why is that not quite its number?
 
 # %%
 def word_parts(x_a, x_b, L):
@@ -737,6 +791,15 @@ print(film.contrast(test.text_a[wrong], test.text_b[wrong], partners[test.text_a
 # $$R = \max(\text{rank of } b \text{ among } a\text{'s neighbours}, \; \text{rank of } a \text{ among } b\text{'s}), \qquad \text{same if } R \le k$$
 #
 # **Exercise 06.7.** Write $R$. The nearest neighbour has rank 1, and no sentence is its own neighbour.
+#
+# *6 minutes, medium. What it is for: saying yes or no without a threshold of similarity.*
+#
+# hint: The rank of b among a's neighbours: 1 + how many others are nearer to a than b is. a is no other.
+# hint: Take a out of its own list first: whoever is nearer than b, but neither a nor b.
+# hint: `1 + sum(S[a, c] > S[a, b] for c in range(len(S)) if c != a)`, the same with a and b swapped, and `max`.
+# right: the larger rank counts: a sentence that is near to everybody does not make everybody its twin
+# further: Take the smaller rank in the place of the larger. Which pairs become *the same* by it, and how many of them
+# on the test split, at the same k?
 
 # %%
 def mutual_rank(S, a, b):
@@ -824,6 +887,15 @@ recall("06.e", "a tie" if tie else "yes" if least.mean > nothing.mean else "no")
 # **Exercise 06.8, a small experiment.** The mixture is $\text{share} \cdot \text{TF-IDF} + (1 - \text{share}) \cdot
 # \text{FILM}$. Write the choice of the share: the one with the best AUC on the pairs given. `auc(labels, scores)` is
 # there.
+#
+# *4 minutes, easy. What it is for: letting dev say how much of what was learned can be relied on.*
+#
+# hint: Mix the two scores for each share, and take the AUC of each mixture.
+# hint: `share * plain + (1 - share) * learned`: a share of 1 is TF-IDF alone.
+# hint: `max(shares, key=lambda share: auc(labels, share * plain + (1 - share) * learned))`
+# right: chosen on dev, to be reported on test: the other way round it would be a figure about luck
+# further: Let test choose the share: how much does that flatter? Then let the first fifty pairs of dev choose, and
+# compare with what all of them chose.
 
 # %%
 def best_share(plain, learned, labels, shares):

@@ -117,6 +117,15 @@ show(
 # standard deviation over the seeds with $n - 1$ below the line.
 #
 # **Exercise 07.1.** Write it.
+#
+# *4 minutes, easy. What it is for: reading from a table no more than it can bear.*
+#
+# hint: Compare the difference of the means with the spreads.
+# hint: A spread is the standard deviation over the seeds, `ddof=1`. Take the larger one of the two.
+# hint: tie if abs(a.mean() - b.mean()) <= max(a.std(ddof=1), b.std(ddof=1)), else whoever is larger
+# right: with three seeds this is a rough rule; it keeps most accidents out of a table
+# further: Draw three figures each for two methods from one and the same normal distribution, a thousand times: how
+# often does `verdict` name a leader? Then with ten figures each.
 
 # %%
 def verdict(a, b):
@@ -133,6 +142,15 @@ answer("07.1", verdict)
 # higher similarity. Where both have the same similarity, the couple counts half.
 #
 # **Exercise 07.2.** Write it.
+#
+# *5 minutes, medium. What it is for: measuring without a threshold.*
+#
+# hint: Take every couple of one pair that is the same and one that is not. Which has the higher score?
+# hint: `scores[labels == 1][:, None]` against `scores[labels == 0][None, :]` has them all at once.
+# hint: `(same > other).mean() + 0.5 * (same == other).mean()`
+# right: no threshold in it: it asks whether the order is right
+# further: Put the ranks of the scores in the place of the scores, then their cubes: what happens to AUC? Find a
+# change of all scores that does move it.
 
 # %%
 def auc(scores, labels):
@@ -144,6 +162,14 @@ answer("07.2", auc)
 
 # %% [markdown]
 # **Exercise 07.3.** FILM leads the table. Which methods tie with `sentpwnet`, by AUC? Give a list of their names.
+#
+# *3 minutes, easy. What it is for: using the rule on a table that one would like to believe.*
+#
+# hint: Use your verdict of 07.1 on every line and that of sentpwnet.
+# hint: `verdict(values['sentpwnet'], values[name]) == 'tie'`
+# hint: There is one, just below it in the table.
+# right: two losses, one encoder, one figure: whoever says that one is better has not looked at the spread
+# further: Do the same by `accuracy`. Are they other methods, and what has a threshold to do with it?
 
 # %%
 values = {name: np.array(table.values(name, "auc")) for name in table.figures}
@@ -162,6 +188,15 @@ answer("07.3", ties)
 # the order of the rows, or adding one would move the others; nor on the day, or tomorrow's test has today's training in it.
 #
 # **Exercise 07.4.** Write such a split: about a fifth of the groups in test.
+#
+# *7 minutes, hard. What it is for: making a test that asks for what could not be learned by heart.*
+#
+# hint: The split must depend on the group's name and on nothing else.
+# hint: A hash turns a name into a number: `zlib.crc32(name.encode())` is the same on every machine.
+# hint: `["test" if zlib.crc32(group.encode()) % 5 == 0 else "train" for group in groups]`
+# right: a leak between the parts is the most common way to a figure that is too good
+# further: Add a third part, dev. Then rename one group and add rows to another: which rows change their part? And
+# with only ten groups, how far from a fifth may the test come to lie?
 
 # %%
 def split(groups):

@@ -59,6 +59,15 @@ for row in list(questions.part("train").rows())[:8]:
 # have distance 1. Three short sentences show the whole of it: *the cat sleeps*, *the dog sleeps*, *the dog barks*.
 #
 # **Exercise 08.1.** Before you run the next cell: what will stand in the row of *the* and the column of *sleeps*?
+#
+# *3 minutes, easy. What it is for: counting what the word vectors of all notebooks are made from.*
+#
+# hint: In which of the sentences do both stand, and how far apart?
+# hint: Twice at distance 2.
+# hint: 2 times 1/2.
+# right: near neighbours count more than far ones, and no window's edge has to be chosen with great care
+# further: Count with `window=1` and compare: which cells change in sentences as short as these? Then count a sentence
+# in which one word stands twice.
 
 # %%
 together = 1.0  #!
@@ -84,6 +93,15 @@ for name, row in zip(names, counts.toarray(), strict=True):
 # [Levy, Goldberg and Dagan, 2015](https://aclanthology.org/Q15-1016), section 3.2.)
 #
 # **Exercise 08.2.** Write it, with plain counts for both.
+#
+# *4 minutes, medium. What it is for: telling what is near everything from what is near something.*
+#
+# hint: Divide the table by its sum: p(i, j). Its row sums are p(i), its column sums p(j).
+# hint: `p / (p.sum(1, keepdims=True) * p.sum(0, keepdims=True))`, then the logarithm, then the maximum with 0.
+# hint: Where a count is 0 the logarithm is -∞; `np.maximum(0, ...)` turns that into 0.
+# right: what is left is only what is above chance: most of the table is zero
+# further: Multiply all counts by 10: what changes? Then leave out the maximum with 0, and say what stands where two
+# words never meet.
 
 # %%
 def my_ppmi(counts):
@@ -120,6 +138,15 @@ recall("08.a", vectors.nearest("dog", 1)[0][0])
 
 # %% [markdown]
 # **Exercise 08.3.** `nearest` is a few lines. Write them: the word with the largest cosine, the word itself left out.
+#
+# *4 minutes, easy. What it is for: asking vectors what they know.*
+#
+# hint: A cosine is a dot product of vectors of length 1.
+# hint: Divide each row by its length first; then one matrix product gives all cosines.
+# hint: Put -∞ at the word's own place before `argmax`.
+# right: frequent words have long vectors; the cosine looks at the direction only
+# further: Take the dot product in the place of the cosine, on `vectors.matrix`: which words are now nearest to many
+# others, and are they frequent ones?
 
 # %%
 def nearest(rows, word):
@@ -141,6 +168,15 @@ answer("08.3", nearest)
 #
 # **Exercise 08.4.** Write it. A word without a vector is left out, one that stands twice counts twice; a sentence without any
 # known word is a row of zeros.
+#
+# *5 minutes, easy. What it is for: having the simplest vector of a sentence, the one to beat.*
+#
+# hint: Which words have a vector at all?
+# hint: Collect the vectors of the known words, a word that stands there twice two times, and take the mean.
+# hint: With no known word, `np.zeros` of the right length.
+# right: the simplest sentence vector, and the one that every method of this lab has to beat
+# further: Turn the words of a sentence round, then put a *not* into it. How far does either move its vector, as a
+# cosine?
 
 # %%
 def mean_vector(sentence, table):
@@ -221,6 +257,15 @@ recall("08.b", float(cosine[test.labels == 0].mean()))
 
 # %% [markdown]
 # **Exercise 08.5.** Which kind of pairs that are *not* the same looks most alike to the mean of words? Write it as the table does.
+#
+# *2 minutes, easy. What it is for: knowing where a method fails before trying to mend it.*
+#
+# hint: Look at the table: label 0 is 'not the same'.
+# hint: Take the highest mean cosine among the lines with label 0.
+# hint: 0.82 is the highest of them.
+# right: one word in eight hardly moves a mean, and can make another question of it
+# further: Print the three pairs of this kind with the highest cosine. Which single thing about a sentence would a
+# vector have to keep to tell them apart?
 
 # %%
 kind = "one detail changed"  #!

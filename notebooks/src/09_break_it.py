@@ -51,6 +51,16 @@ print(topics.sizes, "sentences of", len(set(test.labels)), "topics")
 # needs a label. The first is the mean cosine of two different sentences: 1 means that all are one.
 #
 # **Exercise 09.1.** Write it. The rows need not have length 1, and no row makes a pair with itself.
+#
+# *8 minutes, easy. What it is for: the cheapest look at a space: it needs no labels, and a point shows in it at
+# once.*
+#
+# hint: Divide each row by its length. Then `unit @ unit.T` has every cosine.
+# hint: n of its n² entries are a row with itself: leave the diagonal out.
+# hint: `(S.sum() - len(S)) / (len(S) * (len(S) - 1))`, with S the cosines
+# right: near 1 all rows point one way, near 0 they share no direction
+# further: Write it without the matrix of all cosines: the squared length of the sum of the unit rows holds the same
+# number. How many rows can you take then?
 
 # %%
 def mean_cosine(V):
@@ -69,6 +79,15 @@ answer("09.1", mean_cosine)
 # $$\exp\Big(-\sum_k p_k \log p_k\Big)$$
 #
 # **Exercise 09.2.** Write it. A value of 0 adds nothing to the sum.
+#
+# *8 minutes, medium. What it is for: saying in one number how many directions a space uses.*
+#
+# hint: First make them shares of 1: p = σ / Σσ.
+# hint: The entropy of the shares is -Σ p log p, over those above 0.
+# hint: `np.exp(-(p * np.log(p)).sum())` with p the shares above 0
+# right: k equal values give k; one value alone gives 1
+# further: Take the squares of the singular values as shares instead, which are variances. Does the number grow or
+# shrink, and why?
 
 # %%
 def effective_rank(sigma):
@@ -135,6 +154,15 @@ recall("09.a", round(broken.history.column("loss")[-1], 3))
 # asked for.
 #
 # **Exercise 09.3.** Say that all vectors have become one. What does an anchor cost then, with this loss and its margin of 0.2?
+#
+# *3 minutes, easy. What it is for: knowing the one value of a loss that means nothing is being learned.*
+#
+# hint: If all vectors are one, what are S_n and S_p?
+# hint: Both are 1, so that S_n - S_p is 0. What is left of [S_n - S_p + margin]₊?
+# hint: The margin.
+# right: a loss that stays at its margin is the first sign: look for it in your own curves
+# further: What would the logistic loss of a pair cost at a point, and what would InfoNCE with 63 negatives? Both have
+# such a value, too.
 
 # %%
 cost = 0.2  #!
@@ -205,6 +233,15 @@ show(
 # changes its length, and that is set back to 1. What counts is the rest.
 #
 # **Exercise 09.4.** Write that rest: the part of each pull that goes along the sphere.
+#
+# *8 minutes, medium. What it is for: seeing why a point is hard to leave: what moves a vector of length 1 is only the
+# part at a right angle to it.*
+#
+# hint: The part that goes along v itself only changes its length, which is set back to 1: take that part off.
+# hint: How much of the pull goes along v? Their dot product, row by row: `(pull * v).sum(1)`.
+# hint: `pull - (pull * v).sum(1, keepdims=True) * v`
+# right: where pull and vector point the same way nothing is left: on top of its pair no vector moves
+# further: Take two unit vectors at an angle of your choice and print the length of `along`. Which angle moves most?
 
 # %%
 def along(v, pull):
@@ -312,6 +349,15 @@ show(
 #
 # **Exercise 09.5.** Write it. `np.linalg.eigh(C)` gives the eigenvalues of a symmetric matrix, the smallest first, and its eigenvectors as
 # columns. (Any rotation of the result is as right.)
+#
+# *10 minutes, hard. What it is for: evening a space out, which many pipelines do before they search.*
+#
+# hint: Take the mean off. Then `C = X.T @ X / len(X)` is the covariance; its eigenvectors are the directions.
+# hint: `values, directions = np.linalg.eigh(C)`: along a direction the variance is its value. Its root is the size.
+# hint: `X @ directions / np.sqrt(values)`
+# right: no direction is larger than another now, whichever way the whole is turned
+# further: Whiten with only half of the directions, the largest ones, and measure Hit@1 again. Is the loss of
+# whitening SIF in the small directions?
 
 # %%
 def whiten(X):
@@ -382,6 +428,15 @@ print(len(nearest), "triplets of row numbers:", nearest[:3].tolist())
 # %% [markdown]
 # **Exercise 09.6.** Write the share. A triplet has the row numbers of an anchor, its positive and its negative; `meaning` says of each row
 # what it means.
+#
+# *4 minutes, easy. What it is for: counting how many of the negatives that somebody mined are none.*
+#
+# hint: `meaning[triplets[:, 0]]` is what each anchor means. And each negative?
+# hint: Column 2 has the negatives. Where do the two meanings agree?
+# hint: `(meaning[triplets[:, 0]] == meaning[triplets[:, 2]]).mean()`
+# right: it can be counted only where somebody knows the truth: on data of your own, read twenty of the nearest
+# further: Count them by rank, from the first to the fiftieth nearest. From which rank on would you trust mined
+# negatives here?
 
 # %%
 def false_share(triplets, meaning):

@@ -81,6 +81,14 @@ pd.DataFrame(rows, index=heads).T.round(3)
 # Contrastive knows 0 and 1 only, and the **margin triplet** loss counts: $[S_n - S_p + \text{margin}]_+$ for each triplet of the anchor has a slope of 0 or 1.
 #
 # **Exercise 10.1.** Write its weights for one anchor: of each positive and of each negative.
+#
+# *8 minutes, medium. What it is for: reading a loss by its slope: the margin triplet loss only counts.*
+#
+# hint: A triplet costs [S_n - S_p + margin]₊: its slope is 1 where that is above 0, and else 0.
+# hint: `short = negatives[None, :] - positives[:, None] + margin > 0` has a row a positive, a column a negative.
+# hint: A pair's weight is the number of its short triplets: `short.sum(1)` and `short.sum(0)`.
+# right: whole numbers: a pair counts once for each triplet that is not in order by the margin
+# further: Move the margin from 0 to 1 in steps and watch the counts. At which margin is every triplet short?
 
 # %%
 def triplet_counts(positives, negatives, margin):
@@ -95,6 +103,14 @@ answer("10.1", triplet_counts)
 # positive and all negatives in one sum.
 #
 # **Exercise 10.2.** Differentiate, and write the weights of the negatives.
+#
+# *8 minutes, medium. What it is for: seeing that InfoNCE shares one push among all negatives.*
+#
+# hint: The loss is -log of the positive's share in a softmax over the positive and all negatives, of S/τ.
+# hint: Its slope in S_n is the share of that negative, and 1/τ comes out of the exponent.
+# hint: `e = np.exp(negatives / tau)`, then `e / (np.exp(positive / tau) + e.sum()) / tau`
+# right: the push is shared out by a softmax: what one negative gets, another loses
+# further: Add up all weights of the negatives and compare with the weight of the positive. Which law holds, and why?
 
 # %%
 def infonce_push(positive, negatives, tau):
@@ -202,6 +218,15 @@ recall("10.b", float(best.removeprefix("τ = ")))
 #
 # **Exercise 10.3.** Say that a network has learned nothing and all similarities are the same. What does InfoNCE cost an anchor with one
 # positive and 63 negatives?
+#
+# *3 minutes, easy. What it is for: reading the first value of a loss curve before believing its fall.*
+#
+# hint: If all similarities are the same, which share has the positive?
+# hint: It is one of 64 that share alike: 1/64, whatever the temperature.
+# hint: -log(1/64), the natural logarithm.
+# right: so a loss says nothing without its batch: that of a larger batch begins higher
+# further: Look up the first loss of a training of your own with InfoNCE. How far below the logarithm of its batch
+# does it start, and what did the untrained network know?
 
 # %%
 cost = np.log(64)  #!
@@ -259,6 +284,15 @@ Markdown(shapes_table())
 # $$\log\Big(1 + \sum_{g_{ij} > g_{kl}} e^{(S_{kl} - S_{ij})/\tau}\Big)$$
 #
 # **Exercise 10.4.** Write it, for some pairs with their similarities and grades.
+#
+# *10 minutes, hard. What it is for: using all grades of a corpus, and not only its two ends.*
+#
+# hint: Compare every two pairs: `grades[:, None] > grades[None, :]` says where the first is graded higher.
+# hint: Where it is, the exponent is (s of the lower - s of the higher) / τ: small when the order is right.
+# hint: `np.log1p((np.exp((s[None, :] - s[:, None]) / tau) * (grades[:, None] > grades[None, :])).sum())`
+# right: only the order of the grades counts: no threshold says from which grade on two are the same
+# further: Give two pairs the same grade, and then exchange their similarities: does the loss notice? Compare with
+# what Spearman's correlation does with ties.
 
 # %%
 def cosent_loss(s, grades, tau):

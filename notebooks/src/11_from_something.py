@@ -151,6 +151,17 @@ show(
 #
 # **Exercise 11.1.** With how many labels does one method catch up with another? Its line goes straight from point to point on this axis, on
 # which each step doubles. Give `labels[0]` where a is level from the first, and infinity where it never catches up.
+#
+# *10 minutes, medium. What it is for: reading a learning curve by the axis that costs money.*
+#
+# hint: `gap = a - b` is below 0 where a is behind. Between which two points does it change its sign for the first
+# time?
+# hint: Of the way from `labels[i - 1]` to `labels[i]` it has gone `gap[i - 1] / (gap[i - 1] - gap[i])` when it is 0.
+# hint: `np.exp2((1 - s) * np.log2(labels[i - 1]) + s * np.log2(labels[i]))`, with s that share; `np.inf` where no gap
+# is 0 or more, `labels[0]` where the first one is
+# right: so many labels are worth what the other one was given: that is a price
+# further: Read it off five times, once for each seed. How far apart are the five numbers, and what would you say in
+# public?
 
 # %%
 def catches_up(labels, a, b):
@@ -184,6 +195,15 @@ recall("11.b", round(bag_needs))
 # seeds each, and they are **pairs**: seed 3 drew the same labels for both.
 #
 # **Exercise 11.2.** Write the 95 % interval of the lead of `a` over `b`. (`t.ppf` of scipy gives the quantiles of Student's distribution.)
+#
+# *8 minutes, medium. What it is for: saying how far from a lead other seeds could have come.*
+#
+# hint: Seed by seed: `d = a - b` has a lead for each. What is their mean, and how sure is it?
+# hint: The standard error is `d.std(ddof=1) / np.sqrt(n)`; of a few seeds it counts `t.ppf(0.975, n - 1)` times.
+# hint: `half = t.ppf(0.975, n - 1) * d.std(ddof=1) / np.sqrt(n)`, then `d.mean() - half, d.mean() + half`
+# right: what a seed does to both falls out of the difference, so that pairs need fewer seeds
+# further: Shuffle the seeds of `b` and ask again, a hundred times. How much wider is the interval on average, and
+# which method's luck did pairing take out?
 
 # %%
 def lead_interval(a, b):
@@ -297,6 +317,15 @@ show(
 # no label.
 #
 # **Exercise 11.3.** Write it. It may be more than 1, and less than 0.
+#
+# *4 minutes, easy. What it is for: a figure that can be compared between corpora, where hundredths of an AUC cannot.*
+#
+# hint: The whole way is `something - nothing`. How much of it is `taught` away from where it began?
+# hint: It began at `nothing`, so `taught - nothing` is what it has gone.
+# hint: `(taught - nothing) / (something - nothing)`
+# right: 0 where nothing was learned, 1 where the model stands that saw no label, and more beyond it
+# further: What does it say where nothing and something are nearly the same? Take an interval of each, and see how
+# wide that of the share becomes.
 
 # %%
 def way_gone(nothing, taught, something):
@@ -445,6 +474,15 @@ recall("11.e", "ahead" if low > 0 else "behind" if high < 0 else "tie")
 # less and still know the task ([Wortsman and others](https://arxiv.org/abs/2109.01903) do it with pictures).
 #
 # **Exercise 11.4.** Write the weights that have gone a share of the way back.
+#
+# *4 minutes, easy. What it is for: the cheapest cure of forgetting: between two sets of weights lie others.*
+#
+# hint: Share 0 is `learned` as it is, and share 1 is `start`.
+# hint: The way back is `start - learned`: go a share of it.
+# hint: `learned + share * (start - learned)`
+# right: a straight line between two networks, and no training: nothing is cheaper to try
+# further: It works where the two are near each other. Train two bags from two seeds, go from one to the other, and
+# look at the AUC on the way. Why does it sag?
 
 # %%
 def back_to(start, learned, share):
@@ -487,6 +525,16 @@ for name, found in tuned.tunings.items():
 #
 # **Exercise 11.5.** Write the rule: "yes" where even the lower end of the interval is above what is needed, "no" where even the upper end is
 # below it, and else "measure more".
+#
+# *8 minutes, hard. What it is for: turning an interval and a price into a decision, without asking whether 0 is
+# inside.*
+#
+# hint: What do all labels cost, and how large a lead is worth as much?
+# hint: `need = labels * price / hundredth / 100`, since a lead of 1 is a hundred hundredths. Then compare both ends.
+# hint: "yes" where even `low` is above `need`, "no" where even `high` is below, else "measure more"
+# right: an interval answers yes, no, or that it does not know: the third is an answer, too
+# further: Let an hour of a graphics card cost something, and a millisecond of each query in the next year. From how
+# many queries a day on is a transformer too dear for its hundredth?
 
 # %%
 def worth(low, high, labels, price, hundredth):

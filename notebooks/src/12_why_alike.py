@@ -49,6 +49,15 @@ print(topics.sizes, "posts of", len(set(test.labels)), "topics")
 # $$\cos(a, b) = \sum_{i, j} C_{ij}, \qquad C_{ij} = \frac{u_i \cdot v_j}{\left|\sum_i u_i\right| \left|\sum_j v_j\right|}$$
 #
 # **Exercise 12.1.** Write $C$.
+#
+# *7 minutes, medium. What it is for: having one explanation that cannot be wrong, to hold the others against.*
+#
+# hint: The mean of A is `A.sum(0) / len(A)`: put both means into a · b / |a| |b|. What becomes of the `len`?
+# hint: The dot product of two sums is a sum over all pairs of rows: `A @ B.T` has them. The lengths stay below the
+# line.
+# hint: `A @ B.T / np.linalg.norm(A.sum(0)) / np.linalg.norm(B.sum(0))`
+# right: nothing is left over: this is no view of the similarity, it is the similarity
+# further: Add up each row, and you have what each word of a does in all. Which of your own has most?
 
 # %%
 def parts(A, B):
@@ -128,6 +137,14 @@ print("cosine of the sum of its words, one by one, with the post itself: {:.3f}"
 #
 # **Exercise 12.2.** Take one word out, and see what the similarity loses. `alike` takes a list of words and gives their similarity
 # to the second post, which stays whole.
+#
+# *5 minutes, easy. What it is for: the one explanation that works for everything, also for what is behind a wire.*
+#
+# hint: For each place take the words before it and those after it: `words[:at] + words[at + 1:]`.
+# hint: What is lost is the similarity of all words less that of these.
+# hint: `np.array([alike(words) - alike(words[:at] + words[at + 1:]) for at in range(len(words))])`
+# right: it asks nothing of the model but a similarity, so that it can be asked of any model
+# further: Leave out every two neighbours. For which two is more lost together than one by one?
 
 # %%
 def alike_to(b):
@@ -184,6 +201,16 @@ show(
 # $$\text{part}_i = x_i \cdot \int_0^1 \frac{\partial s}{\partial x_i}(t x)\, dt$$
 #
 # **Exercise 12.3.** Write it, with a sum in the place of the integral. Any rule will do: left ends, middles, trapezoids.
+#
+# *10 minutes, hard. What it is for: an explanation of any network that adds up, so that one can check it.*
+#
+# hint: At the share t of the way the sentence is `t * x`; take `slope(t * x)` at many t from 0 to 1, and their mean.
+# hint: For so many steps, `(np.arange(steps) + 0.5) / steps` are their middles. Each word has a sum over its d
+# numbers.
+# hint: `way = (np.arange(steps) + 0.5) / steps`, then `(np.mean([slope(t * x) for t in way], axis=0) * x).sum(1)`
+# right: a sum of slopes times widths is an integral: that is why these parts add up
+# further: Start from the mean of all word vectors in the place of zeros. Which words change their part most, and to
+# what does the sum add up now?
 
 # %%
 def integrated(slope, x, steps):
@@ -275,6 +302,16 @@ recall("12.b", tops["attention"].count(max(set(tops["attention"]), key=tops["att
 # largest part first; and draw what is left.
 #
 # **Exercise 12.4.** Write that curve.
+#
+# *8 minutes, medium. What it is for: making a claim about words that can fail: if these matter, the similarity must
+# fall without them.*
+#
+# hint: `np.argsort(-parts)` has the places with the largest parts first. The first `count` of them are out.
+# hint: What is left stays in the order of the sentence: `[word for at, word in enumerate(words) if at not in out]`.
+# hint: for each `count in range(len(words))`: `out = set(order[:count])`, and `alike` of the words that are left
+# right: the steeper it falls, the more of the similarity hung on the words that were named first
+# further: Put words into an empty sentence instead, the largest part first. Which of your curves is that, read from
+# right to left?
 
 # %%
 def falling(alike, words, parts):
@@ -319,6 +356,16 @@ show(
 #
 # **Exercise 12.5.** `one` and `other` are the areas of two explanations, pair by pair. Write the 95 % interval of the mean
 # difference.
+#
+# *6 minutes, medium. What it is for: saying of two explanations which is ahead, on the same pairs, and when nobody
+# knows.*
+#
+# hint: The two belong together, row by row: look at their difference, and forget that there were two.
+# hint: A mean of n numbers has the error std / √n, and 95 % lie within 1.96 of it.
+# hint: `gaps = one - other`, `half = 1.96 * gaps.std(ddof=1) / np.sqrt(len(gaps))`, then mean ∓ half
+# right: what makes one pair hard for both falls out of the difference, and the interval is narrower
+# further: Work the interval out unpaired, from two variances, for the areas below. How many pairs would it take to be
+# as sure?
 
 # %%
 def interval(one, other):
@@ -479,6 +526,16 @@ print("the two posts of section 2 without frankly: {:.3f}".format(alike_to(secon
 # %% [markdown]
 # **Exercise 12.6.** `parts` has the parts of the words of some posts, an array each, and `planted` the place of the word that was
 # put in. How often is the largest part there?
+#
+# *4 minutes, easy. What it is for: testing an explanation where the truth is known, before believing it where nobody
+# knows.*
+#
+# hint: `each.argmax()` is the place of the largest part of one sentence.
+# hint: Compare it with that sentence's own place in `planted`, and take the mean over the sentences.
+# hint: `np.mean([each.argmax() == at for each, at in zip(parts, planted)])`
+# right: no taste decides here: somebody knows which word it was
+# further: Ask also how far down the word stands on average. Which of two explanations that miss equally often is
+# nearer?
 
 # %%
 def hit_rate(parts, planted):
@@ -503,6 +560,14 @@ for way in seen:
 #
 # **Exercise 12.7.** Which true rate would give twenty hits in twenty with a chance of 5 % only? (All below it are less likely
 # still.)
+#
+# *4 minutes, easy. What it is for: having an interval where all is right, and no spread is there to work one out.*
+#
+# hint: With the rate p one hit has the chance p. And twenty in a row?
+# hint: p²⁰ = 0.05. Solve it for p.
+# hint: `0.05 ** (1 / 20)`
+# right: so twenty of twenty speak for a rate above .86, and not for 1: a table of ones has an error, too
+# further: Do it for 100 in 100. There is a rule of thumb, 1 - 3/n: how good is it, and where does the 3 come from?
 
 # %%
 rate = 0.05 ** (1 / 20)  #!

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import random
 import re
 from collections import Counter, defaultdict
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ articles, captions, minimal, places, questions, relatedness, topics, truths = ma
 )
 Frame, Thing, nearness = relatedness.Frame, relatedness.Thing, relatedness.nearness
 Draft, truth = minimal.Draft, minimal.truth
-first_house, word_lists = places.first_house, topics.word_lists
+word_lists = topics.word_lists
 
 
 def rows_of(generator: Any, seed: int, units: int) -> list[Row]:
@@ -51,34 +50,6 @@ def test_no_opening_of_dev_or_test_is_read_in_training() -> None:
 # --- captions --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("phrase", "finite", "participle"),
-    [
-        ("ride a bike", "rides a bike", "riding a bike"),
-        ("lie on a bed", "lies on a bed", "lying on a bed"),
-        ("run", "runs", "running"),
-        ("hurry by", "hurries by", "hurrying by"),
-        ("wash", "washes", "washing"),
-        ("go home", "goes home", "going home"),
-        ("have fun", "has fun", "having fun"),
-        ("look up", "looks up", "looking up"),
-        ("ski", "skis", "skiing"),
-        ("travel", "travels", "travelling"),
-    ],
-)
-def test_verbs_are_inflected(phrase: str, finite: str, participle: str) -> None:
-    assert captions._verb(phrase, False) == (finite, participle)
-    assert captions._verb(phrase, True) == (phrase, participle)
-
-
-def test_nouns_are_counted_at_their_head() -> None:
-    assert captions._counted("", "old bowl of fruit", False) == "an old bowl of fruit"
-    assert captions._counted("two", "bowl of fruit", True) == "two bowls of fruit"
-    assert captions._counted("three", "elderly gentleman", True) == "three elderly gentlemen"
-    assert captions._counted("", "red scarf", True) == "red scarves"
-    assert captions._counted("a flock of", "sheep", True) == "a flock of sheep"
-
-
 def test_no_scene_is_in_two_splits() -> None:
     splits: dict[tuple[Any, ...], set[str]] = defaultdict(set)
     for seen, unit in islice(zip(captions.scenes(0), captions.units(0), strict=True), 2000):
@@ -88,14 +59,6 @@ def test_no_scene_is_in_two_splits() -> None:
 
 
 # --- places ----------------------------------------------------------------------------------------------------
-
-
-def test_no_two_quarters_share_a_stretch_of_a_street() -> None:
-    for turn in (0, 1, 11, 12, 250, 479):
-        firsts = sorted(first_house(lap, turn) for lap in range(60))
-        assert firsts[0] == 1
-        assert all(b - a == places.STRETCH for a, b in pairwise(firsts))
-    assert len({first_house(0, turn) for turn in range(0, 480, 12)}) == places.STRETCHES
 
 
 def test_no_two_places_are_one_over_two_laps_of_all_streets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,21 +73,6 @@ def test_neighbouring_places_are_in_one_split() -> None:
     splits = [unit[0]["split"] for unit in islice(places.units(3), 300)]
     assert all(len(set(splits[start : start + 5])) == 1 for start in range(0, 300, 5))
     assert set(splits) == {"train", "dev", "test"}
-
-
-def test_a_slip_stays_inside_a_long_word_and_off_the_numbers() -> None:
-    rng = random.Random(0)
-    for slipped in (places._slip(rng, "12 Orchard Road, 123456") for _ in range(200)):
-        assert abs(len(slipped) - 23) <= 1
-        assert slipped.startswith("12 O")
-        assert slipped.endswith(" Road, 123456")
-    assert places._slip(rng, "Mill Ln. 3") == "Mill Ln. 3"
-
-
-def test_a_japanese_number_is_a_house_number() -> None:
-    counted = [tuple(places._blocks(house).values()) for house in range(1, 200)]
-    assert (counted[0], counted[8], counted[48]) == ((1, 1, 1), (1, 2, 1), (2, 1, 1))
-    assert counted == sorted(set(counted))
 
 
 # --- questions -------------------------------------------------------------------------------------------------
@@ -319,22 +267,6 @@ def test_pairs_are_of_their_split_and_no_sentence_comes_twice(corpus: str) -> No
             for _, draft in found:
                 same = kind == "synonym" or (kind == "negation" and corpus != "relatedness")
                 assert (draft.meant[0] == draft.meant[1]) == same
-
-
-def test_a_wider_name_covers_a_narrower_one() -> None:
-    covered = [("man", "old_man"), ("adults", "man"), ("kids", "boy"), ("dog", "puppy"), ("car", "taxi")]
-    apart = [("man", "woman"), ("old_man", "man"), ("boy", "girl"), ("duck", "swan"), ("bus", "tram")]
-    assert all(minimal._covers(*pair) for pair in covered)
-    assert not any(minimal._covers(*pair) for pair in apart)
-
-
-def test_draws_tell_two_records_in_one_way() -> None:
-    one, other = minimal.Draws(5), minimal.Draws(5)
-    assert [one.choice("abcd") for _ in range(20)] == [other.choice(["a", "b", "c", "d"]) for _ in range(20)]
-    turned = minimal.Draws(5)
-    turned.turned = 3
-    picks = [turned.choice("abcd") for _ in range(20)]
-    assert [at for at, (new, (_, old)) in enumerate(zip(picks, one.made, strict=True)) if new != old] == [3]
 
 
 @pytest.mark.parametrize(

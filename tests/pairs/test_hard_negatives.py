@@ -13,7 +13,6 @@ from labkit.corpora import Corpus, Groups, Labelled, Pairs, Triplets, load
 from labkit.corpora.table import EMBEDDED
 from labkit.pairs.hard_negatives import (
     Mined,
-    cut_classes,
     false_negatives,
     false_shares,
     known_meanings,
@@ -271,11 +270,11 @@ def test_false_shares_by_hand() -> None:
 
 def test_classes_are_cut() -> None:
     corpus = Labelled(list("abcdefg"), list("xxxyxxy"), name="mine", splits="train")
-    cut = cut_classes(corpus)
+    cut, meanings = with_truth(corpus)
+    assert isinstance(cut, Groups)
     assert cut.groups == ("x 1", "x 1", "x 2", "y 1", "x 2", "x 3", "y 1")
     assert (cut.name, cut.texts) == ("mine cut", tuple("abcdefg"))
-    with pytest.raises(ValueError, match="Pairs"):
-        cut_classes(HAND)
+    assert meanings == dict(zip("abcdefg", "xxxyxxy", strict=True))
 
 
 def test_the_truth_is_known_for_generated_corpora() -> None:

@@ -80,8 +80,8 @@ def test_the_same_from_memory_from_jsonl_and_from_a_dump(tmp_path: Path, rule: s
     assert set(ARTICLES.splits) == {"train", "test"}
     made, funnel = triplets_and_funnel(ARTICLES, Plan(rule, 3))
     jsonl, dump = as_jsonl(tmp_path / "some.jsonl"), as_dump(tmp_path / "some.xml-p10p30302-shortened.bz2")
-    from_jsonl = write_triplets(str(jsonl), tmp_path / "a.jsonl", Plan(rule, 3))
-    from_dump = write_triplets(str(dump), tmp_path / "b.csv", Plan(rule, 3))
+    from_jsonl = write_triplets([str(jsonl)], tmp_path / "a.jsonl", Plan(rule, 3))
+    from_dump = write_triplets([str(dump)], tmp_path / "b.csv", Plan(rule, 3))
     assert from_jsonl == funnel
     for name in ("a.jsonl", "b.csv"):
         found = read_corpus(tmp_path / name)
@@ -95,8 +95,8 @@ def test_the_same_from_memory_from_jsonl_and_from_a_dump(tmp_path: Path, rule: s
 @pytest.mark.whole
 def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
     dump = as_dump(tmp_path / "some.xml.bz2", Articles([article(f"Title {n}") for n in range(80)]))
-    alone = write_triplets(str(dump), tmp_path / "one.jsonl.gz", Plan("other"))
-    together = write_triplets(str(dump), tmp_path / "two.jsonl.gz", Plan("other"), workers=2)
+    alone = write_triplets([str(dump)], tmp_path / "one.jsonl.gz", Plan("other"))
+    together = write_triplets([str(dump)], tmp_path / "two.jsonl.gz", Plan("other"), workers=2)
     assert alone == together
     assert (tmp_path / "one.jsonl.gz").read_bytes() == (tmp_path / "two.jsonl.gz").read_bytes()
 
@@ -107,12 +107,12 @@ def test_a_limit_takes_the_first_articles_even_of_a_broken_dump(tmp_path: Path) 
     cut = tmp_path / "cut.xml"
     cut.write_bytes(whole[: whole.index(b"Fabel")])
     with pytest.raises(ValueError, match="cut.xml"):
-        write_triplets(str(cut), tmp_path / "t.csv")
-    funnel = write_triplets(str(cut), tmp_path / "t.csv", limit=2)
+        write_triplets([str(cut)], tmp_path / "t.csv")
+    funnel = write_triplets([str(cut)], tmp_path / "t.csv", limit=2)
     assert set(read_corpus(tmp_path / "t.csv").extra["article"]) == {"Anna Brun", "東京"}
     assert funnel.left("articles") == 2
     with pytest.raises(ValueError, match="limit"):
-        write_triplets("articles", tmp_path / "t.csv", limit=0)
+        write_triplets(["articles"], tmp_path / "t.csv", limit=0)
 
 
 def test_bad_sources_are_refused(tmp_path: Path) -> None:
@@ -127,11 +127,11 @@ def test_bad_sources_are_refused(tmp_path: Path) -> None:
         (str(tmp_path / "wiki.zim"), "wiki.zim"),
     ):
         with pytest.raises(ValueError, match=said):
-            write_triplets(name, tmp_path / "out.csv")
+            write_triplets([name], tmp_path / "out.csv")
         with pytest.raises(ValueError, match=said):
             write_shards([name], tmp_path / "out")
     with pytest.raises(ValueError, match=r"wiki\.zim.* dump"):
-        write_triplets(str(tmp_path / "wiki.zim"), tmp_path / "out.csv")
+        write_triplets([str(tmp_path / "wiki.zim")], tmp_path / "out.csv")
     bad = tmp_path / "bad.jsonl"
     for line, said in (
         ('{"title": "B"}', "row 2: column 'sections'"),
@@ -177,7 +177,7 @@ def test_shards_have_the_rows_and_the_funnel_of_one_file(tmp_path: Path, rule: s
         Articles([*MANY.articles[40:], *MANY.articles[:3], MANY.articles[59]]),
     ))  # fmt: skip
     (tmp_path / "one.xml").write_text(f"{HEAD}{text}</mediawiki>")
-    alone = write_triplets(str(tmp_path / "one.xml"), tmp_path / "one.csv", Plan(rule, 2))
+    alone = write_triplets([str(tmp_path / "one.xml")], tmp_path / "one.csv", Plan(rule, 2))
     assert len(shards_in(tmp_path / "out")) > 8
     assert rows_of(tmp_path / "out") == list(read_corpus(tmp_path / "one.csv").rows())
     assert funnel.rows() == alone.rows()
@@ -195,7 +195,7 @@ def test_an_article_in_both_train_and_test_is_kept_once(tmp_path: Path) -> None:
     again = as_jsonl(tmp_path / "again.jsonl", both.take([1]), splits=True)
     again.write_text(again.read_text().replace('"dev"', '"test"'))
     one = as_jsonl(tmp_path / "one.jsonl", both, splits=True)
-    write_triplets(str(one), tmp_path / "t.csv")
+    write_triplets([str(one)], tmp_path / "t.csv")
     write_shards([str(one), str(again)], tmp_path / "out")
     for rows in ([row for _, row in read_rows(tmp_path / "t.csv")], rows_of(tmp_path / "out")):
         splits = {(row["article"], row["split"]) for row in rows}

@@ -1,7 +1,6 @@
 """Published datasets: where they are, how to fetch them, and how to read both forms in which they lie on a disk."""
 
-from labkit.corpora.published.formats import PUBLISHED
+from labkit.corpora.published.datasets import PUBLISHED, Published
 from labkit.corpora.published.registry import fetch_published, load_published, located, read_published, rows_here
-from labkit.corpora.published.release import Published
 
 __all__ = ["PUBLISHED", "Published", "fetch_published", "load_published", "located", "read_published", "rows_here"]

@@ -88,7 +88,7 @@ def get(
     ],
     json: Json = False,
 ) -> None:
-    """Fetch a published corpus from its official address and check it. A broken download goes on where it stopped."""
+    """Fetch a published corpus from its official address and check it. A broken download is retried."""
     from labkit.corpora.published import PUBLISHED, fetch_published
     from labkit.corpora.table import CORPORA, nearest_corpus
 
@@ -220,8 +220,8 @@ def make(
     articles: Annotated[
         list[str] | None,
         typer.Option(
-            help="triplets: a corpus of articles, a .jsonl, or a Wikipedia dump. For shards any number of "
-            "them, with the option before each."
+            help="triplets: a corpus of articles, a .jsonl, or a Wikipedia dump; any number of them, with the option "
+            "before each."
         ),
     ] = None,
     rule: Annotated[
@@ -232,10 +232,8 @@ def make(
         str | None, typer.Option(help="triplets: a section is a `top` section with all below it, or each `heading`.")
     ] = None,
     max_per_anchor: Annotated[int | None, typer.Option(min=1, help="triplets: at most so many positives.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="triplets: of so many articles, the first ones.")] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="triplets: processes; for a dump one a core, up to 8.")
-    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="triplets: the first N articles of each source.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="triplets: processes; one per core by default.")] = None,
     executor: Annotated[
         str | None, typer.Option(help="triplets: who does the work: `local:N` processes, or `ray[:HOST:PORT]`.")
     ] = None,
@@ -287,18 +285,10 @@ def make(
         from labkit.corpora.article_triplets import Plan
 
         plan = Plan(rule or "adjacent", seed or 0, max_per_anchor, by or "top")
-        work = {"workers": workers} if workers else workers_of(executor) if executor else {}
         if form is not None:
-            if limit is not None:
-                raise ValueError(f"--limit is {limit}, but shards take whole files; leave --limit or --format out")
             clear_shards(out, force=force)
-            record, text = _make_shards(articles, out, plan, form, work or workers_of("local"))
-        elif len(articles) > 1:
-            raise ValueError(f"--articles names {len(articles)} sources, expected one; for more say --format arrow")
-        elif "ray" in work:
-            raise ValueError(f"--executor is {executor!r}, expected local:N for one file; for Ray say --format arrow")
-        else:
-            record, text = _make_triplets(articles[0], out, plan, limit, work)
+        work = {"workers": workers} if workers else workers_of(executor or "local")
+        record, text = _make_triplets(articles, out, plan, form, {"limit": limit, **work})
     elif foreign := [option for option, value in further.items() if value is not None]:
         raise ValueError(
             f"{foreign[0]} is {further[foreign[0]]}, which is of `make triplets`, not of {name!r}; leave it out"
@@ -326,29 +316,16 @@ def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> 
 
 
 def _make_triplets(
-    articles: str, out: Path, plan: Plan, limit: int | None, work: dict[str, Any]
+    articles: list[str], out: Path, plan: Plan, form: str | None, how: dict[str, Any]
 ) -> tuple[dict[str, Any], str]:
-    """Write the file; the record says what each rule removed."""
-    from labkit.thematic.making import usual_workers, write_triplets
-    from labkit.thematic.wikipedia import is_dump
-
-    dump = is_dump(Path(articles))
-    # what is not a dump is read faster than processes start
-    work = work or {"workers": usual_workers() if dump else 1}
-    with step("written"), terminal("B" if dump else "article") as progress:
-        funnel = write_triplets(articles, out, plan, limit=limit, **work, progress=progress)
-    return _sifted(out, funnel)
-
-
-def _make_shards(
-    articles: list[str], out: Path, plan: Plan, form: str, work: dict[str, Any]
-) -> tuple[dict[str, Any], str]:
-    """Write the folder; the record says what each rule removed, and how many shards there are."""
+    """Write the file or the folder; the record says what each rule removed, and how many shards there are."""
     from labkit.corpora.shards import shards_in
-    from labkit.thematic.making import write_shards
+    from labkit.thematic.making import write_shards, write_triplets
 
     with step("written"), terminal("shard") as progress:
-        made, funnel = write_shards(articles, out, plan, ending=form, **work, progress=progress)
+        if form is None:
+            return _sifted(out, write_triplets(articles, out, plan, **how, progress=progress))
+        made, funnel = write_shards(articles, out, plan, ending=form, **how, progress=progress)
     record, text = _sifted(out, funnel)
     shards = len(shards_in(out))
     return record | {"shards": shards, "splits": made["splits"]}, f"{text} in {shards:,} shard{'s' * (shards > 1)}"

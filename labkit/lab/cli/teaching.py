@@ -127,7 +127,7 @@ def assign_notebook(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Write a notebook as an assignment: for students with exercises open, for the grader with hidden tests.
+    """Write a notebook as an assignment: for students with exercises open, for the grader solved.
 
     The grader is otter-grader (pip install otter-grader), beside labkit with its notebooks.
     """

@@ -7,7 +7,7 @@
     recall("01.a", truth)     puts the two side by side afterwards
     progress()                what is answered so far
 
-The exercises of each notebook are a module of `labkit.lab.course.exercises`. The record is a small file beside the
+The record is a small file beside the
 notebooks, `progress.json`, or the one that LABKIT_ANSWERS names (LABKIT_PROGRESS, as it was called, still does):
 
     {"answers": {"01.3": {"tries": 2, "right": true, "hints": 1, "seen": false, "slips": {"the sign is turned": 1}}},
@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import Any
 
 from labkit.atomic import in_place
-from labkit.lab.course.exercise import HINTS, StillOpen, Verdict, is_open, judge
-from labkit.lab.course.exercises import LESSONS, exercise, lesson
-from labkit.lab.course.notebooks import solution_of
+from labkit.lab.course import exercises  # noqa: F401 (the checks that `judge` makes)
+from labkit.lab.course.exercise import StillOpen, Verdict, is_open, judge
+from labkit.lab.course.notebooks import question, questions, solution_of
 
 __all__ = ["StillOpen", "Verdict", "answer", "hint", "predict", "progress", "recall", "solve"]
 
@@ -174,7 +174,7 @@ def _beside_truth(key: str, guess: Any, truth: Any) -> Shown:
 
 
 def _line(record: AnswerRecord, notebook: str) -> str:
-    keys = list(LESSONS[notebook].exercises)
+    keys = [key for key in questions() if key.startswith(f"{notebook}.")]
     marks = {key: record.of(key).mark for key in keys}
     right, seen, still = ([key for key in keys if marks[key] == mark] for mark in "●◐○")
     rest = (f"; solution read: {', '.join(seen)}" if seen else "") + (f"; open: {', '.join(still)}" if still else "")
@@ -194,7 +194,7 @@ def _written(value: Any) -> str:
 
 def answer(key: str, given: Any) -> Shown:
     """Check an answer and keep that it was given."""
-    verdict = judge(exercise(key), given)
+    verdict = judge(key, given)
     record = open_record()
     attempts = record.of(key)
     attempts.tries += 1
@@ -202,25 +202,28 @@ def answer(key: str, given: Any) -> Shown:
     if verdict.named and not verdict.right:
         attempts.keep_slip(verdict.says)
     record.keep()
-    helps = f"`hint({key!r})` helps" if attempts.hints < HINTS else f"`solve({key!r})` shows and runs the solution"
+    helps = (
+        f"`hint({key!r})` helps"
+        if attempts.hints < len(question(key).hints)
+        else f"`solve({key!r})` shows and runs the solution"
+    )
     after = "" if verdict.right else f"  ·  {helps}"
     return Shown(repr(verdict) + after, good=verdict.right)
 
 
 def hint(key: str) -> Shown:
     """The next hint: the third says nearly all."""
-    wanted = exercise(key)
+    hints = question(key).hints
     record = open_record()
     attempts = record.of(key)
-    number = min(attempts.hints, HINTS - 1)
-    attempts.hints = number + 1
+    attempts.hints = min(attempts.hints + 1, len(hints))
     record.keep()
-    return Shown(f"{key}, hint {number + 1} of {HINTS}: {wanted.hints[number]}")
+    return Shown(f"{key}, hint {attempts.hints} of {len(hints)}: {hints[attempts.hints - 1]}")
 
 
 def solve(key: str) -> Shown:
     """Show the solution of an exercise and run it where this was called: later cells find its names."""
-    exercise(key)
+    question(key)
     code, frame = solution_of(key), inspect.currentframe()
     assert frame is not None
     assert frame.f_back is not None
@@ -234,7 +237,6 @@ def solve(key: str) -> Shown:
 
 def predict(key: str, guess: Any) -> Shown:
     """Keep a guess. A `...` is allowed: nobody is stopped for not guessing."""
-    lesson(key)
     if is_open(guess):
         return Shown(f"○ {key}: put your guess in the place of `...`, and run the cell again, before you go on.")
     record = open_record()
@@ -245,13 +247,13 @@ def predict(key: str, guess: Any) -> Shown:
 
 def recall(key: str, truth: Any) -> Shown:
     """The guess beside what was found."""
-    lesson(key)
     return _beside_truth(key, open_record().predictions.get(key), truth)
 
 
 def progress(notebook: str | None = None) -> Shown:
     """What is answered, of one notebook ("01") or of all, a line a notebook."""
-    if notebook and notebook not in LESSONS:
-        raise ValueError(f"notebook is {notebook!r}, expected one of {', '.join(LESSONS)}")
+    numbers = sorted({key[:2] for key in questions()})
+    if notebook and notebook not in numbers:
+        raise ValueError(f"notebook is {notebook!r}, expected one of {', '.join(numbers)}")
     record = open_record()
-    return Shown("\n".join(_line(record, name) for name in ([notebook] if notebook else LESSONS)))
+    return Shown("\n".join(_line(record, name) for name in ([notebook] if notebook else numbers)))

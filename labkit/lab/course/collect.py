@@ -15,14 +15,14 @@ import stat
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from labkit.atomic import amount, sentence_of
 from labkit.lab.course.answers import NAME, AnswerRecord, Attempts, parse_record
-from labkit.lab.course.notebooks import exercises_in, sources
+from labkit.lab.course.notebooks import questions
 
 MOST_BYTES, MOST_FILES = 2**20, 1_000  # of a file, a hundred times what a course leaves; and of a class
 STATES = {"●": "answered", "◐": "solution read", "○": "stuck"}  # of an exercise that was begun
@@ -39,7 +39,7 @@ class Student:
     @cached_property
     def begun(self) -> dict[str, Attempts]:
         """The exercises that this student has begun, in that order."""
-        return {key: each for key, each in self.record.answers.items() if each.begun and key in course()}
+        return {key: each for key, each in self.record.answers.items() if each.begun and key in questions()}
 
     @property
     def at(self) -> str | None:
@@ -89,7 +89,7 @@ class ClassProgress:
     @cached_property
     def exercises(self) -> tuple[ExerciseCount, ...]:
         """The exercises that somebody has begun, in the order of the course."""
-        counts = (self._count(key) for key in course())
+        counts = (self._count(key) for key in questions())
         return tuple(each for each in counts if each.begun)
 
     @cached_property
@@ -102,7 +102,7 @@ class ClassProgress:
                 for says, count in each.slips.items():
                     students[key, _printable(says)] += 1
                     times[key, _printable(says)] += count
-        order = {key: place for place, key in enumerate(course())}
+        order = {key: place for place, key in enumerate(questions())}
         ranked = sorted(students, key=lambda slip: (-students[slip], -times[slip], order[slip[0]], slip[1]))
         return tuple(SlipCount(*slip, students[slip], times[slip]) for slip in ranked if students[slip] >= FEWEST)
 
@@ -139,12 +139,6 @@ class ClassProgress:
             tuple(student.name for student, _ in told if student.at == key),
             median([each.tries for _, each in told] or [0]),
         )
-
-
-@cache
-def course() -> dict[str, str]:
-    """All exercises in the order of the notebooks, each with the name of its own."""
-    return {key: source.stem for source in sources() for key in exercises_in(source)}
 
 
 def collect(folder: Path, *, names: bool = False) -> ClassProgress:
@@ -199,7 +193,7 @@ def _record(path: Path) -> AnswerRecord:
     if not kind.st_size:
         raise ValueError("it is empty")
     record = parse_record(path.read_bytes())
-    if record.answers and not set(record.answers) & set(course()):
+    if record.answers and not set(record.answers) & set(questions()):
         raise ValueError("it has no exercise of these notebooks")
     return record
 

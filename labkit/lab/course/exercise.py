@@ -1,13 +1,11 @@
-"""An exercise of a notebook: what is asked, three hints, and the check of the answer, all in one place.
+"""The check of an exercise: what it finds in an answer.
 
-    @LESSON.exercise("01.3", "Write …", "a nudge", "more", "nearly all", praise="what the right answer shows",
-                     minutes=3, difficulty="easy", aim="what it is for", further="What to do with it.")
-    def check(answer) -> str | None      None where the answer is right, else what is wrong, in one sentence
+    @check("01.3")
+    def check_triplet_weight(answer, random) -> str | None    None where the answer is right, else what is wrong
 
-Minutes, difficulty and aim stand below what the notebook asks, `further` below the answer (`notebooks.read_source`).
-
-A check is written as a teacher would: it knows what typical mistakes give, and names the one it finds. An answer is a
-value, or a function that the check calls with cases of its own. `...` anywhere in it means: still open.
+What is asked, the hints and the praise are in the notebook's own cell (`notebooks.questions`). A check has a reference,
+cases that it draws from `random`, others at each call, and a few mistakes that a class makes. An answer is a value, or
+a function that the check calls with its cases. `...` anywhere in it means: still open.
 
     find_mistake(answer, right, cases, mistakes)   of a function; `right` and each mistake take the answer's arguments
     known_mistake(value, mistakes)                 of a value
@@ -25,21 +23,32 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 from torch import Tensor
 from torch import bool as torch_bool
 
-Check: TypeAlias = Callable[[Any], str | None]
+from labkit.lab.course.notebooks import question
+
+Check: TypeAlias = Callable[[Any, np.random.Generator], str | None]
 Reader: TypeAlias = Callable[[Any], Any]
 Mistakes: TypeAlias = Iterable[tuple[Any, ...]]  # functions that make the same mistake, and last what is said of it
 Arrays: TypeAlias = tuple[np.ndarray, ...]
-Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
-HINTS = 3
+CHECKS: dict[str, Check] = {}
+
+
+def check(key: str) -> Callable[[Check], Check]:
+    """Make a function the check of an exercise."""
+
+    def keep(function: Check) -> Check:
+        CHECKS[key] = function
+        return function
+
+    return keep
 
 
 class StillOpen(Exception):
@@ -62,57 +71,6 @@ class Unnamed(str):
 
 
 @dataclass(frozen=True)
-class Exercise:
-    """`key` as the notebook numbers it, "01.3"; `asks` in a line; `praise` says what the right answer shows.
-
-    `minutes`: of somebody who has read what stands above it, an estimate; `aim`: what it is for; `further`: what to do
-    with the answer, in sentences.
-    """
-
-    key: str
-    asks: str
-    check: Check
-    hints: tuple[str, str, str]
-    praise: str
-    minutes: int
-    difficulty: Difficulty
-    aim: str
-    further: str
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """A notebook's number, its exercises by their keys, and the keys of its predictions."""
-
-    number: str
-    predictions: tuple[str, ...]
-    exercises: dict[str, Exercise] = field(default_factory=dict)
-
-    def exercise(
-        self,
-        key: str,
-        asks: str,
-        nudge: str,
-        more: str,
-        nearly_all: str,
-        *,
-        praise: str,
-        minutes: int,
-        difficulty: Difficulty,
-        aim: str,
-        further: str,
-    ) -> Callable[[Check], Check]:
-        """Make a function the check of this exercise."""
-
-        def keep(check: Check) -> Check:
-            hints = (nudge, more, nearly_all)
-            self.exercises[key] = Exercise(key, asks, check, hints, praise, minutes, difficulty, aim, further)
-            return check
-
-        return keep
-
-
-@dataclass(frozen=True)
 class Verdict:
     """What a check found. `says` is the praise or the complaint; `named`: the complaint knows the mistake."""
 
@@ -125,24 +83,25 @@ class Verdict:
         return f"{'✓' if self.right else '✗'} {self.key}: {self.says}"
 
 
-def judge(exercise: Exercise, answer: Any) -> Verdict:
-    """Check an answer; a mistake inside the student's own function is told, not thrown."""
+def judge(key: str, answer: Any, seed: int | None = None) -> Verdict:
+    """Check an answer, on cases of this seed, else on new ones; a mistake inside a student's function is not thrown."""
+    praise = question(key).praise
     if is_open(answer):
-        raise StillOpen(_open(exercise, "answer"))
+        raise StillOpen(_open(key, "answer"))
     if answer is None:
-        return Verdict(exercise.key, False, "None came, which is no answer: does a function lack its `return`?")
+        return Verdict(key, False, "None came, which is no answer: does a function lack its `return`?")
     try:
-        complaint = exercise.check(_watched(answer, exercise) if callable(answer) else answer)
+        complaint = CHECKS[key](_watched(answer, key) if callable(answer) else answer, np.random.default_rng(seed))
     except StillOpen:
         raise
     except NothingBack:
         says = "your function gives nothing back: end it with `return` and what was asked for, on every way through it"
-        return Verdict(exercise.key, False, says)
+        return Verdict(key, False, says)
     except Unfit as other_kind:
-        return Verdict(exercise.key, False, str(other_kind))
+        return Verdict(key, False, str(other_kind))
     except Exception as mistake:  # whatever a student's function may throw
-        return Verdict(exercise.key, False, f"your answer stops with {_told(mistake)}")
-    return Verdict(exercise.key, complaint is None, complaint or exercise.praise, not isinstance(complaint, Unnamed))
+        return Verdict(key, False, f"your answer stops with {_told(mistake)}", named=False)
+    return Verdict(key, complaint is None, complaint or praise, not isinstance(complaint, Unnamed))
 
 
 def _told(mistake: Exception) -> str:
@@ -165,14 +124,14 @@ def is_open(answer: Any) -> bool:
     return answer is ...
 
 
-def _open(exercise: Exercise, what: str) -> str:
-    ways = f"In a new cell, `hint({exercise.key!r})` helps, and `solve({exercise.key!r})` shows and runs the solution."
-    return f"{exercise.key} is open: {exercise.asks} Put your {what} in the place of `...`. {ways}"
+def _open(key: str, what: str) -> str:
+    ways = f"In a new cell, `hint({key!r})` helps, and `solve({key!r})` shows and runs the solution."
+    return f"{key} is open: put your {what} in the place of `...`. {ways}"
 
 
-def _watched(function: Callable[..., Any], exercise: Exercise) -> Callable[..., Any]:
+def _watched(function: Callable[..., Any], key: str) -> Callable[..., Any]:
     """The student's function; that it still has a `...` in it shows when it gives one, or trips over one."""
-    still = StillOpen(_open(exercise, "code"))
+    still = StillOpen(_open(key, "code"))
 
     def call(*arguments: Any, **named: Any) -> Any:
         try:

@@ -10,6 +10,12 @@ A line that ends in `#!` is the solution of an exercise. The solved notebook has
     return ...      for `return <anything> #!`
     ...             where lines that follow one another have neither
 
+Below what an exercise asks stand how long it takes, how hard it is and what it is for; then, for this package alone,
+
+    hint: …         three of them, from a nudge to nearly the answer
+    right: …        what a right answer shows
+    further: …      what to do with it; unfolds below the cell that answers
+
 Nothing else differs. A solved notebook keeps each figure twice: as plotly draws it, and as a picture for where no
 program runs.
 """
@@ -26,18 +32,22 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, TypeAlias, cast
 
 from labkit.atomic import in_place
 
-if TYPE_CHECKING:
-    from labkit.lab.course.exercise import Exercise
+Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
 
 MARK = re.compile(r"[ \t]*#!$")
 ANSWERED = re.compile(r'^answer\("(\d\d\.\d+)", (.+)\)$', re.MULTILINE)  # which exercise, and what is given for it
-ASKED = re.compile(r"\*\*Exercise (?P<key>\d\d\.\d+)\b.*?(?=\n\s*\n|\Z)", re.DOTALL)  # to the end of its paragraph
+ASKED = re.compile(r"\*\*Exercise (\d\d\.\d+)\b")
+LABEL = re.compile(r"^\*\d+ minutes?, (easy|medium|hard)\. What it is for: ", re.MULTILINE)
+NOTES = re.compile(r"\n\n(?:hint|right|further): .*?(?=\n\s*\n|\Z)", re.DOTALL)
+NOTE = re.compile(r"^(hint|right|further): (.*(?:\n(?!(?:hint|right|further): ).+)*)", re.MULTILINE)
 FURTHER = "<details><summary>Go further</summary>\n\n{}\n\n</details>"
 ASSIGNED = re.compile(r"^(\s*)([\w, ]+?) = ")
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -49,6 +59,47 @@ if (_PACKAGE / "_notebooks").is_dir() or not NOTEBOOKS.is_dir():
 def sources() -> list[Path]:
     """The sources of all notebooks, in order."""
     return sorted((NOTEBOOKS / "src").glob("[0-9][0-9]_*.py"))
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a notebook's cell says of an exercise, its number and text aside.
+
+    `praise`: what a right answer shows; `further`: what to do with it.
+    """
+
+    difficulty: Difficulty
+    hints: tuple[str, ...]
+    praise: str
+    further: str
+
+
+def questions_in(source: Path) -> dict[str, Question]:
+    """The exercises of a source, in the order in which they stand there."""
+    text = re.sub(r"^# ?", "", source.read_text("utf-8"), flags=re.MULTILINE)
+    _, *parts = ASKED.split(text)
+    return {key: _question(key, asked) for key, asked in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def _question(key: str, asked: str) -> Question:
+    label, notes = LABEL.search(asked), NOTE.findall(asked)
+    if label is None or [kind for kind, _ in notes] != ["hint", "hint", "hint", "right", "further"]:
+        raise ValueError(f"exercise {key} needs its minutes, three hints, `right:` and `further:`")
+    *hints, praise, further = (" ".join(text.split()) for _, text in notes)
+    return Question(cast(Difficulty, label[1]), tuple(hints), praise, further)
+
+
+@cache
+def questions() -> dict[str, Question]:
+    """All exercises, in the order of the notebooks."""
+    return {key: asked for source in sources() for key, asked in questions_in(source).items()}
+
+
+def question(key: str) -> Question:
+    """The exercise of this key."""
+    if key not in questions():
+        raise ValueError(f"key is {key!r}, expected that of an exercise of the notebooks, such as 01.3")
+    return questions()[key]
 
 
 def solved(code: str) -> str:
@@ -148,33 +199,25 @@ def solution(notebook: Any) -> Any:
 def read_source(source: Path) -> Any:
     """A source as a notebook, with cell names that do not change from one making to the next.
 
-    What is known of an exercise is written into it: how long, how hard and what for below what is asked, and where to
-    go further below the cell that answers.
+    Hints stay behind, and where to go further stands below the cell that answers.
     """
     import jupytext
     import nbformat
 
-    from labkit.lab.course.exercises import exercise
-
-    notebook = jupytext.read(source)
+    notebook, asked = jupytext.read(source), questions_in(source)
     cells = []
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"{source.stem[:2]}-{number:03d}"
         cells.append(cell)
         if cell.cell_type == "markdown":
-            cell.source = ASKED.sub(lambda asked: asked[0] + _label(exercise(asked["key"])), cell.source)
+            cell.source = NOTES.sub("", cell.source)
             continue
         for key, _ in ANSWERED.findall(cell.source):
-            text = FURTHER.format(exercise(key).further)
+            text = FURTHER.format(asked[key].further)
             cells.append(nbformat.v4.new_markdown_cell(text, id=f"{cell['id']}-further"))
     notebook.cells = cells
     notebook.metadata.pop("jupytext", None)
     return notebook
-
-
-def _label(asked: Exercise) -> str:
-    minutes = "1 minute" if asked.minutes == 1 else f"{asked.minutes} minutes"
-    return f"\n\n*{minutes}, {asked.difficulty}. What it is for: {asked.aim}.*"
 
 
 def _with_cells(notebook: Any, how: Any) -> Any:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from labkit.corpora import Labelled, read_corpus
+from labkit.corpora.published.datasets import Source
 from labkit.corpora.published.registry import Fetched
-from labkit.corpora.published.release import Source
 from labkit.corpora.table import EMBEDDED
 from labkit.lab.cli.data import FROM_TEXTS
 from labkit.lab.shipped import DEMONSTRATIONS, Demonstration, making, pictures
@@ -190,7 +190,6 @@ def test_the_same_call_gives_the_same_triplets(labkit: Labkit, tmp_path: Path) -
         (("--articles", "articles", "--rows", "5"), "--rows"),
         (("--articles", "articles", "--limit", "0"), "--limit"),
         (("--articles", "articles", "--format", "csv"), "--format"),
-        (("--articles", "articles", "--articles", "articles"), "--format"),
     ],
 )
 def test_mistakes_of_triplets(labkit: Labkit, tmp_path: Path, words: tuple[str, ...], named: str) -> None:
@@ -205,7 +204,6 @@ def test_mistakes_of_triplets(labkit: Labkit, tmp_path: Path, words: tuple[str, 
     [
         (("topics", "--out", "t.csv", "--rule", "adjacent"), "--rule"),
         (("runs", "--rows", "5"), "--rows"),
-        (("triplets", "--articles", "articles", "--out", "t", "--format", "parquet", "--limit", "3"), "--limit"),
         (("triplets", "--articles", "articles", "--out", "t", "--executor", "threads"), "executor"),
     ],
 )

@@ -94,9 +94,13 @@ def test_unknown_exercises_are_refused(key: str) -> None:
             call(key)
 
 
-def test_unknown_predictions_and_notebooks_are_refused() -> None:
-    with pytest.raises(ValueError, match="key"):
-        answers.predict("01.1", 1)
+def test_the_text_of_an_exception_is_not_kept(empty: Path) -> None:
+    said = answers.answer("00.1", lambda u, v: {}["my secret"]).text
+    assert "my secret" in said
+    assert "secret" not in (empty / NAME).read_text()
+
+
+def test_an_unknown_notebook_is_refused() -> None:
     with pytest.raises(ValueError, match="notebook"):
         answers.progress("99")
 

@@ -15,13 +15,20 @@ from typing import Any, get_args
 import nbformat
 import numpy as np
 import pytest
-import torch
 
 from labkit.lab.course import answers
-from labkit.lab.course.assign import POINTS, assign, drawn_anew, grade_answer, test_name
-from labkit.lab.course.exercise import Difficulty, StillOpen, judge
-from labkit.lab.course.exercises import LESSONS, exercise
-from labkit.lab.course.notebooks import MARK, exercises_in, has_exercise, read_source, solved, sources
+from labkit.lab.course.assign import POINTS, assign, grade_answer, test_name
+from labkit.lab.course.exercise import StillOpen, judge
+from labkit.lab.course.notebooks import (
+    MARK,
+    Difficulty,
+    exercises_in,
+    has_exercise,
+    question,
+    read_source,
+    solved,
+    sources,
+)
 from tests.waiting import HANG
 
 test_name.__test__ = False  # a function of ours, not a test
@@ -72,16 +79,16 @@ def leaks(source: Path, folder: Path) -> list[str]:
     return sorted(line for line in secret if line in got)
 
 
-@pytest.mark.parametrize("number", LESSONS)
+@pytest.mark.parametrize("number", SOURCES)
 def test_students_get_the_exercises_and_no_solution(number: str, tmp_path: Path) -> None:
     source, out = SOURCES[number], tmp_path / "out"
     written = assign(number, out)
     keys = list(exercises_in(source))
     assert list(written.exercises) == keys
-    assert written.points == 2 * sum(POINTS[exercise(key).difficulty] for key in keys)
+    assert written.points == sum(POINTS[question(key).difficulty] for key in keys)
     assert leaks(source, out / "student") == []
     assert not [path for path in (out / "student").iterdir() if path.name not in ("tests", f"{source.stem}.ipynb")]
-    for part, tests in (("student", 1), ("autograder", 2)):
+    for part in ("student", "autograder"):
         notebook = nbformat.read(out / part / f"{source.stem}.ipynb", as_version=4)
         nbformat.validate(notebook)
         assert [cell for cell in notebook.cells if cell.get("outputs") or cell.get("execution_count")] == []
@@ -91,8 +98,7 @@ def test_students_get_the_exercises_and_no_solution(number: str, tmp_path: Path)
         for key in keys:
             text = (out / part / "tests" / f"{test_name(key)}.py").read_text("utf-8")
             compile(text, key, "exec")
-            assert text.count(f"points={POINTS[exercise(key).difficulty]}") == tests
-            assert text.count("hidden=True") == text.count("anew=True") == tests - 1
+            assert text.count(f"points={POINTS[question(key).difficulty]}") == 1
 
 
 def test_submissions_survive_a_second_writing(tmp_path: Path) -> None:
@@ -128,27 +134,25 @@ def cosine(u: Any, v: Any) -> Any:
     return u @ v / (np.linalg.norm(u) * np.linalg.norm(v))
 
 
-@pytest.mark.parametrize("anew", [False, True])
-def test_right_answers_pass_and_others_do_not(anew: bool) -> None:
+def test_right_answers_pass_and_others_do_not() -> None:
     names = {"cosine": cosine, "dot": lambda u, v: u @ v, "unsolved": ...}
-    grade_answer("00.1", "cosine", names, anew=anew)
+    grade_answer("00.1", "cosine", names)
     for name, error in (("dot", AssertionError), ("unsolved", StillOpen), ("missing", NameError)):
         with pytest.raises(error):
-            grade_answer("00.1", name, names, anew=anew)
+            grade_answer("00.1", name, names)
 
 
-def test_an_answer_that_has_memorised_the_cases_passes_the_visible_test_alone() -> None:
+def test_an_answer_that_has_memorised_earlier_cases_fails() -> None:
     seen: dict[bytes, Any] = {}
 
     def record(u: Any, v: Any) -> Any:
         seen[u.tobytes() + v.tobytes()] = cosine(u, v)
         return cosine(u, v)
 
-    judge(exercise("00.1"), record)
+    assert judge("00.1", record).right
     names = {"memorised": lambda u, v: seen.get(u.tobytes() + v.tobytes(), 0.0)}
-    grade_answer("00.1", "memorised", names)
     with pytest.raises(AssertionError):
-        grade_answer("00.1", "memorised", names, anew=True)
+        grade_answer("00.1", "memorised", names)
 
 
 def test_a_solution_that_was_shown_earns_no_points() -> None:
@@ -157,21 +161,6 @@ def test_a_solution_that_was_shown_earns_no_points() -> None:
     answers.solve("01.4")
     with pytest.raises(AssertionError, match="solve"):
         grade_answer("01.4", "(smallest, largest)", names)
-
-
-def test_after_a_hidden_test_the_seeds_draw_as_before() -> None:
-    def drawn() -> tuple[float, float]:
-        return np.random.default_rng(0).random(), float(torch.rand(1, generator=torch.Generator().manual_seed(0)))
-
-    before, generator = drawn(), torch.Generator
-    with drawn_anew(3):
-        other = drawn()
-    assert before[0] != other[0]
-    assert before[1] != other[1]
-    with pytest.raises(AssertionError):
-        grade_answer("00.1", "wrong", {"wrong": lambda u, v: 0.0}, anew=True)
-    assert drawn() == before
-    assert torch.Generator is generator
 
 
 # --- the real grader ---------------------------------------------------------------------------------------------
@@ -216,7 +205,7 @@ def test_otter_gives_points_for_what_is_answered(tmp_path: Path) -> None:
     otter("generate", cwd=keeps)
     archive = keeps / "autograder.zip"
     assert {f"tests/{test_name(key)}.py" for key in written.exercises} <= set(zipfile.ZipFile(archive).namelist())
-    worth = {key: 2 * POINTS[exercise(key).difficulty] for key in written.exercises}
+    worth = {key: POINTS[question(key).difficulty] for key in written.exercises}
     whole = graded(keeps / f"{written.notebook}.ipynb", archive)
     assert whole == {test_name(key): worth[key] for key in written.exercises}
     untouched = graded(tmp_path / "out" / "student" / f"{written.notebook}.ipynb", archive)

@@ -27,17 +27,26 @@ from labkit import METHODS
 from labkit.corpora import load
 from labkit.evaluation import best_threshold, geometry
 from labkit.lab.course import exercise as checking
+from labkit.lab.course import exercises  # noqa: F401 (fills CHECKS)
 from labkit.lab.course.ablation import kept
-from labkit.lab.course.assign import DRAWN_ANEW, drawn_anew
-from labkit.lab.course.exercise import StillOpen, judge
-from labkit.lab.course.exercises import LESSONS, exercise
-from labkit.lab.course.notebooks import ANSWERED, has_exercise, read_source, solution_of, solved, sources, with_gaps
+from labkit.lab.course.exercise import CHECKS, StillOpen, judge
+from labkit.lab.course.notebooks import (
+    ANSWERED,
+    has_exercise,
+    questions,
+    read_source,
+    solution_of,
+    solved,
+    sources,
+    with_gaps,
+)
 from labkit.pairs import locality
 from labkit.text import words
 from labkit.vectors import ppmi_vectors
 
 SOURCES = {source.stem[:2]: source for source in sources()}
-KEYS = [key for lesson in LESSONS.values() for key in lesson.exercises]
+KEYS = list(questions())
+SEEDS = range(3)
 
 THINNED = {"02.11": 2, "06.8": 2, "07.1": 4, "12.3": 2}  # every second or fourth mistake, where each takes long
 
@@ -76,11 +85,12 @@ def solution(key: str) -> Any:
 
 
 def test_every_exercise_is_in_its_notebook_once() -> None:
-    found = [key for number in LESSONS for code in cells_of(number) for key, _ in ANSWERED.findall(code)]
-    assert sorted(found) == sorted(KEYS)
+    found = [key for number in SOURCES for code in cells_of(number) for key, _ in ANSWERED.findall(code)]
+    assert found == KEYS
+    assert set(CHECKS) == set(KEYS)
 
 
-@pytest.mark.parametrize("number", LESSONS)
+@pytest.mark.parametrize("number", SOURCES)
 def test_an_open_prediction_stops_nothing(number: str) -> None:
     names = dict(solved_names(number))
     for code in cells_of(number):
@@ -91,20 +101,16 @@ def test_an_open_prediction_stops_nothing(number: str) -> None:
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_exercise(key: str) -> None:
-    asked = exercise(key)
     compile(solution_of(key), key, "exec")  # what `solve` runs
-    untouched = solved_names(key[:2]) | {"answer": lambda key, given: judge(exercise(key), given)}
+    untouched = solved_names(key[:2]) | {"answer": judge}
     with pytest.raises(StillOpen):
         exec(with_gaps(cell_of(key)), untouched)
-    for given in (solution(key), *ALSO_RIGHT.get(key, [])):
-        verdict = judge(asked, given)
-        assert verdict.right, verdict
-    with drawn_anew(DRAWN_ANEW):  # the hidden test of an assignment
-        assert judge(asked, solution(key)).right
-    for given in ALSO_WRONG.get(key, []):
-        verdict = judge(asked, given)
-        assert not verdict.right
-        assert verdict.named, verdict
+    for seed in SEEDS:
+        for given in (solution(key), *ALSO_RIGHT.get(key, [])):
+            verdict = judge(key, given, seed)
+            assert verdict.right, verdict
+        for given in ALSO_WRONG.get(key, []):
+            assert not judge(key, given, seed).right
 
 
 @pytest.mark.whole
@@ -116,13 +122,13 @@ def test_mistakes_are_told_apart(key: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 def misnamed(key: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str | None]]:
     """The mistakes in the table of a check that are taken for right, or for another mistake."""
-    asked, given = exercise(key), solution(key)
+    given = solution(key)
     tables = {name: [] for name in ("find_mistake", "known_mistake")}
     for name, calls in tables.items():
-        monkeypatch.setattr(inspect.getmodule(asked.check), name, recorded(calls, getattr(checking, name)), False)
+        monkeypatch.setattr(inspect.getmodule(CHECKS[key]), name, recorded(calls, getattr(checking, name)), False)
     with suppress(TypeError, ValueError):  # a function or a text plus a number
-        judge(asked, np.asarray(given, dtype=float) + 0.123)
-    judge(asked, given)
+        judge(key, np.asarray(given, dtype=float) + 0.123)
+    judge(key, given)
     found = []
     for arguments, settings in tables["find_mistake"]:
         _, right, cases, mistakes = arguments
@@ -131,7 +137,7 @@ def misnamed(key: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str |
             complaints = [checking.find_mistake(f, right, cases, mistakes[:place], **settings) for f in functions]
             found += [(says, complaint) for complaint in complaints if complaint != says]
     for (_, mistakes, *_), _ in tables["known_mistake"][:1]:
-        complaints = [judge(asked, wrong).says for wrong, _ in mistakes]
+        complaints = [judge(key, wrong).says for wrong, _ in mistakes]
         found += [(says, each) for (_, says), each in zip(mistakes, complaints, strict=True) if each != says]
     return found
 
@@ -429,8 +435,8 @@ ALSO_WRONG: dict[str, list[Any]] = {
 def test_sentences_drawn_by_lot_are_never_greedy() -> None:
     """From a steep distribution a lot is nearly always the likeliest word."""
     for seed in range(8):
-        assert not judge(exercise("05.7"), drawn(seed)).right
-        assert not judge(exercise("05.7"), drawn(seed, warmth=0.05)).right
+        assert not judge("05.7", drawn(seed)).right
+        assert not judge("05.7", drawn(seed, warmth=0.05)).right
 
 
 def test_a_sentence_of_the_corpus_is_not_ones_own() -> None:
@@ -438,8 +444,8 @@ def test_a_sentence_of_the_corpus_is_not_ones_own() -> None:
     for split in ("train", "test"):
         part = topics.part(split)
         theirs = next(text for text, label in zip(part.texts, part.labels, strict=True) if label == "cooking")
-        assert not judge(exercise("00.4"), theirs).right
-        assert not judge(exercise("00.4"), theirs.upper().rstrip(".?") + " !").right
+        assert not judge("00.4", theirs).right
+        assert not judge("00.4", theirs.upper().rstrip(".?") + " !").right
 
 
 def test_the_kind_of_pairs_that_fools_a_mean_is_measured() -> None:

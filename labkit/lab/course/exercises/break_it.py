@@ -9,9 +9,7 @@ import numpy as np
 
 from labkit.arrays import unit
 from labkit.evaluation import geometry
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, array, close, find_mistake, known_mistake, number
-
-LESSON = Lesson("09", predictions=("09.a", "09.b", "09.c", "09.d", "09.e"))
+from labkit.lab.course.exercise import Unfit, Unnamed, array, check, close, find_mistake, known_mistake, number
 
 
 def leaning_rows(seed: int) -> list[np.ndarray]:
@@ -29,20 +27,8 @@ def off_diagonal(S: np.ndarray) -> np.ndarray:
     return entries
 
 
-@LESSON.exercise(
-    "09.1",
-    "Write the mean cosine of two different rows.",
-    "Divide each row by its length. Then `unit @ unit.T` has every cosine.",
-    "n of its n² entries are a row with itself: leave the diagonal out.",
-    "`(S.sum() - len(S)) / (len(S) * (len(S) - 1))`, with S the cosines",
-    praise="near 1 all rows point one way, near 0 they share no direction",
-    minutes=8,
-    difficulty="easy",
-    aim="the cheapest look at a space: it needs no labels, and a point shows in it at once",
-    further="Write it without the matrix of all cosines: the squared length of the sum of the unit rows holds the"
-    " same number. How many rows can you take then?",
-)
-def check_mean_cosine(answer: Callable[..., Any]) -> str | None:
+@check("09.1")
+def check_mean_cosine(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """(|Σ x|² - n) / (n (n - 1)) of rows of length 1."""
 
     def right(V: np.ndarray) -> Any:
@@ -81,20 +67,8 @@ def check_mean_cosine(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, [(V,) for V in leaning_rows(11)], mistakes)
 
 
-@LESSON.exercise(
-    "09.2",
-    "Write the effective rank of some singular values.",
-    "First make them shares of 1: p = σ / Σσ.",
-    "The entropy of the shares is -Σ p log p, over those above 0.",
-    "`np.exp(-(p * np.log(p)).sum())` with p the shares above 0",
-    praise="k equal values give k; one value alone gives 1",
-    minutes=8,
-    difficulty="medium",
-    aim="saying in one number how many directions a space uses",
-    further="Take the squares of the singular values as shares instead, which are variances. Does the number grow"
-    " or shrink, and why?",
-)
-def check_effective_rank(answer: Callable[..., Any]) -> str | None:
+@check("09.2")
+def check_effective_rank(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """exp(-Σ p log p) with p = σ / Σ σ."""
     cases = [(np.array(each),) for each in ([4.0, 2.0, 1.0, 1.0], [5.0, 3.0, 0.5, 0.0], [1.5, 0.9, 0.8, 0.3, 0.1, 0.0])]
 
@@ -137,20 +111,8 @@ def check_effective_rank(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "09.3",
-    "What does an anchor cost once all vectors are one?",
-    "If all vectors are one, what are S_n and S_p?",
-    "Both are 1, so that S_n - S_p is 0. What is left of [S_n - S_p + margin]₊?",
-    "The margin.",
-    praise="a loss that stays at its margin is the first sign: look for it in your own curves",
-    minutes=3,
-    difficulty="easy",
-    aim="knowing the one value of a loss that means nothing is being learned",
-    further="What would the logistic loss of a pair cost at a point, and what would InfoNCE with 63 negatives? "
-    "Both have such a value, too.",
-)
-def check_loss_of_a_point(answer: Any) -> str | None:
+@check("09.3")
+def check_loss_of_a_point(answer: Any, random: np.random.Generator) -> str | None:
     """[1 - 1 + 0.2]₊ = 0.2."""
     given = number(answer)
     mistakes = (
@@ -173,19 +135,8 @@ def check_loss_of_a_point(answer: Any) -> str | None:
     return known_mistake(given, mistakes, 0.004) or Unnamed("put the two cosines into [S_n - S_p + margin]₊")
 
 
-@LESSON.exercise(
-    "09.4",
-    "Write the part of a pull that goes along the sphere.",
-    "The part that goes along v itself only changes its length, which is set back to 1: take that part off.",
-    "How much of the pull goes along v? Their dot product, row by row: `(pull * v).sum(1)`.",
-    "`pull - (pull * v).sum(1, keepdims=True) * v`",
-    praise="where pull and vector point the same way nothing is left: on top of its pair no vector moves",
-    minutes=8,
-    difficulty="medium",
-    aim="seeing why a point is hard to leave: what moves a vector of length 1 is only the part at a right angle to it",
-    further="Take two unit vectors at an angle of your choice and print the length of `along`. Which angle moves most?",
-)
-def check_along(answer: Callable[..., Any]) -> str | None:
+@check("09.4")
+def check_along(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """g - (g · v) v, row by row."""
     draw = np.random.default_rng(5)
     cases = [(unit(draw.normal(size=shape)), draw.normal(size=shape)) for shape in ((3, 3), (4, 3), (2, 5))]
@@ -234,20 +185,8 @@ def turned_away(answer: Any) -> np.ndarray:
     return products
 
 
-@LESSON.exercise(
-    "09.5",
-    "Write whitening.",
-    "Take the mean off. Then `C = X.T @ X / len(X)` is the covariance; its eigenvectors are the directions.",
-    "`values, directions = np.linalg.eigh(C)`: along a direction the variance is its value. Its root is the size.",
-    "`X @ directions / np.sqrt(values)`",
-    praise="no direction is larger than another now, whichever way the whole is turned",
-    minutes=10,
-    difficulty="hard",
-    aim="evening a space out, which many pipelines do before they search",
-    further="Whiten with only half of the directions, the largest ones, and measure Hit@1 again. Is the loss of "
-    "whitening SIF in the small directions?",
-)
-def check_whiten(answer: Callable[..., Any]) -> str | None:
+@check("09.5")
+def check_whiten(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Centred rows times directions over the roots of the variances; any turn of it is as right."""
 
     def parts(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -315,20 +254,8 @@ def check_whiten(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, named, [(X,) for X in leaning_rows(3)], mistakes, read=turned_away)
 
 
-@LESSON.exercise(
-    "09.6",
-    "Write the share of negatives that are false.",
-    "`meaning[triplets[:, 0]]` is what each anchor means. And each negative?",
-    "Column 2 has the negatives. Where do the two meanings agree?",
-    "`(meaning[triplets[:, 0]] == meaning[triplets[:, 2]]).mean()`",
-    praise="it can be counted only where somebody knows the truth: on data of your own, read twenty of the nearest",
-    minutes=4,
-    difficulty="easy",
-    aim="counting how many of the negatives that somebody mined are none",
-    further="Count them by rank, from the first to the fiftieth nearest. From which rank on would you trust mined"
-    " negatives here?",
-)
-def check_false_share(answer: Callable[..., Any]) -> str | None:
+@check("09.6")
+def check_false_share(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The mean of meaning[anchor] == meaning[negative]."""
     draw = np.random.default_rng(8)
     cases = []

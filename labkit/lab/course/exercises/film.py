@@ -13,26 +13,11 @@ from scipy.linalg import expm
 from scipy.stats import rankdata
 
 from labkit.film.stiefel import bb_length, cayley_direct, random_point, stationarity
-from labkit.lab.course.exercise import Lesson, Unnamed, find_mistake, number
-
-LESSON = Lesson("06", predictions=("06.a", "06.b", "06.c", "06.d", "06.e"))
+from labkit.lab.course.exercise import Unnamed, check, find_mistake, number
 
 
-@LESSON.exercise(
-    "06.1",
-    "Write the loss of eq. 5: the hinge of each anchor's mean, summed over the anchors.",
-    "Two steps: first a sum over the triplets of each anchor, then a hinge of each sum.",
-    "`np.bincount(i, something, len(Y))` sums something over the triplets of each anchor.",
-    "`np.maximum(0, np.bincount(i, nearer + m, len(Y)) / (size + 1)).sum()`",
-    praise="an anchor is content when its triplets are in order on average; one bad one among good ones may be "
-    "forgiven",
-    minutes=5,
-    difficulty="medium",
-    aim="forgiving a bad triplet of a good anchor, which is what sets this loss apart",
-    further="Put the hinge inside the sum, one for each triplet, still divided by $|T_i| + 1$, and compare on random "
-    "Y. Which of the two is never the smaller, and why?",
-)
-def check_anchor_loss(answer: Callable[..., Any]) -> str | None:
+@check("06.1")
+def check_anchor_loss(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Eq. 5: Σ_i max(0, Σ_t (sim_ik + m - sim_ij) / (|T_i| + 1))."""
 
     def each(Y: Any, triplets: Any, m: float, sign: int = 1) -> Any:
@@ -180,20 +165,8 @@ def _of_triplets() -> tuple[tuple[Any, ...], ...]:
     return tuple(cases)
 
 
-@LESSON.exercise(
-    "06.2",
-    "Write the margin m_i that makes the hinge of z_i + m_i the one of eq. 5.",
-    "m stands inside the sum over the triplets. How often is it added? By what is the sum divided?",
-    "It is added |T_i| times, and the sum is divided by |T_i| + 1.",
-    "`m * size / (size + 1)`",
-    praise="an anchor with one triplet has half the margin that eq. 10 gives it",
-    minutes=4,
-    difficulty="medium",
-    aim="mending an equation on which all later ones rest",
-    further="Print $m_i / m$ for anchors with 1, 4 and 99 triplets. For which of them is the printed margin farthest "
-    "off?",
-)
-def check_margin(answer: Callable[..., Any]) -> str | None:
+@check("06.2")
+def check_margin(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """m |T_i| / (|T_i| + 1)."""
     draw = np.random.default_rng(2)
     cases = [(m, np.array([0, 1, *draw.integers(1, 9, n), 10 * n])) for m, n in ((0.4, 3), (1.7, 6), (0.25, 4))]
@@ -232,20 +205,8 @@ def check_margin(answer: Callable[..., Any]) -> str | None:
         return find_mistake(answer, lambda m, size: m * size / (size + 1), cases, mistakes)
 
 
-@LESSON.exercise(
-    "06.3",
-    "Divide μ(0.01) by max(0, 0.01): which factor comes out?",
-    "Put x = 0.01 into eq. 18. σ(-0.01) is a little below one half.",
-    "μ(x) = -log σ(-x) = log(1 + e^x), and at 0.01 that is log 2 and a little more.",
-    "`np.log(1 + np.exp(0.01)) / 0.01`",
-    praise="near 0 μ is log 2, whatever goes in: there is no temperature that says what small means",
-    minutes=2,
-    difficulty="easy",
-    aim="seeing that a smooth stand-in for a corner needs a scale, below which it bends",
-    further="Give it one: $t \\log(1 + e^{x / t})$. Find a $t$ with which the factor at 0.01 is below 2. What is the "
-    "value at 0 then, and what becomes of the slope there?",
-)
-def check_smoothing(answer: Any) -> str | None:
+@check("06.3")
+def check_smoothing(answer: Any, random: np.random.Generator) -> str | None:
     """log(1 + e^0.01) / 0.01, to two digits: 69 (cut off), 69.8 and 70 are all read off well."""
     given = number(answer)
     x = 0.01
@@ -280,20 +241,8 @@ def check_smoothing(answer: Any) -> str | None:
     return named or Unnamed("compute log(1 + e^0.01), and divide by 0.01")
 
 
-@LESSON.exercise(
-    "06.4",
-    "Write the Cayley step of eq. 24.",
-    "A needs the gradient, an (r, d) matrix. φ itself is a number: eq. 24's A cannot be made of that.",
-    "`A = G @ P.T - P @ G.T`. Then the inverse belongs to the factor with the plus sign: solve, do not invert.",
-    "`np.linalg.solve(I + length / 2 * A, (I - length / 2 * A) @ P)` with `I = np.eye(len(P))`",
-    praise="A is skew-symmetric, so the factor in front of P is a rotation, and a rotation keeps columns orthonormal",
-    minutes=6,
-    difficulty="medium",
-    aim="moving among matrices with orthonormal columns without leaving them",
-    further="Go straight on instead, and take the columns back by `np.linalg.qr` (mind its signs). For which lengths "
-    "do the two ways agree, and which is lower in φ after a long one?",
-)
-def check_cayley_step(answer: Callable[..., Any]) -> str | None:
+@check("06.4")
+def check_cayley_step(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Eq. 24, with the gradient in A."""
     draw = np.random.default_rng(4)
     sizes = ((7, 3, 0.6), (5, 4, 1.7), (9, 2, 0.25), (4, 1, 3.0))
@@ -369,20 +318,8 @@ def check_cayley_step(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, lambda P, gradient, length: cayley_direct(P, gradient, length), cases, mistakes)
 
 
-@LESSON.exercise(
-    "06.5",
-    "Write the long Barzilai-Borwein length, eq. 26.",
-    "tr(XᵀY) is the sum of the products of their entries: `(X * Y).sum()`.",
-    "Above the line: how far P went, squared. Below: how F changed along the way, without its sign.",
-    "`(dP * dP).sum() / abs((dP * dF).sum())`",
-    praise="how far we went, over how much the slope changed on the way: one over the curvature",
-    minutes=3,
-    difficulty="easy",
-    aim="finding a length of step that nobody has to guess",
-    further="On $f(x) = a x^2 / 2$, with one number in the place of P, what do eq. 26 and 27 give after one step of "
-    "any length? Where does the next step land?",
-)
-def check_long_step(answer: Callable[..., Any]) -> str | None:
+@check("06.5")
+def check_long_step(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """⟨dP, dP⟩ / |⟨dP, dF⟩|, where ⟨dP, dF⟩ may have either sign."""
     draw = np.random.default_rng(5)
     cases = []
@@ -451,20 +388,8 @@ def check_long_step(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "06.6",
-    "Write what each pair of words adds to yᵀy', for all pairs of words at once.",
-    "yᵀy' = xᵀ Lᵀ L x'. Write it as a double sum over words u and v.",
-    "The summand is x_u (LᵀL)_uv x'_v.",
-    "`x_a[:, None] * (L.T @ L) * x_b[None, :]`",
-    praise="nothing is estimated here: the parts add up to the similarity, and no other account of it is needed",
-    minutes=6,
-    difficulty="medium",
-    aim="taking a similarity apart with nothing left over",
-    further="Add your parts up over the words of one sentence: a number is left for each word of the other. Leave "
-    "such a word out of the text and see how far the similarity falls. Why is that not quite its number?",
-)
-def check_word_parts(answer: Callable[..., Any]) -> str | None:
+@check("06.6")
+def check_word_parts(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """x_u (LᵀL)_uv x'_v."""
     draw = np.random.default_rng(7)
     cases = []
@@ -533,20 +458,8 @@ def check_word_parts(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "06.7",
-    "Write R of the pairwise rule: the larger of the two ranks.",
-    "The rank of b among a's neighbours: 1 + how many others are nearer to a than b is. a is no other.",
-    "Take a out of its own list first: whoever is nearer than b, but neither a nor b.",
-    "`1 + sum(S[a, c] > S[a, b] for c in range(len(S)) if c != a)`, the same with a and b swapped, and `max`.",
-    praise="the larger rank counts: a sentence that is near to everybody does not make everybody its twin",
-    minutes=6,
-    difficulty="medium",
-    aim="saying yes or no without a threshold of similarity",
-    further="Take the smaller rank in the place of the larger. Which pairs become *the same* by it, and how many of "
-    "them on the test split, at the same k?",
-)
-def check_mutual_rank(answer: Callable[..., Any]) -> str | None:
+@check("06.7")
+def check_mutual_rank(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """max(rank of b among a's neighbours, rank of a among b's), a sentence not being its own neighbour."""
     cases = [(S, a, b) for S in map(_cosines, (8, 5)) for a in range(len(S)) for b in range(len(S)) if a != b]
     cases = cases[::3] + cases[-3:]
@@ -627,20 +540,8 @@ def ranks(S: Any, a: int, b: int) -> tuple[int, int]:
     return rank(S, a, b), rank(S, b, a)
 
 
-@LESSON.exercise(
-    "06.8",
-    "Choose the share of TF-IDF by the AUC on dev.",
-    "Mix the two scores for each share, and take the AUC of each mixture.",
-    "`share * plain + (1 - share) * learned`: a share of 1 is TF-IDF alone.",
-    "`max(shares, key=lambda share: auc(labels, share * plain + (1 - share) * learned))`",
-    praise="chosen on dev, to be reported on test: the other way round it would be a figure about luck",
-    minutes=4,
-    difficulty="easy",
-    aim="letting dev say how much of what was learned can be relied on",
-    further="Let test choose the share: how much does that flatter? Then let the first fifty pairs of dev choose, and "
-    "compare with what all of them chose.",
-)
-def check_best_share(answer: Callable[..., Any]) -> str | None:
+@check("06.8")
+def check_best_share(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The share whose mixture has the largest AUC, where each other rule has another one in some case."""
 
     def mixed(plain: Any, learned: Any, share: float) -> Any:

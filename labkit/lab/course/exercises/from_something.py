@@ -10,9 +10,8 @@ import numpy as np
 from scipy import stats
 
 from labkit.evaluation.comparison import Parts, lead_of
-from labkit.lab.course.exercise import Arrays, Lesson, Unfit, array, find_mistake, number
+from labkit.lab.course.exercise import Arrays, Unfit, array, check, find_mistake, number
 
-LESSON = Lesson("11", predictions=("11.a", "11.b", "11.c", "11.d", "11.e"))
 VERDICTS = ("yes", "no", "measure more")
 
 
@@ -52,21 +51,8 @@ def crossing_on(
     return found
 
 
-@LESSON.exercise(
-    "11.1",
-    "Write with how many labels one method catches up with another.",
-    "`gap = a - b` is below 0 where a is behind. Between which two points does it change its sign for the first time?",
-    "Of the way from `labels[i - 1]` to `labels[i]` it has gone `gap[i - 1] / (gap[i - 1] - gap[i])` when it is 0.",
-    "`np.exp2((1 - s) * np.log2(labels[i - 1]) + s * np.log2(labels[i]))`, with s that share; `np.inf` where no gap is "
-    "0 or more, `labels[0]` where the first one is",
-    praise="so many labels are worth what the other one was given: that is a price",
-    minutes=10,
-    difficulty="medium",
-    aim="reading a learning curve by the axis that costs money",
-    further="Read it off five times, once for each seed. How far apart are the five numbers, and what would you say in "
-    "public?",
-)
-def check_crossing(answer: Callable[..., Any]) -> str | None:
+@check("11.1")
+def check_crossing(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The crossing on a straight line over log2 of the labels, from the last point behind to the first that is not."""
     right = crossing_on(np.log2, np.exp2, lambda labels: inf)
 
@@ -128,20 +114,8 @@ def _two_ends(answer: Any) -> Arrays:
     return tuple(np.asarray(number(each)) for each in values)
 
 
-@LESSON.exercise(
-    "11.2",
-    "Write the 95 % interval of a lead over paired seeds.",
-    "Seed by seed: `d = a - b` has a lead for each. What is their mean, and how sure is it?",
-    "The standard error is `d.std(ddof=1) / np.sqrt(n)`; of a few seeds it counts `t.ppf(0.975, n - 1)` times.",
-    "`half = t.ppf(0.975, n - 1) * d.std(ddof=1) / np.sqrt(n)`, then `d.mean() - half, d.mean() + half`",
-    praise="what a seed does to both falls out of the difference, so that pairs need fewer seeds",
-    minutes=8,
-    difficulty="medium",
-    aim="saying how far from a lead other seeds could have come",
-    further="Shuffle the seeds of `b` and ask again, a hundred times. How much wider is the interval on average, and "
-    "which method's luck did pairing take out?",
-)
-def check_paired_interval(answer: Callable[..., Any]) -> str | None:
+@check("11.2")
+def check_paired_interval(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Student's interval of the mean of a - b."""
     draw = np.random.default_rng(23)
     cases = []
@@ -213,20 +187,8 @@ def check_paired_interval(answer: Callable[..., Any]) -> str | None:
 # --- how much of a way ------------------------------------------------------------------------------------------
 
 
-@LESSON.exercise(
-    "11.3",
-    "Write how much of the way from nothing to something labels have gone.",
-    "The whole way is `something - nothing`. How much of it is `taught` away from where it began?",
-    "It began at `nothing`, so `taught - nothing` is what it has gone.",
-    "`(taught - nothing) / (something - nothing)`",
-    praise="0 where nothing was learned, 1 where the model stands that saw no label, and more beyond it",
-    minutes=4,
-    difficulty="easy",
-    aim="a figure that can be compared between corpora, where hundredths of an AUC cannot",
-    further="What does it say where nothing and something are nearly the same? Take an interval of each, and see how "
-    "wide that of the share becomes.",
-)
-def check_gap_closed(answer: Callable[..., Any]) -> str | None:
+@check("11.3")
+def check_gap_closed(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """(taught - nothing) / (something - nothing), below 0 and above 1 as it comes."""
     draw = np.random.default_rng(11)
     cases = []
@@ -261,20 +223,8 @@ def check_gap_closed(answer: Callable[..., Any]) -> str | None:
 # --- a way back -------------------------------------------------------------------------------------------------
 
 
-@LESSON.exercise(
-    "11.4",
-    "Write weights that go a share of the way back to where they started.",
-    "Share 0 is `learned` as it is, and share 1 is `start`.",
-    "The way back is `start - learned`: go a share of it.",
-    "`learned + share * (start - learned)`",
-    praise="a straight line between two networks, and no training: nothing is cheaper to try",
-    minutes=4,
-    difficulty="easy",
-    aim="the cheapest cure of forgetting: between two sets of weights lie others",
-    further="It works where the two are near each other. Train two bags from two seeds, go from one to the other, and "
-    "look at the AUC on the way. Why does it sag?",
-)
-def check_way_back(answer: Callable[..., Any]) -> str | None:
+@check("11.4")
+def check_way_back(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """(1 - share) · learned + share · start."""
     draw = np.random.default_rng(47)
     cases = [
@@ -333,20 +283,8 @@ def drawn_decisions(seed: int) -> list[tuple[float, ...]]:
     return cases
 
 
-@LESSON.exercise(
-    "11.5",
-    "Write the rule: are these labels worth it?",
-    "What do all labels cost, and how large a lead is worth as much?",
-    "`need = labels * price / hundredth / 100`, since a lead of 1 is a hundred hundredths. Then compare both ends.",
-    '"yes" where even `low` is above `need`, "no" where even `high` is below, else "measure more"',
-    praise="an interval answers yes, no, or that it does not know: the third is an answer, too",
-    minutes=8,
-    difficulty="hard",
-    aim="turning an interval and a price into a decision, without asking whether 0 is inside",
-    further="Let an hour of a graphics card cost something, and a millisecond of each query in the next year. From "
-    "how many queries a day on is a transformer too dear for its hundredth?",
-)
-def check_worth(answer: Callable[..., Any]) -> str | None:
+@check("11.5")
+def check_worth(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """What the labels cost, as a lead; above it, below it, or around it."""
 
     def by(need: Callable[..., float]) -> Callable[..., str]:

@@ -15,26 +15,13 @@ from scipy.stats import linregress
 
 from labkit.arrays import unit
 from labkit.evaluation import p_coherence
-from labkit.lab.course.exercise import Lesson, Mistakes, Unfit, Unnamed, array, close, find_mistake
+from labkit.lab.course.exercise import Mistakes, Unfit, Unnamed, array, check, close, find_mistake
 
-LESSON = Lesson("05", predictions=("05.a", "05.b", "05.c", "05.d"))
 ROUNDED = 1e-3  # an answer may be rounded to what is printed of it
 
 
-@LESSON.exercise(
-    "05.1",
-    "Write eq. 10.",
-    "What the paraphrase counts more, the copy counts less.",
-    "The copy has the factor 1 - λ. The two factors add up to 2.",
-    "`(1 - emphasis) * copy + (1 + emphasis) * paraphrase`",
-    praise="a weighted sum, and no more: nothing in it ever finds λ",
-    minutes=2,
-    difficulty="easy",
-    aim="seeing that λ is a weight and nothing else",
-    further="Divide L by 2, and it is a mean of the two losses. With which weights, at λ = -1, 0 and 1? Then train "
-    "the network of section 2 with `emphasis=0.9`, λ by another name, and compare what is written.",
-)
-def check_objective(answer: Callable[..., Any]) -> str | None:
+@check("05.1")
+def check_objective(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """(1 - λ) copy + (1 + λ) paraphrase."""
     draw = np.random.default_rng(51)
     losses = draw.uniform(0.3, 6, (5, 2))
@@ -77,20 +64,8 @@ def check_objective(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes, tolerance=ROUNDED)
 
 
-@LESSON.exercise(
-    "05.2",
-    "Fit a line: its value at 0 and its slope.",
-    "`np.polyfit(x, y, 1)` fits a line; in which order does it give its two numbers?",
-    "The slope comes first. It is asked for second.",
-    "`slope, start = np.polyfit(x, y, 1); return start, slope`",
-    praise="a line says how eight experiments hang together, and which one does not",
-    minutes=3,
-    difficulty="easy",
-    aim="finding in a table the number that does not go with the rest",
-    further="Leave out each of the eight points in turn and fit the other seven. Can you tell which is the odd one "
-    "without having looked at the picture first?",
-)
-def check_line(answer: Callable[..., Any]) -> str | None:
+@check("05.2")
+def check_line(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Least squares: value at 0, slope."""
     draw = np.random.default_rng(52)
     cases = []
@@ -196,20 +171,8 @@ def _two(answer: Any) -> np.ndarray:
     return found.ravel() if found.size == 2 else found
 
 
-@LESSON.exercise(
-    "05.3",
-    "Find both losses from the line's value at 0 and its slope.",
-    "Sort (1 - λ) copy + (1 + λ) paraphrase by powers of λ.",
-    "The value at 0 is copy + paraphrase, the slope is paraphrase - copy.",
-    "`(start - slope) / 2, (start + slope) / 2`",
-    praise="an objective that is a line in λ comes from two losses that λ does not move",
-    minutes=5,
-    difficulty="medium",
-    aim="reading off two losses from a table that prints neither",
-    further='Make such a table of `network.losses(captions, split="test")` for the eight λ, and get both losses back '
-    "by `line` and `parts`. Then misprint one value: how far do they move?",
-)
-def check_parts(answer: Callable[..., Any]) -> str | None:
+@check("05.3")
+def check_parts(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """copy = (start - slope) / 2, paraphrase = (start + slope) / 2."""
     cases = [(3.0, 1.2), (5.3, -0.7), (1.981, 1.840), (4.4, 0.31), (2.0, 2.6)]  # a fitted line may be steep
 
@@ -251,20 +214,8 @@ def check_parts(answer: Callable[..., Any]) -> str | None:
     return _one_of_two(complaint, answer, right, cases, "the copy's loss", "the paraphrase's loss")
 
 
-@LESSON.exercise(
-    "05.4",
-    "Write P-coherence.",
-    "Rows of length 1 first: then a product is a cosine. For each group, the mean over its pairs i < j.",
-    "`np.triu_indices(len(S), 1)` gives each pair once, and no sentence with itself.",
-    "`np.mean([(rows[g == c] @ rows[g == c].T)[np.triu_indices((g == c).sum(), 1)].mean() for c in set(g)])`",
-    praise="it looks within groups only: what lies between them it never sees",
-    minutes=3,
-    difficulty="easy",
-    aim="measuring the vectors themselves, with no task",
-    further="Write the mean cosine of sentences of *different* groups in the same way. Name a set of vectors for "
-    "which both are 1.",
-)
-def check_coherence(answer: Callable[..., Any]) -> str | None:
+@check("05.4")
+def check_coherence(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The mean cosine over the pairs of a group, then over groups (eq. 3 to 5)."""
     draw = np.random.default_rng(54)
     cases = []
@@ -370,20 +321,8 @@ def check_coherence(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes, tolerance=ROUNDED)
 
 
-@LESSON.exercise(
-    "05.5",
-    "Mix every vector, at length 1, with one common vector.",
-    "Divide each row by its length, so that t means the same for all.",
-    "A share 1 - t of the row, a share t of the common vector.",
-    "`(1 - t) * vectors / np.linalg.norm(vectors, axis=1, keepdims=True) + t * common`",
-    praise="the same vector for every sentence, whatever it says: no one could call this understanding",
-    minutes=4,
-    difficulty="easy",
-    aim="fooling a figure on purpose, to learn what it cannot see",
-    further="Go the other way: take the mean of all vectors away from each, and ask `companions` again. Which of its "
-    "figures rise, which fall?",
-)
-def check_mixed(answer: Callable[..., Any]) -> str | None:
+@check("05.5")
+def check_mixed(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """(1 - t) v / |v| + t c, and not brought to length 1 again."""
     draw = np.random.default_rng(55)
     cases = []
@@ -452,21 +391,8 @@ def check_mixed(answer: Callable[..., Any]) -> str | None:
     return again if again in {says for *_, says in mistakes} else complaint
 
 
-@LESSON.exercise(
-    "05.6",
-    "Write the root of the mean squared distance in a group of n, each of d dimensions divided by the group's own "
-    "spread.",
-    "One dimension first: what is the mean of (x - y)² over all pairs of two different sentences?",
-    "Over all n² ordered pairs it is 2 · variance = 2. The n pairs of a sentence with itself give 0.",
-    "`math.sqrt(2 * n * d / (n - 1))`",
-    praise="no vector stands in the answer: it is the same for every encoder",
-    minutes=9,
-    difficulty="hard",
-    aim="finding out what a figure measures where its definition is missing",
-    further="Check it without algebra: draw five random vectors, divide each dimension by its own `np.std`, and "
-    "measure. What is the formula with `ddof=1`, and what has become of n?",
-)
-def check_own_distance(answer: Callable[..., Any]) -> str | None:
+@check("05.6")
+def check_own_distance(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """√(2 n d / (n - 1))."""
     cases = [(5, 30), (2, 7), (9, 4), (3, 11), (30, 6)]
 
@@ -513,21 +439,8 @@ def check_own_distance(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes, tolerance=ROUNDED)
 
 
-@LESSON.exercise(
-    "05.7",
-    "Write greedy decoding.",
-    "Each step gives log p of all words and the next state. Take the word with the largest, and read it next.",
-    "Word 0 is the end: stop there, and do not write it.",
-    "`log_p, state = step(state, word); word = int(log_p.argmax())`; if it is 0, break; else append it.",
-    praise="each word is the best one at its place; that does not make the best sentence",
-    minutes=5,
-    difficulty="medium",
-    aim="seeing a decoder from inside, a loop around one question",
-    further="Draw the next word with its probability in the place of taking the likeliest "
-    "(`np.random.default_rng(0).choice`; divide the row by its sum). How often does *snow melts* come out of a "
-    "thousand sentences of the language below?",
-)
-def check_greedy(answer: Callable[..., Any]) -> str | None:
+@check("05.7")
+def check_greedy(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The likeliest word, read next, until the end or `max_length`."""
     cases = [  # flat distributions, in which whoever draws lots does not get the likeliest, and steep ones
         (_speaker(0, words=30, steep=0.05, end=9), 0, 50),

@@ -11,259 +11,89 @@ from numpy.linalg import norm
 
 from labkit.corpora import load
 from labkit.evaluation import inter_intra
-from labkit.lab.course.exercise import Lesson, find_mistake, number
+from labkit.lab.course.exercise import check, find_mistake, number
+from labkit.lab.course.exercises.draws import cosines, in_classes
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.text import words
 
-LESSON = Lesson("00", predictions=("00.a", "00.b"))
-
 TOPIC = "cooking"
 
 
-@LESSON.exercise(
-    "00.1",
-    "Write the cosine of two vectors.",
-    "The dot product says how much two vectors go the same way, times both lengths.",
-    "Divide the dot product by the two lengths.",
-    "`u @ v / (np.linalg.norm(u) * np.linalg.norm(v))`",
-    praise="1 means the same direction, 0 nothing in common; length plays no part",
-    minutes=5,
-    difficulty="easy",
-    aim="comparing any two sentences, for every similarity in this lab is this number",
-    further="Double one of two vectors, then turn it round. Which of the two does your `cosine` notice, and which "
-    "does the distance `np.linalg.norm(u - v)` notice?",
-)
-def check_cosine(answer: Callable[..., Any]) -> str | None:
+@check("00.1")
+def check_cosine(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """u·v / (‖u‖ ‖v‖)."""
-    draw = np.random.default_rng(0)
-    cases = [(draw.normal(size=d), draw.normal(size=d) * 3) for d in (3, 5, 4)]
+    cases = [(random.normal(size=d), random.normal(size=d) * 3) for d in (3, 5, 4)]
+    cases.append((cases[0][0], -cases[0][1]))  # of both signs
 
     def right(u: Any, v: Any) -> Any:
         return u @ v / (norm(u) * norm(v))
 
     mistakes = (
         (lambda u, v: u @ v, "that is the dot product: long vectors look alike. Divide by both lengths"),
-        (lambda u, v: u @ v / (u @ u * (v @ v)), "you divide by the squares of the lengths: a root is missing"),
-        (lambda u, v: u @ v / (u @ u), "you divide by the length of u twice; that of v is missing"),
-        (lambda u, v: u @ v / (v @ v), "you divide by the length of v twice; that of u is missing"),
-        (lambda u, v: u @ v / np.sqrt(norm(u) * norm(v)),
-         "you divide by the root of the two lengths: `norm` has its root"),
-        (lambda u, v: u @ v / np.sqrt(u @ u + v @ v), "the lengths are multiplied, not their squares added"),
-        (lambda u, v: u @ v / norm(u * v), "divide by the length of u times that of v, not by the length of u * v"),
-        (lambda u, v: u @ v / norm(u - v), "divide by the two lengths, not by the distance"),
-        (lambda u, v: u @ v / norm(u + v), "divide by the two lengths, not by the length of the sum"),
-        (lambda u, v: u @ v / (abs(u).sum() * abs(v).sum()),
-         "a length is the root of the sum of squares, not the sum of sizes"),
-        (lambda u, v: np.cos(u @ v), "no cosine need be computed: the dot product over the lengths *is* the cosine"),
         (lambda u, v: u @ v / norm(u), "you divide by the length of u only; both are needed"),
-        (lambda u, v: u @ v / norm(v), "you divide by the length of v only; both are needed"),
         (lambda u, v: u @ v / norm(u) * norm(v), "a / b * c multiplies by c: put brackets round the two lengths"),
         (lambda u, v: u @ v / (norm(u) + norm(v)), "the lengths are multiplied, not added"),
-        (lambda u, v: 1 - right(u, v), "that is a cosine distance, 1 - cos; a similarity grows with nearness"),
         (lambda u, v: norm(u - v), "that is the distance; it depends on the lengths"),
-        (lambda u, v: np.arccos(right(u, v)), "that is the angle; its cosine was asked for"),
-        (lambda u, v: np.corrcoef(u, v)[0, 1],
-         "that is the correlation: it takes the mean out of each vector first, and a cosine does not"),
-        (lambda u, v: (1 + right(u, v)) / 2, "yours is moved into 0 to 1; a cosine goes from -1 to 1"),
-        (lambda u, v: u @ v / len(u), "you divide by how many numbers there are; divide by ‖u‖ and ‖v‖"),
-        (lambda u, v: right(u, v) ** 2, "that is its square: the sign is lost"),
-        (lambda u, v: u * v / (norm(u) * norm(v)), "the products are still to be added: `u @ v` does both"),
-    )  # fmt: skip
+    )
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "00.2",
-    "Write Hit@1: the share of sentences whose nearest other sentence has their label.",
-    "A sentence is nearest to itself: what must happen to the diagonal of S first?",
-    "Take a copy of S with -∞ on its diagonal. Its `argmax(1)` is the nearest other sentence of each row.",
-    "`others = np.where(np.eye(len(S), dtype=bool), -np.inf, S)`, then the mean of `labels[others.argmax(1)] == "
-    "labels`.",
-    praise="one number for how well a space knows the classes, measured in the space and not in a picture",
-    minutes=8,
-    difficulty="medium",
-    aim="measuring the space itself, which no picture can bend",
-    further="Write Hit@3: is one of the three nearest of the same topic? `hit_at(vectors, labels)[3]` says whether "
-    "you are right. Then read a few sentences that miss, each beside its nearest neighbour: which words led them "
-    "astray?",
-)
-def check_hit(answer: Callable[..., Any]) -> str | None:
+@check("00.2")
+def check_hit(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The share of sentences whose nearest other one has their label."""
-    draw = np.random.default_rng(1)
-    cases = []
-    for sizes, d in (((9, 3, 2, 6), 4), ((2, 7, 4), 3), ((3, 3, 8, 5, 2), 6)):
-        labels = draw.permutation(np.repeat(np.arange(len(sizes)), sizes))
-        rows = draw.normal(size=(len(labels), d)) + 0.8 * draw.normal(size=(len(sizes), d))[labels]
-        rows /= norm(rows, axis=1, keepdims=True)
-        cases.append((rows @ rows.T, labels * 3 - 2))
-    turns = np.deg2rad([0, 110, 230])  # each is more than a right angle from the others
-    star = np.array([np.cos(turns), np.sin(turns)])
-    cases.append((star.T @ star, np.array(["one", "other", "other"])))
-    turns = np.deg2rad([0, 0, 80, 80, 180, 200, 235])  # twins with different labels, and twins with the same
-    twins = np.array([np.cos(turns), np.sin(turns)])
-    cases.append((twins.T @ twins, np.array([1, 0, 2, 2, 0, 1, 0])))
+    cases = [cosines(random, sizes, d) for sizes, d in (((9, 3, 2, 6), 4), ((2, 7, 4), 3), ((3, 3, 8, 5, 2), 6))]
+    cases.append((1.0 - 1.4 * (1 - np.eye(3)), np.array(["one", "other", "other"])))  # all others are below 0
 
-    def others(S: Any) -> Any:
-        return np.where(np.eye(len(S), dtype=bool), -np.inf, S)
+    def hits(nearest: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+        return lambda S, labels: (labels[nearest(S)] == labels).mean()
 
-    def same(labels: Any) -> Any:
-        return labels[:, None] == labels[None, :]
-
-    def share(place: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
-        return lambda S, labels: (labels[place(S)] == labels).mean()
-
-    right = share(lambda S: others(S).argmax(1))
-
-    def by_class(S: Any, labels: Any) -> Any:
-        hits = labels[others(S).argmax(1)] == labels
-        return np.mean([hits[labels == name].mean() for name in np.unique(labels)])
-
-    def by_centre(S: Any, labels: Any) -> Any:
-        names = np.unique(labels)
-        near = [np.where(labels[None, :] == name, S, 0).sum(1) / (labels == name).sum() for name in names]
-        return (names[np.argmax(near, axis=0)] == labels).mean()
-
-    def among(k: int, first: int) -> Callable[[Any, Any], Any]:
-        """Hit@k, the sentence itself left out: filled with -∞, or as the first of the order."""
-
-        def made(S: Any, labels: Any) -> Any:
-            order = np.argsort(-S if first else -others(S), axis=1)
-            return (labels[order[:, first : k + first]] == labels[:, None]).any(1).mean()
-
-        return made
+    def others(S: Any, filled: float = -np.inf) -> Any:
+        return np.where(np.eye(len(S), dtype=bool), filled, S)
 
     mistakes = (
-        (share(lambda S: S.argmax(1)), "every sentence is its own nearest: leave the diagonal out"),
-        (share(lambda S: np.where(np.eye(len(S), dtype=bool), 0, S).argmax(1)),
+        (hits(lambda S: S.argmax(1)), "every sentence is its own nearest: leave the diagonal out"),
+        (hits(lambda S: others(S, 0).argmax(1)),
          "0 on the diagonal is not low enough: where all others are below 0, a sentence is its own nearest again"),
-        (share(lambda S: S.argmin(1)), "that is the farthest one; S grows as sentences come together"),
-        (share(lambda S: np.argsort(S, 1)[:, 1]),
-         "argsort goes from small to large: place 1 is the second *farthest*; the nearest stand at the end"),
-        (share(lambda S: np.argsort(-others(S), 1)[:, 1]), "that is the second nearest sentence: one place too far"),
-        *((share(second), "where a sentence has a twin, the second in order may be the sentence itself: leave it out")
-          for second in (lambda S: np.argsort(S, 1)[:, -2], lambda S: np.argsort(-S, 1)[:, 1])),
-        (lambda S, y: right(S, y) * len(S), "that is how many; divide by their number"),
-        (lambda S, y: 1 - right(S, y), "that is the share of misses"),
-        (lambda S, y: right(S, y) * len(S) / len(np.unique(y)), "divide by the number of sentences, not of classes"),
-        (lambda S, y: others(S).max(1).mean(), "that is how near the nearest are; ask whose label they have"),
-        *((lambda S, y, T=T: (T(S).argmax(1) == y).mean(),
-           "you compare the *place* of the nearest with a label: look up the label that stands there")
-          for T in (others, np.asarray)),
-        (lambda S, y: (np.where(same(y), others(S), -np.inf).max(1) > 0).mean(),
-         "a neighbour of the class somewhere is not enough: it must be the nearest of all"),
-        (lambda S, y: (same(y) & ~np.eye(len(S), dtype=bool)).mean(),
-         "that does not look at S at all: it is the share of pairs with the same label"),
-        (lambda S, y: same(y).mean(), "that does not look at S at all"),
-        (by_class,
-         "you take the mean of the classes' shares: small classes count as much as large ones. Count sentences"),
-        (by_centre, "that is the nearest *class* on average; the nearest single sentence is asked for"),
-        *((among(k, first), f"that is Hit@{k}: only the nearest one counts, not the nearest {k}")
-          for k in (2, 3, 5, 10) for first in (0, 1)),
-        (lambda S, y: (y[others(S).argmax(1)] == y)[0], "that is the first sentence's hit; take the mean over all"),
+        (hits(lambda S: S.argmin(1)), "that is the farthest sentence; S grows as sentences come together"),
+        (lambda S, labels: (others(S).argmax(1) == labels).mean(),
+         "you compare the *place* of the nearest with a label: look up the label that stands there"),
+        (lambda S, labels: others(S).max(1).mean(), "that is how near the nearest are; ask whose label they have"),
     )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes, read=number)
+    return find_mistake(answer, hits(lambda S: others(S).argmax(1)), cases, mistakes, read=number)
 
 
-@LESSON.exercise(
-    "00.3",
-    "Write the inter/intra ratio.",
-    "First the centre of each class: the mean of its rows.",
-    "Intra: the mean distance of the sentences to their own centre. Inter: the mean, over the centres, of the distance "
-    "to the nearest other one.",
-    "Fill the diagonal of the centres' distances with +∞ before taking the minimum.",
-    praise="above 1 the classes are farther apart than they are wide",
-    minutes=7,
-    difficulty="medium",
-    aim="seeing whole classes, how wide they are and how far apart, where Hit@1 sees a single neighbour",
-    further="Multiply all vectors by 10: what becomes of *intra*, and what of the ratio? Then take the ratio of the "
-    "picture, `tsne(vectors).points`, and say why one may not be held against the other.",
-)
-def check_ratio(answer: Callable[..., Any]) -> str | None:
+@check("00.3")
+def check_ratio(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """How far apart the classes are, in units of how wide they are."""
-    draw = np.random.default_rng(2)
-    cases = []
-    for sizes, d in (((3, 9, 5, 2), 3), ((6, 2, 4), 5), ((2, 7, 3, 4, 5), 4)):
-        labels = draw.permutation(np.repeat(np.arange(len(sizes)), sizes))
-        rows = draw.normal(size=(len(labels), d)) + 2 * draw.normal(size=(len(sizes), d))[labels]
-        names = np.array(["e", "b", "d", "a", "c"])[labels] if len(sizes) == 5 else labels * 2 + 1
-        cases.append((rows, names))
-
-    def centres(rows: Any, labels: Any) -> tuple[Any, Any]:
-        names = np.unique(labels)
-        middle = np.array([rows[labels == name].mean(0) for name in names])
-        return middle, middle[np.searchsorted(names, labels)]
-
-    def gaps(rows: Any, labels: Any, alone: float = np.nan) -> Any:
-        middle = centres(rows, labels)[0]
-        return norm(middle[:, None] - middle[None], axis=2) + np.diag(np.full(len(middle), alone))
-
-    def wide(rows: Any, labels: Any) -> Any:
-        return norm(rows - centres(rows, labels)[1], axis=1)
-
-    def inter(rows: Any, labels: Any) -> Any:
-        return np.nanmin(gaps(rows, labels), 1)
-
-    def wide_by_class(rows: Any, labels: Any) -> Any:
-        return np.mean([wide(rows, labels)[labels == name].mean() for name in np.unique(labels)])
+    cases = [in_classes(random, sizes, d, 2) for sizes, d in (((3, 9, 5, 2), 3), ((6, 2, 4), 5), ((2, 7, 3, 4, 5), 4))]
 
     def right(rows: Any, labels: Any) -> Any:
         return inter_intra(rows, labels).ratio
 
-    def over(top: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        return lambda rows, labels: top(rows, labels) / wide(rows, labels).mean()
+    def over(inter: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+        """A mistake with the centres' distances (k, k), nan on the diagonal."""
+
+        def ratio(rows: Any, labels: Any) -> Any:
+            centres = np.array([rows[labels == name].mean(0) for name in np.unique(labels)])
+            gaps = norm(centres[:, None] - centres[None], axis=2) + np.diag(np.full(len(centres), np.nan))
+            return inter(gaps) / norm(rows - centres[labels], axis=1).mean()
+
+        return ratio
 
     nearest = "inter is the distance to the *nearest* other centre, "
     mistakes = (
-        (lambda X, y: 1 / right(X, y), "that is intra over inter, the other way round"),
-        (over(lambda X, y: np.nanmean(gaps(X, y))), nearest + "not to all of them"),
-        (over(lambda X, y: gaps(X, y, 0).mean()), nearest + "not to all of them and to itself"),
-        (over(lambda X, y: np.nanmax(gaps(X, y), 1).mean()), nearest + "not to the farthest"),
-        (over(lambda X, y: np.nanmin(gaps(X, y))),
-         "you take the one smallest distance of all; each centre has its own nearest: take the mean of these"),
-        (over(lambda X, y: inter(X, y).sum()), "inter is the mean over the centres, yours is their sum"),
-        (over(lambda X, y: np.median(inter(X, y))), "inter is the mean over the centres, not the median"),
-        (over(lambda X, y: inter(X, y)[0]), "that is the first class's distance only: take the mean"),
-        (lambda X, y: 0.0, "each centre is nearest to itself: leave it out"),
-        (lambda X, y: inter(X, y).mean(), "that is inter alone"),
-        (lambda X, y: inter(X, y).mean() / wide(X, y).sum(),
-         "intra is the mean of the distances to the own centre, yours is their sum"),
-        (lambda X, y: inter(X, y).mean() / norm(X - X.mean(0), axis=1).mean(),
-         "intra is the distance to the centre of the own class, not of all sentences"),
-        (over(lambda X, y: norm(centres(X, y)[0], axis=1).mean()),
-         "that is how far the centres are from 0; inter is how far from each other"),
-        (lambda X, y: inter(X, y).mean() - wide(X, y).mean(), "that is inter less intra; the ratio is asked for"),
-        (over(lambda X, y: np.nanmax(gaps(X, y))), nearest + "not the largest distance of all"),
-        (lambda X, y: inter(X, y).mean() * wide(X, y).mean(), "that is inter times intra"),
-        (lambda X, y: wide(X, y).mean(), "that is intra alone"),
-        (lambda X, y: inter(X, y).mean() / (wide(X, y) ** 2).mean(),
-         "intra is the mean distance to the centre, not the mean squared distance"),
-        (over(lambda X, y: (inter(X, y) ** 2).mean()),
-         "inter is a mean of distances, not of squared distances: a root is missing"),
-        (lambda X, y: (inter(X, y) ** 2).mean() / (wide(X, y) ** 2).mean(),
-         "both are means of distances, not of squared distances: the roots are missing"),
-        (lambda X, y: inter(X, y).mean() / wide_by_class(X, y),
-         "intra is the mean over all sentences; yours is the mean over the classes of their means"),
-        (over(lambda X, y: np.nanmin(gaps(X, np.arange(len(X))), 1).mean()),
-         "yours compares sentences with sentences; inter compares the centres"),
-    )  # fmt: skip
+        (over(np.nanmean), over(lambda gaps: np.nan_to_num(gaps).mean()), nearest + "not to all of them"),
+        (over(np.nanmin), "you take the one smallest distance of all; each centre has its own: take the mean of these"),
+        (over(lambda gaps: np.nanmin(gaps, 1).sum()), "inter is the mean over the centres, yours is their sum"),
+        (over(lambda gaps: np.nanmax(gaps, 1).mean()), nearest + "not to the farthest"),
+        (lambda rows, labels: 0.0, "each centre is nearest to itself: leave it out"),
+    )
     return find_mistake(answer, right, cases, mistakes, read=number)
 
 
-@LESSON.exercise(
-    "00.4",
-    "Write a sentence of your own that lands among those on cooking.",
-    "What would somebody write who stands in a kitchen and needs advice?",
-    "Words that many sentences on cooking share pull most: soup, oven, sauce.",
-    "Something like: Why does my sauce burn in the pan every time?",
-    praise="a new sentence needs no training: its words bring it to its place",
-    minutes=5,
-    difficulty="easy",
-    aim="finding out what a mean of words hears in a sentence",
-    further="Exchange one word of your sentence after another until it leaves cooking: which one held it there? Then "
-    "write one that a reader would put under cooking, and the mean of its words does not.",
-)
-def check_own_sentence(answer: Any) -> str | None:
+@check("00.4")
+def check_own_sentence(answer: Any, random: np.random.Generator) -> str | None:
     """A new sentence that lands among the right ones."""
     if not isinstance(answer, str):
         return f"a sentence in quotation marks was expected, and {type(answer).__name__} came"

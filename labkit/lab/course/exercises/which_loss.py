@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
 
-from labkit.lab.course.exercise import Lesson, Unnamed, array, close, find_mistake, known_mistake, number, several
+from labkit.lab.course.exercise import Unnamed, array, check, close, find_mistake, known_mistake, number, several
 
-LESSON = Lesson("10", predictions=("10.a", "10.b", "10.c", "10.d"))
 SHARED = ((0.6, 3, 4, 0.2), (0.2, 4, 6, 0.5), (0.75, 5, 3, 0.1))  # a case's S_p, seed, number of negatives, τ
 
 
@@ -20,19 +19,8 @@ def drawn_cosines(seed: int, *counts: int) -> list[np.ndarray]:
     return [draw.uniform(-0.3, 0.9, size=count) for count in counts]
 
 
-@LESSON.exercise(
-    "10.1",
-    "Write the weights that the margin triplet loss gives to an anchor's pairs.",
-    "A triplet costs [S_n - S_p + margin]₊: its slope is 1 where that is above 0, and else 0.",
-    "`short = negatives[None, :] - positives[:, None] + margin > 0` has a row a positive, a column a negative.",
-    "A pair's weight is the number of its short triplets: `short.sum(1)` and `short.sum(0)`.",
-    praise="whole numbers: a pair counts once for each triplet that is not in order by the margin",
-    minutes=8,
-    difficulty="medium",
-    aim="reading a loss by its slope: the margin triplet loss only counts",
-    further="Move the margin from 0 to 1 in steps and watch the counts. At which margin is every triplet short?",
-)
-def check_triplet_counts(answer: Callable[..., Any]) -> str | None:
+@check("10.1")
+def check_triplet_counts(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """A pair weighs as many as it has triplets that are short."""
     cases = [(*drawn_cosines(1, 3, 4), 0.2), (*drawn_cosines(2, 2, 6), 0.5), (*drawn_cosines(9, 4, 3), 0.1)]
 
@@ -78,20 +66,8 @@ def check_triplet_counts(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes, read=read)
 
 
-@LESSON.exercise(
-    "10.2",
-    "Write the weights that InfoNCE gives to an anchor's negatives.",
-    "The loss is -log of the positive's share in a softmax over the positive and all negatives, of S/τ.",
-    "Its slope in S_n is the share of that negative, and 1/τ comes out of the exponent.",
-    "`e = np.exp(negatives / tau)`, then `e / (np.exp(positive / tau) + e.sum()) / tau`",
-    praise="the push is shared out by a softmax: what one negative gets, another loses",
-    minutes=8,
-    difficulty="medium",
-    aim="seeing that InfoNCE shares one push among all negatives",
-    further="Add up all weights of the negatives and compare with the weight of the positive. Which law holds, "
-    "and why?",
-)
-def check_infonce_push(answer: Callable[..., Any]) -> str | None:
+@check("10.2")
+def check_infonce_push(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """e^(S_n/τ) / (e^(S_p/τ) + Σ e^(S/τ)) / τ."""
     cases = [(s, drawn_cosines(seed, count)[0], tau) for s, seed, count, tau in SHARED]
 
@@ -134,20 +110,8 @@ def check_infonce_push(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "10.3",
-    "What does InfoNCE cost an anchor with 63 negatives when all similarities are the same?",
-    "If all similarities are the same, which share has the positive?",
-    "It is one of 64 that share alike: 1/64, whatever the temperature.",
-    "-log(1/64), the natural logarithm.",
-    praise="so a loss says nothing without its batch: that of a larger batch begins higher",
-    minutes=3,
-    difficulty="easy",
-    aim="reading the first value of a loss curve before believing its fall",
-    further="Look up the first loss of a training of your own with InfoNCE. How far below the logarithm of its "
-    "batch does it start, and what did the untrained network know?",
-)
-def check_loss_of_guessing(answer: Any) -> str | None:
+@check("10.3")
+def check_loss_of_guessing(answer: Any, random: np.random.Generator) -> str | None:
     """-log(1/64) = log 64."""
     given = number(answer)
     mistakes = (
@@ -171,20 +135,8 @@ def check_loss_of_guessing(answer: Any) -> str | None:
     return known_mistake(given, mistakes, 2e-3) or Unnamed("work out the share of the positive, and take -log of it")
 
 
-@LESSON.exercise(
-    "10.4",
-    "Write CoSENT for some pairs with grades.",
-    "Compare every two pairs: `grades[:, None] > grades[None, :]` says where the first is graded higher.",
-    "Where it is, the exponent is (s of the lower - s of the higher) / τ: small when the order is right.",
-    "`np.log1p((np.exp((s[None, :] - s[:, None]) / tau) * (grades[:, None] > grades[None, :])).sum())`",
-    praise="only the order of the grades counts: no threshold says from which grade on two are the same",
-    minutes=10,
-    difficulty="hard",
-    aim="using all grades of a corpus, and not only its two ends",
-    further="Give two pairs the same grade, and then exchange their similarities: does the loss notice? Compare "
-    "with what Spearman's correlation does with ties.",
-)
-def check_cosent(answer: Callable[..., Any]) -> str | None:
+@check("10.4")
+def check_cosent(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """log(1 + Σ e^((s_kl - s_ij)/τ)) over pairs ij graded above kl."""
     grades = ([4.0, 1.0, 3.5, 0.0, 3.5], [2.0, 5.0, 0.5, 2.0], [1.0, 1.0, 0.0, 4.0, 3.0, 0.0])
     cases = [

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from labkit.lab.course.exercise import Lesson, Unnamed, close, find_mistake, known_mistake, number, several
+from labkit.lab.course.exercise import Unnamed, check, close, find_mistake, known_mistake, number, several
 
-LESSON = Lesson("12", predictions=("12.a", "12.b", "12.c", "12.d", "12.e", "12.f"))
 Alike = Callable[[Sequence[str]], float]
 SENTENCES = (
     ("the", "cat", "sees", "the", "dog"),
@@ -36,19 +35,8 @@ def all_but(words: Sequence[str], at: int) -> list[str]:
     return [*words[:at], *words[at + 1 :]]
 
 
-@LESSON.exercise(
-    "12.1",
-    "Write what each pair of words adds to the similarity of two means.",
-    "The mean of A is `A.sum(0) / len(A)`: put both means into a · b / |a| |b|. What becomes of the `len`?",
-    "The dot product of two sums is a sum over all pairs of rows: `A @ B.T` has them. The lengths stay below the line.",
-    "`A @ B.T / np.linalg.norm(A.sum(0)) / np.linalg.norm(B.sum(0))`",
-    praise="nothing is left over: this is no view of the similarity, it is the similarity",
-    minutes=7,
-    difficulty="medium",
-    aim="having one explanation that cannot be wrong, to hold the others against",
-    further="Add up each row, and you have what each word of a does in all. Which of your own has most?",
-)
-def check_pairs_of_words(answer: Callable[..., Any]) -> str | None:
+@check("12.1")
+def check_pairs_of_words(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """A Bᵀ over the lengths of the two sums."""
     draw = np.random.default_rng(12)
     cases = [
@@ -91,19 +79,8 @@ def check_pairs_of_words(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "12.2",
-    "Write what the similarity loses without each word.",
-    "For each place take the words before it and those after it: `words[:at] + words[at + 1:]`.",
-    "What is lost is the similarity of all words less that of these.",
-    "`np.array([alike(words) - alike(words[:at] + words[at + 1:]) for at in range(len(words))])`",
-    praise="it asks nothing of the model but a similarity, so that it can be asked of any model",
-    minutes=5,
-    difficulty="easy",
-    aim="the one explanation that works for everything, also for what is behind a wire",
-    further="Leave out every two neighbours. For which two is more lost together than one by one?",
-)
-def check_left_out(answer: Callable[..., Any]) -> str | None:
+@check("12.2")
+def check_left_out(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """s(words) - s(words without the one at each place)."""
     cases = [(likeness(seed), list(words)) for seed, words in enumerate(SENTENCES, 3)]
 
@@ -164,20 +141,8 @@ def bent(seed: int, d: int) -> Callable[[np.ndarray], np.ndarray]:
     return slope
 
 
-@LESSON.exercise(
-    "12.3",
-    "Write integrated gradients: the mean slope on the way from zeros to x, times x.",
-    "At the share t of the way the sentence is `t * x`; take `slope(t * x)` at many t from 0 to 1, and their mean.",
-    "For so many steps, `(np.arange(steps) + 0.5) / steps` are their middles. Each word has a sum over its d numbers.",
-    "`way = (np.arange(steps) + 0.5) / steps`, then `(np.mean([slope(t * x) for t in way], axis=0) * x).sum(1)`",
-    praise="a sum of slopes times widths is an integral: that is why these parts add up",
-    minutes=10,
-    difficulty="hard",
-    aim="an explanation of any network that adds up, so that one can check it",
-    further="Start from the mean of all word vectors in the place of zeros. Which words change their part most, and to "
-    "what does the sum add up now?",
-)
-def check_integrated(answer: Callable[..., Any]) -> str | None:
+@check("12.3")
+def check_integrated(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Σ_d x ∫ slope(t x) dt, by any rule that is close with this many steps."""
     draw = np.random.default_rng(31)
     sizes = ((4, 3, 400), (3, 5, 500), (5, 2, 450))
@@ -229,20 +194,8 @@ def check_integrated(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes, tolerance=0.01)
 
 
-@LESSON.exercise(
-    "12.4",
-    "Write the curve: the similarity after none, one, two ... all words but one are taken out.",
-    "`np.argsort(-parts)` has the places with the largest parts first. The first `count` of them are out.",
-    "What is left stays in the order of the sentence: `[word for at, word in enumerate(words) if at not in out]`.",
-    "for each `count in range(len(words))`: `out = set(order[:count])`, and `alike` of the words that are left",
-    praise="the steeper it falls, the more of the similarity hung on the words that were named first",
-    minutes=8,
-    difficulty="medium",
-    aim="making a claim about words that can fail: if these matter, the similarity must fall without them",
-    further="Put words into an empty sentence instead, the largest part first. Which of your curves is that, read from "
-    "right to left?",
-)
-def check_falling(answer: Callable[..., Any]) -> str | None:
+@check("12.4")
+def check_falling(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """s of the words left when the first 0, 1, ... n - 1 of the order by parts are out."""
     draw = np.random.default_rng(41)
     cases = [
@@ -297,20 +250,8 @@ def check_falling(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "12.5",
-    "Write the 95 % interval of the mean difference, pair by pair.",
-    "The two belong together, row by row: look at their difference, and forget that there were two.",
-    "A mean of n numbers has the error std / √n, and 95 % lie within 1.96 of it.",
-    "`gaps = one - other`, `half = 1.96 * gaps.std(ddof=1) / np.sqrt(len(gaps))`, then mean ∓ half",
-    praise="what makes one pair hard for both falls out of the difference, and the interval is narrower",
-    minutes=6,
-    difficulty="medium",
-    aim="saying of two explanations which is ahead, on the same pairs, and when nobody knows",
-    further="Work the interval out unpaired, from two variances, for the areas below. How many pairs would it take "
-    "to be as sure?",
-)
-def check_interval(answer: Callable[..., Any]) -> str | None:
+@check("12.5")
+def check_interval(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """mean(one - other) ∓ 1.96 std / √n."""
     draw = np.random.default_rng(51)
     cases = []
@@ -366,20 +307,8 @@ def check_interval(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes, read=read, tolerance=0.02)
 
 
-@LESSON.exercise(
-    "12.6",
-    "Write how often the largest part is on the word that was put in.",
-    "`each.argmax()` is the place of the largest part of one sentence.",
-    "Compare it with that sentence's own place in `planted`, and take the mean over the sentences.",
-    "`np.mean([each.argmax() == at for each, at in zip(parts, planted)])`",
-    praise="no taste decides here: somebody knows which word it was",
-    minutes=4,
-    difficulty="easy",
-    aim="testing an explanation where the truth is known, before believing it where nobody knows",
-    further="Ask also how far down the word stands on average. Which of two explanations that miss equally often is "
-    "nearer?",
-)
-def check_hits(answer: Callable[..., Any]) -> str | None:
+@check("12.6")
+def check_hits(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The share of sentences whose largest part stands at the planted place."""
     draw = np.random.default_rng(61)
     cases = []
@@ -426,19 +355,8 @@ def check_hits(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "12.7",
-    "Twenty hits in twenty: which true rate gives that with a chance of 5 %?",
-    "With the rate p one hit has the chance p. And twenty in a row?",
-    "p²⁰ = 0.05. Solve it for p.",
-    "`0.05 ** (1 / 20)`",
-    praise="so twenty of twenty speak for a rate above .86, and not for 1: a table of ones has an error, too",
-    minutes=4,
-    difficulty="easy",
-    aim="having an interval where all is right, and no spread is there to work one out",
-    further="Do it for 100 in 100. There is a rule of thumb, 1 - 3/n: how good is it, and where does the 3 come from?",
-)
-def check_all_hit(answer: Any) -> str | None:
+@check("12.7")
+def check_all_hit(answer: Any, random: np.random.Generator) -> str | None:
     """p²⁰ = 0.05."""
     given = number(answer)
     mistakes = (

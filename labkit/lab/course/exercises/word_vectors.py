@@ -9,26 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labkit.lab.course.exercise import Lesson, Unfit, Unnamed, close, find_mistake, known_mistake, number
+from labkit.lab.course.exercise import Unfit, Unnamed, check, close, find_mistake, known_mistake, number
 from labkit.vectors import cooccurrence, ppmi
 
-LESSON = Lesson("08", predictions=("08.a", "08.b"))
 
-
-@LESSON.exercise(
-    "08.1",
-    "How much do 'the' and 'sleeps' count together in the three sentences?",
-    "In which of the sentences do both stand, and how far apart?",
-    "Twice at distance 2.",
-    "2 times 1/2.",
-    praise="near neighbours count more than far ones, and no window's edge has to be chosen with great care",
-    minutes=3,
-    difficulty="easy",
-    aim="counting what the word vectors of all notebooks are made from",
-    further="Count with `window=1` and compare: which cells change in sentences as short as these? Then count a "
-    "sentence in which one word stands twice.",
-)
-def check_counted(answer: Any) -> str | None:
+@check("08.1")
+def check_counted(answer: Any, random: np.random.Generator) -> str | None:
     """How often "the" and "sleeps" meet in "the cat sleeps", "the dog sleeps", "the dog barks"."""
     given = number(answer)
     mistakes = (
@@ -56,20 +42,8 @@ def tables_of_counts() -> list[tuple[np.ndarray]]:
     return [(each,) for each in (*tables, drawn + drawn.T + 0.5 * np.eye(6))]
 
 
-@LESSON.exercise(
-    "08.2",
-    "Write PPMI of a table of counts.",
-    "Divide the table by its sum: p(i, j). Its row sums are p(i), its column sums p(j).",
-    "`p / (p.sum(1, keepdims=True) * p.sum(0, keepdims=True))`, then the logarithm, then the maximum with 0.",
-    "Where a count is 0 the logarithm is -∞; `np.maximum(0, ...)` turns that into 0.",
-    praise="what is left is only what is above chance: most of the table is zero",
-    minutes=4,
-    difficulty="medium",
-    aim="telling what is near everything from what is near something",
-    further="Multiply all counts by 10: what changes? Then leave out the maximum with 0, and say what stands where "
-    "two words never meet.",
-)
-def check_information(answer: Callable[..., Any]) -> str | None:
+@check("08.2")
+def check_information(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """max(0, log p(i, j) / (p(i) p(j))), contexts to the power 1."""
 
     def right(counts: np.ndarray) -> Any:
@@ -124,20 +98,8 @@ def check_information(answer: Callable[..., Any]) -> str | None:
         return find_mistake(answer, right, tables_of_counts(), mistakes)
 
 
-@LESSON.exercise(
-    "08.3",
-    "Find the nearest word: the largest cosine, itself left out.",
-    "A cosine is a dot product of vectors of length 1.",
-    "Divide each row by its length first; then one matrix product gives all cosines.",
-    "Put -∞ at the word's own place before `argmax`.",
-    praise="frequent words have long vectors; the cosine looks at the direction only",
-    minutes=4,
-    difficulty="easy",
-    aim="asking vectors what they know",
-    further="Take the dot product in the place of the cosine, on `vectors.matrix`: which words are now nearest to "
-    "many others, and are they frequent ones?",
-)
-def check_neighbour(answer: Callable[..., Any]) -> str | None:
+@check("08.3")
+def check_neighbour(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The row with the largest cosine, itself left out."""
     draw = np.random.default_rng(3)
     cases: list[tuple[np.ndarray, int]] = []
@@ -197,20 +159,8 @@ def check_neighbour(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes, read=number)
 
 
-@LESSON.exercise(
-    "08.4",
-    "Write a sentence's vector: the mean of its words' vectors.",
-    "Which words have a vector at all?",
-    "Collect the vectors of the known words, a word that stands there twice two times, and take the mean.",
-    "With no known word, `np.zeros` of the right length.",
-    praise="the simplest sentence vector, and the one that every method of this lab has to beat",
-    minutes=5,
-    difficulty="easy",
-    aim="having the simplest vector of a sentence, the one to beat",
-    further="Turn the words of a sentence round, then put a *not* into it. How far does either move its vector, as a "
-    "cosine?",
-)
-def check_average(answer: Callable[..., Any]) -> str | None:
+@check("08.4")
+def check_average(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The mean over known words; a sentence without one is a row of zeros."""
     draw = np.random.default_rng(5)
     cases: list[tuple[list[str], dict[str, np.ndarray]]] = []
@@ -273,20 +223,8 @@ def check_average(answer: Callable[..., Any]) -> str | None:
     return find_mistake(answer, right, cases, mistakes)
 
 
-@LESSON.exercise(
-    "08.5",
-    "Which kind of pairs that are not the same looks most alike to the mean of words?",
-    "Look at the table: label 0 is 'not the same'.",
-    "Take the highest mean cosine among the lines with label 0.",
-    "0.82 is the highest of them.",
-    praise="one word in eight hardly moves a mean, and can make another question of it",
-    minutes=2,
-    difficulty="easy",
-    aim="knowing where a method fails before trying to mend it",
-    further="Print the three pairs of this kind with the highest cosine. Which single thing about a sentence would a "
-    "vector have to keep to tell them apart?",
-)
-def check_fooled(answer: Any) -> str | None:
+@check("08.5")
+def check_fooled(answer: Any, random: np.random.Generator) -> str | None:
     """The kind of different pairs with the highest mean cosine in the table of the notebook (a test measures it)."""
     if isinstance(answer, list | tuple) and len(answer) == 1:
         (answer,) = answer

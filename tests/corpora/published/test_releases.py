@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from labkit.corpora.published import PUBLISHED
-from labkit.corpora.published.formats import (
+from labkit.corpora.published.releases import (
+    ReleaseRow,
     benchmark,
     coco,
+    file_lines,
     multi30k,
     newsgroups,
     one_file_a_class,
@@ -27,7 +29,6 @@ from labkit.corpora.published.formats import (
     sst,
     sts,
 )
-from labkit.corpora.published.release import ReleaseRow, file_lines
 
 
 def put(folder: Path, files: Mapping[str, str | bytes]) -> None:
