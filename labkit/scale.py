@@ -28,7 +28,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, TypeVar
 
-from labkit.atomic import write_text
+from labkit.atomic import room_for, write_text
 from labkit.progress import Progress, silent
 
 T = TypeVar("T")
@@ -69,7 +69,8 @@ def _whole(function: Callable[[T, Path], None], item: tuple[Path, T]) -> Path:
     path, given = item
     temporary = path.with_name(f".{socket.gethostname()}-{os.getpid()}-{path.name}")
     try:
-        function(given, temporary)
+        with room_for(path):
+            function(given, temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
