@@ -23,7 +23,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, TypeVar
@@ -147,6 +147,10 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
             for _ in range(workers):
                 pool.submit(int)  # starts a process, which ignores it from its first moment
         yield pool
+    except KeyboardInterrupt:
+        for child in active_children():  # what they have begun is written whole or not at all
+            child.terminate()
+        raise
     except BrokenProcessPool:
         raise ValueError(
             "a process ended before its work was done; is there enough memory? Take fewer workers"
