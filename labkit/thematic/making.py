@@ -89,7 +89,7 @@ COLUMNS = (*Triplets.COLUMNS.values(), "split", *FURTHER)
 
 
 class Share(NamedTuple):
-    """What one file is made of, and how; `note` is where what is known of it is written beside it."""
+    """What one file is made of, and how; `note` is the file with its counts and titles."""
 
     piece: Piece
     plan: Plan
@@ -193,7 +193,7 @@ Items = Iterable[tuple[Article | Page, str]]  # articles or pages with their spl
 
 
 def _write_piece(share: Share, path: Path, progress: Progress = silent) -> None:
-    """The triplets of a piece; what the rules removed and the keys of its articles' titles are noted beside them."""
+    """The triplets of a piece; a note records what the rules removed and the keys of its articles' titles."""
     tally: Tally = Counter()
     titles: list[str] = []
     source = Path(share.piece.path)

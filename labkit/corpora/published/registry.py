@@ -1,7 +1,7 @@
 """Find, read and fetch a published dataset: `load_published` and `fetch_published`.
 
 A set is looked for in two places and two forms. In the folder named by the environment variable LABKIT_DATA it has the
-plain form: a file for each part of a set, as TSV without quoting or as JSONL, packed by gzip, and beside them a
+plain form: a file for each part of a set, as TSV without quoting or as JSONL, packed by gzip, and a
 `MANIFEST.json` that says how many rows each should have. In the user's cache folder it has the form of its release
 (`releases.py`). What is read is counted: rows with an empty text or without a label are left out and named, and a file
 with another number of rows than it should have is refused.
@@ -124,7 +124,7 @@ class Loaded:
 
 
 def load_published(name: str, folder: Path | str | None = None) -> Corpus:
-    """The corpus; a `UserWarning` says what was left out. `folder` stands for LABKIT_DATA and the cache folder."""
+    """The corpus; a `UserWarning` says what was left out. `folder` replaces LABKIT_DATA and the cache folder."""
     loaded = read_published(name, folder)
     for said in loaded.notes:
         note(said, stacklevel=2)
@@ -194,7 +194,7 @@ def _collected(wanted: Published, rows: ReleaseRows) -> Loaded:
 
 
 def _with_numbers(row: ReleaseRow, at: str) -> ReleaseRow:
-    """What is a number, as one."""
+    """The row with its numbers as floats."""
     for column in ("score", "lat_a", "lon_a", "lat_b", "lon_b", *(() if "text" in row else ("label",))):
         if column in row:
             try:
