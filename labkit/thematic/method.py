@@ -234,10 +234,7 @@ class TripletRows:
 
     @classmethod
     def of(cls, corpus: Triplets) -> TripletRows:
-        texts = corpus.sentences()
-        number = {text: row for row, text in enumerate(texts)}
-        columns = (corpus.anchors, corpus.positives, corpus.negatives)
-        return cls(texts, np.array([[number[text] for text in column] for column in columns], dtype=np.int64).T)
+        return cls(*corpus.numbered())
 
 
 @dataclass(frozen=True, eq=False)
