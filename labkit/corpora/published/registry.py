@@ -118,13 +118,15 @@ def load_published(name: str, folder: Path | str | None = None) -> Corpus:
         ways += ["LABKIT_DATA may name a folder that has it in the plain form"] if wanted.plain else []
         raise ValueError(f"{name} is not here; {', or '.join(ways)}")
     where, plain = place
+    expected: Mapping[str, int | None] = wanted.rows
+    also: Mapping[str, int | None] = wanted.also
     if plain:
         rows, also, remedy = read_plain(name, where), {}, "put the file there again"
         expected = {file: count for file, count in _manifest(where).items() if file in wanted.plain}
     elif wanted.parse is None:
         raise ValueError(f"{name}: labkit does not read the form of its release; set LABKIT_DATA to its plain form")
     else:
-        rows, expected, also = wanted.parse(where), wanted.rows, wanted.also
+        rows = wanted.parse(where)
         remedy = f"remove the file and what it came in, and `labkit data get {name}` again"
     corpus, read, dropped = _collected(wanted, rows)
     missing = _missing(read, expected, also, remedy)
