@@ -79,7 +79,6 @@ def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Op
         f"CSV, TSV, TXT, JSONL or Parquet, up to {amount(cached.most_uploaded())}",
         "file",
         paste="Or paste sentences, one a line",
-        type=["csv", "tsv", "txt", "jsonl", "parquet", "gz"],
     )
     st.sidebar.caption(
         "Columns: text + label, text_a + text_b + label or score, anchor + positive + negative, group + text; or text "

@@ -30,17 +30,19 @@ if TYPE_CHECKING:
     from labkit.sbert_lp.method import SbertLp
     from labkit.sentpwnet.method import Bag, SentPWNet, Siamese, Static, Triplet
     from labkit.thematic.method import Thematic
+    from labkit.trials.bench import bench
 
 # fmt: off
 __all__ = [
     "METHODS", "AllButTheTop", "Bag", "Film", "FilmDeep", "Lsa", "MeanVectors", "PThought", "Pca", "PvDbow", "Sbert",
     "SbertLp", "SentPWNet", "Siamese", "Sif", "Static", "Tfidf", "Thematic", "Triplet", "Whitening", "__version__",
-    "load", "load_run", "playground", "score",
+    "bench", "load", "load_run", "playground", "score",
 ]
 # fmt: on
 __version__ = "0.1.0"
 _FUNCTIONS = {
     "METHODS": "methods",
+    "bench": "trials.bench",
     "load": "corpora",
     "load_run": "methods",
     "playground": "play",

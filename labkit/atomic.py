@@ -37,6 +37,10 @@ class NoRoom(OSError):
     def __init__(self, path: Path | str = "a file") -> None:
         super().__init__(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
+    def __reduce__(self) -> tuple[type[NoRoom], tuple[str]]:
+        """Let it come back from another process."""
+        return NoRoom, (self.filename,)
+
     def __str__(self) -> str:
         return (
             f"the disk is full: there is no room for {self.filename}; make room on that disk, or name a folder on "
@@ -54,6 +58,10 @@ def room_for(path: Path | str) -> Iterator[None]:
             raise NoRoom(path) from None
         if reason.errno and reason.filename is None and not isinstance(reason, ConnectionError | TimeoutError):
             reason.filename = str(path)
+        raise
+    except Exception as reason:  # what is written in Rust (safetensors, tokenizers) has only words for it
+        if f"(os error {errno.ENOSPC})" in str(reason):
+            raise NoRoom(path) from None
         raise
 
 

@@ -302,9 +302,7 @@ def contrast_text(found: Contrast, *, top: int = 8) -> str:
     return "\n".join([*lines, *_section("words of c, by what they do against b", found.words_c, top)])
 
 
-def lost(
-    method: Method, a: str, b: str, *, way: str = "", steps: int = 0
-) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+def lost(method: Method, a: str, b: str, *, way: str = "") -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
     """Return what two sentences lack of being equal: the parts of `1 - cos(a, b)` by the words of a and of b, in order.
 
     `1 - cos = ½ (a/|a| - b/|b|)²` is a sum over the words of both: each has its own part of the similarity of its
@@ -314,7 +312,7 @@ def lost(
     if way == LEFT_OUT:
         found = left_out(method, a, b)
         return _less(found.names_a, [], found.own_a), _less(found.names_b, [], found.own_b)
-    of_a, of_b = (method._parts(text, way, steps) for text in (a, b))
+    of_a, of_b = (method._parts(text, way, 0) for text in (a, b))
     both = Explanation.of_parts((a, b), way, of_a, of_b)
     alone_a, alone_b = (Explanation.of_parts((text, text), way, each, each) for text, each in ((a, of_a), (b, of_b)))
     return _less(alone_a.names_a, alone_a.own_a, both.own_a), _less(alone_b.names_b, alone_b.own_b, both.own_b)

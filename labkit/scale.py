@@ -23,12 +23,12 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, TypeVar
 
-from labkit.atomic import write_text
+from labkit.atomic import room_for, write_text
 from labkit.progress import Progress, silent
 
 T = TypeVar("T")
@@ -69,7 +69,8 @@ def _whole(function: Callable[[T, Path], None], item: tuple[Path, T]) -> Path:
     path, given = item
     temporary = path.with_name(f".{socket.gethostname()}-{os.getpid()}-{path.name}")
     try:
-        function(given, temporary)
+        with room_for(path):
+            function(given, temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -146,6 +147,10 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
             for _ in range(workers):
                 pool.submit(int)  # starts a process, which ignores it from its first moment
         yield pool
+    except KeyboardInterrupt:
+        for child in active_children():  # what they have begun is written whole or not at all
+            child.terminate()
+        raise
     except BrokenProcessPool:
         raise ValueError(
             "a process ended before its work was done; is there enough memory? Take fewer workers"

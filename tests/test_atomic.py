@@ -12,8 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
+from safetensors import SafetensorError
 
-from labkit.atomic import NoRoom, folder_in_place, in_place, sentence_of
+from labkit.atomic import NoRoom, folder_in_place, in_place, room_for, sentence_of
 
 
 def test_the_file_is_there_at_the_end_and_only_then(tmp_path: Path) -> None:
@@ -92,6 +93,13 @@ def test_a_full_disk_that_names_no_file_and_other_mistakes() -> None:
     assert "full" in sentence_of(OSError(errno.ENOSPC, "No space left on device"))
     assert "/x/y" in sentence_of(OSError(errno.ENOSPC, "No space left on device", "/x/y"))
     assert sentence_of(ValueError("two\n lines")) == "two lines"
+
+
+def test_a_full_disk_of_which_a_library_has_only_words() -> None:
+    with pytest.raises(NoRoom, match="export"), room_for("export"):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+    with pytest.raises(SafetensorError), room_for("export"):
+        raise SafetensorError("Error while serializing: I/O error: Is a directory (os error 21)")
 
 
 @pytest.mark.whole

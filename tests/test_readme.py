@@ -34,6 +34,7 @@ ELSEWHERE = {  # opens a server, needs a network, or takes hours
     "labkit app",
     "labkit lab",
     "labkit app --classroom",
+    "labkit bench mine.csv --minutes 20",
     "labkit data get stsb",
     "labkit reproduce --all --data DIR --out mine.md",
     "labkit reproduce --quick",
@@ -52,7 +53,7 @@ def commands(text: str, pattern: str) -> list[str]:
 IN_README = [
     line
     for line in commands(README, r"^    (labkit .*)$|`(labkit [^`]+)`")
-    if line not in ("labkit train", "labkit tune")  # of which the text speaks
+    if line not in ("labkit bench", "labkit train", "labkit tune")  # of which the text speaks
 ]
 IN_BLOCKS = commands(PAGES, r"^    (labkit .*)$")
 

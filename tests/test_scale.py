@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from labkit import scale
+from labkit.atomic import NoRoom
 from tests.waiting import HANG, until
 
 PLAN = {"kind": "letters", "size": 3}
@@ -71,6 +73,17 @@ def test_without_ray_one_sentence_says_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ValueError, match="pip install ray"):
         scale.each(letters, files_in(tmp_path, "a"), ray="")
+
+
+def full(_: str, path: Path) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.whole)])
+def test_a_full_disk_is_one_sentence_whoever_writes(tmp_path: Path, workers: int) -> None:
+    with pytest.raises(NoRoom, match="part-0000"):
+        scale.each(full, files_in(tmp_path, "abc"), workers=workers)
+    assert list(tmp_path.iterdir()) == []
 
 
 # --- folders -----------------------------------------------------------------------------------------------------

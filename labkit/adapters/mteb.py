@@ -19,31 +19,16 @@ from labkit.method import Method
 from labkit.runs import Run, versions
 
 
-class AsEncoder:
+class AsEncoder(AsModel):
     """MTEB's EncoderProtocol, implemented by a method in its current state; after another fit, make a new encoder."""
 
     def __init__(self, method: Method, name: str | None = None) -> None:
-        self._model = AsModel(method)
+        super().__init__(method)
         self.mteb_model_meta = model_meta(method, name or f"labkit/{method.name}")
 
-    def encode(
-        self,
-        inputs: Iterable[Mapping[str, Any]],
-        *,
-        batch_size: int = 32,
-        show_progress_bar: bool = False,
-        **others: Any,
-    ) -> np.ndarray:
+    def encode(self, inputs: Iterable[Mapping[str, Any]], **options: Any) -> np.ndarray:  # type: ignore[override]
         """Encode batches of {"text": [...]} to one matrix (n, d)."""
-        texts = [text for batch in inputs for text in batch["text"]]
-        rows = self._model.encode(texts, batch_size=batch_size, show_progress_bar=show_progress_bar, **others)
-        return np.asarray(rows)
-
-    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
-        return self._model.similarity(embeddings1, embeddings2)
-
-    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
-        return self._model.similarity_pairwise(embeddings1, embeddings2)
+        return np.asarray(super().encode([text for batch in inputs for text in batch["text"]], **options))
 
 
 def model_meta(method: Method, name: str) -> Any:

@@ -98,18 +98,18 @@ OUTLIER = -1  # the label of rows in no dense region
 NO_CLASS = "none"  # the class name of outliers
 
 
-def hdbscan(embeddings: ArrayLike, *, least: int | None = None) -> np.ndarray:
+def hdbscan(embeddings: ArrayLike) -> np.ndarray:
     """Return labels 0, 1, ... (n,) of the dense regions of embeddings (n, d), and OUTLIER for rows in none of them.
 
     scikit-learn's HDBSCAN runs on the first principal directions and keeps the innermost regions, each with at least
-    `least` rows (by default 1 % of the rows, at least ten). Above CLUSTERED rows, only a fixed sample is clustered and
+    1 % of the rows, and ten. Above CLUSTERED rows, only a fixed sample is clustered and
     every other row takes the label of its nearest sampled row.
     """
     from sklearn.cluster import HDBSCAN
 
     rows = vectors("embeddings", embeddings, keep_single=True)
     asking = sampled(np.arange(rows.shape[0]), CLUSTERED)
-    least = max(10, len(asking) // 100) if least is None else whole("least", least, 2, 2**31, "rows of a region")
+    least = max(10, len(asking) // 100)
     if len(asking) <= max(least, AROUND):
         return np.full(rows.shape[0], OUTLIER)
     rows = _principal(rows)
@@ -253,9 +253,7 @@ EQUAL = 1e-9  # distances that differ by less, relatively, are a tie
 
 @dataclass(frozen=True)
 class Separation:
-    """The ratio, the silhouette and Hit@1 (NaN where the classes define none), and how many rows the last two are based
-    on.
-    """
+    """The ratio, the silhouette and Hit@1 (NaN if undefined), and how many rows the last two come from."""
 
     ratio: float
     silhouette: float

@@ -205,6 +205,7 @@ def _squared_distances(queries: Vectors, base: Vectors, near: np.ndarray) -> np.
 
 # --- who moved ---------------------------------------------------------------------------------------------------
 
+TOGETHER = 10  # groups that are suggested
 ASKING = 10_000  # queries between two progress updates
 
 
@@ -280,7 +281,7 @@ def majority(near: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return first
 
 
-def moved_together(moved: Movement, labels: Sequence[str], *, most: int = 10) -> tuple[MovedTogether, ...]:
+def moved_together(moved: Movement, labels: Sequence[str]) -> tuple[MovedTogether, ...]:
     """Group sentences by the majority class of their neighbours before and after, if the two differ.
 
     The groups with the largest size · mean change come first; within a group, the sentences that changed most.
@@ -295,7 +296,7 @@ def moved_together(moved: Movement, labels: Sequence[str], *, most: int = 10) ->
     for key in np.unique(keys):
         rows, (old, new) = ranked[keys == key], divmod(int(key), len(names))
         groups.append(MovedTogether(str(names[old]), str(names[new]), rows, float(moved.change[rows].mean())))
-    return tuple(sorted(groups, key=lambda group: -len(group.rows) * group.change)[:most])
+    return tuple(sorted(groups, key=lambda group: -len(group.rows) * group.change)[:TOGETHER])
 
 
 def moved_rows(

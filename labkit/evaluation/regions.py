@@ -25,6 +25,7 @@ from labkit.text import words
 TWICE = 2  # a region's word is more than this many times as frequent as elsewhere
 LEAST = 2  # occurrences below which a word says nothing
 RARE = 10.83  # G reached by chance in one table of a thousand: chi-squared with one degree of freedom
+TRAITS = 5  # words or classes that describe a selection
 NAMING = 3  # words in the name of a found class
 LETTERS = 24  # in a region's name; words that do not fit are left out, and none is cut
 FEW = 48  # most regions of a whole picture, and most classes that are used as regions
@@ -71,9 +72,9 @@ class Regions:
 
 
 def regions(
-    counted: CountedWords, points: np.ndarray, labels: ArrayLike | None = None, *, fine: bool = False, most: int = 2
+    counted: CountedWords, points: np.ndarray, labels: ArrayLike | None = None, *, fine: bool = False
 ) -> Regions:
-    """Name the regions of a picture (n, p) by at most `most` words each, chosen by `region_words`.
+    """Name the regions of a picture (n, p) by at most two words each, chosen by `region_words`.
 
     The regions are the labels (n,) if there are 2 to FEW of them. Otherwise, or with `fine`, they are k-means clusters
     of
@@ -85,7 +86,7 @@ def regions(
     if codes is None or not 0 < codes.max() < FEW:
         low, high, share = (12, FEW, 1) if fine else (4, 12, 4)
         codes = _clusters(points, max(low, min(high, round(np.sqrt(n) / share))))
-    return _named(counted, codes, most)
+    return _named(counted, codes)
 
 
 def _clusters(points: np.ndarray, count: int) -> np.ndarray:
@@ -93,8 +94,8 @@ def _clusters(points: np.ndarray, count: int) -> np.ndarray:
     return kmeans(points, min(count, len(np.unique(points, axis=0))), seed=0, restarts=1)
 
 
-def _named(counted: CountedWords, codes: np.ndarray, most: int) -> Regions:
-    return Regions(codes, tuple(_fitting(chosen) for chosen in region_words(counted, codes, most=most)))
+def _named(counted: CountedWords, codes: np.ndarray) -> Regions:
+    return Regions(codes, tuple(_fitting(chosen) for chosen in region_words(counted, codes, most=2)))
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class PlacedName:
 
 
 def words_on_map(
-    texts: Sequence[str], points: np.ndarray, labels: Sequence[str] = (), *, fine: bool = False, most: int = 2
+    texts: Sequence[str], points: np.ndarray, labels: Sequence[str] = (), *, fine: bool = False
 ) -> tuple[tuple[PlacedName, ...], tuple[PlacedName, ...]]:
     """Name the regions of a map (n, 2) as a whole and at close range, the largest regions first.
 
@@ -118,7 +119,7 @@ def words_on_map(
     rows = sampled(np.arange(len(texts)), LOOKED_AT)
     counted, places = counted_words([texts[row] for row in rows.tolist()]), points[rows]
     whole_map = regions(counted, places, [labels[row] for row in rows.tolist()] if labels else None, fine=fine)
-    close = _named(counted, _clusters(places, max(FEW, min(CLOSE, len(rows) // EACH))), most)
+    close = _named(counted, _clusters(places, max(FEW, min(CLOSE, len(rows) // EACH))))
     return _placed(whole_map, places), _placed(close, places)
 
 
@@ -236,9 +237,7 @@ def _traits(traits: Sequence[Trait], size: int, rest: int) -> str:
     return ", ".join(said)
 
 
-def set_apart(
-    counted: CountedWords, chosen: Sequence[int] | np.ndarray, labels: Sequence[str] = (), *, most: int = 5
-) -> Apart:
+def set_apart(counted: CountedWords, chosen: Sequence[int] | np.ndarray, labels: Sequence[str] = ()) -> Apart:
     """Find the words and classes that more of the selected rows have than of the rest, by a G-test.
 
         G = 2 Σ O ln(O / E)   over the table: has it or not, selected or not; E: expected if the two are independent
@@ -260,18 +259,18 @@ def set_apart(
         tables.append((sparse.csr_matrix((np.ones(n, np.int64), (np.arange(n), codes))), names))
     for table, names in tables:
         there = np.asarray(table[inside].sum(axis=0)).ravel()
-        found.append(_strongest(names, there, np.asarray(table.sum(axis=0)).ravel() - there, size, n - size, most))
+        found.append(_strongest(names, there, np.asarray(table.sum(axis=0)).ravel() - there, size, n - size))
     lengths = counted.lengths
     means = float(lengths[inside].mean()), float(lengths[~inside].mean())
     return Apart(size, n - size, found[0], found[1] if len(labels) else (), *means)
 
 
 def _strongest(
-    names: Sequence[str], inside: np.ndarray, elsewhere: np.ndarray, size: int, rest: int, most: int
+    names: Sequence[str], inside: np.ndarray, elsewhere: np.ndarray, size: int, rest: int
 ) -> tuple[Trait, ...]:
     g = g_test(inside, elsewhere, size, rest)
     counts = (inside >= min(LEAST, size)) & (inside * rest > elsewhere * size) & (g >= RARE)
-    order = np.lexsort((np.arange(len(g)), -np.where(counts, g, -1.0)))[: min(most, int(counts.sum()))]
+    order = np.lexsort((np.arange(len(g)), -np.where(counts, g, -1.0)))[: min(TRAITS, int(counts.sum()))]
     return tuple(Trait(names[at], int(inside[at]), int(elsewhere[at]), float(g[at])) for at in order)
 
 

@@ -60,13 +60,9 @@ def hit_at(
     return {k: float((found.ranks <= k).mean()) for k in ks}
 
 
-def precision_at_r(
-    embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = None, progress: Progress = silent
-) -> dict[str, float]:
-    """Return `map@r` and `r_precision` by cosine for embeddings (n, d) and labels (n,); queries and ties as in
-    `hit_at`.
-    """
-    found = _by_cosine(embeddings, labels, most, progress, deep=True)
+def precision_at_r(embeddings: ArrayLike, labels: ArrayLike) -> dict[str, float]:
+    """Return `map@r` and `r_precision` by cosine for embeddings (n, d) and labels (n,), as in `hit_at`."""
+    found = _by_cosine(embeddings, labels, None, silent, deep=True)
     return {"map@r": float(found.average.mean()), "r_precision": float(found.right.mean())}
 
 
@@ -190,9 +186,7 @@ def _nearest(far: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray, np.n
 
 
 def _at_r(own: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return average precision at R and R-precision, (b,) each; `own` tells which neighbours, nearest first, share the
-    class.
-    """
+    """Return average precision at R and R-precision, (b,) each; `own` marks neighbours of the class, in order."""
     places = np.arange(1, own.shape[1] + 1)
     hits = own & (places <= others[:, None])
     precision = np.where(hits, hits.cumsum(axis=1) / places, 0)  # P(i)
@@ -264,10 +258,8 @@ def own_retrieved(
     return Retrieved(asking, ranks, found.average * known, found.right * known)
 
 
-def voted(
-    method: Any, train: Any, labels: Sequence[Any], test: Any, *, k: int = VOTERS, progress: Progress = silent
-) -> np.ndarray:
-    """Return the class that wins the vote of the k nearest training rows, for each test row: (n,) of labels.
+def voted(method: Any, train: Any, labels: Sequence[Any], test: Any, *, progress: Progress = silent) -> np.ndarray:
+    """Return the class that wins the vote of the VOTERS nearest training rows, for each test row: (n,) of labels.
 
     If classes have equally many votes, the one with the nearest voter wins; of equally near rows, the earlier.
     """
@@ -278,9 +270,9 @@ def voted(
         near = np.empty((block.stop - block.start, 0), np.int64)
         values = np.empty(near.shape)
         for tile in tiles:
-            columns, largest = _first_largest(np.round(similarity(block, tile), 12), k)
+            columns, largest = _first_largest(np.round(similarity(block, tile), 12), VOTERS)
             near = np.concatenate([near, np.arange(len(codes))[tile][columns]], axis=1)
-            kept, values = _first_largest(np.concatenate([values, largest], axis=1), k)
+            kept, values = _first_largest(np.concatenate([values, largest], axis=1), VOTERS)
             near = np.take_along_axis(near, kept, 1)
         won[block] = _winners(codes[near])
         progress(block.stop, test.shape[0], "looking for neighbours")

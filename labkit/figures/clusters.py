@@ -39,7 +39,7 @@ from labkit.figures.drawing import (
     telling,
 )
 from labkit.figures.palette import CLEAR, COLOURS, INK, RISING, STYLES, style
-from labkit.figures.panels import EMPTY, below, on
+from labkit.figures.panels import ABOVE, EMPTY, below, on
 from labkit.projection.picture import Projection
 from labkit.text import words
 
@@ -132,15 +132,15 @@ def _with_rest(full: Colouring, codes: Sequence[int], styles: Sequence[int] = ()
 
 def _each_its_own(shown: Labelled, column: str) -> Colouring:
     """Give every name its own colour, in the order of first appearance."""
-    values = _values(shown, column)
-    if column in (TRUST, MOVED) or (column not in (CLASS, SPLIT) and len(set(values)) > FEW):
-        numbers = [_number(value) for value in values]
-        if all(math.isfinite(number) for number in numbers):
-            return Colouring(column, np.zeros(len(values), np.int64), values=np.array(numbers, np.float32))
-    texts = [str(value) for value in values]
-    code = {name: number for number, name in enumerate(dict.fromkeys(texts))}
-    codes = np.array([code[text] for text in texts], np.int64)
-    return Colouring(column, codes, tuple(code), styles=tuple(range(len(code))))
+    import pandas as pd  # takes a second
+
+    values = pd.Series(list(_values(shown, column)), dtype=object)
+    if column in (TRUST, MOVED) or (column not in (CLASS, SPLIT) and values.nunique() > FEW):
+        numbers = pd.to_numeric(values, errors="coerce").to_numpy(np.float32)
+        if np.isfinite(numbers).all():
+            return Colouring(column, np.zeros(len(values), np.int64), values=numbers)
+    codes, names = pd.factorize(values.map(str))
+    return Colouring(column, codes, tuple(names), styles=tuple(range(len(names))))
 
 
 def _values(shown: Labelled, column: str) -> Sequence[Any]:
@@ -155,13 +155,6 @@ def _values(shown: Labelled, column: str) -> Sequence[Any]:
     return shown.extra[column]
 
 
-def _number(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return math.nan
-
-
 # --- where points hide one another -------------------------------------------------------------------------------
 
 GRID = 64  # cells per side
@@ -170,16 +163,13 @@ LINES = 8
 
 
 def density(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the centres of the cells, (GRID,) each, and the smoothed number of points per cell, (GRID, GRID) by [y,
-    x].
-    """
-    low, high = np.array([(along.min(), along.max()) for along in points.T], float).T
+    """Return the centres of the cells, (GRID,) each, and the smoothed number of points, (GRID, GRID) by [y, x]."""
+    low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
     room = 0.1 * np.where(high > low, high - low, 1.0)
-    low, side = low - room, (high - low + 2 * room) / GRID
-    cells = ((points - low) / side).astype(np.int64)  # from 0 to GRID - 1, since there is room on all sides
-    counts = np.bincount(cells @ [GRID, 1], minlength=GRID**2).reshape(GRID, GRID)
-    x, y = (low + side * (np.arange(GRID)[:, None] + 0.5)).T
-    return x, y, gaussian_filter(counts.astype(float), CURVE_WIDTH, mode="constant").T
+    span = np.stack([low - room, high + room], axis=1)
+    counts, across, upwards = np.histogram2d(points[:, 0], points[:, 1], bins=GRID, range=span)
+    x, y = ((each[1:] + each[:-1]) / 2 for each in (across, upwards))
+    return x, y, gaussian_filter(counts, CURVE_WIDTH, mode="constant").T
 
 
 def contours(points: np.ndarray) -> Entries:
@@ -499,7 +489,7 @@ def _cover(points: np.ndarray) -> Entries:
 # --- who moved ---------------------------------------------------------------------------------------------------
 
 
-def movement_bars(moved: Movement, chosen: Sequence[int] | np.ndarray | None = None, *, height: int = 240) -> go.Figure:
+def movement_bars(moved: Movement, chosen: Sequence[int] | np.ndarray | None = None) -> go.Figure:
     """Draw how many sentences have how many new ones among their k nearest; the chosen ones in orange."""
     new, numbers = moved.new, np.arange(moved.k + 1)
     groups = [("all sentences", new, COLOURS[0])]
@@ -518,11 +508,11 @@ def movement_bars(moved: Movement, chosen: Sequence[int] | np.ndarray | None = N
     ]
     return figure_of(
         drawing,
-        height=height,
+        height=240,
         barmode="overlay",
         bargap=0.1,
         showlegend=len(groups) > 1,
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        legend=ABOVE,
         xaxis={"title": f"new among the {moved.k} nearest", "dtick": max(1, moved.k // 10)},
         yaxis={"title": "sentences"},
     )

@@ -218,7 +218,7 @@ RIDGES = 9  # epochs that are drawn below each other
 SINGULAR = 100  # values of a spectrum
 
 
-def cosine_ridges(run: EpochCosines, *, height: int = 520) -> go.Figure:
+def cosine_ridges(run: EpochCosines) -> go.Figure:
     """Draw the distribution of cosines of positive and negative pairs: two hills per epoch, the first epoch on top.
 
     The hills of an epoch share one scale, on which the higher one has full height; their two means are on the right.
@@ -265,7 +265,7 @@ def cosine_ridges(run: EpochCosines, *, height: int = 520) -> go.Figure:
     names = [f"epoch {run.epochs[at]}" for at in chosen]
     return figure_of(
         traces,
-        height=height,
+        height=520,
         annotations=[*means, annotation("mean", 1.01, 1.0, size=12, xref="paper", xanchor="left", yanchor="middle")],
         xaxis={"title": "cosine", "zerolinecolor": FAINT, "range": [low - 0.03, 1.03]},
         yaxis={
@@ -278,7 +278,7 @@ def cosine_ridges(run: EpochCosines, *, height: int = 520) -> go.Figure:
     )
 
 
-def spectra_over_epochs(run: EpochCosines, *, height: int = 380) -> go.Figure:
+def spectra_over_epochs(run: EpochCosines) -> go.Figure:
     """Draw each singular value's share, the largest first, at some epochs: steeper means fewer directions."""
     traces: list[Entries] = []
     for number, at in enumerate(_spread_out(len(run.epochs), len(COLOURS))):
@@ -287,7 +287,7 @@ def spectra_over_epochs(run: EpochCosines, *, height: int = 380) -> go.Figure:
         traces.append(series(number, places, shares, epoch, "number %{x}: %{y:.2%}", mode="lines"))
     return figure_of(
         traces,
-        height=height,
+        height=380,
         xaxis={"title": "singular value, the largest first"},
         yaxis={"title": "share of their sum", "type": "log", "tickformat": ".2%", "nticks": 6},
         legend=ABOVE,

@@ -226,17 +226,15 @@ def _bars(examined: Examined, rows: list[int], place: dict[int, int], name: str,
 # --- losses of triplets ------------------------------------------------------------------------------------------
 
 
-def triplet_losses(*, reach: float = 6.0) -> go.Figure:
+def triplet_losses() -> go.Figure:
     """Draw the losses of `labkit.thematic` and their slopes over d⁺ - d⁻, which is above 0 in the wrong order."""
     import torch  # takes seconds, and no other figure needs it
 
     from labkit.thematic.network import LOSSES
 
-    if not reach > 0:
-        raise ValueError(f"reach is {reach}, expected a number above 0; 6 shows where the ratio loss goes flat")
     traces: list[Entries] = []
     for (name, loss), colour, dash in zip(LOSSES.items(), COLOURS, DASHES, strict=False):
-        gap = torch.linspace(-reach, reach, 241, dtype=torch.float64, requires_grad=True)
+        gap = torch.linspace(-6, 6, 241, dtype=torch.float64, requires_grad=True)
         values = loss(gap, torch.zeros_like(gap))
         slopes = torch.autograd.grad(values.sum(), gap)[0]
         x, shared = gap.detach().numpy(), {"name": name, "legendgroup": name, "mode": None}
@@ -438,7 +436,7 @@ def _visible(weights: np.ndarray) -> np.ndarray:
 # --- hard negatives ----------------------------------------------------------------------------------------------
 
 
-def false_negatives_mined(shares: Mapping[str, FalseShares], *, height: int = 360) -> go.Figure:
+def false_negatives_mined(shares: Mapping[str, FalseShares]) -> go.Figure:
     """Draw the share of mined negatives that mean the same as their anchor, a line for each way to mine.
 
     By rank on the left. On the right, of all that keep a margin; hover labels say how many those are.
@@ -461,4 +459,4 @@ def false_negatives_mined(shares: Mapping[str, FalseShares], *, height: int = 36
     )
     layout["xaxis"]["title"], layout["xaxis2"]["title"] = "rank of the negative", "margin to the positive"
     layout["yaxis"]["title"] = "false negatives"
-    return figure_of(traces, height=height, legend=below(-0.42), margin=margin(34), **layout)
+    return figure_of(traces, height=360, legend=below(-0.42), margin=margin(34), **layout)

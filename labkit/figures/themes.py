@@ -12,7 +12,6 @@ Sections and clusters have numbers, in the figure and in the tables, so they can
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -50,7 +49,7 @@ STRONG = {0, 3}  # blue and vermilion, which carry white text
 WAVE = [[0, CLEAR], [1e-6, "#D6E8F3"], [1, POSITIVE]]  # transparent at 0; dark text is readable on all others
 
 
-def section_ribbon(themes: Themes, *, chosen: int | None = None, height: int = 190) -> go.Figure:
+def section_ribbon(themes: Themes, *, height: int = 190) -> go.Figure:
     """Draw a cell per sentence, in reading order: its section above, its clusters below, framed where they differ."""
     names = ("section", "k-means", "Iclust")
     numbers = np.stack([themes.article.truth, themes.kmeans.found, themes.iclust.found])
@@ -73,7 +72,6 @@ def section_ribbon(themes: Themes, *, chosen: int | None = None, height: int = 1
     return figure_of(
         [ribbon, *letters],
         shapes=shapes,
-        annotations=[] if chosen is None else [annotation("▼", chosen, -0.5, size=15, yshift=9)],
         xaxis=EMPTY | {"range": [-0.6, n - 0.4], "title": "sentences in reading order"},
         yaxis=BARE | {"autorange": "reversed", "tickfont": {"size": 14}},
         height=height,
@@ -217,26 +215,25 @@ VECTOR, PLACE, LOWER, UPPER, TOP = 1.0, 2.5, 2.2, 2.9, 4.3  # height of each row
 LEFT_BEHIND = "rgba(128, 128, 128, 0.55)"
 
 
-def three_encoders(words: Sequence[str] = WORDS) -> go.Figure:
+def three_encoders() -> go.Figure:
     """Draw CNN, LSTM and BiLSTM with attention on four words: which words each number of the vector comes from.
 
     From bottom to top: the words, their vectors, what the encoder computes at each word, and the vector of the
     sentence.
     What reaches it is blue; grey is computed and discarded.
     """
-    if len(words) != len(SHARES):
-        raise ValueError(f"words are {len(words)}, expected {len(SHARES)}: the shares of attention are drawn for them")
-    places = range(len(words))
+    places = range(len(WORDS))
     (chain, forth), (both, ways) = _lstm(places), _bilstm(places)
     traces = [*_cnn(places), *chain, *both]
     for panel in (1, 2, 3):
-        traces += [_words(panel, words), _nodes(panel, [VECTOR] * len(words), INK, "square", "a word's vector")]
+        traces += [_text(panel, list(places), 0.35, list(WORDS), 12)]
+        traces += [_nodes(panel, [VECTOR] * len(WORDS), INK, "square", "a word's vector")]
     bare = EMPTY | {"fixedrange": True}
     layout = side_by_side(
         ("CNN", "LSTM", "BiLSTM with<br>attention"),
         gap=0.06,
         size=14,
-        x=bare | {"range": [-0.6, len(words) - 0.1]},
+        x=bare | {"range": [-0.6, len(WORDS) - 0.1]},
         y=bare | {"range": [0.0, TOP + 0.75]},
     )
     layout["annotations"] += forth + ways
@@ -275,10 +272,6 @@ def _bilstm(places: range) -> tuple[list[Entries], list[Entries]]:
     ]
     arrows = [_arrow(3, t, t + 1, LOWER) for t in places[:-1]] + [_arrow(3, t + 1, t, UPPER) for t in places[:-1]]
     return [*lines, *nodes, _top(3, "Σ a h"), _letter(3, PLACE, "h"), _letter(3, VECTOR, "x")], arrows
-
-
-def _words(panel: int, words: Sequence[str]) -> Entries:
-    return _text(panel, list(range(len(words))), 0.35, list(words), 12)
 
 
 def _letter(panel: int, height: float, letter: str) -> Entries:

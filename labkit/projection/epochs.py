@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import orthogonal_procrustes
 
 from labkit.arrays import unit
 from labkit.corpora.records import Corpus, Labelled
@@ -40,13 +41,9 @@ def procrustes(points: np.ndarray, onto: np.ndarray) -> np.ndarray:
 
     Rotation and reflection only: a scale fitted to each pair would hide that a picture shrinks.
     """
-    if points.shape != onto.shape:
-        raise ValueError(
-            f"points has shape {points.shape}, expected {onto.shape} like onto; give pictures of the same sentences"
-        )
     A, B = (np.asarray(each, np.float64) - np.mean(each, axis=0, dtype=np.float64) for each in (points, onto))
-    left, _, right = np.linalg.svd(A.T @ B)
-    return left @ right
+    R: np.ndarray = orthogonal_procrustes(A, B)[0]
+    return R
 
 
 def aligned(projection: Projection, onto: Projection | None = None, *, scale: float = 1.0) -> Projection:
@@ -77,11 +74,11 @@ def laid_over(picture: Projection, onto: Projection) -> tuple[Projection, Projec
     return aligned(picture, base, scale=scale), base
 
 
-def limits(projections: Sequence[Projection], *, margin: float = 0.05) -> np.ndarray:
+def limits(projections: Sequence[Projection]) -> np.ndarray:
     """Return axes that contain every point of every picture, (p, 2) lowest and highest, with a margin."""
     points = np.concatenate([each.points for each in projections])
     low, high = points.min(axis=0), points.max(axis=0)
-    room = margin * np.where(high > low, high - low, 1)
+    room = 0.05 * np.where(high > low, high - low, 1)
     return np.stack([low - room, high + room], axis=1)
 
 
@@ -96,24 +93,21 @@ def epochs(
     progress: Progress = silent,
     *,
     common: bool = False,
-    perplexity: float = 30.0,
-    neighbours: int = 15,
     measure: bool = True,
 ) -> tuple[Projection, ...]:
-    """Return one projection per epoch; `snapshots` as in `Snapshots.vectors`, the rest as in `project`; `common`: PCA
-    only.
-    """
-    spaces = _same_sentences(snapshots)
+    """Return one projection per epoch, with the arguments of `project`; `common`: one PCA basis for all epochs."""
+    if not len(snapshots):
+        raise ValueError("snapshots is empty, expected the vectors of at least one epoch; train with a probe")
+    spaces = [checked_embeddings(each) for each in snapshots]
     if common and method != "pca":
         raise ValueError(f"common is True with method {method!r}, expected 'pca'; only PCA has a basis to share")
     if common:
         return _with_one_basis(spaces, dimensions, seed, measure, progress)
-    settings: dict[str, Any] = {"perplexity": perplexity, "neighbours": neighbours, "measure": measure}
     pictures: list[Projection] = []
     start: np.ndarray | None = None
     for number, rows in enumerate(spaces):
         progress(number, len(spaces), "epochs")
-        picture = project(rows, method, dimensions, seed, start=start, **settings)
+        picture = project(rows, method, dimensions, seed, start=start, measure=measure)
         start = picture.points if method in STARTED else None  # in the method's own unit
         radius = picture_radius(picture.points)
         scale = picture_radius(pictures[0].points) / radius if pictures and method != "pca" and radius > 0 else 1.0
@@ -139,19 +133,6 @@ def _with_one_basis(
         pictures.append(Projection("PCA", points, shown, None, "pca", settings, kept, basis))
     progress(len(spaces), len(spaces), "epochs")
     return tuple(pictures)
-
-
-def _same_sentences(snapshots: Sequence[Any] | np.ndarray) -> list[Any]:
-    if not len(snapshots):
-        raise ValueError("snapshots is empty, expected the vectors of at least one epoch; train with a probe")
-    spaces = [checked_embeddings(each) for each in snapshots]
-    for number, rows in enumerate(spaces):
-        if rows.shape[0] != spaces[0].shape[0]:
-            raise ValueError(
-                f"snapshots has {rows.shape[0]} rows at place {number}, expected {spaces[0].shape[0]} as at the first; "
-                "give the same sentences at each epoch"
-            )
-    return spaces
 
 
 # --- a run's journey ---------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ import numpy as np
 
 from labkit.arrays import Vectors, same_length, vectors
 from labkit.evaluation.neighbours import movement, squares
-from labkit.progress import Progress, silent
 
 # --- records -----------------------------------------------------------------------------------------------------
 
@@ -144,7 +143,7 @@ def quality(
     return Quality(float(measured), kept, k, len(taken), n, kl, shown)
 
 
-def trust(embeddings: Any, points: np.ndarray, k: int | None = None, *, progress: Progress = silent) -> np.ndarray:
+def trust(embeddings: Any, points: np.ndarray, k: int | None = None) -> np.ndarray:
     """Return the share of each point's k nearest in the embedding space that are among its k nearest in the picture.
 
     (n, d) and (n, p) to (n,). The mean over all points is `Quality.preserved`; k is as in `quality`, and no point is
@@ -154,7 +153,7 @@ def trust(embeddings: Any, points: np.ndarray, k: int | None = None, *, progress
     rows = checked_embeddings(embeddings)
     same_length("points", points, rows.shape[0])
     k = min(NEIGHBOURS, (len(points) - 1) // 2) if k is None else k
-    return 1 - movement(rows, points, k, progress=progress).new / k
+    return 1 - movement(rows, points, k).new / k
 
 
 # --- embeddings as the projections take them ---------------------------------------------------------------------

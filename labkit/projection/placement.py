@@ -17,7 +17,7 @@ A sentence whose embedding is in the picture lands on its point. All of this als
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -94,16 +94,15 @@ def neighbours(
     return tuple(SimilarSentence(row, float(similarity[row]), shown.labels[row], shown.texts[row]) for row in order)
 
 
-def matching(texts: Sequence[str], query: str, among: Iterable[int] | None = None, *, most: int = 500) -> list[int]:
+def matching(texts: Sequence[str], query: str, *, most: int = 500) -> list[int]:
     """Return the rows of at most `most` texts that contain every word of the query, ignoring case.
 
     >>> matching(["Red cars", "a red bike", "blue"], "RED a")
     [0, 1]
     """
     wanted = query.casefold().split()
-    rows = range(len(texts)) if among is None else among
-    folded = ((row, texts[row].casefold()) for row in rows)
-    return list(islice((row for row, text in folded if all(word in text for word in wanted)), most))
+    found = (row for row, text in enumerate(texts) if all(word in text.casefold() for word in wanted))
+    return list(islice(found, most))
 
 
 def unknown_words(method: Method, sentence: str) -> tuple[tuple[str, ...], bool]:

@@ -120,6 +120,12 @@ def run(
     return [known[key] for key in keys]
 
 
+def known(trials: Sequence[Trial], corpus: Corpus, measure: Measure, folder: Path) -> list[Result | None]:
+    """The results of these trials, as far as they are in the folder; nothing is computed."""
+    files = [folder / TRIALS / f"{_key(trial, corpus, measure, METHODS)}.json" for trial in trials]
+    return [_read(file) if file.is_file() else None for file in files]
+
+
 def model_of(trial: Trial, corpus: Corpus, measure: Measure, folder: Path) -> Path:
     """The folder of the run of a trial whose model was kept."""
     return folder / MODELS / _key(trial, corpus, measure, METHODS)
@@ -130,7 +136,9 @@ def _key(trial: Trial, corpus: Corpus, measure: Measure, methods: Mapping[str, t
     entry = methods[trial.method]
     settings = entry(**trial.settings).settings.values()
     decisive = {**asdict(trial), "settings": settings, "versions": versions_of(entry, settings)}
-    return digest(decisive | {"corpus": fingerprint_of(corpus), "measure": measure.__qualname__})
+    return digest(
+        decisive | {"corpus": fingerprint_of(corpus), "measure": getattr(measure, "__qualname__", repr(measure))}
+    )
 
 
 @lru_cache(maxsize=8)

@@ -48,6 +48,11 @@ class Metric:
 
     name: str
 
+    @property
+    def lowest(self) -> float:
+        """The lowest value that it can have; the highest is 1."""
+        return -1.0 if self.name in ("spearman", "pearson") else 0.0
+
     def __call__(self, method: Method, corpus: Corpus, split: str) -> tuple[dict[str, float], dict[str, Parts]]:
         if split == "dev":
             return {self.name: self._on_dev(method, corpus)}, {}

@@ -29,7 +29,7 @@
 import numpy as np
 
 from labkit import METHODS
-from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
+from labkit.lab.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.corpora.relations import points
 from labkit.lab.shipped import DEMONSTRATIONS

@@ -33,7 +33,7 @@ import numpy as np
 import torch
 
 from labkit import METHODS
-from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
+from labkit.lab.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.explore import Slider, explore, show
 from labkit.figures import alike, kept_heatmap, loss_curves, pull_and_push
@@ -75,8 +75,8 @@ for row in (0, 1, 4, 5):
 # *4 minutes, easy. What it is for: saying who is to be near whom, for every pair loss here is a function of S and
 # these two masks.*
 #
-# hint: Compare the labels as a column with the labels as a row: one broadcast gives all pairs.
-# hint: `same = labels[:, None] == labels[None, :]` has the positives and the diagonal in it.
+# hint: `same` compares every label with every label. Which of its entries are no pair of two sentences?
+# hint: `same` holds the diagonal, too: take it out of the positives. Negatives are all that are not the same.
 # hint: `positive = same & ~torch.eye(len(labels), dtype=torch.bool)` and `negative = ~same`.
 # right: every pair is a positive, a negative, or the sentence with itself
 # further: Give a single sentence the label of another topic and make both masks anew. How many of their entries have

@@ -44,7 +44,7 @@ from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from labkit import METHODS
-from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
+from labkit.lab.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.corpora.relations import components
 from labkit.corpora.places import s2_code
@@ -455,7 +455,7 @@ recall("02.a", " or ".join(name for name in three if leader(three[best], three[n
 
 # %%
 def verdict(a, b):
-    """Figures of two methods, one a seed, larger is better -> "first", "second" or "tie" """
+    """Values of two methods, one a seed, larger is better -> 'first', 'second' or 'tie'"""
     gap = statistics.mean(a) - statistics.mean(b)
     spread = max(statistics.stdev(a), statistics.stdev(b))  #!
     return "tie" if abs(gap) <= spread else "first" if gap > 0 else "second"
@@ -909,7 +909,7 @@ for code in (3760125996951404544, 3919372159020957696, 3748128673543225344):
 # *5 minutes, medium. What it is for: knowing what a code can tell a network before one trains on it.*
 #
 # hint: The level's marker is the lowest bit that is set, bit 2 (30 - level). Below it all bits are 0.
-# hint: `marker = 1 << (2 * (30 - level))`; `cell & -marker` clears all bits below the marker.
+# hint: Two steps: clear what is below the marker with `&`, then set the marker's own bit with `|`.
 # hint: `(cell & -marker) | marker`
 # right: a larger cell takes away bits, two a level; decimal digits do not line up with them
 # further: Write an id as its first 3 bits, then a digit from 0 to 3 for each level: now a larger cell *is* a shorter

@@ -31,7 +31,7 @@ from IPython.display import display
 
 from labkit.corpora.article_triplets import Plan
 from labkit.thematic.making import triplets_and_funnel
-from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
+from labkit.lab.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.lab.course.ablation import again, kept
 from labkit.lab.course.plans import PLANS

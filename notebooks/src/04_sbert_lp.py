@@ -31,7 +31,7 @@ from IPython.display import display
 from scipy.stats import spearmanr
 from sklearn.manifold import LocallyLinearEmbedding
 
-from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
+from labkit.lab.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.lab.course.ablation import again, kept
 from labkit.lab.course.plans import PLANS
@@ -528,7 +528,7 @@ print(f"now {now:.4f}   kept {then:.4f}   {same}, to two sentences of 405")
 # *3 minutes, easy. What it is for: keeping both sides of an account, of which examples show one.*
 #
 # hint: Couples (i, j) with gold[i] > gold[j]: right where score[i] > score[j].
-# hint: `asked = gold[:, None] > gold` is such a table; make one of each score too.
+# hint: `~old & new` is true where a couple was wrong before and is right after. Which couples are asked for?
 # hint: `(asked & ~old & new).sum(), (asked & old & ~new).sum()`
 # right: one example shows that something changed; only both counts show whether it was for the better
 # further: Let `after` be `before` with a little noise added, many times over. How large is the difference of the two

@@ -31,7 +31,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from labkit import METHODS
-from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
+from labkit.lab.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.lab.course.ablation import again, kept
 from labkit.lab.course.plans import PLANS

@@ -35,8 +35,7 @@ from sklearn.metrics import roc_auc_score as auc
 from sklearn.utils.extmath import randomized_svd
 
 from labkit import METHODS
-from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
-from labkit.lab.course.exercise import array  # of whatever a function gives
+from labkit.lab.course import answer, array, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.lab.course.ablation import again, kept
 from labkit.lab.course.variants import COURSE, two_scores
@@ -48,12 +47,10 @@ from labkit.film import solvers
 from labkit.film.objective import TripletHinge
 from labkit.film.reading import effective_words, effects, readable, row_stability, word_rows
 from labkit.film.rule import mutual_rule
-from labkit.film.triplets import source_of
-from labkit.film.stiefel import Step, bb_length, cayley_woodbury, drift, minimise
-from labkit.film.stiefel import random_point, stationarity
-from labkit.film.triplets import fitted_vectorizer
-from labkit.film.triplets import Recipe
-from labkit.film.stiefel import both_ways, walk
+from labkit.film.stiefel import (
+    Step, bb_length, both_ways, cayley_woodbury, drift, minimise, random_point, stationarity, walk
+)
+from labkit.film.triplets import Recipe, fitted_vectorizer, source_of
 from labkit.evaluation.scores import score
 
 r, d = 60, 10  # features of a sentence, and rows of L; the paper has d = 100 (its section 4)
@@ -513,8 +510,7 @@ answer("06.5", long_step)
 
 # %%
 def descend(P, fixed=None, steps=60):
-    """Cayley steps of a fixed length, or of Barzilai's and Borwein's -> what each point was "
-    "like"""
+    """Cayley steps of a fixed length, or of Barzilai's and Borwein's -> what each point was like"""
     taken, before, length = [], None, 0.1
     for number in range(steps):
         value, gradient = phi(P)

@@ -25,7 +25,7 @@ import zlib
 import numpy as np
 
 from labkit import METHODS
-from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
+from labkit.lab.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.corpora.minimal import KINDS, minimal_pairs
 from labkit.corpora.relations import points
@@ -146,7 +146,7 @@ answer("07.1", verdict)
 # *5 minutes, medium. What it is for: measuring without a threshold.*
 #
 # hint: Take every couple of one pair that is the same and one that is not. Which has the higher score?
-# hint: `scores[labels == 1][:, None]` against `scores[labels == 0][None, :]` has them all at once.
+# hint: `same > other` compares every couple at once. A tie is right by half: where are the ties?
 # hint: `(same > other).mean() + 0.5 * (same == other).mean()`
 # right: no threshold in it: it asks whether the order is right
 # further: Put the ranks of the scores in the place of the scores, then their cubes: what happens to AUC? Find a

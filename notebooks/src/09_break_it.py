@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from labkit import METHODS
-from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
+from labkit.lab.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.pairs.hard_negatives import false_shares, mine_negatives, with_truth
 from labkit.evaluation import hit_at
@@ -82,7 +82,7 @@ answer("09.1", mean_cosine)
 #
 # *8 minutes, medium. What it is for: saying in one number how many directions a space uses.*
 #
-# hint: First make them shares of 1: p = σ / Σσ.
+# hint: log 0 is -∞: leave the values of 0 out before you take logarithms.
 # hint: The entropy of the shares is -Σ p log p, over those above 0.
 # hint: `np.exp(-(p * np.log(p)).sum())` with p the shares above 0
 # right: k equal values give k; one value alone gives 1

@@ -28,7 +28,7 @@ import torch
 from IPython.display import Markdown
 
 from labkit import METHODS
-from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
+from labkit.lab.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.explore import Slider, explore, show
 from labkit.figures import seed_dots, weight_curves

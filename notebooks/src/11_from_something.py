@@ -33,7 +33,7 @@ import torch
 from scipy.stats import t
 
 from labkit import METHODS
-from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
+from labkit.lab.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.evaluation.scores import score, selection
 from labkit.explore import show

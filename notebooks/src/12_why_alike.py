@@ -27,7 +27,7 @@ import pandas as pd
 import torch
 
 from labkit import METHODS
-from labkit.lab.course.answers import answer, hint, predict, progress, recall, solve
+from labkit.lab.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.explore import show
 from labkit.figures import named_curves, seed_dots, word_pairs

@@ -191,6 +191,11 @@ def test_a_bomb_is_refused_in_a_process_of_its_own(shown: Opened) -> None:
     refused(with_file(page, file.getvalue(), "mine.parquet", "application/octet-stream"), "8 MB")
 
 
+@pytest.mark.parametrize("name", ["book.xlsx", "notes.pdf"])
+def test_a_file_that_is_no_table_is_refused_in_a_sentence(shown: Opened, name: str) -> None:
+    refused(with_file(shown("corpora_page", **OWN), b"PK\x03\x04", name, "application/octet-stream"), name)
+
+
 @pytest.mark.whole
 def test_a_file_beyond_what_the_server_takes_is_refused(shown: Opened) -> None:
     config.set_option("server.maxUploadSize", 1)

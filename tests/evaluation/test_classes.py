@@ -196,5 +196,3 @@ def test_too_few_rows_have_no_dense_region():
     assert hdbscan(np.eye(7)).tolist() == [OUTLIER] * 7
     assert hdbscan(np.ones((1, 3))).tolist() == [OUTLIER]
     assert set(hdbscan(np.repeat(np.eye(2), 20, axis=0))) == {0, 1}  # copies are as dense as can be
-    with pytest.raises(ValueError, match="^least"):
-        hdbscan(np.eye(30), least=1)

@@ -143,7 +143,6 @@ def test_what_moved_together_by_hand():
     groups = neighbours.moved_together(neighbours.Movement(before, after, change), labels)
     assert [str(group) for group in groups] == ["4 from money moved to hardware", "1 from hardware moved to money"]
     assert [(group.rows.tolist(), group.change) for group in groups] == [([1, 2, 4, 3], 0.875), ([9], 1)]
-    assert len(neighbours.moved_together(neighbours.Movement(before, after, change), labels, most=1)) == 1
     (line,) = neighbours.moved_rows(neighbours.Movement(before, after, change), list("abcdefghijkl"), labels, [3])
     assert line == {
         "row": 3, "changed": 0.5, "class": "money", "sentence": "d",

@@ -94,7 +94,7 @@ def test_regions_are_classes_or_clusters_of_the_picture() -> None:
     corners = np.repeat(np.array([[0, 0], [0, 9], [9, 0], [9, 9]], float), 30, axis=0)
     points = corners + np.random.default_rng(0).normal(scale=0.01, size=(120, 2))
     counted = counted_words(texts)
-    by_class = regions(counted, points, ["vehicles"] * 60 + ["nature"] * 60, most=3)
+    by_class = regions(counted, points, ["vehicles"] * 60 + ["nature"] * 60)
     assert by_class.codes.tolist() == [0] * 60 + [1] * 60
     assert set(by_class.names[0].split()) < {"red", "cars", "drive", "blue", "boats", "sail"}
     for labels in (None, ["all"] * 120):
@@ -117,7 +117,7 @@ def test_a_map_has_words_for_the_whole_and_from_close_by(monkeypatch: pytest.Mon
     labels = [kinds[each] for each in kind]
     monkeypatch.setattr(regions_module, "LOOKED_AT", 1_500)
     rows = sampled(np.arange(len(kind)), 1_500)
-    seen_whole, close = words_on_map(texts, points, labels, most=3)
+    seen_whole, close = words_on_map(texts, points, labels)
     assert len(seen_whole) == 5
     for each, name in zip(seen_whole, kinds, strict=True):  # the largest first
         assert set(each.name.split()) <= {*name.split()}

@@ -81,7 +81,7 @@ ALL = {
     "counts": lambda: figures.order_counts(a_change()),
     "groups": lambda: figures.paraphrase_groups(a_handful(), plane(np.random.default_rng(0).standard_normal((5, 3)))),
     "hills": lambda: figures.coherence_hills(some_companions()),
-    "ribbon": lambda: figures.section_ribbon(some_themes(), chosen=2),
+    "ribbon": lambda: figures.section_ribbon(some_themes()),
     "section counts": lambda: figures.section_counts(some_themes(), some_themes().kmeans),
     "articles": lambda: figures.agreement_of_articles(an_agreement(), "ari"),
     "attention": lambda: figures.attention_bars(attended()),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from labkit.figures.class_progress import class_progress
-from labkit.lab.course.answers import AnswerRecord, Attempts
+from labkit.lab.course.answers import Attempts
 from labkit.lab.course.collect import ClassProgress, Student, collect
 from tests.figures.examples import EVIL, texts_of
 from tests.lab.course.thirty import NAMES, write_class
@@ -48,7 +48,7 @@ def test_names_are_shown_on_request_alone(thirty: Path) -> None:
 
 def test_no_name_and_no_slip_becomes_markup() -> None:
     attempts = Attempts(tries=2, slips={EVIL: 2})
-    students = tuple(Student(f"{EVIL}{n}", AnswerRecord(None, {"01.1": attempts})) for n in range(9))
+    students = tuple(Student(f"{EVIL}{n}", {"01.1": attempts}) for n in range(9))
     texts = list(texts_of(class_progress(ClassProgress(students), names=True).to_plotly_json()))
     assert [text for text in texts if "<b " in text or "<img" in text] == []
     assert sum("&lt;b onclick" in text for text in texts) == 2

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.ndimage import gaussian_filter
 
 from labkit.corpora import Labelled
 from labkit.figures import clusters
-from labkit.figures.clusters import DRAWN, GRID, READABLE, REST, TRUST, colouring, columns, density, with_column
+from labkit.figures.clusters import DRAWN, READABLE, REST, TRUST, colouring, columns, with_column
 from labkit.projection import Projection
 
 EVIL = "<img src=//evil> =1+1"
@@ -67,17 +66,6 @@ def test_sentences_travel_with_few_points_only(n: int, kind: str) -> None:
     assert "<img" not in text
     assert ("evil" in text) == (n <= READABLE)
     assert all(trace.x.dtype == np.float32 for trace in figure.data)
-
-
-def test_density_is_numpys_histogram_smoothed() -> None:
-    points = np.random.default_rng(1).normal(size=(500, 2)) * [1.0, 20.0]
-    x, y, found = density(points)
-    low, high = points.min(axis=0), points.max(axis=0)
-    span = list(zip(low - 0.1 * (high - low), high + 0.1 * (high - low), strict=True))
-    counts, across, upwards = np.histogram2d(*points.T, bins=GRID, range=span)
-    np.testing.assert_allclose(found, gaussian_filter(counts, 1.5, mode="constant").T, atol=1e-12)
-    np.testing.assert_allclose(x, (across[1:] + across[:-1]) / 2)
-    np.testing.assert_allclose(y, (upwards[1:] + upwards[:-1]) / 2)
 
 
 POINTS = Labelled(["one", "<b>two</b>", "three", "four"], ["x", "<i>y</i>", "x", "z"])

@@ -15,22 +15,12 @@ from labkit.sbert_lp.view import changed
 from tests.figures.examples import (
     ALL,
     EVIL,
-    a_change,
     an_around,
     attended,
-    some_companions,
     some_themes,
 )
 
 # --- FILM -----------------------------------------------------------------------------------------------------------
-
-
-def test_components_name_the_largest_apart() -> None:
-    row = np.zeros(900)
-    row[[10, 12, 500, 505, 700]] = [5, 4, -3, 2, 1]
-    named = figures.row_components(row, [f"w{i}" for i in range(900)], named=4).data[1]
-    assert list(named.text) == ["w10", "w500", "w505", "w700"]  # w12 stands too near w10
-    assert list(named.y) == [5, -3, 2, 1]
 
 
 def objective(P: np.ndarray) -> tuple[float, np.ndarray]:
@@ -89,27 +79,6 @@ def test_star_has_its_spokes_and_one_direction_for_a_sentence_in_both() -> None:
         figures.star(an_around(), "left")
 
 
-def test_sweep_has_a_line_for_each_k_and_every_other_way() -> None:
-    lines = {trace.name: list(zip(trace.x, trace.y, strict=True)) for trace in ALL["tried"]().data}
-    assert lines["LP, k = 5"] == [(8, 0.3), (16, 0.45)]
-    assert lines["LP, k = 10"] == [(8, 0.47)]
-    assert lines["PCA"] == [(8, 0.52), (16, 0.54)]
-    assert lines["raw"] == [(8, 0.5), (16, 0.5)]
-    assert lines["all but the top 1"] == [(8, 0.51), (16, 0.51)]
-    bars = ALL["chosen"]().data[0]
-    assert bars.text == ("0.500", "0.510", "0.520", "0.530", "0.440")
-
-
-def test_shares_of_couples_add_up() -> None:
-    found = a_change()
-    bars = ALL["counts"]().data
-    assert sum(bar.x[0] for bar in bars) == pytest.approx(1)
-    shares = {bar.name.rsplit(" ", 1)[0]: bar.x[0] for bar in bars}
-    assert list(shares) == ["right in both", "mended", "spoilt", "wrong in both"]
-    assert round(shares["mended"] * found.found.couples) == found.found.mended
-    assert round(shares["spoilt"] * found.found.couples) == found.found.spoilt
-
-
 def test_slopes_are_of_the_kind_that_is_asked() -> None:
     told = compared(Pairs(["a", "c", EVIL], ["b", "d", "f"], [5, 3, 1], graded=True), split="train")
     # (closer, farther): the first pair, of grade 5, was below the second and rises above it; the third stays below
@@ -147,19 +116,6 @@ def test_each_method_has_a_panel_and_every_panel_the_colours_of_the_line() -> No
     for trace in panels[:2]:  # neither a sign nor a size is told
         np.testing.assert_allclose(trace.y, shares, atol=1e-12)
     assert (np.diff(panels[2].y) < 0).any()
-
-
-# --- P-thought ------------------------------------------------------------------------------------------------------
-
-
-def test_hills_are_shares_and_their_means_are_marked() -> None:
-    found, figure = some_companions(), ALL["hills"]()
-    for trace in figure.data:
-        assert sum(trace.y) == pytest.approx(1)
-    assert {note.text for note in figure.layout.annotations} == {
-        f"{found.figures.within:.2f}",
-        f"{found.figures.between:.2f}",
-    }
 
 
 # --- thematic -------------------------------------------------------------------------------------------------------

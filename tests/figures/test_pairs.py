@@ -111,7 +111,7 @@ def test_arrows_are_as_long_as_the_weights_and_their_part_along_the_circle() -> 
 
 
 def test_losses_and_slopes_are_those_of_the_package() -> None:
-    figure = triplet_losses(reach=3)
+    figure = triplet_losses()
     drawn = {(trace.name, trace.xaxis): (np.array(trace.x), np.array(trace.y)) for trace in figure.data}
     assert {name for name, _ in drawn} == set(LOSSES)
     x, y = drawn["ratio", "x"]

@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.linalg import orthogonal_procrustes
 
 from labkit.evaluation.classes import separation
 from labkit.figures import clusters_over_epochs
@@ -31,15 +30,6 @@ def test_quarter_turn_and_a_mirror_by_hand() -> None:
     np.testing.assert_allclose(procrustes(lopsided * [1, -1], lopsided), [[1, 0], [0, -1]], atol=1e-12)
 
 
-@pytest.mark.parametrize("dimensions", [2, 3])
-def test_procrustes_is_scipys(dimensions: int) -> None:
-    random = np.random.default_rng(0)
-    a, b = random.standard_normal((2, 30, dimensions))
-    R = procrustes(a, b)
-    np.testing.assert_allclose(R, orthogonal_procrustes(a - a.mean(0), b - b.mean(0))[0])
-    np.testing.assert_allclose(R.T @ R, np.eye(dimensions), atol=1e-12)
-
-
 def test_alignment_turns_points_and_basis_alike_and_keeps_distances() -> None:
     rows = training()[0] + 3
     one, two = project(rows, measure=False), project(training()[1], measure=False)
@@ -57,7 +47,7 @@ def test_alignment_turns_points_and_basis_alike_and_keeps_distances() -> None:
 @pytest.mark.parametrize("method", ["pca", "tsne", "lle"])
 def test_aligned_pictures_are_nearer_to_each_other(method: str) -> None:
     snapshots = training(3)
-    pictures = epochs(snapshots, method, perplexity=8, neighbours=8, measure=False)
+    pictures = epochs(snapshots, method, measure=False)
     assert [picture.points.shape for picture in pictures] == [(40, 2)] * 3
     for a, b in pairwise(pictures):
         np.testing.assert_allclose(procrustes(b.points, a.points), np.eye(2), atol=1e-3)
@@ -146,27 +136,10 @@ def test_laid_over_takes_away_a_turn_a_shift_and_a_scale() -> None:
     assert not flat.points.any()
 
 
-def test_marks_and_names(found: Journey) -> None:
-    figure = clusters_over_epochs(found, chosen=[0, 4, 5], found=[1, 5], ring=4)
-    assert [list(trace.selectedpoints) for trace in figure.data[:3]] == [[0], [0, 1], []]
-    for place, rows in ((3, [1, 5]), (4, [4])):  # rings, which travel with their points
-        assert list(figure.data[place].x) == pytest.approx(found.pictures[2].points[rows, 0].tolist())
-        assert list(figure.frames[0].data[place].x) == pytest.approx(found.pictures[0].points[rows, 0], abs=1e-4)
-    assert figure.data[3].marker.size < figure.data[4].marker.size
-    assert (figure.data[3].name, figure.data[3].showlegend) == ("found", True)
-    assert not clusters_over_epochs(found).data[3].showlegend
-    assert "<b>" not in figure.data[1].name
-    assert "<img" not in figure.data[1].text[0]
-    with pytest.raises(ValueError, match="at.*3"):
-        clusters_over_epochs(found, at=3)
-
-
 def test_arguments_that_make_no_sense_are_refused() -> None:
     for argument, call in {
-        "snapshots": lambda: epochs([training()[0], training()[0][:30]]),
         "common": lambda: epochs(training(), "tsne", common=True),
-        "points": lambda: procrustes(np.zeros((3, 2)), np.zeros((4, 2))),
-        "snapshots ": lambda: journey(Snapshots((), ())),
+        "snapshots": lambda: journey(Snapshots((), ())),
     }.items():
-        with pytest.raises(ValueError, match=argument.strip()):
+        with pytest.raises(ValueError, match=argument):
             call()

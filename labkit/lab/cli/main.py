@@ -24,7 +24,7 @@ import typer
 
 from labkit import __version__
 from labkit.atomic import sentence_of
-from labkit.lab.cli import data, encode, export, output, reproduce, runs, shards, teaching, train, tune
+from labkit.lab.cli import bench, data, encode, export, output, reproduce, runs, shards, teaching, train, tune
 from labkit.lab.cli.arguments import Force, check_free, command, with_verbosity
 from labkit.lab.course.notebooks import NOTEBOOKS, copied
 from labkit.progress import first_process
@@ -49,6 +49,7 @@ app.add_typer(data.app, name="data")
 app.add_typer(teaching.app, name="class")
 command(app, cls=train.TrainCommand)(train.train)
 command(app, cls=train.WithMethods)(tune.tune)
+command(app)(bench.bench)
 for function in (runs.evaluate, encode.encode, runs.compare, runs.runs, export.export, runs.explain):
     command(app)(function)
 command(app)(reproduce.reproduce)

@@ -30,10 +30,10 @@ from typing import Any
 
 from labkit.atomic import in_place
 from labkit.lab.course import exercises  # noqa: F401 (the checks that `judge` makes)
-from labkit.lab.course.exercise import StillOpen, Verdict, is_open, judge
+from labkit.lab.course.exercise import StillOpen, Verdict, array, is_open, judge
 from labkit.lab.course.notebooks import question, questions, solution_of
 
-__all__ = ["StillOpen", "Verdict", "answer", "hint", "predict", "progress", "recall", "solve"]
+__all__ = ["StillOpen", "Verdict", "answer", "array", "hint", "predict", "progress", "recall", "solve"]
 
 NAME = "progress.json"
 SOLVED: set[str] = set()  # exercises whose solution was shown in this process, which the grader asks for

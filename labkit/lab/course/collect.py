@@ -1,49 +1,39 @@
-"""A class by its progress files: who is where, which exercise stops whom, which slip is commonest.
+"""A class by its progress files: which exercise each student is at, where many are stuck, the most frequent slips.
 
-In: a folder with a file for each student, anna.json or anna/progress.json, as it is collected by hand or comes out of a
-learning platform. Out: a `ClassProgress`, for the command line, a spreadsheet and `labkit.figures.class_progress`.
-
-The files are strangers': each is bounded, never followed when it is a link, and what is no progress file is named in a
-sentence and left out. Without `names` students are numbered, in an order that says nothing of their names.
+In: a folder with a file for each student, anna.json or anna/progress.json, collected by hand or from a learning
+platform. Out: a `ClassProgress`. The files are strangers': each is bounded, never followed when it is a link, and what
+is no progress file is named and left out. Without `names` students are numbered, in no order of their names.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import stat
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from labkit.atomic import amount, sentence_of
-from labkit.lab.course.answers import NAME, AnswerRecord, Attempts, parse_record
+from labkit.lab.course.answers import NAME, Attempts, parse_record
 from labkit.lab.course.notebooks import questions
 
-MOST_BYTES, MOST_FILES = 2**20, 1_000  # of a file, a hundred times what a course leaves; and of a class
+MOST_BYTES = 2**20  # of a file, a hundred times what a course leaves
 STATES = {"●": "answered", "◐": "solution read", "○": "stuck"}  # of an exercise that was begun
 FEWEST = 2  # students who must have made a slip before it is shown: what one has made says who it was
 
 
 @dataclass(frozen=True)
 class Student:
-    """A name, or a number in its place, and what this student's file says."""
+    """A name, or a number in its place, and the exercises that this student has begun, in that order."""
 
     name: str
-    record: AnswerRecord
-
-    @cached_property
-    def begun(self) -> dict[str, Attempts]:
-        """The exercises that this student has begun, in that order."""
-        return {key: each for key, each in self.record.answers.items() if each.begun and key in questions()}
+    begun: dict[str, Attempts]
 
     @property
     def at(self) -> str | None:
-        """The exercise begun last; None for who has begun nothing."""
+        """The exercise begun last; None for a student who has begun nothing."""
         return next(reversed(self.begun), None)
 
     @property
@@ -89,28 +79,33 @@ class ClassProgress:
     @cached_property
     def exercises(self) -> tuple[ExerciseCount, ...]:
         """The exercises that somebody has begun, in the order of the course."""
-        counts = (self._count(key) for key in questions())
-        return tuple(each for each in counts if each.begun)
+        found = []
+        for key in questions():
+            told = {student.name: student.begun[key] for student in self.students if key in student.begun}
+            if told:
+                marks = Counter(each.mark for each in told.values())
+                stuck = tuple(name for name, each in told.items() if each.mark == "○")
+                here = tuple(student.name for student in self.students if student.at == key)
+                tries = median(each.tries for each in told.values())
+                found.append(ExerciseCount(key, marks["●"], marks["◐"], stuck, here, tries))
+        return tuple(found)
 
     @cached_property
     def slips(self) -> tuple[SlipCount, ...]:
-        """The slips that several students made, the commonest first."""
-        students: Counter[tuple[str, str]] = Counter()
-        times: Counter[tuple[str, str]] = Counter()
-        for student in self.students:
-            for key, each in student.begun.items():
-                for says, count in each.slips.items():
-                    students[key, _printable(says)] += 1
-                    times[key, _printable(says)] += count
-        order = {key: place for place, key in enumerate(questions())}
-        ranked = sorted(students, key=lambda slip: (-students[slip], -times[slip], order[slip[0]], slip[1]))
-        return tuple(SlipCount(*slip, students[slip], times[slip]) for slip in ranked if students[slip] >= FEWEST)
+        """The slips that several students made, the most frequent first."""
+        counts: dict[tuple[str, str], list[int]] = {}
+        for key in questions():
+            for student in self.students:
+                for says, count in sorted(student.begun.get(key, Attempts()).slips.items()):
+                    counts.setdefault((key, _printable(says)), []).append(count)
+        several = [SlipCount(*slip, len(each), sum(each)) for slip, each in counts.items() if len(each) >= FEWEST]
+        return tuple(sorted(several, key=lambda slip: (-slip.students, -slip.times)))
 
     @property
     def notebook(self) -> str | None:
         """The number of the notebook that most students are in; None where nobody has begun anything."""
-        places = Counter(student.at[:2] for student in self.students if student.at)
-        return min(places, key=lambda number: (-places[number], number), default=None)
+        places = Counter(sorted(student.at[:2] for student in self.students if student.at))
+        return places.most_common(1)[0][0] if places else None
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each student and exercise begun, for a spreadsheet."""
@@ -128,91 +123,48 @@ class ClassProgress:
             for key, each in student.begun.items()
         ]
 
-    def _count(self, key: str) -> ExerciseCount:
-        told = [(student, student.begun[key]) for student in self.students if key in student.begun]
-        marks = Counter(each.mark for _, each in told)
-        return ExerciseCount(
-            key,
-            marks["●"],
-            marks["◐"],
-            tuple(student.name for student, each in told if each.mark == "○"),
-            tuple(student.name for student, _ in told if student.at == key),
-            median([each.tries for _, each in told] or [0]),
-        )
-
 
 def collect(folder: Path, *, names: bool = False) -> ClassProgress:
-    """The class whose progress files lie in a folder or in folders of it; students are numbered unless `names`."""
-    if not folder.is_dir():
-        raise ValueError(f"FOLDER is {str(folder)!r}, expected a folder of progress files; check the path")
-    paths = list(_files(folder))
-    read: list[tuple[Path, AnswerRecord]] = []
-    skipped: list[str] = []
-    for path in paths:
-        where = _printable(str(path.relative_to(folder)))
+    """The class whose progress files are in a folder or in folders of it; students are numbered unless `names`."""
+    read: dict[Path, dict[str, Attempts]] = {}
+    skipped = []
+    for path in sorted(folder.rglob("*.json")):
+        where = path.relative_to(folder)
+        if any(part.startswith(".") for part in where.parts):  # such as a notebook's checkpoints
+            continue
         try:
-            read.append((path, _record(path)))
-        except OSError as reason:
-            skipped.append(f"{where} is left out: {sentence_of(reason)}")
-        except ValueError as reason:
-            skipped.append(f"{where} is left out: {reason}; ask for the {NAME} that lies beside the notebooks")
+            read[where] = _begun(path)
+        except (OSError, ValueError) as reason:
+            skipped.append(_printable(f"{where} is left out: {reason}"))
     if not read:
-        why = f"; {skipped[0]}" if skipped else f"; ask each student for the {NAME} that lies beside the notebooks"
-        raise ValueError(f"FOLDER is {str(folder)!r}, expected a folder with a progress file of each student{why}")
-    called = _names([path.relative_to(folder) for path, _ in read])
-    order = sorted(range(len(read)), key=lambda at: called[at] if names else _drawn(called[at]))
-    return ClassProgress(
-        tuple(Student(called[at] if names else f"student {number}", read[at][1]) for number, at in enumerate(order, 1)),
-        tuple(skipped),
-    )
+        why = skipped[0] if skipped else f"ask each student for the {NAME} that is next to the notebooks"
+        raise ValueError(f"FOLDER is {str(folder)!r}, expected a folder with a progress file of each student; {why}")
+    called = {where: _called(where) for where in read}
+    often = Counter(called.values())
+    called |= {where: _printable(str(where)) for where, name in called.items() if often[name] > 1}
+    order = sorted(read, key=lambda where: called[where] if names else hashlib.sha256(called[where].encode()).digest())
+    told = enumerate(order, 1)
+    students = (Student(called[where] if names else f"student {number}", read[where]) for number, where in told)
+    return ClassProgress(tuple(students), tuple(skipped))
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """The files of a class, in order; what is hidden, such as a notebook's checkpoints, is none of them."""
-    found = 0
-    for inside, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if name.lower().endswith(".json") and not name.startswith("."):
-                found += 1
-                if found > MOST_FILES:
-                    raise ValueError(
-                        f"FOLDER is {str(folder)!r} with more than {MOST_FILES:,} files that end in .json, expected "
-                        "the progress files of a class; name a folder with these alone"
-                    )
-                yield Path(inside) / name
-
-
-def _record(path: Path) -> AnswerRecord:
+def _begun(path: Path) -> dict[str, Attempts]:
     """What a file says, if it is an ordinary one of a progress file's size and has exercises of this course."""
     kind = path.lstat()
-    if not stat.S_ISREG(kind.st_mode):
-        raise ValueError("it is a link or a device, and no file")
-    if kind.st_size > MOST_BYTES:
-        raise ValueError(f"it has {amount(kind.st_size)}, and a progress file never more than {amount(MOST_BYTES)}")
-    if not kind.st_size:
-        raise ValueError("it is empty")
-    record = parse_record(path.read_bytes())
-    if record.answers and not set(record.answers) & set(questions()):
+    if not stat.S_ISREG(kind.st_mode) or kind.st_size > MOST_BYTES:
+        raise ValueError(f"it is a link or a device, or larger than {MOST_BYTES:,} bytes")
+    answers = parse_record(path.read_bytes()).answers
+    known = {key: each for key, each in answers.items() if key in questions()}
+    if answers and not known:
         raise ValueError("it has no exercise of these notebooks")
-    return record
+    return {key: each for key, each in known.items() if each.begun}
 
 
-def _names(paths: list[Path]) -> list[str]:
-    """What each file is called by: its own name, or its folder's where it is called progress; no two alike."""
+def _called(where: Path) -> str:
+    """The name of a file, or of its folder where it is called progress."""
     bare = Path(NAME).stem
-    names = [
-        _printable(path.parent.name if path.stem == bare and path.parent.name else path.stem).removesuffix(f"_{bare}")
-        for path in paths
-    ]
-    count = Counter(names)
-    whole = [_printable(str(path)) for path in paths]
-    return [name if count[name] == 1 else path for name, path in zip(names, whole, strict=True)]
-
-
-def _drawn(name: str) -> str:
-    """A place in an order that a class list does not have, the same at each collecting."""
-    return hashlib.sha256(name.encode()).hexdigest()
+    name = where.parent.name if where.stem == bare and where.parent.name else where.stem
+    return _printable(name).removesuffix(f"_{bare}")
 
 
 def _printable(text: str) -> str:

@@ -16,20 +16,3 @@ from labkit.lab.course.exercises import (
     why_alike,
     word_vectors,
 )
-
-__all__ = [
-    "break_it",
-    "film",
-    "from_something",
-    "own_training",
-    "pairs_and_weights",
-    "pthought",
-    "sbert_lp",
-    "sentpwnet",
-    "thematic",
-    "together",
-    "tour",
-    "which_loss",
-    "why_alike",
-    "word_vectors",
-]

@@ -1,0 +1,592 @@
+"""Which method for my data? A comparison from a corpus to a decision, in as many minutes as it is given.
+
+    report = bench(load("mine.csv"), out="report", minutes=20)
+    print(report)                       the verdict and the table; report/report.html has all of it
+
+    1  the doctor       what is wrong with the data (`labkit.trials.doctor`)
+    2  a short round    one epoch on a few rows of each method: what it costs, and whether it can learn from this shape
+    3  the plan         which methods, how many trials and seeds fit into the minutes; written before the first trial
+    4  the search       the same number of trials on dev for each method; where the trials see a part of the rows, the
+                        three best and the settings as they come are trained on all of them, and dev chooses
+    5  the test         the settings chosen, several seeds, test looked at once
+    6  the report       who leads, what it costs, whether more labels would help, where the winner errs
+
+Everything is kept in the folder. The same call resumes what was stopped, reads the plan and ends with the same table.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labkit import scale
+from labkit.atomic import write_text
+from labkit.corpora.records import Corpus, Pairs
+from labkit.evaluation.comparison import Parts, lead_of
+from labkit.evaluation.scores import require_labels, score
+from labkit.experiment import Experiment
+from labkit.method import Method
+from labkit.methods import METHODS
+from labkit.progress import Progress, silent
+from labkit.trials import engine
+from labkit.trials.doctor import Finding, examine
+from labkit.trials.engine import Result, Trial
+from labkit.trials.metrics import Metric, metrics_for
+from labkit.trials.mistakes import Mistake, mistakes_of
+from labkit.trials.space import tuned_settings
+from labkit.trials.tune import tune
+from labkit.trials.verdict import Ranked, front, ranked, verdict_of
+
+LEAST_TRIALS, LEAST_SEEDS = 8, 3
+SMALL = 2_000  # training rows, up to which every trial sees all of them: a quarter of a few hundred tells nothing
+SHARES = (0.25, 0.5, 1.0)  # of the training rows, for the curve
+TIMED_ROWS = 500  # of the training rows, for the short round
+QUICK = 20.0  # seconds that a training seems to take, below which it is timed on all rows
+RESERVE = 0.75  # of the minutes is planned; the rest is for the doctor, the curve and what was estimated too low
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What takes part: a method, the settings that it is given, and whether it trains no weights."""
+
+    name: str
+    method: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    simple: bool = False
+    extra: str = ""  # a package that it needs
+
+
+_SBERT = "sentence_transformers"
+ENTRIES = {
+    entry.name: entry
+    for entry in (
+        Entry("tfidf", "tfidf", simple=True),
+        Entry("lsa", "lsa", simple=True),
+        Entry("mean-vectors", "mean-vectors", simple=True),
+        Entry("sif", "sif", simple=True),
+        Entry("distilled", "static", {"epochs": 0}, simple=True, extra=_SBERT),
+        Entry("sbert", "sbert", simple=True, extra=_SBERT),
+        Entry("bag", "bag"),
+        Entry("static", "static", extra=_SBERT),
+        Entry("siamese", "siamese"),
+        Entry("triplet", "triplet"),
+        Entry("sentpwnet", "sentpwnet"),
+        Entry("thematic", "thematic"),
+        Entry("film", "film"),
+        Entry("sbert-lp", "sbert-lp"),
+        Entry("pthought", "pthought"),
+    )
+}
+
+
+# --- what each costs, and the plan -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of one training on all rows and of scoring it, whether it is random; or why it cannot take part."""
+
+    fit: float = 0.0
+    score: float = 0.0
+    random: bool = True
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is compared, decided before the first trial."""
+
+    metric: str
+    methods: tuple[str, ...]
+    left_out: Mapping[str, str]
+    trials: int
+    part: float  # of the training rows, in trials
+    seeds: int
+    minutes: float
+    workers: int
+    costs: Mapping[str, Cost]
+    seed: int = 0
+
+    def __str__(self) -> str:
+        seen = "all training rows" if self.part == 1 else f"{self.part:.0%} of the training rows"
+        return (
+            f"{len(self.methods)} methods ({', '.join(self.methods)}), {self.trials} trials each on {seen}, then "
+            f"{self.seeds} seeds"
+        )
+
+
+def seconds_of(cost: Cost, trials: int, part: float, seeds: int) -> float:
+    """How long one method takes: its trials, the trainings on all rows that decide among the best, and its seeds."""
+    again = 4 if part < 1 else 0
+    runs = seeds if cost.random else 1
+    return cost.fit * (trials * part + again + runs) + cost.score * (trials + again + 2 * runs)
+
+
+def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: bool, seeds: int = 0) -> dict[str, Any]:
+    """The methods, trials, part and seeds that fit into the minutes.
+
+    The costliest methods are left out until the least that a fair comparison needs fits: 8 trials and 3 seeds. What is
+    left of the time goes into trials on all rows, then into 5 seeds, then into more trials.
+    """
+    room = 60 * minutes * RESERVE
+    few, many = (seeds, seeds) if seeds else (LEAST_SEEDS, 5)
+    sizes = [(LEAST_TRIALS, 0.25, few), (LEAST_TRIALS, 0.5, few)] * (not small)
+    sizes += [(LEAST_TRIALS, 1.0, few), (LEAST_TRIALS, 1.0, many), (16, 1.0, many), (24, 1.0, many)]
+    left_out = {name: cost.reason for name, cost in costs.items() if cost.reason}
+    kept = sorted((name for name in costs if name not in left_out), key=lambda name: seconds_of(costs[name], *sizes[0]))
+
+    def fits(size: tuple[int, float, int]) -> bool:
+        each = [seconds_of(costs[name], *size) for name in kept]
+        return sum(each) <= room * workers and max(each) <= room
+
+    while kept and not fits(sizes[0]):
+        name = kept.pop()
+        need = seconds_of(costs[name], *sizes[0])
+        left_out[name] = f"{LEAST_TRIALS} trials and {few} seeds would take about {need / 60:.0f} minutes"
+    trials, part, runs = max((size for size in sizes if kept and fits(size)), key=sizes.index, default=sizes[0])
+    methods = tuple(name for name in costs if name in kept)  # of equal scores the first leads: the simpler one
+    return {"methods": methods, "left_out": left_out, "trials": trials, "part": part, "seeds": runs}
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What a process gets for one method."""
+
+    entry: Entry
+    corpus: Corpus
+    metric: Metric
+    folder: Path
+    plan: Plan | None = None
+
+
+def _write_cost(given: _Given, path: Path) -> None:
+    """Time one method, or say why it cannot take part."""
+    with scale.one_thread():
+        write_text(path, json.dumps(asdict(_cost(given))))
+
+
+def _cost(given: _Given) -> Cost:
+    """The cost by a training on a few rows for one epoch; of what is quick, by one on all rows."""
+    entry, corpus = given.entry, engine.without_test(given.corpus)
+    if entry.extra and find_spec(entry.extra) is None:
+        return Cost(reason=f"needs {entry.extra.replace('_', '-')}, which is not installed")
+    rows, settings = corpus.sizes["train"], dict(entry.settings)
+    share = min(1.0, TIMED_ROWS / rows)
+    few = corpus if share == 1 else corpus.fewer(share)
+    try:
+        epochs = getattr(METHODS[entry.method](**settings).settings, "epochs", 0)
+        short = {**settings, "epochs": 1} if epochs > 1 else settings
+        first = _timed(entry, short, few, given.metric, seed=0)  # which opens models and compiles
+        second = _timed(entry, short, few, given.metric, seed=1)
+        random = first[2].shape != second[2].shape or not np.array_equal(first[2], second[2])
+        fit, score = second[0] / share * max(1, epochs), second[1]
+        if fit < QUICK:
+            fit, score, _ = _timed(entry, settings, corpus, given.metric, seed=0)
+        return Cost(fit, score, random)
+    except ValueError as error:
+        return Cost(reason=" ".join(str(error).split()))
+
+
+def _timed(
+    entry: Entry, settings: Mapping[str, Any], corpus: Corpus, metric: Metric, seed: int
+) -> tuple[float, float, np.ndarray]:
+    """Seconds to train and to score, and some vectors."""
+    method, began = METHODS[entry.method](**settings), time.perf_counter()
+    method.fit(corpus, seed=seed)
+    trained = time.perf_counter()
+    metric(method, corpus, "dev")
+    scored = time.perf_counter()
+    rows = method.encode(corpus.part("dev").sentences()[:20])
+    return trained - began, scored - trained, rows if isinstance(rows, np.ndarray) else rows.toarray()
+
+
+# --- the search and the test -------------------------------------------------------------------------------------
+
+
+def _write_choice(given: _Given, path: Path) -> None:
+    """The settings of one method that are best on dev."""
+    with scale.one_thread():
+        write_text(path, json.dumps(_choice(given)))
+
+
+def _choice(given: _Given) -> dict[str, Any]:
+    entry, plan, corpus = given.entry, given.plan, given.corpus
+    assert plan is not None
+    experiment = Experiment(entry.method, corpus, entry.settings)
+    shape = type(corpus).__name__
+    space = tuned_settings(experiment.unfitted().settings, shape, has_dev=True)
+    space = {name: dial for name, dial in space.items() if name not in entry.settings}
+    if not space:
+        [only] = engine.run([Trial(entry.method, entry.settings)], corpus, given.metric, given.folder)
+        return {"settings": dict(entry.settings), "dev": only.figure, "at first": only.figure, "trials": 1, "space": {}}
+    tuned = tune(
+        experiment,
+        trials=plan.trials,
+        seed=plan.seed,
+        space=space,
+        part=plan.part,
+        measure=given.metric,
+        folder=given.folder / "tuned" / entry.name,
+    )
+    best, first = tuned.settings, tuned.trials[0].figure
+    figure = tuned.best.figure
+    if plan.part < 1:
+        chosen = {json.dumps(each.tried): dict(each.tried) for each in (*tuned.ranked[:3], tuned.trials[0])}
+        trials = [Trial(entry.method, {**entry.settings, **tried}) for tried in chosen.values()]
+        whole = engine.run(trials, corpus, given.metric, given.folder)
+        figures = {key: _worth(result) for key, result in zip(chosen, whole, strict=True)}
+        top = max(figures, key=lambda key: figures[key])
+        best, figure = {**entry.settings, **chosen[top]}, figures[top]
+        first = figures[json.dumps(tuned.trials[0].tried)]
+    return {
+        "settings": best,
+        "dev": figure,
+        "at first": first,
+        "trials": len(tuned.trials),
+        "space": {name: str(dial) for name, dial in tuned.space.items()},
+    }
+
+
+def _worth(result: Result) -> float:
+    return -np.inf if result.figure is None else result.figure
+
+
+@dataclass(frozen=True)
+class Line:
+    """One method in the table."""
+
+    ranked: Ranked
+    settings: Mapping[str, Any]
+    dev: float
+    dev_at_first: float
+    trials: int
+    figures: Mapping[str, float]  # the means of all other figures of test
+    seconds: float  # of CPU, to train once
+    microseconds: float  # for a sentence
+    megabytes: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found; `print` shows the verdict and the table, and `labkit.trials.report` writes the page."""
+
+    corpus: str
+    sizes: Mapping[str, int]
+    metric: str
+    findings: tuple[Finding, ...]
+    plan: Plan
+    lines: tuple[Line, ...] = ()
+    curve: Mapping[str, Mapping[float, tuple[float, float, float]]] = field(default_factory=dict)
+    gain: tuple[float, float, float] | None = None  # of all labels over half of them, for the winner
+    mistakes: tuple[Mistake, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+    code: str = ""
+    exported: str = ""
+    finished: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """Whether a method leads, several tie in front, or it is open."""
+        return verdict_of([line.ranked for line in self.lines])
+
+    @property
+    def front(self) -> list[Line]:
+        """The best method, and those that are not shown to be behind it."""
+        names = {row.name for row in front([line.ranked for line in self.lines])}
+        return [line for line in self.lines if line.ranked.name in names]
+
+    def __str__(self) -> str:
+        from labkit.trials.report import as_text
+
+        return as_text(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        return asdict(self) | {"verdict": self.verdict if self.lines else ""}
+
+
+# --- the whole ---------------------------------------------------------------------------------------------------
+
+
+def bench(
+    corpus: Corpus,
+    *,
+    out: Path | str,
+    minutes: float = 20.0,
+    methods: Sequence[str] = (),
+    metric: str = "",
+    seeds: int = 0,
+    workers: int = 0,
+    seed: int = 0,
+    progress: Progress = silent,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Report:
+    """Compare the methods that fit a corpus, fairly, in about so many minutes, and write report.html into `out`.
+
+    Settings are chosen on dev, with as many trials for each method; test is scored once they are fixed. Without
+    `workers` there is a process for each core. The same call resumes what was stopped. `tell` hears the findings about
+    the data and the plan, before the first trial.
+    """
+    known = _checked_metric(corpus, metric)
+    names = _checked_methods(methods)
+    folder, workers = Path(out), workers or os.cpu_count() or 1
+    folder.mkdir(parents=True, exist_ok=True)
+    progress(0, None, "examining the data")
+    findings = tuple(examine(corpus, seed=seed))
+    for each in findings:
+        if each.level == "warning":
+            tell(each.sentence)
+    plan = _plan(corpus, Metric(known), names, folder, minutes, workers, seeds, seed, progress)
+    tell(f"plan: {plan}")
+    for name, why in plan.left_out.items():
+        tell(f"left out: {name}: {why}")
+    report = Report(Path(corpus.name).name, corpus.sizes, known, findings, plan)
+    try:
+        report = _compared(report, corpus, folder, progress)
+    except KeyboardInterrupt:
+        report = replace(_so_far(report, corpus, folder), finished=False)
+        _write(report, folder)
+        raise
+    _write(report, folder)
+    return report
+
+
+def with_test(corpus: Corpus, test: Corpus) -> Corpus:
+    """The corpus with the rows of another as its test split; its own test rows are added to dev."""
+    if type(test) is not type(corpus):
+        raise ValueError(
+            f"the test rows are {type(test).__name__}, the others {type(corpus).__name__}; give both the same columns"
+        )
+    columns: dict[str, Any] = {name: (*getattr(corpus, name), *getattr(test, name)) for name in corpus.COLUMNS}
+    splits = ["dev" if split == "test" else split for split in corpus.splits] + ["test"] * len(test)
+    both = [name for name in corpus.extra if name in test.extra]
+    extra = {name: (*corpus.extra[name], *test.extra[name]) for name in both}
+    return replace(corpus, **columns, splits=splits, extra=extra)
+
+
+def _checked_metric(corpus: Corpus, metric: str) -> str:
+    """The metric, if the corpus can be learned from and measured by it."""
+    require_labels(corpus)
+    for split in ("train", "dev", "test"):
+        if split not in corpus.sizes:
+            raise ValueError(
+                f"corpus {corpus.name!r} has no {split} rows (it has {corpus.sizes}); omit the column 'split', and "
+                "rows are divided, or give more rows"
+            )
+    classes = set(corpus.classified()[1]) if not hasattr(corpus, "values") else set(corpus.values)
+    if len(classes) == 1:
+        raise ValueError(
+            f"every row of corpus {corpus.name!r} has the label {classes.pop()!r}; add rows of another class"
+        )
+    possible = metrics_for(corpus)
+    if metric and metric not in possible:
+        raise ValueError(f"metric is {metric!r}, expected one of {', '.join(possible)} for {type(corpus).__name__}")
+    return metric or possible[0]
+
+
+def _checked_methods(methods: Sequence[str]) -> list[str]:
+    for name in methods:
+        if name not in ENTRIES:
+            raise ValueError(f"method {name!r} is not one that can be compared; choose from {', '.join(ENTRIES)}")
+    return list(dict.fromkeys(methods)) or [*ENTRIES]
+
+
+def _plan(
+    corpus: Corpus,
+    metric: Metric,
+    names: Sequence[str],
+    folder: Path,
+    minutes: float,
+    workers: int,
+    seeds: int,
+    seed: int,
+    progress: Progress,
+) -> Plan:
+    """The plan of this folder; a new one after a short round that measures what each method costs."""
+    asked = {
+        "kind": "bench",
+        "fingerprint": corpus.fingerprint,
+        "metric": metric.name,
+        "methods": list(names),
+        "minutes": minutes,
+        "seeds": seeds,
+        "seed": seed,
+    }
+    scale.folder(folder, asked)
+    file = folder / "planned.json"
+    if not file.is_file():
+        given = {folder / "costs" / f"{name}.json": _Given(ENTRIES[name], corpus, metric, folder) for name in names}
+        scale.each(_write_cost, given, workers=workers, progress=_named(progress, "measuring what each method costs"))
+        costs = {path.stem: Cost(**json.loads(path.read_text("utf-8"))) for path in given}
+        small = corpus.sizes["train"] <= SMALL
+        sized = planned(costs, minutes, workers, small=small, seeds=seeds)
+        if not sized["methods"]:
+            reasons = "; ".join(f"{name}: {reason}" for name, reason in sized["left_out"].items())
+            raise ValueError(f"no method can be compared in {minutes:g} minutes ({reasons}); give it more minutes")
+        plan = Plan(metric.name, minutes=minutes, workers=workers, costs=costs, seed=seed, **sized)
+        write_text(file, json.dumps(asdict(plan), indent=1))
+    record = json.loads(file.read_text("utf-8"))
+    record["costs"] = {name: Cost(**cost) for name, cost in record["costs"].items()}
+    return Plan(**{**record, "methods": tuple(record["methods"])})
+
+
+def _named(progress: Progress, what: str) -> Progress:
+    return lambda done, total, _: progress(done, total, what)
+
+
+def _compared(report: Report, corpus: Corpus, folder: Path, progress: Progress) -> Report:
+    """Search, test, and answer."""
+    plan, metric = report.plan, Metric(report.metric)
+    dear = sorted(plan.methods, key=lambda name: plan.costs[name].fit, reverse=True)  # the longest first
+    files = {_choice_file(folder, name): _Given(ENTRIES[name], corpus, metric, folder, plan) for name in dear}
+    scale.each(_write_choice, files, workers=plan.workers, progress=_named(progress, "choosing settings on dev"))
+    choices = {name: json.loads(_choice_file(folder, name).read_text("utf-8")) for name in plan.methods}
+    trials = [trial for name in dear for trial in _finals(name, choices[name], plan)]
+    _run_all(trials, corpus, metric, folder, plan, _named(progress, "training with the settings chosen"))
+    report = _so_far(report, corpus, folder)
+    if not report.lines:
+        raise ValueError(f"no method could be trained: {'; '.join(report.failed.values())}")
+    shown = _curve_of(report)
+    trials = [trial for name in shown for trial in _fewer(name, choices[name], plan)]
+    _run_all(trials, corpus, metric, folder, plan, _named(progress, "training with fewer labels"))
+    return _answered(report, corpus, choices, shown, folder)
+
+
+def _run_all(
+    trials: Sequence[Trial], corpus: Corpus, metric: Metric, folder: Path, plan: Plan, progress: Progress
+) -> list[Result]:
+    """The results of these trials, each computed on one thread."""
+    with scale.one_thread():
+        return engine.run(trials, corpus, metric, folder, workers=plan.workers, progress=progress)
+
+
+def _choice_file(folder: Path, name: str) -> Path:
+    return folder / "chosen" / f"{name}.json"
+
+
+def _finals(name: str, choice: Mapping[str, Any], plan: Plan) -> list[Trial]:
+    seeds = plan.seeds if plan.costs[name].random else 1
+    return [Trial(ENTRIES[name].method, choice["settings"], seed, 1.0, "test", keep=seed == 0) for seed in range(seeds)]
+
+
+def _fewer(name: str, choice: Mapping[str, Any], plan: Plan) -> list[Trial]:
+    return [replace(trial, part=share, keep=False) for share in SHARES[:-1] for trial in _finals(name, choice, plan)]
+
+
+def _curve_of(report: Report) -> list[str]:
+    """The winner and the best of the simple methods."""
+    names = [line.ranked.name for line in report.lines]
+    return list(dict.fromkeys([names[0], *[name for name in names if ENTRIES[name].simple][:1]]))
+
+
+def _so_far(report: Report, corpus: Corpus, folder: Path) -> Report:
+    """The table of all methods whose seeds are done."""
+    plan, metric, found, lines = report.plan, Metric(report.metric), {}, []
+    failed: dict[str, str] = {}
+    for name in plan.methods:
+        if not _choice_file(folder, name).is_file():
+            continue
+        choice = json.loads(_choice_file(folder, name).read_text("utf-8"))
+        results = engine.known(_finals(name, choice, plan), corpus, metric, folder)
+        if "reason" in choice or any(result is not None and result.reason for result in results):
+            failed[name] = choice.get("reason") or next(each.reason for each in results if each and each.reason)
+        elif all(results):
+            found[name] = (choice, [each for each in results if each is not None])
+    runs = {name: [each.parts[metric.name] for each in results] for name, (_, results) in found.items()}
+    rows = ranked(runs, lowest=metric.lowest)
+    for row in rows:
+        choice, scored = found[row.name]
+        means = {key: float(np.mean([each.figures[key] for each in scored])) for key in scored[0].figures}
+        lines.append(
+            Line(
+                row,
+                choice["settings"],
+                choice["dev"],
+                choice["at first"],
+                choice["trials"],
+                means,
+                plan.costs[row.name].fit,
+                means["microseconds"],
+                means["megabytes"],
+            )
+        )
+    return replace(report, lines=tuple(lines), failed=failed)
+
+
+# --- the answers -------------------------------------------------------------------------------------------------
+
+
+def _answered(report: Report, corpus: Corpus, choices: Mapping[str, Any], shown: Sequence[str], folder: Path) -> Report:
+    """Whether more labels would help, where the winner errs, and the winner itself, ready to be used."""
+    metric, plan, curve, gain = Metric(report.metric), report.plan, {}, None
+    for name in shown:
+        trials = [*_fewer(name, choices[name], plan), *_finals(name, choices[name], plan)]
+        results = engine.known(trials, corpus, metric, folder)
+        runs: dict[float, list[Parts]] = {share: [] for share in SHARES}
+        for trial, result in zip(trials, results, strict=True):
+            if result is not None and not result.reason:
+                runs[trial.part].append(result.parts[metric.name])
+        if not all(runs.values()):  # there were too few rows to learn from
+            continue
+        curve[name] = {share: _own(each) for share, each in runs.items()}
+        if name == shown[0] and len(runs[0.5]) == len(runs[1.0]):
+            lead = lead_of(runs[1.0], runs[0.5])
+            gain = (lead.lead, *lead.interval())
+    winner = shown[0]
+    method = METHODS[ENTRIES[winner].method]()
+    method.load(engine.model_of(_finals(winner, choices[winner], plan)[0], corpus, metric, folder))
+    method.save(folder / "model")
+    return replace(
+        report,
+        curve=curve,
+        gain=gain,
+        mistakes=tuple(mistakes_of(method, corpus)),
+        code=_code(method, corpus, folder / "model"),
+        exported=_exported(method, corpus, folder / "sentence-transformers"),
+    )
+
+
+def _own(runs: Sequence[Parts]) -> tuple[float, float, float]:
+    """A score with its interval."""
+    [row] = ranked({"": runs})
+    return row.score, row.low, row.high
+
+
+def _code(method: Method, corpus: Corpus, folder: Path) -> str:
+    """The lines that use the winner."""
+    lines = ["from labkit import load_run", "", f"model = load_run({str(folder)!r})"]
+    if isinstance(corpus, Pairs) and not corpus.graded:
+        threshold = score(method, corpus).figures["threshold"]
+        lines += [
+            'similarities = model.similarity_pairwise(["a sentence"], ["another one"])',
+            f"same = similarities > {threshold:.3f}  # the threshold of dev",
+        ]
+    else:
+        lines += ['vectors = model.encode(["a sentence", "another one"])', "print(model.similarity(vectors, vectors))"]
+    return "\n".join(lines)
+
+
+def _exported(method: Method, corpus: Corpus, folder: Path) -> str:
+    """Write the winner for sentence-transformers, where it can go there, with its model card."""
+    from labkit.adapters.export import export
+
+    try:
+        export(method, folder, "sentence-transformers", sentences=corpus.part("dev").sentences()[:500], force=True)
+    except ValueError as reason:
+        return f"The model cannot be opened by sentence-transformers: {reason}."
+    return f"For sentence-transformers, with its model card: {folder}"
+
+
+def _write(report: Report, folder: Path) -> None:
+    from labkit.trials.report import as_html
+
+    write_text(folder / "report.html", as_html(report))
+    write_text(folder / "report.json", json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str) + "\n")

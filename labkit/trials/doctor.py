@@ -1,0 +1,435 @@
+"""Read a corpus before anything is trained on it, and say what a careful colleague would.
+
+    examine(corpus) -> [Finding]   the functions below in their order, each a finding or None
+
+In: a corpus of any shape. Out: sentences with numbers, at most twenty example rows each, and the numbers alone. Rows
+are counted from 1, as they are in the corpus. What a shape does not have (labels, pairs, splits) is not mentioned.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from labkit.corpora.records import SPLITS, Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
+from labkit.corpora.splits import connected
+from labkit.evaluation.neighbours import blocks
+from labkit.progress import Progress, silent
+from labkit.text import normalise, words
+from labkit.trials.doubts import APART, GRAMS, JUDGED, doubts, sample
+
+EXAMPLES = 20  # rows that a finding names
+FEW_TEST = 100  # test rows below which a score says little
+NEAR, NEAR_BUT_ONE = 0.85, 0.6  # cosines of character n-grams that are near-equal; that are if one word differs
+QUERIES = 2_000  # held-out texts of each split that look for a near-equal one
+CHAINS = 500  # broken chains of which the shortest are shown
+BATCHES = (32, 128)
+MANY_FALSE = 0.1  # share of anchors with a false negative above which something should be done
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to know about a corpus, and what to do about it."""
+
+    kind: str
+    level: str  # "note" or "warning"
+    sentence: str
+    rows: tuple[dict[str, Any], ...] = ()
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+
+def examine(corpus: Corpus, *, seed: int = 0, progress: Progress = silent) -> list[Finding]:
+    """All findings, notes as well as warnings. `seed` decides folds, and samples of large corpora."""
+    checks: dict[str, Callable[[], Finding | None]] = {
+        "sizes": lambda: sizes(corpus),
+        "balance": lambda: balance(corpus),
+        "leaks": lambda: leaks(corpus),
+        "near leaks": lambda: near_leaks(corpus, seed=seed),
+        "contradictions": lambda: contradictions(corpus),
+        "ceiling": lambda: ceiling(corpus),
+        "transitivity": lambda: transitivity(corpus),
+        "false negatives": lambda: false_negatives(corpus),
+        "suspicious labels": lambda: suspicious(corpus, seed=seed),
+    }
+    found = []
+    for done, (what, check) in enumerate(checks.items()):
+        progress(done, len(checks), f"examining the data: {what}")
+        found.append(check())
+    progress(len(checks), len(checks), "examined the data")
+    return [finding for finding in found if finding]
+
+
+# --- sizes and balance -------------------------------------------------------------------------------------------
+
+
+def sizes(corpus: Corpus) -> Finding:
+    """How many rows each split has, and whether that is enough."""
+    have = {split: corpus.sizes.get(split, 0) for split in SPLITS}
+    texts = len(corpus.sentences())
+    parts = ", ".join(f"{count:,} {split}" for split, count in have.items())
+    what = "paragraphs" if isinstance(corpus, Articles) else "sentences"
+    sentence = f"The corpus has {len(corpus):,} rows ({parts}) and {texts:,} distinct {what}."
+    missing = [split for split in SPLITS if not have[split] and not isinstance(corpus, Sentences)]
+    few = 0 < have["test"] < FEW_TEST
+    if missing:
+        sentence += (
+            f" There are no {' or '.join(missing)} rows: add some, or drop the column 'split' to have rows divided."
+        )
+    elif few:
+        points = 98 / np.sqrt(have["test"])  # 1.96 standard errors of an accuracy of one half
+        sentence += (
+            f" With {have['test']} test rows an accuracy is uncertain by up to {points:.0f} points: add test rows."
+        )
+    level = "warning" if missing or few else "note"
+    return Finding("sizes", level, sentence, numbers={"rows": len(corpus), "sentences": texts, **have})
+
+
+def balance(corpus: Corpus) -> Finding | None:
+    """How large classes and groups are and which have a single row; the share of positive pairs; the span of scores."""
+    if isinstance(corpus, Pairs):
+        return _balance_of_pairs(corpus)
+    names: Sequence[str] = corpus.classified()[1]
+    if not names:
+        return None
+    counts, what = Counter(names), "class" if isinstance(corpus, Labelled) else "group"
+    (largest, most), (smallest, least) = counts.most_common()[0], counts.most_common()[-1]
+    single = [row for row, name in enumerate(names) if counts[name] == 1]
+    sentence = (
+        f"{_count(len(counts), what)}: the largest is {largest!r} ({_count(most, 'row')}), the smallest {smallest!r}"
+    )
+    sentence += f" ({_count(least, 'row')})."
+    numbers: dict[str, float] = {"classes": len(counts), "smallest": least, "largest": most, "single": len(single)}
+    more, unseen = _unseen(corpus) if isinstance(corpus, Labelled) else ("", {})
+    if single:
+        more += f" {_count(len(single), what)} with a single row cannot be learned: add rows, merge or drop them."
+    level = "warning" if single or 0 < unseen.get("unseen", 0) < unseen["asked"] else "note"
+    return Finding("balance", level, sentence + more, _examples(corpus, single), numbers | unseen)
+
+
+def _unseen(corpus: Labelled) -> tuple[str, dict[str, float]]:
+    """How often the most frequent training class is right on test, and how many test rows have an unknown class."""
+    train, test = (
+        [label for label, own in zip(corpus.labels, corpus.splits, strict=True) if own == split] or list(corpus.labels)
+        for split in ("train", "test")
+    )
+    usual, known = Counter(train).most_common(1)[0][0], set(train)
+    always, unseen = test.count(usual) / len(test), sum(label not in known for label in test)
+    numbers: dict[str, float] = {"always": always, "unseen": unseen, "asked": len(test)}
+    if unseen == len(test):
+        return " No test class has training rows: compare by retrieval or clustering, not by accuracy.", numbers
+    sentence = f" Always answering {usual!r} is {100 * always:.1f} % accurate on test."
+    if unseen:
+        sentence += f" {_count(unseen, 'test row')} of a class without training rows cannot be classified correctly."
+    return sentence, numbers
+
+
+def _balance_of_pairs(pairs: Pairs) -> Finding:
+    scores = pairs.scores
+    if pairs.graded:
+        low, median, high = map(float, np.quantile(scores, (0, 0.5, 1)))
+        sentence = f"Scores run from {low:g} to {high:g} with median {median:g}."
+        return Finding("balance", "note", sentence, numbers={"low": low, "median": median, "high": high})
+    share = float(scores.mean())
+    usual = max(share, 1 - share)
+    sentence = (
+        f"{100 * share:.1f} % of the pairs are labelled 1: always giving one answer is {100 * usual:.1f} % accurate."
+    )
+    return Finding("balance", "note", sentence, numbers={"positive": share})
+
+
+# --- leaks -------------------------------------------------------------------------------------------------------
+
+
+def leaks(corpus: Corpus) -> Finding | None:
+    """Rows of dev and test that an earlier split has, too: equal but for case, spacing and punctuation."""
+    first: dict[tuple[str, ...], int] = {}
+    found: dict[int, int] = {}
+    for row, texts in sorted(_units(corpus), key=lambda unit: SPLITS.index(corpus.splits[unit[0]])):
+        earlier = first.setdefault(_plain(texts), row)
+        if corpus.splits[earlier] != corpus.splits[row]:
+            found.setdefault(row, earlier)
+    return _leaked(corpus, "leaks", "repeat", [_beside(corpus, *each) for each in found.items()])
+
+
+def near_leaks(corpus: Corpus, *, seed: int = 0) -> Finding | None:
+    """Rows of dev and test that an earlier split nearly has, by their character n-grams."""
+    units = _units(corpus)
+    splits = np.array([corpus.splits[row] for row, _ in units])
+    ends, vectors = _vectorised([texts for _, texts in units])
+    found: dict[int, tuple[int, float]] = {}
+    for split, before in (("dev", ["train"]), ("test", ["train", "dev"])):
+        asked, known = sample(np.flatnonzero(splits == split), QUERIES, seed), np.flatnonzero(np.isin(splits, before))
+        if not len(known):
+            continue
+        for block in blocks(len(asked), len(known), 2**22):
+            cosines = _likeness(vectors, ends[asked[block]], ends[known])
+            for place, other, cosine in zip(asked[block], known[cosines.argmax(1)], cosines.max(1), strict=True):
+                (row, texts), (earlier, others) = units[place], units[other]
+                if _nearly_equal(texts, others, cosine):
+                    found.setdefault(row, (earlier, round(float(cosine), 3)))
+    nearest = sorted(found.items(), key=lambda each: -each[1][1])
+    rows = [_beside(corpus, row, other) | {"similarity": cosine} for row, (other, cosine) in nearest]
+    return _leaked(corpus, "near-leaks", "nearly repeat", rows)
+
+
+def _leaked(corpus: Corpus, kind: str, verb: str, rows: Sequence[dict[str, Any]]) -> Finding | None:
+    if not rows:
+        return None
+    counts = Counter(row["split"] for row in rows)
+    parts = " and ".join(_count(counts[split], f"{split} row") for split in ("test", "dev") if counts[split])
+    sentence = f"{parts} {verb} rows of another split, which makes scores too high: drop them from one of the two."
+    asked = sum(corpus.sizes.get(split, 0) > QUERIES for split in ("dev", "test"))
+    if asked and kind == "near-leaks":
+        sentence += f" (Only {QUERIES:,} rows of each split were compared.)"
+    return Finding(
+        kind, "warning", sentence, tuple(rows[:EXAMPLES]), {split: counts[split] for split in ("dev", "test")}
+    )
+
+
+def _nearly_equal(texts: tuple[str, ...], others: tuple[str, ...], cosine: float) -> bool:
+    """Whether units so similar are near-equal; equal ones are leaks already."""
+    if cosine < NEAR_BUT_ONE or _plain(texts) == _plain(others):
+        return False
+    return cosine >= NEAR or _words_apart(" ".join(texts), " ".join(others)) <= 1
+
+
+def _units(corpus: Corpus) -> list[tuple[int, tuple[str, ...]]]:
+    """(row, texts) of all that only one split should have: a pair as a whole, else each text by itself."""
+    if isinstance(corpus, Articles):
+        sections = ((row, section) for row, article in enumerate(corpus.articles) for section in article.sections)
+        return [(row, (paragraph,)) for row, section in sections for paragraph in section.paragraphs]
+    if isinstance(corpus, Pairs):
+        return list(enumerate(zip(corpus.text_a, corpus.text_b, strict=True)))
+    return [(row, (text,)) for name in corpus.TEXTS for row, text in enumerate(getattr(corpus, name))]
+
+
+def _plain(texts: Iterable[str]) -> tuple[str, ...]:
+    """Texts without case, spacing and punctuation, in either order."""
+    return tuple(sorted(" ".join(words(text)) or normalise(text) for text in texts))
+
+
+def _words_apart(one: str, other: str) -> int:
+    """How many words of one text have to be replaced, added or left out to have the words of the other."""
+    a, b = Counter(words(one)), Counter(words(other))
+    return max((a - b).total(), (b - a).total())
+
+
+def _vectorised(units: Sequence[tuple[str, ...]]) -> tuple[np.ndarray, sparse.csr_matrix]:
+    """For each unit the numbers of its texts, (n, texts), and the character n-grams of each distinct text."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    number: dict[str, int] = {}
+    ends = np.array([[number.setdefault(text, len(number)) for text in texts] for texts in units])
+    return ends, TfidfVectorizer(**GRAMS).fit_transform(number)
+
+
+def _likeness(vectors: sparse.csr_matrix, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The cosine of each two units, (left, right); of pairs that of the less similar texts, in the better order."""
+
+    def cosines(i: int, j: int) -> np.ndarray:
+        return np.asarray((vectors[left[:, i]] @ vectors[right[:, j]].T).toarray())
+
+    if left.shape[1] == 1:
+        return cosines(0, 0)
+    return np.maximum(np.minimum(cosines(0, 0), cosines(1, 1)), np.minimum(cosines(0, 1), cosines(1, 0)))
+
+
+# --- labels that contradict one another --------------------------------------------------------------------------
+
+
+def contradictions(corpus: Corpus) -> Finding | None:
+    """The same text with two labels, the same pair with both (in either order), grades far apart, triplets reversed."""
+    scale = _scale(corpus)
+    found = []
+    for rows in _repeats(corpus).values():
+        low, high = min(rows, key=lambda each: each[1]), max(rows, key=lambda each: each[1])
+        if (high[1] - low[1] > APART * scale) if scale else low[1] != high[1]:
+            found.append((low[0], high[0]))
+    if not found:
+        return None
+    what = "pair" if isinstance(corpus, Pairs) else "triplet" if isinstance(corpus, Triplets) else "text"
+    said = "scores more than a third of the scale apart" if scale else "more than one label"
+    sentence = f"{_count(len(found), what)} {'has' if len(found) == 1 else 'have'} {said}. Decide which is right, and"
+    sentence += " drop the other rows: no method can satisfy both."
+    rows = tuple(_beside(corpus, *each) for each in found[:EXAMPLES])
+    return Finding("contradictions", "warning", sentence, rows, {"contradictions": len(found)})
+
+
+def ceiling(corpus: Corpus) -> Finding | None:
+    """The best score that texts allow which occur several times, as one text gets one answer."""
+    repeats = [[value for _, value in rows] for rows in _repeats(corpus).values()]
+    again = sum(map(len, repeats))
+    if not again or isinstance(corpus, Triplets):
+        return None
+    if scale := _scale(corpus):
+        lost = sum(np.var(values) * len(values) for values in repeats) / (np.var(corpus.scores) * len(corpus))
+        best, what = float(np.sqrt(1 - lost)), "correlation with the scores"
+    else:
+        best = 1 - sum(len(values) - Counter(values).most_common(1)[0][1] for values in repeats) / len(corpus)
+        what = "accuracy"
+    sentence = f"{again:,} rows share their text with another row. Since equal texts get equal answers, the highest"
+    sentence += f" possible {what} on all rows is {best:.3f}." + ("" if scale or best < 1 else " Their labels agree.")
+    return Finding("ceiling", "note", sentence, numbers={"ceiling": best, "rows": again, "texts": len(repeats)})
+
+
+def transitivity(corpus: Corpus) -> Finding | None:
+    """Pairs labelled different whose sentences a chain of pairs labelled the same connects: a = b, b = c, a ≠ c."""
+    if not isinstance(corpus, Pairs) or corpus.graded:
+        return None
+    number: dict[str, int] = {}
+    ends = np.array([[number.setdefault(normalise(t), len(number)) for t in pair] for _, pair in _units(corpus)])
+    same = corpus.labels == 1
+    row_of = {frozenset(pair): row for row, pair in enumerate(ends.tolist()) if same[row]}
+    component = connected(len(number), *ends[same].T)
+    inside = ~same & (component[ends[:, 0]] == component[ends[:, 1]]) & (ends[:, 0] != ends[:, 1])
+    broken = [row for row in np.flatnonzero(inside).tolist() if frozenset(ends[row].tolist()) not in row_of]
+    if not broken:
+        return None
+    chains = _chains(len(number), ends[same], ends[broken[:CHAINS]])
+    texts = list(number)
+    rows = []
+    for row, chain in sorted(zip(broken, chains, strict=False), key=lambda each: len(each[1]))[:EXAMPLES]:
+        links = [row_of[frozenset(link)] + 1 for link in pairwise(chain)]
+        rows.append(_example(corpus, row) | {"chain": " = ".join(texts[at] for at in chain), "chain_rows": links})
+    are = "is" if len(broken) == 1 else "are"
+    sentence = f"{_count(len(broken), 'pair')} {are} labelled 0 although a chain of pairs labelled 1 connects the two"
+    sentence += (
+        " sentences (a = b and b = c, but a ≠ c). Each chain has at least one wrong label: check the shortest first."
+    )
+    return Finding("transitivity", "warning", sentence, tuple(rows), {"broken": len(broken)})
+
+
+def _chains(count: int, same: np.ndarray, broken: np.ndarray) -> list[list[int]]:
+    """The shortest chain of `same` ties between the two ends of each broken pair."""
+    graph = sparse.csr_array((np.ones(len(same)), same.T), shape=(count, count))
+    starts, place = np.unique(broken[:, 0], return_inverse=True)
+    _, before = sparse.csgraph.dijkstra(
+        graph, directed=False, unweighted=True, indices=starts, return_predecessors=True
+    )
+    chains = []
+    for (start, end), at in zip(broken.tolist(), place.tolist(), strict=True):
+        chain = [end]
+        while chain[-1] != start:
+            chain.append(int(before[at, chain[-1]]))
+        chains.append(chain[::-1])
+    return chains
+
+
+def _repeats(corpus: Corpus) -> dict[tuple[str, ...], list[tuple[int, Any]]]:
+    """(row, label) of each text, pair or triplet that occurs several times, its order set aside."""
+    found: dict[tuple[str, ...], list[tuple[int, Any]]] = defaultdict(list)
+    for row, texts in enumerate(zip(*(getattr(corpus, name) for name in corpus.TEXTS), strict=True)):
+        plain = tuple(map(normalise, texts))
+        if isinstance(corpus, Triplets):
+            found[plain[0], *sorted(plain[1:])].append((row, plain[1]))
+        elif isinstance(corpus, Pairs):
+            found[tuple(sorted(plain))].append((row, corpus.values[row]))
+        elif corpus.CLASSES:
+            found[plain].append((row, getattr(corpus, corpus.CLASSES)[row]))
+    return {texts: rows for texts, rows in found.items() if len(rows) > 1}
+
+
+def _scale(corpus: Corpus) -> float:
+    """How far the grades of graded pairs reach; 0 where there are none."""
+    return float(np.ptp(corpus.scores)) if isinstance(corpus, Pairs) and corpus.graded else 0.0
+
+
+# --- false negatives ---------------------------------------------------------------------------------------------
+
+
+def false_negatives(corpus: Corpus) -> Finding | None:
+    """How many in-batch negatives of an anchor mean the same as it: what to expect of rows drawn at random."""
+    from scipy.stats import hypergeom
+
+    if "train" not in corpus.sizes or (isinstance(corpus, Pairs) and corpus.graded):
+        return None
+    counts = np.bincount(_owners(corpus.part("train")))
+    rows = int(counts.sum())
+    if rows < 2:
+        return None
+    numbers, said = {}, []
+    for batch in sorted({min(batch, rows) for batch in BATCHES}):
+        expected = (batch - 1) * float((counts * (counts - 1.0)).sum()) / (rows * (rows - 1))
+        hit = 1 - float((counts / rows) @ hypergeom.pmf(0, rows - 1, np.maximum(counts - 1, 0), batch - 1))
+        numbers |= {f"expected_{batch}": expected, f"hit_{batch}": hit}
+        said.append(
+            f"in a random batch of {batch}, {expected:.2g} of {batch - 1} ({100 * hit:.0f} % of anchors have any)"
+        )
+    own = {Labelled: "of its own class", Groups: "of its own group"}.get(type(corpus), "same in meaning by the labels")
+    sentence = f"In-batch negatives of an anchor that are {own}: {'; '.join(said)}."
+    if hit > MANY_FALSE:
+        sentence += " Use a loss that masks them, or a sampler that keeps them out of one batch."
+    return Finding("false-negatives", "note", sentence, numbers=numbers)
+
+
+def _owners(train: Corpus) -> np.ndarray:
+    """A number for each row that can be an anchor, shared by rows that mean the same; empty where no label says so."""
+    if isinstance(train, Pairs | Triplets):
+        texts, ends = train.numbered()
+        ends = ends[train.labels == 1] if isinstance(train, Pairs) else ends
+        return connected(len(texts), ends[:, 0], ends[:, 1])[ends[:, 0]]
+    return np.unique(train.classified()[1], return_inverse=True)[1]
+
+
+# --- suspicious labels -------------------------------------------------------------------------------------------
+
+
+def suspicious(corpus: Corpus, *, seed: int = 0) -> Finding | None:
+    """The rows whose label several methods contradict that were trained without them."""
+    doubt = doubts(corpus, seed=seed)
+    if doubt is None or not doubt.contradicted.any():
+        return None
+    order = np.argsort(doubt.support, kind="stable")
+    order = order[doubt.contradicted[order]]
+    count, judged = len(order), len(doubt.rows)
+    rows = [
+        _example(corpus, doubt.rows[at])
+        | {"suggested": doubt.suggested[at], "support": round(float(doubt.support[at]), 3)}
+        for at in order[:EXAMPLES].tolist()
+    ]
+    sentence = f"{doubt.methods} methods trained without the row all contradict {count:,} of {judged:,} labels"
+    sentence += f" ({100 * count / judged:.1f} %). Some are wrong, others only hard: read the most suspicious ones, and"
+    sentence += " correct or drop what is wrong."
+    if judged == JUDGED < len(corpus):
+        sentence += f" (A random {JUDGED:,} of the {len(corpus):,} rows were judged.)"
+    return Finding("suspicious", "note", sentence, tuple(rows), {"contradicted": count, "judged": judged})
+
+
+# --- examples ----------------------------------------------------------------------------------------------------
+
+
+def _example(corpus: Corpus, row: int) -> dict[str, Any]:
+    """A row as it is shown: its number, its split, its texts and its label, group or score."""
+    shown: dict[str, Any] = {"row": int(row) + 1, "split": corpus.splits[row]}
+    if isinstance(corpus, Articles):
+        return shown | {"title": corpus.articles[row].title}
+    shown |= {column: getattr(corpus, name)[row] for name, column in corpus.COLUMNS.items()}
+    if isinstance(corpus, Pairs):
+        value = shown.pop("label")
+        shown |= {"score": float(value)} if corpus.graded else {"label": int(value)}
+    return shown
+
+
+def _examples(corpus: Corpus, rows: Iterable[int]) -> tuple[dict[str, Any], ...]:
+    return tuple(_example(corpus, row) for row in list(rows)[:EXAMPLES])
+
+
+def _beside(corpus: Corpus, row: int, other: int) -> dict[str, Any]:
+    """A row, and another that it clashes with."""
+    return _example(corpus, row) | {f"other_{key}": value for key, value in _example(corpus, other).items()}
+
+
+def _count(number: int, what: str) -> str:
+    """A number with its noun.
+
+    >>> _count(1, "row"), _count(1200, "class")
+    ('1 row', '1,200 classes')
+    """
+    ending = "" if number == 1 else "es" if what.endswith("s") else "s"
+    return f"{number:,} {what}{ending}"

@@ -1,0 +1,182 @@
+"""Which labels are suspicious: those that several methods contradict which were trained without them.
+
+    doubts(corpus) -> Doubts
+
+Each method gives every row a label, group or score from the other folds (for groups and many classes: from the nearest
+other rows). The mean probability that they give the row's own label is its support; the rows with the least come
+first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from labkit.baselines.sbert import PROBE, Sbert
+from labkit.corpora.frames import from_sentences
+from labkit.corpora.records import Corpus, Pairs
+from labkit.evaluation.neighbours import blocks
+from labkit.pretrained import packaged_folder
+from labkit.text import tokens, words
+
+LEAST_JUDGED, JUDGED = 50, 10_000  # rows from which labels are judged, and how many at most
+FOLDS = 5
+GRAMS_KEPT = 20_000  # the most frequent n-grams: a weight for each and each class has to fit into memory
+MANY = 60  # classes above which neighbours judge a label, and no logistic regression
+APART = 1 / 3  # share of the scale by which two grades contradict each other
+GRAMS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (2, 4), "sublinear_tf": True, "dtype": np.float32}
+
+
+@dataclass(frozen=True)
+class Doubts:
+    """What methods say of labels that they were not trained on."""
+
+    rows: np.ndarray  # (n,) the rows that were judged
+    support: np.ndarray  # (n,) of the label that stands there, the methods' mean: the lower, the more suspicious
+    suggested: np.ndarray  # (n,) the label, group or score that they would give on average
+    contradicted: np.ndarray  # (n,) whether every one of them would give another
+    methods: int
+
+
+def doubts(corpus: Corpus, *, seed: int = 0) -> Doubts | None:
+    """How far cheap methods support each label out of fold; None where there are no labels, or too few rows."""
+    rows = sample(np.arange(len(corpus)), JUDGED, seed)
+    if isinstance(corpus, Pairs):
+        return _of_pairs(corpus.take(rows), rows, seed) if len(rows) >= LEAST_JUDGED else None
+    names = np.array(corpus.classified()[1], object)[rows] if corpus.CLASSES else np.zeros(0, object)
+    classes, codes, counts = np.unique(names, return_inverse=True, return_counts=True)
+    few = len(classes) <= MANY
+    enough = counts[codes] >= (FOLDS if few else 2)
+    rows, kept, codes = rows[enough], *np.unique(codes[enough], return_inverse=True)
+    if len(rows) < LEAST_JUDGED or len(kept) < 2:
+        return None
+    views = _views([getattr(corpus, corpus.TEXTS[0])[row] for row in rows])
+    return (_of_classes if few else _of_neighbours)(views, codes, classes[kept], rows, seed)
+
+
+def _of_pairs(pairs: Pairs, rows: np.ndarray, seed: int) -> Doubts | None:
+    """A forest and a linear model of how far two texts overlap, and a linear model of which words differ."""
+    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    target = pairs.scores if pairs.graded else pairs.labels
+    if not pairs.graded and np.bincount(target, minlength=2).min() < FOLDS:
+        return None
+    texts, ends = pairs.numbered()
+    views = _views(texts)
+    overlap, (left, right) = _overlap(texts, ends, views), (views[0][side] for side in ends.T)
+    differences = sparse.hstack([abs(left - right), left.multiply(right)]).tocsr()
+    linear: Any = Ridge() if pairs.graded else LogisticRegression(max_iter=1_000)
+    forest = (ExtraTreesRegressor if pairs.graded else ExtraTreesClassifier)(
+        100, max_features=None, min_samples_leaf=5, random_state=seed
+    )
+    models = [(forest, overlap), (make_pipeline(StandardScaler(), linear), overlap), (linear, differences)]
+    guesses = _out_of_fold(models, target, seed)  # (methods, n) of scores, (methods, n, 2) of labels
+    if not pairs.graded:
+        return _doubts(guesses, target, np.array([0, 1], object), rows)
+    scale = np.ptp(target) or 1.0
+    off, mean = np.abs(guesses - target) / scale, guesses.mean(axis=0)
+    suggested = np.round(mean, 2).astype(object)
+    return Doubts(rows, 1 - np.abs(mean - target) / scale, suggested, (off > APART).all(axis=0), len(guesses))
+
+
+def _of_classes(views: Sequence[Any], codes: np.ndarray, classes: np.ndarray, rows: np.ndarray, seed: int) -> Doubts:
+    """A logistic regression of each view."""
+    from sklearn.linear_model import LogisticRegression
+
+    guesses = _out_of_fold([(LogisticRegression(C=10, max_iter=300), view) for view in views], codes, seed)
+    return _doubts(guesses, codes, classes, rows)
+
+
+def _of_neighbours(views: Sequence[Any], codes: np.ndarray, classes: np.ndarray, rows: np.ndarray, seed: int) -> Doubts:
+    """How much nearer the nearest row of the same class is than the nearest of another, in each view."""
+    margins, near = np.zeros((len(views), len(codes))), np.zeros((len(views), len(codes)), int)
+    for method, view in enumerate(views):
+        for block in blocks(len(codes), len(codes)):
+            cosines = view[block] @ view.T
+            cosines = cosines.toarray() if sparse.issparse(cosines) else cosines
+            here = np.arange(len(codes))[block]
+            cosines[np.arange(len(here)), here] = -1
+            own = codes[here][:, None] == codes
+            others = np.where(own, -1, cosines)
+            near[method, block] = codes[others.argmax(axis=1)]
+            margins[method, block] = np.where(own, cosines, -1).max(axis=1) - others.max(axis=1)
+    return Doubts(rows, margins.mean(axis=0), classes[near[-1]], (margins < 0).all(axis=0), len(views))
+
+
+def _doubts(guesses: np.ndarray, codes: np.ndarray, classes: np.ndarray, rows: np.ndarray) -> Doubts:
+    """Of the probabilities that each method gives each class, (methods, n, classes)."""
+    mean = guesses.mean(axis=0)
+    support = mean[np.arange(len(codes)), codes]
+    return Doubts(
+        rows, support, classes[mean.argmax(axis=1)], (guesses.argmax(axis=2) != codes).all(axis=0), len(guesses)
+    )
+
+
+def _out_of_fold(models: Sequence[tuple[Any, Any]], target: np.ndarray, seed: int) -> np.ndarray:
+    """What each model says of each row when it is trained on the other folds."""
+    from sklearn.base import is_classifier
+    from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+
+    def guess(model: Any, features: Any) -> np.ndarray:
+        kind, method = (StratifiedKFold, "predict_proba") if is_classifier(model) else (KFold, "predict")
+        folds = kind(FOLDS, shuffle=True, random_state=seed)
+        return np.asarray(cross_val_predict(model, features, target, cv=folds, method=method))
+
+    return np.stack([guess(*each) for each in models])
+
+
+def _views(texts: Sequence[str]) -> list[Any]:
+    """Rows of length 1 for each text: words, character n-grams, and MiniLM where its package is there."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    views = [
+        TfidfVectorizer(analyzer=tokens, sublinear_tf=True).fit_transform(texts),
+        TfidfVectorizer(**GRAMS, max_features=GRAMS_KEPT).fit_transform(texts),
+    ]
+    if find_spec("sentence_transformers") and packaged_folder():
+        minilm = Sbert()
+        minilm.fit(from_sentences([PROBE]))
+        views.append(minilm.encode(texts, normalize_embeddings=True))
+    return views
+
+
+def _overlap(texts: Sequence[str], ends: np.ndarray, views: Sequence[Any]) -> np.ndarray:
+    """Features of each pair that say how far its texts overlap: cosines in each view, shared words, word pairs and
+    numbers, lengths."""
+    columns = []
+    for view in views:
+        left, right = (view[side] for side in ends.T)
+        products = left.multiply(right) if sparse.issparse(view) else left * right
+        columns.append(np.asarray(products.sum(axis=1)).ravel())
+    cut = [words(text) for text in texts]
+    return np.column_stack([*columns, [_shared(cut[i], cut[j]) for i, j in ends.tolist()]])
+
+
+def _shared(a: list[str], b: list[str]) -> list[float]:
+    """What two sentences' words share: of all, of the shorter, of pairs of neighbours; numbers; lengths."""
+    left, right = set(a), set(b)
+    both, two = len(left & right), [set(pairwise(a)), set(pairwise(b))]
+    numbers = {word for word in left ^ right if word[0].isdigit()}
+    return [
+        both / max(1, len(left | right)),
+        both / max(1, min(len(left), len(right))),
+        len(two[0] & two[1]) / max(1, len(two[0] | two[1])),
+        min(len(a), len(b)) / max(1, len(a), len(b)),
+        float(len(left ^ right)),
+        float(len(numbers)),
+        float(max(len(a), len(b))),
+    ]
+
+
+def sample(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
+    """At most so many of the rows, in order."""
+    return rows if len(rows) <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))

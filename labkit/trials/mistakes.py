@@ -1,0 +1,104 @@
+"""Where a method errs: the test rows it is most clearly wrong about, with the words that mislead it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labkit.arrays import unit
+from labkit.corpora.records import Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.evaluation.neighbours import nearest, nearest_others
+from labkit.evaluation.pairs import best_threshold
+from labkit.evaluation.scores import scored_part
+from labkit.method import Method
+
+SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """Two sentences, what the labels say, what the method says, and which words it goes by."""
+
+    a: str
+    b: str
+    truth: str
+    said: str
+    words: str
+
+
+def mistakes_of(method: Method, corpus: Corpus, most: int = SHOWN) -> list[Mistake]:
+    """The clearest mistakes on test, the worst first; each explained by the method's own words."""
+    test = scored_part(corpus.part("test"))
+    if isinstance(test, Pairs):
+        dev = corpus.part("dev")
+        assert isinstance(dev, Pairs)
+        found = _graded(method, test) if test.graded else _pairs(method, dev, test)
+    elif isinstance(test, Triplets):
+        found = _triplets(method, test)
+    else:
+        assert isinstance(test, Labelled | Groups)
+        train = corpus.part("train") if "train" in corpus.sizes else test
+        known = isinstance(train, Labelled) and set(test.classified()[1]) <= set(train.labels)
+        found = _neighbours(method, test, train if known else test)
+    return [
+        Mistake(a, b, truth, said, method.explain(a, b).largest())
+        for (a, b, truth, said), _ in zip(found, range(most), strict=False)
+    ]
+
+
+_Found = Iterator[tuple[str, str, str, str]]
+
+
+def _pairs(method: Method, dev: Pairs, test: Pairs) -> _Found:
+    """Pairs on the wrong side of the threshold of dev, the furthest from it first."""
+    threshold = best_threshold(_cosines(method, dev), dev.labels)
+    scores, names = _cosines(method, test), ("different", "the same")
+    far = np.where(test.labels == 1, threshold - scores, scores - threshold)
+    for row in np.argsort(-far, kind="stable"):
+        if far[row] <= 0:
+            return
+        said = f"{names[1 - test.labels[row]]}: {scores[row]:.2f}, the threshold is {threshold:.2f}"
+        yield test.text_a[row], test.text_b[row], names[test.labels[row]], said
+
+
+def _graded(method: Method, test: Pairs) -> _Found:
+    """Pairs whose rank by similarity is furthest from their rank by grade."""
+    from scipy.stats import rankdata  # takes a second
+
+    scores, grades = _cosines(method, test), test.scores
+    ranks, wanted = (rankdata(each) / len(test) for each in (scores, grades))
+    for row in np.argsort(-abs(ranks - wanted), kind="stable"):
+        said = f"{scores[row]:.2f}, above {ranks[row]:.0%} of the pairs"
+        yield test.text_a[row], test.text_b[row], f"{grades[row]:g}, above {wanted[row]:.0%}", said
+
+
+def _triplets(method: Method, test: Triplets) -> _Found:
+    """Anchors that are nearer to their negative, shown beside it."""
+    count = len(test)
+    rows = method.encode([*test.anchors, *test.positives, *test.negatives])
+    near = method.similarity_pairwise(rows[:count], rows[count : 2 * count])
+    far = method.similarity_pairwise(rows[:count], rows[2 * count :])
+    for row in np.argsort(near - far, kind="stable"):
+        if near[row] > far[row]:
+            return
+        truth = f"nearer to {test.positives[row]!r} ({near[row]:.2f})"
+        yield test.anchors[row], test.negatives[row], truth, f"{far[row]:.2f}"
+
+
+def _neighbours(method: Method, test: Labelled | Groups, base: Any) -> _Found:
+    """Sentences whose nearest neighbour is of another class, the most alike first."""
+    (texts, classes), (others, names) = test.classified(), base.classified()
+    rows = unit(method.encode(texts))
+    near = nearest_others(rows, 1)[:, 0] if base is test else nearest(rows, unit(method.encode(others)), 1)[0][:, 0]
+    cosines = method.similarity_pairwise(texts, [others[each] for each in near])
+    for row in np.argsort(-cosines, kind="stable"):
+        if names[near[row]] != classes[row]:
+            yield texts[row], others[near[row]], classes[row], f"{names[near[row]]}: {cosines[row]:.2f}"
+
+
+def _cosines(method: Method, part: Pairs) -> np.ndarray:
+    rows = method.encode([*part.text_a, *part.text_b])
+    return np.asarray(method.similarity_pairwise(rows[: len(part)], rows[len(part) :]), np.float64)

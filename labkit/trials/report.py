@@ -1,0 +1,294 @@
+"""A comparison as text for the terminal and as one HTML page that opens anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labkit.figures.palette import COLOURS
+from labkit.trials.metrics import NAMES
+from labkit.trials.verdict import UNITS
+
+if TYPE_CHECKING:
+    from labkit.trials.bench import Line, Report
+
+HEAD = ("method", "score", "95 % interval", "behind the best", "", "train", "a sentence", "size")
+
+
+def verdict_sentence(report: Report) -> str:
+    """The decision in a sentence or two."""
+    best, others = report.lines[0], report.front[1:]
+    name, metric = best.ranked.name, NAMES[report.metric]
+    score = f"{metric} {best.ranked.score:.3f} [{best.ranked.low:.3f}, {best.ranked.high:.3f}]"
+    if len(report.lines) == 1:
+        return f"{name} has {score}; there was nothing to compare it with."
+    if not others:
+        second = report.lines[1].ranked
+        return (
+            f"{name} leads on your data: {score}. The next, {second.name}, is {second.lead:.3f} behind "
+            f"[{second.lead_low:.3f}, {second.lead_high:.3f}]."
+        )
+    ties, still_open = (
+        ", ".join(line.ranked.name for line in others if line.ranked.against_best == state) for state in ("tie", "open")
+    )
+    said = f"{name} is ahead with {score}."
+    if ties:
+        said += f" Its lead over {ties} is too small to matter."
+    if still_open:
+        said += f" Whether it is better than {still_open} is open."
+    if best.ranked.units < UNITS:
+        said += f" The test split has {best.ranked.units} independent rows, too few to decide anything."
+    cheap = min(report.front, key=lambda line: line.microseconds)
+    if cheap is best or cheap.microseconds > best.microseconds / 2:
+        return said
+    faster = _times(best.microseconds / cheap.microseconds)
+    return f"{said} Of these, {cheap.ranked.name} is the cheapest: it encodes {faster} faster."
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.0f} times" if ratio >= 3 else f"{ratio:.1f} times"
+
+
+def curve_sentence(report: Report) -> str:
+    """Whether more labels would help."""
+    if report.gain is None:
+        return ""
+    gain, low, high = report.gain
+    name = report.lines[0].ranked.name
+    about = f"{name} gains {gain:+.3f} [{low:+.3f}, {high:+.3f}] from the second half of the training rows"
+    if low > 0.005:
+        return f"More labels would help: {about}."
+    if high < 0.005:
+        return f"More labels would hardly help: {about}."
+    return f"Whether more labels would help is open: {about}."
+
+
+def cells(line: Line) -> list[str]:
+    """A line of the table."""
+    row = line.ranked
+    against = {"best": "", "behind": "behind", "tie": "tie", "open": "open"}[row.against_best]
+    lead = "" if row.against_best == "best" else f"{row.lead:.3f} [{row.lead_low:.3f}, {row.lead_high:.3f}]"
+    costs = [f"{line.seconds:.1f} s", f"{line.microseconds:.0f} µs", f"{line.megabytes:.1f} MB"]
+    return [row.name, f"{row.score:.3f}", f"[{row.low:.3f}, {row.high:.3f}]", lead, against, *costs]
+
+
+def as_text(report: Report) -> str:
+    """What the terminal shows."""
+    parts = [_findings_text(report)]
+    if report.lines:
+        rows = [list(HEAD), *(cells(line) for line in report.lines)]
+        wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        table = [
+            "  ".join(
+                cell.ljust(w) if at in (0, 4) else cell.rjust(w)
+                for at, (cell, w) in enumerate(zip(row, wide, strict=True))
+            )
+            for row in rows
+        ]
+        parts += ["\n".join(line.rstrip() for line in table), verdict_sentence(report), curve_sentence(report)]
+    else:
+        parts.append("Stopped before the first method was scored on test; the same command resumes.")
+    left = [f"left out: {name}: {why}" for name, why in {**report.plan.left_out, **report.failed}.items()]
+    parts += ["\n".join(left), report.code]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _findings_text(report: Report) -> str:
+    return "\n".join(f"{'! ' if each.level == 'warning' else '  '}{each.sentence}" for each in report.findings)
+
+
+# --- pictures ----------------------------------------------------------------------------------------------------
+
+WIDTH, LEFT, RIGHT, STEP = 720, 150, 60, 30
+
+
+def forest_svg(lines: Sequence[Line], metric: str) -> str:
+    """The score of each method with its interval; filled: not shown to be behind the best."""
+    low, high = min(line.ranked.low for line in lines), max(line.ranked.high for line in lines)
+    room = (high - low) or 1.0
+    low, high = low - 0.05 * room, high + 0.05 * room
+    height = STEP * len(lines) + 50
+
+    def x(value: float) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * (value - low) / (high - low)
+
+    drawn = []
+    for value in _ticks(low, high):
+        drawn.append(f'<line class="grid" x1="{x(value):.1f}" x2="{x(value):.1f}" y1="10" y2="{height - 38}"/>')
+        drawn.append(_text(x(value), height - 22, f"{value:.2f}", "middle"))
+    for at, line in enumerate(lines):
+        row, y = line.ranked, 24 + STEP * at
+        fill = COLOURS[0] if row.against_best != "behind" else "none"
+        drawn.append(_text(LEFT - 12, y + 4, row.name, "end"))
+        drawn.append(
+            f'<line x1="{x(row.low):.1f}" x2="{x(row.high):.1f}" y1="{y}" y2="{y}" stroke="{COLOURS[0]}" '
+            'stroke-width="2"/>'
+            f'<circle cx="{x(row.score):.1f}" cy="{y}" r="6" fill="{fill}" stroke="{COLOURS[0]}" stroke-width="2"/>'
+        )
+        drawn.append(_text(x(row.high) + 8, y + 4, f"{row.score:.3f}", "start"))
+    drawn.append(_text((LEFT + WIDTH - RIGHT) / 2, height - 4, NAMES[metric], "middle"))
+    said = "; ".join(
+        f"{line.ranked.name} {line.ranked.score:.3f} from {line.ranked.low:.3f} to {line.ranked.high:.3f}"
+        for line in lines
+    )
+    return _svg(height, f"{NAMES[metric]} with 95 % intervals: {said}", drawn)
+
+
+def curve_svg(report: Report) -> str:
+    """The score over the share of the training rows, a line for the winner and one for the best simple method."""
+    points = [each for curve in report.curve.values() for each in curve.values()]
+    low, high, height = min(p[1] for p in points), max(p[2] for p in points), 300
+    room = (high - low) or 1.0
+    low, high = low - 0.05 * room, high + 0.05 * room
+
+    def x(share: float) -> float:
+        return LEFT + (WIDTH - 2 * LEFT) * (share - 0.25) / 0.75
+
+    def y(value: float) -> float:
+        return 20 + (height - 80) * (high - value) / (high - low)
+
+    drawn = [_text(x(share), height - 36, f"{share:.0%}", "middle") for share in (0.25, 0.5, 1.0)]
+    drawn += [_text(LEFT - 24, y(value) + 4, f"{value:.2f}", "end") for value in _ticks(low, high)]
+    drawn += [
+        f'<line class="grid" x1="{LEFT - 16}" x2="{WIDTH - LEFT + 16}" y1="{y(v):.1f}" y2="{y(v):.1f}"/>'
+        for v in _ticks(low, high)
+    ]
+    for at, curve in enumerate(report.curve.values()):
+        colour, dash, shift = COLOURS[at], ("", "6 4")[at % 2], 5 * (2 * at - 1)
+        places = [(x(float(share)) + shift, value) for share, value in curve.items()]
+        path = " ".join(f"{place:.1f},{y(value[0]):.1f}" for place, value in places)
+        drawn.append(
+            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
+        )
+        for place, (score, least, most) in places:
+            drawn.append(
+                f'<line x1="{place:.1f}" x2="{place:.1f}" y1="{y(least):.1f}" y2="{y(most):.1f}" stroke="{colour}"/>'
+            )
+            drawn.append(f'<circle cx="{place:.1f}" cy="{y(score):.1f}" r="4" fill="{colour}"/>')
+    ends = {name: y([*curve.values()][-1][0]) for name, curve in report.curve.items()}
+    close = len(ends) == 2 and abs(np.subtract(*ends.values())) < 16
+    for at, name in enumerate(sorted(ends, key=lambda name: ends[name])):
+        drawn.append(_text(WIDTH - LEFT + 18, ends[name] + 4 + (16 * at - 8) * close, name, "start"))
+    drawn.append(_text(WIDTH / 2, height - 10, "share of the training rows", "middle"))
+    said = "; ".join(
+        f"{name}: " + ", ".join(f"{float(share):.0%} {value[0]:.3f}" for share, value in curve.items())
+        for name, curve in report.curve.items()
+    )
+    return _svg(height, f"{NAMES[report.metric]} over the share of the training rows. {said}", drawn)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round values inside a range, three to six of them."""
+    step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if (high - low) / step <= 6 or step == 1.0)
+    first = int(low / step) + (low > 0)
+    return [round(step * at, 4) for at in range(first, int(high / step) + 1) if low <= step * at <= high]
+
+
+def _text(x: float, y: float, words: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def _svg(height: int, alt: str, drawn: Sequence[str]) -> str:
+    picture = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(alt)}">{"".join(drawn)}</svg>'
+    return f'<div class="wide">{picture}</div>'
+
+
+# --- the page ----------------------------------------------------------------------------------------------------
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1b1b1b; --ground: #fff; --line: #d0d0d0; --quiet: #595959; --warn: #8a4b00 }
+@media (prefers-color-scheme: dark) { :root { --ink: #eaeaea; --ground: #16181a; --line: #44484c; --quiet: #a9adb1;
+  --warn: #f0b060 } }
+body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1rem 4rem; color: var(--ink); background: var(--ground);
+  font: 16px/1.55 system-ui, sans-serif }
+h1 { font-size: 1.5rem; margin-bottom: .3rem } h2 { font-size: 1.15rem; margin-top: 2.5rem }
+.verdict { font-size: 1.3rem; line-height: 1.4; border-left: 4px solid currentColor; padding-left: 1rem }
+.quiet { color: var(--quiet) } .warn { color: var(--warn) } .wide { overflow-x: auto }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100% }
+th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap }
+th:first-child, td:first-child { text-align: left }
+.text td, .text th { text-align: left; white-space: normal; vertical-align: top; min-width: 5rem }
+.text td { overflow-wrap: break-word; max-width: 24rem }
+svg { width: 100%; min-width: 34rem; max-width: 45rem }
+svg text { font: 13px system-ui, sans-serif; fill: currentColor }
+svg .grid { stroke: var(--line) } pre { overflow-x: auto; border: 1px solid var(--line); padding: .8rem }
+details { margin: .4rem 0 } summary { cursor: pointer }
+@media print { body { max-width: none } details { display: block } }
+"""
+
+
+def as_html(report: Report) -> str:
+    """The page."""
+    title = f"Which method for {escape(report.corpus)}?"
+    state = "" if report.finished else '<p class="warn">This comparison was stopped; the same command resumes it.</p>'
+    body = [f"<h1>{title}</h1>", state]
+    if report.lines:
+        body += [
+            f'<p class="verdict">{escape(verdict_sentence(report))}</p>',
+            forest_svg(report.lines, report.metric),
+            '<p class="quiet">Filled circles are not shown to be behind the best. The intervals cover the choice of '
+            "seeds and of test rows together.</p>",
+            _table(HEAD, [cells(line) for line in report.lines]),
+        ]
+    if report.curve:
+        body += ["<h2>Would more labels help?</h2>", f"<p>{escape(curve_sentence(report))}</p>", curve_svg(report)]
+    if report.code:
+        body += ["<h2>Use it</h2>", f"<pre>{escape(report.code)}</pre>", f"<p>{escape(report.exported)}</p>"]
+    body += ["<h2>The data</h2>", *map(_finding, report.findings)]
+    if report.mistakes:
+        rows = [[each.a, each.b, each.truth, each.said, each.words] for each in report.mistakes]
+        body += [
+            f"<h2>Where {escape(report.lines[0].ranked.name)} errs</h2>",
+            _table(("sentence", "other sentence", "label", "the method says", "why"), rows, "text"),
+        ]
+    body += ["<h2>How this was measured</h2>", *_how(report)]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
+        f'content="width=device-width, initial-scale=1"><title>{title}</title><style>{STYLE}</style></head>\n<body>'
+        + "\n".join(body)
+        + "</body></html>\n"
+    )
+
+
+def _finding(found: Any) -> str:
+    sentence = f'<span class="{"warn" if found.level == "warning" else ""}">{escape(found.sentence)}</span>'
+    if not found.rows:
+        return f"<p>{sentence}</p>"
+    head = list(dict.fromkeys(key for row in found.rows for key in row))
+    rows = [[str(row.get(key, "")) for key in head] for row in found.rows]
+    return f"<details><summary>{sentence}</summary>{_table(head, rows, 'text')}</details>"
+
+
+def _how(report: Report) -> list[str]:
+    plan = report.plan
+    rows = [
+        [
+            line.ranked.name,
+            str(line.trials),
+            f"{line.dev_at_first:.3f}",
+            f"{line.dev:.3f}",
+            str(line.ranked.runs),
+            ", ".join(f"{name}={value}" for name, value in line.settings.items()) or "as they come",
+        ]
+        for line in report.lines
+    ]
+    left = [f"{name}: {why}" for name, why in {**plan.left_out, **report.failed}.items()]
+    seen = "all training rows" if plan.part == 1 else f"{plan.part:.0%} of the training rows"
+    again = "" if plan.part == 1 else " The three best and the settings as they come were then trained on all rows."
+    return [
+        f"<p>Each method had {plan.trials} trials on {seen}, fewer where its settings have no more combinations; "
+        f"dev chose by {escape(NAMES[report.metric])}.{again} Test was scored once, with the settings chosen and "
+        f"{plan.seeds} seeds (one where nothing is random). Every method is compared with the best one; these "
+        "intervals are Bonferroni's.</p>",
+        _table(("method", "trials", "dev, as it comes", "dev, chosen", "runs", "settings"), rows, "text"),
+        "<p>Left out:</p><ul>" + "".join(f"<li>{escape(each)}</li>" for each in left) + "</ul>" if left else "",
+    ]
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:
+    top = "".join(f'<th scope="col">{escape(each)}</th>' for each in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="wide"><table class="{kind}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -1,0 +1,81 @@
+"""Who leads, on one table: the scores of several methods on the same test units, and what they allow one to say.
+
+    rows = ranked({"bag": [parts of seed 0, of seed 1, …], "tfidf": [parts]})
+    verdict_of(rows)       "leads", "tie" or "open"
+
+Every method is compared with the best one, by `lead_of`. The best of many is partly the luckiest, so the intervals of
+these comparisons are Bonferroni's: together they hold with 95 %.
+
+    behind   the whole interval of the best's lead is above 0
+    tie      the whole interval lies within the margin, so that the difference does not matter, whatever its sign
+    open     neither: more seeds or more test rows would have to decide; and always where the test split has fewer than
+             UNITS units that could have been drawn without one another, which say too little of chance
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from labkit.evaluation.comparison import Parts, lead_of
+
+Verdict: TypeAlias = Literal["leads", "tie", "open"]
+LEVEL = 0.95
+UNITS = 20
+MARGIN = 0.01  # a difference of less does not matter to most
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One method: its score with its interval, and the lead that the best has over it."""
+
+    name: str
+    score: float
+    low: float
+    high: float
+    runs: int
+    units: int
+    lead: float = 0.0
+    lead_low: float = 0.0
+    lead_high: float = 0.0
+    against_best: Literal["best", "behind", "tie", "open"] = "best"
+
+
+def ranked(runs: Mapping[str, Sequence[Parts]], *, margin: float = MARGIN, lowest: float = 0.0) -> list[Ranked]:
+    """The methods, the best first, each compared with the best; scores lie between `lowest` and 1."""
+    means = {name: float(np.mean([each.figure for each in parts])) for name, parts in runs.items()}
+    names = sorted(means, key=lambda name: means[name], reverse=True)
+    level = 1 - (1 - LEVEL) / max(1, len(names) - 1)
+    return [_ranked(name, runs, names[0], level, margin, lowest) for name in names]
+
+
+def _ranked(
+    name: str, runs: Mapping[str, Sequence[Parts]], best: str, level: float, margin: float, lowest: float
+) -> Ranked:
+    mine = runs[name]
+    count = len(mine[0].above)
+    own = lead_of(mine, [Parts(np.zeros(count), np.ones(count))])
+    low, high = own.interval(LEVEL)
+    about = (name, own.lead, max(low, lowest), min(high, 1.0), len(mine), count)
+    if name == best:
+        return Ranked(*about)
+    lead = lead_of(runs[best], mine)
+    low, high = lead.interval(level)
+    state: Literal["behind", "tie", "open"] = "open"
+    if count >= UNITS:
+        state = "behind" if low > 0 else "tie" if -margin < low <= high < margin else "open"
+    return Ranked(*about, lead.lead, low, high, state)
+
+
+def front(rows: Sequence[Ranked]) -> list[Ranked]:
+    """The best, and all that are not shown to be behind it."""
+    return [row for row in rows if row.against_best != "behind"]
+
+
+def verdict_of(rows: Sequence[Ranked]) -> Verdict:
+    """Whether one method leads, several tie in front, or it is open which of them is best."""
+    states = {row.against_best for row in rows}
+    return "open" if "open" in states else "tie" if "tie" in states else "leads"

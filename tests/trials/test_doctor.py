@@ -1,0 +1,206 @@
+"""What the doctor finds in small corpora, each worked out by hand, and in corpora with planted errors."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Sentences, Triplets, load
+from labkit.trials import doubts
+from labkit.trials.doctor import Finding, examine
+
+THREE = ("train", "dev", "test")
+
+
+@pytest.fixture(autouse=True)
+def without_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels are judged without MiniLM, which would take most of the time."""
+    monkeypatch.setattr(doubts, "find_spec", lambda name: None)
+
+
+def pairs(*rows: tuple[str, str, float], splits: Any = "train", graded: bool = False) -> Pairs:
+    a, b, values = zip(*rows, strict=True)
+    return Pairs(a, b, values, graded, splits=splits)
+
+
+def found(corpus: Corpus) -> dict[str, Finding]:
+    return {finding.kind: finding for finding in examine(corpus)}
+
+
+@pytest.mark.parametrize(
+    "corpus",
+    [
+        Labelled(["a cat", "a dog", "an oak", "an elm"] * 2, list("xxyyxxyy"), splits=["train"] * 8),
+        pairs(("a cat", "one cat", 1), ("a cat", "an oak", 0)),
+        pairs(("a cat", "one cat", 4), ("a cat", "an oak", 1), graded=True),
+        Groups(["a cat", "one cat", "an oak", "one oak"], list("xxyy"), splits="train"),
+        Triplets(["a cat"], ["one cat"], ["an oak"], splits="train"),
+        Articles([Article("Cats", [Section("Food", ["Cats eat mice.", "Mice run."])])], splits="train"),
+        Sentences(["a cat", "an oak"]),
+    ],
+    ids=lambda corpus: f"{type(corpus).__name__} graded" if getattr(corpus, "graded", False) else type(corpus).__name__,
+)
+def test_every_shape_can_be_examined_and_written_as_json(corpus: Corpus) -> None:
+    findings = examine(corpus)
+    assert findings[0].kind == "sizes"
+    assert findings[0].numbers["rows"] == len(corpus)
+    for finding in findings:
+        assert finding.level in ("note", "warning")
+        json.dumps({"rows": finding.rows, "numbers": dict(finding.numbers)})
+
+
+def test_a_clean_corpus_has_no_warning() -> None:
+    for name in ("topics", "relatedness"):
+        warned = [finding for finding in examine(load(name).fewer(0.3)) if finding.level == "warning"]
+        assert not warned, name
+
+
+def test_missing_and_small_splits_are_a_warning() -> None:
+    texts = [f"text {number}" for number in range(30)]
+    corpus = Labelled(texts, ["x", "y"] * 15, splits=["train"] * 10 + ["dev"] * 10 + ["test"] * 10)
+    assert found(corpus)["sizes"].level == "warning"
+    assert found(corpus)["sizes"].numbers == {"rows": 30, "sentences": 30, "train": 10, "dev": 10, "test": 10}
+    assert found(corpus.part("train"))["sizes"].level == "warning"
+
+
+def test_balance_names_single_and_unseen_classes() -> None:
+    corpus = Labelled(list("abcdefgh"), list("xxxyxyzz"), splits=["train"] * 4 + ["test"] * 4)
+    balance = found(corpus)["balance"]
+    assert balance.level == "warning"
+    # train: x x x y; test: x y z z, so always answering x is right once in four, and the two z are unseen
+    expected = {"classes": 3, "smallest": 2, "largest": 4, "single": 0, "always": 0.25, "unseen": 2, "asked": 4}
+    assert balance.numbers == expected
+    single = found(replace(corpus, labels=list("xxxyxyzw"), splits=["train"] * 8))["balance"]
+    assert [(row["row"], row["label"]) for row in single.rows] == [(7, "z"), (8, "w")]
+
+
+def test_balance_of_pairs_and_grades() -> None:
+    two = pairs(("a", "b", 1), ("a", "c", 0), ("a", "d", 0), ("a", "e", 0))
+    assert found(two)["balance"].numbers == {"positive": 0.25}
+    graded = pairs(("a", "b", 0), ("a", "c", 1), ("a", "d", 5), graded=True)
+    assert found(graded)["balance"].numbers == {"low": 0, "median": 1, "high": 5}
+
+
+def test_a_text_in_two_splits_is_a_leak_whatever_its_case_spaces_and_marks() -> None:
+    corpus = Labelled(
+        ["A cat sat.", "an  oak", "a cat sat!", "An oak?"], list("xyxy"), splits=["train", "dev", "dev", "test"]
+    )
+    leak = found(corpus)["leaks"]
+    assert leak.numbers == {"dev": 1, "test": 1}
+    assert [(row["row"], row["other_row"]) for row in leak.rows] == [(3, 1), (4, 2)]
+    assert leak.rows[0]["other_text"] == "A cat sat."
+
+
+def test_a_pair_leaks_in_either_order_and_a_shared_sentence_does_not() -> None:
+    corpus = pairs(("a cat", "an oak", 0), ("a cat", "an elm", 0), ("an oak", "a cat", 0), splits=THREE)
+    leak = found(corpus)["leaks"]
+    assert leak.numbers == {"dev": 0, "test": 1}
+    assert "near-leaks" not in found(corpus)
+
+
+def test_paragraphs_of_articles_leak() -> None:
+    articles = [
+        Article(title, [Section("One", [f"Only in {title}.", "In both of them."])]) for title in ("Cats", "Oaks")
+    ]
+    assert found(Articles(articles, splits=["train", "test"]))["leaks"].numbers == {"dev": 0, "test": 1}
+
+
+def test_a_changed_word_in_a_long_text_is_a_near_leak() -> None:
+    long = "the old grey cat slept all afternoon beside the warm kitchen stove while rain fell on the garden"
+    texts = [
+        long,
+        "an oak stands alone in the middle of the field",
+        long.replace("garden", "orchard"),
+        "something else",
+    ]
+    near = found(Labelled(texts, list("xyxy"), splits=["train", "train", "test", "test"]))["near-leaks"]
+    assert [(row["row"], row["other_row"]) for row in near.rows] == [(3, 1)]
+    swapped = pairs(
+        (texts[0], texts[1], 0), (texts[1], texts[2], 0), (texts[3], texts[0], 0), splits=["train", "dev", "test"]
+    )
+    assert [row["row"] for row in found(swapped)["near-leaks"].rows] == [2]
+
+
+def test_contradictions_in_each_shape() -> None:
+    labelled = Labelled(["a cat", "A  cat", "an oak", "an oak"], list("xyyy"), splits="train")
+    assert [(row["row"], row["other_row"]) for row in found(labelled)["contradictions"].rows] == [(1, 2)]
+    both = pairs(("a", "b", 1), ("b", "a", 0), ("a", "c", 0))
+    assert found(both)["contradictions"].numbers == {"contradictions": 1}
+    apart = pairs(("a", "b", 0), ("b", "a", 1.6), ("a", "c", 1), ("c", "a", 3), ("d", "e", 5), graded=True)
+    assert [row["row"] for row in found(apart)["contradictions"].rows] == [3]  # 2 of 5 is more than a third, 1.6 is not
+    reversed_ = Triplets(["a", "a"], ["b", "c"], ["c", "b"], splits="train")
+    assert found(reversed_)["contradictions"].numbers == {"contradictions": 1}
+
+
+def test_ceiling_is_what_the_labels_of_equal_texts_allow() -> None:
+    # of the three 'a cat' two can be right, of the two 'an oak' both: 4 of 5, and one more row
+    corpus = Labelled(["a cat", "a cat", "A cat", "an oak", "an oak", "an elm"], list("xxyyyx"), splits="train")
+    assert found(corpus)["ceiling"].numbers == {"ceiling": pytest.approx(5 / 6), "rows": 5, "texts": 2}
+    assert "ceiling" not in found(corpus.take([0, 3, 5]))
+
+
+def test_ceiling_of_grades_is_the_correlation_of_their_means() -> None:
+    corpus = pairs(("a", "b", 0), ("b", "a", 1), ("a", "c", 4), ("c", "a", 2), ("a", "d", 5), graded=True)
+    best = np.corrcoef([0.5, 0.5, 3, 3, 5], [0, 1, 4, 2, 5])[0, 1]
+    assert found(corpus)["ceiling"].numbers["ceiling"] == pytest.approx(best)
+
+
+def test_broken_transitivity_shows_the_shortest_chain() -> None:
+    # a = b = c = d and a = c, but a ≠ d; e ≠ a lies in another component, b ≠ A contradicts the first row
+    rows = [("a", "b", 1), ("b", "c", 1), ("c", "d", 1), ("a", "c", 1), ("d", "A", 0), ("e", "a", 0), ("b", "A", 0)]
+    broken = found(pairs(*rows))["transitivity"]
+    assert broken.numbers == {"broken": 1}
+    assert broken.rows[0]["row"] == 5
+    assert broken.rows[0]["chain"] == "d = c = a"
+    assert broken.rows[0]["chain_rows"] == [3, 4]
+    assert "transitivity" not in found(pairs(*rows[:4], rows[5]))
+
+
+def test_false_negatives_are_those_of_random_batches() -> None:
+    labels = np.array(list("xxxyyz"))
+    corpus = Labelled([f"text {number}" for number in range(6)], labels, splits="train")
+    # each batch is all six rows: x meets 2 of its class, y 1, z 0: (3 * 2 + 2 * 1) / 6; five of six anchors meet one
+    assert found(corpus)["false-negatives"].numbers == pytest.approx({"expected_6": 8 / 6, "hit_6": 5 / 6})
+    # positive pairs of two components, of which one has two pairs: (2 * 1) / 3
+    same = pairs(("a", "b", 1), ("b", "c", 1), ("d", "e", 1), ("a", "d", 0))
+    assert found(same)["false-negatives"].numbers == pytest.approx({"expected_3": 2 / 3, "hit_3": 2 / 3})
+
+
+def test_false_negatives_agree_with_drawn_batches() -> None:
+    random = np.random.default_rng(0)
+    labels = random.integers(0, 20, 400)
+    corpus = Labelled([f"text {number}" for number in range(400)], labels.astype(str), splits="train")
+    drawn = np.array([labels[random.choice(400, 32, replace=False)] for _ in range(4000)])
+    met = (drawn[:, 1:] == drawn[:, :1]).sum(axis=1)
+    numbers = found(corpus)["false-negatives"].numbers
+    assert numbers["expected_32"] == pytest.approx(met.mean(), rel=0.05)
+    assert numbers["hit_32"] == pytest.approx((met > 0).mean(), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("topics", 0.9), ("captions", 0.8), ("questions", 0.25), ("relatedness", 0.5)]
+)
+def test_planted_errors_are_among_the_most_suspicious_rows(name: str, least: float) -> None:
+    """Fifty labels of a thousand rows are replaced: a random order would find one of them in twenty rows."""
+    corpus, random = load(name), np.random.default_rng(0)
+    corpus = corpus.take(range(1000))
+    wrong = random.choice(len(corpus), 50, replace=False)
+    field = {"topics": "labels", "captions": "groups"}.get(name, "values")
+    said = list(getattr(corpus, field))
+    for row in wrong:
+        others = [each for each in said if each != said[row]]
+        said[row] = max(said) - said[row] if field == "values" else random.choice(others)
+    suspicious = found(replace(corpus, **{field: said}))["suspicious"]
+    planted = set((wrong + 1).tolist())
+    json.dumps(suspicious.rows)
+    assert len(suspicious.rows) <= 20
+    assert np.mean([row["row"] in planted for row in suspicious.rows]) >= least
+
+
+def test_the_same_seed_gives_the_same_findings() -> None:
+    corpus = load("questions").take(range(300))
+    assert examine(corpus, seed=3) == examine(corpus, seed=3)

@@ -1,0 +1,117 @@
+"""The engine: a result is computed once, whoever computes it, and nothing of test is seen on dev."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labkit.corpora import Corpus
+from labkit.evaluation.comparison import Parts
+from labkit.locks import locked
+from labkit.method import Method
+from labkit.trials import engine
+from labkit.trials.engine import Result, Trial, model_of, run
+from tests.test_contract import CORPORA
+
+TINY = {"encoder": "mean", "dimension": 8, "size": 6, "batch": 8, "epochs": 2, "device": "cpu"}
+TRIALS = [Trial("siamese", TINY, seed) for seed in (0, 1)] + [Trial("sif", {"window": 3})]
+
+
+def measured(method: Method, corpus: Corpus, split: str) -> tuple[dict[str, float], dict[str, Parts]]:
+    rows = np.asarray(method.encode(corpus.part(split).sentences()))
+    return {"sum": float(rows.sum())}, {"sum": Parts(rows.sum(axis=1).astype(float), np.ones(len(rows)))}
+
+
+def same(a: Result, b: Result) -> bool:
+    parts = all(np.array_equal(a.parts[name].above, b.parts[name].above) for name in a.parts)
+    return a.figures == b.figures and a.reason == b.reason and parts
+
+
+def test_results_are_the_same_with_and_without_a_folder(tmp_path: Path) -> None:
+    corpus = CORPORA["pairs"]()
+    alone = run(TRIALS, corpus, measured)
+    kept = run(TRIALS, corpus, measured, tmp_path / "one")
+    assert all(map(same, alone, kept))
+    assert alone[0].figures != alone[1].figures
+    assert all(map(same, alone, engine.known(TRIALS, corpus, measured, tmp_path / "one")))
+
+
+def test_what_is_known_is_not_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = CORPORA["pairs"]()
+    before = run(TRIALS, corpus, measured, tmp_path)
+    monkeypatch.setattr(Method, "fit", lambda *_, **__: pytest.fail("it was trained again"))
+    assert all(map(same, before, run(TRIALS, corpus, measured, tmp_path)))
+    for other in (Trial("siamese", TINY, 2), Trial("siamese", TINY, 0, part=0.5), Trial("sif", {"window": 4})):
+        assert engine.known([other], corpus, measured, tmp_path) == [None]
+    assert engine.known(TRIALS, corpus.fewer(0.5), measured, tmp_path) == [None] * 3
+
+
+def test_a_killed_training_resumes_to_the_same_bits(tmp_path: Path) -> None:
+    corpus, trial = CORPORA["pairs"](), Trial("siamese", {**TINY, "epochs": 4}, keep=True)
+    [straight] = run([trial], corpus, measured, tmp_path / "straight")
+
+    class Stop(Exception):
+        """Stands for the end of the process."""
+
+    def stopping(done: int, total: int | None, what: str) -> None:
+        if any((tmp_path / "killed").glob("training/*/checkpoint.safetensors")):
+            raise Stop
+
+    with pytest.raises(Stop):
+        run([trial], corpus, measured, tmp_path / "killed", progress=stopping)
+    assert not engine.known([trial], corpus, measured, tmp_path / "killed")[0]
+    [resumed] = run([trial], corpus, measured, tmp_path / "killed")
+    assert same(straight, resumed)
+    folders = [
+        model_of(trial, corpus, measured, tmp_path / name) / "model.safetensors" for name in ("straight", "killed")
+    ]
+    assert folders[0].read_bytes() == folders[1].read_bytes()
+    assert not [*(tmp_path / "killed" / "training").iterdir()]
+
+
+def test_dev_trials_see_no_test_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Corpus] = []
+
+    def watching(method: Method, corpus: Corpus, split: str) -> Any:
+        seen.append(corpus)
+        return measured(method, corpus, split)
+
+    run([Trial("sif"), Trial("sif", split="test")], CORPORA["pairs"](), watching)
+    assert ["test" in corpus.sizes for corpus in seen] == [False, True]
+
+
+def test_a_failure_is_a_result_that_says_why(tmp_path: Path) -> None:
+    def failing(*_: Any) -> Any:
+        raise ValueError("the loss is nan\nat batch 1")
+
+    [result] = run([Trial("sif")], CORPORA["pairs"](), failing, tmp_path)
+    assert (result.figure, result.reason) == (None, "the loss is nan at batch 1")
+    [result] = run([Trial("sif")], CORPORA["pairs"](), lambda *_: ({"auc": float("nan")}, {}))
+    assert result.figure is None
+    assert "auc" in result.reason
+
+
+def test_a_trial_of_a_living_process_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, trial = CORPORA["pairs"](), Trial("siamese", TINY)
+    [wanted] = run([trial], corpus, measured, tmp_path / "theirs")
+    [file] = (tmp_path / "theirs" / "trials").iterdir()
+    training = tmp_path / "ours" / "training" / file.stem
+
+    def finishes(_: float) -> None:
+        (tmp_path / "ours" / "trials" / file.name).write_bytes(file.read_bytes())
+
+    monkeypatch.setattr(engine.time, "sleep", finishes)
+    with locked(training):
+        assert same(wanted, run([trial], corpus, measured, tmp_path / "ours")[0])
+
+
+def test_a_damaged_result_is_named(tmp_path: Path) -> None:
+    run([Trial("sif")], CORPORA["pairs"](), measured, tmp_path)
+    [file] = (tmp_path / "trials").iterdir()
+    file.write_text(json.dumps({"figures": {}}))
+    with pytest.raises(ValueError, match=file.name):
+        run([Trial("sif")], CORPORA["pairs"](), measured, tmp_path)

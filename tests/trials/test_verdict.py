@@ -1,0 +1,66 @@
+"""Who leads: by hand, and whether the verdict can be trusted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from labkit.evaluation.comparison import Parts
+from labkit.trials.verdict import front, ranked, verdict_of
+
+ONES = np.ones(100)
+
+
+def answers(right: int, count: int = 100) -> Parts:
+    """A run that is right about the first so many of the test units."""
+    return Parts((np.arange(count) < right).astype(float), np.ones(count))
+
+
+def test_a_lead_and_its_interval_by_hand() -> None:
+    """Two runs on 100 units that differ in 20 of them: d is 1 on 20 units, 0 on 80."""
+    rows = ranked({"a": [answers(90)], "b": [answers(70)]})
+    assert [(row.name, row.score) for row in rows] == [("a", 0.9), ("b", 0.7)]
+    half = stats.t.ppf(0.975, 99) * np.sqrt(0.2 * 0.8 / 99)
+    assert (rows[1].lead_low, rows[1].lead_high) == pytest.approx((0.2 - half, 0.2 + half))
+    assert rows[1].against_best == "behind"
+    assert verdict_of(rows) == "leads"
+    assert [row.name for row in front(rows)] == ["a"]
+
+
+def test_the_more_methods_there_are_the_wider_the_intervals() -> None:
+    two = ranked({"a": [answers(90)], "b": [answers(88)]})[1]
+    many = ranked({"a": [answers(90)], **{str(n): [answers(n)] for n in range(20, 89, 2)}})[1]
+    assert two.lead == many.lead
+    assert many.lead_low < two.lead_low
+
+
+def test_what_differs_by_nothing_ties_and_what_few_rows_show_is_open() -> None:
+    assert verdict_of(ranked({"a": [answers(90)], "b": [answers(90)]})) == "tie"
+    assert verdict_of(ranked({"a": [answers(90)], "b": [answers(88)]})) == "open"
+    few = ranked({"a": [answers(10, 10)], "b": [answers(1, 10)]})
+    assert verdict_of(few) == "open"
+    assert few[0].units == 10
+    one = ranked({"a": [Parts(np.array([0.9]), np.ones(1))], "b": [Parts(np.array([0.1]), np.ones(1))]})
+    assert verdict_of(one) == "open"
+
+
+def test_scores_stay_between_their_bounds() -> None:
+    row = ranked({"a": [answers(99)]})[0]
+    assert row.high == 1.0
+    random = np.random.default_rng(0)
+    low = ranked({"a": [Parts(random.normal(-0.9, 2, 30), np.ones(30))]}, lowest=-1.0)[0].low
+    assert low == -1.0
+
+
+def test_of_equal_methods_one_is_rarely_called_behind() -> None:
+    """Six methods that are equally good, three seeds, 60 units: one false verdict in twenty tables at most."""
+    random, false = np.random.default_rng(3), 0
+    for _ in range(200):
+        easy = random.beta(3, 1, 60)
+        runs = {
+            str(name): [Parts((random.random(60) < easy).astype(float), np.ones(60)) for _ in range(3)]
+            for name in range(6)
+        }
+        false += any(row.against_best == "behind" for row in ranked(runs))
+    assert false <= 20
