@@ -21,6 +21,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -202,7 +203,7 @@ class Corpus:
         for values in zip(*columns, strict=True):
             yield dict(zip(names, values, strict=True))
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """sha256 of all rows: two corpora with the same rows in the same order have the same fingerprint."""
         digest = hashlib.sha256(type(self).__name__.encode())
