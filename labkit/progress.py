@@ -96,9 +96,7 @@ def _each_minute(bar: Any) -> None:
 
 
 def _noting(path: Path) -> Callable[[Any], None]:
-    """Return a function that keeps the state of a bar in a file: {"done", "total", "what", "left"}, the last in
-    seconds.
-    """
+    """Return a function that keeps the state of a bar in a file: {"done", "total", "what", "left" (seconds)}."""
     last = -EVERY
 
     def note(bar: Any) -> None:

@@ -123,9 +123,7 @@ def singular_shares(embeddings: ArrayLike) -> np.ndarray:
 
 
 def effective_rank(embeddings: ArrayLike) -> float:
-    """Return exp(-Σ p log p) of the `singular_shares` p: from 1, one direction, to min(n - 1, d); 0 if all rows are
-    alike.
-    """
+    """Return exp(-Σ p log p) of the `singular_shares` p, from 1 to min(n - 1, d); 0 if all rows are alike."""
     shares = singular_shares(embeddings)
     held = shares[shares > 0]
     return float(np.exp(-(held * np.log(held)).sum())) if len(held) else 0.0

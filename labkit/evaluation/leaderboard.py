@@ -99,9 +99,7 @@ def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Li
 
 
 def names(groups: Sequence[Sequence[Result]]) -> list[str]:
-    """Name each kind: its method, the settings in which it differs from others of this method, and the corpus if they
-    differ.
-    """
+    """Name each kind: its method, the settings that set it apart from others, and the corpus if there are several."""
     corpora = {group[0].fingerprint for group in groups}
     lines = []
     for group in groups:

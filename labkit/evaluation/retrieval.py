@@ -61,9 +61,7 @@ def hit_at(
 
 
 def precision_at_r(embeddings: ArrayLike, labels: ArrayLike) -> dict[str, float]:
-    """Return `map@r` and `r_precision` by cosine for embeddings (n, d) and labels (n,); queries and ties as in
-    `hit_at`.
-    """
+    """Return `map@r` and `r_precision` by cosine for embeddings (n, d) and labels (n,), as in `hit_at`."""
     found = _by_cosine(embeddings, labels, None, silent, deep=True)
     return {"map@r": float(found.average.mean()), "r_precision": float(found.right.mean())}
 
@@ -188,9 +186,7 @@ def _nearest(far: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray, np.n
 
 
 def _at_r(own: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return average precision at R and R-precision, (b,) each; `own` tells which neighbours, nearest first, share the
-    class.
-    """
+    """Return average precision at R and R-precision, (b,) each; `own` marks neighbours of the class, in order."""
     places = np.arange(1, own.shape[1] + 1)
     hits = own & (places <= others[:, None])
     precision = np.where(hits, hits.cumsum(axis=1) / places, 0)  # P(i)

@@ -212,7 +212,7 @@ def _classes(method: Any, corpus: Corpus, test: Corpus, asks: _Asks) -> _Scored:
     train = corpus.part("train") if isinstance(test, Labelled) and "train" in corpus.splits else None
     if train is None or not set(classes) <= set(train.classified()[1]):  # new classes, as in places
         rows = method.encode(texts)
-        scored = "hit@1", *_hits(method, rows, classes, asks)
+        scored: _Scored = ("hit@1", *_hits(method, rows, classes, asks))
     else:
         scored, rows = _votes(method, train, texts, classes, asks)
     coherence = _coherence(rows, classes, asks) if isinstance(test, Groups) else {}
@@ -308,9 +308,7 @@ def _class_space(rows: Any, labels: Sequence[Any], asks: _Asks) -> dict[str, flo
 
 
 def _space(rows: Any, texts: Sequence[str], asks: _Asks, a: np.ndarray, b: np.ndarray) -> dict[str, float]:
-    """Return alignment of positive pairs, rows a and b by number, and the scores of the space of the distinct
-    sentences.
-    """
+    """Return alignment of the positive pairs (rows a, b), and the scores of the space of the distinct sentences."""
     known = not_zero(rows)
     both = known[a] & known[b]
     figures = {"alignment": alignment(rows[a[both]], rows[b[both]])} if both.any() else {}

@@ -42,9 +42,7 @@ if TYPE_CHECKING:
 
 
 def row_strengths(rows: Sequence[WordRow], *, chosen: int | None = None, height: int = 300) -> go.Figure:
-    """Draw a bar for each row of L in the given order, its share of the whole, and a mark for its stability if
-    measured.
-    """
+    """Draw a bar for each row of L, its share of the whole, and a mark for its stability if measured."""
     colours = [COLOURS[3] if row.number == chosen else POSITIVE for row in rows]
     hover = "row %{customdata[2]}: %{y:.1%} of the whole<br>+ %{customdata[0]}<br>− %{customdata[1]}<extra></extra>"
     ends = [

@@ -163,9 +163,7 @@ def order_counts(changed: Changed, *, height: int = 160) -> go.Figure:
 
 
 def order_slopes(changed: Changed, kind: str, *, height: int = 280) -> go.Figure:
-    """Draw the clearest couples that were mended, or spoilt: the cosines of two pairs each, where the closer should be
-    above.
-    """
+    """Draw the clearest couples that were mended, or spoilt: two cosines each, the closer pair right if above."""
     examples = [example for name, example in changed.examples if name == kind]
     if not examples:
         raise ValueError(f"changed has no couple that was {kind}, expected at least one; ask for more pairs")

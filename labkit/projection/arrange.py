@@ -230,9 +230,7 @@ def _umap_neighbours(rows: np.ndarray, count: int) -> tuple[np.ndarray | None, .
 
 
 def _umap_start(points: np.ndarray, seed: int) -> np.ndarray:
-    """Scale the start into a square of 20, as UMAP expects, with a little noise: points on one spot would never
-    separate.
-    """
+    """Scale the start to a square of 20, as UMAP expects; the noise separates points on one spot."""
     centred = points - points.mean(axis=0)
     largest = np.abs(centred).max()
     noise = np.random.default_rng(seed).normal(scale=1e-3, size=points.shape)

@@ -95,9 +95,7 @@ def epochs(
     common: bool = False,
     measure: bool = True,
 ) -> tuple[Projection, ...]:
-    """Return one projection per epoch; `snapshots` as in `Snapshots.vectors`, the rest as in `project`; `common`: PCA
-    only.
-    """
+    """Return one projection per epoch, with the arguments of `project`; `common`: one PCA basis for all epochs."""
     if not len(snapshots):
         raise ValueError("snapshots is empty, expected the vectors of at least one epoch; train with a probe")
     spaces = [checked_embeddings(each) for each in snapshots]
