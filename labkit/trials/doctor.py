@@ -257,8 +257,8 @@ def contradictions(corpus: Corpus) -> Finding | None:
     said = "scores more than a third of the scale apart" if scale else "more than one label"
     sentence = f"{_count(len(found), what)} {'has' if len(found) == 1 else 'have'} {said}. Decide which is right, and"
     sentence += " drop the other rows: no method can satisfy both."
-    rows = tuple(_beside(corpus, *each) for each in found[:EXAMPLES])
-    return Finding("contradictions", "warning", sentence, rows, {"contradictions": len(found)})
+    shown = tuple(_beside(corpus, *each) for each in found[:EXAMPLES])
+    return Finding("contradictions", "warning", sentence, shown, {"contradictions": len(found)})
 
 
 def ceiling(corpus: Corpus) -> Finding | None:
@@ -267,14 +267,14 @@ def ceiling(corpus: Corpus) -> Finding | None:
     again = sum(map(len, repeats))
     if not again or isinstance(corpus, Triplets):
         return None
-    if scale := _scale(corpus):
+    if isinstance(corpus, Pairs) and _scale(corpus):
         lost = sum(np.var(values) * len(values) for values in repeats) / (np.var(corpus.scores) * len(corpus))
-        best, what = float(np.sqrt(1 - lost)), "correlation with the scores"
+        best, what = float(np.sqrt(max(0.0, 1 - lost))), "correlation with the scores"
     else:
         best = 1 - sum(len(values) - Counter(values).most_common(1)[0][1] for values in repeats) / len(corpus)
         what = "accuracy"
     sentence = f"{again:,} rows share their text with another row. Since equal texts get equal answers, the highest"
-    sentence += f" possible {what} on all rows is {best:.3f}." + ("" if scale or best < 1 else " Their labels agree.")
+    sentence += f" possible {what} on all rows is {best:.3f}." + (" Their labels agree." if best == 1 else "")
     return Finding("ceiling", "note", sentence, numbers={"ceiling": best, "rows": again, "texts": len(repeats)})
 
 
@@ -353,7 +353,8 @@ def false_negatives(corpus: Corpus) -> Finding | None:
     rows = int(counts.sum())
     if rows < 2:
         return None
-    numbers, said = {}, []
+    numbers: dict[str, float] = {}
+    said = []
     for batch in sorted({min(batch, rows) for batch in BATCHES}):
         expected = (batch - 1) * float((counts * (counts - 1.0)).sum()) / (rows * (rows - 1))
         hit = 1 - float((counts / rows) @ hypergeom.pmf(0, rows - 1, np.maximum(counts - 1, 0), batch - 1))

@@ -85,7 +85,9 @@ def _of_pairs(pairs: Pairs, rows: np.ndarray, seed: int) -> Doubts | None:
     scale = np.ptp(target) or 1.0
     off, mean = np.abs(guesses - target) / scale, guesses.mean(axis=0)
     suggested = np.round(mean, 2).astype(object)
-    return Doubts(rows, 1 - np.abs(mean - target) / scale, suggested, (off > APART).all(axis=0), len(guesses))
+    return Doubts(
+        rows, 1 - np.abs(mean - target) / scale, suggested, np.asarray((off > APART).all(axis=0)), len(guesses)
+    )
 
 
 def _of_classes(views: Sequence[Any], codes: np.ndarray, classes: np.ndarray, rows: np.ndarray, seed: int) -> Doubts:
@@ -109,7 +111,7 @@ def _of_neighbours(views: Sequence[Any], codes: np.ndarray, classes: np.ndarray,
             others = np.where(own, -1, cosines)
             near[method, block] = codes[others.argmax(axis=1)]
             margins[method, block] = np.where(own, cosines, -1).max(axis=1) - others.max(axis=1)
-    return Doubts(rows, margins.mean(axis=0), classes[near[-1]], (margins < 0).all(axis=0), len(views))
+    return Doubts(rows, margins.mean(axis=0), classes[near[-1]], np.asarray((margins < 0).all(axis=0)), len(views))
 
 
 def _doubts(guesses: np.ndarray, codes: np.ndarray, classes: np.ndarray, rows: np.ndarray) -> Doubts:

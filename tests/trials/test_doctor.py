@@ -68,13 +68,13 @@ def test_missing_and_small_splits_are_a_warning() -> None:
 
 
 def test_balance_names_single_and_unseen_classes() -> None:
-    corpus = Labelled(list("abcdefgh"), list("xxxyxyzz"), splits=["train"] * 4 + ["test"] * 4)
+    corpus = Labelled(list("abcdefghi"), list("xxxyxyzzz"), splits=["train"] * 4 + ["test"] * 5)
     balance = found(corpus)["balance"]
     assert balance.level == "warning"
-    # train: x x x y; test: x y z z, so always answering x is right once in four, and the two z are unseen
-    expected = {"classes": 3, "smallest": 2, "largest": 4, "single": 0, "always": 0.25, "unseen": 2, "asked": 4}
+    # train: x x x y; test: x y z z z, so always answering x is right once in five, and the three z are unseen
+    expected = {"classes": 3, "smallest": 2, "largest": 4, "single": 0, "always": 0.2, "unseen": 3, "asked": 5}
     assert balance.numbers == expected
-    single = found(replace(corpus, labels=list("xxxyxyzw"), splits=["train"] * 8))["balance"]
+    single = found(replace(corpus, labels=list("xxxyxyzwx"), splits=["train"] * 9))["balance"]
     assert [(row["row"], row["label"]) for row in single.rows] == [(7, "z"), (8, "w")]
 
 
@@ -119,6 +119,8 @@ def test_a_changed_word_in_a_long_text_is_a_near_leak() -> None:
     ]
     near = found(Labelled(texts, list("xyxy"), splits=["train", "train", "test", "test"]))["near-leaks"]
     assert [(row["row"], row["other_row"]) for row in near.rows] == [(3, 1)]
+    short = Labelled(["a cat sat by the door", "a cat sat by the fire", "an oak"], list("xyx"), splits=THREE)
+    assert [row["row"] for row in found(short)["near-leaks"].rows] == [2]  # five of six words, a cosine of 0.66
     swapped = pairs(
         (texts[0], texts[1], 0), (texts[1], texts[2], 0), (texts[3], texts[0], 0), splits=["train", "dev", "test"]
     )
@@ -151,7 +153,16 @@ def test_ceiling_of_grades_is_the_correlation_of_their_means() -> None:
 
 def test_broken_transitivity_shows_the_shortest_chain() -> None:
     # a = b = c = d and a = c, but a ≠ d; e ≠ a lies in another component, b ≠ A contradicts the first row
-    rows = [("a", "b", 1), ("b", "c", 1), ("c", "d", 1), ("a", "c", 1), ("d", "A", 0), ("e", "a", 0), ("b", "A", 0)]
+    rows = [
+        ("a", "b", 1),
+        ("b", "c", 1),
+        ("c", "d", 1),
+        ("a", "c", 1),
+        ("d", "A", 0),
+        ("e", "a", 0),
+        ("b", "A", 0),
+        ("a", "A", 0),
+    ]
     broken = found(pairs(*rows))["transitivity"]
     assert broken.numbers == {"broken": 1}
     assert broken.rows[0]["row"] == 5
