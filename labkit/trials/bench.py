@@ -32,7 +32,7 @@ from labkit.atomic import write_text
 from labkit.corpora.records import Corpus, Pairs
 from labkit.evaluation.comparison import Parts, lead_of
 from labkit.evaluation.scores import require_labels, score
-from labkit.experiment import Experiment
+from labkit.experiment import Experiment, versions_of
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.progress import Progress, silent
@@ -43,7 +43,7 @@ from labkit.trials.metrics import Metric, metrics_for
 from labkit.trials.mistakes import Mistake, mistakes_of
 from labkit.trials.space import tuned_settings
 from labkit.trials.tune import tune
-from labkit.trials.verdict import Ranked, front, ranked, verdict_of
+from labkit.trials.verdict import UNITS, Ranked, front, ranked, verdict_of
 
 LEAST_TRIALS, LEAST_SEEDS = 8, 3
 SMALL = 2_000  # training rows, up to which every trial sees all of them: a quarter of a few hundred tells nothing
@@ -212,9 +212,13 @@ def _timed(
 
 
 def _write_choice(given: _Given, path: Path) -> None:
-    """The settings of one method that are best on dev."""
+    """The settings of one method that are best on dev; or why none of its trials could be trained."""
     with scale.one_thread():
-        write_text(path, json.dumps(_choice(given)))
+        try:
+            choice = _choice(given)
+        except ValueError as error:
+            choice = {"reason": " ".join(str(error).split())}
+        write_text(path, json.dumps(choice))
 
 
 def _choice(given: _Given) -> dict[str, Any]:
@@ -337,8 +341,21 @@ def bench(
     """
     known = _checked_metric(corpus, metric)
     names = _checked_methods(methods)
+    if seeds and seeds < LEAST_SEEDS:
+        raise ValueError(f"seeds is {seeds}, expected at least {LEAST_SEEDS}, or 0: fewer say nothing of their spread")
     folder, workers = Path(out), workers or os.cpu_count() or 1
     folder.mkdir(parents=True, exist_ok=True)
+    asked = {
+        "kind": "bench",
+        "fingerprint": corpus.fingerprint,
+        "metric": known,
+        "methods": names,
+        "minutes": minutes,
+        "seeds": seeds,
+        "seed": seed,
+        "versions": {name: versions_of(METHODS[ENTRIES[name].method], {}) for name in names},
+    }
+    scale.folder(folder, asked)  # which refuses the folder of another comparison
     progress(0, None, "examining the data")
     findings = tuple(examine(corpus, seed=seed))
     for each in findings:
@@ -365,6 +382,8 @@ def with_test(corpus: Corpus, test: Corpus) -> Corpus:
         raise ValueError(
             f"the test rows are {type(test).__name__}, the others {type(corpus).__name__}; give both the same columns"
         )
+    if isinstance(corpus, Pairs) and isinstance(test, Pairs) and corpus.graded != test.graded:
+        raise ValueError("the test rows have scores and the others labels, or the reverse; give both the same columns")
     columns: dict[str, Any] = {name: (*getattr(corpus, name), *getattr(test, name)) for name in corpus.COLUMNS}
     splits = ["dev" if split == "test" else split for split in corpus.splits] + ["test"] * len(test)
     both = [name for name in corpus.extra if name in test.extra]
@@ -381,11 +400,15 @@ def _checked_metric(corpus: Corpus, metric: str) -> str:
                 f"corpus {corpus.name!r} has no {split} rows (it has {corpus.sizes}); omit the column 'split', and "
                 "rows are divided, or give more rows"
             )
-    classes = set(corpus.classified()[1]) if not hasattr(corpus, "values") else set(corpus.values)
-    if len(classes) == 1:
-        raise ValueError(
-            f"every row of corpus {corpus.name!r} has the label {classes.pop()!r}; add rows of another class"
-        )
+    for split in ("dev", "test"):
+        part = corpus.part(split)
+        labels = {*part.values} if isinstance(part, Pairs) else {*part.classified()[1]}
+        if len(labels) == 1:
+            raise ValueError(
+                f"every {split} row of corpus {corpus.name!r} has the label {labels.pop()!r}; add rows of another one"
+            )
+        if isinstance(part, Pairs) and len(part) < 3:
+            raise ValueError(f"corpus {corpus.name!r} has {len(part)} {split} rows, expected at least 3; add some")
     possible = metrics_for(corpus)
     if metric and metric not in possible:
         raise ValueError(f"metric is {metric!r}, expected one of {', '.join(possible)} for {type(corpus).__name__}")
@@ -411,16 +434,6 @@ def _plan(
     progress: Progress,
 ) -> Plan:
     """The plan of this folder; a new one after a short round that measures what each method costs."""
-    asked = {
-        "kind": "bench",
-        "fingerprint": corpus.fingerprint,
-        "metric": metric.name,
-        "methods": list(names),
-        "minutes": minutes,
-        "seeds": seeds,
-        "seed": seed,
-    }
-    scale.folder(folder, asked)
     file = folder / "planned.json"
     if not file.is_file():
         given = {folder / "costs" / f"{name}.json": _Given(ENTRIES[name], corpus, metric, folder) for name in names}
@@ -430,7 +443,8 @@ def _plan(
         sized = planned(costs, minutes, workers, small=small, seeds=seeds)
         if not sized["methods"]:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in sized["left_out"].items())
-            raise ValueError(f"no method can be compared in {minutes:g} minutes ({reasons}); give it more minutes")
+            remedy = "change what these name" if all(cost.reason for cost in costs.values()) else "give it more minutes"
+            raise ValueError(f"no method can be compared in {minutes:g} minutes ({reasons}); {remedy}")
         plan = Plan(metric.name, minutes=minutes, workers=workers, costs=costs, seed=seed, **sized)
         write_text(file, json.dumps(asdict(plan), indent=1))
     record = json.loads(file.read_text("utf-8"))
@@ -449,7 +463,7 @@ def _compared(report: Report, corpus: Corpus, folder: Path, progress: Progress) 
     files = {_choice_file(folder, name): _Given(ENTRIES[name], corpus, metric, folder, plan) for name in dear}
     scale.each(_write_choice, files, workers=plan.workers, progress=_named(progress, "choosing settings on dev"))
     choices = {name: json.loads(_choice_file(folder, name).read_text("utf-8")) for name in plan.methods}
-    trials = [trial for name in dear for trial in _finals(name, choices[name], plan)]
+    trials = [trial for name in dear if "reason" not in choices[name] for trial in _finals(name, choices[name], plan)]
     _run_all(trials, corpus, metric, folder, plan, _named(progress, "training with the settings chosen"))
     report = _so_far(report, corpus, folder)
     if not report.lines:
@@ -495,9 +509,12 @@ def _so_far(report: Report, corpus: Corpus, folder: Path) -> Report:
         if not _choice_file(folder, name).is_file():
             continue
         choice = json.loads(_choice_file(folder, name).read_text("utf-8"))
+        if "reason" in choice:
+            failed[name] = choice["reason"]
+            continue
         results = engine.known(_finals(name, choice, plan), corpus, metric, folder)
-        if "reason" in choice or any(result is not None and result.reason for result in results):
-            failed[name] = choice.get("reason") or next(each.reason for each in results if each and each.reason)
+        if reasons := [each.reason for each in results if each is not None and each.reason]:
+            failed[name] = reasons[0]
         elif all(results):
             found[name] = (choice, [each for each in results if each is not None])
     runs = {name: [each.parts[metric.name] for each in results] for name, (_, results) in found.items()}
@@ -505,6 +522,7 @@ def _so_far(report: Report, corpus: Corpus, folder: Path) -> Report:
     for row in rows:
         choice, scored = found[row.name]
         means = {key: float(np.mean([each.figures[key] for each in scored])) for key in scored[0].figures}
+        means = {key: mean for key, mean in means.items() if np.isfinite(mean)}  # JSON has no infinite threshold
         lines.append(
             Line(
                 row,
@@ -513,7 +531,7 @@ def _so_far(report: Report, corpus: Corpus, folder: Path) -> Report:
                 choice["at first"],
                 choice["trials"],
                 means,
-                plan.costs[row.name].fit,
+                float(np.median([each.seconds for each in scored])),
                 means["microseconds"],
                 means["megabytes"],
             )
@@ -536,8 +554,8 @@ def _answered(report: Report, corpus: Corpus, choices: Mapping[str, Any], shown:
                 runs[trial.part].append(result.parts[metric.name])
         if not all(runs.values()):  # there were too few rows to learn from
             continue
-        curve[name] = {share: _own(each) for share, each in runs.items()}
-        if name == shown[0] and len(runs[0.5]) == len(runs[1.0]):
+        curve[name] = {share: _own(each, metric.lowest) for share, each in runs.items()}
+        if name == shown[0] and len(runs[0.5]) == len(runs[1.0]) and report.lines[0].ranked.units >= UNITS:
             lead = lead_of(runs[1.0], runs[0.5])
             gain = (lead.lead, *lead.interval())
     winner = shown[0]
@@ -554,9 +572,9 @@ def _answered(report: Report, corpus: Corpus, choices: Mapping[str, Any], shown:
     )
 
 
-def _own(runs: Sequence[Parts]) -> tuple[float, float, float]:
+def _own(runs: Sequence[Parts], lowest: float) -> tuple[float, float, float]:
     """A score with its interval."""
-    [row] = ranked({"": runs})
+    [row] = ranked({"": runs}, lowest=lowest)
     return row.score, row.low, row.high
 
 
@@ -567,7 +585,7 @@ def _code(method: Method, corpus: Corpus, folder: Path) -> str:
         threshold = score(method, corpus).figures["threshold"]
         lines += [
             'similarities = model.similarity_pairwise(["a sentence"], ["another one"])',
-            f"same = similarities > {threshold:.3f}  # the threshold of dev",
+            f"same = similarities > {np.clip(threshold, -2, 2):.3f}  # the threshold of dev",
         ]
     else:
         lines += ['vectors = model.encode(["a sentence", "another one"])', "print(model.similarity(vectors, vectors))"]

@@ -6,7 +6,7 @@ A `Trial` is a method, settings, a seed, a share of the training rows, and the s
 one JSON file, named after everything that decides it:
 
     trials/DIGEST.json     figures, the parts of figures that an interval needs, seconds; or why it failed
-    training/DIGEST/       the run while it trains, with its checkpoint, so that a killed training resumes
+    training/DIGEST/run/   the run while it trains, with its checkpoint, so that a killed training resumes
     models/DIGEST/         the finished run, of trials whose model is kept
 
 A result that is there is not computed again, whoever computed it, so a command that was killed is simply run again, and
@@ -21,8 +21,8 @@ import math
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -32,7 +32,7 @@ from labkit import scale
 from labkit.corpora.records import Corpus
 from labkit.evaluation.comparison import Parts
 from labkit.experiment import digest, versions_of
-from labkit.locks import InUse, is_locked
+from labkit.locks import InUse, locked
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.progress import Progress, silent
@@ -60,7 +60,7 @@ class Result:
 
     figures: Mapping[str, float]
     parts: Mapping[str, Parts] = field(default_factory=dict)
-    seconds: float = 0.0  # of CPU
+    seconds: float = 0.0  # of CPU, to train
     reason: str = ""
 
     @property
@@ -115,7 +115,8 @@ def run(
         known = {key: _result(work) for key, work in works.items()}
     else:
         files = {folder / TRIALS / f"{key}.json": work for key, work in works.items()}
-        scale.each(_write_result, files, workers=workers, progress=silent if workers == 1 else progress)
+        write = _write_result if workers == 1 else _write_alone
+        scale.each(write, files, workers=workers, progress=silent if workers == 1 else progress)
         known = {path.stem: _read(path) for path in files}
     return [known[key] for key in keys]
 
@@ -136,18 +137,16 @@ def _key(trial: Trial, corpus: Corpus, measure: Measure, methods: Mapping[str, t
     entry = methods[trial.method]
     settings = entry(**trial.settings).settings.values()
     decisive = {**asdict(trial), "settings": settings, "versions": versions_of(entry, settings)}
-    return digest(
-        decisive | {"corpus": fingerprint_of(corpus), "measure": getattr(measure, "__qualname__", repr(measure))}
-    )
-
-
-@lru_cache(maxsize=8)
-def fingerprint_of(corpus: Corpus) -> str:
-    """The fingerprint of a corpus, which takes a second for a million rows, once."""
-    return corpus.fingerprint
+    return digest(decisive | {"corpus": corpus.fingerprint, "measure": getattr(measure, "__qualname__", repr(measure))})
 
 
 # --- one trial ---------------------------------------------------------------------------------------------------
+
+
+def _write_alone(work: _Work, path: Path) -> None:
+    """Compute one trial on one thread, since other processes have the other cores."""
+    with scale.one_thread():
+        _write_result(work, path)
 
 
 def _write_result(work: _Work, path: Path) -> None:
@@ -172,11 +171,11 @@ def _read(path: Path) -> Result:
 
 def _result(work: _Work) -> Result:
     """Train, and score. A ValueError, such as a loss that is not finite, is a result too: it says why."""
-    began, reason = time.process_time(), ""
+    seconds, reason = 0.0, ""
     figures: Mapping[str, float] = {}
     parts: Mapping[str, Parts] = {}
     try:
-        figures, parts = _measured(work)
+        figures, parts, seconds = _measured(work)
         name, value = next(iter(figures.items()))
         if not math.isfinite(value):
             figures, parts, reason = {}, {}, f"{name} is {value}, expected a number"
@@ -184,30 +183,38 @@ def _result(work: _Work) -> Result:
         raise
     except ValueError as error:
         reason = " ".join(str(error).split())
-    return Result(figures, parts, time.process_time() - began, reason)
+    return Result(figures, parts, seconds, reason)
 
 
-def _measured(work: _Work) -> tuple[Mapping[str, float], Mapping[str, Parts]]:
+def _measured(work: _Work) -> tuple[Mapping[str, float], Mapping[str, Parts], float]:
+    """The figures, their parts, and the CPU seconds that the training took."""
     trial = work.trial
     corpus = work.corpus if trial.split == "test" else without_test(work.corpus)
     learned = corpus if trial.part == 1 else corpus.fewer(trial.part)
     method = work.methods[trial.method](**trial.settings)
+    began = time.process_time()
     if work.folder is None:
         method.fit(learned, seed=trial.seed, progress=work.progress)
-        return work.measure(method, corpus, trial.split)
-    training, model = work.folder / TRAINING / work.digest, work.folder / MODELS / work.digest
-    if finished(model):  # it was killed before its scores were written
-        return work.measure(method.load(model), corpus, trial.split)
-    if not is_locked(training) and not has_checkpoint(training):  # half a run of a method that does not resume
-        shutil.rmtree(training, ignore_errors=True)
-    method.fit(learned, seed=trial.seed, progress=work.progress, folder=training)
-    measured = work.measure(method, corpus, trial.split)
-    if trial.keep:
-        model.parent.mkdir(parents=True, exist_ok=True)
-        training.replace(model)
-    else:
-        shutil.rmtree(training, ignore_errors=True)
-    return measured
+        seconds = time.process_time() - began
+        return *work.measure(method, corpus, trial.split), seconds
+    own, model = work.folder / TRAINING / work.digest, work.folder / MODELS / work.digest
+    training = own / "run"
+    with locked(own):  # until it is scored, or another process would begin it again meanwhile
+        if finished(model):  # it was killed before its scores were written
+            return *work.measure(method.load(model), corpus, trial.split), 0.0
+        if not has_checkpoint(training):  # half a run of a method that does not resume
+            shutil.rmtree(training, ignore_errors=True)
+        method.fit(learned, seed=trial.seed, progress=work.progress, folder=training)
+        seconds = time.process_time() - began
+        figures, parts = work.measure(method, corpus, trial.split)
+        if trial.keep:
+            model.parent.mkdir(parents=True, exist_ok=True)
+            training.replace(model)
+        else:
+            shutil.rmtree(training, ignore_errors=True)
+    with suppress(OSError):  # another process has it
+        own.rmdir()
+    return figures, parts, seconds
 
 
 def without_test(corpus: Corpus) -> Corpus:

@@ -22,10 +22,12 @@ from scipy import sparse
 
 from labkit.arrays import unit
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
+from labkit.corpora.relations import linked
 from labkit.evaluation.classes import logistic_right
 from labkit.evaluation.comparison import Parts
 from labkit.evaluation.scores import score, selection
 from labkit.method import Method
+from labkit.methods import METHODS
 
 PROBE = "probe"
 NAMES = {
@@ -59,9 +61,9 @@ class Metric:
         scores = score(method, corpus, split=split, apart=True)
         figures, parts = dict(scores.figures), dict(scores.parts)
         if self.name == PROBE:
-            right = _probe(method, corpus, split)
-            parts[PROBE] = Parts.by(np.arange(len(right)), right)
+            parts[PROBE] = Parts.by(_units(corpus.part(split)), _probe(method, corpus, split))
             figures[PROBE] = parts[PROBE].figure
+        self._require(parts, split)
         figures |= _costs(method, corpus, split)
         return {self.name: figures[self.name]} | figures, {name: parts[name] for name in parts if name in NAMES}
 
@@ -71,7 +73,16 @@ class Metric:
         name, value = selection(method, corpus.part("dev"))
         if name == f"dev_{self.name}" or (name, self.name) == ("dev_triplets", "triplet_accuracy"):
             return value
-        return score(method, corpus, split="dev").figures[self.name]
+        figures = score(method, corpus, split="dev").figures
+        self._require(figures, "dev")
+        return figures[self.name]
+
+    def _require(self, found: Mapping[str, Any], split: str) -> None:
+        if self.name not in found:
+            raise ValueError(
+                f"{NAMES[self.name]} cannot be computed on the {split} rows; give more of them, of labels that the "
+                "training rows have, or choose another metric"
+            )
 
 
 def metrics_for(corpus: Corpus) -> tuple[str, ...]:
@@ -105,6 +116,14 @@ def _features(method: Method, part: Corpus) -> Any:
     return np.hstack([np.abs(u - v), u * v])
 
 
+def _units(part: Corpus) -> Any:
+    """What rows share that could not have been drawn without one another: a sentence, directly or through others."""
+    if isinstance(part, Labelled):
+        return list(part.texts)
+    assert isinstance(part, Pairs)
+    return linked(part)
+
+
 def _labels(part: Corpus) -> list[str]:
     if isinstance(part, Labelled):
         return list(part.labels)
@@ -118,4 +137,6 @@ def _costs(method: Method, corpus: Corpus, split: str) -> Mapping[str, float]:
     method.encode(texts)
     microseconds = 1e6 * (time.process_time() - began) / len(texts)
     size = sum(array.nbytes for array in method.run("finished").arrays.values())
+    if isinstance(method, METHODS["sbert"]):  # whose run keeps the name of the model alone
+        size += sum(weights.nbytes for weights in method.model.parameters())
     return {"microseconds": microseconds, "megabytes": size / 1e6}

@@ -39,7 +39,7 @@ class TunedTrial:
     tried: Mapping[str, Any]
     figure: float | None
     measure: str = ""  # the figure's name
-    seconds: float = 0.0  # of CPU, of the process that finished it
+    seconds: float = 0.0  # of CPU, to train, of the process that finished it
     reason: str = ""
 
 
@@ -114,7 +114,7 @@ def tune(
         "method": experiment.method,
         "settings": settings.values(),
         "corpus": corpus.name,
-        "fingerprint": engine.fingerprint_of(corpus),
+        "fingerprint": corpus.fingerprint,
         "training seed": experiment.seed,
         "space": {name: str(dial) for name, dial in space.items()},
         "trials": trials,

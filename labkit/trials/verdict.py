@@ -7,7 +7,8 @@ Every method is compared with the best one, by `lead_of`. The best of many is pa
 these comparisons are Bonferroni's: together they hold with 95 %.
 
     behind   the whole interval of the best's lead is above 0
-    tie      the whole interval lies within the margin, so that the difference does not matter, whatever its sign
+    tie      the whole interval lies within the margin, so that the difference does not matter, whatever its sign; and
+             there are 3 / margin units at least, since a difference that none of n units shows may still be 3 / n
     open     neither: more seeds or more test rows would have to decide; and always where the test split has fewer than
              UNITS units that could have been drawn without one another, which say too little of chance
 """
@@ -58,15 +59,16 @@ def _ranked(
     mine = runs[name]
     count = len(mine[0].above)
     own = lead_of(mine, [Parts(np.zeros(count), np.ones(count))])
-    low, high = own.interval(LEVEL)
+    low, high = own.interval(LEVEL) if count > 1 else (lowest, 1.0)  # one unit says nothing of others
     about = (name, own.lead, max(low, lowest), min(high, 1.0), len(mine), count)
     if name == best:
         return Ranked(*about)
     lead = lead_of(runs[best], mine)
-    low, high = lead.interval(level)
+    low, high = lead.interval(level) if count > 1 else (lowest - 1, 1 - lowest)
     state: Literal["behind", "tie", "open"] = "open"
     if count >= UNITS:
-        state = "behind" if low > 0 else "tie" if -margin < low <= high < margin else "open"
+        alike = -margin < low <= high < margin and count * margin >= 3
+        state = "behind" if low > 0 else "tie" if alike else "open"
     return Ranked(*about, lead.lead, low, high, state)
 
 

@@ -27,6 +27,7 @@ from labkit.evaluation.pairs import (
     _features,
     _fit,
     _predict,
+    auc_parts,
     grade_distribution,
     reversals,
 )
@@ -220,3 +221,16 @@ def test_a_prediction_is_a_function_of_its_own_pair_alone():
     parts = [relatedness(*train, a[half], b[half], gold[half], grades=(1, 5)) for half in (slice(30), slice(30, 60))]
     whole = relatedness(*train, a, b, gold, grades=(1, 5))
     assert whole.mse == pytest.approx((parts[0].mse + parts[1].mse) / 2)
+
+
+def test_the_parts_of_an_area_have_the_variance_of_delong() -> None:
+    """Of 20 positives and 60 negatives: both means of the comparisons, one by one, and their variances."""
+    random = np.random.default_rng(2)
+    labels = np.arange(80) < 20
+    scores = np.round(random.normal(labels, 1), 1)  # some are equal
+    higher, lower = scores[labels][:, None], scores[~labels][None]
+    worth = (higher > lower) + 0.5 * (higher == lower)
+    parts = auc_parts(scores, labels)
+    assert parts.figure == pytest.approx(worth.mean())
+    variance = worth.mean(axis=1).var() / 20 + worth.mean(axis=0).var() / 60
+    assert parts.influence.var() / 80 == pytest.approx(variance)

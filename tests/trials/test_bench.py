@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,16 @@ import pytest
 
 from labkit import METHODS, load_run
 from labkit.corpora import Corpus, Labelled, Pairs, from_classes
+from labkit.evaluation.classes import logistic_right
 from labkit.evaluation.scores import score
 from labkit.method import Method
-from labkit.trials.bench import Cost, Report, bench, planned, seconds_of, with_test
+from labkit.trials.bench import ENTRIES, Cost, Entry, Line, Report, bench, planned, seconds_of, with_test
 from labkit.trials.doctor import Finding
-from labkit.trials.metrics import Metric, metrics_for
+from labkit.trials.metrics import Metric, _costs, metrics_for
+from labkit.trials.mistakes import mistakes_of
+from labkit.trials.report import as_html, cells, curve_sentence
 from tests.test_contract import CORPORA
+from tests.tiny_sbert import tiny_sbert
 
 HOW: dict[str, Any] = {"minutes": 60, "methods": ["tfidf", "sif"], "workers": 1, "seeds": 3}
 
@@ -47,6 +52,7 @@ def test_the_costliest_are_left_out_by_name_and_the_rest_of_the_time_goes_into_t
     assert planned(costs, minutes=600, workers=1, small=False)["trials"] == 24
     assert planned(costs, minutes=600, workers=1, small=False, seeds=4)["seeds"] == 4
     assert planned(costs, minutes=0.001, workers=1, small=False)["methods"] == ()
+    assert planned(costs, minutes=15, workers=9, small=False)["methods"] == ("cheap",)  # no process may take longer
 
 
 # --- a whole comparison ------------------------------------------------------------------------------------------
@@ -156,6 +162,8 @@ def test_every_shape_has_its_metric(shape: str, tmp_path: Path) -> None:
     assert report.metric == metrics_for(corpus)[0]
     assert len(report.lines) == 1
     assert np.isfinite(report.lines[0].ranked.score)
+    if shape == "graded":  # whose pairs all hang together, which says nothing of other pairs
+        assert (report.lines[0].ranked.low, report.lines[0].ranked.high) == (-1, 1)
 
 
 # --- mistakes ----------------------------------------------------------------------------------------------------
@@ -165,6 +173,7 @@ def test_what_cannot_work_is_said_before_it_starts(tmp_path: Path) -> None:
     pairs, labelled = CORPORA["pairs"](), CORPORA["labelled"]()
     assert isinstance(pairs, Pairs)
     assert isinstance(labelled, Labelled)
+    rows = [*zip(pairs.values, pairs.splits, strict=True)]
     without_dev = pairs.take(row for row, split in enumerate(pairs.splits) if split != "dev")
     for corpus, how, said in (
         (CORPORA["sentences"](), {}, "sentences"),
@@ -173,6 +182,8 @@ def test_what_cannot_work_is_said_before_it_starts(tmp_path: Path) -> None:
         (replace(labelled, labels=["one"] * len(labelled)), {}, "one"),
         (pairs, {"methods": ["tfdif"]}, "tfdif"),
         (pairs, {"metric": "hit@1"}, "metric"),
+        (pairs, {"seeds": 2}, "seeds"),
+        (replace(pairs, values=[max(value, split == "test") for value, split in rows]), {}, "test"),
         (pairs, {"minutes": 1e-9}, "minutes"),
     ):
         with pytest.raises(ValueError, match=said):
@@ -190,5 +201,152 @@ def test_test_rows_from_another_file() -> None:
     both = with_test(pairs.part("train"), pairs.part("dev"))
     assert both.sizes == {"train": pairs.sizes["train"], "test": pairs.sizes["dev"]}
     assert both.part("test").sentences() == pairs.part("dev").sentences()
-    with pytest.raises(ValueError, match="Labelled"):
-        with_test(pairs, CORPORA["labelled"]())
+    assert with_test(pairs, pairs.part("test")).sizes == {"train": 64, "dev": 32, "test": 16}
+    for other, said in ((CORPORA["labelled"](), "Labelled"), (CORPORA["graded"](), "scores")):
+        with pytest.raises(ValueError, match=said):
+            with_test(pairs, other)
+
+
+# --- one thing at a time -----------------------------------------------------------------------------------------
+
+TINY = {"encoder": "mean", "dimension": 8, "size": 6, "batch": 8, "epochs": 2, "device": "cpu"}
+
+
+def test_a_random_method_is_run_with_every_seed_and_its_table_is_their_mean(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ENTRIES, "tiny", Entry("tiny", "siamese", TINY))
+    made = CORPORA["labelled"]()
+    assert isinstance(made, Labelled)
+    noisy = [label if row % 5 else "?" for row, label in enumerate(made.labels)]
+    corpus = replace(made, labels=noisy, splits=["train", "dev", "test"] * 32)
+    report = bench(corpus, out=tmp_path / "r", **{**HOW, "methods": ["tfidf", "tiny"], "metric": "knn_accuracy"})
+    lines = {line.ranked.name: line for line in report.lines}
+    assert (lines["tfidf"].ranked.runs, lines["tiny"].ranked.runs) == (1, 3)
+
+    def mean(line: Line, learned: Corpus) -> float:
+        scores = []
+        for seed in range(line.ranked.runs):
+            fitted = METHODS[ENTRIES[line.ranked.name].method](**line.settings)
+            fitted.fit(learned, seed=seed)
+            scores.append(score(fitted, corpus).figures["knn_accuracy"])
+        return float(np.mean(scores))
+
+    assert lines["tiny"].ranked.score == pytest.approx(mean(lines["tiny"], corpus))
+    best = report.lines[0]
+    assert report.gain is not None
+    assert report.gain[0] == pytest.approx(best.ranked.score - mean(best, corpus.fewer(0.5))) != 0
+
+
+def test_of_trials_on_a_part_the_one_that_is_best_on_all_rows_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "labkit.trials.bench.planned", lambda *given, **how: planned(*given, **how) | {"trials": 8, "part": 0.5}
+    )
+    corpus = CORPORA["graded"]()
+    [line] = bench(corpus, out=tmp_path / "r", **{**HOW, "methods": ["tfidf"]}).lines
+    whole = [json.loads(file.read_text())["figures"] for file in (tmp_path / "r" / "trials").iterdir()]
+    dev = [figures["spearman"] for figures in whole if len(figures) == 1]
+    assert 2 <= len(dev) <= 4
+    assert line.dev == max(dev)
+    assert len({*dev}) > 1
+
+
+def test_a_method_that_fails_is_left_out_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = METHODS["sif"]._fit
+
+    def failing(self: Method, corpus: Corpus, seed: int, *others: Any) -> Any:
+        if (tmp_path / "r" / "planned.json").is_file():
+            raise ValueError("the loss is nan")
+        return fit(self, corpus, seed, *others)
+
+    monkeypatch.setattr(METHODS["sif"], "_fit", failing)
+    report = bench(CORPORA["pairs"](), out=tmp_path / "r", **HOW)
+    assert [line.ranked.name for line in report.lines] == ["tfidf"]
+    assert "nan" in report.failed["sif"]
+
+
+def test_rows_with_a_sentence_in_common_are_one_unit_of_the_probe() -> None:
+    for corpus in (CORPORA["pairs"](), CORPORA["labelled"]()):
+        method = METHODS["sif"]()
+        method.fit(corpus)
+        test = [row for row, split in enumerate(corpus.splits) if split == "test"]
+        rest = [row for row, split in enumerate(corpus.splits) if split != "test"]
+        once, thrice = (
+            Metric("probe")(method, corpus.take([*rest, *test * times]), "test")[1]["probe"] for times in (1, 3)
+        )
+        assert len(once.above) == len(thrice.above)
+        assert once.figure == thrice.figure
+
+
+def test_the_probe_by_hand() -> None:
+    """Its strength is that of dev, its features are |u - v| and u · v."""
+    corpus = CORPORA["pairs"]()
+    assert isinstance(corpus, Pairs)
+    method = METHODS["sif"]()
+    method.fit(corpus)
+    sides: list[Any] = []
+    for part in map(corpus.part, ("train", "dev", "test")):
+        u, v = (method.encode(list(texts), normalize_embeddings=True) for texts in (part.text_a, part.text_b))
+        sides += [np.hstack([abs(u - v), u * v]), part.labels]
+    figures = Metric("probe")(method, corpus, "test")[0]
+    assert figures["probe"] == pytest.approx(logistic_right(*sides).mean())
+
+
+def test_the_strength_of_the_probe_comes_from_dev(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Any] = []
+    monkeypatch.setattr("labkit.trials.metrics.logistic_right", lambda *sides: given.extend(sides) or np.ones(16, bool))
+    corpus = CORPORA["labelled"]()
+    method = METHODS["sif"]()
+    method.fit(corpus)
+    Metric("probe")(method, corpus, "test")
+    assert given[1::2] == [list(corpus.part(split).labels) for split in ("train", "dev", "test")]
+
+
+def test_a_metric_that_a_split_does_not_have_is_named() -> None:
+    labelled = CORPORA["labelled"]()
+    method = METHODS["sif"]()
+    method.fit(labelled)
+    new = replace(labelled, labels=["new" if split == "dev" else "old" for split in labelled.splits])
+    with pytest.raises(ValueError, match="nearest neighbours"):
+        Metric("knn_accuracy")(method, new, "dev")
+
+
+def test_what_a_model_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = CORPORA["pairs"]()
+    ready = METHODS["sbert"](model=tiny_sbert())
+    ready.fit(corpus)
+    clock = iter((1.0, 3.0))
+    monkeypatch.setattr("labkit.trials.metrics.time", SimpleNamespace(process_time=lambda: next(clock)))
+    costs = _costs(ready, corpus, "test")
+    assert costs["microseconds"] == pytest.approx(2e6 / len(corpus.part("test").sentences()))
+    weights = sum(part.stat().st_size for part in Path(tiny_sbert()).rglob("*.safetensors"))
+    assert costs["megabytes"] == pytest.approx(weights / 1e6, rel=0.2)
+
+
+def test_mistakes_are_rows_that_the_method_gets_wrong() -> None:
+    for shape in ("pairs", "labelled"):
+        corpus = CORPORA[shape]()
+        method = METHODS["sif"]()
+        method.fit(corpus)
+        found = mistakes_of(method, corpus, most=100)
+        assert found
+        scores = score(method, corpus, split="test")
+        if shape == "pairs":
+            assert scores.items is not None
+            assert len(found) == (scores.items == 0).sum()
+        else:
+            test = corpus.part("test")
+            classes = dict(zip(*test.classified(), strict=True))
+            assert all(each.truth == classes[each.a] != each.said.split(":")[0] for each in found)
+
+
+def test_what_the_sentences_of_the_report_say(made: tuple[Report, Path]) -> None:
+    for gain, said in (((0.1, 0.02, 0.18), "would help"), ((0.0, -0.1, 0.004), "hardly"), ((0.0, -0.1, 0.1), "open")):
+        assert said in curve_sentence(replace(made[0], gain=gain))
+    line = made[0].lines[-1]
+    behind = replace(line.ranked, lead=0.2, lead_low=0.1, lead_high=0.3, against_best="behind")
+    assert "0.200 [0.100, 0.300]" in cells(replace(line, ranked=behind))
+    page = as_html(replace(made[0], lines=(replace(line, dev_at_first=0.125, dev=0.375),)))
+    assert "<td>0.125</td><td>0.375</td>" in page

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from labkit.corpora import Corpus
 from labkit.evaluation.comparison import Parts
-from labkit.locks import locked
+from labkit.locks import is_locked, locked
 from labkit.method import Method
+from labkit.methods import METHODS
 from labkit.trials import engine
 from labkit.trials.engine import Result, Trial, model_of, run
 from tests.test_contract import CORPORA
@@ -58,7 +61,7 @@ def test_a_killed_training_resumes_to_the_same_bits(tmp_path: Path) -> None:
         """Stands for the end of the process."""
 
     def stopping(done: int, total: int | None, what: str) -> None:
-        if any((tmp_path / "killed").glob("training/*/checkpoint.safetensors")):
+        if any((tmp_path / "killed").glob("training/*/run/checkpoint.safetensors")):
             raise Stop
 
     with pytest.raises(Stop):
@@ -107,6 +110,51 @@ def test_a_trial_of_a_living_process_is_waited_for(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(engine.time, "sleep", finishes)
     with locked(training):
         assert same(wanted, run([trial], corpus, measured, tmp_path / "ours")[0])
+
+
+def test_nobody_else_begins_a_trial_until_it_is_scored(tmp_path: Path) -> None:
+    def watching(method: Method, corpus: Corpus, split: str) -> Any:
+        assert all(map(is_locked, (tmp_path / "training").iterdir()))
+        return measured(method, corpus, split)
+
+    for trial in (TRIALS[0], Trial("siamese", TINY, keep=True)):
+        assert run([trial], CORPORA["pairs"](), watching, tmp_path)[0].figure
+
+
+def test_beside_other_processes_a_trial_has_one_thread(tmp_path: Path) -> None:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        [result] = run([Trial("sif")], CORPORA["pairs"](), counted, tmp_path, workers=2)
+    finally:
+        torch.set_num_threads(threads)
+    assert result.figure == 1
+
+
+def counted(*_: Any) -> tuple[dict[str, float], dict[str, Parts]]:
+    return {"threads": torch.get_num_threads()}, {}
+
+
+def test_another_measure_split_or_version_is_another_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, trial = CORPORA["pairs"](), Trial("sif")
+    run([trial], corpus, measured, tmp_path)
+    assert engine.known([trial], corpus, counted, tmp_path) == [None]
+    assert engine.known([replace(trial, split="test")], corpus, measured, tmp_path) == [None]
+    monkeypatch.setattr(METHODS["sif"], "version", 99)
+    assert engine.known([trial], corpus, measured, tmp_path) == [None]
+
+
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_a_trial_learns_from_its_part_of_the_rows(split: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, learned, fit = CORPORA["pairs"](), list[Corpus](), Method.fit
+
+    def watching(method: Method, corpus: Corpus, **how: Any) -> Any:
+        learned.append(corpus)
+        return fit(method, corpus, **how)
+
+    monkeypatch.setattr(Method, "fit", watching)
+    run([Trial("sif", part=0.5, split=split)], corpus, measured)
+    assert learned[0].part("train").fingerprint == corpus.fewer(0.5).part("train").fingerprint
 
 
 def test_a_damaged_result_is_named(tmp_path: Path) -> None:

@@ -36,13 +36,15 @@ def test_the_more_methods_there_are_the_wider_the_intervals() -> None:
 
 
 def test_what_differs_by_nothing_ties_and_what_few_rows_show_is_open() -> None:
-    assert verdict_of(ranked({"a": [answers(90)], "b": [answers(90)]})) == "tie"
+    assert verdict_of(ranked({"a": [answers(280, 300)], "b": [answers(280, 300)]})) == "tie"
+    assert verdict_of(ranked({"a": [answers(90)], "b": [answers(90)]})) == "open"  # 1 in 100 would often stay unseen
     assert verdict_of(ranked({"a": [answers(90)], "b": [answers(88)]})) == "open"
     few = ranked({"a": [answers(10, 10)], "b": [answers(1, 10)]})
     assert verdict_of(few) == "open"
     assert few[0].units == 10
     one = ranked({"a": [Parts(np.array([0.9]), np.ones(1))], "b": [Parts(np.array([0.1]), np.ones(1))]})
     assert verdict_of(one) == "open"
+    assert (one[0].low, one[0].high, one[1].lead_low, one[1].lead_high) == (0, 1, -1, 1)
 
 
 def test_scores_stay_between_their_bounds() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from labkit import interrupts
+from labkit.corpora import Corpus
 from labkit.trials import bench as module
 from labkit.trials.bench import bench
 
@@ -66,3 +67,14 @@ def test_stopped_it_says_the_command_that_resumes(labkit: Labkit, monkeypatch: p
 def test_mistakes_are_said_before_anything_is_trained(labkit: Labkit, words: tuple[Any, ...], named: str) -> None:
     assert named in labkit(*words, "-q").mistake()
     assert not Path("report/costs").exists()
+
+
+def test_the_test_rows_come_from_the_other_file(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = Path("mine.csv").read_text("utf-8").splitlines(keepends=True)
+    Path("theirs.csv").write_text("".join(rows[:13]), "utf-8")
+
+    def looking(corpus: Corpus, **how: Any) -> Any:
+        raise ValueError(f"test has {corpus.sizes['test']}")
+
+    monkeypatch.setattr(module, "bench", looking)
+    assert "test has 12" in labkit(*MINE, "--test", "theirs.csv", "-q").mistake()
