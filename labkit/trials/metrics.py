@@ -138,5 +138,6 @@ def _costs(method: Method, corpus: Corpus, split: str) -> Mapping[str, float]:
     microseconds = 1e6 * (time.process_time() - began) / len(texts)
     size = sum(array.nbytes for array in method.run("finished").arrays.values())
     if isinstance(method, METHODS["sbert"]):  # whose run keeps the name of the model alone
-        size += sum(weights.nbytes for weights in method.model.parameters())
+        model: Any = vars(method)["model"]
+        size += sum(weights.nbytes for weights in model.parameters())
     return {"microseconds": microseconds, "megabytes": size / 1e6}
