@@ -60,7 +60,7 @@ def read_embeddings(path: Path | str, *, limit: int = LARGEST) -> Embedded:
     if sentences is not None and len(sentences) != rows.shape[0]:
         raise ValueError(
             f"file {path.name!r} has {len(sentences)} sentences and {rows.shape[0]} rows, expected as many; write it "
-            "anew"
+            "again"
         )
     return sentences, rows
 
@@ -125,7 +125,7 @@ def _unpacked(file: IO[bytes]) -> int:
 
 def _csr(data: np.ndarray, indices: np.ndarray, bounds: np.ndarray, shape: tuple[int, ...]) -> Any:
     rows = sparse.csr_array((data, indices, bounds), shape=shape)
-    rows.check_format(full_check=True)  # a column beyond the last would be written beside the matrix
+    rows.check_format(full_check=True)  # a column beyond the last would be written outside the matrix
     return rows
 
 
@@ -168,7 +168,7 @@ def embedding_file(path: Path | str) -> Iterator[Add]:
 
 
 def embedding_bytes(sentences: list[str], rows: Any, ending: str) -> bytes:
-    """The whole file of that ending, for somebody who saves it by the browser."""
+    """The whole file as bytes, for a download in the browser."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"vectors{ending}"
         with embedding_file(path) as add:
@@ -276,14 +276,14 @@ LARGEST_TEXT = 2**31  # bytes of `sentences`, where each takes as much room as t
 def _npz(file: IO[bytes], folder: Path) -> Iterator[Add]:
     """The archive, the same bytes each time.
 
-    The number of rows stands at the head of an array, and here it is known last. So numbers wait in nameless files
-    beside the output, and are copied into the archive at the end.
+    An array begins with its number of rows, which is known last. So numbers wait in nameless files next to the output,
+    and are copied into the archive at the end.
     """
     texts: list[str] = []
     lengths: list[np.ndarray] = []  # of sparse rows
     width = 0
     with ExitStack() as stack:
-        data, indices, told = (stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in range(3))
+        data, indices, characters = (stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in range(3))
 
         def add(sentences: list[str], rows: Any) -> None:
             nonlocal width
@@ -307,8 +307,8 @@ def _npz(file: IO[bytes], folder: Path) -> Iterator[Add]:
             )
         else:
             for start in range(0, len(texts), 4096):
-                told.write(np.array(texts[start : start + 4096], f"<U{longest}").tobytes())
-            arrays["sentences"] = _waiting(told, f"<U{longest}", (len(texts),))
+                characters.write(np.array(texts[start : start + 4096], f"<U{longest}").tobytes())
+            arrays["sentences"] = _waiting(characters, f"<U{longest}", (len(texts),))
         if lengths:
             bounds = np.cumsum(np.concatenate([[0], *lengths]), dtype="<i8")
             arrays |= {"data": _waiting(data, "<f4", (bounds[-1],)), "indices": _waiting(indices, "<i4", (bounds[-1],))}

@@ -6,7 +6,7 @@
     finish(path, plan, **results)            write its manifest: what was made, how, and the results
 
 A function writes a temporary file, which is renamed when it is complete. So whatever stops the work, the same call
-resumes it; and since a file depends on its input and the plan alone, its bytes are the same whoever makes it.
+resumes it; and since a file depends on its input and the plan alone, its bytes are the same whichever process makes it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def each(
 ) -> None:
     """Call `function(input, path)` for each missing file of {file: input}; one worker is this process itself.
 
-    Workers are processes that import the script anew: call this below `if __name__ == "__main__":` then.
+    Workers are processes that import the script again: call this below `if __name__ == "__main__":` then.
     """
     missing = [(path, given) for path, given in files.items() if not path.is_file()]
     run = partial(_by_ray, ray) if ray is not None else partial(_by_processes, workers)
@@ -140,7 +140,7 @@ def check_processes(argument: str, count: int) -> None:
 
 @contextmanager
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """New processes, started by `spawn`: safe beside threads, and the same on every system."""
+    """New processes, started by `spawn`: safe with threads, and the same on every system."""
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow)
     try:
         with _ctrl_c_ignored():
@@ -242,7 +242,7 @@ def clear(path: Path) -> None:
 
 
 def manifest(path: Path | str) -> dict[str, Any]:
-    """What a finished folder says of itself; a ValueError where it is not finished or no such folder."""
+    """The manifest of a finished folder; a ValueError where it is not finished or not such a folder."""
     path = Path(path)
     if is_begun(path):
         raise ValueError(f"the files in {path} are not all made yet; run the command that makes them again")

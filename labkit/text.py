@@ -31,7 +31,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 # A word with inner apostrophes or hyphens, a number, one ideograph (their scripts write no spaces), or one sign.
 IDEOGRAPHS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _WORD = re.compile(rf"[{IDEOGRAPHS}]|\d+(?:[.,:]\d+)*|[^\W\d_{IDEOGRAPHS}]+(?:['’-][^\W\d_]+)*|[^\w\s]")
-# The end of a sentence: its mark, closing quotes, a space, and a beginning. What stands before is checked below.
+# The end of a sentence: its mark, closing quotes, a space, and a beginning. What comes before it is checked below.
 _END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\Wa-z_])|(?<=[。！？।؟۔])")
 _ABBREVIATION = re.compile(
     r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Inc|Ltd|Co|Gen|Col|Capt|Lt|Sgt|Rev|Hon|Mt|Ft|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct"
@@ -179,7 +179,7 @@ _WRONG = re.compile("[\udc80-\udcff]")  # a byte that is not of the encoding, as
 
 
 def line_blocks(stream: IO[bytes], name: str) -> Iterator[tuple[list[str], int]]:
-    """The text's lines in blocks, with the bytes of UTF-8 read so far; a ValueError names the line that is none."""
+    """The text's lines in blocks, with the bytes of UTF-8 read so far; a ValueError names a line that is not text."""
     block: list[str] = []
     size, done = 0, 0
     for number, text in enumerate(text_lines(stream, name), 1):

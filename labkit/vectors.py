@@ -1,10 +1,10 @@
 """Word vectors: made from a corpus on the spot, read from a file, or distilled from a model of sentences.
 
 In: tokenised sentences, a GloVe / word2vec text file (also .gz), an .npz of words and vectors, or the name of a model.
-Out: `WordVectors`, a float32 matrix (words, d) beside its `Vocabulary`. A word that has no vector gets a random
+Out: `WordVectors`, a float32 matrix (words, d) with its `Vocabulary`. A word that has no vector gets a random
 one, drawn from the seed at the size of its neighbours, so that nothing downstream is blind.
 
-Making them is a lesson of its own (Levy and Goldberg 2014): count which words stand near which, ask how much more
+Making them is a lesson of its own (Levy and Goldberg 2014): count which words occur near which, ask how much more
 often than chance, and keep the directions in which these answers differ most.
 """
 
@@ -23,8 +23,8 @@ from labkit.arrays import unit, whole
 from labkit.text import PAD, UNKNOWN, Vocabulary, words
 
 TOKENS_AT_ONCE = 500_000  # of the co-occurrence count: bounds its memory
-WORDS_AT_ONCE = 1_000  # rows of the matrix of counts: bounds what PPMI needs beside it
-# A neighbour at distance 1 counts so many units. All whole numbers up to 20 divide it, so that 1/t is a whole number of
+WORDS_AT_ONCE = 1_000  # rows of the matrix of counts: bounds the working memory of PPMI
+# A neighbour at distance 1 counts UNIT. All whole numbers up to 20 divide it, so that 1/t is a whole number of
 # them, and whole numbers add up to the same in any order.
 UNIT = 232_792_560
 
@@ -66,7 +66,7 @@ class WordVectors:
 
 
 def cooccurrence(numbers: Iterable[Sequence[int]], size: int, *, window: int = 10) -> sparse.csr_array:
-    """How often word j stands within `window` words of word i in one sentence: symmetric, (size, size).
+    """How often word j occurs within `window` words of word i in one sentence: symmetric, (size, size).
 
     A neighbour at distance t counts 1/t, as in GloVe: the nearer, the more it says.
     """
@@ -167,7 +167,7 @@ def random_vectors(vocabulary: Vocabulary, dimension: int, *, seed: int = 0) -> 
 def load_vectors(path: Path | str, vocabulary: Vocabulary | None = None, *, seed: int = 0) -> WordVectors:
     """The vectors of a vocabulary's words from a file; without a vocabulary, of all words of the file.
 
-    Text files are streamed and only the rows that are needed are kept. Words are looked up as they stand and, where
+    Text files are streamed and only the rows that are needed are kept. Words are looked up as they are and, where
     the file writes them only so, with a capital.
     """
     path = Path(path)

@@ -84,7 +84,7 @@ def runs(wheel: Path, request: pytest.FixtureRequest) -> Iterator[dict[Path, Fut
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(2) as pool:
         for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
             patch.setenv(name, "http://127.0.0.1:9")
-        for name in ("LABKIT_DATA", "LABKIT_ANSWERS", "LABKIT_PROGRESS"):
+        for name in ("LABKIT_DATA", "LABKIT_ANSWERS"):
             patch.delenv(name, raising=False)
         for name, value in {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(wheel)}.items():
             patch.setenv(name, value)

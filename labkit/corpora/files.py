@@ -129,7 +129,8 @@ def _lines(path: Path, stream: IO[bytes], encoding: str, limit: int) -> Iterator
                 "'CSV UTF-8' or name the encoding utf-16"
             )
         seen += len(line)
-        check_unpacked(path, seen, limit)
+        if seen > limit:
+            check_unpacked(path, seen, limit)
         yield line
 
 
@@ -227,7 +228,7 @@ def _parquet(path: Path, limit: int) -> NumberedRows:
             columns = [column.to_pylist() for column in batch.columns]
         except (ValueError, OverflowError) as reason:  # a text that is not UTF-8, a date of the year 300,000
             raise ValueError(
-                f"{path.name} rows {number + 1} to {number + batch.num_rows}: a value is none of its type "
+                f"{path.name} rows {number + 1} to {number + batch.num_rows}: a value does not fit its type "
                 f"({' '.join(str(reason).split())}); mend or drop its column"
             ) from None
         seen += sum(len(value) for column in columns for value in column if isinstance(value, str))
@@ -254,8 +255,7 @@ def parquet_batches(path: Path, limit: int, columns: Sequence[str] | None = None
 def parquet_file(path: Path, buffer: int = 0) -> Iterator[Any]:
     """An open Parquet file; what is wrong with it is a ValueError of one sentence.
 
-    With a `buffer` of so many bytes, what a group of rows has of a column is read as it is needed, however large the
-    groups are.
+    With a `buffer` of N bytes, the columns of a row group are read as they are needed, however large the groups are.
     """
     import pyarrow as arrow
     import pyarrow.parquet as parquet
@@ -310,8 +310,8 @@ def write_rows(
 ) -> int:
     """Write the rows and say how many there were; the columns are those of the first row.
 
-    Memory stays flat however many there are. The file is written beside its place and moved there at the end, so that
-    an interruption leaves what was there before.
+    Memory stays flat however many there are. The file is written under a temporary name and moved into place at the
+    end, so an interruption leaves what was there before.
     """
     path = Path(path)
     ending, packed = check_output(path)

@@ -118,7 +118,7 @@ def _several(group: Any, texts: Any) -> Iterable[str]:
 
 
 def _apart(where: str, rows: Iterable[Sequence[str]], names: Sequence[str]) -> dict[str, Any]:
-    """The columns of rows of so many texts."""
+    """The columns of rows that have one text for each name."""
     parts = []
     for number, row in enumerate(rows, 1):
         parts.append([] if isinstance(row, str) or not isinstance(row, Iterable) else list(row))
@@ -131,7 +131,7 @@ def _apart(where: str, rows: Iterable[Sequence[str]], names: Sequence[str]) -> d
 
 
 def _beside(where: str, columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The rows of columns that are as long as one another."""
+    """The rows of columns of equal length."""
     lists = {column: _list(where, column, values) for column, values in columns.items()}
     (first, rows), *_ = ((column, len(values)) for column, values in lists.items())
     for column, values in lists.items():
@@ -148,7 +148,7 @@ def _list(where: str, column: str, values: Any) -> list[Any]:
 
 
 def _numbered(rows: Iterable[Mapping[str, Any]], where: str, splits: Splits = ()) -> Numbered:
-    """The rows with their numbers, with the split that stands beside them, and with plain names and values."""
+    """The rows with their numbers, their splits, and plain names and values."""
     each = [] if isinstance(splits, str) else list(splits)
     known: tuple[Any, ...] = ()
     names: list[str] = []
@@ -161,7 +161,7 @@ def _numbered(rows: Iterable[Mapping[str, Any]], where: str, splits: Splits = ()
         plain = {name: _plain(value) for name, value in zip(names, row.values(), strict=True)}
         if splits:
             if "split" in plain:
-                raise ValueError(f"{where} row {number} has a column 'split' beside splits; give one of the two")
+                raise ValueError(f"{where} row {number} has a column 'split' as well as splits; give one of the two")
             if each and number > len(each):
                 break
             plain["split"] = each[number - 1] if each else splits
@@ -270,7 +270,7 @@ def _rows_of(dataset: Any) -> Iterator[dict[str, Any]]:
 def to_dataset(corpus: Corpus) -> Any:
     """The corpus as a Hugging Face DatasetDict with train, validation and test, as far as there are rows in them.
 
-    Rows that lie in one split keep their order. The texts come first, then a label or score: what
+    Rows of one split keep their order. The texts come first, then a label or score: what
     `SentenceTransformerTrainer` wants.
     """
     try:

@@ -5,8 +5,8 @@ In: what a record of a place holds. Out: its S2 code, its text, and the text as 
 **Erratum.** The paper calls the code a "Geohash of length 19". It is the decimal id of an S2 cell, and all eleven codes
 it prints are cells of level 18, some 35 m wide. The id counts along a curve that fills the sphere, so neighbours mostly
 have ids near each other, but the first digits of a decimal are no larger cell: that takes the first bits. The code of
-table 5 is not that of the position beside it but of a point 590 m away, by as much as the datum of Chinese maps
-(GCJ-02) departs from WGS 84 there: the position is of the one, the code of the other. Both must be of one datum.
+table 5 belongs to a point 590 m from the printed position: as far as the datum of Chinese maps (GCJ-02) departs from
+WGS 84 there. The position is of the one, the code of the other. Both must be of one datum.
 """
 
 from __future__ import annotations

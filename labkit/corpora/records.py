@@ -7,8 +7,8 @@
     Articles   title, sections of paragraphs
     Sentences  text                            of which nothing more is known
 
-Every row lies in one split: train, dev or test. Rows that do not say are divided (`splits.py`), in lists as in a file;
-`splits="train"` puts all of them there, where those of `Sentences` lie anyway. `part("train")` is a corpus of the same
+Every row is in one split: train, dev or test. Rows without a split are divided (`splits.py`), in lists as in a file;
+`splits="train"` puts all of them there, which is the default for `Sentences`. `part("train")` is a corpus of the same
 shape with those rows only; `sentences()` are its distinct sentences in order of first appearance. `extra` holds what a
 corpus has beyond its shape (the kind of a pair, the coordinates of a place), one tuple a column.
 """
@@ -147,7 +147,7 @@ class Corpus:
         return self.take(rows)
 
     def fewer(self, share: float) -> Self:
-        """The corpus with so large a share of its training rows, the same at every call, and all of dev and test.
+        """The corpus with this share of its training rows, the same at every call, and all of dev and test.
 
         Groups, articles and classes stay whole; but where dev has the classes of train, each keeps its share of rows.
         """
@@ -159,7 +159,7 @@ class Corpus:
         return self.take(row for row, split in enumerate(self.splits) if split != "train" or row in kept)
 
     def _portion(self, share: float, dev: Self | None) -> list[int]:
-        """Rows of this training split, so large a share of them."""
+        """The rows of this share of the training split."""
         return portion(self._belonging(), share)
 
     def _belonging(self) -> list[str]:
@@ -360,7 +360,7 @@ class Sentences(Corpus):
         return super().part(split)
 
     def without_labels(self, why: str) -> ValueError:
-        """What somebody who cannot do without labels says of this corpus: `why`, and the remedy."""
+        """The error of a method or measure that needs labels: `why`, and the remedy."""
         return ValueError(
             f"corpus {self.name!r} has sentences without labels, and {why}; give each a class, in a column 'label': "
             "`labkit data cluster` finds some"
@@ -369,7 +369,7 @@ class Sentences(Corpus):
 
 @dataclass(frozen=True)
 class Section:
-    """One section: its title, its depth, the title of the top section it stands under, its paragraphs."""
+    """One section: its title, its depth, the title of the top section that contains it, its paragraphs."""
 
     title: str
     paragraphs: tuple[str, ...]

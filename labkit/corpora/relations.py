@@ -1,4 +1,4 @@
-"""What a corpus says of its sentences beyond its rows: classes for a picture, joined pairs, single sentences.
+"""What a corpus implies about its sentences: classes for a picture, joined pairs, single sentences.
 
     components, linked     pairs -> the sentences, or the pairs, that are joined directly or through others
     points                 any corpus -> a `Labelled` of its largest classes, each sentence once, for a picture

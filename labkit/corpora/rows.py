@@ -55,7 +55,7 @@ def column_names(names: Iterable[Any], at: str) -> list[str]:
     columns = [str(name).strip().lower() for name in names]
     twice = sorted(name for name, times in Counter(columns).items() if times > 1)
     if twice:
-        raise ValueError(f"{at}: column {twice[0]!r} stands twice; give each its own name")
+        raise ValueError(f"{at}: column {twice[0]!r} appears twice; give each its own name")
     return columns
 
 
@@ -121,7 +121,7 @@ def _shape(where: str, row: Mapping[str, Any]) -> type[Corpus]:
         if all(column in row for column in needed):
             if shape is Pairs and not {"label", "score"} & row.keys():
                 raise ValueError(
-                    f"{where}: column 'label' (0/1) or 'score' is missing beside text_a and text_b; add it"
+                    f"{where}: column 'label' (0/1) or 'score' is missing next to text_a and text_b; add it"
                 )
             return shape
     wanted = "; ".join(", ".join(columns) for columns in SHAPES.values())
@@ -222,7 +222,7 @@ def _check_classes(where: str, corpus: Corpus, numbers: Sequence[int | str]) -> 
 
 
 def contradictions(corpus: Corpus, numbers: Sequence[int | str] | None = None) -> str:
-    """How many texts or pairs are told two things of, with the first of them; "" if there is none.
+    """How many texts or pairs have contradictory labels, with the first of them; "" if there is none.
 
     `numbers`: of the rows, where they are not counted from 1.
     """

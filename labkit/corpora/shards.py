@@ -140,7 +140,7 @@ def tables(part: Part, columns: Sequence[str] | None = None) -> Iterator[Any]:
 
 
 def _parquet_tables(path: Path, part: Part, columns: Sequence[str] | None) -> Iterator[Any]:
-    """Only the groups of rows are read in which the part lies."""
+    """Only the row groups that contain the part are read."""
     import pyarrow as arrow
 
     with parquet_file(path, buffer=2**20) as file:

@@ -22,7 +22,7 @@ SHARES = {"test": 0.1, "dev": 0.1}  # the rest is train
 
 
 def by_class(texts: Sequence[str], labels: Sequence[Any]) -> list[str]:
-    """A split for each labelled sentence. One whose classes would lie in several splits is trained on."""
+    """A split for each labelled sentence. A sentence whose classes would put it into several splits goes to train."""
     by_label: dict[str, list[str]] = {}
     for text, label in zip(texts, labels, strict=True):
         by_label.setdefault(str(label), []).append(text)
@@ -48,7 +48,7 @@ def dealt(keys: Sequence[str], shares: Mapping[str, float] = SHARES) -> list[str
 
 
 def portion(keys: Sequence[Any], share: float) -> list[int]:
-    """So large a share of the rows, of whole keys, always the same ones; of one key at least."""
+    """This share of the rows, in whole keys, always the same ones; at least one key."""
     kept = [row for row, split in enumerate(dealt(list(map(str, keys)), {"kept": share})) if split == "kept"]
     return kept or [row for row, key in enumerate(keys) if key == keys[0]]
 
@@ -56,7 +56,7 @@ def portion(keys: Sequence[Any], share: float) -> list[int]:
 def grouped(texts: Sequence[str], groups: Sequence[Any]) -> list[str]:
     """A key for each row, a group's name; groups with a sentence in common have the same one.
 
-    Where that ties over half of all rows into one lump, each group is for itself, and a sentence may be met in two
+    Where that ties over half of all rows into one lump, each group is on its own, and a sentence may appear in two
     splits, though not with the same paraphrases.
     """
     names = list(map(str, groups))  # as a file would have them: 3 is '3'

@@ -1,7 +1,7 @@
 """`CORPORA`, the one table of all corpora that have a name, and `load`, which takes a name or a file of your own.
 
 Six of them are embedded: they come with the lab, made by a generator from a seed, kept as a file one can read. The
-generators are in `data/make`, beside the files that they make. A committed file is the stream of the generator's own
+generators are in `data/make`, next to the files that they make. A committed file is the stream of the generator's own
 seed, cut after its own number of units; a unit is what belongs together: a place with its records, a question with its
 rewordings, an article. `Embedded.stream` gives the generator's rows for any seed and any number of them, with flat
 memory.
@@ -28,7 +28,7 @@ from labkit.corpora.records import Corpus
 from labkit.corpora.shards import corpus_of_folder, is_folder
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-# In a checkout the files lie in data/ beside the package, in an installed wheel inside it.
+# In a checkout the files are in data/ next to the package, in an installed wheel inside it.
 DATA = next(
     (folder for folder in (_PACKAGE / "_data", _PACKAGE.parent / "data") if folder.is_dir()), _PACKAGE / "_data"
 )
@@ -123,7 +123,7 @@ class Entry:
         place = self.here()
         if place is None or place.is_file():
             return place.stat().st_size if place else 0
-        plain = [place / Path(file).name for file in plain_files(self.name)]  # beside those of other sets
+        plain = [place / Path(file).name for file in plain_files(self.name)]  # in a folder that other sets may share
         files = [file for file in plain if file.is_file()] or [file for file in place.rglob("*") if file.is_file()]
         return sum(file.stat().st_size for file in files)
 
@@ -166,6 +166,6 @@ def load(name: str | Path) -> Corpus:
 
 
 def nearest_corpus(name: str | Path) -> str:
-    """What somebody may have meant who names no corpus."""
+    """A hint for a name that is no corpus."""
     near = get_close_matches(str(name), CORPORA, n=1)
     return f"did you mean {near[0]!r}?" if near else "`labkit data list` names them all"

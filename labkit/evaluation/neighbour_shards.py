@@ -10,10 +10,9 @@ float32, so that rows whose cosines differ by less than about 1e-6 may change pl
 
     exact    every query with every row: queries x rows x numbers multiplications, which is quadratic. How long
              they take at the pace of a small block is said before anything begins.
-    faiss    an inverted index (faiss, an extra): rows lie in lists around centres, and a query looks through the lists
-             of its nearest centres; twice as many as it keeps are compared exactly. Built once, which needs the index
-             in memory (4 bytes a number); read as a map of its file. Its recall, the share of the exact neighbours
-             that it finds, is measured on a sample of queries.
+    faiss    an inverted index (faiss, an extra): rows are in lists around centres, and a query looks through the lists
+             of its nearest centres. Built once, which needs the index in memory (4 bytes per number); read as a map of
+             its file. Its recall, the share of the exact neighbours that it finds, is measured on a sample of queries.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from labkit.progress import Progress, silent
 
 INDEXES = ("exact", "faiss")
 ASKED = 2**14  # queries of a task
-TILE, TOGETHER = 2**14, 2**10  # rows that are compared at once with so many queries: 64 MB of cosines
+TILE, TOGETHER = 2**14, 2**10  # rows and queries that are compared at once: 64 MB of cosines
 REMEDY = "take --index faiss, or say --yes for all of them"
 RECALLED = 1_000  # queries on which an index is compared with the exact neighbours
 LOOKED_THROUGH, LEARNED_FROM = 32, 64  # lists for each query; rows for each list, of which its centre is learned
@@ -215,19 +214,17 @@ def _opened_index(path: str) -> Any:
 
 
 def _approximate(task: Question, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What the index finds for these queries, twice as many as are kept, in the order of their exact cosines."""
+    """What the index finds for these queries, in the order of their cosines."""
     index = _opened_index(task.index)
     near = np.empty((len(numbers), task.count), np.int64)
     cosines = np.empty(near.shape, np.float32)
     for start in range(0, len(numbers), TOGETHER):
         block = slice(start, start + TOGETHER)
         asked = _directions(task.queries, numbers[block])
-        found = index.search(asked, min(2 * task.count + 1, len(task.base)))[1]
-        there = found >= 0
+        scores, found = index.search(asked, min(task.count + 1, len(task.base)))
+        scores[found < 0] = -np.inf
         if task.themselves:
-            there &= found != numbers[block][:, None]
-        picked = _directions(task.base, np.where(there, found, 0).ravel()).reshape(*found.shape, -1)
-        scores = np.where(there, np.einsum("md,mkd->mk", asked, picked), -np.inf).astype(np.float32)
+            scores[found == numbers[block][:, None]] = -np.inf
         order = np.lexsort((found, -scores))[:, : task.count]
         near[block], cosines[block] = np.take_along_axis(found, order, 1), np.take_along_axis(scores, order, 1)
     few = np.flatnonzero(np.isneginf(cosines).any(axis=1))  # the lists of their centres hold too few rows

@@ -1,15 +1,15 @@
-"""Hard negatives of a whole corpus: beside each sentence and its positive, sentences that are near and yet another.
+"""Hard negatives of a whole corpus: for each sentence and its positive, near sentences that mean something else.
 
     mine_negatives    vectors of the sentences by any method, and what the corpus says belongs together -> `Mined`
     Mined             triplets by number, with ranks and similarities; `corpus()` is a `Triplets` that methods train on
-    false_negatives   which of them mean the same as their anchor, where somebody knows
+    false_negatives   which of them mean the same as their anchor, where that is known
     false_shares      their share over the ranks, or over the margin
     with_truth        a corpus whose labels leave something out, and what its sentences mean
 
 `labkit.pairs.mining` chooses among the pairs of one batch in training; this looks at all sentences once, before it. The
 rules are those of sentence-transformers' `mine_hard_negatives`, and the guide is that of GISTEmbed (Solatorio 2024).
-What lies nearest is often a false negative, a sentence that means the same and that nobody has labelled: that is what
-ranks, margins and the guide are for. The search is exact, a block of anchors at a time.
+The nearest candidate is often a false negative, a sentence that means the same without a label that says so: ranks,
+margins and the guide are for that. The search is exact, a block of anchors at a time.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def mine_negatives(
     sampling    of what is left "top" takes the nearest, "random" any, by `seed`
 
     A negative is never a sentence of the anchor's class, nor another spelling of one, and never the same twice for one
-    anchor. Positives are the pairs labelled 1 and the triplets as they stand; where there are classes, each sentence is
+    anchor. Positives are the pairs labelled 1 and those of the triplets; where there are classes, each sentence is
     anchor to another of its class, by `seed`.
     """
     low, high = _check_search(ranks, count, sampling)
@@ -177,7 +177,7 @@ def _part(corpus: Corpus, split: str) -> Corpus:
 def _known(corpus: Corpus, random: np.random.Generator) -> tuple[list[str], np.ndarray, sparse.csr_array]:
     """Sentences (m), anchors with a positive (pairs, 2), and the classes of each sentence and its spellings (m, C)."""
     if isinstance(corpus, Sentences):
-        raise corpus.without_labels("a hard negative is one beside a positive")
+        raise corpus.without_labels("a hard negative needs a positive")
     if isinstance(corpus, Pairs) and corpus.graded:
         raise ValueError(
             f"corpus {corpus.name!r} has grades, which do not say which sentences belong together, expected labels 0 "
@@ -198,7 +198,7 @@ def _known(corpus: Corpus, random: np.random.Generator) -> tuple[list[str], np.n
     if not len(pairs):
         raise ValueError(
             f"corpus {corpus.name!r} has no two sentences that belong together, expected a class of two or a pair "
-            "labelled 1; a hard negative is one beside a positive"
+            "labelled 1; a hard negative needs a positive"
         )
     spelled = _incidence(np.arange(len(texts)), spelling)  # (m, spellings)
     belongs = spelled @ (spelled.T @ _incidence(holds, classes))  # (m, C): a text has the classes of all its spellings

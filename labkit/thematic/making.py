@@ -89,7 +89,7 @@ COLUMNS = (*Triplets.COLUMNS.values(), "split", *FURTHER)
 
 
 class Share(NamedTuple):
-    """What one file is made of, and how; `note` is where what is known of it is written beside it."""
+    """What one file is made of, and how; `note` is the file with its counts and titles."""
 
     piece: Piece
     plan: Plan
@@ -130,9 +130,9 @@ def write_shards(
     work = (folder / scale.WORK).resolve()
     cut = [piece for path in sources for piece in _pieces(path, size, limit)]
     first = {scale.part(work, n, ending): Share(piece, plan, work / f"{n}.json", limit) for n, piece in enumerate(cut)}
-    alone = len(first) == 1 and ray is None  # then this process makes it, and can say how far it has come
-    scale.each(partial(_write_piece, progress=progress if alone else silent), first, workers=workers, ray=ray,
-               progress=silent if alone else progress)  # fmt: skip
+    # a single piece is made by this process, which can say how far it has come
+    inside, outside = (progress, silent) if len(first) == 1 and ray is None else (silent, progress)
+    scale.each(partial(_write_piece, progress=inside), first, workers=workers, ray=ray, progress=outside)
     titles = [bytes.fromhex(_noted(share)["titles"]) for share in first.values()]
     keys = [np.frombuffer(each, np.uint64).reshape(-1, 2) for each in titles]
     shares = [
@@ -193,7 +193,7 @@ Items = Iterable[tuple[Article | Page, str]]  # articles or pages with their spl
 
 
 def _write_piece(share: Share, path: Path, progress: Progress = silent) -> None:
-    """The triplets of a piece; what the rules removed and the keys of its articles' titles are noted beside them."""
+    """The triplets of a piece; a note records what the rules removed and the keys of its articles' titles."""
     tally: Tally = Counter()
     titles: list[str] = []
     source = Path(share.piece.path)
@@ -239,12 +239,23 @@ def _write_last(given: tuple[Share, Path], path: Path) -> None:
         shutil.copyfile(first, path)
 
 
-def write_triplets(articles: Sequence[str], path: Path | str, plan: Plan | None = None, **how: Any) -> Funnel:
+def write_triplets(
+    articles: Sequence[str],
+    path: Path | str,
+    plan: Plan | None = None,
+    *,
+    limit: int | None = None,
+    workers: int = 1,
+    ray: str | None = None,
+    progress: Progress = silent,
+) -> Funnel:
     """The same triplets to one file (.csv, .tsv or .jsonl, or one of these .gz) that is there whole or not at all."""
     path = Path(path)
     check_output(path)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        made, funnel = write_shards(articles, Path(folder) / "pieces", plan, **how)
+        made, funnel = write_shards(
+            articles, Path(folder) / "pieces", plan, limit=limit, workers=workers, ray=ray, progress=progress
+        )
         files = sorted((Path(folder) / "pieces").glob("part-*"))
         rows = (row for file in files for table in tables(Part(str(file))) for row in table.to_pylist())
         write_rows(rows, path, total=made["rows"])

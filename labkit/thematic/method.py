@@ -3,7 +3,7 @@
     articles -> triplets by a rule -> network -> d⁺, d⁻ -> loss(scale · d⁺, scale · d⁻)
 
 In: articles, or triplets of your own. Out: vectors of `size` numbers. The rule `both` gives twice as many: those of a
-network that learned from sentences beside those of one that learned from section titles (triplets-sen-titles).
+network that learned from sentences and those of one that learned from section titles (triplets-sen-titles).
 Settings, network and loss are in `labkit.thematic.network`.
 
 Triplets that follow each other in the corpus come from one section and share sentences. So a few neighbours stay in
@@ -56,7 +56,7 @@ class Attended:
     """The words of a sentence as the network reads them, the attention to each, and its share of the vector.
 
     Weights sum to 1, and so do shares. A share is the weight times the length of what is weighted: with word vectors
-    that are short where the word is frequent, it is what tells which words count.
+    that are short where the word is frequent, it shows which words count.
     """
 
     words: tuple[str, ...]
@@ -234,10 +234,7 @@ class TripletRows:
 
     @classmethod
     def of(cls, corpus: Triplets) -> TripletRows:
-        texts = corpus.sentences()
-        number = {text: row for row, text in enumerate(texts)}
-        columns = (corpus.anchors, corpus.positives, corpus.negatives)
-        return cls(texts, np.array([[number[text] for text in column] for column in columns], dtype=np.int64).T)
+        return cls(*corpus.numbered())
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +250,7 @@ class TripletBatch:
 
 
 def batches(rows: TripletRows, size: int, neighbours: int, *, seed: int, network: int = 0) -> list[TripletBatch]:
-    """Make batches of all triplets once, `size` a batch, in which runs of `neighbours` stand as in the corpus."""
+    """Make batches of all triplets once, `size` a batch, in which runs of `neighbours` keep the order of the corpus."""
     starts = list(range(0, len(rows.triplets), neighbours))
     Random(seed).shuffle(starts)
     runs = max(1, size // neighbours)
@@ -347,7 +344,7 @@ class TripletTask:
 
 
 def dev_part(corpus: Triplets) -> Triplets:
-    """The triplets of dev; of a corpus on disk at most so many as can be measured after every epoch."""
+    """The triplets of dev; of a corpus on disk at most `MEASURED` of them."""
     dev = corpus.part("dev")
     if not dev.mapped or len(dev) <= MEASURED:
         return dev

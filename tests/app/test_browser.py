@@ -312,15 +312,15 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     assert view.get_by_role("combobox", name="Corpus").input_value() == "articles"  # captions have no sections
     turn_to(listener, "Pairs")
     choose(listener, "Corpus", "your own file")
-    upload = {"name": "Secret.csv", "mimeType": "text/csv", "buffer": HOSTILE.encode()}
+    upload = {"name": "Secret<img src=x onerror=alert(1)>.csv", "mimeType": "text/csv", "buffer": HOSTILE.encode()}
     view.locator("input[type=file]").set_input_files(upload)
     view.wait_for_selector(".js-plotly-plot .main-svg")
     turn_to(listener, "Corpora")
-    assert view.get_by_text("Secret.csv").count() >= 1
+    assert view.get_by_text("Secret<img").count() >= 1
     assert "Secret" not in view.url
     view.get_by_role("button", name="Forget the file").click()
     listener.settle()
-    assert view.get_by_text("Secret.csv").count() == 0
+    assert view.get_by_text("Secret<img").count() == 0
 
     view.set_viewport_size({"width": 390, "height": 844})
     view.goto(f"{address}/compare_page?view=Two+sentences&corpus=captions&model-one=TF-IDF&model-other=SIF")

@@ -1,6 +1,6 @@
-"""Published datasets: where they are, how to fetch them, and how to read both forms in which they lie on a disk."""
+"""Published datasets: where they are, how to fetch them, and how to read both forms that they have on disk."""
 
 from labkit.corpora.published.datasets import PUBLISHED, Published
-from labkit.corpora.published.registry import fetch_published, load_published, located, read_published, rows_here
+from labkit.corpora.published.registry import fetch_published, load_published, located, rows_here
 
-__all__ = ["PUBLISHED", "Published", "fetch_published", "load_published", "located", "read_published", "rows_here"]
+__all__ = ["PUBLISHED", "Published", "fetch_published", "load_published", "located", "rows_here"]

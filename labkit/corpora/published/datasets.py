@@ -315,7 +315,7 @@ _RECORDS = (
             Source("https://dumps.wikimedia.org/simplewiki/latest/simplewiki-latest-pages-articles.xml.bz2"),
         ),
         plain={"articles/wiki_sections.jsonl.gz": ""},
-        note="The address is the dump of Simple English Wikipedia, made anew twice a month; that of the whole is "
+        note="The address is the dump of Simple English Wikipedia, renewed twice a month; that of the whole is "
         "https://dumps.wikimedia.org/enwiki/latest/enwiki-latest-pages-articles.xml.bz2, more than 20 GB. labkit reads "
         "articles in the plain form only.",
     ),

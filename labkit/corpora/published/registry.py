@@ -1,7 +1,7 @@
 """Find, read and fetch a published dataset: `load_published` and `fetch_published`.
 
 A set is looked for in two places and two forms. In the folder named by the environment variable LABKIT_DATA it has the
-plain form: a file for each part of a set, as TSV without quoting or as JSONL, packed by gzip, and beside them a
+plain form: a file for each part of a set, as TSV without quoting or as JSONL, packed by gzip, and a
 `MANIFEST.json` that says how many rows each should have. In the user's cache folder it has the form of its release
 (`releases.py`). What is read is counted: rows with an empty text or without a label are left out and named, and a file
 with another number of rows than it should have is refused.
@@ -13,7 +13,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -107,32 +107,8 @@ def _manifest(folder: Path) -> dict[str, int | None]:
 # --- reading ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Loaded:
-    """A corpus, and what its files had."""
-
-    corpus: Corpus
-    rows: Mapping[str, int]  # file -> rows with a label
-    dropped: Mapping[tuple[str, str], int]  # (file, why) -> rows left out
-    missing: tuple[str, ...] = ()  # files of the release that are not there
-
-    @property
-    def notes(self) -> list[str]:
-        """What was left out and what is missing, a sentence each."""
-        left = [f"{file}: rows left out for {why}: {count:,}" for (file, why), count in self.dropped.items()]
-        return left + [f"{self.corpus.name} is not complete: {pattern} is not there" for pattern in self.missing]
-
-
 def load_published(name: str, folder: Path | str | None = None) -> Corpus:
-    """The corpus; a `UserWarning` says what was left out. `folder` stands for LABKIT_DATA and the cache folder."""
-    loaded = read_published(name, folder)
-    for said in loaded.notes:
-        note(said, stacklevel=2)
-    return loaded.corpus
-
-
-def read_published(name: str, folder: Path | str | None = None) -> Loaded:
-    """The corpus with the counts of its files."""
+    """The corpus; a note says what was left out or is missing. `folder` replaces LABKIT_DATA and the cache folder."""
     wanted = published_record(name)
     if wanted.shape == "vectors":
         raise ValueError(f"{name} is no corpus but word vectors; read its files with labkit.vectors.load_vectors")
@@ -142,13 +118,23 @@ def read_published(name: str, folder: Path | str | None = None) -> Loaded:
         ways += ["LABKIT_DATA may name a folder that has it in the plain form"] if wanted.plain else []
         raise ValueError(f"{name} is not here; {', or '.join(ways)}")
     where, plain = place
+    expected: Mapping[str, int | None] = wanted.rows
+    also: Mapping[str, int | None] = wanted.also
     if plain:
+        rows, also, remedy = read_plain(name, where), {}, "put the file there again"
         expected = {file: count for file, count in _manifest(where).items() if file in wanted.plain}
-        return _counted(_collected(wanted, read_plain(name, where)), expected, {}, "put the file there again")
-    if wanted.parse is None:
+    elif wanted.parse is None:
         raise ValueError(f"{name}: labkit does not read the form of its release; set LABKIT_DATA to its plain form")
-    remedy = f"remove the file and what it came in, and `labkit data get {name}` again"
-    return _counted(_collected(wanted, wanted.parse(where)), wanted.rows, wanted.also, remedy)
+    else:
+        rows = wanted.parse(where)
+        remedy = f"remove the file and what it came in, and `labkit data get {name}` again"
+    corpus, read, dropped = _collected(wanted, rows)
+    missing = _missing(read, expected, also, remedy)
+    for (file, why), count in dropped.items():
+        note(f"{file}: rows left out for {why}: {count:,}", stacklevel=2)
+    for pattern in missing:
+        note(f"{name} is not complete: {pattern} is not there", stacklevel=2)
+    return corpus
 
 
 def read_plain(name: str, folder: Path) -> ReleaseRows:
@@ -169,8 +155,8 @@ def read_plain(name: str, folder: Path) -> ReleaseRows:
             yield file, row
 
 
-def _collected(wanted: Published, rows: ReleaseRows) -> Loaded:
-    """The corpus out of a stream of rows, with splits of our own where the release has none."""
+def _collected(wanted: Published, rows: ReleaseRows) -> tuple[Corpus, Counter[str], Counter[tuple[str, str]]]:
+    """The corpus, the rows with a label by file, and those left out by file and reason."""
     columns: dict[str, list[Any]] = {}
     read: Counter[str] = Counter()
     dropped: Counter[tuple[str, str]] = Counter()
@@ -190,11 +176,11 @@ def _collected(wanted: Published, rows: ReleaseRows) -> Loaded:
             columns.setdefault(column, []).append(value)
     if not columns:
         raise ValueError(f"{wanted.name}: no row with a text and a label was found; fetch the set again")
-    return Loaded(from_columns(SHAPES_BY_NAME[wanted.shape], columns, wanted.name), dict(read), dict(dropped))
+    return from_columns(SHAPES_BY_NAME[wanted.shape], columns, wanted.name), read, dropped
 
 
 def _with_numbers(row: ReleaseRow, at: str) -> ReleaseRow:
-    """What is a number, as one."""
+    """The row with its numbers as floats."""
     for column in ("score", "lat_a", "lon_a", "lat_b", "lon_b", *(() if "text" in row else ("label",))):
         if column in row:
             try:
@@ -204,15 +190,17 @@ def _with_numbers(row: ReleaseRow, at: str) -> ReleaseRow:
     return row
 
 
-def _counted(loaded: Loaded, rows: Mapping[str, int | None], also: Mapping[str, int | None], remedy: str) -> Loaded:
-    """Refuse files that have more or fewer rows than they should, and name those that are missing."""
+def _missing(
+    read: Mapping[str, int], rows: Mapping[str, int | None], also: Mapping[str, int | None], remedy: str
+) -> list[str]:
+    """Refuse files that have more or fewer rows than they should; return those that are missing."""
     found: dict[str, int] = {}
     for pattern, expected in (*rows.items(), *also.items()):
-        found[pattern] = sum(count for file, count in loaded.rows.items() if PurePosixPath(file).match(pattern))
+        found[pattern] = sum(count for file, count in read.items() if PurePosixPath(file).match(pattern))
         if found[pattern] and expected is not None and found[pattern] != expected:
             raise ValueError(f"{pattern}: {found[pattern]:,} rows, expected {expected:,}; {remedy}")
-    complete = any(found[pattern] for pattern in also)
-    return replace(loaded, missing=() if complete else tuple(pattern for pattern in rows if not found[pattern]))
+    other_form = any(found[pattern] for pattern in also)
+    return [] if other_form else [pattern for pattern in rows if not found[pattern]]
 
 
 # --- fetching --------------------------------------------------------------------------------------------------

@@ -128,7 +128,7 @@ quora_glue = tabbed({"train.tsv": "train", "dev.tsv": "dev"}, _QUESTIONS)
 # the split of Wang et al., tokenised
 _BIMPM = ("label", "text_a", "text_b", "orig_id")
 quora_bimpm = tabbed({f"{part}.tsv": part for part in PARTS}, {name: name for name in _BIMPM}, header=_BIMPM)
-# a byte order mark, a header, quotation marks that stand alone
+# a byte order mark, a header, unpaired quotation marks
 paraphrases = tabbed(
     {f"msr_paraphrase_{part}.txt": part for part in ("train", "test")},
     {"text_a": "#1 String", "text_b": "#2 String", "label": "Quality", "id_a": "#1 ID", "id_b": "#2 ID"},
@@ -175,7 +175,7 @@ _YEAR = re.compile(r"STS\D?(?:20)?(1[2-6])(?!\d)")
 
 
 def sts(folder: Path) -> ReleaseRows:
-    """Read `STS.input.SUBSET.txt` (sentence, sentence, sources) beside `STS.gs.SUBSET.txt` (a score a line).
+    """Read `STS.input.SUBSET.txt` (sentence, sentence, sources) and `STS.gs.SUBSET.txt` (one score per line).
 
     The year is in the name of the file or of a folder above it. A blank score says that the pair was given to the
     contestants but not scored: such pairs come without a label.
@@ -186,7 +186,7 @@ def sts(folder: Path) -> ReleaseRows:
     for path in inputs:
         years = _YEAR.findall(within(folder, path))
         if not years:
-            raise ValueError(f"{path.name}: its year cannot be told; put it into a folder named like STS2012")
+            raise ValueError(f"{path.name}: its year is unknown; put it into a folder named like STS2012")
         year = f"20{years[-1]}"
         subset = path.name.split(".input.")[1].removesuffix(".txt")
         gold = find_file(path.parent, path.name.replace(".input.", ".gs."))
@@ -216,7 +216,7 @@ benchmark = tabbed(
 
 
 def sick(folder: Path) -> ReleaseRows:
-    """Read `SICK.txt`, which has all; or the three files of SemEval 2014, whose columns stand in another order."""
+    """Read `SICK.txt`, which has all rows, or the three files of SemEval 2014, whose columns are in another order."""
     parts = {"TRAIN": "train", "TRIAL": "dev", "TEST": "test"}
     files = {"SICK_train.txt": "train", "SICK_trial.txt": "dev", "SICK_test_annotated.txt": "test"}
     columns = {"text_a": "sentence_A", "text_b": "sentence_B", "score": "relatedness_score"}

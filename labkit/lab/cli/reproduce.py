@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,10 +20,10 @@ from labkit.lab.cli.output import Stopped, remark, show_result, step, text_table
 from labkit.progress import lasting, terminal
 
 if TYPE_CHECKING:
-    from labkit.lab.papers.cells import Computed, TablePlan
+    from labkit.lab.papers.cells import Cell, Computed, TablePlan
     from labkit.lab.papers.data import Desk
     from labkit.lab.papers.records import Table
-    from labkit.lab.papers.store import CellStore
+    from labkit.lab.papers.store import CellStore, Known
 
 PROTOCOLS = ("fair", "printed")
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -54,6 +54,9 @@ def reproduce(
             metavar="TIME", help="Such as 90s, 10m, 2h: the shortest rows first, what would not fit is left; 0: none."
         ),
     ] = None,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Compute again what is stored, and say whether it is the same.")
+    ] = False,
     row: Annotated[str, typer.Option(metavar="TEXT", help="Compute only rows whose name holds this.")] = "",
     quick: Annotated[
         bool, typer.Option("--quick", help="Small embedded data, short trainings, one seed: not evidence.")
@@ -70,7 +73,7 @@ def reproduce(
 ) -> None:
     """Recompute the papers' tables: ours as mean and spread over seeds, the paper's figure beside it.
 
-    What was computed once is kept; a run that was stopped goes on where it was.
+    What was computed once is kept and shown again; --anew computes it again. A command that was stopped resumes.
     """
     from labkit.lab.papers.cells import plan
     from labkit.lab.papers.data import DATASETS, Desk
@@ -90,7 +93,13 @@ def reproduce(
         )
     files = out or []
     if not (table or quick or everything):
-        for option, value in (("--out", files), ("--budget", budget), ("--row", row), ("--seeds", seeds)):
+        for option, value in (
+            ("--out", files),
+            ("--budget", budget),
+            ("--row", row),
+            ("--seeds", seeds),
+            ("--anew", anew),
+        ):
             if value:
                 raise ValueError(f"{option} is for what is recomputed, but no table is named; name one, or give --all")
     _check_files(files, force=force)
@@ -110,7 +119,7 @@ def reproduce(
     if not table and not quick and not everything:
         show_result(*_listed(plans, store), json=json)
         return
-    _recompute(plans, desk, store, row, limit, files, aloud=everything, json=json)
+    _recompute(plans, desk, store, row, limit, files, anew=anew, aloud=everything, json=json)
 
 
 def seconds_of(span: str) -> float:
@@ -179,17 +188,23 @@ def _recompute(
     budget: float | None,
     files: Sequence[Path],
     *,
+    anew: bool,
     aloud: bool,
     json: bool,
 ) -> None:
-    from labkit.lab.papers.cells import cells_of, estimate, run
+    from labkit.lab.papers.cells import cells_of, estimate, run, with_tunings
 
-    wanted = cells_of(plans, row)
-    left = estimate(wanted, store) if budget != 0 else 0.0
+    wanted, cells = cells_of(plans, row), cells_of(plans)
+    stored = run(cells, store, budget=0).known
+    left = sum(map(store.seconds, with_tunings(wanted))) if anew else estimate(wanted, store) if budget != 0 else 0.0
     if left and (aloud or left > 60):
         remark(f"about {lasting(left)} on this machine, kept as it goes; Ctrl-C loses no finished row")
     with step("computed"), terminal("s") as progress, interruptible():
-        outcome = run(cells_of(plans), store, only=wanted, budget=budget, runs=store.runs, progress=progress)
+        runs = None if anew else store.runs  # where trainings would be taken from
+        outcome = run(cells, store, only=wanted, budget=budget, anew=anew, runs=runs, progress=progress)
+    computed = [cell for cell in wanted if cell.fingerprint in outcome.expected and cell.fingerprint in outcome.known]
+    remark(_compared(computed, stored, outcome) if anew else _from_store(wanted, computed, stored))
+    outcome.known = stored | outcome.known
     _show(plans, outcome, desk, files, json=json)
     if outcome.left and budget:
         more = lasting(sum(map(store.seconds, outcome.left)))
@@ -202,6 +217,38 @@ def _recompute(
     if outcome.interrupted:
         status = getattr(outcome.interrupted, "status", 130)
         raise Stopped("stopped; finished rows are kept and shown, and the same command goes on", status)
+
+
+def _from_store(wanted: Sequence[Cell], computed: Sequence[Cell], stored: Mapping[str, Known]) -> str:
+    """How much of what is shown was computed by this command, and where the rest comes from."""
+    known = [stored[cell.fingerprint] for cell in wanted if cell.fingerprint in stored]
+    hosts = {each.notes.get("host", "an unnamed machine") for each in known}
+    if not known:
+        return f"computed {len(computed)} results"
+    start = f"computed {len(computed)} results; the other" if computed else "computed nothing: the"
+    return f"{start} {len(known)} are stored ones, from {'; '.join(sorted(hosts))}. --anew computes them again"
+
+
+def _compared(computed: Sequence[Cell], stored: Mapping[str, Known], outcome: Computed) -> str:
+    """Whether what was computed again is what was stored."""
+    both = [(cell, stored[cell.fingerprint]) for cell in computed if cell.fingerprint in stored]
+    gaps = [
+        (abs(outcome.known[cell.fingerprint].figures.get(name, float("nan")) - value), name, cell, before)
+        for cell, before in both
+        for name, value in before.figures.items()
+        if outcome.known[cell.fingerprint].figures.get(name) != value
+    ]
+    if not gaps:
+        return (
+            f"computed {len(computed)} results again: {len(both)} were stored before, and all their figures are equal"
+        )
+    gap, name, cell, before = max(gaps, key=lambda each: each[0])
+    differ, there = len({cell.fingerprint for _, _, cell, _ in gaps}), before.notes.get("host", "an unnamed machine")
+    return (
+        f"computed {len(computed)} results again: {differ} of {len(both)} differ from the stored ones, most in {name} "
+        f"of {cell}, by {gap:.2g}; the stored one is from {there}, this machine is "
+        f"{outcome.known[cell.fingerprint].notes['host']}"
+    )
 
 
 def _show(plans: Sequence[TablePlan], outcome: Computed, desk: Desk, files: Sequence[Path], *, json: bool) -> None:

@@ -8,7 +8,7 @@
     progress()                what is answered so far
 
 The record is a small file beside the
-notebooks, `progress.json`, or the one that LABKIT_ANSWERS names (LABKIT_PROGRESS, as it was called, still does):
+notebooks, `progress.json`, or the one that LABKIT_ANSWERS names:
 
     {"answers": {"01.3": {"tries": 2, "right": true, "hints": 1, "seen": false, "slips": {"the sign is turned": 1}}},
      "predictions": {"01.a": "nearest"}}
@@ -37,7 +37,7 @@ __all__ = ["StillOpen", "Verdict", "answer", "array", "hint", "predict", "progre
 
 NAME = "progress.json"
 SOLVED: set[str] = set()  # exercises whose solution was shown in this process, which the grader asks for
-VARIABLES = ("LABKIT_ANSWERS", "LABKIT_PROGRESS")  # no progress bar writes where the second points any more
+VARIABLE = "LABKIT_ANSWERS"
 SLIPS, SLIP_LENGTH = 20, 200  # slips that are kept of an exercise, and characters of one
 MOST_TRIES = 10**6  # nobody has tried more often
 
@@ -98,7 +98,7 @@ class AnswerRecord:
 
 def open_record() -> AnswerRecord:
     """The record of this folder, or a new one. What is no record is put aside under another name."""
-    named = next(filter(None, map(os.environ.get, VARIABLES)), None)
+    named = os.environ.get(VARIABLE)
     path = Path(named).expanduser() if named else Path.cwd() / NAME
     try:
         return replace(parse_record(path.read_bytes()), path=path)

@@ -12,31 +12,18 @@ that is its answer, and no solution. The grader needs labkit and otter-grader si
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from labkit.atomic import folder_in_place, write_text
+from labkit.lab.course import notebooks
 from labkit.lab.course.answers import SOLVED
 from labkit.lab.course.exercise import judge
-from labkit.lab.course.notebooks import (
-    ANSWERED,
-    Difficulty,
-    exercises_in,
-    fingerprint,
-    question,
-    read_source,
-    solution,
-    sources,
-    stamped,
-    student,
-    write_notebook,
-)
+from labkit.lab.course.notebooks import ANSWERED, Difficulty, question
 
 POINTS: dict[Difficulty, int] = {"easy": 2, "medium": 4, "hard": 6}
-
-_TEST = """from otter.test_files import test_case
+TEST = """from otter.test_files import test_case
 
 from labkit.lab.course.assign import grade_answer
 
@@ -52,59 +39,44 @@ def check(env):
 """
 
 
-@dataclass(frozen=True)
-class Assignment:
-    """What was written: the folder, the name of the notebook, and its exercises in order."""
+class Assignment(NamedTuple):
+    """What was written: the name of the notebook, its exercises in order, and their points together."""
 
-    folder: Path
     notebook: str
     exercises: tuple[str, ...]
-
-    @property
-    def points(self) -> int:
-        """The points of all exercises together."""
-        return sum(POINTS[question(key).difficulty] for key in self.exercises)
+    points: int
 
 
 def assign(number: str, folder: Path) -> Assignment:
     """Write the assignment of a notebook into a folder; other files there, such as what students sent, stay."""
-    by_number = {source.stem[:2]: source for source in sources()}
-    if number not in by_number:
-        raise ValueError(f"NN is {number!r}, expected the number of a notebook: {', '.join(by_number)}")
+    sources = {source.stem[:2]: source for source in notebooks.sources()}
+    if number not in sources:
+        raise ValueError(f"NN is {number!r}, expected the number of a notebook: {', '.join(sources)}")
     if find_spec("jupytext") is None:
         raise ValueError("jupytext is not installed, and an assignment is made with it; run pip install jupytext")
-    source = by_number[number]
-    name, asked, notebook = f"{source.stem}.ipynb", exercises_in(source), read_source(source)
+    source = sources[number]
+    name, asked, made = f"{source.stem}.ipynb", notebooks.exercises_in(source), notebooks.read_source(source)
     if others := sorted(path.name for path in (folder / "student").glob("*.ipynb") if path.name != name):
         raise ValueError(f"FOLDER is {str(folder)!r}, which has {others[0]} to hand out; name another folder")
-    title = f"labkit {source.stem} {fingerprint(source)}"
-    for part, made in (("student", student(notebook)), ("autograder", solution(notebook))):
+    points = {key: POINTS[question(key).difficulty] for key in asked}
+    title = {"assignment_name": f"labkit {source.stem} {notebooks.fingerprint(source)}"}
+    for part, notebook in (("student", notebooks.student(made)), ("autograder", notebooks.solution(made))):
         with folder_in_place(folder / part / "tests") as tests:
             for key, expression in asked.items():
-                points = POINTS[question(key).difficulty]
-                test = _TEST.format(name=test_name(key), points=points, key=key, expression=expression)
+                test = TEST.format(name=test_name(key), points=points[key], key=key, expression=expression)
                 write_text(tests / f"{test_name(key)}.py", test)
-        write_notebook(_with_tests(stamped(made, source), title), folder / part / name)
-    write_text(folder / "autograder" / "otter_config.json", json.dumps({"assignment_name": title}, indent=2) + "\n")
-    return Assignment(folder, source.stem, tuple(asked))
+        notebook.metadata["otter"] = title
+        for cell in notebook.cells:  # each exercise is graded right below its own cell
+            if cell.cell_type == "code" and (keys := [key for key, _ in ANSWERED.findall(cell.source)]):
+                cell.metadata["otter"] = {"tests": [test_name(key) for key in keys]}
+        notebooks.write_notebook(notebooks.stamped(notebook, source), folder / part / name)
+    write_text(folder / "autograder" / "otter_config.json", json.dumps(title, indent=2) + "\n")
+    return Assignment(source.stem, tuple(asked), sum(points.values()))
 
 
 def test_name(key: str) -> str:
-    """The name of an exercise's test, which is a name in Python, too.
-
-    >>> test_name("01.3")
-    'q01_3'
-    """
+    """The name of an exercise's test, which is a name in Python, too: q01_3 for 01.3."""
     return f"q{key.replace('.', '_')}"
-
-
-def _with_tests(notebook: Any, title: str) -> Any:
-    """The notebook with otter's names in it: each exercise is graded right below its own cell."""
-    notebook.metadata["otter"] = {"assignment_name": title}
-    for cell in notebook.cells:
-        if cell.cell_type == "code" and (keys := [key for key, _ in ANSWERED.findall(cell.source)]):
-            cell.metadata["otter"] = {"tests": [test_name(key) for key in keys]}
-    return notebook
 
 
 def grade_answer(key: str, expression: str, names: dict[str, Any]) -> None:

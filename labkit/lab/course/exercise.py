@@ -430,16 +430,13 @@ def _shape(mine: np.ndarray, right: np.ndarray) -> str:
 def _differ(given: list[Arrays], wanted: list[Arrays], wrong: list[int]) -> str:
     first = wrong[0]
     pairs = list(zip(given[first], wanted[first], strict=True))
-    says = wrong_entries(*next((pair for pair in pairs if not _equal(*pair, 1e-5)), pairs[0]))
+    says = _wrong_entry(*next((pair for pair in pairs if not _equal(*pair, 1e-5)), pairs[0]))
     right = len(given) - len(wrong)
     return Unnamed(f"right in {right} of {len(given)} cases of the check; in another, {says}" if right else says)
 
 
-def wrong_entries(given: Any, right: Any) -> str:
+def _wrong_entry(mine: np.ndarray, wanted: np.ndarray) -> str:
     """The place of the first wrong entry, with both numbers."""
-    mine, wanted = np.asarray(given), np.asarray(right)
-    if mine.shape != wanted.shape and not mine.size == wanted.size == 1:
-        return Unnamed(f"the shape is {mine.shape}, expected {wanted.shape}")
     mine = mine.reshape(wanted.shape)
     numeric = mine.dtype.kind in "fiu" and wanted.dtype.kind in "fiu"
     off = ~np.isclose(mine, wanted, rtol=1e-5, atol=1e-5, equal_nan=True) if numeric else mine != wanted
@@ -447,4 +444,4 @@ def wrong_entries(given: Any, right: Any) -> str:
     pair = (np.atleast_1d(each)[place] for each in (mine, wanted))
     one, other = (f"{each:.4f}" if numeric else repr(each.item()) for each in pair)
     where = "" if wanted.size == 1 else f"at {place if len(place) > 1 else place[0]} "
-    return Unnamed(f"{where}yours is {one}, expected {other}")
+    return f"{where}yours is {one}, expected {other}"

@@ -30,13 +30,12 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
+from unittest.mock import patch
 
 from labkit.atomic import in_place
 
@@ -270,7 +269,8 @@ def run_notebook(notebook: Any, *, pictures: bool = False, errors: bool = False)
     """
     from nbclient import NotebookClient
 
-    with tempfile.TemporaryDirectory() as folder, _environment(pictures):
+    wanted = {"PLOTLY_RENDERER": "plotly_mimetype+png" if pictures else "plotly_mimetype", "TQDM_DISABLE": "1"}
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, wanted):
         began = time.perf_counter()
         limits: dict[str, Any] = {"timeout": SECONDS, "startup_timeout": SECONDS, "allow_errors": errors}
         where = {"metadata": {"path": folder}}
@@ -308,21 +308,6 @@ def write_notebook(notebook: Any, path: Path) -> None:
     path.parent.mkdir(exist_ok=True)
     with in_place(path) as file:
         file.write((nbformat.writes(notebook) + "\n").encode())
-
-
-@contextmanager
-def _environment(pictures: bool) -> Iterator[None]:
-    wanted = {"PLOTLY_RENDERER": "plotly_mimetype+png" if pictures else "plotly_mimetype", "TQDM_DISABLE": "1"}
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name)
-            else:
-                os.environ[name] = value
 
 
 def main(wanted: list[str]) -> int:

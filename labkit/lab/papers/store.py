@@ -153,8 +153,19 @@ def as_lines(cells: Iterable[Known]) -> str:
 
 @cache
 def host() -> str:
-    """The machine, as far as it says something of the seconds: its processor, and how many of them."""
-    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
+    """The machine, as far as figures and seconds depend on it: its processor's model, and how many of them."""
+    return f"{platform.system()} {platform.machine()}, {_processor()}, {os.cpu_count()} processors"
+
+
+def _processor() -> str:
+    """The processor's model, which decides in which order sums are rounded."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:  # not Linux
+        return platform.processor() or "unknown processor"
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown processor"
+    )
 
 
 @cache

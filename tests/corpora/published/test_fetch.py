@@ -20,7 +20,6 @@ from labkit.corpora.published.fetch import ARCHIVE, fetch, unpack
 
 BODY = bytes(range(256)) * 1200  # 307,200 bytes: several chunks
 SHA256 = hashlib.sha256(BODY).hexdigest()
-Answer = Callable[["Handler"], None]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -29,16 +28,9 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
-        self.server.asked.append(dict(self.headers))
-        number = min(len(self.server.asked), len(self.server.script)) - 1
-        self.server.script[number](self)
+        script, self.server.asked = self.server.script, self.server.asked + 1
+        script[min(self.server.asked, len(script)) - 1](self)
         self.close_connection = True
-
-    def begin(self, status: int, **headers: object) -> None:
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), str(value))
-        self.end_headers()
 
     def log_message(self, *_: object) -> None:
         pass
@@ -46,23 +38,16 @@ class Handler(BaseHTTPRequestHandler):
 
 class Server(ThreadingHTTPServer):
     daemon_threads = True
+    script: list[Answer]
+    asked = 0
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.script: list[Answer] = []
-        self.asked: list[dict[str, str]] = []
 
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/set/file.bin"
-
-    def handle_error(self, *_: object) -> None:
-        pass  # a client that hangs up is part of the tests
+Answer = Callable[[Handler], None]
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    made = Server()
+    made = Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     yield made
@@ -71,26 +56,29 @@ def server() -> Iterator[Server]:
     thread.join()
 
 
-def whole(handler: Handler, body: bytes = BODY) -> None:
-    handler.begin(200, Content_Length=len(body))
-    handler.wfile.write(body)
+def whole(handler: Handler, body: bytes = BODY, upto: int | None = None) -> None:
+    """The full length is announced; the connection is dropped after `upto` bytes."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body[:upto])
 
 
-def broken(upto: int) -> Answer:
-    """The full length announced, the connection dropped after `upto` bytes."""
+def broken(handler: Handler) -> None:
+    whole(handler, upto=100_000)
 
-    def answer(handler: Handler) -> None:
-        handler.begin(200, Content_Length=len(BODY))
-        handler.wfile.write(BODY[:upto])
 
-    return answer
+def redirected(handler: Handler) -> None:
+    handler.send_response(302)
+    handler.send_header("Location", "file:///etc/hostname")
+    handler.end_headers()
 
 
 def get(server: Server, folder: Path, **options: Any) -> Path:
     """`fetch` with no waiting."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(time, "sleep", lambda seconds: None)
-        return fetch(server.address, folder / "file.bin", **options)
+        return fetch(f"http://127.0.0.1:{server.server_address[1]}/set/file.bin", folder / "file.bin", **options)
 
 
 def left_in(folder: Path) -> set[str]:
@@ -114,14 +102,14 @@ def test_a_file_that_is_there_is_fetched_again_only_where_it_is_another(server: 
     server.script = [whole]
     for _ in range(2):
         get(server, tmp_path, sha256=SHA256)
-    assert len(server.asked) == 1
+    assert server.asked == 1
     (tmp_path / "file.bin").write_bytes(b"damaged")
     assert get(server, tmp_path, sha256=SHA256).read_bytes() == BODY
-    assert len(server.asked) == 2
+    assert server.asked == 2
 
 
 def test_a_broken_transfer_is_tried_again(server: Server, tmp_path: Path) -> None:
-    server.script = [broken(100_000), lambda handler: handler.send_error(503), whole]
+    server.script = [broken, lambda handler: handler.send_error(503), whole]
     assert get(server, tmp_path).read_bytes() == BODY
     assert left_in(tmp_path) == {"file.bin"}
 
@@ -131,8 +119,8 @@ def test_a_broken_transfer_is_tried_again(server: Server, tmp_path: Path) -> Non
     [
         (lambda handler: whole(handler, BODY[::-1]), SHA256),
         (lambda handler: handler.send_error(404), "404"),
-        (lambda handler: handler.begin(302, Location="file:///etc/hostname", Content_Length=0), "file:///etc/hostname"),
-        (broken(100_000), "file.bin"),
+        (redirected, "file:///etc/hostname"),
+        (broken, "file.bin"),
     ],
 )
 def test_what_is_not_the_file_is_an_error_and_nothing_is_left(

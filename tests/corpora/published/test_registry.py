@@ -22,11 +22,11 @@ from labkit.corpora.published.registry import (
     located,
     plain_files,
     read_plain,
-    read_published,
     rows_here,
 )
 from labkit.corpora.published.releases import ReleaseRow
-from labkit.corpora.records import Articles, Pairs, Section
+from labkit.corpora.records import Articles, Corpus, Pairs, Section
+from labkit.progress import collected
 
 HEADER = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
 
@@ -103,13 +103,10 @@ def test_empty_questions_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch)
     small(monkeypatch, "qqp", rows={"quora_duplicate_questions.tsv": 32})
     text = quora(30) + '30\t1\t2\t""\tWhat?\t1\n31\t1\t2\t  \tWhat?\t0\n' + "32\t1\t2\tbroken\n"
     put(cache_folder("qqp") / "quora_duplicate_questions.tsv", text)
-    loaded = read_published("qqp")
-    assert len(loaded.corpus) == 30
-    assert loaded.rows == {"quora_duplicate_questions.tsv": 32}  # a row without a label is none of the release's
-    assert [note.rpartition(": ")[2] for note in loaded.notes] == ["2", "1"]  # of empty texts, of missing labels
     with pytest.warns(UserWarning, match="quora_duplicate_questions.tsv") as warned:
-        load_published("qqp")
-    assert [str(warning.message) for warning in warned] == loaded.notes
+        assert len(load_published("qqp")) == 30  # and 32 rows are expected: one without a label does not count
+    notes = [str(warning.message) for warning in warned]
+    assert [note.rpartition(": ")[2] for note in notes] == ["2", "1"]  # of empty texts, of missing labels
 
 
 def test_another_number_of_rows_than_the_release_has_is_refused() -> None:
@@ -187,7 +184,7 @@ def test_articles_have_sections(tmp_path: Path) -> None:
     put(tmp_path / "articles/wiki_sections.jsonl.gz", json.dumps(article) + "\n")
     (row,) = rows_of("wikipedia", tmp_path)
     assert row["sections"] == (Section("History", ("It began.", "It ended."), 2, "History"),)
-    corpus = read_published("wikipedia", tmp_path).corpus
+    corpus = load_published("wikipedia", tmp_path)
     assert isinstance(corpus, Articles)
     assert corpus.extra == {"source": ("made up",), "license": ("none",)}
     assert corpus.sentences() == ["It began.", "It ended."]
@@ -197,27 +194,30 @@ def test_a_file_with_another_number_of_rows_is_refused(tmp_path: Path) -> None:
     put(tmp_path / "senteval/mr.tsv.gz", "text\tlabel\ngood\t1\nbad\t0\n")
     (tmp_path / "MANIFEST.json").write_text('[{"file": "senteval/mr.tsv.gz", "rows": 3}]')
     with pytest.raises(ValueError, match=r"senteval/mr\.tsv\.gz.*2.*3"):
-        read_published("mr", tmp_path)
+        load_published("mr", tmp_path)
     (tmp_path / "MANIFEST.json").write_text('[{"file": "senteval/mr.tsv.gz", "rows": 2}]')
-    assert len(read_published("mr", tmp_path).corpus) == 2
+    assert len(load_published("mr", tmp_path)) == 2
 
 
 # --- the real files --------------------------------------------------------------------------------------------
 
 
-published = cache(read_published)  # each set is read once
+@cache
+def published(name: str, folder: Path) -> tuple[Corpus, list[str]]:
+    """The set, read once, and the notes about it."""
+    with collected() as notes:
+        return load_published(name, folder), notes
 
 
 @pytest.mark.parametrize("name", sorted(name for name, known in PUBLISHED.items() if known.plain))
 @pytest.mark.whole
 def test_a_real_set_has_the_rows_of_its_manifest(name: str, published_data: Path) -> None:
     manifest = {entry["file"]: entry["rows"] for entry in json.loads((published_data / "MANIFEST.json").read_text())}
-    loaded = published(name, published_data)
-    assert dict(loaded.rows) == {file: manifest[file] for file in plain_files(name)}
-    assert len(loaded.corpus) == sum(loaded.rows.values())
-    assert loaded.notes == []
-    assert type(loaded.corpus).__name__ == PUBLISHED[name].shape
-    assert loaded.corpus.name == name
+    corpus, notes = published(name, published_data)
+    assert len(corpus) == sum(manifest[file] for file in plain_files(name))
+    assert notes == []
+    assert type(corpus).__name__ == PUBLISHED[name].shape
+    assert corpus.name == name
 
 
 # name -> rows in train, dev, test; counted on the files themselves, with another program
@@ -239,5 +239,5 @@ SPLITS = {
 @pytest.mark.parametrize("name", SPLITS)
 @pytest.mark.whole
 def test_the_splits_of_the_releases_are_kept(name: str, published_data: Path) -> None:
-    splits = published(name, published_data).corpus.splits
+    splits = published(name, published_data)[0].splits
     assert tuple(splits.count(split) for split in ("train", "dev", "test")) == SPLITS[name]

@@ -55,8 +55,30 @@ def test_one_table_and_again_from_the_store(labkit: Labkit, fake: None) -> None:
     assert re.search(r"^plain +\.500 +\(\.500\)", done.out, re.MULTILINE)
     assert re.search(r"^theirs +– +\(\.850\)", done.out, re.MULTILINE)
     assert len(fakes.ASKED) == 6
-    assert labkit("reproduce", "fake/1").out == done.out
+    again = labkit("reproduce", "fake/1")
+    assert again.out == done.out
     assert len(fakes.ASKED) == 6
+    assert "--anew" in again.err
+    assert "--anew" not in done.err
+
+
+def test_anew_computes_what_is_stored_and_compares(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = labkit("reproduce", "fake/1")
+    again = labkit("reproduce", "fake/1", "--row", "ours", "--anew")
+    assert again.out == first.out.replace("reproduce fake/1", "reproduce fake/1 --row ours --anew")
+    assert len(fakes.ASKED) == 6 + 5  # five seeds of one row
+    assert "5 results again" in again.err
+    assert "equal" in again.err
+    figures = iter([0.5, 0.75])
+
+    def wandering(case: Case) -> Outcome:
+        return Outcome({"accuracy": next(figures)})
+
+    rows_only(monkeypatch, Row("t", (None, None), fakes.recipe("t", 0.1, run=wandering, random=False)))
+    assert labkit("reproduce", "fake/1").status == 0
+    said = labkit("reproduce", "fake/1", "--anew").err
+    assert "1 of 1" in said
+    assert "0.25" in said
 
 
 def test_long_trainings_are_kept_beside_the_cells(

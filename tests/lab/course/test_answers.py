@@ -9,7 +9,6 @@ import pytest
 
 from labkit.lab.course import answers
 from labkit.lab.course.answers import NAME, Attempts, open_record
-from labkit.progress import NOTED, terminal
 
 RIGHT, WRONG = (0.1192, 0.8808), (0.0, 1.0)  # of exercise 01.4
 
@@ -18,8 +17,7 @@ RIGHT, WRONG = (0.1192, 0.8808), (0.0, 1.0)  # of exercise 01.4
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(answers, "SOLVED", set())
-    for name in answers.VARIABLES:
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv(answers.VARIABLE, raising=False)
     return tmp_path
 
 
@@ -117,23 +115,6 @@ def test_without_a_place_to_write_the_lesson_goes_on(empty: Path, monkeypatch: p
     (empty / "file").touch()
     monkeypatch.setenv("LABKIT_ANSWERS", str(empty / "file" / "folder.json"))
     assert answers.answer("01.4", RIGHT).good
-
-
-def test_the_new_variable_goes_before_the_old(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LABKIT_PROGRESS", str(empty / "old.json"))
-    assert open_record().path == empty / "old.json"
-    monkeypatch.setenv("LABKIT_ANSWERS", str(empty / "new.json"))
-    assert open_record().path == empty / "new.json"
-
-
-def test_a_progress_bar_does_not_write_over_the_answers(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LABKIT_PROGRESS", str(empty / "mine.json"))
-    monkeypatch.setenv(NOTED, str(empty / "bar.json"))
-    answers.answer("01.4", RIGHT)
-    with terminal("batch") as draw:
-        draw(3, 9, "doing")
-    assert open_record().path == empty / "mine.json"
-    assert open_record().of("01.4").right
 
 
 def test_html_is_escaped() -> None:

@@ -40,8 +40,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("labkit.lab.course.assign.SOLVED", solved_here := set())
     monkeypatch.setattr(answers, "SOLVED", solved_here)
-    for name in answers.VARIABLES:
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv(answers.VARIABLE, raising=False)
 
 
 def test_harder_exercises_are_worth_more() -> None:

@@ -91,8 +91,7 @@ def test_a_slip_of_one_student_is_not_shown(tmp_path: Path) -> None:
 
 
 def test_the_answers_of_a_notebook_are_what_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in answers.VARIABLES:
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv(answers.VARIABLE, raising=False)
     for name, given in (("ada", (0.0, 1.0)), ("bea", (0.0, 1.0)), ("cem", (0.1192, 0.8808))):
         (tmp_path / name).mkdir()
         monkeypatch.chdir(tmp_path / name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random as chance
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -86,8 +85,8 @@ def check_batch_of(answer: Callable[..., Any], random: np.random.Generator) -> s
     complaint = find_mistake(answer, right, cases, mistakes, read=_batch)
     for case in cases if isinstance(complaint, Unnamed) else ():
         parts = _batch(answer(*case)), _batch(right(*case))
-        for name, *both in zip(("numbers", "lengths", "P", "N"), *parts, strict=True):
-            if not np.array_equal(*both):
+        for name, mine, wanted in zip(("numbers", "lengths", "P", "N"), *parts, strict=True):
+            if not np.array_equal(mine, wanted):
                 return Unnamed(f"{name} is not what it should be (sentences in the order of their words): {complaint}")
     return complaint
 
@@ -101,13 +100,14 @@ def _network(random: np.random.Generator, dimension: int = 5, filters: int = 4, 
     """A tiny network of the notebook's parts; the vector of padding is not 0, and shares are far from equal."""
     with torch.random.fork_rng():
         torch.manual_seed(int(random.integers(2**31)))
+        logit = nn.Linear(dimension, 1)
+        logit.weight.data *= 4
         parts = {
             "words": nn.Embedding(KNOWN, dimension),
             "filters": nn.Conv1d(dimension, filters, 3, padding=1),
-            "logit": nn.Linear(dimension, 1),
+            "logit": logit,
             "out": nn.Linear(filters + dimension, size),
         }
-    parts["logit"].weight.data *= 4  # type: ignore[operator, union-attr]
     return nn.ModuleDict(parts)
 
 
@@ -177,7 +177,7 @@ STEPS = ("forgets", "asks", "moves")
 
 
 def _world(random: np.random.Generator, dimension: int, rate: float) -> World:
-    batches = []
+    batches: list[tuple[Tensor, ...]] = []
     for _ in range(3):
         labels = torch.from_numpy(random.permutation(np.arange(7) % 3))
         batches.append((*_sentences(random, 7, 5), *masks_from_labels(labels)))
@@ -249,7 +249,7 @@ def _order(answer: Callable[..., Any], world: World) -> str | None:
             return super().step(closure)
 
     optimiser = Told(net.parameters(), lr=rate)
-    net["out"].bias.register_hook(lambda gradient: told.append("asks"))  # type: ignore[operator, union-attr]
+    net["out"].bias.register_hook(lambda gradient: told.append("asks"))  # type: ignore[operator]
     answer(net, optimiser, batches[0])
     left = net["out"].bias.grad is not None
     told.clear()
@@ -297,10 +297,7 @@ def check_epochs_of(answer: Callable[..., Any], random: np.random.Generator) -> 
 def _recorded(
     answer: Callable[..., Any], pairs: Any, size: int, epochs: int, seed: int
 ) -> tuple[Epochs, Any, Any, Any]:
-    """What `learn` was given in each epoch, what `note` was told, the losses of each epoch, and what came back.
-
-    A student may draw from the global generators: they are left as they were, and each time in another state.
-    """
+    """What `learn` was given in each epoch, what `note` was told, the losses of each epoch, and what came back."""
     given: Epochs = [[]]
     losses: list[list[float]] = [[]]
     told: list[tuple[Any, Any]] = []
@@ -315,16 +312,7 @@ def _recorded(
         given.append([])
         losses.append([])
 
-    kept = chance.getstate(), np.random.get_state()  # noqa: NPY002
-    with torch.random.fork_rng():
-        torch.seed()
-        chance.seed()
-        np.random.seed()  # noqa: NPY002
-        try:
-            back = answer(pairs, size, epochs, seed, learn, note)
-        finally:
-            chance.setstate(kept[0])
-            np.random.set_state(kept[1])  # noqa: NPY002
+    back = answer(pairs, size, epochs, seed, learn, note)
     return [epoch for epoch in given if epoch], told, [epoch for epoch in losses if epoch], back
 
 
