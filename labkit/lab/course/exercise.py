@@ -201,10 +201,11 @@ def mask(answer: Any) -> np.ndarray:
 
 
 def several(count: int, each: Reader, says: str) -> Reader:
-    """So many things, in a tuple or a list; `says` what they are."""
+    """So many things, in a tuple, a list or one array; `says` what they are."""
 
     def read(answer: Any) -> Arrays:
-        if not isinstance(answer, tuple | list) or len(answer) != count:
+        one_array = isinstance(answer, np.ndarray | Tensor) and bool(answer.ndim)
+        if not (isinstance(answer, tuple | list) or one_array) or len(answer) != count:
             raise Unfit(says)
         return tuple(np.asarray(each(one)) for one in answer)
 

@@ -57,14 +57,6 @@ def check_crossing(answer: Callable[..., Any], random: np.random.Generator) -> s
     return find_mistake(answer, right, cases, mistakes, tolerance=1e-4)
 
 
-two_ends = several(2, number, "two ends were expected, as in `return low, high`")
-
-
-def _listed(answer: Any) -> Any:
-    """Two numbers, in whatever they came."""
-    return two_ends([*answer] if np.ndim(answer) or hasattr(answer, "low") else answer)
-
-
 @check("11.2")
 def check_paired_interval(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Student's interval of the mean of a - b."""
@@ -94,7 +86,8 @@ def check_paired_interval(answer: Callable[..., Any], random: np.random.Generato
          "from both sides: a fortieth is left out at either end, `t.ppf(0.975, n - 1)`"),
         (by(lambda d, n: t(n + 1) * d.std(ddof=1) / n**0.5), "n differences have n - 1 degrees of freedom"),
     )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes, read=_listed)
+    read = several(2, number, "two ends were expected, as in `return low, high`")
+    return find_mistake(answer, right, cases, mistakes, read=read)
 
 
 @check("11.3")

@@ -45,20 +45,6 @@ def batch(
     return torch.from_numpy(S), P, N
 
 
-def parted(answer: Callable[..., Any]) -> Callable[..., Any]:
-    """The answer with two masks in one tensor (2, m, m) taken apart."""
-
-    def call(*arguments: Any) -> Any:
-        given = answer(*arguments)
-        return tuple(given) if isinstance(given, Tensor | np.ndarray) and given.ndim == 3 else given
-
-    return call
-
-
-def two_masks(answer: Any) -> Any:
-    return several(2, mask, "two masks of True and False were expected, as in `return positive, negative`")(answer)
-
-
 @check("01.1")
 def check_masks(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """P: same class, but not itself. N: another class."""
@@ -79,7 +65,8 @@ def check_masks(answer: Callable[..., Any], random: np.random.Generator) -> str 
          "each pair stands in yours once; both (i, j) and (j, i) are wanted: every sentence is an anchor"),
         (changed(lambda P, N, own: (own, ~own)), "yours compares places, not labels: every sentence has its own class"),
     )  # fmt: skip
-    return find_mistake(parted(answer), masks_from_labels, cases, mistakes, read=two_masks)
+    read = several(2, mask, "two masks of True and False were expected, as in `return positive, negative`")
+    return find_mistake(answer, masks_from_labels, cases, mistakes, read=read)
 
 
 @check("01.2")
@@ -260,7 +247,7 @@ def check_keep_rule(answer: Callable[..., Any], random: np.random.Generator) -> 
         return mask(torch.from_numpy(kept) if isinstance(kept, np.ndarray) else kept)
 
     read = several(2, of_any_kind, "two masks were expected: the positives kept and the negatives kept")
-    return find_mistake(parted(answer), right, cases, mistakes, read=read)
+    return find_mistake(answer, right, cases, mistakes, read=read)
 
 
 NEGATIVES = (0.62, 0.58, 0.55, 0.31, 0.12, -0.20)  # similarities of one anchor's negatives

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labkit.lab.course.exercise import Unfit, Unnamed, array, check, find_mistake, known_mistake, number
+from labkit.lab.course.exercise import Unnamed, array, check, find_mistake, known_mistake, number, several
 
 
 def unsummed(G: np.ndarray, added: float) -> np.ndarray:
@@ -215,11 +215,5 @@ def check_both_ways(answer: Callable[..., Any], random: np.random.Generator) -> 
         (by(lambda asked, old, new: [(asked & old.T & new).sum(), (asked & old & new.T).sum()]),
          "in order means strictly higher: a tie of two scores is not in order"),
     )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes, read=_two_counts)
-
-
-def _two_counts(answer: Any) -> np.ndarray:
-    found = array(answer)
-    if found.size != 2:
-        raise Unfit("two numbers were expected: how many were mended, and how many were spoilt")
-    return found.ravel()
+    read = several(2, number, "two numbers were expected: how many were mended, and how many were spoilt")
+    return find_mistake(answer, right, cases, mistakes, read=read)
