@@ -339,6 +339,9 @@ def bench(
     `workers` there is a process for each core. The same call resumes what was stopped. `tell` hears the findings about
     the data and the plan, before the first trial.
     """
+    if with_dev(corpus) is not corpus:
+        corpus = with_dev(corpus)
+        tell("the corpus has no dev rows: settings are chosen on a tenth of its training rows")
     known = _checked_metric(corpus, metric)
     names = _checked_methods(methods)
     if seeds and seeds < LEAST_SEEDS:
@@ -389,6 +392,17 @@ def with_test(corpus: Corpus, test: Corpus) -> Corpus:
     both = [name for name in corpus.extra if name in test.extra]
     extra = {name: (*corpus.extra[name], *test.extra[name]) for name in both}
     return replace(corpus, **columns, splits=splits, extra=extra)
+
+
+def with_dev(corpus: Corpus) -> Corpus:
+    """The corpus with a tenth of its training rows as dev, if it has none; rows that belong together stay together."""
+    if "dev" in corpus.sizes or "train" not in corpus.sizes:
+        return corpus
+    train = [row for row, split in enumerate(corpus.splits) if split == "train"]
+    dev = {
+        row for row, split in zip(train, replace(corpus.take(train), splits=()).splits, strict=True) if split == "dev"
+    }
+    return replace(corpus, splits=["dev" if row in dev else split for row, split in enumerate(corpus.splits)])
 
 
 def _checked_metric(corpus: Corpus, metric: str) -> str:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from labkit.figures.palette import COLOURS
 from labkit.trials.metrics import NAMES
 from labkit.trials.verdict import UNITS
@@ -169,7 +167,7 @@ def curve_svg(report: Report) -> str:
             )
             drawn.append(f'<circle cx="{place:.1f}" cy="{y(score):.1f}" r="4" fill="{colour}"/>')
     ends = {name: y([*curve.values()][-1][0]) for name, curve in report.curve.items()}
-    close = len(ends) == 2 and np.ptp([*ends.values()]) < 16
+    close = len(ends) == 2 and max(ends.values()) - min(ends.values()) < 16
     for at, name in enumerate(sorted(ends, key=lambda name: ends[name])):
         drawn.append(_text(WIDTH - LEFT + 18, ends[name] + 4 + (16 * at - 8) * close, name, "start"))
     drawn.append(_text(WIDTH / 2, height - 10, "share of the training rows", "middle"))

@@ -188,7 +188,7 @@ def test_a_bomb_is_refused_in_a_process_of_its_own(shown: Opened) -> None:
     parquet.write_table(arrow.table({"text": rows, "label": ["x", "y"] * 100}), file, compression="zstd")
     assert len(file.getvalue()) < 10_000
     page = shown("corpora_page", **OWN)
-    refused(with_file(page, file.getvalue(), "mine.parquet", "application/octet-stream"), "8 MB")
+    refused(with_file(page, file.getvalue(), "mine.parquet", "application/octet-stream"), "10 MB")
 
 
 @pytest.mark.parametrize("name", ["book.xlsx", "notes.pdf"])

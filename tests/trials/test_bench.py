@@ -18,7 +18,7 @@ from labkit.corpora import Corpus, Labelled, Pairs, from_classes
 from labkit.evaluation.classes import logistic_right
 from labkit.evaluation.scores import score
 from labkit.method import Method
-from labkit.trials.bench import ENTRIES, Cost, Entry, Line, Report, bench, planned, seconds_of, with_test
+from labkit.trials.bench import ENTRIES, Cost, Entry, Line, Report, bench, planned, seconds_of, with_dev, with_test
 from labkit.trials.doctor import Finding
 from labkit.trials.metrics import Metric, _costs, metrics_for
 from labkit.trials.mistakes import mistakes_of
@@ -174,10 +174,10 @@ def test_what_cannot_work_is_said_before_it_starts(tmp_path: Path) -> None:
     assert isinstance(pairs, Pairs)
     assert isinstance(labelled, Labelled)
     rows = [*zip(pairs.values, pairs.splits, strict=True)]
-    without_dev = pairs.take(row for row, split in enumerate(pairs.splits) if split != "dev")
+    without_test = pairs.take(row for row, split in enumerate(pairs.splits) if split != "test")
     for corpus, how, said in (
         (CORPORA["sentences"](), {}, "sentences"),
-        (without_dev, {}, "dev"),
+        (without_test, {}, "test"),
         (replace(pairs, values=[1] * len(pairs)), {}, "label"),
         (replace(labelled, labels=["one"] * len(labelled)), {}, "one"),
         (pairs, {"methods": ["tfdif"]}, "tfdif"),
@@ -194,6 +194,15 @@ def test_what_cannot_work_is_said_before_it_starts(tmp_path: Path) -> None:
 def test_a_folder_of_another_comparison_is_refused(made: tuple[Report, Path]) -> None:
     with pytest.raises(ValueError, match="seeds"):
         bench(CORPORA["pairs"](), out=made[1], **{**HOW, "seeds": 4})
+
+
+def test_without_dev_rows_a_tenth_of_the_training_rows_is_dev() -> None:
+    pairs = CORPORA["pairs"]()
+    without = pairs.take(row for row, split in enumerate(pairs.splits) if split != "dev")
+    divided = with_dev(without)
+    assert 0 < divided.sizes["dev"] < without.sizes["train"] / 4
+    assert divided.part("test").fingerprint == without.part("test").fingerprint
+    assert with_dev(pairs) is pairs
 
 
 def test_test_rows_from_another_file() -> None:
