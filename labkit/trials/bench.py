@@ -41,7 +41,7 @@ from labkit.trials.doctor import Finding, examine
 from labkit.trials.engine import Result, Trial
 from labkit.trials.metrics import Metric, metrics_for
 from labkit.trials.mistakes import Mistake, mistakes_of
-from labkit.trials.space import tuned_settings
+from labkit.trials.space import Dial, tuned_settings
 from labkit.trials.tune import tune
 from labkit.trials.verdict import UNITS, Ranked, front, ranked, verdict_of
 
@@ -49,6 +49,7 @@ LEAST_TRIALS, LEAST_SEEDS = 8, 3
 SMALL = 2_000  # training rows, up to which every trial sees all of them: a quarter of a few hundred tells nothing
 SHARES = (0.25, 0.5, 1.0)  # of the training rows, for the curve
 TIMED_ROWS = 500  # of the training rows, for the short round
+JUDGED_A_MINUTE = 500  # sentences up to which a large model judges the labels, which takes a tenth of the time
 QUICK = 20.0  # seconds that a training seems to take, below which it is timed on all rows
 RESERVE = 0.75  # of the minutes is planned; the rest is for the doctor, the curve and what was estimated too low
 
@@ -97,6 +98,7 @@ class Cost:
     fit: float = 0.0
     score: float = 0.0
     random: bool = True
+    tuned: bool = True  # whether it has settings to try
     reason: str = ""
 
 
@@ -127,11 +129,13 @@ def seconds_of(cost: Cost, trials: int, part: float, seeds: int) -> float:
     """How long one method takes: its trials, the trainings on all rows that decide among the best, and its seeds."""
     again = 4 if part < 1 else 0
     runs = seeds if cost.random else 1
+    if not cost.tuned:
+        trials, part, again = 1, 1.0, 0
     return cost.fit * (trials * part + again + runs) + cost.score * (trials + again + 2 * runs)
 
 
 def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: bool, seeds: int = 0) -> dict[str, Any]:
-    """The methods, trials, part and seeds that fit into the minutes.
+    """The methods, trials, part and seeds that fit into the minutes that are left.
 
     The costliest methods are left out until the least that a fair comparison needs fits: 8 trials and 3 seeds. What is
     left of the time goes into trials on all rows, then into 5 seeds, then into more trials.
@@ -190,7 +194,7 @@ def _cost(given: _Given) -> Cost:
         fit, score = second[0] / share * max(1, epochs), second[1]
         if fit < QUICK:
             fit, score, _ = _timed(entry, settings, corpus, given.metric, seed=0)
-        return Cost(fit, score, random)
+        return Cost(fit, score, random, bool(_space_of(entry, corpus)))
     except ValueError as error:
         return Cost(reason=" ".join(str(error).split()))
 
@@ -224,10 +228,7 @@ def _write_choice(given: _Given, path: Path) -> None:
 def _choice(given: _Given) -> dict[str, Any]:
     entry, plan, corpus = given.entry, given.plan, given.corpus
     assert plan is not None
-    experiment = Experiment(entry.method, corpus, entry.settings)
-    shape = type(corpus).__name__
-    space = tuned_settings(experiment.unfitted().settings, shape, has_dev=True)
-    space = {name: dial for name, dial in space.items() if name not in entry.settings}
+    experiment, space = Experiment(entry.method, corpus, entry.settings), _space_of(entry, corpus)
     if not space:
         [only] = engine.run([Trial(entry.method, entry.settings)], corpus, given.metric, given.folder)
         return {"settings": dict(entry.settings), "dev": only.figure, "at first": only.figure, "trials": 1, "space": {}}
@@ -257,6 +258,13 @@ def _choice(given: _Given) -> dict[str, Any]:
         "trials": len(tuned.trials),
         "space": {name: str(dial) for name, dial in tuned.space.items()},
     }
+
+
+def _space_of(entry: Entry, corpus: Corpus) -> dict[str, Dial]:
+    """What is tried of an entry's settings."""
+    settings = METHODS[entry.method](**entry.settings).settings
+    space = tuned_settings(settings, type(corpus).__name__, has_dev=True)
+    return {name: dial for name, dial in space.items() if name not in entry.settings}
 
 
 def _worth(result: Result) -> float:
@@ -359,12 +367,13 @@ def bench(
         "versions": {name: versions_of(METHODS[ENTRIES[name].method], {}) for name in names},
     }
     scale.folder(folder, asked)  # which refuses the folder of another comparison
+    began = time.monotonic()
     progress(0, None, "examining the data")
-    findings = tuple(examine(corpus, seed=seed))
+    findings = _findings(corpus, folder / "findings.json", minutes, seed)
     for each in findings:
         if each.level == "warning":
             tell(each.sentence)
-    plan = _plan(corpus, Metric(known), names, folder, minutes, workers, seeds, seed, progress)
+    plan = _plan(corpus, Metric(known), names, folder, minutes, workers, seeds, seed, began, progress)
     tell(f"plan: {plan}")
     for name, why in plan.left_out.items():
         tell(f"left out: {name}: {why}")
@@ -377,6 +386,15 @@ def bench(
         raise
     _write(report, folder)
     return report
+
+
+def _findings(corpus: Corpus, file: Path, minutes: float, seed: int) -> tuple[Finding, ...]:
+    """What the doctor says of the corpus, once."""
+    if not file.is_file():
+        model = len(corpus.sentences()) <= JUDGED_A_MINUTE * minutes
+        found = examine(corpus, seed=seed, model=model)
+        write_text(file, json.dumps(list(map(asdict, found)), ensure_ascii=False, default=str))
+    return tuple(Finding(**{**each, "rows": tuple(each["rows"])}) for each in json.loads(file.read_text("utf-8")))
 
 
 def with_test(corpus: Corpus, test: Corpus) -> Corpus:
@@ -445,6 +463,7 @@ def _plan(
     workers: int,
     seeds: int,
     seed: int,
+    began: float,
     progress: Progress,
 ) -> Plan:
     """The plan of this folder; a new one after a short round that measures what each method costs."""
@@ -454,7 +473,8 @@ def _plan(
         scale.each(_write_cost, given, workers=workers, progress=_named(progress, "measuring what each method costs"))
         costs = {path.stem: Cost(**json.loads(path.read_text("utf-8"))) for path in given}
         small = corpus.sizes["train"] <= SMALL
-        sized = planned(costs, minutes, workers, small=small, seeds=seeds)
+        left = max(minutes - (time.monotonic() - began) / 60, minutes / 4)
+        sized = planned(costs, left, workers, small=small, seeds=seeds)
         if not sized["methods"]:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in sized["left_out"].items())
             remedy = "change what these name" if all(cost.reason for cost in costs.values()) else "give it more minutes"

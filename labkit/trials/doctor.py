@@ -44,7 +44,7 @@ class Finding:
     numbers: Mapping[str, float] = field(default_factory=dict)
 
 
-def examine(corpus: Corpus, *, seed: int = 0, progress: Progress = silent) -> list[Finding]:
+def examine(corpus: Corpus, *, seed: int = 0, model: bool = True, progress: Progress = silent) -> list[Finding]:
     """All findings, notes as well as warnings. `seed` decides folds, and samples of large corpora."""
     checks: dict[str, Callable[[], Finding | None]] = {
         "sizes": lambda: sizes(corpus),
@@ -55,7 +55,7 @@ def examine(corpus: Corpus, *, seed: int = 0, progress: Progress = silent) -> li
         "ceiling": lambda: ceiling(corpus),
         "transitivity": lambda: transitivity(corpus),
         "false negatives": lambda: false_negatives(corpus),
-        "suspicious labels": lambda: suspicious(corpus, seed=seed),
+        "suspicious labels": lambda: suspicious(corpus, seed=seed, model=model),
     }
     found = []
     for done, (what, check) in enumerate(checks.items()):
@@ -381,9 +381,9 @@ def _owners(train: Corpus) -> np.ndarray:
 # --- suspicious labels -------------------------------------------------------------------------------------------
 
 
-def suspicious(corpus: Corpus, *, seed: int = 0) -> Finding | None:
+def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Finding | None:
     """The rows whose label several methods contradict that were trained without them."""
-    doubt = doubts(corpus, seed=seed)
+    doubt = doubts(corpus, seed=seed, model=model)
     if doubt is None or not doubt.contradicted.any():
         return None
     order = np.argsort(doubt.support, kind="stable")

@@ -44,11 +44,14 @@ class Doubts:
     methods: int
 
 
-def doubts(corpus: Corpus, *, seed: int = 0) -> Doubts | None:
-    """How far cheap methods support each label out of fold; None where there are no labels, or too few rows."""
+def doubts(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Doubts | None:
+    """How far cheap methods support each label out of fold; None where there are no labels, or too few rows.
+
+    `model`: whether MiniLM, if it is installed, is one of the methods, which takes most of the time.
+    """
     rows = sample(np.arange(len(corpus)), JUDGED, seed)
     if isinstance(corpus, Pairs):
-        return _of_pairs(corpus.take(rows), rows, seed) if len(rows) >= LEAST_JUDGED else None
+        return _of_pairs(corpus.take(rows), rows, seed, model) if len(rows) >= LEAST_JUDGED else None
     names = np.array(corpus.classified()[1], object)[rows] if corpus.CLASSES else np.zeros(0, object)
     classes, codes, counts = np.unique(names, return_inverse=True, return_counts=True)
     few = len(classes) <= MANY
@@ -56,11 +59,11 @@ def doubts(corpus: Corpus, *, seed: int = 0) -> Doubts | None:
     rows, kept, codes = rows[enough], *np.unique(codes[enough], return_inverse=True)
     if len(rows) < LEAST_JUDGED or len(kept) < 2:
         return None
-    views = _views([getattr(corpus, corpus.TEXTS[0])[row] for row in rows])
+    views = _views([getattr(corpus, corpus.TEXTS[0])[row] for row in rows], model)
     return (_of_classes if few else _of_neighbours)(views, codes, classes[kept], rows, seed)
 
 
-def _of_pairs(pairs: Pairs, rows: np.ndarray, seed: int) -> Doubts | None:
+def _of_pairs(pairs: Pairs, rows: np.ndarray, seed: int, model: bool) -> Doubts | None:
     """A forest and a linear model of how far two texts overlap, and a linear model of which words differ."""
     from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
     from sklearn.linear_model import LogisticRegression, Ridge
@@ -71,7 +74,7 @@ def _of_pairs(pairs: Pairs, rows: np.ndarray, seed: int) -> Doubts | None:
     if not pairs.graded and np.bincount(target, minlength=2).min() < FOLDS:
         return None
     texts, ends = pairs.numbered()
-    views = _views(texts)
+    views = _views(texts, model)
     overlap, (left, right) = _overlap(texts, ends, views), (views[0][side] for side in ends.T)
     differences = sparse.hstack([abs(left - right), left.multiply(right)]).tocsr()
     linear: Any = Ridge() if pairs.graded else LogisticRegression(max_iter=1_000)
@@ -136,7 +139,7 @@ def _out_of_fold(models: Sequence[tuple[Any, Any]], target: np.ndarray, seed: in
     return np.stack([guess(*each) for each in models])
 
 
-def _views(texts: Sequence[str]) -> list[Any]:
+def _views(texts: Sequence[str], model: bool) -> list[Any]:
     """Rows of length 1 for each text: words, character n-grams, and MiniLM where its package is there."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -144,7 +147,7 @@ def _views(texts: Sequence[str]) -> list[Any]:
         TfidfVectorizer(analyzer=tokens, sublinear_tf=True).fit_transform(texts),
         TfidfVectorizer(**GRAMS, max_features=GRAMS_KEPT).fit_transform(texts),
     ]
-    if find_spec("sentence_transformers") and packaged_folder():
+    if model and find_spec("sentence_transformers") and packaged_folder():
         minilm = Sbert()
         minilm.fit(from_sentences([PROBE]))
         views.append(minilm.encode(texts, normalize_embeddings=True))

@@ -13,9 +13,9 @@ own first, and what the model costs: microseconds for a sentence, and megabytes.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -56,6 +56,8 @@ class Metric:
         return -1.0 if self.name in ("spearman", "pearson") else 0.0
 
     def __call__(self, method: Method, corpus: Corpus, split: str) -> tuple[dict[str, float], dict[str, Parts]]:
+        costs = _costs(method, corpus, split) if split == "test" else {}
+        method = cast(Method, _Encoded(method, corpus))
         if split == "dev":
             return {self.name: self._on_dev(method, corpus)}, {}
         scores = score(method, corpus, split=split, apart=True)
@@ -64,7 +66,7 @@ class Metric:
             parts[PROBE] = Parts.by(_units(corpus.part(split)), _probe(method, corpus, split))
             figures[PROBE] = parts[PROBE].figure
         self._require(parts, split)
-        figures |= _costs(method, corpus, split)
+        figures |= costs
         return {self.name: figures[self.name]} | figures, {name: parts[name] for name in parts if name in NAMES}
 
     def _on_dev(self, method: Method, corpus: Corpus) -> float:
@@ -83,6 +85,21 @@ class Metric:
                 f"{NAMES[self.name]} cannot be computed on the {split} rows; give more of them, of labels that the "
                 "training rows have, or choose another metric"
             )
+
+
+class _Encoded:
+    """A method that has encoded all sentences of a corpus, since several figures ask for them."""
+
+    def __init__(self, method: Method, corpus: Corpus) -> None:
+        self._method, texts = method, corpus.sentences()
+        self._row, self._rows = {text: row for row, text in enumerate(texts)}, method.encode(texts)
+
+    def encode(self, sentences: Sequence[str], **how: Any) -> Any:
+        rows = [self._row.get(text, -1) for text in sentences]
+        return self._method.encode(sentences, **how) if -1 in rows or how else self._rows[rows]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._method, name)
 
 
 def metrics_for(corpus: Corpus) -> tuple[str, ...]:
