@@ -231,6 +231,8 @@ def _choice(given: _Given) -> dict[str, Any]:
     experiment, space = Experiment(entry.method, corpus, entry.settings), _space_of(entry, corpus)
     if not space:
         [only] = engine.run([Trial(entry.method, entry.settings)], corpus, given.metric, given.folder)
+        if only.reason:
+            raise ValueError(only.reason)
         return {"settings": dict(entry.settings), "dev": only.figure, "at first": only.figure, "trials": 1, "space": {}}
     tuned = tune(
         experiment,
@@ -247,8 +249,10 @@ def _choice(given: _Given) -> dict[str, Any]:
         chosen = {json.dumps(each.tried): dict(each.tried) for each in (*tuned.ranked[:3], tuned.trials[0])}
         trials = [Trial(entry.method, {**entry.settings, **tried}) for tried in chosen.values()]
         whole = engine.run(trials, corpus, given.metric, given.folder)
-        figures = {key: _worth(result) for key, result in zip(chosen, whole, strict=True)}
-        top = max(figures, key=lambda key: figures[key])
+        figures = {key: result.figure for key, result in zip(chosen, whole, strict=True)}
+        top = max(figures, key=lambda key: _worth(figures[key]))
+        if figures[top] is None:
+            raise ValueError(whole[0].reason)
         best, figure = {**entry.settings, **chosen[top]}, figures[top]
         first = figures[json.dumps(tuned.trials[0].tried)]
     return {
@@ -267,8 +271,8 @@ def _space_of(entry: Entry, corpus: Corpus) -> dict[str, Dial]:
     return {name: dial for name, dial in space.items() if name not in entry.settings}
 
 
-def _worth(result: Result) -> float:
-    return -np.inf if result.figure is None else result.figure
+def _worth(figure: float | None) -> float:
+    return -np.inf if figure is None else figure
 
 
 @dataclass(frozen=True)
@@ -278,7 +282,7 @@ class Line:
     ranked: Ranked
     settings: Mapping[str, Any]
     dev: float
-    dev_at_first: float
+    dev_at_first: float | None  # None where the settings as they come could not be trained
     trials: int
     figures: Mapping[str, float]  # the means of all other figures of test
     seconds: float  # of CPU, to train once

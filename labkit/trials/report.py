@@ -266,7 +266,7 @@ def _how(report: Report) -> list[str]:
         [
             line.ranked.name,
             str(line.trials),
-            f"{line.dev_at_first:.3f}",
+            "failed" if line.dev_at_first is None else f"{line.dev_at_first:.3f}",
             f"{line.dev:.3f}",
             str(line.ranked.runs),
             ", ".join(f"{name}={value}" for name, value in line.settings.items()) or "as they come",
