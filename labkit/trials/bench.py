@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
@@ -173,7 +174,8 @@ class _Given:
 
 def _write_cost(given: _Given, path: Path) -> None:
     """Time one method, or say why it cannot take part."""
-    with scale.one_thread():
+    with scale.one_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
         write_text(path, json.dumps(asdict(_cost(given))))
 
 

@@ -20,6 +20,7 @@ import json
 import math
 import shutil
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -175,7 +176,9 @@ def _result(work: _Work) -> Result:
     figures: Mapping[str, float] = {}
     parts: Mapping[str, Parts] = {}
     try:
-        figures, parts, seconds = _measured(work)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # what each of many trainings would say again
+            figures, parts, seconds = _measured(work)
         name, value = next(iter(figures.items()))
         if not math.isfinite(value):
             figures, parts, reason = {}, {}, f"{name} is {value}, expected a number"
