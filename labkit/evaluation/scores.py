@@ -111,9 +111,8 @@ def scored_part(part: Corpus) -> Corpus:
     """Return what is scored of a split: the split itself, or the triplets that the rule "adjacent" makes of its
     articles.
 
-    Articles of which none has the five sections that the rule needs are scored by triplets of their openings; that
-    score is
-    called `OPENINGS`.
+    If no article has the five sections that the rule needs, triplets of their openings are scored instead, and the
+    score is called `OPENINGS`.
     """
     if not isinstance(part, Articles):
         return part

@@ -50,7 +50,7 @@ MOST = 5_000  # points that an event may list; more would take megabytes
 CLASS, SPLIT, LENGTH = "class", "split", "words in it"
 TRUST, MOVED = "trust", "what moved"  # columns of shares, always on a scale from 0 to 1
 REST = "others"
-FEW = 12  # up to so many distinct numbers, each has its own colour
+FEW = 12  # distinct numbers; up to this many, each gets its own colour
 
 
 @dataclass(frozen=True, eq=False)

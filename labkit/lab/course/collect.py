@@ -33,7 +33,7 @@ class Student:
 
     @property
     def at(self) -> str | None:
-        """The exercise begun last; None for a student who has begun nothing."""
+        """The exercise that was started last; None if the student has not started any."""
         return next(reversed(self.begun), None)
 
     @property
