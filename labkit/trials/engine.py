@@ -193,11 +193,12 @@ def _measured(work: _Work) -> tuple[Mapping[str, float], Mapping[str, Parts], fl
     """The figures, their parts, and the CPU seconds that the training took."""
     trial = work.trial
     corpus = work.corpus if trial.split == "test" else without_test(work.corpus)
-    learned = corpus if trial.part == 1 else corpus.fewer(trial.part)
+    if trial.part < 1:  # a linear probe, too, may learn from these rows alone
+        corpus = corpus.fewer(trial.part)
     method = work.methods[trial.method](**trial.settings)
     began = time.process_time()
     if work.folder is None:
-        method.fit(learned, seed=trial.seed, progress=work.progress)
+        method.fit(corpus, seed=trial.seed, progress=work.progress)
         seconds = time.process_time() - began
         return *work.measure(method, corpus, trial.split), seconds
     own, model = work.folder / TRAINING / work.digest, work.folder / MODELS / work.digest
@@ -207,7 +208,7 @@ def _measured(work: _Work) -> tuple[Mapping[str, float], Mapping[str, Parts], fl
             return *work.measure(method.load(model), corpus, trial.split), 0.0
         if not has_checkpoint(training):  # half a run of a method that does not resume
             shutil.rmtree(training, ignore_errors=True)
-        method.fit(learned, seed=trial.seed, progress=work.progress, folder=training)
+        method.fit(corpus, seed=trial.seed, progress=work.progress, folder=training)
         seconds = time.process_time() - began
         figures, parts = work.measure(method, corpus, trial.split)
         if trial.keep:

@@ -85,6 +85,9 @@ def test_dev_trials_see_no_test_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
     run([Trial("sif"), Trial("sif", split="test")], CORPORA["pairs"](), watching)
     assert ["test" in corpus.sizes for corpus in seen] == [False, True]
+    run([Trial("sif", part=0.5, split="test")], CORPORA["pairs"](), watching)
+    assert seen[2].sizes["train"] < seen[1].sizes["train"]  # of a share of the rows, a probe sees no more
+    assert seen[2].part("test").fingerprint == seen[1].part("test").fingerprint
 
 
 def test_a_failure_is_a_result_that_says_why(tmp_path: Path) -> None:
