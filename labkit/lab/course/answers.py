@@ -238,7 +238,7 @@ def solve(key: str) -> Shown:
 def predict(key: str, guess: Any) -> Shown:
     """Keep a guess. A `...` is allowed: nobody is stopped for not guessing."""
     if is_open(guess):
-        return Shown(f"○ {key}: put your guess in the place of `...`, and run the cell again, before you go on.")
+        return Shown(f"○ {key}: replace `...` with your guess and run the cell again before you continue.")
     record = open_record()
     record.predictions[key] = guess if isinstance(guess, int | float | str | bool) else str(guess)
     record.keep()

@@ -126,7 +126,7 @@ def is_open(answer: Any) -> bool:
 
 def _open(key: str, what: str) -> str:
     ways = f"In a new cell, `hint({key!r})` helps, and `solve({key!r})` shows and runs the solution."
-    return f"{key} is open: put your {what} in the place of `...`. {ways}"
+    return f"{key} is open: replace `...` with your {what}. {ways}"
 
 
 def _watched(function: Callable[..., Any], key: str) -> Callable[..., Any]:
@@ -201,7 +201,7 @@ def mask(answer: Any) -> np.ndarray:
 
 
 def several(count: int, each: Reader, says: str) -> Reader:
-    """So many things, in a tuple, a list or one array; `says` what they are."""
+    """A tuple, list or array of the expected length; `says` describes what it holds."""
 
     def read(answer: Any) -> Arrays:
         one_array = isinstance(answer, np.ndarray | Tensor) and bool(answer.ndim)

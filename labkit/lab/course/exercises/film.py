@@ -207,7 +207,7 @@ def check_best_share(answer: Callable[..., Any], random: np.random.Generator) ->
         return float(above / (same.sum() * (~same).sum()))
 
     def drawn(strength: tuple[float, float], width: float) -> tuple[Any, ...]:
-        """Two scores, labels and shares, of which one is the best by more than rounding."""
+        """Scores, labels and shares for which one of the two scores is best, beyond rounding."""
         while True:
             labels = (random.random(450) < 0.35).astype(int)
             plain, learned = (each * labels + random.standard_t(2, 450) for each in strength)

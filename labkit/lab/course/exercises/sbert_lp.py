@@ -165,7 +165,7 @@ def check_placed(answer: Callable[..., Any], random: np.random.Generator) -> str
     cases.append((cases[1][1][2].copy(), *cases[1][1:]))  # a new sentence may be the copy of a known one
 
     def among(rows: Callable[..., Any], weigh: Callable[..., Any] = weights_of) -> Callable[..., Any]:
-        """Other sentences in the place of the k nearest, or other weights of them."""
+        """Replace the k nearest with other sentences, or weight them differently."""
 
         def made(x: Any, X: Any, Y: Any, k: int, reg: float) -> Any:
             near = rows(np.linalg.norm(X - x, axis=1).argsort(), k)
