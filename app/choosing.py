@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -97,12 +98,17 @@ def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Op
     return opened
 
 
+def choose_corpus(name: str) -> None:
+    """Make this the corpus of all places."""
+    st.session_state[CARRIED] = st.query_params["corpus"] = name
+
+
 def use_found(texts: Sequence[str], labels: Sequence[str]) -> None:
     """Make sentences with the classes that were found the corpus of all pages, as a visitor's file."""
     rows = ({"text": text, "label": label} for text, label in zip(texts, labels, strict=True))
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     frame.keep_file("file", "found.jsonl", lines.encode())
-    st.session_state[CARRIED] = st.query_params["corpus"] = OWN
+    choose_corpus(OWN)
 
 
 def _carry() -> None:
@@ -240,7 +246,7 @@ def named_run(runs: Mapping[str, Path], key: str, opened: cached.Opened) -> Spac
 def show_command(note: str, method: str, opened: cached.Opened, more: str = "") -> None:
     """A sentence, and the command that trains what is missing."""
     st.info(note)
-    st.code(f"labkit train {method} --corpus {opened.in_code}{more}", language="bash")
+    st.code(f"labkit train {method} --corpus {shlex.quote(opened.in_code)}{more}", language="bash")
 
 
 def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of: str = "", **values: Any) -> None:

@@ -267,6 +267,14 @@ def code(lines: str, of: str = "") -> None:
         st.code(lines)
 
 
+PLACES = "places"  # in the session: the pages by their addresses, which only the navigation knows
+
+
+def open_page(name: str, settings: Mapping[str, Any]) -> None:
+    """Go to another page, by the last part of its address, with settings."""
+    st.switch_page(st.session_state[PLACES][name], query_params=dict(settings))
+
+
 def show_link(*, own_file: bool) -> None:
     """The link to this view, at the end of the sidebar. It has settings and row numbers, never a sentence."""
     write_address()

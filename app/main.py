@@ -11,10 +11,11 @@ When the first page stands, UMAP, which it offers, prepares itself in a process 
 """
 
 import sys
+from functools import partial
 
 import classroom
 import streamlit as st
-from frame import READABLE, freeze_modules, plotly_early
+from frame import PLACES, READABLE, freeze_modules, plotly_early
 
 PAGES = {  # file -> title; the first is the page that opens
     "clusters_page.py": "Clusters",
@@ -24,9 +25,14 @@ PAGES = {  # file -> title; the first is the page that opens
     "neighbourhoods_page.py": "Neighbourhoods",
     "paraphrases_page.py": "Paraphrases",
     "themes_page.py": "Themes",
-    "train_page.py": "Train",
-    "compare_page.py": "Compare",
-    "corpora_page.py": "Corpora",
+    "train_page.py": "Train and compare",
+    "compare_page.py": "Papers",
+}
+PATHS = {"compare_page.py": "paper_tables"}  # its former address had other views, too
+MOVED = {  # address of a former page, with a view -> the page that has it now, and what is to be shown there
+    "corpora_page": ("train_page", {"view": "Data"}),
+    "compare_page": ("train_page", {"view": "Runs"}),
+    "compare_page: The papers": ("compare_page", {}),
 }
 TEACHERS = {"teacher_page.py": "Teacher"}
 UNGUARDED = (
@@ -75,8 +81,28 @@ if classroom.is_on() and not classroom.PRESENT.guarded:
     st.stop()
 # no icons here: that of the open page would be fetched from a font server, as the picture in the tab
 titles = PAGES | (TEACHERS if classroom.is_teacher() else {})
-pages = [st.Page(file, title=title, default=file == next(iter(PAGES))) for file, title in titles.items()]
-shown = st.navigation(pages)
+pages = [
+    st.Page(file, title=title, url_path=PATHS.get(file), default=file == next(iter(PAGES)))
+    for file, title in titles.items()
+]
+places = {file.removesuffix(".py"): page for file, page in zip(titles, pages, strict=True)}
+
+
+def lead_on(address: str) -> None:
+    """Open the page that has what a former page had, with the settings of its address."""
+    place, settings = MOVED.get(f"{address}: {st.query_params.get('view')}", MOVED[address])
+    st.switch_page(
+        places[place], query_params=settings | {name: st.query_params.get_all(name) for name in st.query_params}
+    )
+
+
+former = {
+    address: st.Page(partial(lead_on, address), title=address, url_path=address, visibility="hidden")
+    for address in MOVED
+    if ":" not in address
+}
+st.session_state[PLACES] = former | places
+shown = st.navigation([*pages, *former.values()])
 classroom.PRESENT.turned(classroom.me(), shown.title)
 shown.run()
 freeze_modules(len(sys.modules))

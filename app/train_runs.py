@@ -1,0 +1,289 @@
+"""Runs of one corpus beside each other: scores on test with a verdict, curves, and one pair of sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import cached
+import choosing
+import classroom
+import frame
+import streamlit as st
+import why
+
+from labkit import figures
+from labkit.figure_names import ordered, spoken
+from labkit.figures.comparison import SAW, SPOKEN
+from labkit.runs import history
+
+if TYPE_CHECKING:
+    from labkit.evaluation.leaderboard import Line, Result
+
+BASELINES = ["mean-vectors", "tfidf"]
+FIRST = 12  # runs that are chosen at first
+MOST = 40  # runs that can be chosen, and that a link names
+SENTENCES = 300  # to choose from, for one pair
+NAMED, LONGEST = 3, 60  # names that are said to be missing, and the letters of each
+NAMES, CORPUS = "runs", "compared-on"  # in the address; in the session
+SAW_TEST = (
+    "{names}: made with the test sentences, though without their classes: it embeds them together with all others, as "
+    "its paper does. So it is never the best."
+)
+NO_ORDER = "{figure} describes a space: a larger value is neither better nor worse, so no run is called the best."
+NO_RUN = "No run and no baseline is chosen: choose some above, or train one under Train."
+OF_WHAT = (
+    "The figure is of dev, of the probe (300 sentences of dev, by cosine) or of training, as its name says. Losses of "
+    "different methods cannot be compared."
+)
+
+
+# --- which runs --------------------------------------------------------------------------------------------------
+
+
+def offered_runs(opened: cached.Opened) -> dict[str, Path]:
+    """Name -> folder of the runs that were trained on this corpus."""
+    return choosing.trained_here(choosing.every_run(choosing.run_folders(), first=opened.corpus.name), opened)
+
+
+def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
+    """Name -> folder of the runs to compare."""
+    runs = offered_runs(opened)
+    labels = {name: choosing.run_label(name, folder, opened) for name, folder in runs.items()}
+    if st.session_state.setdefault(CORPUS, opened.key) != opened.key:  # the address spoke of another corpus
+        st.session_state[CORPUS] = opened.key
+        frame.keep_in_address(NAMES, None)
+        frame.write_address()
+    linked = of_link()
+    if linked and (missing := [name for name in linked if name not in runs]):
+        st.info(not_here(missing))
+    key = f"runs-{opened.key[:8]}"
+    first = list(runs)[:FIRST] if linked is None else linked
+    now = first if frame.address_changed(NAMES) else st.session_state.get(key, first)
+    frame.keep_in_address(NAMES, None if linked is None else linked or [""])
+    chosen_before = key in st.session_state and set(now) <= runs.keys()  # a folder may be gone
+    if frame.address_changed(NAMES) or not chosen_before:
+        st.session_state[key] = [name for name in now if name in runs]
+    names = st.multiselect(
+        "Runs",
+        labels,
+        format_func=labels.get,
+        max_selections=MOST,
+        key=key,
+        on_change=remember_runs,
+        args=(key, list(runs)[:FIRST]),
+    )
+    return {name: runs[name] for name in names}
+
+
+def of_link() -> list[str] | None:
+    """The names in the address, each once and not too many; None where it says nothing of runs."""
+    if NAMES not in st.query_params:
+        return None
+    return [name for name in dict.fromkeys(st.query_params.get_all(NAMES)) if name][:MOST]
+
+
+def remember_runs(key: str, first: Collection[str]) -> None:
+    """Put the choice into the address; that nothing is chosen is an empty name."""
+    names = st.session_state[key]
+    frame.keep_in_address(NAMES, None if list(names) == list(first) else names or [""])
+    frame.write_address()
+
+
+def not_here(names: Sequence[str]) -> str:
+    """One sentence on the runs of a link that are not found."""
+    first = ", ".join(name[:LONGEST] for name in names[:NAMED])
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    remedy = "choose others" if classroom.is_on() else "name their folder in the sidebar"
+    return frame.plain(f"The link names runs that are not here: {first}{more}; {remedy}.")
+
+
+# --- scores ------------------------------------------------------------------------------------------------------
+
+
+def show_scores(opened: cached.Opened) -> None:
+    """The verdict, the leaderboard as bars, and the table behind it."""
+    from labkit.evaluation.leaderboard import leaderboard
+
+    left, middle, right = st.columns([3, 2, 2])
+    with left:
+        runs = chosen_runs(opened)
+    baselines = middle.multiselect(
+        "Baselines, fitted here without labels",
+        list(choosing.VECTORS),
+        BASELINES,
+        format_func=choosing.VECTORS.__getitem__,
+        key="baselines",
+        **frame.KEEP,
+    )
+    results = results_of(runs, opened)
+    folders = [result.run for result in results]
+    results += [cached.baseline_result(name, opened) for name in baselines]
+    if not results:
+        st.info(NO_RUN)
+        return
+    names = list(dict.fromkeys(name for result in results for name in result.scores.figures))
+    figure = right.selectbox(
+        "Figure", names, names.index(results[0].scores.measure), format_func=spoken, key="figure", **frame.KEEP
+    )
+    lines = leaderboard(results, figure)
+    st.markdown(f"##### {frame.plain(verdict_of(lines))}")
+    alt = f"Bars of {spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
+        f"{line.name} {line.mean:.3f} ({SPOKEN.get(line.verdict, line.verdict)})"
+        for line in lines
+        if figure in line.means
+    )
+    rows = [row_of(line, names) for line in lines]
+    frame.picture(figures.leader_bars(lines), key="leader_bars", alt=alt, rows=lambda: rows)
+    if saw := [line.name for line in lines if line.saw_test]:
+        st.caption(f":material/visibility: {frame.plain(SAW_TEST.format(names=', '.join(saw)))}")
+    with st.expander("The same as a table, with every figure"):
+        frame.table(
+            rows,
+            "The same as a table: every figure of every line, with its verdict.",
+            formats={spoken(name): "%.4f" for name in names},
+            widths={"run": "medium"},
+            placeholder="–",
+        )
+    of = f"; {lines[0].sample}" if lines[0].sample else ""
+    st.caption(f"Test split of {frame.plain(opened.in_code)}; ordered and judged by {spoken(figure)}{of}.")
+    frame.code(CODE.format(corpus=opened.in_code, folders=list_in_code(folders), figure=figure))
+
+
+def results_of(runs: Mapping[str, Path], opened: cached.Opened) -> list[Result]:
+    """What each run is worth on the test split; one that cannot be scored is named, and the others are shown."""
+    results, bad = [], {}
+    for name, folder in runs.items():
+        try:
+            results.append(cached.run_result(str(folder), cached.written(folder), opened))
+        except (ValueError, OSError) as reason:
+            bad[name] = reason
+    if bad:
+        st.warning(choosing.left_out_note(bad))
+    return results
+
+
+def verdict_of(lines: Sequence[Line]) -> str:
+    """Who is best, and whether surely, in one sentence."""
+    figure = spoken(lines[0].figure)
+    if not ordered(lines[0].figure):
+        return NO_ORDER.format(figure=figure)
+    judged = [line for line in lines if line.verdict in ("best", "tie", "behind", "unknown")]
+    if len(judged) < 2 or judged[0].verdict == "unknown":
+        return f"There is nothing to compare by {figure}: choose more runs."
+    best, *others = judged
+    ties = [line.name for line in others if line.verdict == "tie"]
+    if best.verdict == "tie" or ties:
+        together = ", ".join(ties)
+        return f"{best.name} has the highest {figure}, {best.mean:.3f}; {together}: no difference that is sure."
+    unsure = [line.name for line in others if line.verdict == "unknown"]
+    if unsure:
+        return f"{best.name} has the highest {figure}, {best.mean:.3f}; too few seeds to be sure of it."
+    low, high = others[0].lead.interval() if others[0].lead else (0.0, 0.0)
+    return (
+        f"{best.name} is best: {figure} {best.mean:.3f}, ahead of {others[0].name} by {best.mean - others[0].mean:.3f} "
+        f"(95 %: {low:.3f} to {high:.3f})."
+    )
+
+
+def row_of(line: Line, names: list[str]) -> dict[str, Any]:
+    """One line of the table."""
+    against = ""
+    if line.lead is not None:
+        low, high = line.lead.interval()
+        against = f"{signed(-line.lead.lead)} [{signed(-high)}, {signed(-low)}]"
+    means = {spoken(name): round(line.means[name], 4) if name in line.means else None for name in names}
+    return {
+        "run": f"{line.name} · {SAW}" if line.saw_test else line.name,
+        "seeds": len(line.results),
+        f"{spoken(line.figure)}, mean ± spread": str(line.spread)
+        if line.spread
+        else f"{line.mean:.4f}".replace("nan", "–"),
+        "verdict": SPOKEN.get(line.verdict, line.verdict),
+        "against the best, 95 %": against,
+        **means,
+    }
+
+
+def signed(value: float) -> str:
+    """A difference with its sign; what rounds to nothing has none.
+
+    >>> signed(-0.0421), signed(-0.0)
+    ('-0.042', '0.000')
+    """
+    return f"{value:+.3f}" if abs(value) >= 0.0005 else "0.000"
+
+
+# --- curves ------------------------------------------------------------------------------------------------------
+
+
+def show_histories(opened: cached.Opened) -> None:
+    """One figure of every run's history over the epochs."""
+    runs = chosen_runs(opened)
+    histories = {name: past for name, folder in runs.items() if (past := history(folder)).rows}
+    columns = list(dict.fromkeys(name for past in histories.values() for name in past.columns if name != "epoch"))
+    if not columns:
+        st.info("None of these runs was trained in epochs: choose others above, or train one under Train.")
+        return
+    default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
+    column = st.selectbox("Figure", columns, default, format_func=spoken, key="curve", **frame.KEEP)
+    shown = {name: past for name, past in histories.items() if column in past.columns}
+    alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
+    rows = [{"run": name, **line} for name, past in shown.items() for line in past.rows]
+    frame.picture(
+        figures.training_curves(shown, [column], height=420), key="compare_curves", alt=alt, rows=lambda: rows
+    )
+    st.caption(OF_WHAT)
+    frame.code(CURVES_CODE.format(folders=list_in_code([str(runs[name]) for name in shown]), column=column))
+
+
+def list_in_code(names: list[str]) -> str:
+    """A list of texts as code, a line each."""
+    return "[\n" + "".join(f"    {name!r},\n" for name in names) + "]"
+
+
+# --- two sentences -----------------------------------------------------------------------------------------------
+
+
+def show_two(opened: cached.Opened) -> None:
+    """How alike two sentences are to two methods, and why."""
+    runs = offered_runs(opened)
+    labels = dict(choosing.VECTORS) | {name: choosing.run_label(name, folder, opened) for name, folder in runs.items()}
+    spaces = []
+    for column, key, label, first in zip(
+        st.columns(2), ("one", "other"), ("Model", "Beside it"), (next(iter(runs), "tfidf"), "sif"), strict=True
+    ):
+        name = column.selectbox(
+            label, labels, list(labels).index(first), format_func=labels.get, key=f"model-{key}", **frame.KEEP
+        )
+        spaces.append(choosing.run_in(runs[name], name) if name in runs else choosing.fitted(opened, name))
+    texts = cached.some_sentences(opened, SENTENCES)
+    sides = zip(st.columns(2), ("a", "b"), (0, 1), strict=True)
+    a, b = (choosing.one_sentence(column, name, texts, first) for column, name, first in sides)
+    for column, space in zip(st.columns(2), spaces, strict=True):
+        similarity = space.method.similarity([a], [b])
+        column.metric(f"similarity, {frame.plain(space.name)}", f"{float(similarity[0, 0]):.4f}")
+    why.button("pair", spaces, opened, a, b)
+
+
+CODE = """\
+from labkit.corpora import load
+from labkit.figures import leader_bars
+from labkit.evaluation.leaderboard import Result, leaderboard
+from labkit.methods import load_run
+from labkit.runs import read_record
+from labkit.evaluation.scores import score
+
+corpus = load({corpus!r})
+folders = {folders}
+results = [Result.of(folder, read_record(folder), score(load_run(folder), corpus, apart=True)) for folder in folders]
+leader_bars(leaderboard(results, {figure!r})).show()
+"""
+CURVES_CODE = """\
+from labkit.figures import training_curves
+from labkit.runs import history
+
+folders = {folders}
+training_curves({{folder: history(folder) for folder in folders}}, [{column!r}]).show()
+"""
