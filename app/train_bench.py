@@ -36,11 +36,12 @@ def show_bench(queue: Queue, opened: cached.Opened) -> None:
             train_line.submit(queue, order, opened)
 
 
-def show_comparison(queue: Queue, opened: cached.Opened | None) -> None:
-    """The comparison that runs, or what one has found."""
-    job = train_line.show_line(queue, opened, bench=True)
-    if job is None:
+def show_comparison(queue: Queue) -> None:
+    """The comparison that runs, or what one has found; and the others."""
+    jobs = train_line.trainings_shown(queue, bench=True)
+    if not jobs:
         return
+    job = jobs[0]
     train_line.show_head(queue, job)
     folder = Path(job.folder)
     if job.state not in ENDED:
@@ -49,6 +50,7 @@ def show_comparison(queue: Queue, opened: cached.Opened | None) -> None:
         show_report(job)
     words = job.order.words(Path("report"))
     st.code(shlex.join(["labkit", *words]), language="bash", wrap_lines=True)
+    train_line.show_others(queue, jobs[1:])
 
 
 def show_plan(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import cached
@@ -132,7 +133,9 @@ def bring_file() -> None:
         with st.popover("Templates", icon=":material/table:", type="tertiary"):
             st.caption("Files with the columns that labkit reads; put your own rows in.")
             for number, (row, lines) in enumerate(TEMPLATES.items()):
-                frame.download(row.capitalize(), lines.__str__, f"template-{number + 1}.csv", "text/csv", f"t{number}")
+                frame.download(
+                    row.capitalize(), partial(str, lines), f"template-{number + 1}.csv", "text/csv", f"t{number}"
+                )
 
 
 def take_file() -> None:
@@ -214,7 +217,7 @@ def show_some_rows(opened: cached.Opened) -> None:
     """Twenty rows from all over the corpus."""
     corpus = opened.corpus
     again = st.session_state.setdefault("draw", 0)
-    if st.button("Other rows", icon=":material/shuffle:"):
+    if st.button("Other rows", icon=":material/shuffle:", key="other-rows"):
         again = st.session_state["draw"] = again + 1
     rows = sorted(np.random.default_rng(again).choice(len(corpus), min(20, len(corpus)), replace=False).tolist())
     if isinstance(corpus, Articles):

@@ -1,9 +1,9 @@
-"""The trainings: one that runs, with its space and its curves as they grow, or that has ended; and the line of all."""
+"""The trainings: one with its space and its curves as they grow, and a list of the others."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,8 @@ from labkit.runs import CHECKPOINT, History, Snapshots, read_record, read_run
 
 EACH = 2  # trainings of one visitor of a classroom in the line
 DISK = 256 * 2**20  # bytes of the runs of one visitor of a classroom
-SHOWN = 8  # trainings that have ended
+MOST = 12  # trainings that are listed
+SHOWN = "shown-training"  # in the session: its number
 COLOURED = 36  # classes of a probe, up to which they have colours
 SPACE, CURVES = 380, 300  # pixels of the heights of the pictures
 ICONS = {
@@ -88,7 +89,7 @@ def submit(queue: Queue, order: Order, opened: cached.Opened) -> None:
     except (ValueError, OSError) as reason:
         st.error(frame.plain(sentence_of(reason)))
         return
-    st.session_state["looked-at"] = job.id
+    st.session_state[SHOWN] = job.id
     if opened.file:
         st.session_state[f"file-of-{job.id}"] = opened.file  # to look at its space later
 
@@ -97,7 +98,7 @@ def act(what: Callable[[Any], Any], which: str | Path) -> None:
     """Do it; where another visitor was quicker, one sentence says so."""
     try:
         what(which)
-        st.session_state["looked-at"] = which
+        st.session_state[SHOWN] = which
     except (ValueError, OSError) as reason:
         st.session_state["refused"] = sentence_of(reason)
 
@@ -105,42 +106,33 @@ def act(what: Callable[[Any], Any], which: str | Path) -> None:
 # --- the line ----------------------------------------------------------------------------------------------------
 
 
-def show_line(queue: Queue, opened: cached.Opened | None, *, bench: bool = False) -> Job | None:
-    """The training that was begun or touched last, and a list of all; drawn again every second while one runs.
-
-    With `bench`, the comparisons of methods, which wait in the same line.
-    """
+def trainings_shown(queue: Queue, *, bench: bool = False) -> list[Job]:
+    """The trainings that this visitor sees, or the comparisons: the one that was begun or touched last comes first."""
     if st.session_state["followed"] != queue.busy:
         st.rerun()  # the whole page, once: from now on there is something to follow, or nothing any more
     if refused := st.session_state.pop("refused", None):
         st.error(frame.plain(refused))
-    every = [job for job in queue.jobs() if is_shown(queue, job)]
-    others = sum(job.state not in ENDED for job in queue.jobs()) - sum(job.state not in ENDED for job in every)
-    if others:
+    every = queue.jobs()
+    seen = [job for job in every if is_shown(queue, job)]
+    if others := sum(job.state not in ENDED for job in every) - sum(job.state not in ENDED for job in seen):
         st.caption(f"Trainings of other visitors that run or wait: {others}.")
-    jobs = {job.id: job for job in every if job.is_bench == bench}
+    return sorted((job for job in seen if job.is_bench == bench), key=lambda job: job.id != st.session_state.get(SHOWN))
+
+
+def show_others(queue: Queue, jobs: Sequence[Job]) -> None:
+    """The other trainings, each in a line or two."""
     if not jobs:
-        return None
-    if st.session_state.get("looked-at") in jobs:
-        st.session_state["curves"] = st.session_state.pop("looked-at")
-    names = {name: f"{job.name}, {position(job)}" for name, job in jobs.items()}
-    if len(jobs) > 1:
-        chosen = jobs[st.selectbox("Shown", list(jobs), format_func=names.__getitem__, key="curves")]
-    else:
-        chosen = next(iter(jobs.values()))
-    return chosen
+        return
+    with st.expander(f"Other trainings: {len(jobs)}", expanded=any(job.state not in ENDED for job in jobs)):
+        for job in jobs[:MOST]:
+            show_head(queue, job, shown=False)
 
 
-def position(job: Job) -> str:
-    """What tells trainings of one name apart: their number; how far one is changes, and is said below."""
-    return f"number {int(job.id)}" if job.id.isdecimal() else job.id
-
-
-def show_head(queue: Queue, job: Job) -> None:
+def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
     """What is trained, how far it is, what became of it, and what can be done with it."""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{job.method}** on {frame.plain(job.corpus)} · {ICONS[job.state]} {job.state}")
-        buttons(queue, job)
+        buttons(queue, job, shown=shown)
     if job.state == "waiting":
         place = queue.place(job)
         st.caption(f"Number {place} in the line: {place} {'training' if place == 1 else 'trainings'} before it.")
@@ -174,10 +166,12 @@ def worth(job: Job) -> str:
     return f"{test} · stored as `{job.name}`"
 
 
-def buttons(queue: Queue, job: Job) -> None:
-    """See it move, stop, resume, remove."""
+def buttons(queue: Queue, job: Job, *, shown: bool) -> None:
+    """See it move, or show its pictures here; stop, resume, remove."""
     with st.container(horizontal=True, width="content"):
-        if job.state == "finished" and not job.is_bench and Path(job.folder).is_dir():
+        if not shown:
+            st.button("Show", key=f"show-{job.id}", on_click=st.session_state.update, args=({SHOWN: job.id},))
+        elif job.state == "finished" and not job.is_bench and Path(job.folder).is_dir():
             icon = ":material/animation:"
             if st.button("See it move", key=f"move-{job.id}", type="primary", icon=icon):
                 see_it_move(job)
@@ -210,7 +204,7 @@ def see_it_move(job: Job) -> None:
 
 def show_growth(job: Job, history: History, opened: cached.Opened | None) -> None:
     """The space of a training as it is now and its curves, and the lines that make the same."""
-    left, right = st.columns(2)
+    left, right = st.columns([3, 2])
     with left:
         show_space(job, opened)
     with right:
@@ -242,7 +236,7 @@ def show_space(job: Job, opened: cached.Opened | None) -> None:
     shown = Labelled(kept.texts, kept.labels if few else [""] * len(kept.texts), name="probe", splits="train")
     epoch = int(kept.epochs[-1])
     st.markdown(f"**Its space {f'after epoch {epoch}' if epoch else 'before it learns'}**")
-    figure = figures.clusters(picture, shown, narrow=True, legend=False, height=SPACE, svg=True)
+    figure = figures.clusters(picture, shown, narrow=True, legend=False, named=few, height=SPACE, svg=True)
     figure.layout.transition = {"duration": 500}
     names = f" in {len(set(kept.labels))} classes" if few else ""
     alt = f"The space of {job.name} after epoch {epoch}, by PCA: {len(kept.texts)} sentences of dev{names}."

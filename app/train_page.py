@@ -16,6 +16,8 @@ import train_presets
 import train_runs
 from trainings import Queue, queue_of, watch
 
+from labkit.atomic import sentence_of
+
 DATA, TRAIN, RUNS, CURVES, PAIR, BENCH = VIEWS = [
     "Data",
     "Train",
@@ -61,8 +63,7 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
             order = train_presets.order_of(opened)
             if opened.own:
                 st.caption(OWN_FILE.format(READERS[classroom.is_on()]))
-            name = f"Train on {frame.plain(opened.in_code)}"
-            if st.button(name, type="primary", icon=":material/play_arrow:", key="train"):
+            if st.button("Train", type="primary", icon=":material/play_arrow:", key="train"):
                 train_line.submit(queue, order, opened)
         train_line.show_limits()
     with right:
@@ -72,21 +73,22 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
 
 
 def show_training(queue: Queue, opened: cached.Opened | None) -> None:
-    """One training: how far it is, and its pictures."""
-    job = train_line.show_line(queue, opened)
-    if job is None:
+    """One training: how far it is, and its pictures; and the others."""
+    jobs = train_line.trainings_shown(queue)
+    if not jobs:
         st.info("No training yet. Choose what to train and press the button.")
         return
-    train_line.show_head(queue, job)
-    if job.state != "waiting":
-        train_line.show_growth(job, watch(job, queue.private(job)).history, opened)
+    train_line.show_head(queue, jobs[0])
+    if jobs[0].state != "waiting":
+        train_line.show_growth(jobs[0], watch(jobs[0], queue.private(jobs[0])).history, opened)
+    train_line.show_others(queue, jobs[1:])
 
 
 def show_which(queue: Queue, opened: cached.Opened | None) -> None:
     """A comparison of methods on the chosen corpus."""
     if opened is not None:
         train_bench.show_bench(queue, opened)
-    follow(queue, partial(train_bench.show_comparison, queue, opened))
+    follow(queue, partial(train_bench.show_comparison, queue))
 
 
 def follow(queue: Queue, show: partial[None]) -> None:
@@ -97,10 +99,14 @@ def follow(queue: Queue, show: partial[None]) -> None:
 
 def page() -> None:
     frame.head("Train and compare: which is better, and surely?", ABOUT, *FORMULAS)
-    if "method" in st.query_params and "view" not in st.query_params:  # a link of the former page
+    if train_presets.is_former_link() and "view" not in st.query_params:
         st.query_params["view"] = TRAIN
         st.rerun()  # widgets read the address once, before the page runs
-    opened = choosing.corpus()
+    opened = None
+    try:
+        opened = choosing.corpus()
+    except (ValueError, OSError) as mistake:  # an invalid file: the rest of the place stays
+        st.error(frame.plain(sentence_of(mistake)))
     view = frame.view(VIEWS)
     queue = queue_of(choosing.training_folder())
     if view == DATA:

@@ -150,7 +150,7 @@ def order_of(opened: cached.Opened) -> Order:
     follow_earlier_link()
     offered = presets_for(type(opened.corpus).__name__)
     names = [each.name for each in offered] + [OTHER]
-    first = len(offered) if "method" in st.query_params else 0
+    first = len(offered) if is_former_link() else 0
     name = st.radio("What to train", names, first, key="preset", **frame.KEEP)
     preset = next((each for each in offered if each.name == name), None)
     method = preset.method if preset else st.selectbox("Method", list(METHODS), key="method", **frame.KEEP)
@@ -171,6 +171,11 @@ def order_of(opened: cached.Opened) -> Order:
     if opened.file:
         return Order.of_file(method, opened.file.name, opened.file.data, seed=int(seed), settings=changed)
     return Order(method, opened.corpus.name, int(seed), changed)
+
+
+def is_former_link() -> bool:
+    """Whether the address has a method or its settings, as links had before there were presets."""
+    return any(name == "method" or ("." in name and not name.startswith("preset.")) for name in st.query_params)
 
 
 def follow_earlier_link() -> None:
