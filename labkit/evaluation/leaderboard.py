@@ -16,7 +16,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from labkit.evaluation.comparison import SEEDS, Lead, Parts, Spread, lead_of, over_seeds
+from labkit.evaluation.comparison import SEEDS, Lead, Parts, Spread, lead_of
 from labkit.evaluation.scores import Scores
 from labkit.figure_names import ordered
 
@@ -129,7 +129,7 @@ def _line(name: str, group: tuple[Result, ...], figure: str) -> Line:
         results=group,
         means={known: float(np.mean(values)) for known, values in figures.items()},
         figure=figure,
-        spread=over_seeds(values) if enough else None,
+        spread=Spread.of(values) if enough else None,
     )
 
 

@@ -7,7 +7,7 @@
 A variant with a seed is a cell, as those of the papers' tables are: `measure_all` takes from the store what is known,
 `again` never does. A variant that is tuned has settings chosen on dev first, once for all seeds, by the fair protocol
 (`labkit.lab.papers.fair`); its table keeps the trials, and `again` trains with what they chose. A figure belongs to a
-variant and a seed; means, spreads, ties and leads are worked out from the figures, never stored.
+variant and a seed; means, spreads, leads and verdicts are worked out from the figures, never stored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 from labkit.atomic import write_text
 from labkit.baselines.sbert import Sbert
 from labkit.corpora import CORPORA, Labelled, load
-from labkit.evaluation.comparison import Lead, Parts, Spread, lead_of, leader
+from labkit.evaluation.comparison import Lead, Parts, Spread, lead_of
 from labkit.evaluation.scores import score
 from labkit.lab.course.notebooks import NOTEBOOKS
 from labkit.lab.course.variants import COURSE, map_at_r, withheld_classes, without_classes
@@ -38,6 +38,7 @@ from labkit.lab.papers.store import CellStore
 from labkit.progress import Progress, silent
 from labkit.scale import one_thread
 from labkit.thematic.sections import ALGORITHMS, section_agreement
+from labkit.trials.verdict import Ranked, Runs, front, ranked
 
 FOLDER = NOTEBOOKS / "ablations"
 TUNING = ("protocol", "space", "measure", "chosen", "trials")  # what is kept of the notes of a tuning
@@ -130,20 +131,31 @@ class Figures:
 
     def lead(self, variant: str, other: str, measure: str) -> Lead:
         """How far a variant is ahead of another, with the interval that other seeds would give it."""
-        one, two = ([Parts(np.array([v]), np.ones(1)) for v in self.values(name, measure)] for name in (variant, other))
-        return lead_of(one, two)
+        return lead_of([*self.runs(variant, measure).values()], [*self.runs(other, measure).values()])
+
+    def runs(self, variant: str, measure: str) -> Runs:
+        """One score per seed, of which nothing says what other test rows would make of it."""
+        return {seed: Parts(np.array([each[measure]]), np.ones(1)) for seed, each in self.figures[variant].items()}
+
+    def ranked(self, measure: str, names: Sequence[str] = ()) -> list[Ranked]:
+        """These variants, or all, the best first, each compared with it by an interval over seeds."""
+        return ranked({name: self.runs(name, measure) for name in names or self.figures}, seeds_alone=True)
+
+    def front(self, measure: str, names: Sequence[str] = ()) -> list[str]:
+        """The best of these variants, and those that are not shown to be behind it, in the order of the table."""
+        found = {row.name for row in front(self.ranked(measure, names))}
+        return [name for name in names or self.figures if name in found]
 
     def rows(self, measures: Sequence[str]) -> list[dict[str, str]]:
-        """A line a variant with mean ± spread of each figure, and whether it is a tie with the best of the first."""
-        best = max(self.figures, key=lambda name: self.spread(name, measures[0]).mean)
+        """A line per variant with mean ± spread of each score, and whether it is behind the best of the first."""
+        against = {row.name: row.against_best for row in self.ranked(measures[0])}
         rows = []
         for name in self.figures:
             row = {"variant": name}
             for measure in measures:
                 figure = self.spread(name, measure)
                 row[measure] = f"{figure.mean:.3f} ± {figure.spread:.3f}" if figure.spread else f"{figure.mean:.3f}"
-            verdict = leader(self.spread(best, measures[0]), self.spread(name, measures[0]))
-            row["beside the best"] = "best" if name == best else "a tie" if verdict == "tie" else "behind"
+            row["beside the best"] = against[name]
             rows.append(row)
         return rows
 

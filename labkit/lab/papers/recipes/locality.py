@@ -35,7 +35,6 @@ from labkit.evaluation import (
 from labkit.experiment import digest
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import graded
-from labkit.lab.papers.records import Outcome
 from labkit.sbert_lp.sweeps import (
     LP,
     RAW,
@@ -49,6 +48,7 @@ from labkit.sbert_lp.sweeps import (
     transformed,
     ways,
 )
+from labkit.trials.engine import Result
 
 # figures still rose at 100 neighbours and 300 dimensions: the grid goes well beyond
 GRID = Grid((10, 20, 40, 80, 160, 320), (16, 32, 64, 128, 256, 512))
@@ -60,42 +60,42 @@ MOST = {"train": 4_000, "dev": 1_000, "test": 2_000}  # sentences of classes tha
 AGREEMENT = ("mi", "nmi", "ari", "purity")
 
 
-def transformed_grades(case: Case) -> Outcome:
+def transformed_grades(case: Case) -> Result:
     """Spearman of each transformation's cosine, year by year where pairs have one."""
     if "year" in case.corpus.extra:
-        return Outcome(_by_year(case, case.corpus))
+        return Result(_by_year(case, case.corpus))
     chooses = graded(case.corpus, "dev" if "dev" in case.corpus.splits else "train")
     points = _swept(case, chooses.take(range(min(len(chooses), 1_500))))
     test = graded(case.corpus, "test")
     figures = {f"{kind} spearman": _spearman(case, test, best(points, kind)) for kind in ways(points)}
-    return Outcome(figures | _chosen(points, "spearman"))
+    return Result(figures | _chosen(points, "spearman"))
 
 
-def swept_grades(case: Case) -> Outcome:
+def swept_grades(case: Case) -> Result:
     """Spearman of LP on test over the number of neighbours and over the dimension."""
     rows, a, b = _sides(case, test := graded(case.corpus, "test"))
-    return Outcome(_over(rows, by_grades(a, b, list(test.values)), "spearman"))
+    return Result(_over(rows, by_grades(a, b, list(test.values)), "spearman"))
 
 
-def reversed_order(case: Case) -> Outcome:
+def reversed_order(case: Case) -> Result:
     """Shares of the pairs of test pairs with different grades whose order LP mends, and spoils."""
     points = _swept(case, graded(case.corpus, "dev"))
     test = graded(case.corpus, "test")
     rows, a, b = _sides(case, test)
     before, after = (pair_cosines(transformed(rows, best(points, kind)), a, b) for kind in (RAW, LP))
     turned = reversals(test.scores, before, after)
-    return Outcome({"mended": turned.mended / turned.couples, "spoilt": turned.spoilt / turned.couples})
+    return Result({"mended": turned.mended / turned.couples, "spoilt": turned.spoilt / turned.couples})
 
 
-def transformed_classes(case: Case) -> Outcome:
+def transformed_classes(case: Case) -> Result:
     """Accuracy of the vote of the three nearest training sentences, for each transformation."""
     rows, right = _classes(case)
     points = sweep(rows, lambda embedded: right(embedded, "dev"), _grid(case))
     figures = {f"{kind} accuracy": right(transformed(rows, best(points, kind)), "test") for kind in ways(points)}
-    return Outcome(figures | _chosen(points, "accuracy"))
+    return Result(figures | _chosen(points, "accuracy"))
 
 
-def logistic_on_frozen(case: Case) -> Outcome:
+def logistic_on_frozen(case: Case) -> Result:
     """Accuracy of a logistic regression on unit vectors, its penalty chosen on dev, as k and p are."""
     parts = _thirds(case.corpus)
     if case.method == "sbert":
@@ -108,16 +108,16 @@ def logistic_on_frozen(case: Case) -> Outcome:
     labels = [labels_of(part) for part in parts.values()]
     right = logistic_right(*chain.from_iterable(zip(sides, labels, strict=True)))
     accuracy = Parts.by(np.arange(len(right)), right)
-    return Outcome({"accuracy": accuracy.figure}, parts={"accuracy": accuracy})
+    return Result({"accuracy": accuracy.figure}, parts={"accuracy": accuracy})
 
 
-def swept_classes(case: Case) -> Outcome:
+def swept_classes(case: Case) -> Result:
     """The same of LP over the number of neighbours and over the dimension."""
     rows, right = _classes(case)
-    return Outcome(_over(rows, lambda embedded: right(embedded, "test"), "accuracy"))
+    return Result(_over(rows, lambda embedded: right(embedded, "test"), "accuracy"))
 
 
-def transformed_clusters(case: Case) -> Outcome:
+def transformed_clusters(case: Case) -> Result:
     """Agreement of k-means with the classes; sizes by one half of the test texts, figures from the other."""
     test = case.corpus.part("test")
     assert isinstance(test, Labelled)
@@ -133,7 +133,7 @@ def transformed_clusters(case: Case) -> Outcome:
         figures |= {f"{kind} {name}": float(getattr(agreement, name)) for name in AGREEMENT}
     for name in AGREEMENT:
         figures |= _chosen(points, name)
-    return Outcome(figures)
+    return Result(figures)
 
 
 # --- grades ----------------------------------------------------------------------------------------------------
