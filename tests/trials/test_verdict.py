@@ -37,7 +37,9 @@ def test_the_more_methods_there_are_the_wider_the_intervals() -> None:
 
 def test_what_differs_by_nothing_ties_and_what_few_rows_show_is_open() -> None:
     assert verdict_of(ranked({"a": {0: answers(280, 300)}, "b": {0: answers(280, 300)}})) == "tie"
-    assert verdict_of(ranked({"a": {0: answers(90)}, "b": {0: answers(90)}})) == "open"  # 1 in 100 would often stay unseen
+    assert (
+        verdict_of(ranked({"a": {0: answers(90)}, "b": {0: answers(90)}})) == "open"
+    )  # 1 in 100 would often stay unseen
     assert verdict_of(ranked({"a": {0: answers(90)}, "b": {0: answers(88)}})) == "open"
     few = ranked({"a": {0: answers(10, 10)}, "b": {0: answers(1, 10)}})
     assert verdict_of(few) == "open"

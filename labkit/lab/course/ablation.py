@@ -29,15 +29,16 @@ from labkit.evaluation.comparison import Lead, Parts, Spread, lead_of
 from labkit.evaluation.scores import score
 from labkit.lab.course.notebooks import NOTEBOOKS
 from labkit.lab.course.variants import COURSE, map_at_r, withheld_classes, without_classes
-from labkit.lab.papers.cells import Cell, run, tunings_of
+from labkit.lab.papers.cells import Cell, compute
 from labkit.lab.papers.data import DataAtHand
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import scored
-from labkit.lab.papers.records import Outcome, Recipe
-from labkit.lab.papers.store import CellStore
+from labkit.lab.papers.records import Recipe
+from labkit.lab.papers.store import Store
 from labkit.progress import Progress, silent
 from labkit.scale import one_thread
 from labkit.thematic.sections import ALGORITHMS, section_agreement
+from labkit.trials.engine import Result
 from labkit.trials.verdict import Ranked, Runs, front, ranked
 
 FOLDER = NOTEBOOKS / "ablations"
@@ -75,7 +76,7 @@ class Ablation:
     variants: tuple[Variant, ...]
     measures: tuple[str, ...]
     seeds: tuple[int, ...] = (0, 1, 2)
-    recipe: Callable[[Case], Outcome] | None = None
+    recipe: Callable[[Case], Result] | None = None
 
     def variant(self, name: str) -> Variant:
         """The variant of this name."""
@@ -89,9 +90,8 @@ class Ablation:
         """The cell of the variant of this name."""
         chosen = self.variant(name)
         measuring = self.recipe or _measuring(self.measures)
-        recipe = Recipe(measuring, chosen.method, chosen.settings, first=chosen.first or {}, methods=COURSE)
-        cell = Cell(recipe, self._data, {}, seed, chosen.settings, label=name)
-        return cell if chosen.first is None else replace(cell, tunings=tunings_of(cell))
+        recipe = Recipe(measuring, chosen.method, chosen.settings, first=chosen.first, methods=COURSE)
+        return Cell(recipe, self._data, {}, seed, chosen.settings)
 
     @cached_property
     def _data(self) -> DataAtHand:
@@ -178,21 +178,22 @@ class Figures:
         return cls(name, record["fingerprint"], figures, record["settings"], record.get("tunings", {}))
 
 
-def measure_all(plan: Ablation, store: CellStore, *, anew: bool = False, progress: Progress = silent) -> Figures:
-    """The whole table: what the store knows is taken from there, or else, and with `anew` always, computed.
+def measure_all(plan: Ablation, store: Store, *, again: bool = False, progress: Progress = silent) -> Figures:
+    """The whole table: what the store knows is taken from there, or else, and with `again` always, computed.
 
     Ctrl-C is passed on when what is done by then is in the store.
     """
     cells = {(each.name, seed): plan.cell(each.name, seed) for each in plan.variants for seed in plan.seeds}
-    computed = run([*cells.values()], store, anew=anew, progress=progress)
+    alone = {cell.key: cell for cell in cells.values()}  # variants share cells
+    computed = compute([*alone.values()], store, again=again, progress=progress)
     for reason in filter(None, (computed.interrupted, *computed.broken.values())):
         raise reason
     figures: dict[str, dict[int, dict[str, float]]] = {}
     for (name, seed), cell in cells.items():
-        figures.setdefault(name, {})[seed] = plan.measured(name, computed.known[cell.fingerprint].figures)
+        figures.setdefault(name, {})[seed] = plan.measured(name, computed.known[cell.key].figures)
     settings = {each.name: {"method": each.method, **each.settings} for each in plan.variants}
-    trials = {name: computed.known[each.fingerprint] for (name, _), cell in cells.items() for each in cell.tunings}
-    tunings = {name: {key: each.notes[key] for key in TUNING} for name, each in trials.items()}
+    trials = {name: computed.known[each.key].notes for (name, _), cell in cells.items() for each in cell.tunings}
+    tunings = {name: {key: ({**each["about"], **each})[key] for key in TUNING} for name, each in trials.items()}
     return Figures(plan.name, cell.data.fingerprint, figures, settings, tunings)
 
 
@@ -204,7 +205,7 @@ def again(plan: Ablation, variant: str, seed: int, progress: Progress = silent) 
         return plan.measured(variant, cell.recipe.run(cell.case(progress, chosen=chosen)).figures)
 
 
-def _measuring(measures: Sequence[str]) -> Callable[[Case], Outcome]:
+def _measuring(measures: Sequence[str]) -> Callable[[Case], Result]:
     """The recipe that gives these figures."""
     for names, recipe in (
         (CLUSTERED, scored_and_clustered),
@@ -217,7 +218,7 @@ def _measuring(measures: Sequence[str]) -> Callable[[Case], Outcome]:
     return scored
 
 
-def scored_and_clustered(case: Case) -> Outcome:
+def scored_and_clustered(case: Case) -> Result:
     """The figures that fit articles, and how well clusters of their opening sentences find the sections again."""
     outcome = scored(case)
     agreement = section_agreement(case.fitted(), case.corpus.part("test"), seed=case.seed)  # type: ignore[arg-type]
@@ -225,22 +226,22 @@ def scored_and_clustered(case: Case) -> Outcome:
     return replace(outcome, figures={**outcome.figures, **clusters})
 
 
-def scored_elsewhere(case: Case) -> Outcome:
+def scored_elsewhere(case: Case) -> Result:
     """The figures that fit the corpus, and those of corpora that it did not learn from."""
     outcome, method = scored(case), case.fitted()
     others = {f"{name} {measure}": score(method, load(name)).figures[measure] for name, measure in ELSEWHERE.items()}
     return replace(outcome, figures={**outcome.figures, **others})
 
 
-def scored_on_withheld(case: Case) -> Outcome:
+def scored_on_withheld(case: Case) -> Result:
     """MAP@R of test sentences among those whose classes have no labels where some are withheld, with this seed."""
     test = case.corpus.part("test")
     assert isinstance(test, Labelled)
     unknown = without_classes(test, set(test.classes) - withheld_classes(test, case.seed))
-    return Outcome({WITHHELD: map_at_r(case.fitted(), unknown)})
+    return Result({WITHHELD: map_at_r(case.fitted(), unknown)})
 
 
-def priced(case: Case) -> Outcome:
+def priced(case: Case) -> Result:
     """What a method costs whoever uses it: numbers, megabytes at four bytes each, and CPU time of a sentence of test.
 
     The time is the least of three, for all sentences in one call, by one thread.
@@ -255,7 +256,7 @@ def priced(case: Case) -> Outcome:
         start = time.process_time()
         method.encode(texts)
         spent.append(1000 * (time.process_time() - start) / len(texts))
-    return Outcome({"parameters": numbers, "megabytes": 4 * numbers / 1e6, "milliseconds": min(spent)})
+    return Result({"parameters": numbers, "megabytes": 4 * numbers / 1e6, "milliseconds": min(spent)})
 
 
 def write_table(table: Figures, folder: Path = FOLDER) -> Path:

@@ -22,7 +22,7 @@ from labkit.interrupts import interruptible
 from labkit.lab.course.ablation import Ablation, Variant, measure_all, write_table
 from labkit.lab.course.starts import STARTS
 from labkit.lab.course.why_alike import explanations_judged
-from labkit.lab.papers.store import CellStore
+from labkit.lab.papers.store import Store
 from labkit.pairs.losses import LOSSES
 from labkit.progress import terminal
 
@@ -480,7 +480,7 @@ def main(words: Sequence[str] | None = None) -> int:
     for name in asked.names or PLANS:
         try:
             with terminal("s") as progress, interruptible():
-                table = measure_all(PLANS[name], CellStore(), anew=asked.force, progress=progress)
+                table = measure_all(PLANS[name], Store(), again=asked.force, progress=progress)
         except KeyboardInterrupt as interruption:
             again = "the same command without --force" if asked.force else "the same command"
             print(f"labkit: stopped; what is computed is kept, and {again} goes on", file=sys.stderr)

@@ -266,7 +266,8 @@ def stored(cells: Iterable[Cell], store: Store) -> dict[str, Result]:
 def _by_this_choice(cell: Cell, known: Mapping[str, Result]) -> bool:
     """Whether a cell has the settings that its tunings chose: one that was tuned again may have others by now."""
     chosen = [known[tuning.key].notes["chosen"] for tuning in cell.tunings if tuning.key in known]
-    return known[cell.key].notes.get("chosen", []) == chosen or not chosen
+    said = known[cell.key].notes.get("chosen", [])
+    return said == chosen if chosen else bool(said) == bool(cell.tunings)
 
 
 def compute(

@@ -174,10 +174,11 @@ def _judged(claim: Claim, pairs: Mapping[str, list[_Pair]]) -> Judgement:
     holds = {column: _holds(claim, each) for column, each in columns.items()}
     fails = {column: _fails(claim, each, strict) for column, each in columns.items()}
     verdict: Verdict = "not confirmed" if any(fails.values()) else "confirmed" if all(holds.values()) else "open"
-    deciding = {"not confirmed": fails, "open": {column: not held for column, held in holds.items()}}.get(
-        verdict, holds
-    )
-    decides = _decisive(claim, [pair for column, each in columns.items() if deciding[column] for pair in each])
+    deciding = {
+        "not confirmed": [column for column in columns if fails[column]],
+        "open": [column for column in columns if not holds[column]],
+    }.get(verdict, [*columns])
+    decides = _decisive(claim, [pair for column in deciding for pair in columns[column]])
     counted = f"; holds in {sum(holds.values()) or 'none'} of {len(holds)} columns"
     return Judgement(verdict, str(decides) + counted * (len(holds) > 1 and not all(holds.values())))
 

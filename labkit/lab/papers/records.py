@@ -92,8 +92,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """One table or figure. `number` is the paper's, `caption` is ours; `seeds` is how many runs a row gets that chance has a part in; with `intervals` each figure of ours has its 95 % interval
-    over seeds and test items, where others have the spread over seeds."""
+    """One table or figure. `number` is the paper's, `caption` is ours; `seeds` is how many runs a row gets that chance
+    has a part in; with `intervals` each figure of ours has its 95 % interval over seeds and test items, where others
+    have the spread over seeds."""
 
     paper: str
     number: str

@@ -186,7 +186,7 @@ class TableResult:
         fields = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
         fields["figures"] = tuple(known.get((each.row, each.column), each) for each in as_printed(table).figures)
         fields["claims"] = tuple(map(JudgedClaim.from_json, record["claims"]))
-        return cls(**fields | {"table": table})
+        return cls(**{**fields, "table": table})
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,10 +227,9 @@ class Report:
     def from_json(cls, record: Mapping[str, Any], papers: Mapping[str, Paper] = PAPERS) -> Self:
         """The tables that a file has, those of no paper left out."""
         known = {table.name: table for table in tables("", papers)}
-        found = (
-            TableResult.from_json(known[each["table"]], each) for each in record["tables"] if each["table"] in known
-        )
-        return cls(record["command"], tuple(found), record["versions"])
+        read = [each for each in record["tables"] if each["table"] in known]
+        found = tuple(TableResult.from_json(known[each["table"]], each) for each in read)
+        return cls(record["command"], found, record["versions"])
 
 
 def stored(path: Path | str = FILE, papers: Mapping[str, Paper] = PAPERS) -> Report:
