@@ -27,14 +27,12 @@ LEADER_HEIGHT, LEADERS_LEAST = 50, 200  # pixels of a line, and of the whole fig
 BAR = 0.5  # height of a bar, as a share of a line
 LOOKS = {  # verdict -> colour, pattern
     "best": (COLOURS[0], ""),
-    "tie": (COLOURS[5], "/"),
+    "open": (COLOURS[5], "/"),
     "behind": (COLOURS[1], ""),
-    "unknown": (INK, "."),
     "no order": (COLOURS[4], ""),
 }
 SPOKEN = {
-    "tie": "tie with the best",
-    "unknown": "too few seeds to tell",
+    "open": "open: not shown to be behind",
     "no order": "neither better nor worse when larger",
 }  # verdict -> words
 SAW = "saw the test sentences"  # said of a run that was fitted on them
