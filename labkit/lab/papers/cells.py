@@ -188,8 +188,8 @@ def _part(row: Row, data: str, desk: Desk, *, published: bool, seeds: int | None
 
 def _quick(recipe: Recipe, settings: dict[str, Any]) -> tuple[Recipe, dict[str, Any]]:
     """The same untuned and with one epoch, where it has epochs."""
-    sides = tuple(side | {"epochs": 1} if "epochs" in side else side for side in recipe.sides)
-    if recipe.entry is not None and getattr(recipe.entry(**settings).settings, "epochs", 0):
+    sides = tuple({**side, "epochs": 1} if "epochs" in side else side for side in recipe.sides)
+    if recipe.entry is not None and recipe.entry(**settings).settings.values().get("epochs"):
         settings = settings | {"epochs": 1}
     return replace(recipe, first=None, sides=sides), settings
 

@@ -113,7 +113,8 @@ def remarks(result: TableResult) -> list[str]:
     lines = [f"{', '.join(rows)}: {reason}" for reason, rows in missing.items()]
     if result.left:
         options = " --quick" * (not result.evidence) + " --data DATA" * result.published
-        lines.append(f"{result.left} runs are not computed yet: labkit reproduce {result.name}{options}")
+        runs = "one run is" if result.left == 1 else f"{result.left} runs are"
+        lines.append(f"{runs} not computed yet: labkit reproduce {result.name}{options}")
     marked = (figure for figure in result.figures if figure.why and figure.values)
     lines += dict.fromkeys(f"* {figure.row}, {figure.column}: {figure.why}" for figure in marked)
     return [*lines, *result.notes]

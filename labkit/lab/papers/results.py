@@ -7,7 +7,7 @@ ours over its seeds, how each row stands beside the one in front, and the judgem
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import Any
@@ -54,7 +54,7 @@ def result(plan: TablePlan, computed: Computed, *, quick: bool = False) -> Table
     )
 
 
-def results_shown(plans: list[TablePlan], known: Mapping[str, Result]) -> dict[str, Result]:
+def results_shown(plans: Sequence[TablePlan], known: Mapping[str, Result]) -> dict[str, Result]:
     """What is known of each cell, with the parts of those figures only that these tables show of it.
 
     Of all others, such as precision, the parts decide nothing.
@@ -183,8 +183,10 @@ def _judged(claim: Claim, figures: Mapping[tuple[str, str], Figure], table: Tabl
     printed = {place: each.published for place, each in figures.items() if each.published is not None}
     paper = judge_printed(claim, printed)
     ours = _on_ours(claim, figures, table)
-    own = ("", "the paper does not say it") if claim.ours else (paper.verdict, paper.why)
-    return JudgedClaim(claim.text, *own, ours.verdict, ours.why, *_leads(claim, figures))
+    before, after = _leads(claim, figures)
+    if claim.ours:
+        return JudgedClaim(claim.text, "", "the paper does not say it", ours.verdict, ours.why, before, after)
+    return JudgedClaim(claim.text, paper.verdict, paper.why, ours.verdict, ours.why, before, after)
 
 
 def _on_ours(claim: Claim, figures: Mapping[tuple[str, str], Figure], table: Table) -> Judgement:

@@ -71,8 +71,13 @@ class Figure:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
         """The figure that a file has."""
-        fields = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
-        return cls(**{"published": None} | {name: fields[name] for name in fields if name not in ("mean", "spread")})
+        fields = _frozen({"published": None, **record})
+        return cls(**{name: value for name, value in fields.items() if name not in ("mean", "spread")})
+
+
+def _frozen(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a record, lists as tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
 
 
 @dataclass(frozen=True)
@@ -183,7 +188,7 @@ class TableResult:
     def from_json(cls, table: Table, record: Mapping[str, Any]) -> Self:
         """The table with the figures that a file has; what the file has not is as printed."""
         known = {(each["row"], each["column"]): Figure.from_json(each) for each in record["figures"]}
-        fields = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
+        fields = _frozen(record)
         fields["figures"] = tuple(known.get((each.row, each.column), each) for each in as_printed(table).figures)
         fields["claims"] = tuple(map(JudgedClaim.from_json, record["claims"]))
         return cls(**{**fields, "table": table})
