@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 
 OWN = "your own file"
 STORED = "a stored run"
-NO_RUN = "There is no such run yet. Make one on the page Train, or by this line:"
+NO_RUN = "No run was trained on this corpus yet. Train one on the page Train, or with this line:"
+NOT_OFFERED = (
+    "The link names the run {name}, which is not in the folders with runs or was trained on another corpus. Choose a "
+    "run in the sidebar."
+)
 NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run in the sidebar; this line makes one that keeps the vectors "
     "of its probe at every epoch:"
@@ -194,12 +198,39 @@ def space(
 
 
 def stored_run(opened: cached.Opened, method: str = "") -> Space | None:
-    """A run that comes with the lab, or one from the folders that the visitor names; `method`: of this one only."""
+    """A run that comes with the lab, or one from the folders that the visitor names.
+
+    With `method`, only runs of this method, and those trained on other corpora, too: their labels say so. Without it,
+    only runs that were trained on this corpus.
+    """
     runs = every_run(run_folders(), method, first=opened.corpus.name)
+    if not method:
+        runs = trained_here(runs, opened)
     if not runs:
         show_command(NO_RUN, method or "sentpwnet", opened)
         return None
-    name = st.sidebar.selectbox("Run", list(runs), index=0, format_func=run_label, key="run", **frame.KEEP)
+    return named_run(runs, "run", opened)
+
+
+def named_run(runs: Mapping[str, Path], key: str, opened: cached.Opened) -> Space | None:
+    """One of these runs. The address always names it, so that a link opens the same run after another training.
+
+    None: the address names a run that is not offered, and none is chosen in its place.
+    """
+    linked, changed = st.query_params.get(key), frame.address_changed(key)
+    missing = linked not in (None, *runs) and (changed or st.session_state.get(key, "") is None)
+    if missing:
+        st.session_state[key] = None
+    elif changed and linked is not None:
+        st.session_state[key] = linked
+    elif st.session_state.get(key) not in runs:
+        st.session_state.pop(key, None)
+    labels = {name: run_label(name, folder, opened) for name, folder in runs.items()}
+    name = st.sidebar.selectbox("Run", labels, index=None if missing else 0, format_func=labels.get, key=key)
+    frame.keep_in_address(key, name or linked)
+    if name is None:
+        st.info(NOT_OFFERED.format(name=frame.plain((linked or "")[:60])))
+        return None
     run = run_in(runs[name], name)
     if run.note:
         st.sidebar.caption(frame.plain(run.note))
@@ -304,9 +335,37 @@ def lab_runs(method: str = "", corpus: str = "") -> list[str]:
     ]
 
 
-def run_label(name: str) -> str:
-    """A run's name, and whether it comes with the lab."""
-    return f"{name} (comes with the lab)" if name in lab_runs() else name
+def run_label(name: str, folder: Path, opened: cached.Opened) -> str:
+    """A run's name, whether it comes with the lab, and the corpus that it was trained on if it is not this one."""
+    label = f"{name} (comes with the lab)" if name in lab_runs() else name
+    return label if is_trained_on(folder, opened) else f"{label} (trained on {record_of(folder).get('corpus', '')})"
+
+
+def record_of(folder: Path) -> Mapping[str, Any]:
+    """The record of a run; empty if the run has just been deleted."""
+    try:
+        return cached.run_record(str(folder), cached.written(folder))
+    except (ValueError, OSError):
+        return {}
+
+
+def is_trained_on(folder: Path, opened: cached.Opened) -> bool:
+    """Whether a run was trained on these rows, or on some rows of this bundled corpus."""
+    record = record_of(folder)
+    return record.get("fingerprint") == opened.key or (not opened.own and record.get("corpus") == opened.corpus.name)
+
+
+def trained_here(runs: Mapping[str, Path], opened: cached.Opened) -> dict[str, Path]:
+    """The runs that were trained on this corpus. The sidebar names the visitor's others, with their corpus."""
+    here = {name: folder for name, folder in runs.items() if is_trained_on(folder, opened)}
+    others = [name for name in runs if name not in here and name not in lab_runs()]
+    if others:
+        named = [f"{name[:60]} ({record_of(runs[name]).get('corpus', '')})" for name in others[:LEFT_OUT_MOST]]
+        more = [f"{len(others) - LEFT_OUT_MOST} more"] if len(others) > LEFT_OUT_MOST else []
+        st.sidebar.caption(
+            frame.plain(f"Not offered, because trained on another corpus: {', '.join([*named, *more])}.")
+        )
+    return here
 
 
 def every_run(folders: Sequence[str], method: str = "", *, first: str) -> dict[str, Path]:

@@ -87,12 +87,11 @@ def choose_space(side: str, label: str, opened: cached.Opened, *, optional: bool
 
 def _stored(side: str, opened: cached.Opened) -> Space | None:
     """A run from the folders that the visitor names."""
-    runs = choosing.runs_in(choosing.run_folders(f"{side}-folders"))
+    runs = choosing.trained_here(choosing.runs_in(choosing.run_folders(f"{side}-folders")), opened)
     if not runs:
         choosing.show_command(choosing.NO_RUN, "sentpwnet", opened)
         return None
-    name = st.sidebar.selectbox("Run", list(runs), index=0, key=f"{side}-run", **frame.KEEP)
-    return choosing.run_in(runs[name], name)
+    return choosing.named_run(runs, f"{side}-run", opened)
 
 
 def _file(side: str, opened: cached.Opened) -> Space | None:

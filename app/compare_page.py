@@ -4,6 +4,7 @@ and the papers' tables beside ours."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,8 +57,8 @@ NO_RUN = "No run and no baseline is chosen: choose some above. Runs are made on 
 
 def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     """Name -> folder of the runs to compare."""
-    runs = choosing.every_run(choosing.run_folders(), first=opened.corpus.name)
-    own = [name for name, folder in runs.items() if trained_on(folder) == opened.key]
+    runs = choosing.trained_here(choosing.every_run(choosing.run_folders(), first=opened.corpus.name), opened)
+    own = list(runs)
     if st.session_state.setdefault(CORPUS, opened.key) != opened.key:  # the address spoke of another corpus
         st.session_state[CORPUS] = opened.key
         frame.keep_in_address(NAMES, None)
@@ -75,21 +76,13 @@ def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     names = st.multiselect(
         "Runs",
         list(runs),
-        format_func=choosing.run_label,
+        format_func=lambda name: choosing.run_label(name, runs[name], opened),
         max_selections=MOST,
         key=key,
         on_change=remember_runs,
         args=(key, own[:FIRST]),
     )
     return {name: runs[name] for name in names}
-
-
-def trained_on(folder: Path) -> str:
-    """The fingerprint of its corpus; nothing of a run that has just gone."""
-    try:
-        return str(cached.run_record(str(folder), cached.written(folder))["fingerprint"])
-    except (ValueError, OSError):
-        return ""
 
 
 def results_of(runs: Mapping[str, Path], opened: cached.Opened) -> list[Result]:
@@ -236,15 +229,15 @@ def list_in_code(names: list[str]) -> str:
 
 def show_two(opened: cached.Opened) -> None:
     """How alike two sentences are to two methods, and why."""
-    runs = choosing.every_run(choosing.run_folders(), first=opened.corpus.name)
-    names = sorted(runs, key=lambda name: trained_on(runs[name]) != opened.key)  # those of this corpus first
-    options = [*choosing.VECTORS, *names]
+    runs = choosing.trained_here(choosing.every_run(choosing.run_folders(), first=opened.corpus.name), opened)
+    options = [*choosing.VECTORS, *runs]
     spaces = []
+    label_of = partial(named, runs=runs, opened=opened)
     for column, key, label, first in zip(
-        st.columns(2), ("one", "other"), ("Model", "Beside it"), (names[:1] or ["tfidf"], ["sif"]), strict=True
+        st.columns(2), ("one", "other"), ("Model", "Beside it"), (next(iter(runs), "tfidf"), "sif"), strict=True
     ):
         name = column.selectbox(
-            label, options, options.index(first[0]), format_func=named, key=f"model-{key}", **frame.KEEP
+            label, options, options.index(first), format_func=label_of, key=f"model-{key}", **frame.KEEP
         )
         spaces.append(choosing.run_in(runs[name], name) if name in runs else choosing.fitted(opened, name))
     texts = cached.some_sentences(opened, SENTENCES)
@@ -256,9 +249,9 @@ def show_two(opened: cached.Opened) -> None:
     why.button("pair", spaces, opened, a, b)
 
 
-def named(option: str) -> str:
+def named(option: str, runs: Mapping[str, Path], opened: cached.Opened) -> str:
     """What stands in the box: a baseline by its name in words, a run with where it is from."""
-    return choosing.VECTORS.get(option) or choosing.run_label(option)
+    return choosing.VECTORS.get(option) or choosing.run_label(option, runs[option], opened)
 
 
 # --- papers ------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from labkit.corpora import load
 from labkit.lab.shipped import DEMONSTRATIONS, Demonstration
 from labkit.methods import METHODS
 
-from .conftest import Opened, fine
+from .conftest import HOSTILE, Opened, fine, texts, with_file
 
 
 @pytest.fixture
@@ -26,10 +27,11 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delitem(DEMONSTRATIONS, name)
     for run in [*demonstrations, Demonstration("lsa", "topics")]:  # the last one is not there
         monkeypatch.setitem(DEMONSTRATIONS, run.name, run)
-    method = METHODS["tfidf"]()
-    method.fit(load("captions"))
-    for folder in (*(run.folder for run in demonstrations), tmp_path / "mine" / "tfidf-captions"):
-        method.save(folder)
+    for run in demonstrations[::-1]:
+        method = METHODS["tfidf"]()
+        method.fit(load(run.corpus))
+        method.save(run.folder)
+    method.save(tmp_path / "mine" / "tfidf-captions")
     method.save(tmp_path / "mine" / "newer")
     os.utime(tmp_path / "mine" / "tfidf-captions" / "run.json", (1, 1))
     monkeypatch.setenv("LABKIT_RUNS", str(tmp_path / "mine"))
@@ -37,15 +39,59 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_bundled_runs_of_the_corpus_come_first_and_then_the_newest(opened: Opened, lab: Path) -> None:
-    page = fine(opened("pairs_page", corpus="questions", vectors="a stored run").run())
+    page = fine(opened("pairs_page", corpus="captions", vectors="a stored run").run())
     box = page.selectbox(key="run")
-    assert [option.split(" (")[0] for option in box.options] == [
-        "tfidf-questions", "tfidf-captions", "newer", "tfidf-captions · mine",
-    ]  # fmt: skip
-    assert box.value == "tfidf-questions"
+    assert [option.split(" (")[0] for option in box.options] == ["tfidf-captions", "newer", "tfidf-captions · mine"]
+    assert box.value == "tfidf-captions"
     assert page.text_input(key="folders").value == str(lab / "mine")
     fine(page.selectbox(key="run").set_value("tfidf-captions · mine").run())
     assert any(str(lab / "mine" / "tfidf-captions") in code.value for code in page.code)
+
+
+@pytest.mark.parametrize(
+    ("module", "address", "box"),
+    [
+        ("pairs_page", {"vectors": "a stored run"}, "run"),
+        ("clusters_page", {"left": "a stored run", "right": "nothing", "how": "pca"}, "left-run"),
+    ],
+)
+def test_runs_are_offered_only_for_the_corpus_that_they_were_trained_on(
+    opened: Opened, lab: Path, module: str, address: dict[str, str], box: str
+) -> None:
+    page = fine(opened(module, corpus="captions", **address).run())
+    assert "newer" in page.selectbox(key=box).options
+    fine(page.selectbox(key="corpus").set_value("questions").run())
+    assert "newer" not in [option for each in page.selectbox if each.key == box for option in each.options]
+    assert "newer (captions)" in texts(page)  # the reason
+
+
+def test_a_run_of_one_file_is_not_offered_for_another_of_the_same_name(opened: Opened, lab: Path) -> None:
+    page = with_file(opened("pairs_page", corpus="your own file", vectors="a stored run"), HOSTILE.encode())
+    method = METHODS["tfidf"]()
+    method.fit(sys.modules["cached"].uploaded_corpus(page.session_state["file"]).corpus)
+    method.save(lab / "mine" / "own")
+    assert fine(page.run()).selectbox(key="run").options == ["own"]
+    other = "\n".join(HOSTILE.split("\n")[:-20]).encode()
+    page.file_uploader[0].upload("mine.csv", other, "text/csv").run()
+    assert not [box for box in fine(page).selectbox if box.key == "run"]
+
+
+def test_a_link_opens_its_run_after_another_training_and_no_other_if_it_is_gone(opened: Opened, lab: Path) -> None:
+    page = fine(opened("clusters_page", corpus="captions", left="a stored run", right="nothing", how="pca").run())
+    assert page.query_params["left-run"] == "newer"  # the one that is shown without a choice, too
+    method = METHODS["tfidf"]()
+    method.fit(load("captions"))
+    method.save(lab / "mine" / "newest")
+    linked = dict(page.query_params)
+    assert fine(opened("clusters_page", **linked).run()).selectbox(key="left-run").value == "newer"
+    shutil.rmtree(lab / "mine" / "newer")
+    page = fine(opened("clusters_page", **linked).run())
+    assert page.selectbox(key="left-run").value is None
+    assert "newer" in page.info[0].value
+    fine(page.run())
+    assert page.selectbox(key="left-run").value is None
+    fine(page.selectbox(key="left-run").set_value("newest").run())
+    assert page.query_params["left-run"] == "newest"
 
 
 @pytest.mark.parametrize(
@@ -77,7 +123,7 @@ def test_in_a_classroom_a_run_is_its_visitors_until_it_is_shared(
     monkeypatch.setenv("LABKIT_CLASSROOM", "1")
     headers = {"x-labkit-visitor": "b", "x-labkit-role": "visitor"}
     monkeypatch.setattr(type(st.context), "headers", property(lambda self: headers))
-    newer, page = lab / "mine" / "newer", opened("pairs_page", vectors="a stored run")
+    newer, page = lab / "mine" / "newer", opened("pairs_page", corpus="captions", vectors="a stored run")
 
     def seen() -> bool:
         return "newer" in page.run().selectbox(key="run").options
