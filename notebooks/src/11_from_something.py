@@ -39,8 +39,7 @@ from labkit.evaluation.scores import score, selection
 from labkit.explore import show
 from labkit.figures import label_curves, seed_dots
 from labkit.lab.course.ablation import again, kept
-from labkit.lab.course.plans import PLANS
-from labkit.lab.course.starts import SHARES
+from labkit.lab.course.plans import PLANS, SHARES
 from labkit.lab.course.variants import COURSE
 from labkit.text import words
 

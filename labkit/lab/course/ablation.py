@@ -43,7 +43,6 @@ from labkit.trials.verdict import Ranked, Runs, front, ranked
 
 FOLDER = NOTEBOOKS / "ablations"
 TUNING = ("protocol", "space", "measure", "chosen", "trials")  # what is kept of the notes of a tuning
-CLUSTERED = {f"{each}_ami" for each in ALGORITHMS}  # of articles: do clusters find the sections again?
 ELSEWHERE = {"relatedness": "spearman", "topics": "map@r"}  # corpora that nobody learned from, and what is asked there
 WITHHELD = "map@r, withheld"  # of test sentences whose classes have no labels
 
@@ -67,7 +66,7 @@ class Variant:
 class Ablation:
     """What is compared with what. `asks`: the question in a sentence. `measures`: the figures kept, the first leads.
 
-    `recipe` measures, where that is not a method trained on the corpus and scored on its test split.
+    `recipe` measures, where it is not enough to train on the corpus and to score the test split.
     """
 
     name: str
@@ -89,8 +88,7 @@ class Ablation:
     def cell(self, name: str, seed: int) -> Cell:
         """The cell of the variant of this name."""
         chosen = self.variant(name)
-        measuring = self.recipe or _measuring(self.measures)
-        recipe = Recipe(measuring, chosen.method, chosen.settings, first=chosen.first, methods=COURSE)
+        recipe = Recipe(self.recipe or scored, chosen.method, chosen.settings, first=chosen.first, methods=COURSE)
         return Cell(recipe, self._data, {}, seed, chosen.settings)
 
     @cached_property
@@ -112,7 +110,7 @@ class Ablation:
 class Figures:
     """All that was measured: variant -> seed -> measure -> figure; and on which rows, with which settings.
 
-    `tunings` has of each variant that is tuned its trials and what they chose, as `chosen_on_dev` notes them.
+    `tunings` has of each variant that is tuned its trials and what they chose, as `Tuning` notes them.
     """
 
     name: str
@@ -203,19 +201,6 @@ def again(plan: Ablation, variant: str, seed: int, progress: Progress = silent) 
     chosen = [kept(plan.name).tunings[variant]["chosen"]] if cell.tunings else []
     with one_thread():
         return plan.measured(variant, cell.recipe.run(cell.case(progress, chosen=chosen)).figures)
-
-
-def _measuring(measures: Sequence[str]) -> Callable[[Case], Result]:
-    """The recipe that gives these figures."""
-    for names, recipe in (
-        (CLUSTERED, scored_and_clustered),
-        ({"milliseconds"}, priced),
-        ({f"{corpus} {measure}" for corpus, measure in ELSEWHERE.items()}, scored_elsewhere),
-        ({WITHHELD}, scored_on_withheld),
-    ):
-        if names & set(measures):
-            return recipe
-    return scored
 
 
 def scored_and_clustered(case: Case) -> Result:

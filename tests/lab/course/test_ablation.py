@@ -161,7 +161,12 @@ def test_clusters_are_those_of_the_test_articles_and_of_the_cells_seed(monkeypat
 
     monkeypatch.setattr(ablation, "section_agreement", agreement)
     measures = ("triplet_accuracy", "kmeans_ami")
-    assert again(replace(SMALL, corpus="articles", measures=measures), "words", 2)["kmeans_ami"] == 0.5
+    assert (
+        again(replace(SMALL, corpus="articles", measures=measures, recipe=scored_and_clustered), "words", 2)[
+            "kmeans_ami"
+        ]
+        == 0.5
+    )
     assert seen == [({"test"}, 2)]
 
 
