@@ -26,6 +26,7 @@ PAGES = {  # file -> title; the first is the page that opens
     "themes_page.py": "Themes",
     "train_page.py": "Train",
     "compare_page.py": "Compare",
+    "papers_page.py": "Papers",
     "corpora_page.py": "Corpora",
 }
 TEACHERS = {"teacher_page.py": "Teacher"}
