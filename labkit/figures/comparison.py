@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from labkit.figure_names import spoken
 from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, level_bars, margin, marks, series, short
-from labkit.figures.palette import COLOURS, DASHES, FAINT, INK
+from labkit.figures.palette import COLOURS, DASHES, INK
 from labkit.figures.panels import ABOVE, BARE, EMPTY, below, ticks
 
 if TYPE_CHECKING:
@@ -27,14 +27,12 @@ LEADER_HEIGHT, LEADERS_LEAST = 50, 200  # pixels of a line, and of the whole fig
 BAR = 0.5  # height of a bar, as a share of a line
 LOOKS = {  # verdict -> colour, pattern
     "best": (COLOURS[0], ""),
-    "tie": (COLOURS[5], "/"),
+    "open": (COLOURS[5], "/"),
     "behind": (COLOURS[1], ""),
-    "unknown": (INK, "."),
     "no order": (COLOURS[4], ""),
 }
 SPOKEN = {
-    "tie": "tie with the best",
-    "unknown": "too few seeds to tell",
+    "open": "open: not shown to be behind",
     "no order": "neither better nor worse when larger",
 }  # verdict -> words
 SAW = "saw the test sentences"  # said of a run that was fitted on them
@@ -185,15 +183,14 @@ VARIANT_HEIGHT, AROUND = 34, 110  # pixels of a variant, and of everything else
 def seed_dots(ablation: Figures, measure: str) -> go.Figure:
     """Draw a line for each variant: a dot for each seed, their mean and spread, by `measure`.
 
-    A variant that was measured once (nothing random in it) has its mean alone. The band is the spread around the best
-    mean:
-    means within it are tied with the best.
+    A variant that was measured once (nothing random in it) has its mean alone. An open mean is shown to be behind the
+    best, by an interval over seeds; a filled one is not.
     """
     names = list(ablation.figures)
     if not names or measure not in next(iter(ablation.figures[names[0]].values())):
         raise ValueError(f"measure is {measure!r}, which ablation {ablation.name!r} has not; name one of its figures")
     spreads = [ablation.spread(name, measure) for name in names]
-    best = max(spreads, key=lambda each: each.mean)
+    ahead = ablation.front(measure)
     seeds = marks(
         [value for spread in spreads for value in spread.values],
         [row for row, spread in enumerate(spreads) for _ in spread.values],
@@ -205,16 +202,18 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
     means = marks(
         [spread.mean for spread in spreads],
         list(range(len(names))),
-        {"size": 11, "color": COLOURS[0], "symbol": "diamond"},
-        name="mean ± spread",
+        {
+            "size": 11,
+            "color": COLOURS[0],
+            "line": {"width": 2, "color": COLOURS[0]},
+            "symbol": ["diamond" if name in ahead else "diamond-open" for name in names],
+        },
+        name="mean ± spread; open: behind the best",
         error_x={"array": [spread.spread for spread in spreads], "color": COLOURS[0], "thickness": 2},
         hovertemplate="mean %{x:.4f}<extra></extra>",
     )
-    across = {"x0": best.mean - best.spread, "x1": best.mean + best.spread, "xref": "x"}
-    band = {"type": "rect", "fillcolor": FAINT, "line": {"width": 0}, "y0": 0, "y1": 1, "yref": "y domain"}
     return figure_of(
         [seeds, means],
-        shapes=[band | across],
         xaxis={"title": spoken(measure)},
         yaxis=BARE | ticks(names, 34) | {"range": [len(names) - 0.5, -0.5]},
         height=AROUND + VARIANT_HEIGHT * len(names),
