@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +14,9 @@ from labkit import figures
 TABLES = "Tables"
 VERDICTS = {  # of a claim -> in a sentence
     "confirmed": "It holds here",
-    "confirmed in part": "It holds here in part",
     "not confirmed": "It does not hold here",
-    "undecided": "Open: our interval contains 0",
-    "inside the spread": "Open: the lead is inside the spread over seeds",
-    "too few seeds": "Open: too few seeds",
+    "open": "Open: our figures do not decide it",
     "not measured": "Not measured here",
-    "not evidence": "Our training was too short to judge it",
 }
 
 
@@ -88,11 +85,12 @@ def verdict(card: Card, table: Any) -> str:
 
 def tally(tables: dict[str, Any], paper: str) -> str:
     """Count the verdicts on all claims that the paper itself makes."""
-    claims = [c for table in tables.values() if table.paper == paper for c in table.claims if not c.asked_here]
-    holds = sum(claim.ours in ("confirmed", "confirmed in part") for claim in claims)
-    fails = sum(claim.ours == "not confirmed" for claim in claims)
-    rest = len(claims) - holds - fails
-    return f"Of {len(claims)} claims in its tables, {holds} hold here, {fails} do not, and {rest} are open."
+    claims = [claim for table in tables.values() if table.paper == paper for claim in table.claims]
+    counts = Counter(claim.ours for claim in claims if not claim.asked_here)
+    return (
+        f"Of {counts.total()} claims in its tables, {counts['confirmed']} hold here, {counts['not confirmed']} do not, "
+        f"{counts['open']} are open, and {counts['not measured']} are not measured."
+    )
 
 
 def show_cards() -> None:
