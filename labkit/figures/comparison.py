@@ -112,7 +112,7 @@ def ours_beside_paper(
 ) -> go.Figure:
     """Draw one column of a paper's table, all of it or these rows: an open diamond is the paper's value, a disc ours.
 
-    The error bar is the spread over the seeds, or the interval of the mean if the table has intervals. A disc with a
+    The error bar is the interval of the mean, or the spread over the seeds where there is none. A disc with a
     remark, such as that the model was trained on these texts, is open and has an asterisk.
     """
     if column not in table.columns:
@@ -133,7 +133,7 @@ def ours_beside_paper(
     symbols = ["circle-open" if figure.why else "circle" for figure in ours] or "circle"
     bars = [_bar(figure) for figure in ours]
     below, above = ([bar[side] for bar in bars] for side in (0, 1))
-    named = "with its 95 % interval" if table.table.intervals else "± spread over seeds"
+    named = "with its 95 % interval" if any(figure.interval for figure in ours) else "± spread over seeds"
     own = marks(
         [figure.mean for figure in ours] or nothing,
         [place[figure.row] for figure in ours] or nothing,

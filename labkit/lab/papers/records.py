@@ -93,8 +93,7 @@ class Row:
 @dataclass(frozen=True)
 class Table:
     """One table or figure. `number` is the paper's, `caption` is ours; `seeds` is how many runs a row gets that chance
-    has a part in; with `intervals` each figure of ours has its 95 % interval over seeds and test items, where others
-    have the spread over seeds."""
+    has a part in."""
 
     paper: str
     number: str
@@ -104,7 +103,6 @@ class Table:
     note: str = ""
     claims: tuple[Claim, ...] = ()
     seeds: int = CLAIM_SEEDS
-    intervals: bool = False
 
     def __post_init__(self) -> None:
         for row in self.rows:

@@ -86,19 +86,16 @@ def theirs(column: Column, figure: Figure) -> str:
 
 def measured_on(result: TableResult) -> str:
     """The data, and over how many seeds the figures are means."""
-    counts = sorted({len(figure.seeds) for figure in result.figures if figure.values})
-    if not counts:
-        seeds = "no figure of ours"
-    elif counts == [1]:
-        seeds = "one run each"
-    else:
-        over = " or ".join(str(count) for count in counts if count > 1)
-        seeds, alone = f"mean ± standard deviation over {over} seeds", "; without ±: one run, or nothing random in it"
-        if result.table.intervals:
-            seeds = f"mean over {over} seeds [95 % interval over seeds and test items]"
-            alone = "; of what has nothing random in it, one run"
-        seeds += alone * (1 in counts)
-    return f"{'; '.join(result.data) or 'nothing that is here'}; {seeds}"
+    counts = sorted({len(figure.seeds) for figure in result.figures if figure.values} - {1})
+    data = "; ".join(result.data) or "nothing that is here"
+    if not any(figure.values for figure in result.figures):
+        return f"{data}; no figure of ours"
+    several = " or ".join(filter(None, (", ".join(map(str, counts[:-1])), *map(str, counts[-1:]))))
+    seeds = f"mean over {several} seeds" if counts else "one run each"
+    shown = [figure for figure in result.figures if figure.values]
+    told = "[95 % interval over seeds and test items]" * any(figure.interval is not None for figure in shown)
+    rest = "± standard deviation" * any(figure.interval is None and len(figure.values) > 1 for figure in shown)
+    return f"{data}; {seeds} {' or '.join(filter(None, (told, rest)))}".rstrip()
 
 
 def remarks(result: TableResult) -> list[str]:
@@ -128,7 +125,8 @@ def as_markdown(report: Report, papers: Mapping[str, Paper] = PAPERS) -> str:
     lines = [
         "# The papers' tables, recomputed",
         "",
-        f"Ours is a mean ± standard deviation over seeds, with the paper's figure in brackets. {RULE} Made by",
+        "Ours is a mean over seeds with its 95 % interval, or ± standard deviation where single test items were not "
+        f"kept; the paper's figure is in brackets. {RULE} Made by",
         "",
         f"    {report.command}",
         "",

@@ -112,23 +112,25 @@ def _figure(table: Table, row: Row, column: Column, part: RowPart, computed: Com
         values=tuple(scale * value for value in mine.values()),
         seeds=tuple(mine),
         why=SEEN if seen else "",
-        interval=_interval(runs) if table.intervals else None,
+        interval=_interval(runs),
         seen=seen,
         runs=runs,
     )
 
 
-def _interval(runs: Runs) -> tuple[float, float]:
+def _interval(runs: Runs) -> tuple[float, float] | None:
     """The bounds of the mean over these runs, 95 % sure over seeds and units: those of its lead over nothing.
 
-    Of several units no draw reaches beyond the least and the largest of them: a share stays between 0 and 1.
+    None where the figure is not taken apart over units. No draw of them reaches beyond the least and the largest: a
+    share stays between 0 and 1.
     """
     mine = [*runs.values()]
     count = len(mine[0].above)
+    if count == 1:
+        return None
     low, high = lead_of(mine, [Parts(np.zeros(count), np.ones(count))]).interval()
-    if count > 1:
-        units = np.concatenate([each.above[each.below > 0] / each.below[each.below > 0] for each in mine])
-        low, high = max(low, float(units.min())), min(high, float(units.max()))
+    units = np.concatenate([each.above[each.below > 0] / each.below[each.below > 0] for each in mine])
+    low, high = max(low, float(units.min())), min(high, float(units.max()))
     return round(low, 6), round(high, 6)  # what is behind hangs on how threads share sums
 
 

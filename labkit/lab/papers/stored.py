@@ -33,7 +33,7 @@ class Figure:
     """The figure of one row in one column, in the paper's unit, a value per seed. `why`: why it is missing, or what to
     know of it.
 
-    `interval`: the bounds of the mean, 95 % sure over seeds and test items, where the table has intervals. `runs` are
+    `interval`: the bounds of the mean, 95 % sure over seeds and test items, where it is known item by item. `runs` are
     the values taken apart over the test set, in the unit of the recipe; they are not stored.
     """
 

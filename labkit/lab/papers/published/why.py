@@ -113,7 +113,7 @@ def _on(corpus: str) -> Table:
     ]  # fmt: skip
     return Table(
         "why", corpus, f"Minimal pairs of {corpus}: is the lost similarity put on the word that was changed?",
-        columns, tuple(rows), claims=tuple(claims), intervals=True,
+        columns, tuple(rows), claims=tuple(claims),
         note="Shares of pairs whose largest part of 1 - cos is on a word that differs, by what was changed (with "
         "`not` go does and the verb's form); the mean place of the first such word among all words of both sentences; "
         "what share of the lost similarity is back once the first words are out, the mean for 1 to "
