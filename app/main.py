@@ -7,18 +7,21 @@ the same setting within two seconds, as on a slider.
 
 In a classroom whoever has shown the teacher's token has one page more, and without its guard no page is shown.
 
-When the first page stands, UMAP, which it offers, prepares itself in a process of its own.
+When Space stands, UMAP, which it offers, prepares itself in a process of its own. An address of an earlier version
+leads to the place that has taken in its page.
 """
 
 import sys
+from functools import partial
+from typing import Any
 
 import classroom
 import streamlit as st
 from frame import READABLE, freeze_modules, plotly_early
 
-PAGES = {  # file -> title; the first is the page that opens
-    "clusters_page.py": "Clusters",
+PLACES = {  # file -> title; the first is the place that opens
     "play_page.py": "Play",
+    "space_page.py": "Space",
     "pairs_page.py": "Pairs",
     "film_page.py": "FILM rows",
     "neighbourhoods_page.py": "Neighbourhoods",
@@ -29,6 +32,7 @@ PAGES = {  # file -> title; the first is the page that opens
     "corpora_page.py": "Corpora",
 }
 TEACHERS = {"teacher_page.py": "Teacher"}
+MOVED = {"clusters_page": "space_page.py"}  # an earlier address -> the file of the place that it leads to
 UNGUARDED = (
     "This app listens to other machines, and no token guards it: start it by `labkit app --classroom`, which prints an "
     "address with one."
@@ -62,6 +66,12 @@ STEPS = """\
 })();
 </script>"""
 
+
+def lead_to(place: Any) -> None:
+    """Open a place with the settings of the address that led here."""
+    st.switch_page(place, query_params={name: st.query_params.get_all(name) for name in st.query_params})
+
+
 st.set_page_config(page_title="labkit", layout="wide")
 st.html(  # the picture above the fold at 720 px; a long formula on a narrow screen can be pushed aside
     "<style>.stMainBlockContainer {padding: 3.9rem 2rem 2rem 2rem} .katex-display {overflow: auto hidden}"
@@ -74,13 +84,17 @@ if classroom.is_on() and not classroom.PRESENT.guarded:
     st.error(UNGUARDED)
     st.stop()
 # no icons here: that of the open page would be fetched from a font server, as the picture in the tab
-titles = PAGES | (TEACHERS if classroom.is_teacher() else {})
-pages = [st.Page(file, title=title, default=file == next(iter(PAGES))) for file, title in titles.items()]
-shown = st.navigation(pages)
+titles = PLACES | (TEACHERS if classroom.is_teacher() else {})
+places = {file: st.Page(file, title=title, default=file == next(iter(PLACES))) for file, title in titles.items()}
+earlier = [
+    st.Page(partial(lead_to, places[file]), title=address, url_path=address, visibility="hidden")
+    for address, file in MOVED.items()
+]
+shown = st.navigation([*places.values(), *earlier], position="top")
 classroom.PRESENT.turned(classroom.me(), shown.title)
 shown.run()
 freeze_modules(len(sys.modules))
-if shown == pages[0]:
+if shown == places["space_page.py"]:
     from cached import picture_process
 
     picture_process().warm(after=AFTER)

@@ -35,7 +35,7 @@ SHOWN = 10  # imports
 VISITS, BETWEEN = 6, 6.0  # in Chromium; seconds between two
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # what the first page does before its first picture, but for the drawing
-PAGE = "import sys; sys.path.insert(0, {app!r}); import streamlit; import clusters_sides, choosing"
+PAGE = "import sys; sys.path.insert(0, {app!r}); import streamlit; import space_sides, choosing"
 
 
 def started(folder: Path) -> str:
@@ -89,7 +89,7 @@ def many(rows: int, folder: Path) -> str:
     with app(folder) as (address, _):
 
         async def bring() -> tuple[int, int]:
-            async with Visitor(address, "clusters_page", MANY.format(f"{rows:,}".replace(",", "%2C"))) as visitor:
+            async with Visitor(address, "space_page", MANY.format(f"{rows:,}".replace(",", "%2C"))) as visitor:
                 await visitor.run()
                 first = (await visitor.bring("CSV, TSV", "mine.csv", sentences(rows)))[1]
                 moved = (await visitor.move("Classes with", 8))[1]

@@ -1,4 +1,4 @@
-"""The sentences behind the points of the page "Clusters": to search, type, list, and read with their neighbours.
+"""The sentences behind the points of the place "Space": to search, type, list, and read with their neighbours.
 
 What is marked or found is told as rows of the first side; the others have it where they show the same text.
 """
@@ -15,7 +15,7 @@ import frame
 import marking
 import streamlit as st
 import why
-from clusters_sides import Side
+from space_sides import Side
 from marking import Brush, rows_with_same_text
 
 from labkit.arrays import unit

@@ -1,4 +1,4 @@
-"""Who moved, and whom a picture shows true: what the page "Clusters" measures on neighbours, sentence by sentence.
+"""Who moved, and whom a picture shows true: what the place "Space" measures on neighbours, sentence by sentence.
 
 Two spaces of the same sentences are compared: those of the two sides, or two epochs of one run. Up to AT_ONCE sentences
 that takes seconds and is done when it is asked for; of more the page says how long it takes, and waits for a click.
@@ -18,9 +18,9 @@ import marking
 import numpy as np
 import streamlit as st
 from choosing import Space
-from clusters_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, look_of, sentences_of
-from clusters_reading import clear_button, show_apart
-from clusters_sides import Side, journey_of, opened_side, picture_rows, show_side, side_of, words_on
+from space_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, look_of, sentences_of
+from space_reading import clear_button, show_apart
+from space_sides import Side, journey_of, opened_side, picture_rows, show_side, side_of, words_on
 
 from labkit import figures
 from labkit.evaluation.neighbours import Movement, moved_rows, moved_together

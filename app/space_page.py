@@ -1,4 +1,4 @@
-"""Page "Clusters": what a method does to a space of sentences, as pictures of it, two beside each other if wanted."""
+"""Place "Space": what a method does to a space of sentences, as pictures of it, two beside each other if wanted."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import frame
 import marking
 import streamlit as st
 from choosing import Space
-from clusters_epochs import show_epochs, show_measured
-from clusters_look import look_of, sentences_of
-from clusters_moved import in_colour, show_side_code, show_who
-from clusters_reading import TYPE, landing, marks_on, search_field, show_list, show_reading, typed_text
-from clusters_sides import (
+from space_epochs import show_epochs, show_measured
+from space_look import look_of, sentences_of
+from space_moved import in_colour, show_side_code, show_who
+from space_reading import TYPE, landing, marks_on, search_field, show_list, show_reading, typed_text
+from space_sides import (
     WIDTHS,
     Side,
     choose_space,

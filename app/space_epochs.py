@@ -1,4 +1,4 @@
-"""The page "Clusters" over the epochs of a training: its pictures at each of them, its figures, and its cosines."""
+"""The place "Space" over the epochs of a training: its pictures at each of them, its figures, and its cosines."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import marking
 import numpy as np
 import streamlit as st
 from choosing import Space
-from clusters_look import Look, look_of
-from clusters_moved import in_colour, show_side_code
-from clusters_reading import marks_on, search_field, show_list, show_reading
-from clusters_sides import WIDTHS, Side, figures_table, journey_of, show_name, show_side, side_of
+from space_look import Look, look_of
+from space_moved import in_colour, show_side_code
+from space_reading import marks_on, search_field, show_list, show_reading
+from space_sides import WIDTHS, Side, figures_table, journey_of, show_name, show_side, side_of
 
 from labkit import figures
 from labkit.evaluation.geometry import EpochCosines

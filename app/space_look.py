@@ -1,4 +1,4 @@
-"""How the pictures of the page "Clusters" are drawn, and of which sentences: the choices of its sidebar."""
+"""How the pictures of the place "Space" are drawn, and of which sentences: the choices of its sidebar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sides of the page "Clusters": the space that a side shows, its picture, and its figures.
+"""The sides of the place "Space": the space that a side shows, its picture, and its figures.
 
 A space is a run that comes with the lab, vectors fitted here, a stored run, or a file of vectors. It is named at once
 and opened only when its vectors are needed: stored pictures do not wait for them.
@@ -21,7 +21,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 from choosing import Space
-from clusters_look import COARSE, FINE, OF_CLASSES, Look
+from space_look import COARSE, FINE, OF_CLASSES, Look
 from marking import rows_with_same_text
 
 from labkit import figures
