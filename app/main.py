@@ -32,7 +32,7 @@ PLACES = {  # file -> title; the first is the place that opens
     "corpora_page.py": "Corpora",
 }
 TEACHERS = {"teacher_page.py": "Teacher"}
-MOVED = {"clusters_page": "space_page.py"}  # an earlier address -> the file of the place that it leads to
+MOVED = {"clusters_page": "space_page.py"}  # an earlier address -> the file of the place that has taken it in
 UNGUARDED = (
     "This app listens to other machines, and no token guards it: start it by `labkit app --classroom`, which prints an "
     "address with one."
@@ -85,10 +85,13 @@ if classroom.is_on() and not classroom.PRESENT.guarded:
     st.stop()
 # no icons here: that of the open page would be fetched from a font server, as the picture in the tab
 titles = PLACES | (TEACHERS if classroom.is_teacher() else {})
-places = {file: st.Page(file, title=title, default=file == next(iter(PLACES))) for file, title in titles.items()}
+places = {
+    file: st.Page(file, title=title, url_path=file.removesuffix("_page.py"), default=file == next(iter(PLACES)))
+    for file, title in titles.items()
+}
 earlier = [
     st.Page(partial(lead_to, places[file]), title=address, url_path=address, visibility="hidden")
-    for address, file in MOVED.items()
+    for address, file in ({file.removesuffix(".py"): file for file in titles} | MOVED).items()
 ]
 shown = st.navigation([*places.values(), *earlier], position="top")
 classroom.PRESENT.turned(classroom.me(), shown.title)

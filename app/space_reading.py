@@ -15,8 +15,8 @@ import frame
 import marking
 import streamlit as st
 import why
-from space_sides import Side
 from marking import Brush, rows_with_same_text
+from space_sides import Side
 
 from labkit.arrays import unit
 from labkit.corpora import Labelled

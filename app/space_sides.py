@@ -21,8 +21,8 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 from choosing import Space
-from space_look import COARSE, FINE, OF_CLASSES, Look
 from marking import rows_with_same_text
+from space_look import COARSE, FINE, OF_CLASSES, Look
 
 from labkit import figures
 from labkit.arrays import unit

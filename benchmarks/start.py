@@ -45,7 +45,7 @@ def started(folder: Path) -> str:
         answers = time.perf_counter() - start
 
         async def open_first() -> tuple[Visitor, int]:
-            async with Visitor(address, "") as visitor:
+            async with Visitor(address, "space") as visitor:
                 return visitor, (await visitor.run())[1]
 
         asked = time.perf_counter() - start
@@ -89,7 +89,7 @@ def many(rows: int, folder: Path) -> str:
     with app(folder) as (address, _):
 
         async def bring() -> tuple[int, int]:
-            async with Visitor(address, "space_page", MANY.format(f"{rows:,}".replace(",", "%2C"))) as visitor:
+            async with Visitor(address, "space", MANY.format(f"{rows:,}".replace(",", "%2C"))) as visitor:
                 await visitor.run()
                 first = (await visitor.bring("CSV, TSV", "mine.csv", sentences(rows)))[1]
                 moved = (await visitor.move("Classes with", 8))[1]

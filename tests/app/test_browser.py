@@ -100,7 +100,7 @@ def row_in(url: str) -> str:
 
 
 def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: Listener, tmp_path: Path) -> None:
-    view = listener.go(f"{address}/?left=SIF&right=TF-IDF&how=PCA")
+    view = listener.go(f"{address}/space?left=SIF&right=TF-IDF&how=PCA")
     view.evaluate("document.querySelector('.js-plotly-plot').here = true")
     click(view, 0, 7)
     view.wait_for_selector(".st-key-reading li")
@@ -148,7 +148,7 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
     view.wait_for_selector(".st-key-reading li")
     assert row_in(view.url) == second
 
-    listener.go(f"{address}/?left=run+sentpwnet-topics&right=run+siamese-topics&how=PCA&view=Over+the+epochs")
+    listener.go(f"{address}/space?left=run+sentpwnet-topics&right=run+siamese-topics&how=PCA&view=Over+the+epochs")
     end = view.evaluate(EPOCHS)
     view.evaluate(SLOWLY.replace("EPOCHS", f"({EPOCHS})"))
     for _ in range(90):
