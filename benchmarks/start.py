@@ -63,7 +63,7 @@ def drawn(folder: Path) -> list[str]:
     def visit(browser: Any) -> float:
         page = browser.new_page()
         start = time.perf_counter()
-        page.goto(address, wait_until="commit")
+        page.goto(f"{address}/space", wait_until="commit")
         page.wait_for_function("document.querySelector('.js-plotly-plot .point')", polling=20, timeout=0)
         took = time.perf_counter() - start
         page.close()
