@@ -47,6 +47,20 @@ STEPS = """\
   const wide = formula => { if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0; };  // for arrow keys
   const formulas = () => document.querySelectorAll('.katex-display:not([tabindex])').forEach(wide);
   new MutationObserver(formulas).observe(document.body, {childList: true, subtree: true});
+  // a file that is dropped anywhere goes to the place for a corpus
+  const bring = () => document.querySelector('.st-key-bring-file input[type=file]');
+  addEventListener('dragover', event => {
+    if (bring() && event.dataTransfer.types.includes('Files')) event.preventDefault();
+  });
+  addEventListener('drop', event => {
+    const input = bring();
+    if (!input || !event.dataTransfer.files.length || event.target === input) return;
+    event.preventDefault();
+    const files = new DataTransfer();
+    files.items.add(event.dataTransfer.files[0]);
+    input.files = files.files;
+    input.dispatchEvent(new Event('change', {bubbles: true}));
+  });
   PLOTLY  // its script is fetched at once, not only when a first picture has come
   const push = history.pushState.bind(history), mend = history.replaceState.bind(history);
   let pressed = false, moving = false, last = '', at = 0;
@@ -76,6 +90,9 @@ st.set_page_config(page_title="labkit", layout="wide")
 st.html(  # the picture above the fold at 720 px; a long formula on a narrow screen can be pushed aside
     "<style>.stMainBlockContainer {padding: 3.9rem 2rem 2rem 2rem} .katex-display {overflow: auto hidden}"
     "div:has(> .st-key-steps) {display: none}"
+    "[class*=st-key-bring] :is([data-testid=stFileUploaderDropzoneInstructions], [data-testid=stFileUploaderFile])"
+    " {display: none}"
+    "[class*=st-key-bring] section {padding: 0; border: 0; background: none; min-height: 0}"
     f"{READABLE}</style>"
 )
 with st.container(key="steps"):

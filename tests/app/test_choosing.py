@@ -109,7 +109,7 @@ def test_bad_runs_are_named_and_the_others_are_there(
         (lab / "mine" / name).mkdir()
         (lab / "mine" / name / "run.json").write_bytes(content)
     page = fine(opened(module, **address).run())
-    said = page.sidebar.warning[0].value
+    said = page.warning[0].value
     assert all(f"**{name}**" in said for name in ("cut", "deep", r"\<b\>"))
     assert "1 more" in said
     boxes = [*page.selectbox, *page.multiselect]
