@@ -142,6 +142,8 @@ def plotly_early() -> str:
 def view(views: Sequence[str], key: str = "view") -> str:
     """The view of the page that is shown, at first the first; one is always chosen."""
     hidden: Any = {"label_visibility": "collapsed", **KEEP}
+    if st.query_params.get(key, views[0]) not in views:  # that of another page, or of nobody
+        del st.query_params[key]
     return str(st.segmented_control("View", views, default=views[0], required=True, key=key, **hidden))
 
 
@@ -170,7 +172,7 @@ def head(question: str, about: str, *formulas: str, present: bool = True) -> Non
     """
     st.session_state[KEPT] = {}  # what a place that was left in the middle had to say
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
-        st.markdown(f"#### {question}", width="stretch")
+        st.markdown(f"### {question}", width="stretch")
         with st.popover("What am I looking at?", icon=":material/help:"):
             st.markdown(about)
             for formula in formulas:

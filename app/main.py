@@ -3,7 +3,8 @@
 The browser's Back and Forward go through pages and settings one step at a time. Streamlit writes a step of its own for
 each row number that a page puts into its address, and none for a setting. Here a change of the address is a step if
 somebody has pressed something before it. Any other mends the step that one stands on; so do arrow keys that go on in
-the same setting within two seconds, as on a slider.
+the same setting within two seconds, as on a slider. Before it turns to another page, Streamlit takes the settings out
+of the address of the one that is left: that is no change here, so that Back finds them.
 
 In a classroom whoever has shown the teacher's token has one page more, and without its guard no page is shown.
 
@@ -63,14 +64,20 @@ STEPS = """\
   });
   PLOTLY  // its script is fetched at once, not only when a first picture has come
   const push = history.pushState.bind(history), mend = history.replaceState.bind(history);
-  let pressed = false, moving = false, last = '', at = 0;
+  let pressed = false, moving = false, leaving = false, last = '', at = 0;
   addEventListener('pointerdown', () => { pressed = true; moving = false; }, true);
+  addEventListener('click', event => {
+    const link = event.target.closest('[data-testid$=NavLink]');
+    leaving = !!link && new URL(link.href).pathname !== location.pathname;
+  }, true);
   addEventListener('keydown', key => { pressed = true; moving = /^(Arrow|Page|Home|End)/.test(key.key); }, true);
-  addEventListener('popstate', () => { pressed = false; last = ''; });
+  addEventListener('popstate', () => { pressed = leaving = false; last = ''; });
   const changed = (before, after) => [...new Set([...before.keys(), ...after.keys()])]
     .filter(name => before.getAll(name).join() !== after.getAll(name).join()).join();
   history.pushState = history.replaceState = (state, title, address) => {
     const to = new URL(address, location), turned = to.pathname !== location.pathname;
+    if (leaving && !turned) return;  // the settings of the place that is left stay in its address
+    leaving = false;
     const names = turned ? '' : changed(new URLSearchParams(location.search), to.searchParams);
     const step = turned || (pressed && names !== '' && !(moving && names === last && Date.now() - at < 2000));
     if (pressed) [last, at] = [names, Date.now()];
@@ -89,7 +96,7 @@ def lead_to(place: Any) -> None:
 st.set_page_config(page_title="labkit", layout="wide")
 st.html(  # the picture above the fold at 720 px; a long formula on a narrow screen can be pushed aside
     "<style>.stMainBlockContainer {padding: 3.9rem 2rem 2rem 2rem} .katex-display {overflow: auto hidden}"
-    "div:has(> .st-key-steps) {display: none}"
+    "div:has(> .st-key-steps) {display: none} .st-key-head h3 {font-size: 1.4rem; padding: 0}"
     "[class*=st-key-bring] :is([data-testid=stFileUploaderDropzoneInstructions], [data-testid=stFileUploaderFile])"
     " {display: none}"
     "[class*=st-key-bring] section {padding: 0; border: 0; background: none; min-height: 0}"

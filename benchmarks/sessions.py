@@ -101,7 +101,7 @@ async def _one(address: str, use: Use, seconds: float, think: float, found: Meas
     async with Visitor(address, use.page, use.query) as visitor:
         took, _ = await visitor.run()
         if use.uploads:
-            took += (await visitor.bring("CSV, TSV", "mine.csv", use.uploads[number % len(use.uploads)]))[0]
+            took += (await visitor.bring("Your own file", "mine.csv", use.uploads[number % len(use.uploads)]))[0]
         found.first.append(took)
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -91,7 +91,7 @@ def many(rows: int, folder: Path) -> str:
         async def bring() -> tuple[int, int]:
             async with Visitor(address, "space", MANY.format(f"{rows:,}".replace(",", "%2C"))) as visitor:
                 await visitor.run()
-                first = (await visitor.bring("CSV, TSV", "mine.csv", sentences(rows)))[1]
+                first = (await visitor.bring("Your own file", "mine.csv", sentences(rows)))[1]
                 moved = (await visitor.move("Classes with", 8))[1]
                 if visitor.errors:
                     raise RuntimeError(visitor.errors[0])

@@ -320,7 +320,7 @@ async def test_two_visitors_cannot_see_each_others_upload_or_unshared_run(room: 
         assert "alpha-run" not in two.widgets["Run"].options
     async with room.person("train", "method=tfidf&corpus=your+own+file", cookies[0]) as one:
         await one.look()
-        await one.bring("CSV, TSV", "secret-name.csv", ROWS.encode())
+        await one.bring("Your own file", "secret-name.csv", ROWS.encode())
         await one.press("Train")
         assert "tfidf-upload-seed0" in await one.look()
         async with room.person("train", "corpus=your+own+file", cookies[1]) as two:
@@ -340,7 +340,7 @@ async def test_a_session_and_its_uploads_belong_to_one_visitor(room: Room) -> No
     page = "train", "method=tfidf&corpus=your+own+file"
     async with room.person(*page, owner) as one:
         await one.look()
-        await one.bring("CSV, TSV", "secret-name.csv", ROWS.encode())
+        await one.bring("Your own file", "secret-name.csv", ROWS.encode())
         (upload,) = one.uploads
         for method in ("PUT", "DELETE"):
             assert room.ask(upload, method=method, cookie=other).status == 403
@@ -362,11 +362,11 @@ async def test_a_session_and_its_uploads_belong_to_one_visitor(room: Room) -> No
 async def test_a_vanished_upload_is_a_sentence(room: Room) -> None:
     async with room.person("train", "method=tfidf&corpus=your+own+file") as one:
         await one.look()
-        await one.bring("CSV, TSV", "secret-name.csv", ROWS.encode())
+        await one.bring("Your own file", "secret-name.csv", ROWS.encode())
         assert room.ask(one.uploads[0], method="DELETE", cookie=one.cookie).status == 204
         await one.look()
         assert len(one.errors) == 1
         assert "redacted" not in one.errors[0]
-        await one.bring("CSV, TSV", "secret-name.csv", ROWS.encode())
+        await one.bring("Your own file", "secret-name.csv", ROWS.encode())
         await one.look()
         assert one.errors == []
