@@ -188,9 +188,10 @@ def test_a_papers_table_is_as_printed_with_ours_beside_it(opened: Opened) -> Non
         assert [None if value != value else value for value in shown[f"{column.name}, paper"]] == printed
     ours = dict(zip(shown["row"], shown["accuracy, ours"], strict=True))
     by_row = {figure.row: figure for figure in beside()["film/1"].figures}
-    mean, _, spread = ours["FILM, as printed"].partition(" ± ")
+    mean, _, interval = ours["FILM, as printed"].partition(" [")
     assert float(mean) == pytest.approx(by_row["FILM, as printed"].mean, abs=0.005)
-    assert len(mean.partition(".")[2]) == len(spread.partition(".")[2]) == 2  # as many decimals
+    low = interval.partition(",")[0]
+    assert len(mean.partition(".")[2]) == len(low.partition(".")[2]) == 2  # as many decimals
     assert ours["all-MiniLM-L6-v2 (ours)"].endswith(" *")  # seen in training
     assert ours["L.D.C."] == "–"
     page = fine(opened("compare_page", view="The papers", paper="why").run())
