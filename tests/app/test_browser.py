@@ -65,7 +65,8 @@ def test_streamlit_run_from_any_folder_is_the_safe_one(tmp_path: Path) -> None:
 # --- clusters -----------------------------------------------------------------------------------------------------
 
 SELECTED = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture => picture._fullData
-    .filter(trace => trace.customdata).flatMap(trace => [...(trace.selectedpoints || [])].map(at => trace.customdata[at])).sort((a, b) => a - b))"""
+    .filter(trace => trace.customdata).flatMap(trace => [...(trace.selectedpoints || [])]
+    .map(at => trace.customdata[at])).sort((a, b) => a - b))"""
 RINGS = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture =>
     picture.querySelectorAll('.labkit-ring').length
     + picture._fullData.filter(trace => trace.marker?.symbol === 'circle-open').length)"""
