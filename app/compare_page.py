@@ -1,5 +1,5 @@
-"""Page "Compare": runs side by side on one test split, how they were trained, one pair of sentences to two of them,
-and the papers' tables beside ours."""
+"""Page "Compare": runs side by side on one test split, how they were trained, and one pair of sentences to two of
+them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from labkit.runs import history
 if TYPE_CHECKING:
     from labkit.evaluation.leaderboard import Result
 
-RUNS, CURVES, PAIR, PAPERS = VIEWS = ["Runs", "Curves", "Two sentences", "The papers"]
+RUNS, CURVES, PAIR = VIEWS = ["Runs", "Curves", "Two sentences"]
 BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are chosen at first
 MOST = 40  # runs that can be chosen, and that a link names
@@ -35,9 +35,6 @@ Runs on the **test** split of one corpus, ordered and judged by the figure that 
 seed are one line: its mean and, from three seeds on, its spread. Against the best stands the **95 % interval** of the
 difference, over other test items and other seeds; where it holds 0, the difference is a **tie**, and nothing else
 decides.
-
-The papers' tables stand beside what `labkit reproduce` found with public or made data: other data, so that what counts
-is the order of the rows and the size of a lead, not the third digit.
 """
 FORMULAS = (
     r"\bar x = \tfrac1n \sum_s x_s,\qquad \text{spread} = \sqrt{\tfrac{1}{n-1}\sum_s (x_s-\bar x)^2}",
@@ -254,136 +251,12 @@ def named(option: str, runs: Mapping[str, Path], opened: cached.Opened) -> str:
     return choosing.VECTORS.get(option) or choosing.run_label(option, runs[option], opened)
 
 
-# --- papers ------------------------------------------------------------------------------------------------------
-
-
-def show_papers() -> None:
-    """One table of a paper: printed and ours."""
-    from labkit.lab.papers.published import PAPERS as papers
-
-    tables = cached.paper_tables()
-    left, middle, right = st.columns(3)
-    paper = left.selectbox("Paper", list(papers), key="paper", **frame.KEEP)
-    named = {name: table for name, table in tables.items() if table.paper == paper}
-    known = [place for place, table in enumerate(named.values()) if ours_of(table)]  # at first, one that has ours
-    name = middle.selectbox(
-        "Table or figure",
-        list(named),
-        known[0] if known else 0,
-        format_func=lambda name: named[name].title,
-        key=f"{paper}-table",
-        **frame.KEEP,
-    )
-    table = named[name]
-    start = table.columns.index(next(iter(ours_of(table)), table.columns[0]))
-    column = right.selectbox("Column", table.columns, start, key=f"{name}-column", **frame.KEEP)
-    st.markdown(f"**{table.title}.** {frame.plain(table.caption)}")
-    rows = printed_beside_ours(table)
-    alt = (
-        f"{table.title}, {column}: the paper's figure and ours for each of {len(table.rows)} rows; the table says all."
-    )
-    frame.picture(figures.ours_beside_paper(table, column), key="ours_beside_paper", alt=alt, rows=lambda: rows)
-    frame.table(
-        rows,
-        "Every figure of the table: the paper's, ours with its spread, or why not.",
-        formats=decimals_of(table),
-        placeholder="not printed",
-    )
-    for note in dict.fromkeys(figure.why for figure in table.figures if figure.why and figure.mean is not None):
-        st.caption(f"\\* {frame.plain(note)}")
-    for claim in table.claims:
-        own = "" if claim.asked_here else f"; the paper's own figures: {claim.paper}"
-        st.markdown(f"- {frame.plain(claim.text)} **Ours: {claim.ours}**{own}")
-        st.caption(frame.plain(claim.decides))
-    show_leads(table)
-    for line in (", ".join(table.data), *table.notes, table.note, papers[paper].citation):
-        if line:
-            st.caption(frame.plain(line))
-    if papers[paper].observations:
-        with st.expander("What the paper says of itself"):
-            for observation in papers[paper].observations:
-                st.markdown(
-                    f"- {frame.plain(observation.text)} **{observation.verdict}**: {frame.plain(observation.why)}"
-                )
-    if not table.evidence:
-        st.caption(
-            "Made with less training than the paper's, or not made here: this is no evidence for or against the paper."
-        )
-    frame.code(PAPER_CODE.format(table=name, column=column))
-
-
-def ours_of(table: Any) -> list[str]:
-    """The columns of a table in which we have a figure."""
-    return [figure.column for figure in table.figures if figure.mean is not None]
-
-
-def show_leads(table: Any) -> None:
-    """What is left of each lead once both sides have their settings chosen on dev."""
-    leads = [claim for claim in table.claims if claim.before and claim.after]
-    if not leads:
-        return
-    st.markdown("**Leads before and after: with the settings as printed, and with those chosen on dev**")
-    rows = [
-        {
-            "claim": claim.text,
-            "settings": name,
-            "lead": lead.lead,
-            "from": lead.low,
-            "to": lead.high,
-            "of": f"{lead.row} over {lead.other}, {lead.column}",
-        }
-        for claim in leads
-        for name, lead in (("as printed", claim.before), ("chosen on dev", claim.after))
-    ]
-    alt = f"The leads of {len(leads)} claims with their intervals, twice; the table says all."
-    frame.picture(figures.leads_before_and_after([table]), key="leads", alt=alt, rows=lambda: rows)
-
-
-def printed_beside_ours(table: Any) -> list[dict[str, Any]]:
-    """The rows of a paper's table, each with the printed figure and ours, column by column."""
-    by_place = {(figure.row, figure.column): figure for figure in table.figures}
-    rows = []
-    for name in table.rows:
-        figures_of_row = [by_place[name, column] for column in table.columns]
-        row: dict[str, Any] = {"row": name}
-        for figure in figures_of_row:
-            row[f"{figure.column}, paper"] = figure.published
-            row[f"{figure.column}, ours"] = "–" if figure.mean is None else spoken_figure(figure)
-        row["to know"] = "; ".join(dict.fromkeys(figure.why for figure in figures_of_row if figure.why))
-        rows.append(row)
-    return rows
-
-
-def spoken_figure(figure: Any) -> str:
-    """Mean and interval, or mean ± spread, with as many decimals, and an asterisk where there is something to know."""
-    mean = f"{figure.mean:#.4g}"
-    decimals = len(mean.partition(".")[2])
-    about = f" ± {figure.spread:.{decimals}f}" if figure.spread else ""
-    if figure.interval is not None:
-        about = " [{}]".format(", ".join(f"{bound:.{decimals}f}" for bound in figure.interval))
-    return mean + about + (" *" if figure.why else "")
-
-
-def decimals_of(table: Any) -> dict[str, str]:
-    """Each printed column with all its digits, .640 beside .698."""
-    digits: dict[str, int] = {}
-    for figure in table.figures:
-        if figure.published is not None:
-            decimals = repr(float(figure.published)).partition(".")[2]
-            digits[figure.column] = max(digits.get(figure.column, 0), len(decimals))
-    return {f"{name}, paper": f"%.{count}f" for name, count in digits.items()}
-
-
 # --- the page ----------------------------------------------------------------------------------------------------
 
 
 def page() -> None:
-    frame.head("Compare: runs, curves, papers", ABOUT, *FORMULAS)
+    frame.head("Compare: runs and curves", ABOUT, *FORMULAS)
     view = frame.view(VIEWS)
-    if view == PAPERS:
-        show_papers()
-        frame.show_link(own_file=False)
-        return
     opened = choosing.corpus()
     if opened is None:
         return
@@ -411,11 +284,4 @@ from labkit.runs import history
 folders = {folders}
 training_curves({{folder: history(folder) for folder in folders}}, [{column!r}]).show()
 """
-PAPER_CODE = """\
-from labkit.figures import ours_beside_paper
-from labkit.lab.papers.stored import beside
-
-ours_beside_paper(beside()[{table!r}], {column!r}).show()
-"""
-
 frame.run(page)

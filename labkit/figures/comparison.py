@@ -107,16 +107,18 @@ def _bars(mine: list[tuple[int, Line]], figure: str, verdict: str) -> Entries:
 TABLE_ROW_HEIGHT, TABLE_LEAST = 30, 220  # pixels of a row, and of the whole figure
 
 
-def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
-    """Draw one column of a paper's table: an open diamond is the paper's value, a disc ours.
+def ours_beside_paper(
+    table: TableResult, column: str, *, rows: Sequence[str] = (), height: int | None = None
+) -> go.Figure:
+    """Draw one column of a paper's table, all of it or these rows: an open diamond is the paper's value, a disc ours.
 
     The error bar is the interval of the mean, or the spread over the seeds where there is none. A disc with a
     remark, such as that the model was trained on these texts, is open and has an asterisk.
     """
     if column not in table.columns:
         raise ValueError(f"column is {column!r}, expected one of {', '.join(table.columns)}; choose one of them")
-    figures = [figure for figure in table.figures if figure.column == column]
-    place = {row: number for number, row in enumerate(table.rows)}
+    place = {row: number for number, row in enumerate(rows or table.rows)}
+    figures = [figure for figure in table.figures if figure.column == column and figure.row in place]
     printed = [figure for figure in figures if figure.published is not None]
     ours = [figure for figure in figures if figure.mean is not None]
     remarked = {figure.row for figure in ours if figure.why}
@@ -158,7 +160,7 @@ def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
         [theirs, own],
         xaxis={"title": short(column, 60)},
         yaxis=upwards,
-        height=max(TABLE_LEAST, 90 + TABLE_ROW_HEIGHT * len(place)),
+        height=height or max(TABLE_LEAST, 90 + TABLE_ROW_HEIGHT * len(place)),
         legend=ABOVE,
         showlegend=True,
         margin=margin(30),
