@@ -302,6 +302,15 @@ def remember_made(key: tuple[Any, ...]) -> None:
 
 
 @keep(show_spinner=False)
+def headline(space: Space, opened: Opened) -> tuple[str, float]:
+    """The leading figure of a method on the test split: its name, and what it is."""
+    from labkit.evaluation.scores import score
+
+    scores = score(space.method, opened.corpus)
+    return scores.measure, scores.headline
+
+
+@keep(show_spinner=False)
 def class_separation(_rows: Any, _labels: Sequence[str], *key: Any) -> Separation:
     """How well the classes stand apart in these rows; `key` stands for rows and labels."""
     measured = separation(_rows, _labels)

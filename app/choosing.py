@@ -1,4 +1,4 @@
-"""The choices that pages share, in the sidebar: a corpus or a file, vectors fitted here or a stored run, a sentence.
+"""The choices that places share, in the row at the top: a corpus or a file, vectors or a stored run, a sentence.
 
 What is chosen comes with the lines that make it again, which `show_code` puts in front of those of a picture.
 """
@@ -20,7 +20,7 @@ import classroom
 import frame
 import streamlit as st
 
-from labkit.atomic import amount, sentence_of
+from labkit.atomic import sentence_of
 from labkit.corpora import CORPORA, Corpus
 from labkit.lab.shipped import DEMONSTRATIONS, standing
 from labkit.locks import is_locked
@@ -31,17 +31,23 @@ if TYPE_CHECKING:
     from labkit.method import Method
 
 OWN = "your own file"
+WIDTH = 210  # pixels of a choice in the row at the top
 STORED = "a stored run"
-NO_RUN = "No run was trained on this corpus yet. Train one on the page Train, or with this line:"
+NO_RUN = "No run was trained on this corpus yet. Train one under Train and compare, or with this line:"
 NOT_OFFERED = (
     "The link names the run {name}, which is not in the folders with runs or was trained on another corpus. Choose a "
-    "run in the sidebar."
+    "run above."
 )
 NO_EPOCHS = (
-    "These vectors were not trained in epochs. Choose a run in the sidebar; this line makes one that keeps the vectors "
+    "These vectors were not trained in epochs. Choose a run above; this line makes one that keeps the vectors "
     "of its probe at every epoch:"
 )
 LEFT_OUT_MOST = 3  # runs that are left out, and of which it is said why
+NO_FILE = "Upload a file above, drop it anywhere on this page, or paste sentences. They stay on this machine."
+FORMATS = (
+    "One sentence a line, or lines with columns: text + label, text_a + text_b + label or score, anchor + positive + "
+    "negative, group + text, or text alone. A file may be CSV, TSV, TXT, JSONL or Parquet."
+)
 CARRIED = "carried"  # in the session: the corpus that was chosen, or that a link named
 VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfidf": "TF-IDF"}
 NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
@@ -65,7 +71,6 @@ def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Op
     before is not meant here.
     """
     summaries = {name: entry.summary for name, entry in CORPORA.items() if entry.kind == "embedded"}
-    st.sidebar.header("What there is to learn")
     options = [*summaries, OWN]
     linked = st.query_params.get("corpus") if frame.address_changed("corpus") else None
     if linked in options:
@@ -75,26 +80,27 @@ def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Op
     index = options.index(wished if wished in options else default)
     if frame.address_changed("corpus"):
         st.session_state["corpus"], index = options[index], 0
-    chosen = st.sidebar.selectbox("Corpus", options, index=index, key="corpus", on_change=_carry)
+    own = st.session_state.get("file")
+    chosen = frame.choices().selectbox(
+        "Corpus",
+        options,
+        index=index,
+        format_func=lambda name: own.name if own and name == OWN else name,
+        key="corpus",
+        on_change=_carry,
+        help="\n".join(f"* **{name}**: {summary}" for name, summary in summaries.items()),
+        width=WIDTH,
+    )
     frame.keep_in_address("corpus", chosen)
+    file = frame.visitor_file("Your own file", "file", paste=FORMATS, then=_use_own)
     if chosen != OWN:
-        st.sidebar.caption(summaries[chosen])
         return cached.lab_corpus(chosen)
-    file = frame.visitor_file(
-        f"CSV, TSV, TXT, JSONL or Parquet, up to {amount(cached.most_uploaded())}",
-        "file",
-        paste="Or paste sentences, one a line",
-    )
-    st.sidebar.caption(
-        "Columns: text + label, text_a + text_b + label or score, anchor + positive + negative, group + text; or text "
-        "alone, or lines without columns: sentences without labels."
-    )
     if file is None:
-        st.info("Choose a file in the sidebar, or paste sentences there. They stay on this machine.")
+        st.info(NO_FILE)
         return None
     opened = cached.uploaded_corpus(file)
     for note in opened.notes:
-        st.sidebar.warning(frame.plain(note))
+        st.warning(frame.plain(note))
     return opened
 
 
@@ -109,6 +115,11 @@ def use_found(texts: Sequence[str], labels: Sequence[str]) -> None:
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     frame.keep_file("file", "found.jsonl", lines.encode())
     choose_corpus(OWN)
+
+
+def _use_own() -> None:
+    """Somebody has brought a file: it is the corpus."""
+    st.session_state["corpus"] = st.session_state[CARRIED] = OWN
 
 
 def _carry() -> None:
@@ -192,12 +203,13 @@ def space(
 
     None: a run was wished for, and there is none.
     """
-    name = st.sidebar.selectbox(
+    name = frame.choices().selectbox(
         label,
         options,
         index=options.index(default),
         format_func=lambda option: NAMES.get(option, option),
         key=key,
+        width=WIDTH,
         **frame.KEEP,
     )
     return stored_run(opened, method) if name == STORED else fitted(opened, name)
@@ -232,14 +244,16 @@ def named_run(runs: Mapping[str, Path], key: str, opened: cached.Opened) -> Spac
     elif st.session_state.get(key) not in runs:
         st.session_state.pop(key, None)
     labels = {name: run_label(name, folder, opened) for name, folder in runs.items()}
-    name = st.sidebar.selectbox("Run", labels, index=None if missing else 0, format_func=labels.get, key=key)
+    name = frame.choices().selectbox(
+        "Run", labels, index=None if missing else 0, format_func=labels.get, key=key, width=WIDTH
+    )
     frame.keep_in_address(key, name or linked)
     if name is None:
         st.info(NOT_OFFERED.format(name=frame.plain((linked or "")[:60])))
         return None
     run = run_in(runs[name], name)
     if run.note:
-        st.sidebar.caption(frame.plain(run.note))
+        st.caption(frame.plain(run.note))
     return run
 
 
@@ -321,8 +335,8 @@ def run_folders(key: str = "folders") -> list[str]:
     """The folders with runs; in a classroom nobody names folders of the machine that the app runs on."""
     folders = os.environ.get("LABKIT_RUNS", "runs")
     if not classroom.is_on():
-        folders = st.sidebar.text_input(
-            "Folders with runs", folders, key=key, help="Separate several folders by commas."
+        folders = frame.choices().text_input(
+            "Folders with runs", folders, key=key, help="Separate several folders by commas.", width=WIDTH
         )
     return [folder.strip() for folder in folders.split(",") if folder.strip()]
 
@@ -362,15 +376,13 @@ def is_trained_on(folder: Path, opened: cached.Opened) -> bool:
 
 
 def trained_here(runs: Mapping[str, Path], opened: cached.Opened) -> dict[str, Path]:
-    """The runs that were trained on this corpus. The sidebar names the visitor's others, with their corpus."""
+    """The runs that were trained on this corpus. The page names the visitor's others, with their corpus."""
     here = {name: folder for name, folder in runs.items() if is_trained_on(folder, opened)}
     others = [name for name in runs if name not in here and name not in lab_runs()]
     if others:
         named = [f"{name[:60]} ({record_of(runs[name]).get('corpus', '')})" for name in others[:LEFT_OUT_MOST]]
         more = [f"{len(others) - LEFT_OUT_MOST} more"] if len(others) > LEFT_OUT_MOST else []
-        st.sidebar.caption(
-            frame.plain(f"Not offered, because trained on another corpus: {', '.join([*named, *more])}.")
-        )
+        st.caption(frame.plain(f"Not offered, because trained on another corpus: {', '.join([*named, *more])}."))
     return here
 
 
@@ -385,7 +397,7 @@ def every_run(folders: Sequence[str], method: str = "", *, first: str) -> dict[s
 
 def runs_in(folders: Sequence[str], method: str = "") -> dict[str, Path]:
     """name -> folder of the runs directly in these folders, the newest first; one that cannot be read is left out, and
-    the sidebar says why. In a classroom those of another visitor are left out, unless he shares them."""
+    the page says why. In a classroom those of another visitor are left out, unless he shares them."""
     runs: list[tuple[int, Path]] = []
     bad: dict[str, Exception] = {}
     for file in [file for folder in folders for file in sorted(Path(folder).expanduser().glob("*/run.json"))]:
@@ -399,11 +411,11 @@ def runs_in(folders: Sequence[str], method: str = "") -> dict[str, Path]:
             runs.append((cached.written(run), run))
             if record["state"] != "finished" and is_locked(run):
                 busy = frame.plain(f"{run.name[:60]} is being trained")
-                st.sidebar.caption(f"{busy}: this is what it knows so far.")
+                st.caption(f"{busy}: this is what it knows so far.")
         except (ValueError, OSError) as reason:
             bad[run.name] = reason
     if bad:
-        st.sidebar.warning(left_out_note(bad))
+        st.warning(left_out_note(bad))
     return {run.name: run for _, run in sorted(runs, key=lambda entry: entry[0])[::-1]}
 
 

@@ -180,7 +180,7 @@ class DotMap {
   show(data) {
     this.data = data;
     this.over.setAttribute('aria-label', data.alt);
-    this.over.parentElement.style.height = `${data.height}px`;
+    this.over.parentElement.style.height = data.height;
     this.legend.hidden = !data.legend;
     if (!this.works) {
       this.host.textContent = 'This browser has no WebGL, so plotly draws the picture, of fewer sentences.';

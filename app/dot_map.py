@@ -122,12 +122,13 @@ def put_map(
     *,
     words: Sequence[Sequence[PlacedName]] | None,
     alt: str,
-    height: int,
+    height: str,
     on_marked: Callable[[], None],
     legend: bool = True,
 ) -> None:
     """The map called `slot` of these points, with the `marks` of a picture: rows that are chosen and found, the row
     with a ring, and where typed sentences lie. A map without a `legend` hides what is hidden by that of another one.
+    `height` is a length of CSS.
 
     `words` are the names written on it, for the whole map and for one that is seen from close by; None: those of the
     classes that have a colour.

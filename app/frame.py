@@ -56,11 +56,21 @@ READABLE = f"""
   .stPlotlyChart .modebar-container {{top: -2rem !important}}
   .stButtonGroup [role=radiogroup] {{flex-wrap: wrap; gap: 0.3rem; overflow: visible; mask: none}}
   .stButtonGroup [role=radio] {{flex: 1 0 auto; margin: 0; border-radius: 0.5rem}}
+  .st-key-present {{display: none}}
+  .st-key-choices {{gap: 0.5rem}}
+  .st-key-choices > * {{max-width: calc(50% - 0.25rem)}}
   .stButtonGroup [role=radio]:not([aria-checked=true]) {{
     border-left-color: color-mix(in srgb, currentColor 20%, transparent) !important}}
 }}"""
 LONGEST = 80  # letters of a file's name
 KEPT = "kept"  # in the session: what the address will say
+SHARE, CHOICES = "share", "choices"  # in the session: where the link stands, and what all places choose
+PRESENT = "For a projector: everything larger, and only the pictures."
+PRESENTED = """
+.stMainBlockContainer {zoom: 1.25}
+.st-key-choices, [data-testid=stSidebar], [data-testid=stExpandSidebarButton], .stPopover:not(.st-key-head *) {
+  display: none}
+"""
 KEEP = {"bind": "query-params"}  # of a widget: its value stands in the address of the page, under its key
 # Plotly draws Play and Stop as shapes that take a click and nothing else. Here they become buttons to the browser: Tab
 # goes to them, Enter and Space press them, a screen reader says their names. One that is pressed presses its like in
@@ -74,6 +84,7 @@ BUTTONS = """\
 (() => {
   if (window.labkitButtons) return;
   window.labkitButtons = true;
+  let played = false;
   const name = button => button.textContent.replace(/[^\\p{L} ]/gu, '').trim();
   const press = (button, alone) => {
     const click = new MouseEvent('click', {bubbles: true});
@@ -94,6 +105,9 @@ BUTTONS = """\
       for (const other of document.querySelectorAll('.updatemenu-button'))
         if (other !== button && name(other) === name(button)) press(other, true);
     });
+    if (name(button) !== 'Play' || played || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+    played = true;  // once, when the place is opened
+    setTimeout(() => press(button, false), 800);
   };
   // a journey that is stopped is to plotly a promise that it broke, for no reason: no mistake of anybody
   addEventListener('unhandledrejection', broken => { if (broken.reason === undefined) broken.preventDefault(); });
@@ -128,6 +142,8 @@ def plotly_early() -> str:
 def view(views: Sequence[str], key: str = "view") -> str:
     """The view of the page that is shown, at first the first; one is always chosen."""
     hidden: Any = {"label_visibility": "collapsed", **KEEP}
+    if st.query_params.get(key, views[0]) not in views:  # that of another page, or of nobody
+        del st.query_params[key]
     return str(st.segmented_control("View", views, default=views[0], required=True, key=key, **hidden))
 
 
@@ -149,15 +165,28 @@ def plain(text: str) -> str:
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))
 
 
-def head(title: str, about: str, *formulas: str) -> None:
-    """The title, and beside it what one looks at, in a few sentences and the formulas behind them."""
-    st.session_state[KEPT] = {}  # what a page that was left in the middle had to say
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(f"### {title}")
+def head(question: str, about: str, *formulas: str, present: bool = True) -> None:
+    """The question of the place, what one looks at, a place for its link, and below them the choices of all places.
+
+    `present`: it can be shown larger, without its controls.
+    """
+    st.session_state[KEPT] = {}  # what a place that was left in the middle had to say
+    with st.container(horizontal=True, vertical_alignment="center", key="head"):
+        st.markdown(f"### {question}", width="stretch")
         with st.popover("What am I looking at?", icon=":material/help:"):
             st.markdown(about)
             for formula in formulas:
                 st.latex(formula)
+        st.session_state[SHARE] = st.container(width="content")
+        shown = present and st.toggle("Present", key="present", help=PRESENT, **KEEP)
+    if shown:
+        st.html(f"<style>{PRESENTED}</style>")
+    st.session_state[CHOICES] = st.container(horizontal=True, vertical_alignment="bottom", key="choices")
+
+
+def choices() -> Any:
+    """The row at the top of every place: corpus, file, models."""
+    return st.session_state[CHOICES]
 
 
 @dataclass(frozen=True)
@@ -267,21 +296,13 @@ def code(lines: str, of: str = "") -> None:
         st.code(lines)
 
 
-PLACES = "places"  # in the session: the pages by their addresses, which only the navigation knows
-
-
-def open_page(name: str, settings: Mapping[str, Any]) -> None:
-    """Go to another page, by the last part of its address, with settings."""
-    st.switch_page(st.session_state[PLACES][name], query_params=dict(settings))
-
-
 def show_link(*, own_file: bool) -> None:
-    """The link to this view, at the end of the sidebar. It has settings and row numbers, never a sentence."""
+    """The link to this view, at the top. It has settings and row numbers, never a sentence."""
     write_address()
     where = (getattr(st.context, "url", None) or "").split("?")[0]
     params = st.query_params
     settings = urlencode({name: params.get_all(name) for name in params}, doseq=True)
-    with st.sidebar.popover("Link to this view", icon=":material/link:", type="tertiary"):
+    with st.session_state[SHARE].popover("Share", icon=":material/link:"):
         st.code(f"{where}?{settings}" if settings else where, language=None, wrap_lines=True)
         st.caption(
             "The settings, not your file: whoever opens the link is asked for one."
@@ -325,37 +346,48 @@ def address_changed(key: str) -> bool:
 
 
 GONE = "Your file is no longer in the app's memory. Upload it again."
+REFUSED = "Your files may take {most} together; if one is refused (413), forget one or close other tabs."
 PASTED, MOST_PASTED = "pasted.txt", 1_000_000  # the name of what was pasted, and its letters
 
 
-def visitor_file(label: str, key: str, *, paste: str = "", **uploader: Any) -> File | None:
-    """A visitor's file. It is kept for all pages as long as he has one of them open.
+def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], None] | None = None) -> File | None:
+    """A visitor's file, from the row at the top. It is kept for all places as long as one of them is open.
 
-    With `paste`, the name of a box for it, a text that is pasted there is a file, too: PASTED, and read as any other.
+    `paste` is what is said above a box for pasted lines, which become a file, too: PASTED, and read as any other.
+    `then` is called when a file has come.
     """
     widget = f"{key}-upload"
 
-    def changed() -> None:
+    def uploaded() -> None:
         upload = st.session_state[widget]
         st.session_state[key] = File(upload.name, upload.getvalue()) if isinstance(upload, UploadedFile) else None
+        came()
 
-    above = st.sidebar.container()
-    here = st.sidebar.file_uploader(label, key=widget, on_change=changed, **uploader)
+    def pasted() -> None:
+        use_pasted(key)
+        came()
+
+    def came() -> None:
+        if then and st.session_state.get(key):
+            then()
+
+    with choices():
+        with st.container(width="content", key=f"bring-{key}"):
+            st.file_uploader(label, key=widget, on_change=uploaded, label_visibility="collapsed", width=110)
+        if paste:
+            with st.popover("Paste", icon=":material/content_paste:"):
+                st.caption(paste)
+                st.text_area("Lines", key=f"{key}-lines", max_chars=MOST_PASTED, height=130)
+                st.button("Use these lines", key=f"{key}-paste", on_click=pasted)
+                if classroom.is_on():  # Streamlit's own control says of a refusal only its number
+                    st.caption(REFUSED.format(most=amount(classroom.UPLOADS)))
+        file: File | None = st.session_state.get(key)
+        if file is not None:
+            with st.popover(plain(file.name), icon=":material/draft:"):
+                st.markdown("It is kept for all places, as long as one of them is open.")
+                st.button("Forget the file", key=f"{key}-forget", on_click=st.session_state.pop, args=(key,))
     if isinstance(st.session_state[widget], DeletedFile):
-        st.sidebar.error(GONE)
-    if paste:
-        with st.sidebar.popover(paste, icon=":material/content_paste:", type="tertiary"):
-            st.text_area("Lines", key=f"{key}-lines", max_chars=MOST_PASTED, height=130, label_visibility="collapsed")
-            st.button("Use these lines", key=f"{key}-paste", on_click=use_pasted, args=(key,))
-    if classroom.is_on():  # Streamlit's own control says of a refusal only its number
-        most = amount(classroom.UPLOADS)
-        st.sidebar.caption(
-            f"Your files may take {most} together; if one is refused (413), forget one or close other tabs."
-        )
-    file: File | None = st.session_state.get(key)
-    if file is not None and (here is None or here.name != file.name):  # brought on another page, or pasted
-        above.markdown(f"**{plain(file.name)}** is kept for all pages, as long as one of them is open.")
-        above.button("Forget the file", key=f"{key}-forget", on_click=st.session_state.pop, args=(key,))
+        st.error(GONE)
     return file
 
 

@@ -3,38 +3,41 @@
 The browser's Back and Forward go through pages and settings one step at a time. Streamlit writes a step of its own for
 each row number that a page puts into its address, and none for a setting. Here a change of the address is a step if
 somebody has pressed something before it. Any other mends the step that one stands on; so do arrow keys that go on in
-the same setting within two seconds, as on a slider.
+the same setting within two seconds, as on a slider. Before it turns to another page, Streamlit takes the settings out
+of the address of the one that is left: that is no change here, so that Back finds them.
 
 In a classroom whoever has shown the teacher's token has one page more, and without its guard no page is shown.
 
-When the first page stands, UMAP, which it offers, prepares itself in a process of its own.
+When Space stands, UMAP, which it offers, prepares itself in a process of its own. An address of an earlier version
+leads to the place that has taken in its page.
 """
 
 import sys
 from functools import partial
+from typing import Any
 
 import classroom
 import streamlit as st
-from frame import PLACES, READABLE, freeze_modules, plotly_early
+from frame import READABLE, freeze_modules, plotly_early
 
-PAGES = {  # file -> title; the first is the page that opens
-    "clusters_page.py": "Clusters",
+PLACES = {  # file -> title; the first is the place that opens
     "play_page.py": "Play",
+    "space_page.py": "Space",
     "pairs_page.py": "Pairs",
     "film_page.py": "FILM rows",
     "neighbourhoods_page.py": "Neighbourhoods",
     "paraphrases_page.py": "Paraphrases",
     "themes_page.py": "Themes",
     "train_page.py": "Train and compare",
-    "compare_page.py": "Papers",
-}
-PATHS = {"compare_page.py": "paper_tables"}  # its former address had other views, too
-MOVED = {  # address of a former page, with a view -> the page that has it now, and what is to be shown there
-    "corpora_page": ("train_page", {"view": "Data"}),
-    "compare_page": ("train_page", {"view": "Runs"}),
-    "compare_page: The papers": ("compare_page", {}),
+    "papers_page.py": "Papers",
 }
 TEACHERS = {"teacher_page.py": "Teacher"}
+MOVED = {  # an earlier address -> the file of the place that has taken it in
+    "clusters_page": "space_page.py",
+    "compare_page": "train_page.py",
+    "corpora_page": "train_page.py",
+}
+OPENED = {"compare_page": "Runs", "corpora_page": "Data"}  # an earlier address -> the view that it opened with
 UNGUARDED = (
     "This app listens to other machines, and no token guards it: start it by `labkit app --classroom`, which prints an "
     "address with one."
@@ -49,16 +52,36 @@ STEPS = """\
   const wide = formula => { if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0; };  // for arrow keys
   const formulas = () => document.querySelectorAll('.katex-display:not([tabindex])').forEach(wide);
   new MutationObserver(formulas).observe(document.body, {childList: true, subtree: true});
+  // a file that is dropped anywhere goes to the place for a corpus
+  const bring = () => document.querySelector('.st-key-bring-file input[type=file]');
+  addEventListener('dragover', event => {
+    if (bring() && event.dataTransfer.types.includes('Files')) event.preventDefault();
+  });
+  addEventListener('drop', event => {
+    const input = bring();
+    if (!input || !event.dataTransfer.files.length || event.target === input) return;
+    event.preventDefault();
+    const files = new DataTransfer();
+    files.items.add(event.dataTransfer.files[0]);
+    input.files = files.files;
+    input.dispatchEvent(new Event('change', {bubbles: true}));
+  });
   PLOTLY  // its script is fetched at once, not only when a first picture has come
   const push = history.pushState.bind(history), mend = history.replaceState.bind(history);
-  let pressed = false, moving = false, last = '', at = 0;
+  let pressed = false, moving = false, leaving = false, last = '', at = 0;
   addEventListener('pointerdown', () => { pressed = true; moving = false; }, true);
+  addEventListener('click', event => {
+    const link = event.target.closest('[data-testid$=NavLink]');
+    leaving = !!link && new URL(link.href).pathname !== location.pathname;
+  }, true);
   addEventListener('keydown', key => { pressed = true; moving = /^(Arrow|Page|Home|End)/.test(key.key); }, true);
-  addEventListener('popstate', () => { pressed = false; last = ''; });
+  addEventListener('popstate', () => { pressed = leaving = false; last = ''; });
   const changed = (before, after) => [...new Set([...before.keys(), ...after.keys()])]
     .filter(name => before.getAll(name).join() !== after.getAll(name).join()).join();
   history.pushState = history.replaceState = (state, title, address) => {
     const to = new URL(address, location), turned = to.pathname !== location.pathname;
+    if (leaving && !turned) return;  // the settings of the place that is left stay in its address
+    leaving = false;
     const names = turned ? '' : changed(new URLSearchParams(location.search), to.searchParams);
     const step = turned || (pressed && names !== '' && !(moving && names === last && Date.now() - at < 2000));
     if (pressed) [last, at] = [names, Date.now()];
@@ -68,10 +91,22 @@ STEPS = """\
 })();
 </script>"""
 
+
+def lead_to(place: Any, view: str | None) -> None:
+    """Open a place with the settings of the address that led here."""
+    settings = {name: st.query_params.get_all(name) for name in st.query_params}
+    if settings.get("view") == ["The papers"]:  # once a view of compare_page
+        st.switch_page(places["papers_page.py"])
+    st.switch_page(place, query_params=({"view": [view]} if view else {}) | settings)
+
+
 st.set_page_config(page_title="labkit", layout="wide")
 st.html(  # the picture above the fold at 720 px; a long formula on a narrow screen can be pushed aside
     "<style>.stMainBlockContainer {padding: 3.9rem 2rem 2rem 2rem} .katex-display {overflow: auto hidden}"
-    "div:has(> .st-key-steps) {display: none}"
+    "div:has(> .st-key-steps) {display: none} .st-key-head h3 {font-size: 1.4rem; padding: 0}"
+    "[class*=st-key-bring] :is([data-testid=stFileUploaderDropzoneInstructions], [data-testid=stFileUploaderFile])"
+    " {display: none}"
+    "[class*=st-key-bring] section {padding: 0; border: 0; background: none; min-height: 0}"
     f"{READABLE}</style>"
 )
 with st.container(key="steps"):
@@ -80,33 +115,20 @@ if classroom.is_on() and not classroom.PRESENT.guarded:
     st.error(UNGUARDED)
     st.stop()
 # no icons here: that of the open page would be fetched from a font server, as the picture in the tab
-titles = PAGES | (TEACHERS if classroom.is_teacher() else {})
-pages = [
-    st.Page(file, title=title, url_path=PATHS.get(file), default=file == next(iter(PAGES)))
+titles = PLACES | (TEACHERS if classroom.is_teacher() else {})
+places = {
+    file: st.Page(file, title=title, url_path=file.removesuffix("_page.py"), default=file == next(iter(PLACES)))
     for file, title in titles.items()
-]
-places = {file.removesuffix(".py"): page for file, page in zip(titles, pages, strict=True)}
-
-
-def lead_on(address: str) -> None:
-    """Open the page that has what a former page had, with the settings of its address."""
-    place, settings = MOVED.get(f"{address}: {st.query_params.get('view')}", MOVED[address])
-    st.switch_page(
-        places[place], query_params=settings | {name: st.query_params.get_all(name) for name in st.query_params}
-    )
-
-
-former = {
-    address: st.Page(partial(lead_on, address), title=address, url_path=address, visibility="hidden")
-    for address in MOVED
-    if ":" not in address
 }
-st.session_state[PLACES] = former | places
-shown = st.navigation([*pages, *former.values()])
+earlier = [
+    st.Page(partial(lead_to, places[file], OPENED.get(address)), title=address, url_path=address, visibility="hidden")
+    for address, file in ({file.removesuffix(".py"): file for file in titles} | MOVED).items()
+]
+shown = st.navigation([*places.values(), *earlier], position="top")
 classroom.PRESENT.turned(classroom.me(), shown.title)
 shown.run()
 freeze_modules(len(sys.modules))
-if shown == pages[0]:
+if shown == places["space_page.py"]:
     from cached import picture_process
 
     picture_process().warm(after=AFTER)

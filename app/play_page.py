@@ -7,7 +7,8 @@ import streamlit as st
 
 from labkit.play import playground
 
-HEIGHT = 720  # pixels
+HEIGHT = 720  # pixels, where the window does not say how much there is
+LAYOUT = "<style>.st-key-playground iframe {height: max(32rem, 100vh - 11rem)}</style>"
 ABOUT = """\
 Each point is a sentence: the mean of its words' vectors, at unit length. At every step, a batch is drawn, the loss
 gives each pair of it a **weight**, and the word vectors move. Everything runs in your browser, with the losses and
@@ -34,8 +35,10 @@ def html() -> str:
 
 
 def page() -> None:
-    frame.head("Play", ABOUT, *FORMULAS)
-    st.iframe(html(), height=HEIGHT)  # the same at each run, so that the browser keeps it as it is
+    frame.head("What does learning do to a space?", ABOUT, *FORMULAS, present=False)
+    st.html(LAYOUT)
+    with st.container(key="playground"):
+        st.iframe(html(), height=HEIGHT)  # the same at each run, so that the browser keeps it as it is
     frame.code(CODE)
 
 

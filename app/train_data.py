@@ -47,7 +47,7 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
         table = st.empty()
         if not all(("difficulty", name) in cached.made_before() for name in bundled()):
             fill(table, {}, key=None)
-        bring_file()
+        show_templates()
     with right:
         if opened is not None:
             show_chosen(opened, to_train)
@@ -122,28 +122,13 @@ def histogram(corpus: Corpus) -> list[int]:
     return [sizes[size] for size in sorted(sizes)]
 
 
-def bring_file() -> None:
-    """A file of one's own, and templates for it."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.file_uploader(
-            "Your own file: CSV, TSV, TXT, JSONL or Parquet. It stays on this machine.",
-            key="own-upload",
-            on_change=take_file,
-        )
-        with st.popover("Templates", icon=":material/table:", type="tertiary"):
-            st.caption("Files with the columns that labkit reads; put your own rows in.")
-            for number, (row, lines) in enumerate(TEMPLATES.items()):
-                frame.download(
-                    row.capitalize(), partial(str, lines), f"template-{number + 1}.csv", "text/csv", f"t{number}"
-                )
-
-
-def take_file() -> None:
-    """Make the file the corpus of all places."""
-    upload = st.session_state["own-upload"]
-    if upload is not None:
-        frame.keep_file("file", upload.name, upload.getvalue())
-        choosing.choose_corpus(choosing.OWN)
+def show_templates() -> None:
+    """Files to put one's own rows into."""
+    with st.popover("Your own data: templates", icon=":material/table:", type="tertiary"):
+        st.caption("Files with the columns that labkit reads. Upload yours above, or drop it anywhere on this page.")
+        for number, (row, lines) in enumerate(TEMPLATES.items()):
+            file = f"template-{number + 1}.csv"
+            frame.download(row.capitalize(), partial(str, lines), file, "text/csv", f"template-{number}")
 
 
 # --- the chosen corpus -------------------------------------------------------------------------------------------

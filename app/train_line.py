@@ -193,9 +193,9 @@ def see_it_move(job: Job) -> None:
         st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
     corpus = choosing.OWN if job.own else job.corpus
     st.session_state[choosing.CARRIED] = corpus
-    frame.open_page(
-        "clusters_page",
-        {"corpus": corpus, "left": "mean word vectors", "right": choosing.STORED, "right-run": job.name},
+    st.switch_page(
+        "space_page.py",
+        query_params={"corpus": corpus, "left": "mean word vectors", "right": choosing.STORED, "right-run": job.name},
     )
 
 

@@ -38,14 +38,14 @@ checkpoint, and resumes from there to the numbers it would have had.
 
 **Runs**: scores on the test split of the corpus. Runs that differ only in the seed are one line: its mean and, from
 three seeds on, its spread. Against the best stands the **95 % interval** of the difference, over other test items and
-other seeds; where it contains 0, the difference is a **tie**.
+other seeds; where it contains 0, it is **open** which one is better.
 
 **Which method?** compares methods on your data, each with as many trials, and says what is sure.
 """
 FORMULAS = (
     r"\theta_{t+1} = \theta_t - \eta\,\nabla_\theta L(\theta_t)",
     r"\theta^* = \theta_{e^*},\quad e^* = \arg\max_e\ \text{dev}(\theta_e)",
-    r"\text{tie} \iff |\bar x_a - \bar x_b| \le t_{0.975}\, \text{se},\qquad \text{se}^2 = \text{var over seeds} "
+    r"\text{open} \iff |\bar x_a - \bar x_b| \le t_{0.975}\, \text{se},\qquad \text{se}^2 = \text{var over seeds} "
     r"+ \text{var over items} - \text{what both share}",
 )
 OWN_FILE = (

@@ -95,7 +95,7 @@ def not_here(names: Sequence[str]) -> str:
     """One sentence on the runs of a link that are not found."""
     first = ", ".join(name[:LONGEST] for name in names[:NAMED])
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    remedy = "choose others" if classroom.is_on() else "name their folder in the sidebar"
+    remedy = "choose others" if classroom.is_on() else "name their folder above"
     return frame.plain(f"The link names runs that are not here: {first}{more}; {remedy}.")
 
 
@@ -169,17 +169,15 @@ def verdict_of(lines: Sequence[Line]) -> str:
     figure = spoken(lines[0].figure)
     if not ordered(lines[0].figure):
         return NO_ORDER.format(figure=figure)
-    judged = [line for line in lines if line.verdict in ("best", "tie", "behind", "unknown")]
-    if len(judged) < 2 or judged[0].verdict == "unknown":
+    judged = [line for line in lines if not line.saw_test and line.figure in line.means]
+    if len(judged) < 2:
         return f"There is nothing to compare by {figure}: choose more runs."
     best, *others = judged
-    ties = [line.name for line in others if line.verdict == "tie"]
-    if best.verdict == "tie" or ties:
-        together = ", ".join(ties)
-        return f"{best.name} has the highest {figure}, {best.mean:.3f}; {together}: no difference that is sure."
-    unsure = [line.name for line in others if line.verdict == "unknown"]
-    if unsure:
-        return f"{best.name} has the highest {figure}, {best.mean:.3f}; too few seeds to be sure of it."
+    if unsure := [line.name for line in others if line.verdict == "open"]:
+        return (
+            f"{best.name} has the highest {figure}, {best.mean:.3f}; whether it is better than {', '.join(unsure)} is "
+            "open."
+        )
     low, high = others[0].lead.interval() if others[0].lead else (0.0, 0.0)
     return (
         f"{best.name} is best: {figure} {best.mean:.3f}, ahead of {others[0].name} by {best.mean - others[0].mean:.3f} "

@@ -19,16 +19,16 @@ from labkit.evaluation.scores import selection
 from labkit.lab.papers.cells import plan
 from labkit.lab.papers.data import Desk
 from labkit.lab.papers.published import tables
-from labkit.lab.papers.store import CellStore
+from labkit.lab.papers.store import Store
 from labkit.scale import one_thread
 
 
 def order(table: str, row: str) -> str:
     """One line: how well the order is kept, and what the choice costs."""
-    store, desk = CellStore(), Desk(os.environ["LABKIT_DATA"])
+    store, desk = Store(), Desk(os.environ["LABKIT_DATA"])
     part = next(part for part in plan(tables(table)[0], desk).parts if part.row.name == row)
     (tuning,) = part.cells[0].tunings
-    known = store.find(tuning)
+    known = store.find(tuning.key)
     if known is None:
         raise SystemExit(f"{table}, {row}: its trials are not known; labkit reproduce {table} computes them")
     trials = [trial for trial in known.notes["trials"] if trial["figure"] is not None]
@@ -37,7 +37,7 @@ def order(table: str, row: str) -> str:
     for trial in trials:
         with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore")
-            method = tuning.recipe.methods[tuning.recipe.method](**{**tuning.settings, **trial["tried"]})
+            method = tuning.methods[tuning.method](**{**tuning.settings, **trial["tried"]})
             method.fit(seen)
             whole.append(selection(method, seen.part("dev"))[1])
     quarter = [trial["figure"] for trial in trials]

@@ -101,7 +101,7 @@ async def _one(address: str, use: Use, seconds: float, think: float, found: Meas
     async with Visitor(address, use.page, use.query) as visitor:
         took, _ = await visitor.run()
         if use.uploads:
-            took += (await visitor.bring("CSV, TSV", "mine.csv", use.uploads[number % len(use.uploads)]))[0]
+            took += (await visitor.bring("Your own file", "mine.csv", use.uploads[number % len(use.uploads)]))[0]
         found.first.append(took)
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -149,7 +149,7 @@ def cpu(process: int) -> float:
 
 async def training(address: str) -> None:
     """Begin one on the page Train."""
-    async with Visitor(address, "train_page", TRAINING) as visitor:
+    async with Visitor(address, "train", TRAINING) as visitor:
         await visitor.run()
         await visitor.press("Train")
         if visitor.errors:
@@ -173,14 +173,14 @@ def line(use: Use, alone: Measured, found: Measured, sessions: int, spent: float
 
 def clusters(uploads: tuple[bytes, ...], said: str) -> Use:
     """The page with files that are brought."""
-    return Use("clusters_page", "corpus=your+own+file&amount=20%2C000&how=PCA", "Classes with", 2, 36, uploads, said)
+    return Use("space", "corpus=your+own+file&amount=20%2C000&how=PCA", "Classes with", 2, 36, uploads, said)
 
 
 def measure(sessions: int, seconds: float, rows: int, think: float) -> str:
     """The table, and below it the price of a file of one's own."""
     uses = (
         clusters((sentences(rows),), f", one file of {rows:,} rows"),
-        Use("pairs_page", "", "α", 1, 20),
+        Use("pairs", "", "α", 1, 20),
         clusters((sentences(OWN),), f", one file of {OWN:,} rows"),
         clusters(tuple(sentences(OWN, 1 + number) for number in range(sessions)), f", a file of {OWN:,} rows each"),
     )

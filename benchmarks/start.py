@@ -35,7 +35,7 @@ SHOWN = 10  # imports
 VISITS, BETWEEN = 6, 6.0  # in Chromium; seconds between two
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # what the first page does before its first picture, but for the drawing
-PAGE = "import sys; sys.path.insert(0, {app!r}); import streamlit; import clusters_sides, choosing"
+PAGE = "import sys; sys.path.insert(0, {app!r}); import streamlit; import space_sides, choosing"
 
 
 def started(folder: Path) -> str:
@@ -45,7 +45,7 @@ def started(folder: Path) -> str:
         answers = time.perf_counter() - start
 
         async def open_first() -> tuple[Visitor, int]:
-            async with Visitor(address, "") as visitor:
+            async with Visitor(address, "space") as visitor:
                 return visitor, (await visitor.run())[1]
 
         asked = time.perf_counter() - start
@@ -63,7 +63,7 @@ def drawn(folder: Path) -> list[str]:
     def visit(browser: Any) -> float:
         page = browser.new_page()
         start = time.perf_counter()
-        page.goto(address, wait_until="commit")
+        page.goto(f"{address}/space", wait_until="commit")
         page.wait_for_function("document.querySelector('.js-plotly-plot .point')", polling=20, timeout=0)
         took = time.perf_counter() - start
         page.close()
@@ -89,9 +89,9 @@ def many(rows: int, folder: Path) -> str:
     with app(folder) as (address, _):
 
         async def bring() -> tuple[int, int]:
-            async with Visitor(address, "clusters_page", MANY.format(f"{rows:,}".replace(",", "%2C"))) as visitor:
+            async with Visitor(address, "space", MANY.format(f"{rows:,}".replace(",", "%2C"))) as visitor:
                 await visitor.run()
-                first = (await visitor.bring("CSV, TSV", "mine.csv", sentences(rows)))[1]
+                first = (await visitor.bring("Your own file", "mine.csv", sentences(rows)))[1]
                 moved = (await visitor.move("Classes with", 8))[1]
                 if visitor.errors:
                     raise RuntimeError(visitor.errors[0])

@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from labkit.lab.papers.published import PAPERS, tables
 from labkit.lab.papers.reports import as_markdown, in_digits
-from labkit.lab.papers.stored import Report, stored
+from labkit.lab.papers.stored import stored
 from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.lab.shipped.cards import between_marks
 from labkit.lab.shipped.making import runs_table
@@ -29,14 +28,7 @@ SENTPWNETS = ("Siamese network", "Triplet network", "SentPWNet")
 NETWORKS = ("BiLSTM", "CNN", "LSTM")
 
 
-def results() -> Report:
-    """The stored results, with the number of digits in which each paper prints a column."""
-    report, printed = stored(), {table.name: table for table in tables()}
-    known = tuple(replace(table, table=printed[table.name]) for table in report.tables)
-    return replace(report, tables=known, papers=tuple(PAPERS.values()))
-
-
-RESULTS = results()
+RESULTS = stored()
 
 
 def mean(table: str, row: str, column: str, digits: str = ".3f") -> str:

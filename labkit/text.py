@@ -30,7 +30,8 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 # A word with inner apostrophes or hyphens, a number, one ideograph (their scripts write no spaces), or one sign.
 IDEOGRAPHS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_WORD = re.compile(rf"[{IDEOGRAPHS}]|\d+(?:[.,:]\d+)*|[^\W\d_{IDEOGRAPHS}]+(?:['’-][^\W\d_]+)*|[^\w\s]")
+_WORD = re.compile(rf"(?=\w)[{IDEOGRAPHS}]|\d+(?:[.,:]\d+)*|[^\W\d_{IDEOGRAPHS}]+(?:['’-][^\W\d_]+)*")
+_TOKEN = re.compile(rf"{_WORD.pattern}|[^\w\s]")
 # The end of a sentence: its mark, closing quotes, a space, and a beginning. What comes before it is checked below.
 _END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\Wa-z_])|(?<=[。！？।؟۔])")
 _ABBREVIATION = re.compile(
@@ -61,7 +62,7 @@ def words(text: str) -> list[str]:
     >>> words("Isn't Zürich 3.5 km away?")
     ["isn't", 'zürich', '3.5', 'km', 'away']
     """
-    return [token for token in tokens(text) if token[0].isalnum()]
+    return _WORD.findall(normalise(text))
 
 
 def spans(text: str) -> list[tuple[int, int]]:
@@ -70,7 +71,7 @@ def spans(text: str) -> list[tuple[int, int]]:
     >>> [("Isn't it?"[start:stop]) for start, stop in spans("Isn't it?")]
     ["Isn't", 'it']
     """
-    return [found.span() for found in _WORD.finditer(text) if found[0][0].isalnum()]
+    return [found.span() for found in _WORD.finditer(text)]
 
 
 def tokens(text: str) -> list[str]:
@@ -79,7 +80,7 @@ def tokens(text: str) -> list[str]:
     >>> tokens("Well-known, isn't it?")
     ['well-known', ',', "isn't", 'it', '?']
     """
-    return _WORD.findall(normalise(text))
+    return _TOKEN.findall(normalise(text))
 
 
 def tokenised(texts: Iterable[str], cut: Callable[[str], list[str]] = words) -> list[tuple[str, ...]]:

@@ -74,7 +74,6 @@ REFUSED = [
     (lambda: e.p_coherence(ROWS, range(12)), "12 groups"),
     (lambda: e.correlation(SCORES, GRADES[:2]), "gold has 2 rows"),
     (lambda: e.correlation([1, 2, 3], [3, 3, 3]), "grades"),
-    (lambda: e.over_seeds([0.1, np.nan, 0.2]), "values"),
     (lambda: vectors("rows", np.ma.masked_greater(ROWS, 0)), "masked"),
 ]
 

@@ -17,7 +17,6 @@ from typing import Any
 import nbformat
 import pytest
 
-from labkit.evaluation import leader
 from labkit.lab.course.ablation import Figures
 from labkit.lab.course.notebooks import (
     NOTEBOOKS,
@@ -148,7 +147,7 @@ def test_solutions_show_pictures_and_sliders(source: Path) -> None:
     assert any("Slider" in model["model_name"] for model in widgets.values()) == explored
 
 
-def test_a_tie_has_no_winner() -> None:
+def test_what_is_open_has_no_winner() -> None:
     """What notebook 02 recalls of its three encoders is what the table says, whatever that is."""
     (cell,) = (solved(cell.source) for cell in read_source(SOURCES[2]).cells if 'recall("02.a"' in cell.source)
     names = ("CNN", "LSTM", "BiLSTM with attention")
@@ -159,12 +158,12 @@ def test_a_tie_has_no_winner() -> None:
             name: {seed: {"auc": one} for seed, one in enumerate(each)}
             for name, each in zip(names, figures, strict=True)
         }
-        here = {"encoders": Figures("t", "f", cells, {}), "leader": leader}
+        here = {"encoders": Figures("t", "f", cells, {})}
         exec(cell, here | {"recall": lambda key, truth: said.append(truth)})
         return said[0]
 
-    assert recalled((0.80, 0.81, 0.82), (0.70, 0.71, 0.72), (0.60, 0.61, 0.62)) == "CNN"
-    assert recalled((0.80, 0.81, 0.82), (0.70, 0.71, 0.72), (0.803, 0.813, 0.823)) == "CNN or BiLSTM with attention"
+    assert recalled((0.80, 0.81, 0.82), (0.70, 0.711, 0.72), (0.60, 0.611, 0.62)) == "CNN"
+    assert recalled((0.80, 0.81, 0.82), (0.70, 0.711, 0.72), (0.81, 0.81, 0.82)) == "CNN or BiLSTM with attention"
 
 
 def test_notebooks_lessons_and_the_pages_about_them_name_one_another() -> None:

@@ -9,7 +9,7 @@
     regions      what sentences are about, in words             regions, set_apart
     geometry     vectors on the sphere                          alignment, uniformity, effective_rank
     coherence    paraphrases are close together                 p_coherence
-    comparison   more than chance?                              over_seeds, leader, lead_of
+    comparison   more than chance?                              lead_of
     scores       a method on a corpus                           score, selection
     leaderboard  runs side by side                              leaderboard
 
@@ -25,7 +25,7 @@ from labkit.evaluation.classes import (
     logistic_right,
 )
 from labkit.evaluation.coherence import Coherence, p_coherence
-from labkit.evaluation.comparison import Parts, lead_of, leader, over_seeds
+from labkit.evaluation.comparison import Parts, lead_of
 from labkit.evaluation.iclust import iclust
 from labkit.evaluation.neighbours import moved_together, movement, nearest
 from labkit.evaluation.pairs import (

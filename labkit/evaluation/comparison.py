@@ -1,26 +1,22 @@
 """Is a difference more than chance?
 
-    over_seeds, leader   the scores of several runs of one method -> mean ± spread; two of them -> who leads, or "tie"
-    lead_of              the scores of two methods, each with several seeds, taken apart over the same test units
-                         -> the lead and its interval
+    Spread     the mean and the standard deviation of one score over several seeds: they describe and decide nothing
+    lead_of    the scores of two methods, each with several seeds, taken apart over the same test units
+               -> the lead and its interval
 
-A difference inside the spread is a tie, and so is an interval that holds 0.
+Where the interval holds 0, it is open which of the two is better.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Self, TypeAlias
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labkit.arrays import numbers
-
-Verdict: TypeAlias = Literal["first", "second", "tie"]
-
-SEEDS = 3  # runs that a spread needs at least
+SEEDS = 3  # runs that say how far the next would lie from them
 
 
 @dataclass(frozen=True)
@@ -42,27 +38,6 @@ class Spread:
         if len(self.values) == 1:
             return f"{self.mean:.4f} (deterministic)"
         return f"{self.mean:.4f} ± {self.spread:.4f} ({len(self.values)} seeds)"
-
-
-def over_seeds(values: ArrayLike, *, deterministic: bool = False) -> Spread:
-    """One figure per seed (n,) to its mean and spread. A method without chance needs one run: say so."""
-    figures = numbers("values", values).astype(np.float64)
-    if deterministic and np.ptp(figures):
-        raise ValueError(f"values is {figures.tolist()}, expected equal ones of a deterministic method; leave it out")
-    if not deterministic and len(figures) < SEEDS:
-        raise ValueError(
-            f"values has {len(figures)} figures, expected at least {SEEDS}, one for each seed; run more seeds, or "
-            "say deterministic=True if there is nothing random in the method"
-        )
-    return Spread.of(figures)
-
-
-def leader(first: Spread, second: Spread) -> Verdict:
-    """Who is larger by more than the larger of the two spreads; else "tie"."""
-    gap = first.mean - second.mean
-    if abs(gap) <= max(first.spread, second.spread):
-        return "tie"
-    return "first" if gap > 0 else "second"
 
 
 # --- seeds and units together ----------------------------------------------------------------------------------

@@ -2,10 +2,10 @@
 
 In: a `Result` for each run, and the score to judge them by. Out: a `Line` for each method with its settings: means, the
 spread over the seeds, and whether it is behind the best line by more than chance. A single test decides: the interval
-of the lead (`labkit.evaluation.comparison.lead_of`) over test items and seeds together. A line whose interval contains
-0 is a tie, and so is the first line where another has the same score. Without an interval, for lack of test items or
-of three seeds, the verdict is "unknown"; a score for which larger is neither better nor worse has no order. A line
-that was fitted on the test sentences is not judged.
+of the lead (`labkit.evaluation.comparison.lead_of`) over test items and seeds together. If it contains 0, or there is
+no interval, for lack of test items or of three seeds, it is open whether a line is behind; so it is for the first line
+where another has the same score. A score for which larger is neither better nor worse has no order. A line that was
+fitted on the test sentences is not judged.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from labkit.evaluation.comparison import SEEDS, Lead, Parts, Spread, lead_of, over_seeds
+from labkit.evaluation.comparison import SEEDS, Lead, Parts, Spread, lead_of
 from labkit.evaluation.scores import Scores
 from labkit.figure_names import ordered
 
-Verdict: TypeAlias = Literal["best", "tie", "behind", "unknown", "no order", "saw test"]
+Verdict: TypeAlias = Literal["best", "open", "behind", "no order", "saw test"]
 APART = ("device",)  # settings that change where a method is trained, not what it is
 UNITS = 6  # needed if the lead is the same on each unit: with five, chance would still be 1 in 32
 
@@ -94,7 +94,7 @@ def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Li
     lines = [_line(name, group, figure) for name, group in zip(names(groups), groups, strict=True)]
     lines.sort(key=lambda line: -math.inf if math.isnan(line.mean) else line.mean, reverse=True)
     if not ordered(figure) or math.isnan(lines[0].mean):
-        verdict: Verdict = "unknown" if ordered(figure) else "no order"
+        verdict: Verdict = "open" if ordered(figure) else "no order"
         return [replace(line, verdict=verdict) for line in lines]
     judged = [line for line in lines if not line.saw_test]
     if not judged:
@@ -104,7 +104,7 @@ def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Li
     return [
         replace(line, verdict="saw test")
         if line.saw_test
-        else replace(line, verdict="tie" if level else "best")
+        else replace(line, verdict="open" if level else "best")
         if line is best
         else _against(best, line)
         for line in lines
@@ -142,7 +142,7 @@ def _line(name: str, group: tuple[Result, ...], figure: str) -> Line:
         results=group,
         means={known: float(np.mean(values)) for known, values in figures.items()},
         figure=figure,
-        spread=over_seeds(values) if enough else None,
+        spread=Spread.of(values) if enough else None,
     )
 
 
@@ -150,13 +150,13 @@ def _against(best: Line, line: Line) -> Line:
     """Return the line with its verdict."""
     pair = _paired(best, line)
     if pair is None:
-        return replace(line, verdict="unknown")
+        return replace(line, verdict="open")
     lead = lead_of(*pair)
     low, high = lead.interval()
     if low <= 0 <= high:
-        return replace(line, verdict="tie", lead=lead)
+        return replace(line, verdict="open", lead=lead)
     certain = lead.error > 0 or len(pair[0][0].above) >= UNITS
-    return replace(line, verdict="behind" if certain else "unknown", lead=lead)
+    return replace(line, verdict="behind" if certain else "open", lead=lead)
 
 
 def _paired(best: Line, line: Line) -> tuple[list[Parts], list[Parts]] | None:

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from labkit.figure_names import spoken
 from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, level_bars, margin, marks, series, short
-from labkit.figures.palette import COLOURS, DASHES, FAINT, INK
+from labkit.figures.palette import COLOURS, DASHES, INK
 from labkit.figures.panels import ABOVE, BARE, EMPTY, below, ticks
 
 if TYPE_CHECKING:
@@ -27,15 +27,13 @@ LEADER_HEIGHT, LEADERS_LEAST = 50, 200  # pixels of a line, and of the whole fig
 BAR = 0.5  # height of a bar, as a share of a line
 LOOKS = {  # verdict -> colour, pattern
     "best": (COLOURS[0], ""),
-    "tie": (COLOURS[5], "/"),
+    "open": (COLOURS[5], "/"),
     "behind": (COLOURS[1], ""),
-    "unknown": (INK, "."),
     "no order": (COLOURS[4], ""),
     "saw test": (INK, "x"),
 }
 SPOKEN = {
-    "tie": "tie with the best",
-    "unknown": "too few seeds to tell",
+    "open": "open: not shown to be behind",
     "no order": "neither better nor worse when larger",
     "saw test": "not judged: saw the test sentences",
 }  # verdict -> words
@@ -147,16 +145,18 @@ def method_intervals(rows: Sequence[Mapping[str, Any]], metric: str) -> go.Figur
 TABLE_ROW_HEIGHT, TABLE_LEAST = 30, 220  # pixels of a row, and of the whole figure
 
 
-def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
-    """Draw one column of a paper's table: an open diamond is the paper's value, a disc ours.
+def ours_beside_paper(
+    table: TableResult, column: str, *, rows: Sequence[str] = (), height: int | None = None
+) -> go.Figure:
+    """Draw one column of a paper's table, all of it or these rows: an open diamond is the paper's value, a disc ours.
 
-    The error bar is the spread over the seeds, or the interval of the mean if the table has intervals. A disc with a
+    The error bar is the interval of the mean, or the spread over the seeds where there is none. A disc with a
     remark, such as that the model was trained on these texts, is open and has an asterisk.
     """
     if column not in table.columns:
         raise ValueError(f"column is {column!r}, expected one of {', '.join(table.columns)}; choose one of them")
-    figures = [figure for figure in table.figures if figure.column == column]
-    place = {row: number for number, row in enumerate(table.rows)}
+    place = {row: number for number, row in enumerate(rows or table.rows)}
+    figures = [figure for figure in table.figures if figure.column == column and figure.row in place]
     printed = [figure for figure in figures if figure.published is not None]
     ours = [figure for figure in figures if figure.mean is not None]
     remarked = {figure.row for figure in ours if figure.why}
@@ -171,7 +171,7 @@ def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
     symbols = ["circle-open" if figure.why else "circle" for figure in ours] or "circle"
     bars = [_bar(figure) for figure in ours]
     below, above = ([bar[side] for bar in bars] for side in (0, 1))
-    named = "with its 95 % interval" if table.table.intervals else "± spread over seeds"
+    named = "with its 95 % interval" if any(figure.interval for figure in ours) else "± spread over seeds"
     own = marks(
         [figure.mean for figure in ours] or nothing,
         [place[figure.row] for figure in ours] or nothing,
@@ -198,7 +198,7 @@ def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
         [theirs, own],
         xaxis={"title": short(column, 60)},
         yaxis=upwards,
-        height=max(TABLE_LEAST, 90 + TABLE_ROW_HEIGHT * len(place)),
+        height=height or max(TABLE_LEAST, 90 + TABLE_ROW_HEIGHT * len(place)),
         legend=ABOVE,
         showlegend=True,
         margin=margin(30),
@@ -221,15 +221,14 @@ VARIANT_HEIGHT, AROUND = 34, 110  # pixels of a variant, and of everything else
 def seed_dots(ablation: Figures, measure: str) -> go.Figure:
     """Draw a line for each variant: a dot for each seed, their mean and spread, by `measure`.
 
-    A variant that was measured once (nothing random in it) has its mean alone. The band is the spread around the best
-    mean:
-    means within it are tied with the best.
+    A variant that was measured once (nothing random in it) has its mean alone. An open mean is shown to be behind the
+    best, by an interval over seeds; a filled one is not.
     """
     names = list(ablation.figures)
     if not names or measure not in next(iter(ablation.figures[names[0]].values())):
         raise ValueError(f"measure is {measure!r}, which ablation {ablation.name!r} has not; name one of its figures")
     spreads = [ablation.spread(name, measure) for name in names]
-    best = max(spreads, key=lambda each: each.mean)
+    ahead = ablation.front(measure)
     seeds = marks(
         [value for spread in spreads for value in spread.values],
         [row for row, spread in enumerate(spreads) for _ in spread.values],
@@ -241,16 +240,18 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
     means = marks(
         [spread.mean for spread in spreads],
         list(range(len(names))),
-        {"size": 11, "color": COLOURS[0], "symbol": "diamond"},
-        name="mean ± spread",
+        {
+            "size": 11,
+            "color": COLOURS[0],
+            "line": {"width": 2, "color": COLOURS[0]},
+            "symbol": ["diamond" if name in ahead else "diamond-open" for name in names],
+        },
+        name="mean ± spread; open: behind the best",
         error_x={"array": [spread.spread for spread in spreads], "color": COLOURS[0], "thickness": 2},
         hovertemplate="mean %{x:.4f}<extra></extra>",
     )
-    across = {"x0": best.mean - best.spread, "x1": best.mean + best.spread, "xref": "x"}
-    band = {"type": "rect", "fillcolor": FAINT, "line": {"width": 0}, "y0": 0, "y1": 1, "yref": "y domain"}
     return figure_of(
         [seeds, means],
-        shapes=[band | across],
         xaxis={"title": spoken(measure)},
         yaxis=BARE | ticks(names, 34) | {"range": [len(names) - 0.5, -0.5]},
         height=AROUND + VARIANT_HEIGHT * len(names),

@@ -82,9 +82,17 @@ def similarity_heatmap(
 
 
 def weight_heatmap(
-    examined: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340
+    examined: Examined,
+    *,
+    anchor: int | None = None,
+    names: bool = True,
+    clickable: bool = False,
+    height: int = 340,
 ) -> go.Figure:
-    """Draw the weight of every kept pair on a log scale: blue pulls, orange pushes, no colour is 0."""
+    """Draw the weight of every kept pair on a log scale: blue pulls, orange pushes, no colour is 0.
+
+    With `clickable`, an invisible mark on each cell, with its row and column as `customdata`, takes clicks.
+    """
     largest = float(examined.weight.max()) or 1.0
     depth = np.clip(1 + np.log10(np.maximum(examined.weight / largest, 1e-300)) / DECADES, 0, 1)
     ticks = [1 - step / DECADES for step in range(DECADES)]
@@ -96,7 +104,17 @@ def weight_heatmap(
     hover = {"hovertemplate": "row %{y}, column %{x}: weight %{customdata:.4g}<extra></extra>"}
     signed = np.where(examined.batch.negative, -depth, depth).astype(np.float32)
     heat = cells(signed, -1, 1, DIVERGING, colorbar=BAR | both, customdata=examined.weight) | hover
-    return _square([heat], examined, anchor, names, height=height)
+    return _square([heat, *([_targets(examined)] if clickable else [])], examined, anchor, names, height=height)
+
+
+def _targets(examined: Examined) -> Entries:
+    """Return an invisible mark on each cell, since a click on a heatmap itself selects nothing."""
+    rows, columns = (each.ravel() for each in np.indices(examined.weight.shape))
+    marker = {"symbol": "square", "size": 9, "opacity": 0}
+    hover = {"hovertemplate": "row %{y}, column %{x}: weight %{text}<extra></extra>"}
+    weights = [f"{weight:.4g}" for weight in examined.weight.ravel().tolist()]
+    pairs = np.stack([rows, columns], axis=1).tolist()
+    return marks(columns, rows, marker, customdata=pairs, text=weights, showlegend=False) | hover
 
 
 def kept_heatmap(examined: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340) -> go.Figure:
@@ -161,11 +179,17 @@ NUMBERS_THAT_FIT = 16  # numbers that fit side by side under half a page
 KINDS = (("positive", POSITIVE), ("negative", NEGATIVE))
 
 
-def anchor_bars(examined: Examined, anchor: int, *, other: int | None = None, height: int = 430) -> go.Figure:
+BAR_WIDTH = 0.85  # of the place of a bar: without it, plotly makes the bars of a kind as wide as its smallest gap
+
+
+def anchor_bars(
+    examined: Examined, anchor: int, *, other: int | None = None, heaviest: float | None = None, height: int = 430
+) -> go.Figure:
     """Draw the anchor's others, the most similar on the left: similarities above, weights below. An arrow marks
     `other`.
 
-    A hatched bar was dropped by the miner. The dashed lines are the two limits of its rule.
+    A hatched bar was dropped by the miner. The dashed lines are the two limits of its rule. With `heaviest`, the axis
+    of the weights ends there, whatever the settings, so that two pictures can be compared.
     """
     similarity, weight = examined.similarity[anchor], examined.weight[anchor]
     order = [row for row in np.argsort(-similarity, kind="stable").tolist() if row != anchor]
@@ -201,12 +225,15 @@ def anchor_bars(examined: Examined, anchor: int, *, other: int | None = None, he
     )
     layout["xaxis"] |= {"matches": "x2", "showticklabels": False}
     layout["xaxis2"] |= {"title": "number of the other sentence"}
-    layout["yaxis"] |= {"title": "similarity"}
+    lowest = min(0.0, float(similarity.min()))
+    layout["yaxis"] |= {"title": "similarity", "range": [1.08 * lowest, 1.08]}
     layout["yaxis2"] |= {"title": "weight", "rangemode": "tozero"}
+    if heaviest is not None:
+        layout["yaxis2"] |= {"range": [0, heaviest]}
     if other in place:
         layout["annotations"] = [annotation("▼", place[other], max(0.0, float(similarity[other])), size=17, yshift=9)]
     legend = below(-0.24) | {"font": {"size": 12}}
-    return figure_of(traces, barmode="overlay", bargap=0.15, height=height, legend=legend, **layout)
+    return figure_of(traces, barmode="overlay", height=height, legend=legend, **layout)
 
 
 def _bars(examined: Examined, rows: list[int], place: dict[int, int], name: str, colour: str, kept: bool) -> Entries:
@@ -215,6 +242,7 @@ def _bars(examined: Examined, rows: list[int], place: dict[int, int], name: str,
         [place[row] for row in rows],
         None,
         {"color": colour, "pattern": {"shape": "" if kept else "/", "fillmode": "replace", "solidity": 0.3}},
+        width=BAR_WIDTH,
         name=name,
         legendgroup=name,
         showlegend=True,

@@ -96,7 +96,7 @@ def weight_in_latex(examined: Examined, anchor: int, other: int) -> tuple[str, .
     return (
         formula,
         rf"\text{{own part}} = e^{{{alone}}} = {own}",
-        rf"\text{{relative part}} = {relative} \quad\text{{: a sum over the kept {kind}s, {count} in number}}",
+        rf"\text{{relative part ({count} kept {kind}{'s' * (count != 1)})}} = {relative}",
         rf"w = 1 / ({own} + {relative}) = {weight}",
     )
 

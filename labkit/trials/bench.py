@@ -560,7 +560,10 @@ def _so_far(report: Report, corpus: Corpus, folder: Path) -> Report:
             failed[name] = reasons[0]
         elif all(results):
             found[name] = (choice, [each for each in results if each is not None])
-    runs = {name: [each.parts[metric.name] for each in results] for name, (_, results) in found.items()}
+    runs = {
+        name: {seed: each.parts[metric.name] for seed, each in enumerate(results)}
+        for name, (_, results) in found.items()
+    }
     rows = ranked(runs, lowest=metric.lowest)
     for row in rows:
         choice, scored = found[row.name]
@@ -617,7 +620,7 @@ def _answered(report: Report, corpus: Corpus, choices: Mapping[str, Any], shown:
 
 def _own(runs: Sequence[Parts], lowest: float) -> tuple[float, float, float]:
     """A score with its interval."""
-    [row] = ranked({"": runs}, lowest=lowest)
+    [row] = ranked({"": dict(enumerate(runs))}, lowest=lowest)
     return row.score, row.low, row.high
 
 

@@ -16,11 +16,13 @@ learns from a corpus that has no test rows.
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import shutil
 import time
 import warnings
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -57,12 +59,16 @@ class Trial:
 
 @dataclass(frozen=True)
 class Result:
-    """What a trial found: its figures by name, of which the first is the one it is judged by; or why it failed."""
+    """What a trial found: its figures by name, of which the first is the one it is judged by; or why it failed.
+
+    `notes` are whatever else there is to keep, ready for JSON.
+    """
 
     figures: Mapping[str, float]
     parts: Mapping[str, Parts] = field(default_factory=dict)
     seconds: float = 0.0  # of CPU, to train
     reason: str = ""
+    notes: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def figure(self) -> float | None:
@@ -70,13 +76,25 @@ class Result:
         return next(iter(self.figures.values()), None)
 
     def to_json(self) -> dict[str, Any]:
-        parts = {name: [each.above.tolist(), each.below.tolist()] for name, each in self.parts.items()}
-        return {"figures": dict(self.figures), "parts": parts, "seconds": self.seconds, "reason": self.reason}
+        parts = {name: [_packed(each.above), _packed(each.below)] for name, each in self.parts.items()}
+        record = {"figures": dict(self.figures), "parts": parts, "seconds": self.seconds, "reason": self.reason}
+        return record | ({"notes": dict(self.notes)} if self.notes else {})
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Result:
-        parts = {name: Parts(*map(np.array, both)) for name, both in record["parts"].items()}
-        return cls(record["figures"], parts, record["seconds"], record["reason"])
+        parts = {name: Parts(*map(_unpacked, both)) for name, both in record["parts"].items()}
+        return cls(record["figures"], parts, record["seconds"], record["reason"], record.get("notes", {}))
+
+
+def _packed(values: np.ndarray) -> str:
+    """Numbers as text: whole ones in one byte or two, others in four."""
+    largest = np.abs(values).max(initial=0) if (values == np.round(values)).all() else np.inf
+    kind = "|i1" if largest < 2**7 else "<i2" if largest < 2**15 else "<f4"
+    return kind + base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 9)).decode()
+
+
+def _unpacked(text: str) -> np.ndarray:
+    return np.frombuffer(zlib.decompress(base64.b64decode(text[3:])), text[:3]).astype(np.float64)
 
 
 #: a fitted method, the corpus, the split it is scored on -> figures, and the parts of those that have an interval
@@ -166,7 +184,7 @@ def _write_result(work: _Work, path: Path) -> None:
 def _read(path: Path) -> Result:
     try:
         return Result.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, zlib.error) as error:
         raise ValueError(f"{path} is damaged ({error}); delete it, and it is computed again") from None
 
 

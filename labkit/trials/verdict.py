@@ -1,6 +1,6 @@
 """Who leads, on one table: the scores of several methods on the same test units, and what they allow one to say.
 
-    rows = ranked({"bag": [parts of seed 0, of seed 1, …], "tfidf": [parts]})
+    rows = ranked({"bag": {0: parts of seed 0, 1: of seed 1, …}, "tfidf": {0: parts}})
     verdict_of(rows)       "leads", "tie" or "open"
 
 Every method is compared with the best one, by `lead_of`. The best of many is partly the luckiest, so the intervals of
@@ -11,10 +11,14 @@ these comparisons are Bonferroni's: together they hold with 95 %.
              there are 3 / margin units at least, since a difference that none of n units shows may still be 3 / n
     open     neither: more seeds or more test rows would have to decide; and always where the test split has fewer than
              UNITS units that could have been drawn without one another, which say too little of chance
+
+Scores that are not taken apart over the test units are judged over `seeds_alone`: by what other seeds would give, for
+nothing is known of other test rows. Then nothing is called a tie, and two methods without chance are open.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -24,6 +28,7 @@ import numpy as np
 from labkit.evaluation.comparison import Parts, lead_of
 
 Verdict: TypeAlias = Literal["leads", "tie", "open"]
+Runs: TypeAlias = Mapping[int, Parts]  # seed -> a score, taken apart over the test units
 LEVEL = 0.95
 UNITS = 20
 MARGIN = 0.01  # a difference of less does not matter to most
@@ -45,25 +50,44 @@ class Ranked:
     against_best: Literal["best", "behind", "tie", "open"] = "best"
 
 
-def ranked(runs: Mapping[str, Sequence[Parts]], *, margin: float = MARGIN, lowest: float = 0.0) -> list[Ranked]:
+def in_common(first: Runs, second: Runs) -> tuple[list[Parts], list[Parts]]:
+    """The runs of two methods, seed by seed: those that both have, or all where one of the two has a single run."""
+    both = sorted(set(first) & set(second)) if min(len(first), len(second)) > 1 else None
+    return [first[seed] for seed in both or sorted(first)], [second[seed] for seed in both or sorted(second)]
+
+
+def ranked(
+    runs: Mapping[str, Runs], *, margin: float = MARGIN, lowest: float = 0.0, seeds_alone: bool = False
+) -> list[Ranked]:
     """The methods, the best first, each compared with the best; scores lie between `lowest` and 1."""
-    means = {name: float(np.mean([each.figure for each in parts])) for name, parts in runs.items()}
+    means = {name: float(np.mean([each.figure for each in parts.values()])) for name, parts in runs.items()}
     names = sorted(means, key=lambda name: means[name], reverse=True)
     level = 1 - (1 - LEVEL) / max(1, len(names) - 1)
+    if seeds_alone:
+        return [_by_seeds(name, runs, names[0], level) for name in names]
     return [_ranked(name, runs, names[0], level, margin, lowest) for name in names]
 
 
-def _ranked(
-    name: str, runs: Mapping[str, Sequence[Parts]], best: str, level: float, margin: float, lowest: float
-) -> Ranked:
-    mine = runs[name]
+def _by_seeds(name: str, runs: Mapping[str, Runs], best: str, level: float) -> Ranked:
+    """One method, by intervals over seeds; a lead that no seed moves may still be another on other test rows."""
+    own = lead_of([*runs[name].values()], [Parts(np.zeros(1), np.ones(1))])
+    about = (name, own.lead, *own.interval(LEVEL), len(runs[name]), 1)
+    if name == best:
+        return Ranked(*about)
+    lead = lead_of(*in_common(runs[best], runs[name]))
+    low, high = lead.interval(level) if lead.error else (-math.inf, math.inf)
+    return Ranked(*about, lead.lead, low, high, "behind" if low > 0 else "open")
+
+
+def _ranked(name: str, runs: Mapping[str, Runs], best: str, level: float, margin: float, lowest: float) -> Ranked:
+    mine = [*runs[name].values()]
     count = len(mine[0].above)
     own = lead_of(mine, [Parts(np.zeros(count), np.ones(count))])
     low, high = own.interval(LEVEL) if count > 1 else (lowest, 1.0)  # one unit says nothing of others
     about = (name, own.lead, max(low, lowest), min(high, 1.0), len(mine), count)
     if name == best:
         return Ranked(*about)
-    lead = lead_of(runs[best], mine)
+    lead = lead_of(*in_common(runs[best], runs[name]))
     low, high = lead.interval(level) if count > 1 else (lowest - 1, 1 - lowest)
     state: Literal["behind", "tie", "open"] = "open"
     if count >= UNITS:

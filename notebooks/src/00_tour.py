@@ -264,7 +264,7 @@ base, moved = (hit_at(method.encode(shown.texts), labels)[1] for method in (sif,
 print(f"Hit@1 of its base {base:.3f}, re-embedded {moved:.3f}")
 
 # %% [markdown]
-# By this figure no more than a tie; where the three nearest sentences of training vote for a class, it is ahead of SIF (page Compare
+# By this score it is open which is better; where the three nearest sentences of training vote for a class, it is ahead of SIF (page Compare
 # of the app has both). When it helps, when it does not, and what becomes of sentences that come later, notebook 4 measures.
 
 # %% [markdown]

@@ -18,7 +18,7 @@
 #
 # - what a training loop consists of: a batch, an encoder, a step, epochs,
 # - three encoders that turn words into a vector, and how they fare on the same pairs,
-# - what mining brings, and what is a tie,
+# - what mining brings, and when it is open which is better,
 # - whether a lead is that of an idea or of a dial that somebody turned, and how a table can be fair,
 # - how a threshold chosen in the wrong place flatters, by how much, and how to see it with no data at all,
 # - what the "Geohash of length 19" (section 4.3) is, and why its first digits are not a larger cell,
@@ -40,6 +40,7 @@ import pandas as pd
 import torch
 import torch.nn.functional as F
 from s2cell import cell_id_is_valid, cell_id_to_level
+from scipy import stats
 from sklearn.metrics import roc_auc_score
 from torch import nn
 
@@ -50,7 +51,7 @@ from labkit.corpora.relations import components
 from labkit.corpora.places import s2_code
 from labkit.lab.course.ablation import kept
 from labkit.training.encoders import inside
-from labkit.evaluation import best_threshold, hit_at, inter_intra, leader, pair_classification
+from labkit.evaluation import best_threshold, hit_at, inter_intra, pair_classification
 from labkit.explore import show
 from labkit.figures import (
     clusters,
@@ -378,7 +379,7 @@ pd.DataFrame(
 # %% [markdown]
 # The untrained network is no better than the plain mean of the word vectors; three thousand pairs and six rounds
 # later, it has nearly twenty hundredths more. And your network of thirty lines is ahead of the package's CNN and of its
-# BiLSTM, by more than any spread. It looks at a sentence in two ways at once, for one strong window and for all
+# BiLSTM, by far more than the seeds differ. It looks at a sentence in two ways at once, for one strong window and for all
 # words, each with a share of its own; it learns from all pairs and without dropout. Which of these does it? You have
 # a loop now: change one thing, and train three seeds again. (Try it without the filters: put zeros in the place of
 # `strongest`.)
@@ -423,42 +424,42 @@ encoders = package
 show(
     seed_dots(encoders, "auc"),
     "The AUC on test to the right, a row for each encoder. Circles are seeds, a blue diamond "
-    "their mean, its arms the spread. The grey band is the spread around the best mean: the means "
-    "that lie in it tie with it. Only the mean of word vectors that were not trained lies far to "
-    "the left.",
+    "their mean, its arms the spread. A filled diamond may be the best; an open one is shown to be "
+    "behind. Only the mean of word vectors that were not trained lies far to the left.",
 )
 
 # %%
-three = {name: encoders.spread(name, "auc") for name in ("CNN", "LSTM", "BiLSTM with attention")}
-best = max(three, key=lambda name: three[name].mean)
-recall("02.a", " or ".join(name for name in three if leader(three[best], three[name]) == "tie"))
+three = ("CNN", "LSTM", "BiLSTM with attention")
+recall("02.a", " or ".join(encoders.front("auc", three)))
 
 # %% [markdown]
-# (Where nobody leads by more than a spread, `recall` names all who tie.) The BiLSTM leads, with 0.849. But look at
-# the second line from the top: the plain mean of the word vectors, *trained* and put through one linear map, has
-# 0.831. It reads no order at all, and ties with the CNN. From the untrained mean to it are fifteen hundredths; from
-# it to the best network two hundredths. Most of what is learned here is learned in the word vectors and one linear
-# map.
+# (If none of the three is shown to lead, `recall` names all that may be the best.) The BiLSTM leads, with 0.849. But
+# look at the second line from the top: the plain mean of the word vectors, *trained* and put through one linear map,
+# has 0.831. It reads no order at all, and whether the CNN is any better is open. From the untrained mean to it are
+# fifteen hundredths; from it to the best network two hundredths. Most of what is learned here is learned in the word
+# vectors and one linear map.
 #
-# **Exercise 02.3.** When may one say that a method *leads*? The rule of this lab: if the means differ by more than
-# the larger of the two spreads. Else it is a **tie**, whatever the third digit says. Of a few seeds, the standard
-# deviation divides by $n - 1$.
+# **Exercise 02.3.** When may one say that a method *leads*? If the 95 % interval of the mean difference lies above 0.
+# Seed by seed, take the difference $d_s = a_s - b_s$. With $n$ seeds, the interval is $\bar d \pm t \cdot \text{sd}(d) /
+# \sqrt n$: sd is the standard deviation with $n - 1$ below the line, and $t$ is the 97.5 % point of Student's
+# distribution with $n - 1$ degrees of freedom, `stats.t.ppf(0.975, n - 1)`. If the interval contains 0, it is **open**
+# who is better, whatever the third digit says. Write the half width of the interval.
 #
-# *4 minutes, easy. What it is for: not taking luck for a lead.*
+# *5 minutes, medium. What it is for: not taking luck for a lead.*
 #
-# hint: You need two means and two standard deviations. Of a few seeds, divide by n - 1.
-# hint: `statistics.stdev` and `np.std(x, ddof=1)` divide by n - 1. Compare the gap with the larger of the two.
-# hint: `gap = mean(a) - mean(b)`; "tie" if `abs(gap) <= max(stdev(a), stdev(b))`, else by the sign of `gap`.
-# right: a difference inside the spread is a tie, whoever's name stands first
-# further: How often does the rule see what is there? Draw three figures each for two methods whose true means lie one
-# spread apart, a thousand times, and count how often `verdict` says so. Then with ten figures each.
+# hint: The standard error of the mean of n differences is their standard deviation over the root of n.
+# hint: `d.std(ddof=1)` divides by n - 1. `stats.t.ppf(0.975, 2)` is 4.3: three seeds say little.
+# hint: `stats.t.ppf(0.975, len(d) - 1) * d.std(ddof=1) / np.sqrt(len(d))`
+# right: with three seeds a lead must be 2.5 times the standard deviation of the differences to be seen
+# further: Draw three figures each for two methods from one and the same normal distribution, a thousand times: how
+# often does `verdict` name a leader? Compare with the rule "further apart than the larger standard deviation".
 
 # %%
 def verdict(a, b):
-    """Values of two methods, one a seed, larger is better -> 'first', 'second' or 'tie'"""
-    gap = statistics.mean(a) - statistics.mean(b)
-    spread = max(statistics.stdev(a), statistics.stdev(b))  #!
-    return "tie" if abs(gap) <= spread else "first" if gap > 0 else "second"
+    """Values of two methods, one per seed, larger is better -> 'first', 'second' or 'open'"""
+    d = np.asarray(a) - np.asarray(b)
+    half = stats.t.ppf(0.975, len(d) - 1) * d.std(ddof=1) / np.sqrt(len(d))  #!
+    return "first" if d.mean() > half else "second" if d.mean() < -half else "open"
 
 answer("02.3", verdict)
 
@@ -537,8 +538,8 @@ print(f"loss of all pairs {every:.2f}; keep rule, then loss of the rest {fewer:.
 # anchor the farthest positive and the nearest negative). The paper announces two ablations in section 4.1, of
 # informative pairs and of the weights, and prints neither.
 #
-# **Predict 02.c.** With the locality loss, `informative` against `all pairs`: is it `"first"`, `"second"` or a
-# `"tie"`?
+# **Predict 02.c.** With the locality loss, `informative` against `all pairs`: is it `"first"`, `"second"` or
+# `"open"`?
 
 # %%
 guess = "first"  #!
@@ -549,7 +550,7 @@ parts = kept("sentpwnet-parts")
 show(
     seed_dots(parts, "auc"),
     "The AUC on test to the right, a row for each loss with each miner: circles are seeds, "
-    "diamonds means with their spread, the grey band ties with the best. To the left: the "
+    "diamonds means with their spread, open where they are shown to be behind. To the left: the "
     "contrastive loss and the soft triplet with all pairs, with half of them, and with the "
     "informative ones. To the right: locality with any of the four, and the two others with the "
     "hardest pairs.",
@@ -569,10 +570,10 @@ pd.DataFrame(parts.rows(("auc", "accuracy", "f1"))).set_index("variant")
 #
 # - **Weighting.** With all pairs, locality has 0.830, the soft triplet 0.773, the contrastive loss 0.768: a lead of
 #   six hundredths. Section 5 asks what it is made of.
-# - **The keep rule.** Under the locality loss it makes a tie: what it drops is not missed. The contrastive loss wins
-#   seven thousandths by it, the soft triplet nothing beyond the spread.
-# - **The hardest pairs.** They lift the contrastive loss by six hundredths and the soft triplet by five hundredths, and
-#   both then *tie* with locality. Under locality they change nothing.
+# - **The keep rule.** Under the locality loss it changes a thousandth, and the interval contains 0: what it drops is not
+#   missed. The contrastive loss gains seven thousandths by it; whether the soft triplet gains is open.
+# - **The hardest pairs.** They lift the contrastive loss by six hundredths and the soft triplet by five hundredths; then
+#   neither is shown to be behind locality any more. Under locality they change nothing that three seeds could show.
 #
 # So weighting and mining are two ways to do one thing: to listen to the pairs that are not yet in order. The
 # hardest-pair miner does it all or nothing, the locality loss by degrees. Who has done one of them gains nothing by
@@ -598,7 +599,7 @@ bases = kept("sentpwnet-base")
 show(
     seed_dots(bases, "auc"),
     "The AUC on test to the right, a row for each value of λ: circles are seeds, diamonds means "
-    "with their spread, the grey band ties with the best. The means stand like a staircase: each "
+    "with their spread, open where they are shown to be behind. The means stand like a staircase: each "
     "larger λ is further to the right.",
 )
 
@@ -752,9 +753,7 @@ show(
 pd.DataFrame(table(*done, "bag of word pieces, tuned")).set_index("variant")
 
 # %%
-best = max(done, key=lambda name: race.spread(name, "auc").mean)
-level = [name for name in done
-         if leader(race.spread(best, "auc"), race.spread(name, "auc")) == "tie"]
+level = race.front("auc", done)
 recall("02.g", " or ".join(name.removesuffix(", tuned") for name in level))
 
 # %% [markdown]
@@ -979,10 +978,9 @@ pd.DataFrame(kept("sentpwnet-places").rows(("hit@1", "hit@3", "hit@10"))).set_in
 
 # %% [markdown]
 # Trained once, so the two lines are a hint and no more: taking the code away costs few of the first places, and more of
-# the first ten. The table has the three losses, all pairs, three seeds each. At Hit@1 locality and the contrastive loss
-# tie: the seeds spread by two hundredths and more, and less than that lies between the two. At Hit@3 locality leads, by
-# 0.039 with a spread of 0.022. The soft triplet is behind. (As in section 4, margin and temperature are as they started:
-# a lead of one side's dials.)
+# the first ten. The table has the three losses, all pairs, three seeds each. Between locality and the contrastive loss it
+# is open: locality has the larger means, by 0.015 at Hit@1 and 0.039 at Hit@3, and each interval contains 0. The soft
+# triplet is behind locality. (As in section 4, margin and temperature are as they started: a lead of one side's dials.)
 #
 # Figure 2 of the paper shows records of five places as points, and gives one number for how well they are parted:
 # *inter / intra*, how far the centre of a place is from the nearest other centre, over how far records are from their
@@ -1078,9 +1076,9 @@ for name in ("MiniLM and a map, no labels", "MiniLM, its last layer, 1/4"):
 # | question | answer, on these data |
 # | --- | --- |
 # | what is a training? | a batch, an encoder, a step, epochs: thirty lines, ahead of the package's networks here |
-# | which encoder? | of the paper's three the BiLSTM with attention leads; a trained mean of words ties with the CNN |
+# | which encoder? | of the paper's three the BiLSTM with attention leads; the CNN is not shown to be better than a trained mean of words |
 # | weighting? | six hundredths of AUC where one side was tuned; once all three are, nothing is sure |
-# | mining? | the keep rule: a tie under locality. The hardest pairs bring the other two losses level with it |
+# | mining? | the keep rule: nothing shown under locality. With the hardest pairs the other two losses are no longer behind it |
 # | which dial? | $\lambda$ alone seven hundredths, as much as a loss; the learning rate, which is nobody's idea |
 # | the threshold on the test set? | 0.8 points with 956 pairs, 4.5 with fifty, and eight out of pure noise |
 # | a geohash? | no: the decimal number of an S2 cell of level 18, whose leading digits are no larger cells |

@@ -397,11 +397,11 @@ both["so it is"] = np.where(abs(both["now"] - both["kept"]) < 0.01, "the same", 
 both.round(4)
 
 # %% [markdown]
-# Read it twice. By **triplet accuracy** adjacent negatives lead, and that is what one should expect: the negatives of the test triplets are adjacent,
-# too. All three rules for sentences are ahead of what was not trained, by more than the spread. Titles are behind: there is one for a whole section, so
-# there are few.
+# Read it twice. By **triplet accuracy** adjacent negatives have the largest mean, and that is what one should expect: the negatives of the test triplets are adjacent,
+# too. But three seeds do not show it: the interval of its lead over each of the two others just contains 0. Adjacent negatives are ahead of what was not
+# trained, by an interval that leaves 0 out. Titles are behind: there is one for a whole section, so there are few.
 #
-# By **clusters** the order is another: with Iclust, negatives from any other section are ahead of adjacent ones by more than the spread. A network that
+# By **clusters** the order is another: with Iclust, negatives from any other section have the larger mean, though three seeds leave it open. A network that
 # has practised on neighbouring sections only need not know what tells an article's first section from its last.
 #
 # Section 5.1 of the paper asks by clusters, too, and finds no more than this: a random section of the *same* article does as well as the
@@ -419,7 +419,7 @@ losses = kept("thematic-losses")
 pd.DataFrame(losses.rows(PLANS["thematic-losses"].measures)).set_index("variant")
 
 # %% [markdown]
-# The ratio loss is ahead of the hinge by two hundredths and ties with softplus: on these clean, invented articles there is little that is hopeless, and
+# The ratio loss is ahead of the hinge by two hundredths, and between it and softplus it is open: on these clean, invented articles there is little that is hopeless, and
 # nothing is lost by giving up on it. A scale of 200 costs nearly three hundredths: where distances are large, most triplets lie where the loss is flat.
 # These networks compare by cosine, and $1 - \cos$ lies between 0 and 2, so that some triplets are always near a tie, where the slope is. With L1 distances
 # of hundreds of numbers, and real articles, none may be.

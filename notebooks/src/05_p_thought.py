@@ -416,9 +416,9 @@ lifts = {name: forms.spread(name, "coherence_lift").mean for name in forms.figur
 recall("05.c", max(("one-bi", "two-forward", "two-bi"), key=lifts.get))
 
 # %% [markdown]
-# By lift, one-bi leads by far more than its spread; the plain mean of word vectors comes next, and the two forms with two
-# layers are behind it. By P-coherence the order is turned round: the two forms with two layers lead (a tie between them),
-# and one-bi is last. By retrieval two-forward, the mean and one-bi lie close together, little more than one spread apart;
+# By lift, one-bi leads; the plain mean of word vectors comes next, and the two forms with two
+# layers are behind it. By P-coherence the order is turned round: the two forms with two layers lead (between them it is open),
+# and one-bi is last. By retrieval two-forward, the mean and one-bi lie close together, too close for three seeds;
 # two-bi is far behind. Three figures, three stories. Only this is safe: two-bi, which P-coherence puts first, is last by
 # the other two.
 #
@@ -511,8 +511,8 @@ for measure in PLANS["pthought-lambda"].measures:
 
 # %% [markdown]
 # The more the paraphrase counts, the better: lift and retrieval grow with λ, step by step up to 0.9, and the copy alone is
-# last. λ = 0.9 and the paraphrase alone are a tie; the smaller λ are behind. The differences between neighbouring λ from
-# 0.01 to 0.5 are inside or near the spread: only the direction is plain. The search of appendix B chooses λ = 0.01, the
+# last. Whether λ = 0.9 is better than the paraphrase alone or than 0.5 is open; it is ahead of 0.1 and 0.01. Between neighbouring
+# λ three seeds show little: only the direction is plain. The search of appendix B chooses λ = 0.01, the
 # smallest of table B.9. From $L$ nobody could have seen this.
 #
 # *Within* grows with it, and so does *between*, but less. One reading: who must write another sentence from a vector can do

@@ -23,6 +23,7 @@ import time
 import zlib
 
 import numpy as np
+from scipy import stats
 
 from labkit import METHODS
 from labkit.lab.course import answer, hint, predict, progress, recall, solve
@@ -104,7 +105,7 @@ best = max(table.figures, key=lambda name: table.spread(name, "auc").mean)
 show(
     seed_dots(table, "auc"),
     "A line is a method, AUC grows to the right. Open circles: one seed each; blue diamonds: their "
-    "mean, the arms its spread, mostly too short to be seen. The grey band is the spread around "
+    "mean, the arms its spread, mostly too short to be seen; open diamonds are shown to be behind "
     f"{best}, the best with {table.spread(best, 'auc').mean:.3f}. What learns from labels lies to "
     "the right, and most gaps are much wider than the arms.",
 )
@@ -112,28 +113,29 @@ show(
 # %% [markdown]
 # ## 2. What one may say
 #
-# A method with a better mean is not yet a better method: with other seeds the order might be another. The house's rule is
-# simple. Two methods *tie* if their means differ by no more than the larger of their two spreads, a spread being the
-# standard deviation over the seeds with $n - 1$ below the line.
+# A method with a better mean is not yet a better method: with other seeds the order might be another. Of two methods one
+# *leads* if the 95 % interval of the mean difference, seed by seed, leaves 0 out. Otherwise it is *open* which is better.
+# The interval is Student's: the mean of the $n$ differences, plus and minus `stats.t.ppf(0.975, n - 1)` times their
+# standard deviation (with $n - 1$ below the line) over $\sqrt n$. The column *beside the best* above has the same
+# intervals, widened because the best of many is compared with all the others.
 #
 # **Exercise 07.1.** Write it.
 #
-# *4 minutes, easy. What it is for: reading from a table no more than it can bear.*
+# *4 minutes, medium. What it is for: reading from a table no more than it can bear.*
 #
-# hint: Compare the difference of the means with the spreads.
-# hint: A spread is the standard deviation over the seeds, `ddof=1`. Take the larger one of the two.
-# hint: tie if abs(a.mean() - b.mean()) <= max(a.std(ddof=1), b.std(ddof=1)), else whoever is larger
-# right: with three seeds this is a rough rule; it keeps most accidents out of a table
+# hint: Take the differences seed by seed: their mean, and how sure it is.
+# hint: The standard error of a mean of n numbers is `d.std(ddof=1) / np.sqrt(n)`.
+# hint: half = stats.t.ppf(0.975, len(d) - 1) * d.std(ddof=1) / np.sqrt(len(d)); compare d.mean() with it
+# right: an interval over seeds says what other seeds would give; other test pairs would widen it
 # further: Draw three figures each for two methods from one and the same normal distribution, a thousand times: how
 # often does `verdict` name a leader? Then with ten figures each.
 
 # %%
 def verdict(a, b):
-    """figures over the seeds of two methods -> "first", "second" or "tie"; larger is better"""
-    gap, spread = abs(a.mean() - b.mean()), max(a.std(ddof=1), b.std(ddof=1))  #!
-    if gap <= spread:
-        return "tie"
-    return "first" if a.mean() > b.mean() else "second"
+    """scores of two methods, one per seed -> "first", "second" or "open"; larger is better"""
+    d = a - b
+    half = stats.t.ppf(0.975, len(d) - 1) * d.std(ddof=1) / np.sqrt(len(d))  #!
+    return "first" if d.mean() > half else "second" if d.mean() < -half else "open"
 
 answer("07.1", verdict)
 
@@ -161,21 +163,22 @@ def auc(scores, labels):
 answer("07.2", auc)
 
 # %% [markdown]
-# **Exercise 07.3.** FILM leads the table. Which methods tie with `sentpwnet`, by AUC? Give a list of their names.
+# **Exercise 07.3.** FILM leads the table. For which methods is it open whether `sentpwnet` is better, by AUC? Give a list
+# of their names.
 #
 # *3 minutes, easy. What it is for: using the rule on a table that one would like to believe.*
 #
 # hint: Use your verdict of 07.1 on every line and that of sentpwnet.
-# hint: `verdict(values['sentpwnet'], values[name]) == 'tie'`
-# hint: There is one, just below it in the table.
-# right: two losses, one encoder, one figure: whoever says that one is better has not looked at the spread
+# hint: `verdict(values['sentpwnet'], values[name]) == 'open'`
+# hint: There are two, its neighbours in the table.
+# right: whoever says that one of these is better has not looked at the interval
 # further: Do the same by `accuracy`. Are they other methods, and what has a threshold to do with it?
 
 # %%
 values = {name: np.array(table.values(name, "auc")) for name in table.figures}
 ours = values["sentpwnet"]
-ties = [name for name in values if name != "sentpwnet" and verdict(ours, values[name]) == "tie"]  #!
-answer("07.3", ties)
+undecided = [name for name in values if name != "sentpwnet" and verdict(ours, values[name]) == "open"]  #!
+answer("07.3", undecided)
 
 # %% [markdown]
 # ## 3. Your own file
@@ -257,9 +260,9 @@ show(
 # its figures is judged twice: by the figures that its own tables print (*paper*), and by ours (*ours*).
 #
 # - *confirmed*: the lead that is claimed is there. For our figures: a 95 % interval of it, over seeds and test sentences,
-#   lies above what is claimed. *In part*: some of what it is said to lead could not be measured.
+#   lies above what is claimed.
 # - *not confirmed*: it is refuted, and for *paper* that means: by the very table that the claim stands under.
-# - *undecided*, or for older figures *inside the spread*: with more seeds or a larger test it could be either.
+# - *open*: with more seeds or a larger test it could be either; or a part of it could not be measured.
 # - *not measured*: the data or the weights are not to be had; for *paper*, that it prints no figure.
 
 # %%
@@ -384,11 +387,11 @@ recall("07.c", "all" if of_film > 0.9 else "none" if of_film < 0.05 else "as by 
 #
 # *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
 #
-# **1.** Two methods tie over three seeds. Has it been shown that they are equally good?
+# **1.** Over three seeds it is open which of two methods is better. Has it been shown that they are equally good?
 #
 # <details><summary>An answer</summary>
 #
-# No. These seeds do not tell them apart, and a difference smaller than the spread may well be there; more seeds and a
+# No. These seeds do not tell them apart, and a difference may well be there; more seeds and a
 # larger test would narrow it down. To show that they are equal one must say beforehand which difference would matter,
 # and have an interval that leaves it out.
 #

@@ -247,7 +247,7 @@ best = max((32, 64, 128, 256), key=lambda size: sizes.spread(f"{size} pairs, 6 e
 show(
     seed_dots(sizes, "auc"),
     "A line is a training, AUC grows to the right; open circles are seeds, diamonds their means, "
-    "the grey band is the spread around the best. Upper four, six epochs each: the larger the "
+    "open where they are shown to be behind the best. Upper four, six epochs each: the larger the "
     "batch, the further left. Lower four, equally many steps each: the larger, the further right.",
 )
 recall("10.c", best)
@@ -262,8 +262,8 @@ for kind in ("6 epochs", "as many steps"):
     lead_of(f"256 pairs, {kind}", f"32 pairs, {kind}")
 
 # %% [markdown]
-# Six epochs of 256 pairs are an eighth of the steps of six epochs of 32: the network has been moved an eighth as often. Between 32 and 64 that is
-# a tie. Given **as many steps**, the larger
+# Six epochs of 256 pairs are an eighth of the steps of six epochs of 32: the network has been moved an eighth as often. Between 32 and 64 it is
+# open. Given **as many steps**, the larger
 # batch is far ahead; but then it has seen every pair eight times as often, and taken that much longer. Neither comparison is wrong, and they
 # have opposite results. Whoever says that a large batch helps must say what was held: epochs, steps, or time.
 #
@@ -304,7 +304,7 @@ answer("10.4", cosent_loss)
 
 # %% [markdown]
 # **Predict 10.d.** `relatedness` has pairs with grades. Will CoSENT, which uses all of them, be ahead of InfoNCE, which sees the two ends
-# only: `"ahead"`, `"behind"` or `"tie"`?
+# only: `"ahead"`, `"behind"` or `"open"`?
 
 # %%
 guess = "ahead"  #!
@@ -316,12 +316,12 @@ table_of("loss-grades", "InfoNCE (multiple negatives)", "spearman")
 # %%
 graded = kept("loss-grades")
 low, high = graded.lead("CoSENT", "InfoNCE (multiple negatives)", "spearman").interval()
-recall("10.d", "ahead" if low > 0 else "behind" if high < 0 else "tie")
+recall("10.d", "ahead" if low > 0 else "behind" if high < 0 else "open")
 
 # %% [markdown]
 # Nobody knows which: other seeds could turn it round. Against the losses that look at each pair by itself, contrastive and logistic, all
 # grades
-# do help. **SimCSE**, which sees no label, ties with the untrained vectors here: two
+# do help. **SimCSE**, which sees no label, is not shown to differ from the untrained vectors here: two
 # dropouts of a mean of word vectors have little to tell.
 #
 # ## 5. Which, then?
@@ -332,8 +332,8 @@ recall("10.d", "ahead" if low > 0 else "behind" if high < 0 else "tie")
 gallery = kept("loss-gallery")
 show(
     seed_dots(gallery, "auc"),
-    "A line is a loss, AUC grows to the right; open circles are seeds, diamonds their means, the "
-    "grey band is the spread around the best. Locality and CoSENT lie rightmost, InfoNCE and "
+    "A line is a loss, AUC grows to the right; open circles are seeds, diamonds their means, "
+    "open where they are shown to be behind the best. Locality and CoSENT lie rightmost, InfoNCE and "
     "supervised contrastive behind them, then the triplets and logistic, then contrastive; SimCSE "
     "lies by the untrained vectors.",
 )

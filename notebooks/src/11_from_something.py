@@ -39,8 +39,7 @@ from labkit.evaluation.scores import score, selection
 from labkit.explore import show
 from labkit.figures import label_curves, seed_dots
 from labkit.lab.course.ablation import again, kept
-from labkit.lab.course.plans import PLANS
-from labkit.lab.course.starts import SHARES
+from labkit.lab.course.plans import PLANS, SHARES
 from labkit.lab.course.variants import COURSE
 from labkit.text import words
 
@@ -238,8 +237,8 @@ pd.DataFrame(
 # (The map's step was chosen at the upper end of its range, 0.001, with most shares: a longer one might do better. And corpus vectors are of
 # whole words, the bag's of pieces, so that two things differ between these.)
 #
-# An interval of pairs sees more than two spreads laid side by side. With an eighth of the labels the bag and corpus vectors tie by the rule
-# of notebook 2, since either figure swings with the labels that were drawn. But both drew the same ones:
+# An interval of differences sees more than two spreads laid side by side. With an eighth of the labels the spreads of the bag and of corpus
+# vectors overlap, since either score swings with the labels that were drawn. But both drew the same ones:
 
 # %%
 line = led(curves_of, "auc", "corpus vectors, 1/8", "bag, 1/8")
@@ -435,10 +434,10 @@ pd.DataFrame(
 # `topics`.
 #
 # **Predict 11.e.** MiniLM's last layer has learned from questions. On `topics` it is then `"ahead"` of MiniLM as it came, `"behind"`, or is
-# it a `"tie"`?
+# it `"open"`?
 
 # %%
-guess = "tie"  #!
+guess = "open"  #!
 predict("11.e", guess)
 
 # %%
@@ -460,7 +459,7 @@ pd.DataFrame(
 
 # %%
 low, high = (led(tuned, "topics map@r", last, before)[end] for end in ("from", "to"))
-recall("11.e", "ahead" if low > 0 else "behind" if high < 0 else "tie")
+recall("11.e", "ahead" if low > 0 else "behind" if high < 0 else "open")
 
 # %% [markdown]
 # - **Gained:** the last layer four hundredths of AUC, the map three; between the two no lead is sure.

@@ -430,7 +430,7 @@ names = {"left out": "a word left out", "gradient": "gradient times input",
 show(
     seed_dots(table, "below_chance"),
     "A line is an explanation, the area below random orders grows to the right. Circles are "
-    "networks, diamonds their means, the grey band is the spread around the best. Integrated "
+    "networks, diamonds their means, open where they are shown to be behind the best. Integrated "
     "gradients and attention lie rightmost, then a word left out and the gradient, then the rarest "
     "words and those in both; any order lies at 0.",
 )
@@ -442,7 +442,7 @@ recall("12.c", max(names, key=lambda way: table.spread(names[way], "below_chance
 #   on bread goes, others are left, and next to nothing is lost. Leaving out sees each word by itself.
 # - **Better than random is not enough.** "The rarest words first" has never seen the network, and its area is above 0, too. Whoever
 #   shows a method beside random orders alone has shown little.
-# - **Attention ties with integrated gradients**, although section 2 showed that it looks at one post only. For pairs of one topic,
+# - **Whether attention is behind integrated gradients is open**, although section 2 showed that it looks at one post only. For pairs of one topic,
 #   what makes a post's vector is mostly what makes it alike. This judge does not ask for the difference; the ones of sections 5 and
 #   6 will.
 #
@@ -456,7 +456,7 @@ recall("12.c", max(names, key=lambda way: table.spread(names[way], "below_chance
 # - `replaced`: a word at random from those that the network knows.
 #
 # **Predict 12.d.** When words are taken out, attention is ahead of leaving a word out. When each has a random word put in its place,
-# is attention `"ahead"`, `"behind"`, or is it a `"tie"`?
+# is attention `"ahead"`, `"behind"`, or is it `"open"`?
 
 # %%
 guess = "ahead"  #!
@@ -468,7 +468,7 @@ judged.join(leads_over("a word left out", "replaced"))
 
 # %%
 low, high = table.lead("attention", "a word left out", "replaced").interval()
-recall("12.d", "ahead" if low > 0 else "behind" if high < 0 else "tie")
+recall("12.d", "ahead" if low > 0 else "behind" if high < 0 else "open")
 
 # %% [markdown]
 # - The areas are smaller with a word in the place of each, with words at random less than half as large: some of what fell had to

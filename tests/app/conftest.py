@@ -198,7 +198,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def with_runs(opened: Opened, folder: Path, **address: str) -> AppTest:
     """The page with a stored run of a folder."""
-    page = opened("clusters_page", left="a stored run", right="nothing", how="PCA", **address)
+    page = opened("space_page", left="a stored run", right="nothing", how="PCA", **address)
     page.session_state["left-folders"] = str(folder)
     return fine(page.run())
 

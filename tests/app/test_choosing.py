@@ -52,7 +52,7 @@ def test_bundled_runs_of_the_corpus_come_first_and_then_the_newest(opened: Opene
     ("module", "address", "box"),
     [
         ("pairs_page", {"vectors": "a stored run"}, "run"),
-        ("clusters_page", {"left": "a stored run", "right": "nothing", "how": "pca"}, "left-run"),
+        ("space_page", {"left": "a stored run", "right": "nothing", "how": "pca"}, "left-run"),
     ],
 )
 def test_runs_are_offered_only_for_the_corpus_that_they_were_trained_on(
@@ -77,15 +77,15 @@ def test_a_run_of_one_file_is_not_offered_for_another_of_the_same_name(opened: O
 
 
 def test_a_link_opens_its_run_after_another_training_and_no_other_if_it_is_gone(opened: Opened, lab: Path) -> None:
-    page = fine(opened("clusters_page", corpus="captions", left="a stored run", right="nothing", how="pca").run())
+    page = fine(opened("space_page", corpus="captions", left="a stored run", right="nothing", how="pca").run())
     assert page.query_params["left-run"] == "newer"  # the one that is shown without a choice, too
     method = METHODS["tfidf"]()
     method.fit(load("captions"))
     method.save(lab / "mine" / "newest")
     linked = dict(page.query_params)
-    assert fine(opened("clusters_page", **linked).run()).selectbox(key="left-run").value == "newer"
+    assert fine(opened("space_page", **linked).run()).selectbox(key="left-run").value == "newer"
     shutil.rmtree(lab / "mine" / "newer")
-    page = fine(opened("clusters_page", **linked).run())
+    page = fine(opened("space_page", **linked).run())
     assert page.selectbox(key="left-run").value is None
     assert "newer" in page.info[0].value
     fine(page.run())
@@ -98,7 +98,7 @@ def test_a_link_opens_its_run_after_another_training_and_no_other_if_it_is_gone(
     ("module", "address"),
     [
         ("pairs_page", {"vectors": "a stored run", "corpus": "captions"}),
-        ("clusters_page", {"left": "a stored run", "right": "nothing", "how": "pca", "corpus": "captions"}),
+        ("space_page", {"left": "a stored run", "right": "nothing", "how": "pca", "corpus": "captions"}),
         ("train_page", {"corpus": "captions", "view": "Curves"}),
     ],
 )
@@ -109,7 +109,7 @@ def test_bad_runs_are_named_and_the_others_are_there(
         (lab / "mine" / name).mkdir()
         (lab / "mine" / name / "run.json").write_bytes(content)
     page = fine(opened(module, **address).run())
-    said = page.sidebar.warning[0].value
+    said = page.warning[0].value
     assert all(f"**{name}**" in said for name in ("cut", "deep", r"\<b\>"))
     assert "1 more" in said
     boxes = [*page.selectbox, *page.multiselect]

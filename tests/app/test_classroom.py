@@ -311,36 +311,36 @@ async def test_two_visitors_cannot_see_each_others_upload_or_unshared_run(room: 
         shutil.copytree(shipped.folder, room.runs / run)
         write_owned(Owned(room.runs / run, room.name(cookie)))
     query = "corpus=captions&vectors=a+stored+run"
-    async with room.person("pairs_page", query, cookies[0]) as one, room.person("pairs_page", query, cookies[1]) as two:
+    async with room.person("pairs", query, cookies[0]) as one, room.person("pairs", query, cookies[1]) as two:
         assert ("alpha-run" in await one.look(), "beta-run" in one.said) == (True, False)
         assert ("alpha-run" in await two.look(), "beta-run" in two.said) == (False, True)
-    async with room.person("pairs_page", f"{query}&run=alpha-run", cookies[1]) as two:  # by its link
+    async with room.person("pairs", f"{query}&run=alpha-run", cookies[1]) as two:  # by its link
         await two.look()
         assert "beta-run" in two.widgets["Run"].options
         assert "alpha-run" not in two.widgets["Run"].options
-    async with room.person("train_page", "method=tfidf&corpus=your+own+file", cookies[0]) as one:
+    async with room.person("train", "method=tfidf&corpus=your+own+file", cookies[0]) as one:
         await one.look()
-        await one.bring("CSV, TSV", "secret-name.csv", ROWS.encode())
+        await one.bring("Your own file", "secret-name.csv", ROWS.encode())
         await one.press("Train")
         assert "tfidf-secret-name-seed0" in await one.look()
-        async with room.person("train_page", "corpus=your+own+file", cookies[1]) as two:
+        async with room.person("train", "corpus=your+own+file", cookies[1]) as two:
             assert "secret-name" not in await two.look()
             assert "tfidf-secret-name" not in two.said
             assert "Stop" not in two.widgets
         await one.press("Stop")
         await one.look()
         await one.tick("Share alpha-run", True)
-    async with room.person("pairs_page", query, cookies[1]) as two:
+    async with room.person("pairs", query, cookies[1]) as two:
         assert "alpha-run" in await two.look()
 
 
 @whole
 async def test_a_session_and_its_uploads_belong_to_one_visitor(room: Room) -> None:
     owner, other = room.cookie(), room.cookie()
-    page = "train_page", "method=tfidf&corpus=your+own+file"
+    page = "train", "method=tfidf&corpus=your+own+file"
     async with room.person(*page, owner) as one:
         await one.look()
-        await one.bring("CSV, TSV", "secret-name.csv", ROWS.encode())
+        await one.bring("Your own file", "secret-name.csv", ROWS.encode())
         (upload,) = one.uploads
         for method in ("PUT", "DELETE"):
             assert room.ask(upload, method=method, cookie=other).status == 403
@@ -360,13 +360,13 @@ async def test_a_session_and_its_uploads_belong_to_one_visitor(room: Room) -> No
 
 @whole
 async def test_a_vanished_upload_is_a_sentence(room: Room) -> None:
-    async with room.person("train_page", "method=tfidf&corpus=your+own+file") as one:
+    async with room.person("train", "method=tfidf&corpus=your+own+file") as one:
         await one.look()
-        await one.bring("CSV, TSV", "secret-name.csv", ROWS.encode())
+        await one.bring("Your own file", "secret-name.csv", ROWS.encode())
         assert room.ask(one.uploads[0], method="DELETE", cookie=one.cookie).status == 204
         await one.look()
         assert len(one.errors) == 1
         assert "redacted" not in one.errors[0]
-        await one.bring("CSV, TSV", "secret-name.csv", ROWS.encode())
+        await one.bring("Your own file", "secret-name.csv", ROWS.encode())
         await one.look()
         assert one.errors == []

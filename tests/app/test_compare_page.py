@@ -1,4 +1,4 @@
-"""Runs beside each other without a browser: seeds, curves, a run deleted while it is shown; and the papers."""
+"""Runs beside each other without a browser: seeds, curves, and a run deleted while it is shown."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from labkit.corpora import load
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import score
 from labkit.figure_names import spoken
-from labkit.lab.papers.published import tables
-from labkit.lab.papers.stored import beside
 from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.methods import METHODS
 from labkit.runs import read_record
@@ -124,11 +122,9 @@ def test_curves_of_the_runs_that_have_epochs(opened: Opened, runs: Path, run_cod
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("view", ["Runs", "The papers"])
-def test_the_code_makes_the_picture(opened: Opened, runs: Path, run_code: RunCode, view: str) -> None:
-    page = fine(compared(opened, runs, view=view).run())
-    if view == "Runs":
-        fine(only_mine(page).multiselect(key="baselines").set_value([]).run())
+def test_the_code_makes_the_picture(opened: Opened, runs: Path, run_code: RunCode) -> None:
+    page = fine(compared(opened, runs).run())
+    fine(only_mine(page).multiselect(key="baselines").set_value([]).run())
     assert [len(trace["x"]) for trace in figure(page)["data"]] == [len(trace.x) for trace in run_code(page)[0].data]
 
 
@@ -178,25 +174,3 @@ def test_a_run_deleted_and_a_run_damaged_while_they_are_shown(opened: Opened, ru
     table = page.dataframe[0].value["run"].tolist()
     assert "sentpwnet" in table
     assert "lsa-5" not in " ".join([*table, *(code.value for code in page.code)])
-
-
-def test_a_papers_table_is_as_printed_with_ours_beside_it(opened: Opened) -> None:
-    table = next(table for table in tables() if table.name == "film/1")
-    page = fine(opened("compare_page", view="The papers", paper="film", **{"film-table": "film/1"}).run())
-    fine(page.selectbox(key="film-table").set_value("film/1").run())
-    shown = page.dataframe[0].value
-    assert list(shown["row"]) == [row.name for row in table.rows]
-    for place, column in enumerate(table.columns):
-        printed = [row.published[place] for row in table.rows]
-        assert [None if value != value else value for value in shown[f"{column.name}, paper"]] == printed
-    ours = dict(zip(shown["row"], shown["accuracy, ours"], strict=True))
-    by_row = {figure.row: figure for figure in beside()["film/1"].figures}
-    mean, _, spread = ours["FILM, as printed"].partition(" ± ")
-    assert float(mean) == pytest.approx(by_row["FILM, as printed"].mean, abs=0.005)
-    assert len(mean.partition(".")[2]) == len(spread.partition(".")[2]) == 2  # as many decimals
-    assert ours["all-MiniLM-L6-v2 (ours)"].endswith(" *")  # seen in training
-    assert ours["L.D.C."] == "–"
-    page = fine(opened("compare_page", view="The papers", paper="why").run())
-    shown = next(each.value for each in page.dataframe if "detail, ours" in each.value).set_index("row")["detail, ours"]
-    kept = beside()["why/questions"].at("TF-IDF, exact", "detail")
-    assert shown["TF-IDF, exact"] == f"{kept.mean:#.4g} [{kept.interval[0]:.4f}, {kept.interval[1]:.4f}]"

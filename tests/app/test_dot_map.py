@@ -94,7 +94,7 @@ def maps(page: Any) -> list[Any]:
 
 
 def test_above_two_thousand_sentences_there_is_a_map_and_no_sentence_leaves_for_it(opened: Opened) -> None:
-    page = fine(opened("clusters_page", right="nothing", row="17", **MANY).run())
+    page = fine(opened("space_page", right="nothing", row="17", **MANY).run())
     points, map_ = maps(page)
     header, places, _ = read(points.bytes)
     data = json.loads(map_.json)
@@ -122,7 +122,7 @@ def test_above_two_thousand_sentences_there_is_a_map_and_no_sentence_leaves_for_
 
 @pytest.mark.whole
 def test_a_polygon_marks_rows_in_both_maps(opened: Opened) -> None:
-    page = fine(opened("clusters_page", right="TF-IDF", **MANY).run())
+    page = fine(opened("space_page", right="TF-IDF", **MANY).run())
     state = page.session_state["marked"]
     corners = ((-0.1, -0.1), (0.1, -0.1), (0.0, 0.2))
     state.source, state.now = "left", type(state.now)(polygons=(corners,))

@@ -254,12 +254,8 @@ def test_the_table_of_corpora_has_their_classes_and_how_hard_they_are(opened: Op
     assert table.loc["topics", "TF-IDF"] == difficulty(load("topics")).tfidf
 
 
-def test_a_file_becomes_the_corpus_of_all_places(opened: Opened) -> None:
-    page = opened("train_page")
-    page.run()
-    upload = next(each for each in page.file_uploader if each.key == "own-upload")
-    fine(upload.upload("mine.csv", HOSTILE.encode(), "text/csv").run())
-    assert page.query_params["corpus"] == "your own file"
+def test_a_file_is_trained_on_at_one_click(opened: Opened) -> None:
+    page = fine(with_file(opened("train_page"), HOSTILE.encode()))
     assert page.selectbox(key="corpus").value == "your own file"
     assert "mine.csv" in texts(page)
     fine(page.button(key="train-on-it").click().run())

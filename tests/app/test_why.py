@@ -25,7 +25,7 @@ CLUSTERS = {"how": "PCA", "left": "SIF", "right": "nothing", "row": "5"}
 COMPARE = {"view": "Two sentences", "corpus": "captions", "model-one": "TF-IDF", "model-other": "SIF"}
 PAIRS = {"view": "One anchor", "vectors": "TF-IDF"}
 PLACES = {  # page: address, button, corpus, methods
-    "clusters_page": (CLUSTERS, "why-left-read-2", "topics", ("sif",)),
+    "space_page": (CLUSTERS, "why-left-read-2", "topics", ("sif",)),
     "pairs_page": (PAIRS, "why-pair", "topics", ("tfidf",)),
     "train_page": (COMPARE, "why-pair", "captions", ("tfidf", "sif")),
     "neighbourhoods_page": ({"base": "LSA", "most": "100"}, "why-near", "relatedness", ("lsa",)),
@@ -139,7 +139,7 @@ def test_what_cannot_be_worked_out_is_one_sentence_in_the_panel(
 
 
 def test_a_neighbour_of_another_class_is_set_against_the_nearest_of_its_own(opened: Opened) -> None:
-    page = fine(opened("clusters_page", **CLUSTERS).run())
+    page = fine(opened("space_page", **CLUSTERS).run())
     lines = [text.value for text in page.markdown if re.match(r"\d\. \*\*", text.value)]
     wrong = next(number for number, line in enumerate(lines, 1) if "✓" not in line)
     ticked = next(number for number, line in enumerate(lines, 1) if "✓" in line)

@@ -6,31 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from labkit.evaluation import Parts, lead_of, leader, over_seeds
+from labkit.evaluation import Parts, lead_of
+from labkit.evaluation.comparison import Spread
 
 
 def test_mean_and_spread():
-    found = over_seeds([0.80, 0.82, 0.84])
+    found = Spread.of([0.80, 0.82, 0.84])
     assert (found.mean, found.spread) == pytest.approx((0.82, 0.02))
-    assert over_seeds([0.1, 0.1, 0.4]).mean == pytest.approx(0.2)
-    assert over_seeds([0.1] * 3).spread == 0 < np.std([0.1] * 3)
-
-
-def test_too_few_seeds_are_refused():
-    for values in ([0.5], [0.5, 0.6]):
-        with pytest.raises(ValueError, match="3"):
-            over_seeds(values)
-    with pytest.raises(ValueError, match="deterministic"):
-        over_seeds([0.5, 0.6, 0.7], deterministic=True)
-
-
-def test_inside_the_spread_is_a_tie():
-    narrow, wide = over_seeds([0.80, 0.81, 0.82]), over_seeds([0.79, 0.83, 0.87])
-    assert leader(narrow, wide) == leader(wide, narrow) == "tie"  # 0.02 apart, the wider spread is 0.04
-    better = over_seeds([0.84, 0.85, 0.86])
-    assert (leader(better, narrow), leader(narrow, better)) == ("first", "second")
-    exact = over_seeds([0.5], deterministic=True)
-    assert leader(exact, exact) == "tie"
+    assert Spread.of([0.1] * 3).spread == 0 < np.std([0.1] * 3)
 
 
 # --- seeds and units together ----------------------------------------------------------------------------------

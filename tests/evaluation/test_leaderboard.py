@@ -44,13 +44,13 @@ def test_the_best_first_and_a_tie_inside_the_spread() -> None:
     lines = leaderboard(
         [*seeds("far", 0.10, 0.11, 0.12), *seeds("near", 0.80, 0.84, 0.88), *seeds("first", 0.84, 0.86, 0.88)]
     )
-    assert table(lines) == [("first", "best"), ("near", "tie"), ("far", "behind")]
+    assert table(lines) == [("first", "best"), ("near", "open"), ("far", "behind")]
 
 
 def test_fewer_than_three_seeds_without_items_cannot_be_told() -> None:
     lines = leaderboard([*seeds("a", 0.9, 0.8), *seeds("b", 0.1, 0.2)])
     assert lines[0].spread is None
-    assert table(lines) == [("a", "best"), ("b", "unknown")]
+    assert table(lines) == [("a", "best"), ("b", "open")]
     assert lines[1].lead is None
 
 
@@ -60,7 +60,7 @@ GOOD, CLOSE, POOR = [1] * 40, [1] * 39 + [0], [1] * 10 + [0] * 30
 def test_the_interval_over_the_items_decides() -> None:
     runs = [result("poor", 0.25, items=POOR), result("close", 0.975, items=CLOSE), result("good", 1.0, items=GOOD)]
     lines = leaderboard(runs)
-    assert table(lines) == [("good", "best"), ("close", "tie"), ("poor", "behind")]
+    assert table(lines) == [("good", "best"), ("close", "open"), ("poor", "behind")]
     assert lines[0].lead is None
     assert lines[2].lead == lead_of(*([each.scores.parts["accuracy"]] for each in (runs[2], runs[0])))
 
@@ -70,7 +70,7 @@ def test_lines_are_ordered_and_judged_by_the_figure_that_is_asked_for() -> None:
     assert table(leaderboard(runs)) == [("a", "best"), ("b", "behind")]
     assert table(leaderboard(runs, "hit@1")) == [("b", "best"), ("a", "behind")]
     assert leaderboard(runs, "hit@1")[0].mean == 1
-    assert table(leaderboard(runs, "f1")) == [("a", "best"), ("b", "unknown")]  # not made of items, and of one run each
+    assert table(leaderboard(runs, "f1")) == [("a", "best"), ("b", "open")]  # not made of items, and of one run each
     assert {line.verdict for line in leaderboard(runs, "intra")} == {"no order"}  # wide is neither good nor bad
 
 
@@ -79,7 +79,7 @@ def test_seeds_and_items_widen_one_interval() -> None:
     assert table(apart) == [("a", "best"), ("b", "behind")]
     halves = [[1] * 40, [0] * 40, [1] * 20 + [0] * 20]
     wide = [result("a", 0.9, seed, items=items) for seed, items in enumerate(halves)]
-    assert table(leaderboard([*wide, *seeds("b", 0.5, 0.51, 0.52, items=POOR)])) == [("a", "best"), ("b", "tie")]
+    assert table(leaderboard([*wide, *seeds("b", 0.5, 0.51, 0.52, items=POOR)])) == [("a", "best"), ("b", "open")]
     alone = leaderboard([*seeds("a", 0.9, 0.91, 0.92, items=GOOD), result("b", 0.25, items=POOR)])
     assert table(alone) == [("a", "best"), ("b", "behind")]  # one run stands against every seed
     fewer = leaderboard([*seeds("a", 0.9, 0.91, 0.92, items=GOOD), *seeds("b", 0.5, 0.51, items=POOR)])
@@ -118,3 +118,20 @@ def test_settings_make_lines_and_name_them() -> None:
     lines = leaderboard(runs)
     assert [line.name for line in lines] == ["a loss=x", "a loss=y", "b"]
     assert [len(line.results) for line in lines] == [2, 1, 1]
+
+
+def test_a_run_that_saw_the_test_sentences_is_never_the_best() -> None:
+    runs = [
+        result("sbert-lp", 1.0, items=GOOD, embedded="all"),
+        result("a", 0.975, items=CLOSE),
+        result("b", 0.25, items=POOR),
+    ]
+    lines = leaderboard(runs)
+    assert table(lines) == [("sbert-lp", "saw test"), ("a", "best"), ("b", "behind")]
+    assert lines[2].lead == lead_of(*([each.scores.parts["accuracy"]] for each in (runs[1], runs[2])))
+    assert table(leaderboard(runs[:1])) == [("sbert-lp", "saw test")]
+
+
+def test_of_runs_with_one_score_none_is_the_best() -> None:
+    lines = leaderboard([result(name, 1.0, items=GOOD) for name in "abcd"])
+    assert [line.verdict for line in lines] == ["open"] * 4

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from labkit.evaluation import Parts
-from labkit.evaluation.comparison import Spread
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import Scores
 from labkit.figures import label_curves, leader_bars, leads_before_and_after, ours_beside_paper, seed_dots
@@ -46,15 +45,16 @@ def test_bars_are_the_lines_the_best_on_top() -> None:
 
 def test_our_scores_and_the_papers_have_different_marks() -> None:
     figures = (
-        Figure(EVIL, "f1", 0.7, Spread(0.72, 0.01, ()), (0, 1, 2)),
+        Figure(EVIL, "f1", 0.7, (0.71, 0.72, 0.73), (0, 1, 2)),
         Figure("two", "f1", 0.8, why="not run here"),
-        Figure("three", "f1", None, Spread(0.5, 0.0, ()), (0,), "seen in <b>training</b>"),
+        Figure("three", "f1", None, (0.5,), (0,), "seen in <b>training</b>"),
     )
     rows = tuple(Row(figure.row, (figure.published,), why_not="not run here") for figure in figures)
     table = TableResult(Table("film", "1", "", (Column("f1", "f1", "questions"),), rows), figures)
     printed, ours = ours_beside_paper(table, "f1").data
     assert (list(printed.x), list(printed.y)) == ([0.7, 0.8], [0, 1])
-    assert (list(ours.x), list(ours.y), list(ours.error_x.array)) == ([0.72, 0.5], [0, 2], [0.01, 0.0])
+    assert (list(ours.y), list(ours.x)) == ([0, 2], pytest.approx([0.72, 0.5]))
+    assert list(ours.error_x.array) == pytest.approx([0.01, 0.0])
     assert list(ours.marker.symbol) == ["circle", "circle-open"]  # and the paper's is a diamond
     assert list(ours.text) == ["", "<br>* seen in &lt;b&gt;training&lt;/b&gt;"]
     assert printed.marker.symbol == "diamond-open"
@@ -70,15 +70,14 @@ def table() -> Figures:
     return Figures("t", "f", cells, {})
 
 
-def test_seed_dots_show_every_seed_the_means_and_the_band_of_ties() -> None:
+def test_seed_dots_show_every_seed_the_means_and_what_is_behind() -> None:
     figure = seed_dots(table(), "auc")
     dots, means = figure.data
     assert list(dots.x) == [0.80, 0.82, 0.84, 0.70, 0.70, 0.73, 0.5]
     assert list(dots.y) == [0, 0, 0, 1, 1, 1, 2]
     assert list(means.x) == pytest.approx([0.82, 0.71, 0.5])
     assert list(means.error_x.array) == pytest.approx([0.02, 3**0.5 / 100, 0.0])
-    band = figure.layout.shapes[0]
-    assert (band.x0, band.x1) == pytest.approx((0.80, 0.84))
+    assert list(means.marker.symbol) == ["diamond", "diamond-open", "diamond-open"]  # two is .10, .12, .11 behind
     assert list(figure.layout.yaxis.ticktext)[:2] == ["one", "two"]
     assert "<b>" not in figure.layout.yaxis.ticktext[2]  # a name is text, no markup
 
@@ -100,8 +99,8 @@ def test_label_curve_starts_at_no_labels() -> None:
 def test_leads_before_and_after_have_their_intervals() -> None:
     leads = ShownLead("f1", EVIL, "b", 0.2, 0.1, 0.3), ShownLead("f1", EVIL, "c", -0.01, -0.03, 0.02)
     claims = (
-        JudgedClaim(f"one {EVIL}", "confirmed", "", "undecided", "", *leads),
-        JudgedClaim("no second row", "confirmed", "", "undecided", ""),
+        JudgedClaim(f"one {EVIL}", "confirmed", "", "open", "", *leads),
+        JudgedClaim("no second row", "confirmed", "", "open", ""),
     )
     table = TableResult(Table("film", "9", "caption", (), ()), (), claims)
     figure = leads_before_and_after([table])

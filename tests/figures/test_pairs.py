@@ -14,7 +14,7 @@ from labkit.figures.palette import NEGATIVE, POSITIVE
 from labkit.pairs import pair_weights
 from labkit.pairs.hard_negatives import FalseShares
 from labkit.sentpwnet.method import PairSettings, loss_of
-from labkit.sentpwnet.view import Examined, lone_curves, one_triplet
+from labkit.sentpwnet.view import Examined, examine, lone_curves, one_triplet
 from labkit.thematic.network import LOSSES
 
 
@@ -46,6 +46,25 @@ def test_anchor_bars_are_its_row(found: Examined) -> None:
         assert drawn == {row: pytest.approx(values[0, row]) for row in (1, 2, 3)}
     lines = sorted(trace.y[0] for trace in figure.data if trace.type == "scatter")
     assert lines == pytest.approx(sorted([found.floor(0), found.ceiling(0)]))
+
+
+def test_no_bar_of_an_anchor_is_wide_enough_to_cover_its_neighbour(found: Examined) -> None:
+    bars = [trace for trace in figures.anchor_bars(found, 0).data if trace.type == "bar"]
+    assert {trace.width for trace in bars} == {0.85}  # else plotly widens the bars of a kind that leaves gaps
+
+
+def test_the_axes_of_an_anchor_stay_where_they_are_when_a_setting_moves(found: Examined) -> None:
+    other = examine(found.batch, found.similarity, replace(found.settings, alpha=9.0, beta=1.0))
+    first, second = (figures.anchor_bars(each, 0, heaviest=2.0).layout for each in (found, other))
+    assert first.yaxis.range == second.yaxis.range
+    assert first.yaxis2.range == second.yaxis2.range == (0, 2.0)
+
+
+def test_a_click_on_a_cell_names_its_two_sentences(found: Examined) -> None:
+    m = len(found.batch)
+    points = figures.weight_heatmap(found, anchor=0, clickable=True).data[-1]
+    assert [tuple(each) for each in points.customdata] == [(row, column) for row in range(m) for column in range(m)]
+    assert [(y, x) for x, y in zip(points.x, points.y, strict=True)] == [tuple(each) for each in points.customdata]
 
 
 SETTINGS = PairSettings(alpha=3.0, beta=7.0, base=0.4, margin=0.3, temperature=0.4)

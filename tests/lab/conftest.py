@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from labkit.lab.papers.data import Desk
-from labkit.lab.papers.store import CellStore
+from labkit.lab.papers.store import Store
 from tests.lab.papers.fakes import ASKED
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> CellStore:
-    return CellStore(tmp_path / "cells")
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "cells")
 
 
 @pytest.fixture

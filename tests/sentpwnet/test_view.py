@@ -154,7 +154,7 @@ def test_formula_with_numbers_adds_up(pair: tuple[int, int]) -> None:
     each = found(miner="none")
     formula, own, relative, weight = weight_in_latex(each, *pair)
     assert r"\sum" in formula
-    assert f"= {latex_number(each.relative[pair])} " in relative
+    assert relative.endswith(f" = {latex_number(each.relative[pair])}")  # nothing behind it pushes the result aside
     for line, value in ((own, each.own[pair]), (weight, each.weight[pair])):
         left, right = evaluated(line)
         assert right == pytest.approx(value, rel=6e-3)

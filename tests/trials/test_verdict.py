@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from labkit.evaluation.comparison import Parts
-from labkit.trials.verdict import front, ranked, verdict_of
+from labkit.trials.verdict import front, in_common, ranked, verdict_of
 
 ONES = np.ones(100)
 
@@ -19,7 +19,7 @@ def answers(right: int, count: int = 100) -> Parts:
 
 def test_a_lead_and_its_interval_by_hand() -> None:
     """Two runs on 100 units that differ in 20 of them: d is 1 on 20 units, 0 on 80."""
-    rows = ranked({"a": [answers(90)], "b": [answers(70)]})
+    rows = ranked({"a": {0: answers(90)}, "b": {0: answers(70)}})
     assert [(row.name, row.score) for row in rows] == [("a", 0.9), ("b", 0.7)]
     half = stats.t.ppf(0.975, 99) * np.sqrt(0.2 * 0.8 / 99)
     assert (rows[1].lead_low, rows[1].lead_high) == pytest.approx((0.2 - half, 0.2 + half))
@@ -29,29 +29,31 @@ def test_a_lead_and_its_interval_by_hand() -> None:
 
 
 def test_the_more_methods_there_are_the_wider_the_intervals() -> None:
-    two = ranked({"a": [answers(90)], "b": [answers(88)]})[1]
-    many = ranked({"a": [answers(90)], **{str(n): [answers(n)] for n in range(20, 89, 2)}})[1]
+    two = ranked({"a": {0: answers(90)}, "b": {0: answers(88)}})[1]
+    many = ranked({"a": {0: answers(90)}, **{str(n): {0: answers(n)} for n in range(20, 89, 2)}})[1]
     assert two.lead == many.lead
     assert many.lead_low < two.lead_low
 
 
 def test_what_differs_by_nothing_ties_and_what_few_rows_show_is_open() -> None:
-    assert verdict_of(ranked({"a": [answers(280, 300)], "b": [answers(280, 300)]})) == "tie"
-    assert verdict_of(ranked({"a": [answers(90)], "b": [answers(90)]})) == "open"  # 1 in 100 would often stay unseen
-    assert verdict_of(ranked({"a": [answers(90)], "b": [answers(88)]})) == "open"
-    few = ranked({"a": [answers(10, 10)], "b": [answers(1, 10)]})
+    assert verdict_of(ranked({"a": {0: answers(280, 300)}, "b": {0: answers(280, 300)}})) == "tie"
+    assert (
+        verdict_of(ranked({"a": {0: answers(90)}, "b": {0: answers(90)}})) == "open"
+    )  # 1 in 100 would often stay unseen
+    assert verdict_of(ranked({"a": {0: answers(90)}, "b": {0: answers(88)}})) == "open"
+    few = ranked({"a": {0: answers(10, 10)}, "b": {0: answers(1, 10)}})
     assert verdict_of(few) == "open"
     assert few[0].units == 10
-    one = ranked({"a": [Parts(np.array([0.9]), np.ones(1))], "b": [Parts(np.array([0.1]), np.ones(1))]})
+    one = ranked({"a": {0: Parts(np.array([0.9]), np.ones(1))}, "b": {0: Parts(np.array([0.1]), np.ones(1))}})
     assert verdict_of(one) == "open"
     assert (one[0].low, one[0].high, one[1].lead_low, one[1].lead_high) == (0, 1, -1, 1)
 
 
 def test_scores_stay_between_their_bounds() -> None:
-    row = ranked({"a": [answers(99)]})[0]
+    row = ranked({"a": {0: answers(99)}})[0]
     assert row.high == 1.0
     random = np.random.default_rng(0)
-    low = ranked({"a": [Parts(random.normal(-0.9, 2, 30), np.ones(30))]}, lowest=-1.0)[0].low
+    low = ranked({"a": {0: Parts(random.normal(-0.9, 2, 30), np.ones(30))}}, lowest=-1.0)[0].low
     assert low == -1.0
 
 
@@ -61,8 +63,28 @@ def test_of_equal_methods_one_is_rarely_called_behind() -> None:
     for _ in range(200):
         easy = random.beta(3, 1, 60)
         runs = {
-            str(name): [Parts((random.random(60) < easy).astype(float), np.ones(60)) for _ in range(3)]
+            str(name): {seed: Parts((random.random(60) < easy).astype(float), np.ones(60)) for seed in range(3)}
             for name in range(6)
         }
         false += any(row.against_best == "behind" for row in ranked(runs))
     assert false <= 20
+
+
+def test_methods_are_compared_on_the_seeds_that_both_have() -> None:
+    first, second = {0: answers(90), 1: answers(80), 5: answers(10)}, {1: answers(70), 5: answers(9), 7: answers(99)}
+    assert in_common(first, second) == ([first[1], first[5]], [second[1], second[5]])
+    assert in_common(first, {3: second[1]}) == ([first[0], first[1], first[5]], [second[1]])
+
+
+def test_without_test_units_seeds_alone_decide_and_nothing_is_a_tie() -> None:
+    def scores(*values: float) -> dict[int, Parts]:
+        return {seed: Parts(np.array([value]), np.ones(1)) for seed, value in enumerate(values)}
+
+    table = {"a": scores(0.80, 0.82, 0.84), "b": scores(0.70, 0.721, 0.74), "c": scores(0.80, 0.82, 0.84)}
+    assert {row.name: row.against_best for row in ranked(table, seeds_alone=True)} == {
+        "a": "best", "b": "behind", "c": "open",
+    }  # fmt: skip
+    lead = ranked({"a": table["a"], "b": table["b"]}, seeds_alone=True)[1]
+    by_scipy = stats.ttest_rel([0.80, 0.82, 0.84], [0.70, 0.721, 0.74]).confidence_interval(0.95)
+    assert (lead.lead_low, lead.lead_high) == pytest.approx(tuple(by_scipy))
+    assert ranked({"a": scores(0.9), "b": scores(0.1)}, seeds_alone=True)[1].against_best == "open"

@@ -3,9 +3,8 @@ ours."""
 
 from __future__ import annotations
 
-import re
+import json as json_format
 import shlex
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -17,16 +16,16 @@ import typer
 from labkit.interrupts import interruptible
 from labkit.lab.cli.arguments import Force, Json, check_free
 from labkit.lab.cli.output import Stopped, remark, show_result, step, text_table, write_output
-from labkit.progress import lasting, terminal
+from labkit.progress import terminal
 
 if TYPE_CHECKING:
     from labkit.lab.papers.cells import Cell, Computed, TablePlan
     from labkit.lab.papers.data import Desk
     from labkit.lab.papers.records import Table
-    from labkit.lab.papers.store import CellStore, Known
+    from labkit.lab.papers.store import Store
+    from labkit.trials.engine import Result
 
-PROTOCOLS = ("fair", "printed")
-_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+ENDINGS = (".md", ".json", ".jsonl")
 
 
 def reproduce(
@@ -41,71 +40,48 @@ def reproduce(
         int | None,
         typer.Option(min=1, help="Runs of each row that chance has a part in; else the table's own, with --quick 1."),
     ] = None,
-    protocol: Annotated[
-        str,
-        typer.Option(
-            help="fair: each row's settings are chosen on dev first, by as many trials as every other's, and those as "
-            "printed stand beside; printed: those alone."
-        ),
-    ] = "fair",
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME", help="Such as 90s, 10m, 2h: the shortest rows first, what would not fit is left; 0: none."
-        ),
-    ] = None,
+    row: Annotated[
+        str, typer.Option(metavar="TEXT", help="Compute only rows whose name holds this, such as 'as printed'.")
+    ] = "",
+    stored: Annotated[bool, typer.Option("--stored", help="Compute nothing; show what is stored.")] = False,
     anew: Annotated[
         bool, typer.Option("--anew", help="Compute again what is stored, and say whether it is the same.")
     ] = False,
-    row: Annotated[str, typer.Option(metavar="TEXT", help="Compute only rows whose name holds this.")] = "",
     quick: Annotated[
-        bool, typer.Option("--quick", help="Small embedded data, short trainings, one seed: not evidence.")
+        bool, typer.Option("--quick", help="Small embedded data, one epoch, nothing tuned, one seed: not evidence.")
     ] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Every table of every paper; says first how long.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Every table of every paper.")] = False,
     out: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE", help="Also write .md, .csv, .json, .html, or .jsonl (the cells); may be repeated."
-        ),
+        typer.Option(metavar="FILE", help="Also write .md, .json, or .jsonl (the results); may be repeated."),
     ] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Recompute the papers' tables: ours as mean and spread over seeds, the paper's figure beside it.
+    """Recompute the papers' tables: ours over several seeds, the paper's figure beside it.
 
     What was computed once is kept and shown again; --anew computes it again. A command that was stopped resumes.
     """
     from labkit.lab.papers.cells import plan
     from labkit.lab.papers.data import DATASETS, Desk
-    from labkit.lab.papers.fair import printed_only
     from labkit.lab.papers.published import tables
-    from labkit.lab.papers.store import CellStore
+    from labkit.lab.papers.store import Store
 
-    if protocol not in PROTOCOLS:
-        raise ValueError(f"--protocol is {protocol!r}, expected one of {', '.join(PROTOCOLS)}; choose one of these")
-    if quick and everything:
-        raise ValueError("--quick and --all exclude each other: --quick is small data and one seed; leave one out")
-    if table and everything:
-        raise ValueError(f"{table!r} and --all exclude each other: --all is every table; leave one out")
-    if quick and data is not None:
-        raise ValueError(
-            f"--quick and --data exclude each other: --quick takes embedded data, not {data}; leave one out"
-        )
+    for one, other, why in (
+        (quick and "--quick", everything and "--all", "--quick is small data and one seed"),
+        (table and repr(table), everything and "--all", "--all is every table"),
+        (quick and "--quick", data is not None and "--data", "--quick takes embedded data"),
+        (stored and "--stored", anew and "--anew", "--stored computes nothing"),
+    ):
+        if one and other:
+            raise ValueError(f"{one} and {other} exclude each other: {why}; leave one out")
     files = out or []
     if not (table or quick or everything):
-        for option, value in (
-            ("--out", files),
-            ("--budget", budget),
-            ("--row", row),
-            ("--seeds", seeds),
-            ("--anew", anew),
-        ):
+        for option, value in (("--out", files), ("--row", row), ("--seeds", seeds), ("--anew", anew)):
             if value:
                 raise ValueError(f"{option} is for what is recomputed, but no table is named; name one, or give --all")
     _check_files(files, force=force)
-    limit = None if budget is None else seconds_of(budget)
-    wanted, store = tables(table), CellStore()
-    wanted = [printed_only(each) for each in wanted] if protocol == "printed" else wanted
+    wanted, store = tables(table), Store()
     _check_row(row, wanted)
     with step("data looked at"), terminal() as reading:
         desk = Desk(data, quick=quick, progress=reading)
@@ -119,26 +95,15 @@ def reproduce(
     if not table and not quick and not everything:
         show_result(*_listed(plans, store), json=json)
         return
-    _recompute(plans, desk, store, row, limit, files, anew=anew, aloud=everything, json=json)
-
-
-def seconds_of(span: str) -> float:
-    """The seconds of a span of time, as it is typed after --budget.
-
-    >>> seconds_of("90s"), seconds_of("10m"), seconds_of("1.5h"), seconds_of("20")
-    (90.0, 600.0, 5400.0, 20.0)
-    """
-    parts = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|)", span.strip().lower())
-    if not parts:
-        raise ValueError(f"--budget is {span!r}, expected a time such as 90s, 10m or 2h, or 0 to compute nothing")
-    return float(parts[1]) * _SECONDS[parts[2]]
+    _recompute(plans, desk, store, row, files, anew=anew, only_stored=stored, json=json)
 
 
 def _check_files(files: Sequence[Path], *, force: bool) -> None:
-    from labkit.lab.papers.html import form_of
-
     for file in files:
-        form_of(file)
+        if file.suffix not in ENDINGS:
+            raise ValueError(
+                f"--out is {str(file)!r}, expected a file that ends in {', '.join(ENDINGS)}; give it such an ending"
+            )
         if not file.parent.is_dir():
             raise ValueError(f"--out is {str(file)!r}, but there is no folder {str(file.parent)!r}; make it first")
         check_free(file, "--out", force=force)
@@ -153,62 +118,58 @@ def _check_row(row: str, wanted: Sequence[Table]) -> None:
         raise ValueError(f"--row is {row!r}, which no row's name holds; did you mean {near!r}?")
 
 
-def _listed(plans: Sequence[TablePlan], store: CellStore) -> tuple[list[dict[str, Any]], str]:
-    """All tables, with what of them can be computed here, on which data, and in what time; as records and as text."""
-    from labkit.lab.papers.cells import estimate
+def _listed(plans: Sequence[TablePlan], store: Store) -> tuple[list[dict[str, Any]], str]:
+    """All tables, with what of them can be computed here and on which data; as records and as text."""
+    from labkit.lab.papers.cells import cells_of, stored
 
-    rows, records = [["table", "rows", "on", "still takes", "what"]], []
+    rows, records = [["table", "rows", "on", "runs to do", "what"]], []
     for each in plans:
-        left = estimate(each.cells, store)
-        takes = lasting(left) if left else "nothing: known" if each.cells else "-"
-        where = "published" if each.published else "embedded" if each.cells else "-"
-        rows.append([each.table.name, f"{each.possible} of {len(each.table.rows)}", where, takes, each.table.caption])
+        cells = cells_of([each])
+        known = stored(cells, store)
+        left = sum(cell.key not in known for cell in cells)
+        where = "published" if each.published else "embedded" if cells else "-"
+        possible = f"{each.possible} of {len(each.table.rows)}"
+        rows.append([each.table.name, possible, where, f"{left} of {len(cells)}", each.table.caption])
         records.append(
             {
                 "table": each.table.name,
                 "possible_rows": each.possible,
                 "rows": len(each.table.rows),
                 "on": where,
-                "seconds": left,
+                "runs": len(cells),
+                "runs_to_do": left,
                 "what": each.table.caption,
             }
         )
     listed = text_table(rows, right=[3])
     return records, (
-        f"{listed}\n\nTimes are guesses until a row is timed. `labkit reproduce film/1` recomputes one table, --quick "
-        "a small form of all, --all everything."
+        f"{listed}\n\n`labkit reproduce film/1` recomputes one table, --quick a small form of all, --all everything."
     )
 
 
 def _recompute(
     plans: Sequence[TablePlan],
     desk: Desk,
-    store: CellStore,
+    store: Store,
     row: str,
-    budget: float | None,
     files: Sequence[Path],
     *,
     anew: bool,
-    aloud: bool,
+    only_stored: bool,
     json: bool,
 ) -> None:
-    from labkit.lab.papers.cells import cells_of, estimate, run, with_tunings
+    from labkit.lab.papers.cells import Computed, cells_of, compute, stored
 
     wanted, cells = cells_of(plans, row), cells_of(plans)
-    stored = run(cells, store, budget=0).known
-    left = sum(map(store.seconds, with_tunings(wanted))) if anew else estimate(wanted, store) if budget != 0 else 0.0
-    if left and (aloud or left > 60):
-        remark(f"about {lasting(left)} on this machine, kept as it goes; Ctrl-C loses no finished row")
-    with step("computed"), terminal("s") as progress, interruptible():
-        runs = None if anew else store.runs  # where trainings would be taken from
-        outcome = run(cells, store, only=wanted, budget=budget, anew=anew, runs=runs, progress=progress)
-    computed = [cell for cell in wanted if cell.fingerprint in outcome.expected and cell.fingerprint in outcome.known]
-    remark(_compared(computed, stored, outcome) if anew else _from_store(wanted, computed, stored))
-    outcome.known = stored | outcome.known
+    known = stored(cells, store)
+    outcome = Computed()
+    if not only_stored:
+        with step("computed"), terminal("runs") as progress, interruptible():
+            runs = None if anew else store.runs  # where trainings would be taken from
+            outcome = compute(wanted, store, again=anew, runs=runs, progress=progress)
+    remark(_compared(known, outcome) if anew else _from_store(wanted, known, outcome))
+    outcome.known = known | outcome.known
     _show(plans, outcome, desk, files, json=json)
-    if outcome.left and budget:
-        more = lasting(sum(map(store.seconds, outcome.left)))
-        remark(f"{len(outcome.left)} runs did not fit the budget (about {more}); the same command goes on")
     if outcome.broken:
         first = next(iter(outcome.broken.values()))
         raise RuntimeError(
@@ -216,56 +177,61 @@ def _recompute(
         ) from first
     if outcome.interrupted:
         status = getattr(outcome.interrupted, "status", 130)
-        raise Stopped("stopped; finished rows are kept and shown, and the same command goes on", status)
+        raise Stopped("stopped; finished runs are kept and shown, and the same command resumes", status)
 
 
-def _from_store(wanted: Sequence[Cell], computed: Sequence[Cell], stored: Mapping[str, Known]) -> str:
+def _from_store(wanted: Sequence[Cell], known: Mapping[str, Result], outcome: Computed) -> str:
     """How much of what is shown was computed by this command, and where the rest comes from."""
-    known = [stored[cell.fingerprint] for cell in wanted if cell.fingerprint in stored]
-    hosts = {each.notes.get("host", "an unnamed machine") for each in known}
-    if not known:
-        return f"computed {len(computed)} results"
-    start = f"computed {len(computed)} results; the other" if computed else "computed nothing: the"
-    return f"{start} {len(known)} are stored ones, from {'; '.join(sorted(hosts))}. --anew computes them again"
+    rest = [known[cell.key] for cell in wanted if cell.key in known]
+    hosts = {each.notes.get("host", "an unnamed machine") for each in rest}
+    fresh = len(outcome.fresh)
+    if not rest:
+        return f"computed {fresh} results"
+    start = f"computed {fresh} results; the other" if fresh else "computed nothing: the"
+    return f"{start} {len(rest)} are stored ones, from {'; '.join(sorted(hosts))}. --anew computes them again"
 
 
-def _compared(computed: Sequence[Cell], stored: Mapping[str, Known], outcome: Computed) -> str:
+def _compared(known: Mapping[str, Result], outcome: Computed) -> str:
     """Whether what was computed again is what was stored."""
-    both = [(cell, stored[cell.fingerprint]) for cell in computed if cell.fingerprint in stored]
+    both = [(cell, known[cell.key]) for cell in outcome.fresh if cell.key in known]
     gaps = [
-        (abs(outcome.known[cell.fingerprint].figures.get(name, float("nan")) - value), name, cell, before)
+        (abs(outcome.known[cell.key].figures.get(name, float("nan")) - value), name, cell, before)
         for cell, before in both
         for name, value in before.figures.items()
-        if outcome.known[cell.fingerprint].figures.get(name) != value
+        if outcome.known[cell.key].figures.get(name) != value
     ]
+    said = f"computed {len(outcome.fresh)} results again:"
     if not gaps:
-        return (
-            f"computed {len(computed)} results again: {len(both)} were stored before, and all their figures are equal"
-        )
+        return f"{said} {len(both)} were stored before, and all their figures are equal"
     gap, name, cell, before = max(gaps, key=lambda each: each[0])
-    differ, there = len({cell.fingerprint for _, _, cell, _ in gaps}), before.notes.get("host", "an unnamed machine")
+    differ, there = len({cell.key for _, _, cell, _ in gaps}), before.notes.get("host", "an unnamed machine")
     return (
-        f"computed {len(computed)} results again: {differ} of {len(both)} differ from the stored ones, most in {name} "
-        f"of {cell}, by {gap:.2g}; the stored one is from {there}, this machine is "
-        f"{outcome.known[cell.fingerprint].notes['host']}"
+        f"{said} {differ} of {len(both)} differ from the stored ones, most in {name} of {cell}, by {gap:.2g}; the "
+        f"stored one is from {there}, this machine is {outcome.known[cell.key].notes['host']}"
     )
 
 
 def _show(plans: Sequence[TablePlan], outcome: Computed, desk: Desk, files: Sequence[Path], *, json: bool) -> None:
     """Write the report to standard output, and to the files that are asked for."""
     from labkit.atomic import in_place
-    from labkit.lab.papers.html import form_of
-    from labkit.lab.papers.published import PAPERS
-    from labkit.lab.papers.reports import as_json, as_text, reported
-    from labkit.lab.papers.results import cells_as_shown, result
+    from labkit.lab.papers import published
+    from labkit.lab.papers.reports import as_markdown
+    from labkit.lab.papers.results import result, results_shown
+    from labkit.lab.papers.store import as_lines
+    from labkit.lab.papers.stored import Report
+    from labkit.runs import versions
 
-    results = [result(planned, outcome, quick=desk.quick) for planned in plans]
-    report = reported(_command(), results, PAPERS, cells_as_shown(plans, outcome))
-    width = shutil.get_terminal_size((120, 24)).columns
-    write_output(as_json(report).rstrip() if json else as_text(report, width=width))
+    results = tuple(result(planned, outcome, quick=desk.quick) for planned in plans)
+    report = Report(_command(), results, dict(versions()))
+    page, record = (
+        as_markdown(report, published.PAPERS),
+        json_format.dumps(report.to_json(), indent=1, ensure_ascii=False),
+    )
+    write_output(record if json else page.rstrip())
     for path in files:
+        lines = as_lines(results_shown(plans, outcome.known)) if path.suffix == ".jsonl" else ""
         with in_place(path) as file:
-            file.write(form_of(path)(report).encode("utf-8"))
+            file.write({".md": page, ".json": record + "\n", ".jsonl": lines}[path.suffix].encode("utf-8"))
         if not json:
             write_output(f"\n{path}")
 

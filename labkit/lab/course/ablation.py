@@ -7,7 +7,7 @@
 A variant with a seed is a cell, as those of the papers' tables are: `measure_all` takes from the store what is known,
 `again` never does. A variant that is tuned has settings chosen on dev first, once for all seeds, by the fair protocol
 (`labkit.lab.papers.fair`); its table keeps the trials, and `again` trains with what they chose. A figure belongs to a
-variant and a seed; means, spreads, ties and leads are worked out from the figures, never stored.
+variant and a seed; means, spreads, leads and verdicts are worked out from the figures, never stored.
 """
 
 from __future__ import annotations
@@ -25,23 +25,24 @@ import numpy as np
 from labkit.atomic import write_text
 from labkit.baselines.sbert import Sbert
 from labkit.corpora import CORPORA, Labelled, load
-from labkit.evaluation.comparison import Lead, Parts, Spread, lead_of, leader
+from labkit.evaluation.comparison import Lead, Parts, Spread, lead_of
 from labkit.evaluation.scores import score
 from labkit.lab.course.notebooks import NOTEBOOKS
 from labkit.lab.course.variants import COURSE, map_at_r, withheld_classes, without_classes
-from labkit.lab.papers.cells import Cell, run, tunings_of
+from labkit.lab.papers.cells import Cell, compute
 from labkit.lab.papers.data import DataAtHand
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import scored
-from labkit.lab.papers.records import Outcome, Recipe
-from labkit.lab.papers.store import CellStore
+from labkit.lab.papers.records import Recipe
+from labkit.lab.papers.store import Store
 from labkit.progress import Progress, silent
 from labkit.scale import one_thread
 from labkit.thematic.sections import ALGORITHMS, section_agreement
+from labkit.trials.engine import Result
+from labkit.trials.verdict import Ranked, Runs, front, ranked
 
 FOLDER = NOTEBOOKS / "ablations"
 TUNING = ("protocol", "space", "measure", "chosen", "trials")  # what is kept of the notes of a tuning
-CLUSTERED = {f"{each}_ami" for each in ALGORITHMS}  # of articles: do clusters find the sections again?
 ELSEWHERE = {"relatedness": "spearman", "topics": "map@r"}  # corpora that nobody learned from, and what is asked there
 WITHHELD = "map@r, withheld"  # of test sentences whose classes have no labels
 
@@ -65,7 +66,7 @@ class Variant:
 class Ablation:
     """What is compared with what. `asks`: the question in a sentence. `measures`: the figures kept, the first leads.
 
-    `recipe` measures, where that is not a method trained on the corpus and scored on its test split.
+    `recipe` measures, where it is not enough to train on the corpus and to score the test split.
     """
 
     name: str
@@ -74,7 +75,7 @@ class Ablation:
     variants: tuple[Variant, ...]
     measures: tuple[str, ...]
     seeds: tuple[int, ...] = (0, 1, 2)
-    recipe: Callable[[Case], Outcome] | None = None
+    recipe: Callable[[Case], Result] | None = None
 
     def variant(self, name: str) -> Variant:
         """The variant of this name."""
@@ -87,10 +88,8 @@ class Ablation:
     def cell(self, name: str, seed: int) -> Cell:
         """The cell of the variant of this name."""
         chosen = self.variant(name)
-        measuring = self.recipe or _measuring(self.measures)
-        recipe = Recipe(measuring, chosen.method, chosen.settings, first=chosen.first or {}, methods=COURSE)
-        cell = Cell(recipe, self._data, {}, seed, chosen.settings, label=name)
-        return cell if chosen.first is None else replace(cell, tunings=tunings_of(cell))
+        recipe = Recipe(self.recipe or scored, chosen.method, chosen.settings, first=chosen.first, methods=COURSE)
+        return Cell(recipe, self._data, {}, seed, chosen.settings)
 
     @cached_property
     def _data(self) -> DataAtHand:
@@ -111,7 +110,7 @@ class Ablation:
 class Figures:
     """All that was measured: variant -> seed -> measure -> figure; and on which rows, with which settings.
 
-    `tunings` has of each variant that is tuned its trials and what they chose, as `chosen_on_dev` notes them.
+    `tunings` has of each variant that is tuned its trials and what they chose, as `Tuning` notes them.
     """
 
     name: str
@@ -130,20 +129,31 @@ class Figures:
 
     def lead(self, variant: str, other: str, measure: str) -> Lead:
         """How far a variant is ahead of another, with the interval that other seeds would give it."""
-        one, two = ([Parts(np.array([v]), np.ones(1)) for v in self.values(name, measure)] for name in (variant, other))
-        return lead_of(one, two)
+        return lead_of([*self.runs(variant, measure).values()], [*self.runs(other, measure).values()])
+
+    def runs(self, variant: str, measure: str) -> Runs:
+        """One score per seed, of which nothing says what other test rows would make of it."""
+        return {seed: Parts(np.array([each[measure]]), np.ones(1)) for seed, each in self.figures[variant].items()}
+
+    def ranked(self, measure: str, names: Sequence[str] = ()) -> list[Ranked]:
+        """These variants, or all, the best first, each compared with it by an interval over seeds."""
+        return ranked({name: self.runs(name, measure) for name in names or self.figures}, seeds_alone=True)
+
+    def front(self, measure: str, names: Sequence[str] = ()) -> list[str]:
+        """The best of these variants, and those that are not shown to be behind it, in the order of the table."""
+        found = {row.name for row in front(self.ranked(measure, names))}
+        return [name for name in names or self.figures if name in found]
 
     def rows(self, measures: Sequence[str]) -> list[dict[str, str]]:
-        """A line a variant with mean ± spread of each figure, and whether it is a tie with the best of the first."""
-        best = max(self.figures, key=lambda name: self.spread(name, measures[0]).mean)
+        """A line per variant with mean ± spread of each score, and whether it is behind the best of the first."""
+        against = {row.name: row.against_best for row in self.ranked(measures[0])}
         rows = []
         for name in self.figures:
             row = {"variant": name}
             for measure in measures:
                 figure = self.spread(name, measure)
                 row[measure] = f"{figure.mean:.3f} ± {figure.spread:.3f}" if figure.spread else f"{figure.mean:.3f}"
-            verdict = leader(self.spread(best, measures[0]), self.spread(name, measures[0]))
-            row["beside the best"] = "best" if name == best else "a tie" if verdict == "tie" else "behind"
+            row["beside the best"] = against[name]
             rows.append(row)
         return rows
 
@@ -166,21 +176,22 @@ class Figures:
         return cls(name, record["fingerprint"], figures, record["settings"], record.get("tunings", {}))
 
 
-def measure_all(plan: Ablation, store: CellStore, *, anew: bool = False, progress: Progress = silent) -> Figures:
-    """The whole table: what the store knows is taken from there, or else, and with `anew` always, computed.
+def measure_all(plan: Ablation, store: Store, *, again: bool = False, progress: Progress = silent) -> Figures:
+    """The whole table: what the store knows is taken from there, or else, and with `again` always, computed.
 
     Ctrl-C is passed on when what is done by then is in the store.
     """
     cells = {(each.name, seed): plan.cell(each.name, seed) for each in plan.variants for seed in plan.seeds}
-    computed = run([*cells.values()], store, anew=anew, progress=progress)
+    alone = {cell.key: cell for cell in cells.values()}  # variants share cells
+    computed = compute([*alone.values()], store, again=again, progress=progress)
     for reason in filter(None, (computed.interrupted, *computed.broken.values())):
         raise reason
     figures: dict[str, dict[int, dict[str, float]]] = {}
     for (name, seed), cell in cells.items():
-        figures.setdefault(name, {})[seed] = plan.measured(name, computed.known[cell.fingerprint].figures)
+        figures.setdefault(name, {})[seed] = plan.measured(name, computed.known[cell.key].figures)
     settings = {each.name: {"method": each.method, **each.settings} for each in plan.variants}
-    trials = {name: computed.known[each.fingerprint] for (name, _), cell in cells.items() for each in cell.tunings}
-    tunings = {name: {key: each.notes[key] for key in TUNING} for name, each in trials.items()}
+    trials = {name: computed.known[each.key].notes for (name, _), cell in cells.items() for each in cell.tunings}
+    tunings = {name: {key: ({**each["about"], **each})[key] for key in TUNING} for name, each in trials.items()}
     return Figures(plan.name, cell.data.fingerprint, figures, settings, tunings)
 
 
@@ -192,20 +203,7 @@ def again(plan: Ablation, variant: str, seed: int, progress: Progress = silent) 
         return plan.measured(variant, cell.recipe.run(cell.case(progress, chosen=chosen)).figures)
 
 
-def _measuring(measures: Sequence[str]) -> Callable[[Case], Outcome]:
-    """The recipe that gives these figures."""
-    for names, recipe in (
-        (CLUSTERED, scored_and_clustered),
-        ({"milliseconds"}, priced),
-        ({f"{corpus} {measure}" for corpus, measure in ELSEWHERE.items()}, scored_elsewhere),
-        ({WITHHELD}, scored_on_withheld),
-    ):
-        if names & set(measures):
-            return recipe
-    return scored
-
-
-def scored_and_clustered(case: Case) -> Outcome:
+def scored_and_clustered(case: Case) -> Result:
     """The figures that fit articles, and how well clusters of their opening sentences find the sections again."""
     outcome = scored(case)
     agreement = section_agreement(case.fitted(), case.corpus.part("test"), seed=case.seed)  # type: ignore[arg-type]
@@ -213,22 +211,22 @@ def scored_and_clustered(case: Case) -> Outcome:
     return replace(outcome, figures={**outcome.figures, **clusters})
 
 
-def scored_elsewhere(case: Case) -> Outcome:
+def scored_elsewhere(case: Case) -> Result:
     """The figures that fit the corpus, and those of corpora that it did not learn from."""
     outcome, method = scored(case), case.fitted()
     others = {f"{name} {measure}": score(method, load(name)).figures[measure] for name, measure in ELSEWHERE.items()}
     return replace(outcome, figures={**outcome.figures, **others})
 
 
-def scored_on_withheld(case: Case) -> Outcome:
+def scored_on_withheld(case: Case) -> Result:
     """MAP@R of test sentences among those whose classes have no labels where some are withheld, with this seed."""
     test = case.corpus.part("test")
     assert isinstance(test, Labelled)
     unknown = without_classes(test, set(test.classes) - withheld_classes(test, case.seed))
-    return Outcome({WITHHELD: map_at_r(case.fitted(), unknown)})
+    return Result({WITHHELD: map_at_r(case.fitted(), unknown)})
 
 
-def priced(case: Case) -> Outcome:
+def priced(case: Case) -> Result:
     """What a method costs whoever uses it: numbers, megabytes at four bytes each, and CPU time of a sentence of test.
 
     The time is the least of three, for all sentences in one call, by one thread.
@@ -243,7 +241,7 @@ def priced(case: Case) -> Outcome:
         start = time.process_time()
         method.encode(texts)
         spent.append(1000 * (time.process_time() - start) / len(texts))
-    return Outcome({"parameters": numbers, "megabytes": 4 * numbers / 1e6, "milliseconds": min(spent)})
+    return Result({"parameters": numbers, "megabytes": 4 * numbers / 1e6, "milliseconds": min(spent)})
 
 
 def write_table(table: Figures, folder: Path = FOLDER) -> Path:

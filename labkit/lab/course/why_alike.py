@@ -41,10 +41,10 @@ from labkit.corpora import Corpus, Labelled
 from labkit.evaluation import correlation
 from labkit.explanation import LEFT_OUT
 from labkit.lab.papers.recipes import Case
-from labkit.lab.papers.records import Outcome
 from labkit.sentpwnet.method import SentPWNet
 from labkit.text import sentences, words
 from labkit.training.encoders import Encoder
+from labkit.trials.engine import Result
 
 PLANTED = ("frankly", "anyway", "indeed")  # which no post of `topics` has
 MARKED = "marked"  # their class
@@ -181,7 +181,7 @@ def fewer(a: Sequence[str], order: np.ndarray, instead: Sequence[str] = ()) -> l
 # --- judges ------------------------------------------------------------------------------------------------------
 
 
-def explanations_judged(case: Case) -> Outcome:
+def explanations_judged(case: Case) -> Result:
     """All explanations of one network before all judges; a seed has its network, its tampering and its pairs."""
     corpus = tampered(case.corpus, case.seed)
     network = case.fitted(corpus)
@@ -199,7 +199,7 @@ def explanations_judged(case: Case) -> Outcome:
         _by_taking_out(seen, network, of_it, triple, sorted(counts), random)
         _by_other_questions(seen, of_it, of_chance, triple)
         _by_planted_words(seen, of_it, triple, random)
-    return Outcome({name: float(np.mean(values)) for name, values in seen.items()})
+    return Result({name: float(np.mean(values)) for name, values in seen.items()})
 
 
 Seen: TypeAlias = dict[str, list[float]]

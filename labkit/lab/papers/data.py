@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -303,7 +302,7 @@ def cut(corpus: Corpus, rows: int) -> Corpus:
 # --- what is at hand ---------------------------------------------------------------------------------------------
 
 QUICK_ROWS = 1_200  # of training
-REMEMBERED = {"sizes", "fingerprint", "partnered", "articles"}  # of a data set whose files are as they were
+REMEMBERED = {"sizes", "fingerprint", "articles"}  # of a data set whose files are as they were
 
 
 class Missing(ValueError):
@@ -314,8 +313,7 @@ class Missing(ValueError):
 class DataAtHand:
     """A data set: what it is called, how many rows each split has, its fingerprint; and the corpus, when asked for.
 
-    `partnered`: test rows of a class with more than one, the queries that can be answered; 0 without classes. Of
-    `articles` a row is a whole one.
+    Of `articles` a row is a whole one; what is `quick` is little of an embedded corpus.
     """
 
     title: str
@@ -323,11 +321,11 @@ class DataAtHand:
     sizes: Mapping[str, int]
     fingerprint: str
     read: Callable[[], Corpus] = field(repr=False)
-    partnered: int = 0
     articles: bool = False
+    quick: bool = False
 
     @classmethod
-    def of(cls, corpus: Corpus, title: str, *, published: bool = False) -> Self:
+    def of(cls, corpus: Corpus, title: str, *, published: bool = False, quick: bool = False) -> Self:
         """The data set that a corpus is which has been read."""
         return cls(
             title,
@@ -335,18 +333,13 @@ class DataAtHand:
             corpus.sizes,
             corpus.fingerprint,
             lambda: corpus,
-            _partnered(corpus),
             isinstance(corpus, Articles),
+            quick,
         )
 
     @cached_property
     def corpus(self) -> Corpus:
         return self.read()
-
-    @property
-    def learned(self) -> int:
-        """Rows to learn from; where there is no training split, all."""
-        return self.sizes.get("train") or sum(self.sizes.values())
 
     def __str__(self) -> str:
         return f"{self.title} ({', '.join(f'{split} {size:,}' for split, size in self.sizes.items())})"
@@ -417,9 +410,9 @@ class Desk:
         key = digest({"set": wanted.name, "quick": self.quick, "version": VERSION, "files": files})
         memo = read_json(self._memo)
         if (known := memo.get(key, {})).keys() == REMEMBERED:
-            return DataAtHand(title, published, read=read, **known)
+            return DataAtHand(title, published, read=read, quick=self.quick, **known)
         self._progress(len(self._opened), None, f"reading {title}")
-        data = DataAtHand.of(read(), title, published=published)
+        data = DataAtHand.of(read(), title, published=published, quick=self.quick)
         write_json(self._memo, memo | {key: {name: getattr(data, name) for name in sorted(REMEMBERED)}})
         return data
 
@@ -447,10 +440,3 @@ class Desk:
             corpora = [load_published(part, self.folder) for part in wanted.parts]
             apart = [load_published(name, self.folder) for name in wanted.apart if not self._lacks(name)]
         return without(wanted.together(corpora), apart)
-
-
-def _partnered(corpus: Corpus) -> int:
-    if not isinstance(corpus, Labelled):
-        return 0
-    classes = Counter(label for label, split in zip(corpus.labels, corpus.splits, strict=True) if split == "test")
-    return sum(count for count in classes.values() if count > 1)

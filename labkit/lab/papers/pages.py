@@ -9,18 +9,17 @@ Nothing here is typed: a page follows what was computed (`data/results.json`). `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
-from labkit.evaluation.comparison import leader
 from labkit.figures.comparison import leads_before_and_after
 from labkit.lab.course.notebooks import sources
 from labkit.lab.papers.claims import ShownLead
-from labkit.lab.papers.published import PAPERS, tables
-from labkit.lab.papers.records import AS_PRINTED, Paper, Table
+from labkit.lab.papers.published import PAPERS
+from labkit.lab.papers.records import Paper
 from labkit.lab.papers.reports import ours
-from labkit.lab.papers.stored import TableResult, stored
+from labkit.lab.papers.stored import Standing, TableResult, stored
 
+STANDINGS = get_args(Standing)
 Draw = Callable[[Any, str], str]  # a figure, and what is to be seen in it -> Markdown
 
 
@@ -46,32 +45,26 @@ def _errata(paper: Paper, results: Iterable[TableResult]) -> Iterator[str]:
 
 def leaders(draw: Draw) -> str:
     """Who is in front where every row has its settings chosen on dev, and what the leads were before."""
-    report, printed = stored(), {table.name: table for table in tables()}
+    report = stored()
     parts = []
     for paper in PAPERS.values():
-        results = [result for result in report.of(paper) if any(made.chosen for made in result.made)]
+        results = [result for result in report.of(paper) if any(made["chosen"] for made in result.made)]
         parts += [_heading(paper)] if results else []
         for result in results:
-            fronts = _table(("column", "in front", "ours", "ties with it"), _fronts(result, printed[result.name]))
+            fronts = _table(("column", "in front", "ours", "ties with it", "open"), _fronts(result))
             parts += [f"### {result.title}: {result.caption}", fronts, *_leads(result, draw)]
     return "\n\n".join(parts)
 
 
-def _fronts(result: TableResult, table: Table) -> Iterator[tuple[str, ...]]:
-    """Find the row in front of each column, and those that are not behind it by more than the larger spread."""
-    for column in table.columns:
-        figures = {
-            figure.row: (figure, figure.ours)
-            for figure in result.figures
-            if figure.column == column.name and figure.ours and not figure.counted and AS_PRINTED not in figure.row
-        }
+def _fronts(result: TableResult) -> Iterator[tuple[str, ...]]:
+    """Find the row in front of each column, those that tie with it, and those that may be as good."""
+    for column in result.table.columns:
+        figures = [figure for figure in result.figures if figure.column == column.name and figure.standing]
         if figures:
-            sign = 1 if column.larger else -1
-            first = max(figures, key=lambda row: sign * figures[row][1].mean)
-            best, spread = figures[first]
-            ties = [row for row, (_, other) in figures.items() if row != first and leader(spread, other) == "tie"]
-            figure = ours(column, replace(best, why="")).replace(" ± ", "\u00a0±\u00a0")  # on one line
-            yield column.name, first, figure, "; ".join(ties) or "none"
+            rows = {standing: [each.row for each in figures if each.standing == standing] for standing in STANDINGS}
+            best = next(each for each in figures if each.standing == "best")
+            figure = ours(column, best).replace(" ± ", "\u00a0±\u00a0")  # on one line
+            yield column.name, best.row, figure, *("; ".join(rows[each]) or "none" for each in ("tie", "open"))
 
 
 def _leads(result: TableResult, draw: Draw) -> Iterator[str]:

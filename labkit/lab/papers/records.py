@@ -12,62 +12,39 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from labkit.lab.papers.claims import Claim
 from labkit.methods import METHODS
 
 if TYPE_CHECKING:
-    from labkit.evaluation import Parts
     from labkit.lab.papers.recipes import Case
     from labkit.method import Method
+    from labkit.trials.engine import Result
 
-CLAIM_SEEDS = 5  # what decides a claim is run so often at least
-EARLIER_SEEDS = 3  # of tables that were computed earlier; they get five when they are computed anew
+CLAIM_SEEDS = 5  # runs that a claim is decided on, at least
+FEW_SEEDS = 3  # of tables and rows that decide no claim
 AS_PRINTED = ", as printed"  # after the name of a row whose settings are the paper's own, beside one that is tuned
-
-Point: TypeAlias = tuple[str, float, float]  # what it is of, and where it lies
-Drawing: TypeAlias = Literal["", "lines", "points"]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a recipe found: figures by name, points where the paper has a picture, and figures taken apart.
-
-    A figure without parts is one number a seed: another draw of the test set is not known to change it.
-    """
-
-    figures: Mapping[str, float]
-    points: tuple[Point, ...] = ()
-    parts: Mapping[str, Parts] = field(default_factory=dict)
-    notes: Mapping[str, Any] = field(default_factory=dict)  # ready for JSON: of a tuning, its trials and its choice
 
 
 @dataclass(frozen=True)
 class Recipe:
     """How a row is recomputed: a function of a `Case`, the method it fits, and that method's settings.
 
-    `on` are settings for one data set, `quick` those that --quick puts in their place, `published` those for published
-    data; `sides` are those of networks that stand side by side; `also` names data sets it needs beside the column's
-    own; without `random` one seed is enough, and `seeds` is how many it gets where that is not the table's number. What
-    is `tuned` has its settings chosen on dev first, by the same number of trials as every other, of which the first
-    starts from `first` where that says something. `cost` is a first guess, in seconds for a thousand training
-    sentences on one thread, until a cell has been timed. `methods` is the table that lists the method.
+    `on` are settings for one data set; `sides` are those of networks that stand side by side; `also` names data sets
+    that are learned from instead of the column's own. A row gets the table's number of seeds, or `seeds` of them; 1
+    means that nothing in it is random. With `first` its other settings are chosen on dev, by the same number of trials
+    as those of every other row, of which the first starts from these values. `methods` lists the method.
     """
 
-    run: Callable[[Case], Outcome]
+    run: Callable[[Case], Result]
     method: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    quick: Mapping[str, Any] = field(default_factory=dict)
-    published: Mapping[str, Any] = field(default_factory=dict)
     sides: tuple[Mapping[str, Any], ...] = ()
     also: tuple[str, ...] = ()
-    random: bool = True
     seeds: int | None = None
-    tuned: bool = False
-    first: Mapping[str, Any] = field(default_factory=dict)
-    cost: float = 1.0
+    first: Mapping[str, Any] | None = None
     methods: Mapping[str, type[Method]] = field(default_factory=lambda: METHODS, repr=False)
 
     @property
@@ -75,13 +52,17 @@ class Recipe:
         """The class of the method; None for a recipe that fits no method."""
         return self.methods.get(self.method)
 
+    @property
+    def random(self) -> bool:
+        """Whether chance has a part in it."""
+        return self.seeds != 1
+
 
 @dataclass(frozen=True)
 class Column:
     """One column: its heading, the figure of the recipe that belongs there, and the data set it is measured on.
 
-    `scale` takes our figure to the paper's unit (100 for percent); `printed` is the format of the paper. `cases`: how
-    many are scored, where these are not the rows of the test split.
+    `scale` takes our figure to the paper's unit (100 for percent); `printed` is the format of the paper.
     """
 
     name: str
@@ -90,7 +71,6 @@ class Column:
     scale: float = 1.0
     printed: str = ".3f"
     larger: bool = True  # is better
-    cases: int = 0
 
 
 @dataclass(frozen=True)
@@ -112,9 +92,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """One table or figure. `number` is the paper's, `caption` is ours; `axes` are those of a picture of points; `seeds`
-    is how many runs a row gets that chance has a part in; with `intervals` each figure of ours has its 95 % interval
-    over seeds and test items, where others have the spread over seeds."""
+    """One table or figure. `number` is the paper's, `caption` is ours; `seeds` is how many runs a row gets that chance
+    has a part in."""
 
     paper: str
     number: str
@@ -123,10 +102,7 @@ class Table:
     rows: tuple[Row, ...]
     note: str = ""
     claims: tuple[Claim, ...] = ()
-    drawing: Drawing = ""
-    axes: tuple[str, str] = ("", "")
     seeds: int = CLAIM_SEEDS
-    intervals: bool = False
 
     def __post_init__(self) -> None:
         for row in self.rows:

@@ -2,10 +2,10 @@
 
     Report -> TableResult -> Figure, one for each row and column, and JudgedClaim
 
-`result` (in `results.py`) makes them of what was computed; `to_json` and `from_json` write and read them. A record that
-was read has all that the file says, and none of what only a computation knows: points, single runs, their cells.
+`result` (in `results.py`) makes them of what was computed; `to_json` and `from_json` write and read them. What a table
+is about, and what it prints, is not stored: that is in `labkit.lab.papers.published`.
 
-    stored().table("film/1").figures     the file that comes with the lab     beside()     every table that is printed
+    stored().table("film/1").figures     the bundled file     beside()     every table that is printed
 """
 
 from __future__ import annotations
@@ -14,43 +14,44 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from labkit.corpora.table import DATA
 from labkit.evaluation.comparison import Spread
-from labkit.lab.papers.claims import OUR_QUESTION, Judgement, Runs, ShownLead, Verdict, grounds
-from labkit.lab.papers.published import tables
-from labkit.lab.papers.records import Column, Paper, Point, Row, Table
-
-if TYPE_CHECKING:
-    from labkit.lab.papers.store import Known
+from labkit.lab.papers.claims import ShownLead, Verdict
+from labkit.lab.papers.published import PAPERS, tables
+from labkit.lab.papers.records import Paper, Table
+from labkit.trials.verdict import Runs
 
 FILE = DATA / "results.json"
 NOT_RUN = "not run here"
-State: TypeAlias = Literal["", "not yet", "lacking", "seen"]  # could be computed; not in this data; seen in training
+Standing: TypeAlias = Literal["", "best", "behind", "tie", "open"]  # of a row beside the one in front; "": not compared
 
 
 @dataclass(frozen=True)
 class Figure:
-    """The figure of one row in one column, in the paper's unit. `why`: why it is missing, or what to know of it.
+    """The figure of one row in one column, in the paper's unit, a value per seed. `why`: why it is missing, or what to
+    know of it.
 
-    `runs` are ours, seed by seed, taken apart over the test set. Of those that were computed `earlier`, `noise` says by
-    how much another test set of the same size would move them. What is `counted` is a whole number. `interval`: the
-    bounds of the mean, 95 % sure over seeds and test items, where the table has intervals.
+    `interval`: the bounds of the mean, 95 % sure over seeds and test items, where it is known item by item. `runs` are
+    the values taken apart over the test set, in the unit of the recipe; they are not stored.
     """
 
     row: str
     column: str
     published: float | None
-    ours: Spread | None = None
+    values: tuple[float, ...] = ()
     seeds: tuple[int, ...] = ()
     why: str = ""
-    noise: float = 0.0
-    state: State = ""
-    runs: Runs = field(default_factory=dict)
-    earlier: bool = False
-    counted: bool = False
     interval: tuple[float, float] | None = None
+    standing: Standing = ""
+    seen: bool = False  # whether the method met the test when it was trained elsewhere
+    runs: Runs = field(default_factory=dict)
+
+    @property
+    def ours(self) -> Spread | None:
+        """Our mean and standard deviation over the seeds."""
+        return Spread.of(self.values) if self.values else None
 
     @property
     def mean(self) -> float | None:
@@ -62,33 +63,29 @@ class Figure:
         """Our standard deviation over the seeds."""
         return None if self.ours is None else self.ours.spread
 
-    @property
-    def values(self) -> tuple[float, ...]:
-        """Our figure with each of the seeds."""
-        return () if self.ours is None else self.ours.values
-
     def to_json(self) -> dict[str, Any]:
-        """The figure as its row in a file has it."""
-        ours = {"mean": self.mean, "spread": self.spread, "values": list(self.values)}
-        bounds = {} if self.interval is None else {"interval": list(self.interval)}
-        about = {"seeds": list(self.seeds), "why": self.why}
-        return {"column": self.column, "paper": self.published, **ours, **bounds, **about}
+        """The figure as a file has it; what is empty is left out."""
+        record = {name: value for name, value in vars(self).items() if name != "runs" and value not in ("", (), None)}
+        return record | ({} if self.ours is None else {"mean": self.ours.mean, "spread": self.ours.spread})
 
     @classmethod
-    def from_json(cls, row: str, record: Mapping[str, Any]) -> Self:
-        """The figure that stands in a row of a file."""
-        mean = record["mean"]
-        ours = None if mean is None else Spread(mean, record["spread"], tuple(record["values"]))
-        seeds, bounds = tuple(record["seeds"]), tuple(record.get("interval", ())) or None
-        return cls(row, record["column"], record["paper"], ours, seeds, record["why"], interval=bounds)
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
+        """The figure that a file has."""
+        fields = _frozen({"published": None, **record})
+        return cls(**{name: value for name, value in fields.items() if name not in ("mean", "spread")})
+
+
+def _frozen(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a record, lists as tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
 
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """What a paper says, and whether its own figures and ours bear it out."""
+    """What a paper says, and whether its own figures and ours bear it out; `paper` is "" for a question of ours."""
 
     text: str
-    paper: Verdict
+    paper: Verdict | Literal[""]
     paper_why: str
     ours: Verdict
     ours_why: str
@@ -98,63 +95,34 @@ class JudgedClaim:
     @property
     def asked_here(self) -> bool:
         """Whether no paper says it."""
-        return self.paper == OUR_QUESTION.verdict
+        return not self.paper
 
     @property
     def decides(self) -> str:
-        """What both verdicts rest on."""
-        return grounds(Judgement(self.paper, self.paper_why), Judgement(self.ours, self.ours_why))
+        """What both verdicts rest on: our figures, and the paper's where they refute it or there are no others."""
+        printed = f"in the paper, {self.paper_why}"
+        if self.ours == "not measured":
+            return self.ours_why if self.paper in ("", "not measured") else printed
+        return f"{self.ours_why}; {printed}" if self.paper == "not confirmed" else self.ours_why
 
     def to_json(self) -> dict[str, Any]:
         """The claim as a file has it."""
-        sides = {"paper": (self.paper, self.paper_why), "ours": (self.ours, self.ours_why)}
-        record: dict[str, Any] = {"claim": self.text}
-        record |= {name: {"verdict": verdict, "why": why} for name, (verdict, why) in sides.items()}
-        return record | {
-            name: asdict(lead) for name, lead in (("before", self.before), ("after", self.after)) if lead is not None
-        }
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """The claim that stands in a file."""
-        paper, ours = record["paper"], record["ours"]
-        leads = (ShownLead(**record[name]) if name in record else None for name in ("before", "after"))
-        return cls(record["claim"], paper["verdict"], paper["why"], ours["verdict"], ours["why"], *leads)
-
-
-@dataclass(frozen=True)
-class Made:
-    """How the cells of one row on one data set were computed: a seed each, and what was chosen for them on dev.
-
-    `settings` are all of them; `chosen` those that trials found, a record for each network, with the figure of dev by
-    which they were chosen and the same of the first trial.
-    """
-
-    row: str
-    data: str
-    seeds: tuple[int, ...]
-    seconds: tuple[float, ...]
-    commits: tuple[str, ...]
-    hosts: tuple[str, ...]
-    settings: Mapping[str, Any]
-    chosen: tuple[Mapping[str, Any], ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The cells as a file has them."""
-        return {name: list(each) if isinstance(each, tuple) else each for name, each in vars(self).items()}
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """The cells that stand in a file."""
-        fields: dict[str, Any] = {
-            name: tuple(each) if isinstance(each, list) else each for name, each in record.items()
-        }
-        return cls(**fields)
+        """The claim that a file has."""
+        leads = {name: ShownLead(**record[name]) for name in ("before", "after") if name in record}
+        return cls(**{**record, **leads})
 
 
 @dataclass(frozen=True)
 class TableResult:
-    """One table of a paper, recomputed as far as it went."""
+    """One table of a paper, recomputed as far as it went.
+
+    `made` says of the cells of each row on each data set how many CPU seconds a seed took, and what was chosen on dev,
+    a record for each network.
+    """
 
     table: Table
     figures: tuple[Figure, ...]  # row by row
@@ -164,10 +132,8 @@ class TableResult:
     evidence: bool = False  # whether its figures may be set against the paper's
     published: bool = False  # whether it was measured on published data
     commits: tuple[str, ...] = ()  # of the code that computed it
-    earlier: bool = False  # whether something in it was computed before single scores were kept
-    rest: float = 0.0  # seconds that the rows take which could be computed and are not
-    points: Mapping[str, tuple[Point, ...]] = field(default_factory=dict)  # of a picture, by row
-    made: tuple[Made, ...] = ()
+    left: int = 0  # runs that could be computed and are not
+    made: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def name(self) -> str:
@@ -208,60 +174,24 @@ class TableResult:
         """The figure of this row in this column."""
         return self.figures[self.rows.index(row) * len(self.table.columns) + self.columns.index(column)]
 
-    @property
-    def left_out(self) -> dict[str, str]:
-        """The rows without any figure of ours, and why."""
-        reasons = {}
-        for row in self.rows:
-            figures = [self.at(row, column) for column in self.columns]
-            if all(figure.ours is None for figure in figures):
-                reasons[row] = next((figure for figure in figures if figure.state == "not yet"), figures[0]).why
-        return reasons
-
     def to_json(self) -> dict[str, Any]:
         """The table as a file has it."""
+        plain = {name: value for name, value in vars(self).items() if name not in ("table", "figures", "claims")}
         return {
             "table": self.name,
-            "title": self.title,
-            "caption": self.caption,
-            "note": self.note,
-            "evidence": self.evidence,
-            "data": list(self.data),
-            "published_data": self.published,
-            "commits": list(self.commits),
-            "earlier": self.earlier,
-            "notes": list(self.notes),
-            "seconds_not_computed": round(self.rest),
-            "rows": [
-                {"row": row, "figures": [self.at(row, column).to_json() for column in self.columns]}
-                for row in self.rows
-            ],
+            **plain,
+            "figures": [figure.to_json() for figure in self.figures],
             "claims": [claim.to_json() for claim in self.claims],
-            **({"cells": [made.to_json() for made in self.made]} if self.made else {}),
         }
 
     @classmethod
-    def from_json(cls, paper: str, record: Mapping[str, Any]) -> Self:
-        """The table that stands in a file; files of the first form do not say what later ones do."""
-        figures = tuple(Figure.from_json(row["row"], each) for row in record["rows"] for each in row["figures"])
-        columns = tuple(Column(name, "", "") for name in dict.fromkeys(figure.column for figure in figures))
-        rows = tuple(
-            Row(row["row"], tuple(each["paper"] for each in row["figures"]), why_not=NOT_RUN) for row in record["rows"]
-        )
-        number = record["table"].partition("/")[2]
-        return cls(
-            Table(paper, number, record["caption"], columns, rows, record["note"]),
-            figures,
-            tuple(map(JudgedClaim.from_json, record["claims"])),
-            tuple(record["data"]),
-            tuple(record.get("notes", ())),
-            record["evidence"],
-            record.get("published_data", False),
-            tuple(record.get("commits", ())),
-            record.get("earlier", False),
-            record.get("seconds_not_computed", 0.0),
-            made=tuple(map(Made.from_json, record.get("cells", ()))),
-        )
+    def from_json(cls, table: Table, record: Mapping[str, Any]) -> Self:
+        """The table with the figures that a file has; what the file has not is as printed."""
+        known = {(each["row"], each["column"]): Figure.from_json(each) for each in record["figures"]}
+        fields = _frozen(record)
+        fields["figures"] = tuple(known.get((each.row, each.column), each) for each in as_printed(table).figures)
+        fields["claims"] = tuple(map(JudgedClaim.from_json, record["claims"]))
+        return cls(**{**fields, "table": table})
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,8 +201,6 @@ class Report:
     command: str
     tables: tuple[TableResult, ...]
     versions: Mapping[str, str]
-    papers: tuple[Paper, ...] = ()
-    cells: tuple[Known, ...] = ()  # what was computed, from which the figures come
 
     def table(self, name: str) -> TableResult:
         """The table of this name, such as film/1."""
@@ -286,55 +214,37 @@ class Report:
         return [table for table in self.tables if table.paper == paper.name]
 
     @property
-    def commits(self) -> list[str]:
-        """The commits of the code that computed the figures; a + says that it was changed since."""
-        return sorted({commit for table in self.tables for commit in table.commits})
-
-    @property
     def made_with(self) -> str:
-        """The versions and commits in a sentence."""
+        """The versions and commits in a sentence; a + says that the code was changed since its commit."""
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
-        return f"{versions}; figures computed by commit {', '.join(self.commits)}" if self.commits else versions
+        commits = sorted({commit for table in self.tables for commit in table.commits})
+        return f"{versions}; figures computed by commit {', '.join(commits)}" if commits else versions
 
     def to_json(self) -> dict[str, Any]:
-        """Command, versions, papers and tables."""
+        """Command, versions and tables."""
         return {
             "command": self.command,
             "versions": dict(self.versions),
-            "commits": self.commits,
-            "papers": [
-                {
-                    "paper": paper.name,
-                    "citation": paper.citation,
-                    "observations": list(map(asdict, paper.observations)),
-                    "tables": [table.to_json() for table in self.of(paper)],
-                }
-                for paper in self.papers
-            ],
+            "tables": [table.to_json() for table in self.tables],
         }
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """The tables that stand in a file; what the papers say of themselves is not read."""
-        tables = (
-            TableResult.from_json(paper["paper"], table) for paper in record["papers"] for table in paper["tables"]
-        )
-        return cls(record["command"], tuple(tables), record["versions"])
+    def from_json(cls, record: Mapping[str, Any], papers: Mapping[str, Paper] = PAPERS) -> Self:
+        """The tables that a file has, those of no paper left out."""
+        known = {table.name: table for table in tables("", papers)}
+        read = [each for each in record["tables"] if each["table"] in known]
+        found = tuple(TableResult.from_json(known[each["table"]], each) for each in read)
+        return cls(record["command"], found, record["versions"])
 
 
-def stored(path: Path | str = FILE) -> Report:
+def stored(path: Path | str = FILE, papers: Mapping[str, Paper] = PAPERS) -> Report:
     """The results of this file."""
     try:
-        return Report.from_json(json.loads(Path(path).read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise ValueError(
-            f"there are no results {Path(path).name!r}, expected a file that `labkit reproduce --all --out FILE.json` "
-            "writes; make it first"
-        ) from None
+        return Report.from_json(json.loads(Path(path).read_text(encoding="utf-8")), papers)
     except (KeyError, TypeError, ValueError, OSError) as error:
         raise ValueError(
             f"results {Path(path).name!r} cannot be read ({type(error).__name__}), expected a file that "
-            "`labkit reproduce --out FILE.json` writes; write it again"
+            "`labkit reproduce --all --out FILE.json` writes; write it again"
         ) from None
 
 

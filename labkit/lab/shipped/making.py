@@ -100,6 +100,6 @@ def _line(shipped: Demonstration, standing: Standing, folder: Path) -> str:
 
 
 def _difference(standing: Standing) -> str:
-    outcome = {"first": "", "second": ", worse", "tie": ", a tie"}[standing.verdict]
+    outcome = {"first": "", "second": ", worse", "open": ", open"}[standing.verdict]
     low, high = standing.lead.interval()
     return f"{standing.margin:+.3f} [{low:+.3f}, {high:+.3f}]{outcome}"

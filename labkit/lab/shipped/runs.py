@@ -3,7 +3,7 @@
 `DEMONSTRATIONS` lists them: a method, a corpus and the settings that differ from the method's own. The run in
 `data/runs/NAME` is what `labkit train` gives with them. They were chosen on dev, small first and good second: a few
 hundred kilobytes each. `standing(name)` is what a run is worth on its test split beside the plain mean of word vectors:
-better, worse, or a tie; one that stands on the vectors of another method is held against these, too.
+better, worse, or open; one that stands on the vectors of another method is held against these, too.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias
 
 from labkit.corpora.table import DATA
-from labkit.evaluation.comparison import Lead, Verdict
+from labkit.evaluation.comparison import Lead
 from labkit.experiment import Experiment
 from labkit.figure_names import spoken
 from labkit.runs import MODEL, read_record
@@ -22,6 +22,7 @@ from labkit.runs import MODEL, read_record
 RUNS = DATA / "runs"
 STANDINGS = RUNS / "standings.json"
 BASELINE = "mean-vectors"
+Verdict: TypeAlias = Literal["first", "second", "open"]
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Standing:
     def verdict(self) -> Verdict:
         """The interval that is shown decides."""
         low, high = self.lead.interval()
-        return "first" if low > 0 else "second" if high < 0 else "tie"
+        return "first" if low > 0 else "second" if high < 0 else "open"
 
     def __str__(self) -> str:
         comparisons = "; ".join(each.comparison for each in (self, self.base) if each is not None)
@@ -103,7 +104,7 @@ class Standing:
     @property
     def comparison(self) -> str:
         """The verdict in words, with the difference and how sure it is."""
-        words: dict[Verdict, str] = {"first": "better than", "second": "worse than", "tie": "a tie with"}
+        words: dict[Verdict, str] = {"first": "better than", "second": "worse than", "open": "not shown to differ from"}
         low, high = self.lead.interval()
         return (
             f"{words[self.verdict]} {self.beside} "

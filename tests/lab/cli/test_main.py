@@ -103,15 +103,16 @@ def test_a_mistake_is_one_line_and_status_2(labkit: Labkit, tmp_path: Path, word
     [
         ("data", "make", "topics", "--rows", "20", "--out", "there.csv"),
         ("data", "make", "triplets", "--articles", "articles", "--limit", "9", "--out", "there.csv"),
-        ("reproduce", "film/1", "--budget", "0", "--out", "there.csv"),
+        ("reproduce", "film/1", "--stored", "--out", "there.json"),
     ],
 )
 def test_a_file_is_written_over_only_by_force(labkit: Labkit, words: tuple[str, ...]) -> None:
-    Path("there.csv").write_text("mine")
+    there = Path(words[-1])
+    there.write_text("mine")
     assert "--force" in labkit(*words).mistake()
-    assert Path("there.csv").read_text() == "mine"
+    assert there.read_text() == "mine"
     assert labkit(*words, "--force").status == 0
-    assert Path("there.csv").read_text() != "mine"
+    assert there.read_text() != "mine"
 
 
 def test_quiet_is_results_only_and_verbose_shows_where_a_mistake_comes_from(labkit: Labkit) -> None:

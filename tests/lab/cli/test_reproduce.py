@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import re
@@ -16,7 +14,8 @@ import pytest
 from labkit.lab.papers import published as papers
 from labkit.lab.papers.fair import tuned_and_printed
 from labkit.lab.papers.recipes import Case
-from labkit.lab.papers.records import Outcome, Paper, Row
+from labkit.lab.papers.records import Paper, Row
+from labkit.trials.engine import Result
 from tests.lab.cli.conftest import Labkit
 from tests.lab.papers import fakes
 
@@ -51,9 +50,9 @@ def test_without_a_table_it_lists_what_can_be_computed(labkit: Labkit, fake: Non
 def test_one_table_and_again_from_the_store(labkit: Labkit, fake: None) -> None:
     done = labkit("reproduce", "fake/1")
     assert done.status == 0
-    assert re.search(r"^ours +\.820 ± \.016 \(\.900\) +2400 ", done.out, re.MULTILINE)
-    assert re.search(r"^plain +\.500 +\(\.500\)", done.out, re.MULTILINE)
-    assert re.search(r"^theirs +– +\(\.850\)", done.out, re.MULTILINE)
+    assert re.search(r"^\| ours \| \.820 \[\.\d+, .*\] \(\.900\) \| 2400 ", done.out, re.MULTILINE)
+    assert "| plain | .500 [.297, .703] (.500) |" in done.out
+    assert "| theirs | – (.850) |" in done.out
     assert len(fakes.ASKED) == 6
     again = labkit("reproduce", "fake/1")
     assert again.out == done.out
@@ -71,8 +70,8 @@ def test_anew_computes_what_is_stored_and_compares(labkit: Labkit, fake: None, m
     assert "equal" in again.err
     figures = iter([0.5, 0.75])
 
-    def wandering(case: Case) -> Outcome:
-        return Outcome({"accuracy": next(figures)})
+    def wandering(case: Case) -> Result:
+        return Result({"accuracy": next(figures)})
 
     rows_only(monkeypatch, Row("t", (None, None), fakes.recipe("t", 0.1, run=wandering, random=False)))
     assert labkit("reproduce", "fake/1").status == 0
@@ -86,9 +85,9 @@ def test_long_trainings_are_kept_beside_the_cells(
 ) -> None:
     folders: list[Path | None] = []
 
-    def looking(case: Case) -> Outcome:
+    def looking(case: Case) -> Result:
         folders.append(case.runs)
-        return Outcome({"accuracy": 1.0})
+        return Result({"accuracy": 1.0})
 
     row = Row("t", (None, None), fakes.recipe("t", 0.1, run=looking, random=False))
     table = replace(fakes.TABLE, rows=(row,), claims=())
@@ -98,18 +97,15 @@ def test_long_trainings_are_kept_beside_the_cells(
 
 
 def test_a_report_is_written_in_the_form_of_its_ending(labkit: Labkit, fake: None, tmp_path: Path) -> None:
-    endings = ("md", "csv", "json", "html", "jsonl")
+    endings = ("md", "json", "jsonl")
     outs = [word for ending in endings for word in ("--out", f"report.{ending}")]
     assert labkit("reproduce", "fake/1", *outs).status == 0
     written = {ending: (tmp_path / f"report.{ending}").read_text(encoding="utf-8") for ending in endings}
-    assert "| ours | .820 ± .016 (.900) | 2400 ± 0 |" in written["md"]
-    table = {(row["row"], row["column"]): row for row in csv.DictReader(io.StringIO(written["csv"]))}
-    assert float(table["ours", "accuracy"]["mean"]) == pytest.approx(0.82)
-    record = json.loads(written["json"])["papers"][0]["tables"][0]
-    assert [row["row"] for row in record["rows"]] == ["ours", "plain", "theirs"]
-    assert ".820" in written["html"]
-    cells = [json.loads(line) for line in written["jsonl"].splitlines()]
-    assert (len(cells), {cell["seed"] for cell in cells}) == (6, set(range(5)))
+    assert re.search(r"^\| ours \| \.820 \[.*\] \(\.900\) \| 2400 ± 0 \|", written["md"], re.MULTILINE)
+    (record,) = json.loads(written["json"])["tables"]
+    assert record["figures"][0]["mean"] == pytest.approx(0.82)
+    results = [json.loads(line) for line in written["jsonl"].splitlines()]
+    assert (len(results), {each["notes"]["about"]["seed"] for each in results}) == (6, set(range(5)))
 
 
 def test_a_folder_without_what_is_asked_for_is_said(labkit: Labkit, fake: None, tmp_path: Path) -> None:
@@ -122,7 +118,7 @@ def test_a_folder_without_what_is_asked_for_is_said(labkit: Labkit, fake: None, 
 def test_quick_takes_one_seed_of_all_and_is_no_evidence(labkit: Labkit, fake: None) -> None:
     done = labkit("reproduce", "--quick", "--out", "r.json")
     assert done.status == 0
-    tables = [table for paper in json.loads(Path("r.json").read_text())["papers"] for table in paper["tables"]]
+    tables = json.loads(Path("r.json").read_text())["tables"]
     assert [(table["table"], table["evidence"]) for table in tables] == [("fake/1", False), ("fake/figure-2", False)]
     assert {seed for _, seed in fakes.ASKED} == {0}
 
@@ -144,13 +140,13 @@ def test_interrupted_shows_what_is_done(labkit: Labkit, fake: None, monkeypatch:
     rows_only(monkeypatch, fakes.TABLE.rows[0], stop, fakes.TABLE.rows[1])
     done = labkit("reproduce", "fake/1", "--seeds", 1)
     assert done.status == 130
-    assert ".800 (.900)" in done.out
+    assert "| ours | .800 [" in done.out
 
 
 def test_a_scheduler_that_ends_it_is_told_the_way_back(
     labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def ended(case: Case) -> Outcome:
+    def ended(case: Case) -> Result:
         os.kill(os.getpid(), signal.SIGTERM)
         return fakes.steady(case)
 
@@ -163,18 +159,16 @@ def test_a_scheduler_that_ends_it_is_told_the_way_back(
     assert done.status == 143
 
 
-def test_budget_of_nothing_shows_what_is_known(labkit: Labkit, fake: None) -> None:
+def test_stored_shows_what_is_known_and_computes_nothing(labkit: Labkit, fake: None) -> None:
     labkit("reproduce", "fake/1", "--seeds", 1, "--row", "PLAIN")
     assert [name for name, _ in fakes.ASKED] == ["plain"]
-    done = labkit("reproduce", "fake/1", "--seeds", 1, "--budget", "0", "--out", "r.md", "--out", "r.json")
+    done = labkit("reproduce", "fake/1", "--seeds", 1, "--stored", "--out", "r.md", "--out", "r.json")
     assert done.status == 0
     assert len(fakes.ASKED) == 1
-    assert re.search(r"plain +\.500", done.out)
-    assert not re.search(r"ours +\.800", done.out)
+    assert "| plain | .500 [" in done.out
+    assert "| ours | .800" not in done.out
     assert Path("r.md").is_file()
     assert Path("r.json").is_file()
-    assert labkit("reproduce", "fake/1", "--budget", "10m").status == 0
-    assert len(fakes.ASKED) == 1 + 5
 
 
 @pytest.mark.parametrize(
@@ -185,14 +179,12 @@ def test_budget_of_nothing_shows_what_is_known(labkit: Labkit, fake: None) -> No
         (["--quick", "--all"], "--quick"),
         (["--quick", "--data", "."], "--data"),
         (["--out", "a.md"], "--out"),
-        (["--budget", "5m"], "--budget"),
-        (["fake/1", "--budget", "soon"], "--budget"),
-        (["fake/1", "--budget", "0.1s"], "--budget"),
+        (["fake/1", "--stored", "--anew"], "--stored"),
+        (["--anew"], "--anew"),
         (["fake/1", "--row", "hours"], "'ours'"),
         (["fake/1", "--out", "x.pdf"], "x.pdf"),
         (["fake/1", "--out", "no/such/x.md"], "no/such"),
         (["fake/1", "--data", "no/such"], "no/such"),
-        (["fake/1", "--protocol", "best"], "--protocol"),
     ],
 )
 def test_mistakes(labkit: Labkit, fake: None, words: list[str], named: str) -> None:
@@ -207,21 +199,11 @@ def test_a_fault_of_ours_is_no_mistake_of_the_user(labkit: Labkit, fake: None, m
     assert "a fault of ours" in str(fault.value.__cause__)
 
 
-@pytest.mark.whole
-def test_by_the_protocol_printed_nothing_is_tuned(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_as_printed_can_be_asked_for_alone(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("optuna")
-    made = replace(fakes.tuned(), tuned=False)
-    rows = tuned_and_printed(Row("ours", (0.9, None), made), {"turn": 0.125})
-    rows_only(monkeypatch, *rows)
+    rows_only(monkeypatch, *tuned_and_printed(Row("ours", (0.9, None), fakes.tuned()), {"turn": 0.125}))
     fakes.Turned.seen.clear()
-    printed = labkit("reproduce", "fake/1", "--protocol", "printed")
+    printed = labkit("reproduce", "fake/1", "--row", "as printed")
     assert printed.status == 0
     assert [settings["turn"] for _, settings, _ in fakes.Turned.seen] == [0.125] * 3
-    assert ".125 ± .000 (.900)" in printed.out
-    assert "as printed" not in printed.out
-    fair = labkit("reproduce", "fake/1")
-    assert len(fakes.Turned.seen) == 3 + 16 + 5  # rows as printed are known
-    again = labkit("reproduce", "fake/1", "--protocol", "fair").out
-    assert again == fair.out.replace("labkit reproduce fake/1", "labkit reproduce fake/1 --protocol fair")
-    assert "ours, as printed" in fair.out
-    assert len(fakes.Turned.seen) == 3 + 16 + 5
+    assert "| ours, as printed | .125 ± .000 (.900) |" in printed.out

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from labkit.corpora import load as load_corpus
-from labkit.evaluation import lead_of, over_seeds
+from labkit.evaluation import lead_of
+from labkit.evaluation.comparison import Spread
 from labkit.evaluation.scores import score
 from labkit.locks import locked
 from labkit.methods import METHODS, load_run
@@ -151,7 +152,7 @@ def test_compare_makes_one_line_of_runs_that_differ_in_the_seed(labkit: Labkit, 
     assert {name: line["runs"] for name, line in lines.items()} == folders
     corpus = load_corpus("mine.csv")
     scores = {run: score(load_run(run), corpus, apart=True) for run in compared}
-    wanted = over_seeds([scores[f"s{seed}"].headline for seed in range(3)])
+    wanted = Spread.of([scores[f"s{seed}"].headline for seed in range(3)])
     assert lines["siamese"]["seeds"] == [0, 1, 2]
     assert lines["siamese"]["mean"]["accuracy"] == pytest.approx(wanted.mean)
     assert lines["siamese"]["spread"] == pytest.approx(wanted.spread)

@@ -14,10 +14,11 @@ from labkit.lab.papers.claims import Claim
 from labkit.lab.papers.data import Missing
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import method_of
-from labkit.lab.papers.records import Column, Observation, Outcome, Paper, Recipe, Row, Table
+from labkit.lab.papers.records import Column, Observation, Paper, Recipe, Row, Table
 from labkit.method import History, Keeper, Method
 from labkit.progress import Progress
 from labkit.settings import Conditions, Settings, setting
+from labkit.trials.engine import Result
 
 
 @dataclass
@@ -42,33 +43,30 @@ class Known:
 ASKED: list[tuple[str, int]] = []
 
 
-def steady(case: Case) -> Outcome:
-    """A figure of the settings and the seed, with the units it is a mean of, and a picture."""
+def steady(case: Case) -> Result:
+    """A figure of the settings and the seed, with the units it is a mean of."""
     ASKED.append((str(case.settings["name"]), case.seed))
     figure = float(case.settings["level"]) + 0.01 * case.seed
     units = figure + np.linspace(-0.2, 0.2, 50) * (1 + len(str(case.settings["name"])))
-    points = (("a", 0.0, 1.0), ("b", 1.0, 0.5 + case.seed))
     parts = {"accuracy": Parts(units, np.ones(50))}
-    return Outcome({"accuracy": figure, "rows": float(len(case.corpus))}, points, parts)
+    return Result({"accuracy": figure, "rows": float(len(case.corpus))}, parts)
 
 
-def interrupted(case: Case) -> Outcome:
+def interrupted(case: Case) -> Result:
     ASKED.append(("interrupted", case.seed))
     raise KeyboardInterrupt
 
 
-def refused(case: Case) -> Outcome:
+def refused(case: Case) -> Result:
     raise Missing("the data\nhave none")
 
 
-def faulty(case: Case) -> Outcome:
+def faulty(case: Case) -> Result:
     raise ValueError("a fault of ours")
 
 
-def recipe(
-    name: str, level: float, *, run: Callable[[Case], Outcome] = steady, random: bool = True, cost: float = 1.0
-) -> Recipe:
-    return Recipe(run, "", {"name": name, "level": level}, quick={"level": level / 2}, random=random, cost=cost)
+def recipe(name: str, level: float, *, run: Callable[[Case], Result] = steady, random: bool = True) -> Recipe:
+    return Recipe(run, "", {"name": name, "level": level}, seeds=None if random else 1)
 
 
 TABLE = Table(
@@ -88,7 +86,6 @@ TABLE = Table(
         Claim("theirs leads ours", ("theirs",), ("ours",), ("accuracy",)),
         Claim("ours leads plain by half", ("ours",), ("plain",), ("accuracy",), by=0.5, ours=True),
     ),
-    drawing="points",
 )
 LINES = Table(
     "fake",
@@ -96,7 +93,6 @@ LINES = Table(
     "The same recipe over places",
     (Column("accuracy", "accuracy", "stsb"),),
     tuple(Row(f"k = {k}", (None,), recipe("ours", 0.8) if k == 1 else recipe("other", 0.4)) for k in (1, 2)),
-    drawing="lines",
 )
 PAPERS = {
     "fake": Paper(
@@ -142,18 +138,18 @@ class Turned(Method):
         pass
 
 
-def turned(case: Case) -> Outcome:
+def turned(case: Case) -> Result:
     """The angle of each network that this cell trains, and the number of its epochs."""
     methods = [case.fitted()] if not case.sides else method_of(case)._methods
     figures = {f"turn {at}": method.settings.turn for at, method in enumerate(methods)}
-    return Outcome({"accuracy": methods[0].settings.turn, "epochs": methods[0].settings.epochs, **figures})
+    return Result({"accuracy": methods[0].settings.turn, "epochs": methods[0].settings.epochs, **figures})
 
 
-def tuned(run: Callable[[Case], Outcome] = turned, settings: dict[str, Any] | None = None, **more: Any) -> Recipe:
+def tuned(run: Callable[[Case], Result] = turned, settings: dict[str, Any] | None = None, **more: Any) -> Recipe:
     """A recipe whose settings are chosen on dev."""
-    return Recipe(run, "turned", settings or {}, tuned=True, methods={"turned": Turned}, **more)
+    return Recipe(run, "turned", settings or {}, methods={"turned": Turned}, **{"first": {}, **more})
 
 
 def one_row(made: Recipe, name: str = "ours") -> Table:
     """A table of one row."""
-    return replace(TABLE, rows=(Row(name, (None, None), made),), claims=(), drawing="")
+    return replace(TABLE, rows=(Row(name, (None, None), made),), claims=())

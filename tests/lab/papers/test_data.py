@@ -11,7 +11,7 @@ import pytest
 from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs, Triplets, load
 from labkit.corpora.article_triplets import triplets_of
 from labkit.lab.papers import data
-from labkit.lab.papers.cells import plan, run
+from labkit.lab.papers.cells import cells_of, compute, plan
 from labkit.lab.papers.data import (
     CAPTIONS,
     DATASETS,
@@ -30,7 +30,7 @@ from labkit.lab.papers.data import (
 from labkit.lab.papers.published.sentpwnet import TABLE_2
 from labkit.lab.papers.records import Column
 from labkit.lab.papers.results import result
-from labkit.lab.papers.store import CellStore
+from labkit.lab.papers.store import Store
 from tests.lab.papers.fakes import TABLE
 
 
@@ -54,14 +54,14 @@ def half_a_folder(tmp_path: Path) -> Path:
 
 
 def test_seen_in_training_is_said_of_published_data_only(
-    half_a_folder: Path, tmp_path: Path, desk: Desk, store: CellStore
+    half_a_folder: Path, tmp_path: Path, desk: Desk, store: Store
 ) -> None:
     rows = (replace(TABLE.rows[0], seen=("mrpc", "stsb")),)
     columns = tuple(Column(data, "accuracy", data, 100, ".2f") for data in ("mrpc", "stsb"))
     table = replace(TABLE, columns=columns, rows=rows, claims=())
     for at, name, mark in ((Desk(half_a_folder, memo=tmp_path), "mrpc", "seen in training"), (desk, "stsb", "")):
         planned = plan(table, at, 1)
-        figure = result(planned, run(planned.cells, store)).at("ours", name)
+        figure = result(planned, compute(cells_of([planned]), store)).at("ours", name)
         assert figure.ours is not None
         assert figure.ours.mean == pytest.approx(80.0)  # in the paper's unit
         assert figure.why == mark
@@ -266,7 +266,7 @@ def test_what_is_remembered_is_of_these_files_this_version_and_this_form(
 
     monkeypatch.setattr(Desk, "_embedded", reading)
     assert opened().sizes == opened().sizes
-    assert opened(quick=True).learned == data.QUICK_ROWS
+    assert opened(quick=True).sizes["train"] == data.QUICK_ROWS
     assert read == [False, True]
     ((path, size, changed),) = Desk(memo=tmp_path)._files(DATASETS["stsb"], published=False)
     assert (size, changed) == (Path(path).stat().st_size, Path(path).stat().st_mtime_ns)

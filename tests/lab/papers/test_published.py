@@ -6,12 +6,11 @@ import re
 
 import pytest
 
+from labkit.lab.papers.claims import judge_printed
 from labkit.lab.papers.published import tables
 from labkit.lab.papers.published.sentpwnet import PRINTED
 from labkit.lab.papers.published.thematic import OURS, THEIRS
 from labkit.lab.papers.records import AS_PRINTED, Table
-from labkit.lab.papers.results import _on_paper
-from labkit.lab.papers.stored import Figure
 
 NAMES = [table.name for table in tables()]
 
@@ -76,12 +75,13 @@ def test_seven_points_of_table_b9_lie_on_the_line_and_the_optimum_does_not() -> 
 def test_claims_that_the_papers_own_figures_bear_out_or_refute(table: str, text: str, verdict: str) -> None:
     (found,) = tables(table)
     (claim,) = [claim for claim in found.claims if text in claim.text and not claim.ours]
-    figures = {
-        (row.name, column.name): Figure(row.name, column.name, row.published[place])
+    printed = {
+        (row.name, column.name): value
         for row in found.rows
-        for place, column in enumerate(found.columns)
+        for column, value in zip(found.columns, row.published, strict=True)
+        if value is not None
     }
-    assert _on_paper(claim, figures).verdict == verdict
+    assert judge_printed(claim, printed).verdict == verdict
 
 
 # what each column shows, by what the paper says of it: table, heading, figure, data, our figure times, which is better
@@ -125,12 +125,13 @@ def test_networks_on_one_encoder_are_given_the_same(name: str) -> None:
     for row in table.rows:
         made = row.recipe
         if made is not None and made.method in ("siamese", "triplet", "sentpwnet") and "untrained" not in row.name:
-            shared = {key: made.first.get(key) for key in ("learning_rate", "dropout")} if made.tuned else {}
-            told = repr((made.published, made.on, made.quick, made.seeds, made.also, made.random, shared))
-            form = "tuned" if made.tuned else "as printed"
+            first = made.first or {}
+            length = {key: made.settings.get(key) for key in ("epochs", "size", "layers")}
+            told = repr((length, made.on, made.seeds, made.also, first.get("learning_rate"), first.get("dropout")))
+            form = "as printed" if made.first is None else "tuned"
             given.setdefault((str(made.settings["encoder"]), form), set()).add(told)
-            fixed = set(made.settings) - set(made.first) - set(PRINTED[made.method])
-            assert fixed == {"encoder"}, row.name
+            fixed = set(made.settings) - set(first) - set(PRINTED[made.method])
+            assert fixed <= {"encoder", *length}, row.name
     assert given
     assert {len(told) for told in given.values()} == {1}
 
@@ -141,7 +142,10 @@ def test_networks_on_one_encoder_are_given_the_same(name: str) -> None:
 def test_rows_of_an_ablation_are_given_the_same(name: str) -> None:
     (table,) = tables(name)
     made = [row.recipe for row in table.rows if row.recipe is not None]
-    assert len({repr((each.published, each.on, each.quick, each.seeds, each.method)) for each in made}) == 1
+    assert (
+        len({repr((each.settings["epochs"], each.settings["size"], each.on, each.seeds, each.method)) for each in made})
+        == 1
+    )
 
 
 def test_what_minilm_met_in_training_is_said_wherever_it_is_scored() -> None:

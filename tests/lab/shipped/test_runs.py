@@ -121,7 +121,7 @@ def test_a_standing_measured_again_is_the_same(name: str) -> None:
 
 def test_the_interval_decides_who_leads() -> None:
     tie = Standing("accuracy", 0.62, 0.60, Lead(0.02, 0.0153, np.inf))
-    assert tie.verdict == "tie"
+    assert tie.verdict == "open"
     assert replace(tie, lead=Lead(0.02, 0.005, np.inf)).verdict == "first"
     assert Standing("accuracy", 0.5, 0.6, Lead(-0.1, 0.04, np.inf)).verdict == "second"
     assert "0.600; +0.020, 95 % from -0.010 to +0.050" in str(tie)

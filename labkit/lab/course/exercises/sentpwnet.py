@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import torch
 from s2cell import cell_id_to_parent_cell_id, lat_lon_to_cell_id
+from scipy import stats
 from torch import Tensor
 
-from labkit.evaluation import best_threshold, leader, over_seeds
+from labkit.evaluation import best_threshold
 from labkit.lab.course.exercise import Unfit, Unnamed, array, check, find_mistake, number, several, yes_or_no
 from labkit.lab.course.exercises.draws import lengths_of, tensor
 from labkit.training.encoders import inside
@@ -115,41 +116,47 @@ def check_attend(answer: Callable[..., Any], random: np.random.Generator) -> str
 
 def _verdict(answer: Any) -> np.ndarray:
     said = str(answer).strip().lower()
-    if said not in ("first", "second", "tie"):
-        raise Unfit(f'"first", "second" or "tie" was expected, and {answer!r} came')
+    if said not in ("first", "second", "open"):
+        raise Unfit(f'"first", "second" or "open" was expected, and {answer!r} came')
     return np.asarray(said)
 
 
 @check("07.1")
 @check("02.3")
-def check_tie(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """More apart than the larger of the two spreads, n - 1 below the line: the better one; else "tie"."""
-    cases = [(np.full(3, 0.75), np.full(3, 0.75))]  # equal, and no spread at all
-    for low, high in [(0.3, 1.6), (0.7, 1.3), (0.35, 0.6), (0.003, 0.03), (1.5, 4.0)] * 20:  # a gap in larger spreads
-        a, b = (random.normal(0, random.uniform(0.002, 0.03), random.integers(3, 7)) for _ in range(2))
-        gap = random.choice([-1, 1]) * random.uniform(low, high) * max(a.std(ddof=1), b.std(ddof=1))
-        cases.append(((a + 0.8 + gap - a.mean()).round(4), (b + 0.8 - b.mean()).round(4)))
+def check_leads(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """Student's interval of the mean difference, seed by seed: above 0, below 0, or around it."""
+    cases = []
+    for _ in range(100):
+        seeds = int(random.integers(3, 7))
+        shared, d = random.normal(0.8, random.uniform(0, 0.02), seeds), random.normal(0, 0.01, seeds)
+        half = stats.t.ppf(0.975, seeds - 1) * d.std(ddof=1) / np.sqrt(seeds)
+        gap = random.choice([-1, 1]) * half * random.choice([0.25, 0.5, 0.75, 0.9, 1.1, 1.3, 2.0])
+        cases.append((shared + d - d.mean() + gap, shared))
 
-    def right(a: np.ndarray, b: np.ndarray) -> str:
-        return leader(over_seeds(a), over_seeds(b))
-
-    def ruled(spread: Callable[[float, float], float], ddof: int = 1) -> Callable[..., str]:
-        """The house rule with another spread made of the two."""
+    def by(half: Callable[..., float]) -> Callable[..., str]:
+        """The verdict with another half width."""
 
         def rule(a: np.ndarray, b: np.ndarray) -> str:
-            gap = a.mean() - b.mean()
-            tied = abs(gap) <= spread(a.std(ddof=ddof), b.std(ddof=ddof))
-            return "tie" if tied else "first" if gap > 0 else "second"
+            gap, width = (a - b).mean(), half(a, b)
+            return "first" if gap > width else "second" if gap < -width else "open"
 
         return rule
 
+    def student(a: np.ndarray, b: np.ndarray) -> float:
+        return float(stats.t.ppf(0.975, len(a) - 1) * stats.sem(a - b))
+
+    right = by(student)
     mistakes = (
-        (ruled(lambda a, b: 0.0), "yours never says tie where the means differ: use the spread"),
-        (ruled(max, ddof=0), "your spread divides by n; of a few seeds divide by n - 1"),
-        (ruled(min), "yours takes the smaller of the two spreads; the larger decides"),
-        (ruled(lambda a, b: a + b), "yours adds the spreads; the larger of the two decides"),
-        (lambda a, b: right(a, b).replace("second", "tie"),
-         "yours never says 'second': compare the size of the gap, abs(gap), with the spread"),
+        (by(lambda a, b: max(a.std(ddof=1), b.std(ddof=1))),
+         "yours compares the gap with a standard deviation; an interval of the mean difference decides"),
+        (by(lambda a, b: student(a, b) * np.sqrt(1 - 1 / len(a))), "your deviation divides by n; divide by n - 1"),
+        (by(lambda a, b: student(a, b) * np.sqrt(len(a))), "the error of a mean: divide by the root of n"),
+        (by(lambda a, b: 1.96 * stats.sem(a - b)), "1.96 is for many seeds; with few take Student's t"),
+        (by(lambda a, b: stats.t.ppf(0.95, len(a) - 1) * stats.sem(a - b)),
+         "2.5 % lie beyond each end of a 95 % interval: take the 97.5 % point"),
+        (by(lambda a, b: stats.t.ppf(0.975, len(a) - 1) * np.hypot(stats.sem(a), stats.sem(b))),
+         "both were run with the same seeds: take the differences first, then their deviation"),
+        (lambda a, b: right(a, b).replace("second", "open"), "yours never says 'second'"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, read=_verdict)
 

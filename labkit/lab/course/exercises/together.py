@@ -1,4 +1,4 @@
-"""Notebook 07: AUC, ties and splits (its rule of who leads is checked with that of notebook 02)."""
+"""Notebook 07: AUC, what is open, and splits (its rule of who leads is checked with that of notebook 02)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from unittest.mock import patch
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from labkit.evaluation import leader
 from labkit.lab.course.ablation import kept
 from labkit.lab.course.exercise import Unfit, check, find_mistake
 
@@ -47,11 +46,11 @@ def check_auc(answer: Callable[..., Any], random: np.random.Generator) -> str | 
 
 
 @check("07.3")
-def check_tied(answer: Any, random: np.random.Generator) -> str | None:
-    """The methods of the kept table that tie with SentPWNet."""
+def check_undecided(answer: Any, random: np.random.Generator) -> str | None:
+    """The methods of the kept table for which it is open whether SentPWNet is better."""
     table = kept("together")
-    spreads = {name: table.spread(name, "auc") for name in table.figures}
-    right = {name for name in spreads if name != ASKED and leader(spreads[ASKED], spreads[name]) == "tie"}
+    intervals = {name: table.lead(ASKED, name, "auc").interval() for name in table.figures if name != ASKED}
+    right = {name for name, (low, high) in intervals.items() if low <= 0 <= high}
     try:
         given = {answer} if isinstance(answer, str) else {str(name) for name in answer}
     except TypeError:
@@ -59,16 +58,15 @@ def check_tied(answer: Any, random: np.random.Generator) -> str | None:
     given -= {ASKED}
     if given == right:
         return None
-    if unknown := given - set(spreads):
+    if unknown := given - set(intervals):
         return f"{sorted(unknown)[0]!r} is no method of the table"
-    if given == set(spreads) - right - {ASKED}:
-        return "these are the ones that do not tie: turn the condition round"
+    if given == set(intervals) - right:
+        return "these are the ones that are decided: turn the condition round"
     if extra := given - right:
         name = sorted(extra)[0]
-        gap = abs(spreads[ASKED].mean - spreads[name].mean)
-        wider = max(spreads[ASKED].spread, spreads[name].spread)
-        return f"{name!r} is {gap:.3f} away by AUC, and the larger of the two spreads is {wider:.3f}"
-    return f"one is missing: whose mean is no further from that of {ASKED} than the larger of the two spreads?"
+        low, high = intervals[name]
+        return f"{ASKED} is between {low:+.3f} and {high:+.3f} ahead of {name!r} by AUC, which leaves 0 out"
+    return f"one is missing: where else does the interval of {ASKED}'s lead contain 0?"
 
 
 @check("07.4")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from labkit.lab.papers.claims import Claim
 from labkit.lab.papers.fair import FAIR, tuned_and_printed
 from labkit.lab.papers.published.sentpwnet import (
-    PUBLISHED,
+    SHORT,
     bag,
     further,
     mini,
@@ -25,10 +25,9 @@ from labkit.lab.papers.recipes.scoring import (
     readable_rows,
     scored,
 )
-from labkit.lab.papers.records import EARLIER_SEEDS, Column, Erratum, Observation, Paper, Recipe, Row, Table, printed
+from labkit.lab.papers.records import FEW_SEEDS, Column, Erratum, Observation, Paper, Recipe, Row, Table, printed
 
 READS_BOTH = "reads both sentences of a pair together and gives neither a vector; its code is another paper's"
-QUICK = {"dimension": 40, "iterations": 6}
 WITH_BERT = "needs BERT's weights; the deep twin below is the same network on word vectors made here"
 AS_PRINTED = {"solver": "paper", "share": "0", "iterations": 100}
 FULL = {"share": "0"}
@@ -60,15 +59,15 @@ def _compared(name: str, numbers: tuple[float | None, ...]) -> tuple[Row, ...]:
     if name in _SIAMESE:
         return trained(name, numbers, "siamese", _SIAMESE[name])
     if name == "FILM":
-        return tuned_and_printed(Row(name, numbers, Recipe(scored, "film", AS_PRINTED, quick=QUICK, cost=1.5)), {})
+        return tuned_and_printed(Row(name, numbers, Recipe(scored, "film", AS_PRINTED)), {})
     return (Row(name, numbers, why_not=WITH_BERT if name == "FILM-BERT" else READS_BOTH),)
 
 
 _ALSO = {
-    RULE: Recipe(mutual_neighbours, "film", AS_PRINTED, quick=QUICK, tuned=True, cost=1.5),
-    "FILM at full rank": Recipe(scored, "film", FULL, quick=QUICK, tuned=True, cost=0.7),
-    "FILM at full rank, mixed with TF-IDF": Recipe(scored, "film", {}, quick=QUICK, tuned=True, cost=1.3),
-    "FILM's deep twin (section 3.4)": Recipe(scored, "film-deep", {}, quick={"epochs": 2}, tuned=True, cost=8.0),
+    RULE: Recipe(mutual_neighbours, "film", AS_PRINTED, first={}),
+    "FILM at full rank": Recipe(scored, "film", FULL, first={}),
+    "FILM at full rank, mixed with TF-IDF": Recipe(scored, "film", {}, first={}),
+    "FILM's deep twin (section 3.4)": Recipe(scored, "film-deep", first={}),
 }
 TABLE_1 = Table(
     "film", "1", "Duplicate questions told from others: accuracy in percent",
@@ -76,8 +75,8 @@ TABLE_1 = Table(
     (
         *(row for name, numbers in ACCURACY.items() for row in _compared(name, numbers)),
         *(Row(name, (None,), recipe) for name, recipe in _ALSO.items()),
-        tuned_baseline(WORDS, 1, "mean-vectors", cost=0.5),
-        tuned_baseline("TF-IDF", 1, "tfidf", random=False, cost=0.2),
+        tuned_baseline(WORDS, 1, "mean-vectors"),
+        tuned_baseline("TF-IDF", 1, "tfidf", seeds=1),
         bag(1),
         *static(1, seen=("quora",)),
         mini(1, seen=("quora",)),
@@ -85,7 +84,7 @@ TABLE_1 = Table(
     note=f"{DEVIATIONS}; the row with the paper's own rule, {PAPERS_K} mutual neighbours among all test sentences, "
     "stands below. The text splits Quora's pairs 4:1 in one place and takes 10,000 for dev and test in another. The "
     "last rows are ours. The Siamese networks are trained for "
-    f"{PUBLISHED['epochs']} epochs and give {PUBLISHED['size']} numbers, a third of their default, on published data. "
+    f"{SHORT['epochs']} epochs and give {SHORT['size']} numbers, a third of their default. "
     f"{FAIR}",
     claims=(
         Claim("FILM leads the Siamese networks", ("FILM",), ("Siamese CNN", "Siamese-LSTM"), ("accuracy",)),
@@ -110,12 +109,12 @@ TABLE_2 = Table(
         *(Row(name, numbers, why_not="word vectors of the whole release are not at hand")
           for name, numbers in GRADED.items() if name != "FILM"),
         *tuned_and_printed(
-            Row("FILM", GRADED["FILM"], Recipe(grades_by_year, "film", AS_PRINTED, quick=QUICK, cost=1.5)), {}
+            Row("FILM", GRADED["FILM"], Recipe(grades_by_year, "film", AS_PRINTED)), {}
         ),
-        tuned_baseline(WORDS, 1, "mean-vectors", grades_by_year, cost=1.0),
+        tuned_baseline(WORDS, 1, "mean-vectors", grades_by_year),
         Row("FILM at full rank, mixed with TF-IDF", (None,),
-            Recipe(grades_by_year, "film", {}, quick=QUICK, tuned=True, cost=1.3)),
-        tuned_baseline("TF-IDF", 1, "tfidf", grades_by_year, random=False, cost=0.2),
+            Recipe(grades_by_year, "film", {}, first={})),
+        tuned_baseline("TF-IDF", 1, "tfidf", grades_by_year, seeds=1),
         bag(1, grades_by_year),
         *static(1, grades_by_year, seen=("stsb",)),
         mini(1, grades_by_year, seen=("stsb",)),
@@ -139,9 +138,9 @@ TABLE_3 = Table(
         Column("accuracy", "accuracy", "quora", 100, ".2f"),
     ),
     (
-        Row("deep twin", (80.0, None), Recipe(cost_of_training, "film-deep", {}, quick={"epochs": 2}, cost=8.0)),
-        Row("FILM", (30.0, None), Recipe(cost_of_training, "film", AS_PRINTED, quick=QUICK, cost=1.5)),
-        Row("FILM at full rank", (None, None), Recipe(cost_of_training, "film", FULL, quick=QUICK, cost=0.7)),
+        Row("deep twin", (80.0, None), Recipe(cost_of_training, "film-deep", {})),
+        Row("FILM", (30.0, None), Recipe(cost_of_training, "film", AS_PRINTED)),
+        Row("FILM at full rank", (None, None), Recipe(cost_of_training, "film", FULL)),
     ),
     note="The paper gives 80 minutes on a graphics card and less than 30 on a processor, and for memory, performance "
     "and interpretability words in place of numbers.",
@@ -155,10 +154,10 @@ STEPS = (1, 2, 5, 10, 20, 50, 100)
 
 def _descent(number: str, caption: str, figure: str, note: str) -> Table:
     """A figure over the steps of the descent."""
-    recipe = Recipe(descent, "film", AS_PRINTED, cost=1.5)
+    recipe = Recipe(descent, "film", AS_PRINTED)
     rows = tuple(Row(f"step {step}", (None,), recipe, figure=f"{step} ") for step in STEPS)
     columns = (Column(figure, figure, "quora", printed="#.3g", larger=False),)
-    return Table("film", number, caption, columns, rows, note=note, drawing="lines")
+    return Table("film", number, caption, columns, rows, note=note)
 
 
 FIGURE_1 = _descent(
@@ -188,7 +187,7 @@ FIGURE_4 = Table(
         Column("the paper's cross-entropy", "hard", "quora", larger=False),
     ),
     tuple(
-        Row(f"k = {k}", (None,) * 6, Recipe(neighbour_curves, "film", FULL, quick=QUICK, cost=1.5), figure=f"{k} ")
+        Row(f"k = {k}", (None,) * 6, Recipe(neighbour_curves, "film", FULL), figure=f"{k} ")
         for k in PLACES
     ),
     note="The paper's figure is a picture. A yes or no has no probability: its cross-entropy is the share of errors "
@@ -200,10 +199,9 @@ FIGURE_4 = Table(
         Claim("k = 36, which the paper uses, leads k = 1", ("k = 36",), ("k = 1",),
               ("log loss, two levels", "the paper's cross-entropy"), larger=False, ours=True),
     ),
-    drawing="lines",
 )  # fmt: skip
 
-_READ = Recipe(readable_rows, "film", FULL, quick=QUICK, cost=3.0)
+_READ = Recipe(readable_rows, "film", FULL)
 FIGURE_5 = Table(
     "film", "figure-5", "The first row of L: how few words carry it",
     (
@@ -223,7 +221,7 @@ PAPER = Paper(
     (
         TABLE_1,
         TABLE_2,
-        *(replace(table, seeds=EARLIER_SEEDS) for table in (TABLE_3, FIGURE_1, FIGURE_2, FIGURE_4, FIGURE_5)),
+        *(replace(table, seeds=FEW_SEEDS) for table in (TABLE_3, FIGURE_1, FIGURE_2, FIGURE_4, FIGURE_5)),
     ),
     (
         Observation("FILM is trained in less than 20 minutes", "not confirmed",

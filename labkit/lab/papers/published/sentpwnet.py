@@ -6,19 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from labkit.lab.papers.claims import Claim
-from labkit.lab.papers.fair import FAIR, PRINTED_SEEDS, tuned_and_printed
+from labkit.lab.papers.fair import FAIR, tuned_and_printed
 from labkit.lab.papers.recipes.scoring import Compute, all_the_same, picture, pretrained, scored
 from labkit.lab.papers.recipes.speed import bi_encoder, cross_encoder
-from labkit.lab.papers.records import EARLIER_SEEDS, Column, Erratum, Observation, Paper, Recipe, Row, Table, printed
+from labkit.lab.papers.records import FEW_SEEDS, Column, Erratum, Observation, Paper, Recipe, Row, Table, printed
 
 ENCODERS = {"BiLSTM": "bilstm", "CNN": "cnn", "LSTM": "lstm"}
 _AN = {"BiLSTM": "a BiLSTM", "CNN": "a CNN", "LSTM": "an LSTM"}
 METHODS = {"Siamese network": "siamese", "Triplet network": "triplet", "SentPWNet": "sentpwnet"}
-COST = {"cnn": 8.0, "bilstm": 40.0, "lstm": 30.0}
 GENERAL = ("Avg.BERT embeddings", "BERT cls-vector", "Skip-Thoughts", "InferSent", "Sentence-BERT")
-QUICK = {"epochs": 2, "size": 100}
-PUBLISHED = {"epochs": 6, "size": 100}  # minutes a training in the place of hours
-FEWER = {**PUBLISHED, "epochs": 3}  # of triplets, which are longer and many more
+SHORT = {"epochs": 6, "size": 100}  # minutes a training in the place of hours
+FEWER = {**SHORT, "epochs": 3}  # of triplets, which are longer and many more
 #: section 4.2.2: the titles of all other sections are negatives
 ON = {"triplets-titles": {"in_batch": True}}
 UNTRAINED = "BiLSTM, untrained"
@@ -33,7 +31,7 @@ STATIC = "vectors distilled from MiniLM"
 MANY = 10  # seeds of what is quick
 #: to be filled in with the number of epochs
 DEVIATIONS = (
-    "On published data a network is trained for {} epochs and gives 100 numbers, a third of its default. " + FAIR + " "
+    "A network is trained for {} epochs and gives 100 numbers, a third of its default. " + FAIR + " "
     "SentPWNet's loss (eq. 8) with its choice of pairs (eq. 11, 12) is the multi-similarity loss with its miner (Wang "
     "et al. 2019). The bag is the mean of word pieces that are learned here, 256 numbers, trained on the same rows."
 )
@@ -44,14 +42,13 @@ NO_WEIGHTS = "its trained weights are not published in a form this lab reads"
 def on_encoder(
     method: str,
     encoder: str,
-    published: Mapping[str, object] = PUBLISHED,
     *,
+    length: Mapping[str, object] = SHORT,
     seeds: int | None = None,
     **settings: object,
 ) -> Recipe:
     """One of the three on one encoder; what is not said is the method's default."""
-    settings = {"encoder": encoder, **settings}
-    return Recipe(scored, method, settings, on=ON, quick=QUICK, published=published, seeds=seeds, cost=COST[encoder])
+    return Recipe(scored, method, {"encoder": encoder, **settings, **length}, on=ON, seeds=seeds)
 
 
 def trained(row: str, figures: tuple[float | None, ...], method: str, encoder: str, **more: object) -> tuple[Row, Row]:
@@ -62,7 +59,7 @@ def trained(row: str, figures: tuple[float | None, ...], method: str, encoder: s
 
 def bag(columns: int, run: Compute = scored, **more: object) -> Row:
     """The embedding bag as a row: what every network has to lead."""
-    recipe = Recipe(run, "bag", on=ON, quick={"epochs": 2}, seeds=MANY, tuned=True, cost=0.5, **more)  # type: ignore[arg-type]
+    recipe = Recipe(run, "bag", on=ON, seeds=MANY, first={}, **more)  # type: ignore[arg-type]
     return Row(BAG, (None,) * columns, recipe)
 
 
@@ -71,9 +68,8 @@ def static(columns: int, run: Compute = scored, *, seen: tuple[str, ...] = (), *
 
     What MiniLM has seen, they have.
     """
-    quick = {"unit": "words"}  # a few thousand words in the place of 30,522 pieces
-    untrained = Recipe(run, "static", {"epochs": 0}, quick={**quick, "epochs": 0}, random=False, cost=0.5, **more)  # type: ignore[arg-type]
-    trained = Recipe(run, "static", on=ON, quick={**quick, "epochs": 2}, seeds=MANY, tuned=True, cost=0.5, **more)  # type: ignore[arg-type]
+    untrained = Recipe(run, "static", {"epochs": 0}, seeds=1, **more)  # type: ignore[arg-type]
+    trained = Recipe(run, "static", on=ON, seeds=MANY, first={}, **more)  # type: ignore[arg-type]
     none = (None,) * columns
     first = Row(f"{STATIC}, untrained (ours)", none, untrained, seen=seen)
     return first, Row(f"{STATIC} (ours)", none, trained, seen=seen)
@@ -81,7 +77,7 @@ def static(columns: int, run: Compute = scored, *, seen: tuple[str, ...] = (), *
 
 def mini(columns: int, run: Compute = scored, *, seen: tuple[str, ...] = ()) -> Row:
     """MiniLM as it comes."""
-    return Row(MINI, (None,) * columns, Recipe(run, "sbert", cost=20.0, random=False), seen=seen)
+    return Row(MINI, (None,) * columns, Recipe(run, "sbert", seeds=1), seen=seen)
 
 
 def further(columns: int, run: Compute = scored, *, seen: tuple[str, ...] = ()) -> tuple[Row, ...]:
@@ -93,12 +89,9 @@ def further(columns: int, run: Compute = scored, *, seen: tuple[str, ...] = ()) 
             Recipe(
                 run,
                 method,
-                {"encoder": "transformer"},
-                quick={"epochs": 1, "layers": 0},
-                published={"epochs": 1, "layers": 1},
-                seeds=PRINTED_SEEDS,
-                tuned=True,
-                cost=20.0,
+                {"encoder": "transformer", "epochs": 1, "layers": 1},
+                seeds=FEW_SEEDS,
+                first={},
             ),
             seen=seen,
         )
@@ -116,27 +109,25 @@ def knowledge(columns: tuple[str, ...], networks: tuple[str, ...] = ()) -> tuple
 
 def tuned_baseline(row: str, columns: int, method: str, run: Compute = scored, **more: object) -> Row:
     """A row of ours of a method that needs no epochs, its settings chosen as those of the others."""
-    return Row(row, (None,) * columns, Recipe(run, method, tuned=True, **more))  # type: ignore[arg-type]
+    return Row(row, (None,) * columns, Recipe(run, method, first={}, **more))  # type: ignore[arg-type]
 
 
 def _untrained() -> Recipe:
     """The network as it starts: its word vectors are those of the corpus, its LSTM is random."""
-    none = {"epochs": 0}
-    settings = {"encoder": "bilstm", **none}
-    return Recipe(scored, "sentpwnet", settings, quick={**QUICK, **none}, published={**FEWER, **none}, cost=2.0)
+    return Recipe(scored, "sentpwnet", {"encoder": "bilstm", **FEWER, "epochs": 0})
 
 
 def _rows(
     figures: dict[str, tuple[float | None, ...]],
     seen: tuple[str, ...] = (),
-    published: Mapping[str, object] = PUBLISHED,
+    length: Mapping[str, object] = SHORT,
 ) -> tuple[Row, ...]:
     """Each row with what recomputes it."""
     rows: list[Row] = []
     for name, numbers in figures.items():
         encoder, _, method = name.partition(" + ")
         if method:
-            rows += trained(name, numbers, METHODS[method], ENCODERS[encoder], published=published)
+            rows += trained(name, numbers, METHODS[method], ENCODERS[encoder], length=length)
         elif name in ("Skip-Thoughts", "InferSent"):
             rows.append(Row(name, numbers, why_not=NO_WEIGHTS))
         else:
@@ -184,12 +175,12 @@ TABLE_2 = Table(
         *_rows(PAIRS, seen=("quora",)),
         *static(4, seen=("quora",)),
         *further(4, seen=("quora",)),
-        Row("every pair called the same", (None,) * 4, Recipe(all_the_same, random=False, cost=0.1)),
-        tuned_baseline("TF-IDF (ours)", 4, "tfidf", random=False, cost=0.2),
+        Row("every pair called the same", (None,) * 4, Recipe(all_the_same, seeds=1)),
+        tuned_baseline("TF-IDF (ours)", 4, "tfidf", seeds=1),
     ),
     note="Algorithm 1, as printed, searches the threshold on the test set; the text takes it from dev (QQP) and from "
     "the training pairs (MRPC). Here it comes from pairs that are neither learned from nor scored. Word vectors are "
-    "made of the corpus (PPMI), where the paper has GloVe. " + DEVIATIONS.format(PUBLISHED["epochs"]),
+    "made of the corpus (PPMI), where the paper has GloVe. " + DEVIATIONS.format(SHORT["epochs"]),
     claims=(
         *_leads(_PAIR_COLUMNS),
         Claim("every network trained for the task leads all general-purpose embeddings", _TRAINED, GENERAL,
@@ -215,11 +206,11 @@ TABLE_3 = Table(
     "sentpwnet", "3", "Triplets from the sections of articles: how often the positive is nearer than the negative",
     (Column("sentences", "triplet_accuracy", "triplets-sen"), Column("titles", "triplet_accuracy", "triplets-titles")),
     (
-        *_rows(TRIPLETS, published=FEWER),
+        *_rows(TRIPLETS, length=FEWER),
         *static(2),
         Row(UNTRAINED, (None, None), _untrained()),
-        tuned_baseline("mean of word vectors made here", 2, "mean-vectors", cost=0.5),
-        tuned_baseline("SIF (ours)", 2, "sif", cost=0.5),
+        tuned_baseline("mean of word vectors made here", 2, "mean-vectors"),
+        tuned_baseline("SIF (ours)", 2, "sif"),
     ),
     note="The paper's table 4, called a distribution of categories, prints this table once more. On titles, those of "
     "all other sections in a batch are negatives, as in section 4.2.2. " + DEVIATIONS.format(FEWER["epochs"]),
@@ -257,9 +248,9 @@ TABLE_6 = Table(
     "sentpwnet", "6",
     "Records of one place found among all others: share of queries with a hit in the first 1, 3 and 10",
     tuple(Column(name, name.lower(), "places") for name in _HITS),
-    (*_rows(PLACES), *static(3), tuned_baseline("TF-IDF (ours)", 3, "tfidf", random=False, cost=0.2)),
+    (*_rows(PLACES), *static(3), tuned_baseline("TF-IDF (ours)", 3, "tfidf", seeds=1)),
     note="The paper's places are Chinese and were never published; queries without another record are left out. "
-    + DEVIATIONS.format(PUBLISHED["epochs"]),
+    + DEVIATIONS.format(SHORT["epochs"]),
     claims=(
         *_leads(_HITS),
         *knowledge(_HITS, tuple(name for name in PLACES if "network" in name or "PWN" in name)),
@@ -284,7 +275,7 @@ FIGURE_2 = Table(
                 f"BiLSTM + {name}",
                 # the ratio is printed without saying of which of the two it is
                 (2.99 if method == "sentpwnet" else None, None),
-                Recipe(picture, method, {"encoder": "bilstm"}, quick=QUICK, published=PUBLISHED, cost=COST["bilstm"]),
+                Recipe(picture, method, {"encoder": "bilstm", **SHORT}),
             ),
             PRINTED[method],
         )
@@ -296,7 +287,6 @@ FIGURE_2 = Table(
         Claim("the classes of SentPWNet lie furthest apart for their width", ("BiLSTM + SentPWNet",),
               ("BiLSTM + Siamese network", "BiLSTM + Triplet network"), ("inter/intra of the vectors",)),
     ),
-    drawing="points",
 )  # fmt: skip
 
 _ABLATED = (
@@ -310,7 +300,7 @@ ABLATION_PAIRS = Table(
     _ABLATED,
     tuple(
         Row(name, (None, None, None),
-            replace(on_encoder("sentpwnet", "cnn", miner=miner), tuned=True, first=PRINTED["sentpwnet"]))
+            replace(on_encoder("sentpwnet", "cnn", miner=miner), first=PRINTED["sentpwnet"]))
         for name, miner in (
             ("informative pairs (eq. 11, 12)", "informative"),
             ("the hardest pair of each kind", "hardest"),
@@ -335,7 +325,7 @@ ABLATION_WEIGHTS = Table(
     _ABLATED[:2],
     tuple(
         Row(name, (None, None),
-            replace(on_encoder("sentpwnet", "cnn", loss=loss), tuned=True, first=PRINTED["sentpwnet"] | PRINTED[like]))
+            replace(on_encoder("sentpwnet", "cnn", loss=loss), first=PRINTED["sentpwnet"] | PRINTED[like]))
         for name, loss, like in (
             ("weights by locality (eq. 8)", "locality", "sentpwnet"),
             ("equal weights (eq. 6)", "contrastive", "siamese"),
@@ -362,7 +352,7 @@ ABLATION_LOSSES = Table(
     "sentpwnet", "ablation-losses", "Every loss of pairs at its best settings: one CNN, all pairs (ours)",
     _ABLATED[:2],
     tuple(
-        Row(name, (None, None), replace(on_encoder("siamese", "cnn", loss=loss), tuned=True, first=usual))
+        Row(name, (None, None), replace(on_encoder("siamese", "cnn", loss=loss), first=usual))
         for loss, (name, usual) in _EACH_LOSS.items()
     ),
     note=FAIR,
@@ -404,8 +394,7 @@ ABLATION_SUSPECTS = Table(
         Column("AUC on dev", "dev_auc", "quora"),
     ),
     tuple(
-        Row(name, (None, None, None), Recipe(scored, "bag", change, quick={"epochs": 2}, seeds=MANY,
-                                             cost=COST.get(str(change.get("encoder")), 0.5)))
+        Row(name, (None, None, None), Recipe(scored, "bag", change, seeds=MANY))
         for name, change in SUSPECTS.items()
     ),
     note="Contrastive loss, margin .5, the labelled pairs alone, 6 epochs of which dev chooses one. Nothing is tuned: "
@@ -426,12 +415,11 @@ SPEED = Table(
     ),
     (
         Row("sentence embeddings (BiLSTM)", (None,) * 4,
-            Recipe(bi_encoder, "sentpwnet", {"encoder": "bilstm"}, quick=QUICK, published=PUBLISHED,
-                   cost=COST["bilstm"])),
+            Recipe(bi_encoder, "sentpwnet", {"encoder": "bilstm", **SHORT})),
         Row("cross-encoder (BiLSTM)", (None,) * 4,
-            Recipe(cross_encoder, "", {"epochs": 6}, quick={"epochs": 1}, cost=COST["bilstm"])),
+            Recipe(cross_encoder, "", {"epochs": 6})),
     ),
-    seeds=EARLIER_SEEDS,
+    seeds=FEW_SEEDS,
     note="The paper quotes 20 hours on a Titan X for one query against a million sentences with BERT as cross-encoder.",
     claims=(
         Claim("sentence embeddings answer a query faster than a cross-encoder", ("sentence embeddings (BiLSTM)",),

@@ -28,28 +28,25 @@ class Candidate(NamedTuple):
     method: str
     ways: tuple[str, ...]
     settings: Mapping[str, object] = {}
-    quick: Mapping[str, object] = {}
     seeds: int | None = None  # 1: nothing in it is random
-    cost: float = 20.0
 
 
 EXACT, INTEGRATED = ("exact", LEFT_OUT), ("integrated", LEFT_OUT)
-EPOCHS = {"epochs": 1}
 ASKED = {
     "mean of word vectors": Candidate("mean-vectors", EXACT, seeds=1),
     "SIF": Candidate("sif", EXACT, seeds=1),
     "TF-IDF": Candidate("tfidf", EXACT, seeds=1),
     "LSA": Candidate("lsa", EXACT, seeds=1),
-    "FILM": Candidate("film", EXACT, quick={"dimension": 20, "iterations": 3}),
-    "bag of word pieces": Candidate("bag", EXACT, quick=EPOCHS),
-    "distilled vectors": Candidate("static", EXACT, {"epochs": 0}, {"unit": "words"}, seeds=1),
-    "CNN": Candidate("siamese", INTEGRATED, {"encoder": "cnn"}, EPOCHS),
-    "LSTM": Candidate("siamese", INTEGRATED, {"encoder": "lstm"}, EPOCHS),
-    "BiLSTM": Candidate("siamese", ("integrated", "attention", LEFT_OUT), {"encoder": "bilstm"}, EPOCHS),
-    "FILM's deep twin": Candidate("film-deep", INTEGRATED, quick=EPOCHS),
-    "P-thought": Candidate("pthought", INTEGRATED, quick=EPOCHS),
+    "FILM": Candidate("film", EXACT),
+    "bag of word pieces": Candidate("bag", EXACT),
+    "distilled vectors": Candidate("static", EXACT, {"epochs": 0}, seeds=1),
+    "CNN": Candidate("siamese", INTEGRATED, {"encoder": "cnn"}),
+    "LSTM": Candidate("siamese", INTEGRATED, {"encoder": "lstm"}),
+    "BiLSTM": Candidate("siamese", ("integrated", "attention", LEFT_OUT), {"encoder": "bilstm"}),
+    "FILM's deep twin": Candidate("film-deep", INTEGRATED),
+    "P-thought": Candidate("pthought", INTEGRATED),
     "SBERT-LP on word vectors": Candidate("sbert-lp", (LEFT_OUT,)),
-    "MiniLM": Candidate("sbert", INTEGRATED, seeds=1, cost=400.0),
+    "MiniLM": Candidate("sbert", INTEGRATED, seeds=1),
 }
 NETWORKS = tuple(name for name, asked in ASKED.items() if "integrated" in asked.ways and asked.seeds is None)
 LINEAR = tuple(name for name, asked in ASKED.items() if "exact" in asked.ways)
@@ -67,10 +64,7 @@ def _recipe(run: object, name: str, seeds: int | None) -> Recipe:
         run,  # type: ignore[arg-type]
         asked.method,
         asked.settings,
-        quick=asked.quick,
-        random=asked.seeds is None,
         seeds=asked.seeds or seeds,
-        cost=asked.cost,
     )
 
 
@@ -86,7 +80,7 @@ def _on(corpus: str) -> Table:
     )
     none = (None,) * len(columns)
     asked = [name for name in ASKED if name not in NOT_ON.get(corpus, ())]
-    zero = Recipe(no_method, random=False)
+    zero = Recipe(no_method, seeds=1)
     rows = [Row(ANY, none, zero, figure="random "), Row(RAREST, none, zero, figure="rarest "),
             Row(APART, none, zero, figure="apart ")]  # fmt: skip
     for name in asked:
@@ -119,7 +113,7 @@ def _on(corpus: str) -> Table:
     ]  # fmt: skip
     return Table(
         "why", corpus, f"Minimal pairs of {corpus}: is the lost similarity put on the word that was changed?",
-        columns, tuple(rows), claims=tuple(claims), intervals=True,
+        columns, tuple(rows), claims=tuple(claims),
         note="Shares of pairs whose largest part of 1 - cos is on a word that differs, by what was changed (with "
         "`not` go does and the verb's form); the mean place of the first such word among all words of both sentences; "
         "what share of the lost similarity is back once the first words are out, the mean for 1 to "

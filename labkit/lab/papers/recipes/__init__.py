@@ -1,4 +1,4 @@
-"""Recipes: how the rows of the papers' tables are recomputed. Each is a function of a `Case`, giving an `Outcome`.
+"""Recipes: how the rows of the papers' tables are recomputed. Each is a function of a `Case`, giving a `Result`.
 
 scoring    a trained method scored on its test split: classes, clusters, grades, sections, paraphrases, FILM's descent
 locality   SBERT-LP's tables: the same frozen vectors, as they are and after each transformation
@@ -39,10 +39,9 @@ class Case(Experiment):
     also: Mapping[str, Corpus] = field(default_factory=dict)
     runs: Path | None = None
     progress: Progress = silent
-    quick: bool = False
     memory: dict[str, Method] = field(default_factory=dict)
+    quick: bool = False
     sides: tuple[Mapping[str, Any], ...] = ()  # settings of networks that stand side by side
-    first: Mapping[str, Any] = field(default_factory=dict)  # where a tuning starts
 
     def fitted(self, corpus: Corpus | None = None, **changes: Any) -> Method:
         """The method of this cell, trained on `corpus` (the cell's own if none is given)."""

@@ -23,19 +23,20 @@ from scipy import sparse
 from labkit.arrays import unit
 from labkit.atomic import in_place
 from labkit.corpora import Corpus, Labelled, Pairs
+from labkit.corpora.relations import linked
 from labkit.evaluation import (
     Parts,
     clustering_agreement,
     correlation,
+    correlation_parts,
     kmeans,
-    knn_accuracy,
+    knn_right,
     logistic_right,
     reversals,
 )
 from labkit.experiment import digest
 from labkit.lab.papers.recipes import Case
 from labkit.lab.papers.recipes.scoring import graded
-from labkit.lab.papers.records import Outcome
 from labkit.sbert_lp.sweeps import (
     LP,
     RAW,
@@ -49,6 +50,7 @@ from labkit.sbert_lp.sweeps import (
     transformed,
     ways,
 )
+from labkit.trials.engine import Result
 
 # figures still rose at 100 neighbours and 300 dimensions: the grid goes well beyond
 GRID = Grid((10, 20, 40, 80, 160, 320), (16, 32, 64, 128, 256, 512))
@@ -60,42 +62,44 @@ MOST = {"train": 4_000, "dev": 1_000, "test": 2_000}  # sentences of classes tha
 AGREEMENT = ("mi", "nmi", "ari", "purity")
 
 
-def transformed_grades(case: Case) -> Outcome:
+def transformed_grades(case: Case) -> Result:
     """Spearman of each transformation's cosine, year by year where pairs have one."""
     if "year" in case.corpus.extra:
-        return Outcome(_by_year(case, case.corpus))
+        return _by_year(case, case.corpus)
     chooses = graded(case.corpus, "dev" if "dev" in case.corpus.splits else "train")
     points = _swept(case, chooses.take(range(min(len(chooses), 1_500))))
     test = graded(case.corpus, "test")
-    figures = {f"{kind} spearman": _spearman(case, test, best(points, kind)) for kind in ways(points)}
-    return Outcome(figures | _chosen(points, "spearman"))
+    figures, parts = _spearmans(case, test, points, "spearman")
+    return Result(figures | _chosen(points, "spearman"), parts)
 
 
-def swept_grades(case: Case) -> Outcome:
+def swept_grades(case: Case) -> Result:
     """Spearman of LP on test over the number of neighbours and over the dimension."""
     rows, a, b = _sides(case, test := graded(case.corpus, "test"))
-    return Outcome(_over(rows, by_grades(a, b, list(test.values)), "spearman"))
+    return Result(_over(rows, by_grades(a, b, list(test.values)), "spearman"))
 
 
-def reversed_order(case: Case) -> Outcome:
+def reversed_order(case: Case) -> Result:
     """Shares of the pairs of test pairs with different grades whose order LP mends, and spoils."""
     points = _swept(case, graded(case.corpus, "dev"))
     test = graded(case.corpus, "test")
     rows, a, b = _sides(case, test)
     before, after = (pair_cosines(transformed(rows, best(points, kind)), a, b) for kind in (RAW, LP))
     turned = reversals(test.scores, before, after)
-    return Outcome({"mended": turned.mended / turned.couples, "spoilt": turned.spoilt / turned.couples})
+    return Result({"mended": turned.mended / turned.couples, "spoilt": turned.spoilt / turned.couples})
 
 
-def transformed_classes(case: Case) -> Outcome:
+def transformed_classes(case: Case) -> Result:
     """Accuracy of the vote of the three nearest training sentences, for each transformation."""
     rows, right = _classes(case)
-    points = sweep(rows, lambda embedded: right(embedded, "dev"), _grid(case))
-    figures = {f"{kind} accuracy": right(transformed(rows, best(points, kind)), "test") for kind in ways(points)}
-    return Outcome(figures | _chosen(points, "accuracy"))
+    points = sweep(rows, lambda embedded: float(right(embedded, "dev").mean()), _grid(case))
+    found = {f"{kind} accuracy": right(transformed(rows, best(points, kind)), "test") for kind in ways(points)}
+    figures = {name: float(each.mean()) for name, each in found.items()}
+    parts = {name: Parts.by(np.arange(len(each)), each) for name, each in found.items()}
+    return Result(figures | _chosen(points, "accuracy"), parts)
 
 
-def logistic_on_frozen(case: Case) -> Outcome:
+def logistic_on_frozen(case: Case) -> Result:
     """Accuracy of a logistic regression on unit vectors, its penalty chosen on dev, as k and p are."""
     parts = _thirds(case.corpus)
     if case.method == "sbert":
@@ -108,16 +112,16 @@ def logistic_on_frozen(case: Case) -> Outcome:
     labels = [labels_of(part) for part in parts.values()]
     right = logistic_right(*chain.from_iterable(zip(sides, labels, strict=True)))
     accuracy = Parts.by(np.arange(len(right)), right)
-    return Outcome({"accuracy": accuracy.figure}, parts={"accuracy": accuracy})
+    return Result({"accuracy": accuracy.figure}, parts={"accuracy": accuracy})
 
 
-def swept_classes(case: Case) -> Outcome:
+def swept_classes(case: Case) -> Result:
     """The same of LP over the number of neighbours and over the dimension."""
     rows, right = _classes(case)
-    return Outcome(_over(rows, lambda embedded: right(embedded, "test"), "accuracy"))
+    return Result(_over(rows, lambda embedded: float(right(embedded, "test").mean()), "accuracy"))
 
 
-def transformed_clusters(case: Case) -> Outcome:
+def transformed_clusters(case: Case) -> Result:
     """Agreement of k-means with the classes; sizes by one half of the test texts, figures from the other."""
     test = case.corpus.part("test")
     assert isinstance(test, Labelled)
@@ -133,25 +137,26 @@ def transformed_clusters(case: Case) -> Outcome:
         figures |= {f"{kind} {name}": float(getattr(agreement, name)) for name in AGREEMENT}
     for name in AGREEMENT:
         figures |= _chosen(points, name)
-    return Outcome(figures)
+    return Result(figures)
 
 
 # --- grades ----------------------------------------------------------------------------------------------------
 
 
-def _by_year(case: Case, corpus: Corpus) -> dict[str, float]:
+def _by_year(case: Case, corpus: Corpus) -> Result:
     """Each year with what the others chose."""
     whole = graded(corpus, "test")
     years = [str(year) for year in whole.extra["year"]]
     parts = {year: whole.take([row for row, at in enumerate(years) if at == year]) for year in sorted(set(years))}
     swept = {year: _swept(case, part) for year, part in parts.items()}
     figures: dict[str, float] = {}
+    taken: dict[str, Parts] = {}
     for year, part in parts.items():
         points = _mean_of([points for other, points in swept.items() if other != year])
-        for kind in ways(points):
-            figures[f"{kind} spearman {year}"] = _spearman(case, part, best(points, kind))
-        figures |= _chosen(points, f"spearman {year}")
-    return figures
+        own, apart = _spearmans(case, part, points, f"spearman {year}")
+        figures |= own | _chosen(points, f"spearman {year}")
+        taken |= apart
+    return Result(figures, taken)
 
 
 def _mean_of(sweeps: Sequence[tuple[Point, ...]]) -> list[Point]:
@@ -167,9 +172,17 @@ def _swept(case: Case, part: Pairs) -> tuple[Point, ...]:
     return sweep(rows, by_grades(a, b, list(part.values)), _grid(case), progress=case.progress)
 
 
-def _spearman(case: Case, part: Pairs, point: Point) -> float:
+def _spearmans(
+    case: Case, part: Pairs, points: Sequence[Point], name: str
+) -> tuple[dict[str, float], dict[str, Parts]]:
+    """Spearman of each transformation at its best point, and its parts over pairs that share no sentence."""
     rows, a, b = _sides(case, part)
-    return correlation(pair_cosines(transformed(rows, point), a, b), part.scores).spearman
+    figures, parts, units = {}, {}, linked(part)
+    for kind in ways(points):
+        cosines = pair_cosines(transformed(rows, best(points, kind)), a, b)
+        figures[f"{kind} {name}"] = correlation(cosines, part.scores).spearman
+        parts[f"{kind} {name}"] = correlation_parts(cosines, part.scores, units)["spearman"]
+    return figures, parts
 
 
 def _sides(case: Case, part: Pairs) -> tuple[np.ndarray, list[int], list[int]]:
@@ -182,18 +195,18 @@ def _sides(case: Case, part: Pairs) -> tuple[np.ndarray, list[int], list[int]]:
 # --- classes ---------------------------------------------------------------------------------------------------
 
 
-def _classes(case: Case) -> tuple[np.ndarray, Callable[[np.ndarray, str], float]]:
-    """The vectors of all sentences, and how right the vote is on a split once they are transformed."""
+def _classes(case: Case) -> tuple[np.ndarray, Callable[[np.ndarray, str], np.ndarray]]:
+    """The vectors of all sentences, and of which rows of a split the vote is right once they are transformed."""
     parts = _thirds(case.corpus)
     texts = list(dict.fromkeys(text for part in parts.values() for text in part.sentences()))
     at = {text: row for row, text in enumerate(texts)}
 
-    def right(embedded: np.ndarray, split: str) -> float:
+    def right(embedded: np.ndarray, split: str) -> np.ndarray:
         def rows_of(texts: Sequence[str]) -> np.ndarray:
             return embedded[[at[text] for text in texts]]
 
         sides = [features(parts[name], rows_of) for name in ("train", split)]
-        return knn_accuracy(sides[0], labels_of(parts["train"]), sides[1], labels_of(parts[split]), k=3)
+        return knn_right(sides[0], labels_of(parts["train"]), sides[1], labels_of(parts[split]), k=3)
 
     return _vectors(case, texts), right
 

@@ -1,7 +1,7 @@
 """A method trained on a corpus and scored on its test split: the most usual rows of tables, paper by paper.
 
 `scored` is the most usual of all; then come FILM's rows, paraphrases, models that others have trained, sections of
-articles, and grades. In: a `Case`. Out: an `Outcome`.
+articles, and grades. In: a `Case`. Out: a `Result`.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from labkit.evaluation.scores import called_parts, score
 from labkit.film.method import Film
 from labkit.film.rule import MOST, curves, hard_log_loss, mutual_ranks, two_level
 from labkit.lab.papers.recipes import Case
-from labkit.lab.papers.records import Outcome, Point, Recipe
+from labkit.lab.papers.records import Recipe
 from labkit.method import Method
-from labkit.projection import pca, tsne
+from labkit.projection import pca
 from labkit.pthought.method import PThought
 from labkit.thematic.sections import ALGORITHMS, FIGURES, section_agreement
+from labkit.trials.engine import Result
 
-Compute: TypeAlias = Callable[[Case], Outcome]
+Compute: TypeAlias = Callable[[Case], Result]
 PICTURED = 5  # classes
 PICTURED_SENTENCES = 8  # sentences of a class in a picture
 
 
-def scored(case: Case) -> Outcome:
+def scored(case: Case) -> Result:
     """The figures that fit the corpus' shape; of a training, also the means of its last epoch (shares kept) and the
     figure of dev by which its epoch was chosen."""
     method = case.fitted()
@@ -45,10 +46,10 @@ def scored(case: Case) -> Outcome:
     best = {
         name: max(row[name] for row in method.history.rows if name in row) for name in last if name.startswith("dev_")
     }
-    return Outcome({**scores.figures, **kept, **best}, parts=scores.parts)
+    return Result({**scores.figures, **kept, **best}, parts=scores.parts)
 
 
-def all_the_same(case: Case) -> Outcome:
+def all_the_same(case: Case) -> Result:
     """What it is worth to call every test pair the same: nothing is learned."""
     test = _pairs(case)
     return _of_parts(called_parts(np.ones(len(test), bool), test))
@@ -60,15 +61,15 @@ def _pairs(case: Case, split: str = "test") -> Pairs:
     return part
 
 
-def _of_parts(parts: dict[str, Parts]) -> Outcome:
+def _of_parts(parts: dict[str, Parts]) -> Result:
     """The figures that these parts add up to."""
-    return Outcome({name: each.figure for name, each in parts.items()}, parts=parts)
+    return Result({name: each.figure for name, each in parts.items()}, parts=parts)
 
 
-def picture(case: Case) -> Outcome:
-    """Five classes of the test split, drawn by the seed, in the plane of their two principal directions (section 4.4).
+def picture(case: Case) -> Result:
+    """Five classes of the test split, drawn by the seed (section 4.4).
 
-    `ratio` is inter / intra of the vectors, `ratio of the picture` that of the points one sees.
+    `ratio` is inter / intra of the vectors, `ratio of the picture` that of the plane of their two principal directions.
     """
     test = case.corpus.part("test")
     assert isinstance(test, Labelled)
@@ -78,8 +79,9 @@ def picture(case: Case) -> Outcome:
     texts, labels = _drawn(members, case.seed, PICTURED_SENTENCES)
     vectors = np.asarray(case.fitted().encode(texts), np.float64)
     plane = pca(vectors, seed=case.seed).points
-    figures = {"ratio": inter_intra(vectors, labels).ratio, "ratio of the picture": inter_intra(plane, labels).ratio}
-    return Outcome(figures, _points(labels, plane))
+    return Result(
+        {"ratio": inter_intra(vectors, labels).ratio, "ratio of the picture": inter_intra(plane, labels).ratio}
+    )
 
 
 def _drawn(members: Mapping[str, Sequence[str]], seed: int, most: int | None = None) -> tuple[list[str], list[str]]:
@@ -90,35 +92,29 @@ def _drawn(members: Mapping[str, Sequence[str]], seed: int, most: int | None = N
     return [text for text, _ in rows], [label for _, label in rows]
 
 
-def _points(labels: Sequence[str], plane: np.ndarray) -> tuple[Point, ...]:
-    return tuple((label, float(x), float(y)) for label, (x, y) in zip(labels, plane, strict=True))
-
-
 # --- FILM: its descent, the rule of mutual neighbours over k, what a row of L holds, its cost -------------------------
 
 PAPERS_K = 36
 
 
-def descent(case: Case) -> Outcome:
+def descent(case: Case) -> Result:
     """`7 objective` and `7 gradient` of each step; the last step stands for those that were not needed."""
     rows = [row for row in case.fitted().history.rows if "objective" in row]
     figures: dict[str, float] = {}
     for step in range(1, int(case.settings["iterations"]) + 1):
         row = rows[min(step, len(rows) - 1)]
         figures |= {f"{step} objective": row["objective"], f"{step} gradient": row["stationarity"]}
-    return Outcome(figures)
+    return Result(figures)
 
 
-def neighbour_curves(case: Case) -> Outcome:
+def neighbour_curves(case: Case) -> Result:
     """`5 tpr` and so on for k = 5: rates and log losses on test; yes and no get their shares of duplicates from dev."""
     method = case.fitted()
     parts = [_pairs(case, split) for split in ("dev", "test")]
     dev, test = (curves(_ranks(method, part), part.labels) for part in parts)
     columns = {name: getattr(test, name) for name in ("tpr", "tnr", "fpr", "fnr")}
     columns |= {"two-level": two_level(dev, test), "hard": hard_log_loss(test)}
-    return Outcome(
-        {f"{k} {name}": float(values[k - 1]) for name, values in columns.items() for k in range(1, MOST + 1)}
-    )
+    return Result({f"{k} {name}": float(values[k - 1]) for name, values in columns.items() for k in range(1, MOST + 1)})
 
 
 def _ranks(method: Method, part: Pairs) -> np.ndarray:
@@ -129,13 +125,13 @@ def _ranks(method: Method, part: Pairs) -> np.ndarray:
     return mutual_ranks(method.encode(texts), pairs)
 
 
-def mutual_neighbours(case: Case) -> Outcome:
+def mutual_neighbours(case: Case) -> Result:
     """The paper's own rule: two sentences are the same if each is among the other's 36 nearest (section 4)."""
     test = _pairs(case)
     return _of_parts(called_parts(_ranks(case.fitted(), test) <= PAPERS_K, test))
 
 
-def readable_rows(case: Case) -> Outcome:
+def readable_rows(case: Case) -> Result:
     """How few words carry a row of L (each word by `L · rms of its TF-IDF`), and how well the row returns on refitting.
 
     `half`: the fewest words whose squares add up to half; `ten`: what the largest ten add up to.
@@ -148,26 +144,26 @@ def readable_rows(case: Case) -> Outcome:
     half, ten = (shares < 0.5).sum(axis=1) + 1, shares[:, min(9, shares.shape[1] - 1)]
     first = {"half": float(half[0]), "ten": float(ten[0]), "stability": float(stability[0])}
     means = {"all half": float(half.mean()), "all ten": float(ten.mean()), "all stability": float(stability.mean())}
-    return Outcome(first | means)
+    return Result(first | means)
 
 
-def cost_of_training(case: Case) -> Outcome:
+def cost_of_training(case: Case) -> Result:
     """CPU minutes of a training that is taken from nowhere, and its accuracy."""
     start = time.process_time()
     method = replace(case, runs=None, memory={}).fitted()
     minutes = (time.process_time() - start) / 60
-    return Outcome({"minutes": minutes, "accuracy": score(method, case.corpus).figures["accuracy"]})
+    return Result({"minutes": minutes, "accuracy": score(method, case.corpus).figures["accuracy"]})
 
 
 # --- groups of sentences that mean the same: coherence, the weight λ, a map -------------------------------------------
 
 
-def coherence(case: Case) -> Outcome:
+def coherence(case: Case) -> Result:
     """P-coherence (eq. 4, 5) and what it must be read beside."""
-    return Outcome(dict(score(case.fitted(), case.corpus, most=None).figures))
+    return Result(dict(score(case.fitted(), case.corpus, most=None).figures))
 
 
-def emphasis(case: Case) -> Outcome:
+def emphasis(case: Case) -> Result:
     """(1 - λ) copy + (1 + λ) paraphrase on dev, its two parts, and the lift there, of the best epoch with this λ."""
     method = case.fitted()
     assert isinstance(method, PThought)
@@ -175,18 +171,17 @@ def emphasis(case: Case) -> Outcome:
     weight = method.settings.emphasis
     objective = (1 - weight) * losses["auto"] + (1 + weight) * losses["paraphrase"]
     lift = max(row["dev_lift"] for row in method.history.rows)
-    return Outcome({"objective": objective, "copy": losses["auto"], "paraphrase": losses["paraphrase"], "lift": lift})
+    return Result({"objective": objective, "copy": losses["auto"], "paraphrase": losses["paraphrase"], "lift": lift})
 
 
-def map_of_groups(case: Case) -> Outcome:
-    """Five groups of the test split, drawn by the seed, as points of the plane (figure 3)."""
+def parted_groups(case: Case) -> Result:
+    """How far five groups of the test split, drawn by the seed, lie apart (figure 3)."""
     test = case.corpus.part("test")
     assert isinstance(test, Groups)
     texts, labels = _drawn(test.members(), case.seed)
     encoded = case.fitted().encode(texts)
     vectors = np.asarray(encoded.toarray() if hasattr(encoded, "toarray") else encoded, np.float64)
-    plane = tsne(vectors, seed=case.seed).points
-    return Outcome({"ratio": inter_intra(vectors, labels).ratio}, _points(labels, plane))
+    return Result({"ratio": inter_intra(vectors, labels).ratio})
 
 
 # --- encoders that others have trained --------------------------------------------------------------------------------
@@ -204,7 +199,7 @@ MODELS = {
 
 def pretrained(row: str, run: Compute = scored, **more: Any) -> Recipe:
     """The recipe of such a row."""
-    return Recipe(run, "sbert", {"model": MODELS[row]}, cost=20.0, **{"random": False, **more})
+    return Recipe(run, "sbert", {"model": MODELS[row]}, **{"seeds": 1, **more})
 
 
 def at_hand(model: str) -> str | None:
@@ -254,14 +249,14 @@ def method_of(case: Case) -> Any:
     return SideBySide(*(case.fitted(corpus, **settings) for settings, corpus in pairs))
 
 
-def told_apart(case: Case) -> Outcome:
+def told_apart(case: Case) -> Result:
     """The share of triplets of the test articles whose positive is nearer by the method's own similarity."""
     assert isinstance(case.corpus, Articles)
     scores = score(method_of(case), case.corpus, apart=True)
-    return Outcome(scores.figures, parts=scores.parts)
+    return Result(scores.figures, parts=scores.parts)
 
 
-def clustered(case: Case) -> Outcome:
+def clustered(case: Case) -> Result:
     """Each test article's opening sentences clustered into as many clusters as it has sections: means over articles."""
     assert isinstance(case.corpus, Articles)
     agreement = section_agreement(method_of(case), case.corpus.part("test"), seed=case.seed, restarts=RESTARTS)
@@ -277,10 +272,8 @@ def clustered(case: Case) -> Outcome:
 
 # --- grades of relatedness: the similarity against them, or grades learned from two vectors ---------------------------
 
-DRAWN = 400  # pairs in a picture
 
-
-def learned_grades(case: Case) -> Outcome:
+def learned_grades(case: Case) -> Result:
     """Grades learned from |u - v| and u · v (section 5.2 of the thematic paper, 5.3 of P-thought); the cosine beside.
 
     The method is trained on `case.also` where there is such a corpus, else on the training pairs themselves.
@@ -296,25 +289,16 @@ def learned_grades(case: Case) -> Outcome:
     parts |= {f"cosine {name}": each for name, each in correlation_parts(cosines, test.scores, units).items()}
     plain = correlation(cosines, test.scores)
     figures = {"pearson": learned.pearson, "spearman": learned.spearman, "mse": learned.mse}
-    return Outcome(figures | {"cosine pearson": plain.pearson, "cosine spearman": plain.spearman}, parts=parts)
+    return Result(figures | {"cosine pearson": plain.pearson, "cosine spearman": plain.spearman}, parts=parts)
 
 
-def grades_by_year(case: Case) -> Outcome:
+def grades_by_year(case: Case) -> Result:
     """Pearson and Spearman of the method's own similarity with the grades of the test pairs."""
     test = graded(case.corpus, "test")
     scores = _similarities(case.fitted(), test)
     whole = correlation(scores, test.scores)
     figures = {"pearson": whole.pearson, "spearman": whole.spearman}
-    return Outcome(figures, parts=correlation_parts(scores, test.scores, linked(test)))
-
-
-def graded_points(case: Case) -> Outcome:
-    """The cosine of test pairs against their grades, as points; Pearson's correlation of grades learned from both."""
-    figures = learned_grades(case).figures
-    test = graded(case.corpus, "test")
-    cosines = _similarities(case.fitted(next(iter(case.also.values()), None)), test)
-    drawn = np.random.default_rng(case.seed).permutation(len(test))[:DRAWN]
-    return Outcome(figures, tuple(("pair", float(cosines[row]), float(test.scores[row])) for row in drawn))
+    return Result(figures, parts=correlation_parts(scores, test.scores, linked(test)))
 
 
 def graded(corpus: Corpus, split: str) -> Pairs:

@@ -23,13 +23,13 @@ from labkit.device import device_of
 from labkit.evaluation import pair_classification
 from labkit.evaluation.scores import score
 from labkit.lab.papers.recipes import Case
-from labkit.lab.papers.records import Outcome
 from labkit.progress import Progress, silent
 from labkit.settings import setting
 from labkit.text import buckets
 from labkit.training import Training, train
 from labkit.training.encoders import CrossEncoder, Words, joined
 from labkit.training.reader import Reader, reader_and_vectors
+from labkit.trials.engine import Result
 
 # --- the cross-encoder ------------------------------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ MANY = 100_000  # rows that are compared so fast that their slope is not seen be
 ROUNDS = 25
 
 
-def bi_encoder(case: Case) -> Outcome:
+def bi_encoder(case: Case) -> Result:
     """The query is encoded and compared with rows that are there."""
     method = case.fitted()
     texts = _texts(case)
@@ -132,10 +132,10 @@ def bi_encoder(case: Case) -> Outcome:
     def ask(query: str, count: int) -> None:
         method.similarity(np.asarray(method.encode([query])), rows[:count])
 
-    return Outcome(_times(ask, texts, (*SIZES, MANY)) | {"accuracy": score(method, case.corpus).figures["accuracy"]})
+    return Result(_times(ask, texts, (*SIZES, MANY)) | {"accuracy": score(method, case.corpus).figures["accuracy"]})
 
 
-def cross_encoder(case: Case) -> Outcome:
+def cross_encoder(case: Case) -> Result:
     """The query is read with each sentence; the scorer is trained on the pairs first."""
     corpus = case.corpus
     assert isinstance(corpus, Pairs)
@@ -149,7 +149,7 @@ def cross_encoder(case: Case) -> Outcome:
     dev, test = (corpus.part(split) for split in ("dev", "test"))
     scores = [reader.scores(part.text_a, part.text_b) for part in (dev, test)]
     accuracy = pair_classification(scores[0], dev.labels, scores[1], test.labels).accuracy
-    return Outcome(_times(ask, texts, SIZES) | {"accuracy": accuracy})
+    return Result(_times(ask, texts, SIZES) | {"accuracy": accuracy})
 
 
 def _texts(case: Case) -> list[str]:

@@ -30,9 +30,9 @@ from labkit.evaluation import Parts, correlation
 from labkit.explanation import REST, Explanation, lost
 from labkit.film.method import Film
 from labkit.lab.papers.recipes import Case
-from labkit.lab.papers.records import Outcome
 from labkit.method import Method
 from labkit.text import spans, words
+from labkit.trials.engine import Result
 
 MANY, FEW, QUICK = 1000, 125, 5  # pairs of a kind: of what is exact, of what is slow, with --quick
 TAKEN = 4  # words that are taken out, one after the other
@@ -45,7 +45,7 @@ Minimal: TypeAlias = Mapping[str, Sequence[MinimalPair]]  # by kind
 Weights: TypeAlias = Mapping[tuple[int, str], float]  # of each word and the side it stands on, 0 or 1
 
 
-def differing_words(case: Case) -> Outcome:
+def differing_words(case: Case) -> Result:
     """Every way of the method to explain, on the minimal pairs of its corpus: 4,000 of them, 500 of what is slow."""
     method = case.fitted()
     pairs = _minimal(case, MANY if method.ways[0] == "exact" else FEW)
@@ -58,10 +58,10 @@ def differing_words(case: Case) -> Outcome:
             found = {pair: _lost_by(method, way, pair) for pair in _each(pairs)}
             figures = {**_hits(pairs, found), "back": _backs(method, pairs, found), **both}
             parts |= {f"{way} {name}": each for name, each in figures.items()}
-    return Outcome({name: each.figure for name, each in parts.items()}, parts=parts)
+    return Result({name: each.figure for name, each in parts.items()}, parts=parts)
 
 
-def no_method(case: Case) -> Outcome:
+def no_method(case: Case) -> Result:
     """What names words without a method: none before another, the rarest of the training sentences, and the rarest of
     those where the two sentences differ, laid side by side."""
     pairs = _minimal(case, MANY)
@@ -76,7 +76,7 @@ def no_method(case: Case) -> Outcome:
                 weights = {(side, word): weights[side, word] + 1e6 * (word in left[side]) for side, word in weights}
             found[pair] = weights  # of words that are all alike ties are shared: what all draws have on average
         parts |= {f"{way} {name}": each for name, each in _hits(pairs, found).items()}
-    return Outcome({name: each.figure for name, each in parts.items()}, parts=parts)
+    return Result({name: each.figure for name, each in parts.items()}, parts=parts)
 
 
 def _minimal(case: Case, count: int) -> Minimal:
@@ -206,7 +206,7 @@ def _by_source(pairs: Iterable[MinimalPair], above: ArrayLike, below: ArrayLike 
 # --- two trainings of one method ---------------------------------------------------------------------------------
 
 
-def steady(case: Case) -> Outcome:
+def steady(case: Case) -> Result:
     """`{way} parts`: the mean over pairs of the rank correlation of two trainings' parts; `{way} similarities`: that of
     all pairs' similarities.
 
@@ -233,7 +233,7 @@ def steady(case: Case) -> Outcome:
         figures[f"{way} similarities"] = correlation(*map(np.array, zip(*similar, strict=True))).spearman
     if isinstance(both[0], Film):
         figures["rows parts"] = float(np.mean(both[0].measure_stability(case.corpus, rounds=2, seed=case.seed)))
-    return Outcome(figures)
+    return Result(figures)
 
 
 def _own(explanation: Explanation) -> tuple[list[tuple[int, str]], list[float]]:

@@ -1,4 +1,4 @@
-"""The sides of the page "Clusters": the space that a side shows, its picture, and its figures.
+"""The sides of the place "Space": the space that a side shows, its picture, and its figures.
 
 A space is a run that comes with the lab, vectors fitted here, a stored run, or a file of vectors. It is named at once
 and opened only when its vectors are needed: stored pictures do not wait for them.
@@ -21,8 +21,8 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 from choosing import Space
-from clusters_look import COARSE, FINE, OF_CLASSES, Look
 from marking import rows_with_same_text
+from space_look import COARSE, FINE, OF_CLASSES, Look
 
 from labkit import figures
 from labkit.arrays import unit
@@ -39,8 +39,9 @@ from labkit.projection.epochs import Journey
 NOTHING = "nothing"
 FILE = "your own vectors"
 SHIPPED = "run "
-HEIGHT = 350  # pixels of the axes; the first picture has the legend of both below them
-WIDTHS = {1: [6, 4], 2: [7, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
+HEIGHT = 480  # pixels of the axes, about; the first picture has the legend of both below them
+TALL = "max(22rem, 100vh - 20rem)"  # of a picture in the window
+WIDTHS = {1: [7, 3], 2: [8, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
 FIRST_LOOK = "A first look, by PCA, while {how} is being made …"
 UNPREPARED = "UMAP prepares itself once after the app has started, for up to a minute; no other picture waits for it."
 AMONG = (
@@ -60,17 +61,18 @@ IN_SPACE = (
 
 
 def choose_space(side: str, label: str, opened: cached.Opened, *, optional: bool) -> Space | None:
-    """The space of one side, from the sidebar. None: none is wished for, or it is not there, and the page says why."""
+    """The space of one side. None: none is wished for, or it is not there, and the page says why."""
     runs = [] if opened.own else [SHIPPED + name for name in choosing.lab_runs(corpus=opened.corpus.name)]
     options = [*runs, *choosing.VECTORS, choosing.STORED, FILE, *([NOTHING] if optional else [])]
     plain = "sif" if isinstance(opened.corpus, Sentences) else "mean-vectors"  # whose classes are to be found
     default = (runs[0] if runs else NOTHING) if optional else plain
-    name = st.sidebar.selectbox(
+    name = frame.choices().selectbox(
         label,
         options,
         index=options.index(default),
         format_func=lambda option: choosing.VECTORS.get(option, option),
         key=side,
+        width=choosing.WIDTH,
         **frame.KEEP,
     )
     if name == NOTHING:
@@ -99,8 +101,8 @@ def _file(side: str, opened: cached.Opened) -> Space | None:
     file = frame.visitor_file("Vectors of these sentences: .npz, .npy or .parquet", f"{side}-file")
     if file is None:
         st.info(
-            "Choose a file with vectors in the sidebar: what `labkit encode` writes, or a matrix with a row for each "
-            "distinct sentence of the corpus. It stays on this machine."
+            "Upload vectors above: what `labkit encode` writes as .npz or .parquet, or a matrix (.npy) with a row for "
+            "each distinct sentence of the corpus. They stay on this machine."
         )
         return None
     code = "from labkit.baselines.base import Matrix, MatrixSettings\n"
@@ -190,7 +192,7 @@ def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, l
             slot = f"preview-{side}"
             by = look.colours(shown)["by"]
             points = dot_map.map_bytes(slot, picture, shown, by, look.most, look.order)
-            drawing = {"alt": alt, "height": height, "legend": side == "left"}
+            drawing = {"alt": alt, "height": TALL, "legend": side == "left"}
             drawing["words"] = None if look.labels == OF_CLASSES else ((), ())
             dot_map.put_map(slot, points, dot_map.NO_MARKS, on_marked=lambda: None, **drawing)
         else:
@@ -207,19 +209,27 @@ def expected(how: str, count: int) -> str:
 
 
 def show_plain(
-    side: Side, look: Look, first: Side, saving: frame.Saving, *, legend: bool | None = None, **marks: Any
-) -> None:
-    """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`. `legend`
-    is as in `clusters`."""
+    side: Side, look: Look, first: Side, saving: frame.Saving, *, legend: bool | None, less: int, **marks: Any
+) -> int:
+    """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`.
+
+    `legend` is as in `clusters`. `less`: by how many pixels it is lower than the window allows, because the legend of
+    the picture beside it takes these. What its own legend takes is returned.
+    """
     drawing = look.colours(side.shown) | {"density": look.density, "narrow": True, "legend": legend}
     drawing["height"] = HEIGHT + (100 if legend is None else 0)
     rows = partial(picture_rows, side.picture, side.shown)
     if look.as_map:
-        return show_dots(side, first, look, rows, saving, marks, legend=legend is not False)
+        show_dots(side, first, look, rows, saving, marks, legend=legend is not False)
+        return 0
     if look.labels in (COARSE, FINE) and look.dimensions == 2:
         drawing["regions"] = words_on(side, fine=look.labels == FINE)
     figure = figures.clusters(side.picture, side.shown, svg=marking.NO_WEBGL in st.session_state, **drawing, **marks)
-    show_side(figure, side, first, look, rows, saving)
+    room = max(0, figure.layout.height - HEIGHT) if legend else 0
+    with st.container(key=f"tall-{side.name}"):
+        st.html(f"<style>.st-key-tall-{side.name} {{--less: {less}px}}</style>")
+        show_side(figure, side, first, look, rows, saving)
+    return room
 
 
 def show_dots(
@@ -240,7 +250,7 @@ def show_dots(
         {**marks, "count": len(side.shown)},
         words=words_of_map(side, look.labels),
         alt=alt,
-        height=HEIGHT,
+        height=TALL,
         legend=legend,
         on_marked=partial(marking.on_map_marked, side.name, key, len(side.shown), carry),
     )
@@ -282,9 +292,9 @@ def words_of_map(side: Side, labels: str) -> Sequence[Sequence[PlacedName]] | No
 def show_side(
     figure: go.Figure, side: Side, first: Side, look: Look, rows: frame.Rows, saving: frame.Saving = frame.BELOW
 ) -> None:
-    """A figure of a side's sentences as points, with its alt text, its export and its tools."""
+    """A figure of a side's sentences as points, as high as the window allows, with alt text, export and tools."""
     count, dimensions = side.picture.points.shape
-    marks: dict[str, Any] = {}
+    marks: dict[str, Any] = {"height": "stretch"}
     if dimensions == 2:
         marks["on_select"] = partial(marking.on_marked, side.name, side.chart, count, carried(side, first))
         marks["selection_mode"] = ("points", "box", "lasso") if count <= MOST else ("box",)
@@ -299,28 +309,29 @@ def show_name(space: Space) -> None:
     st.markdown(f"**{frame.plain(space.name)}**")
 
 
-def show_figures(sides: Sequence[Side], box: Any) -> None:
-    """Write the figures of all spaces and pictures into the box, and here how far the pictures can be trusted."""
-    box, notes = box.empty(), []
+def show_figures(sides: Sequence[Side]) -> list[Separation]:
+    """Show the figures of all spaces and pictures, and how far the pictures can be trusted; return those of the spaces,
+    none where there is one class only."""
+    notes: list[str] = []
     apart = len(set(sides[0].shown.labels)) > 1  # else there is nothing that could stand apart
     names = [name for side in sides for name in (side.space.name, f"its picture ({side.picture.name})")]
-    found: list[Separation | None] = [None] * len(names)
-    if apart and not {key for side in sides for key in keys_of_figures(side)} <= cached.made_before():
-        figures_table(box, names, found)
-    for number, side in enumerate(sides):
-        notes += [side.space.note] if side.space.note else []
-        notes += [f"The picture of {side.space.name}: {side.picture.quality}."] if side.picture.quality else []
-        if not apart:
-            continue
-        labels, rows, (in_space, in_picture) = side.shown.labels, side.vectors()[1], keys_of_figures(side)
-        space = cached.class_separation(rows, labels, *in_space)
-        found[2 * number : 2 * number + 2] = space, cached.class_separation(side.picture.points, labels, *in_picture)
-        if space.sample < len(labels):  # of sparse rows the ratio is measured on the sample, too
-            sampled = "silhouette and Hit@1" if isinstance(rows, np.ndarray) else "the figures of the space"
-            notes.append(f"Of {side.space.name} {sampled} are measured on a sample of {space.sample:,}.")
-    if apart:
-        figures_table(box, names, found)
-    st.caption(frame.plain(" ".join(notes)))
+    found: list[Separation] = []
+    with st.expander("Figures", icon=":material/table:"):
+        for side in sides:
+            notes += [f"{side.space.name}: {side.space.note}"] if side.space.note else []
+            notes += [f"The picture of {side.space.name}: {side.picture.quality}."] if side.picture.quality else []
+            if not apart:
+                continue
+            labels, rows, (in_space, in_picture) = side.shown.labels, side.vectors()[1], keys_of_figures(side)
+            space = cached.class_separation(rows, labels, *in_space)
+            found += space, cached.class_separation(side.picture.points, labels, *in_picture)
+            if space.sample < len(labels):  # of sparse rows the ratio is measured on the sample, too
+                sampled = "silhouette and Hit@1" if isinstance(rows, np.ndarray) else "the figures of the space"
+                notes.append(f"Of {side.space.name} {sampled} are measured on a sample of {space.sample:,}.")
+        if apart:
+            figures_table(st, names, found)
+        st.caption(frame.plain(" ".join(notes)))
+    return found[::2]
 
 
 def keys_of_figures(side: Side) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -329,12 +340,12 @@ def keys_of_figures(side: Side) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     return in_space, (*in_space, side.picture.method, side.picture.points.shape[1])
 
 
-def figures_table(box: Any, names: Sequence[str], measured: Sequence[Separation | None]) -> None:
-    """Write where something was measured, and the three figures, or dots while they are worked out (None)."""
+def figures_table(box: Any, names: Sequence[str], measured: Sequence[Separation]) -> None:
+    """Write where something was measured, and the three figures."""
     lines = ["| measured in | inter/intra | silhouette | Hit@1 |", "|:--|--:|--:|--:|"]
     for where, separation in zip(names, measured, strict=True):
-        values = () if separation is None else (separation.ratio, separation.silhouette, separation.hit)
-        cells = ["–" if np.isnan(value) else f"{value:.3f}" for value in values] or ["…"] * 3
+        values = (separation.ratio, separation.silhouette, separation.hit)
+        cells = ["–" if np.isnan(value) else f"{value:.3f}" for value in values]
         lines.append("| " + " | ".join([frame.plain(where), *cells]) + " |")
     box.markdown("\n".join(lines))
 

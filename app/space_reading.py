@@ -1,4 +1,4 @@
-"""The sentences behind the points of the page "Clusters": to search, type, list, and read with their neighbours.
+"""The sentences behind the points of the place "Space": to search, type, list, and read with their neighbours.
 
 What is marked or found is told as rows of the first side; the others have it where they show the same text.
 """
@@ -15,8 +15,8 @@ import frame
 import marking
 import streamlit as st
 import why
-from clusters_sides import Side
 from marking import Brush, rows_with_same_text
+from space_sides import Side
 
 from labkit.arrays import unit
 from labkit.corpora import Labelled
@@ -27,7 +27,7 @@ from labkit.projection.placement import matching, neighbours, unknown_words
 
 Ask = Callable[[int, str, bool, Callable[[], str | None] | None], None]  # number, neighbour, typed, the right one
 LISTED = 500  # sentences
-PANEL = 600  # pixels: as high as the pictures beside it, with their figures
+PANEL = 500  # pixels, where the window does not say how high the pictures beside it are
 SEARCH = (marking.QUERY, "Search the sentences", "Search for words", 200)  # key, label, hint, letters
 TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence", 2_000)
 NOTHING_READ = "Click a point, search for words, or type a sentence: it is shown here in full, with its neighbours."
@@ -47,10 +47,11 @@ def typed_text(column: Any, key: str, label: str, hint: str, most: int) -> str:
     return text.strip()
 
 
-def search_field(bar: Sequence[Any], texts: Sequence[str]) -> tuple[str, list[int] | None]:
-    """What is searched for, with the rows that have it; the last place of the bar has the button that clears all."""
-    query = typed_text(bar[0], *SEARCH)
-    clear_button(bar[2])
+def search_field(texts: Sequence[str]) -> tuple[str, list[int] | None]:
+    """What is searched for, with the rows that have it; beside it the button that clears all."""
+    field, button = st.columns([3, 1])
+    query = typed_text(field, *SEARCH)
+    clear_button(button)
     return query, matching(texts, query, most=LISTED) if query else None
 
 

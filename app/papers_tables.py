@@ -1,4 +1,4 @@
-"""The papers' tables beside ours. Runs, curves and two sentences are part of "Train and compare"."""
+"""The tables of a paper: printed and ours, the verdicts on its claims, and its leads before and after tuning."""
 
 from __future__ import annotations
 
@@ -10,22 +10,15 @@ import streamlit as st
 
 from labkit import figures
 
-ABOUT = """\
-The papers' tables stand beside what `labkit reproduce` found with public or made data: other data, so that what counts
-is the order of the rows and the size of a lead, not the third digit.
-"""
 
-
-def show_papers() -> None:
+def show(paper: str) -> None:
     """One table of a paper: printed and ours."""
     from labkit.lab.papers.published import PAPERS as papers
 
-    tables = cached.paper_tables()
-    left, middle, right = st.columns(3)
-    paper = left.selectbox("Paper", list(papers), key="paper", **frame.KEEP)
-    named = {name: table for name, table in tables.items() if table.paper == paper}
+    left, right = st.columns(2)
+    named = {name: table for name, table in cached.paper_tables().items() if table.paper == paper}
     known = [place for place, table in enumerate(named.values()) if ours_of(table)]  # at first, one that has ours
-    name = middle.selectbox(
+    name = left.selectbox(
         "Table or figure",
         list(named),
         known[0] if known else 0,
@@ -133,20 +126,9 @@ def decimals_of(table: Any) -> dict[str, str]:
     return {f"{name}, paper": f"%.{count}f" for name, count in digits.items()}
 
 
-# --- the page ----------------------------------------------------------------------------------------------------
-
-
-def page() -> None:
-    frame.head("The papers: printed and ours", ABOUT)
-    show_papers()
-    frame.show_link(own_file=False)
-
-
 PAPER_CODE = """\
 from labkit.figures import ours_beside_paper
 from labkit.lab.papers.stored import beside
 
 ours_beside_paper(beside()[{table!r}], {column!r}).show()
 """
-
-frame.run(page)

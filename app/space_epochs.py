@@ -1,4 +1,4 @@
-"""The page "Clusters" over the epochs of a training: its pictures at each of them, its figures, and its cosines."""
+"""The place "Space" over the epochs of a training: its pictures at each of them, its figures, and its cosines."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import marking
 import numpy as np
 import streamlit as st
 from choosing import Space
-from clusters_look import Look, look_of
-from clusters_moved import in_colour, show_side_code
-from clusters_reading import marks_on, search_field, show_list, show_reading
-from clusters_sides import WIDTHS, Side, figures_table, journey_of, show_name, show_side, side_of
+from space_look import Look, look_of
+from space_moved import in_colour, show_side_code
+from space_reading import marks_on, search_field, show_list, show_reading
+from space_sides import WIDTHS, Side, figures_table, journey_of, show_name, show_side, side_of
 
 from labkit import figures
 from labkit.evaluation.geometry import EpochCosines
@@ -26,8 +26,8 @@ from labkit.projection.epochs import Journey
 
 EPOCHS_SHOWN = (
     "The {count} sentences are those of the run's probe, the same at every epoch, in axes that stay as they are. {how} "
-    "The arrow keys move the slider from epoch to epoch; Play (reached by Tab, pressed by Enter) goes from the first "
-    "to the one on the slider."
+    "The arrow keys move the slider from epoch to epoch; Play (reached by Tab, pressed by Enter) goes from before the "
+    "training to the epoch on the slider."
 )
 MEASURED_EPOCHS = """\
 Measured on {count} sentences of the run's probe, the same at every epoch (0: before training), by cosine.
@@ -55,22 +55,24 @@ def trained_in_epochs(opened: cached.Opened, chosen: dict[str, Space]) -> dict[s
     return trained
 
 
-def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
-    """Every side that was trained in epochs, all at the epoch of one slider, which goes into the bar above."""
-    look, trained = look_of(opened, None), trained_in_epochs(opened, chosen)
+def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
+    """Every side that was trained in epochs, all at the epoch of one slider, and below them their cosines."""
+    look, trained = look_of(opened, None, box), trained_in_epochs(opened, chosen)
     if not trained:
         return
     journeys = {name: journey_of(name, space, look, opened) for name, space in trained.items()}
     epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
-    with bar[1]:
-        epoch = choosing.number_on_slider("Epoch", epochs, "epoch", epochs[-1], label_visibility="collapsed")
+    left, right = st.columns(WIDTHS[len(trained)])
+    with left:
+        epoch = choosing.number_on_slider("Epoch", epochs, "epoch", epochs[-1])
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
     first = sides[0]
+    show_way(verdict, journeys, sides)
     arranged = (look.how, epoch, *(side.key for side in sides))
     marking.update_marks(("epochs", first.space.key), arranged, look, len(first.shown))
-    _, matches = search_field(bar, first.shown.texts)
-    left, right = st.columns(WIDTHS[len(sides)])
+    with right:
+        _, matches = search_field(first.shown.texts)
     columns, coloured = left.columns(len(sides)), []
     for column, side in zip(columns, sides, strict=True):
         with column:
@@ -89,6 +91,18 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[A
         show_list(sides, matches)
     for side in sides:
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
+    if st.toggle("Figures, cosines and spectra over the epochs", key="cosines", **frame.KEEP):
+        show_measured(trained)
+
+
+def show_way(verdict: Any, journeys: Mapping[str, Journey], sides: Sequence[Side]) -> None:
+    """How Hit@1 of the probe went from the first epoch to the last, of each side."""
+    said = [
+        f"from **{journeys[side.name].space[0].hit:.1%}** before to **{journeys[side.name].space[-1].hit:.1%}** after "
+        f"{journeys[side.name].epochs[-1]} epochs of {frame.plain(side.space.name)}"
+        for side in sides
+    ]
+    verdict.markdown(f"Nearest neighbour of the same class, of the sentences followed: {'; '.join(said)}.")
 
 
 def show_journey(
@@ -98,15 +112,13 @@ def show_journey(
     where = f"epoch {journey.epochs[at]}"
     drawing = {"height": 480 if legend is None else 400, "legend": legend}
     figure = figures.clusters_over_epochs(journey, at=at, **drawing, **look.colours(journey.shown), **marks)
-    show_side(figure, side, first, look, journey.rows)
+    with st.container(key=f"tall-{side.name}"):
+        show_side(figure, side, first, look, journey.rows)
     figures_table(st, [f"space, {where}", f"picture, {where}"], [journey.space[at], journey.drawn[at]])
 
 
-def show_measured(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
+def show_measured(trained: Mapping[str, Space]) -> None:
     """The figures, the cosines and the spectrum of every side that was trained in epochs."""
-    trained = trained_in_epochs(opened, chosen)
-    if not trained:
-        return
     measured = {name: cached.measured_epochs(space) for name, space in trained.items()}
     names = {name: f"{name}, {space.name}" if len(trained) > 1 else space.name for name, space in trained.items()}
     histories = {names[name]: history for name, (history, _) in measured.items()}

@@ -1,4 +1,4 @@
-"""Page "Clusters": what a method does to a space of sentences, as pictures of it, two beside each other if wanted."""
+"""Place "Space": what a method does to a space of sentences, as pictures of it, two beside each other if wanted."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import frame
 import marking
 import streamlit as st
 from choosing import Space
-from clusters_epochs import show_epochs, show_measured
-from clusters_look import look_of, sentences_of
-from clusters_moved import in_colour, show_side_code, show_who
-from clusters_reading import TYPE, landing, marks_on, search_field, show_list, show_reading, typed_text
-from clusters_sides import (
+from space_epochs import show_epochs
+from space_look import look_of, sentences_of
+from space_moved import in_colour, show_side_code, show_who
+from space_reading import TYPE, landing, marks_on, search_field, show_list, show_reading, typed_text
+from space_sides import (
+    TALL,
     WIDTHS,
     Side,
     choose_space,
@@ -28,21 +29,29 @@ from clusters_sides import (
     show_plain,
 )
 
-from labkit.corpora import Labelled
+from labkit.corpora import Labelled, Sentences
 from labkit.corpora.relations import FEW, UNLABELLED
-from labkit.evaluation.classes import WAYS, seconds_of_hdbscan
+from labkit.evaluation.classes import WAYS, Separation, seconds_of_hdbscan
+from labkit.figure_names import spoken
 from labkit.figures.clusters import CLASS
 from labkit.progress import lasting
 
-NOW, EPOCHS, MEASURED, WHO = VIEWS = ["Sentences", "Over the epochs", "Cosines", "Who moved"]
-NARROW = """<style>
-.stMarkdown table :is(th, td) {padding: 0.25rem 0.3rem; font-size: 0.78rem}
-.st-key-reading :is(p, li, [data-testid=stText]) {font-size: 0.875rem; line-height: 1.4}
-.st-key-suggested button {min-height: 1.7rem; padding: 0; text-align: left}
-.st-key-reading li {margin: 0 0 0.4rem 1.2rem; padding: 0}
-@media (max-width: 640px) {
-  :is(.st-key-reading, :has(> .st-key-reading)) {height: auto !important; max-height: none !important}
+NOW, WHO, EPOCHS = VIEWS = ["Before and after", "Who moved", "While it trained"]
+EARLIER = {  # a view as links of before name it -> what they mean now
+    "Sentences": {"view": NOW},
+    "Over the epochs": {"view": EPOCHS},
+    "Cosines": {"view": EPOCHS, "cosines": "true"},
 }
+LAYOUT = f"""<style>
+[class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {{height: calc({TALL} - var(--less, 0px))}}
+.st-key-reading {{height: {TALL} !important; max-height: none !important}}
+.stMarkdown table :is(th, td) {{padding: 0.25rem 0.3rem; font-size: 0.78rem}}
+.st-key-reading :is(p, li, [data-testid=stText]) {{font-size: 0.875rem; line-height: 1.4}}
+.st-key-suggested button {{min-height: 1.7rem; padding: 0; text-align: left}}
+.st-key-reading li {{margin: 0 0 0.4rem 1.2rem; padding: 0}}
+@media (max-width: 640px) {{
+  :is(.st-key-reading, :has(> .st-key-reading)) {{height: auto !important; max-height: none !important}}
+}}
 </style>"""
 ABOUT = """\
 Each point is a sentence; its colour and mark are its class. A method turns every sentence into a vector of many
@@ -66,8 +75,14 @@ FORMULAS = (
     r"\text{silhouette} = \frac1n \sum_i \frac{b_i - a_i}{\max(a_i, b_i)}",
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
-THINNED = "{shown:,} of {all:,} sentences, {some:,} of {classes:,} classes are shown. {how} The sidebar can show more."
-THINNED_BARE = "{shown:,} of {all:,} sentences are shown, drawn by a seed. The sidebar can show more."
+THINNED = "{shown:,} of {all:,} sentences, {some:,} of {classes:,} classes are shown. {how} **Picture** can show more."
+THINNED_BARE = "{shown:,} of {all:,} sentences are shown, drawn by a seed. **Picture** can show more."
+SCORED = 5_000  # sentences of a corpus: the leading figure of more would take seconds
+WORTH = (
+    "Measured by each model's own similarity. For classes, kNN accuracy takes the class of a sentence from its nearest "
+    "neighbours in the training split. Hit@1, in the table below, compares the sentences that are shown with each "
+    "other: where many of them share whole phrases, as in topics, counting words is enough to do well."
+)
 NOT_FOUND = "nobody"
 FOUND_BY = (
     "k-means makes as many classes as you say; density makes one of each dense region, as many as there are, and "
@@ -81,15 +96,15 @@ PARTS = "The same share of each class is drawn by a seed."
 # --- classes that are found --------------------------------------------------------------------------------------
 
 
-def found_in(space: Space, shown: Labelled, key: tuple[Any, ...]) -> tuple[Labelled, tuple[str, int] | None]:
+def found_in(space: Space, shown: Labelled, key: tuple[Any, ...], box: Any) -> tuple[Labelled, tuple[str, int] | None]:
     """The sentences with the classes that are found in these vectors, and how: by which way, and how many.
 
     Sentences without labels have some at once; of others it is wished for, and is a colour beside their own classes.
     """
-    bar, bare = st.sidebar, set(shown.labels) == {UNLABELLED}
+    bare = set(shown.labels) == {UNLABELLED}
     name = "found-bare" if bare else "found"
     colour = None if bare else partial(colour_by_found, name)
-    way = bar.selectbox(
+    way = box.selectbox(
         "Classes found by",
         [NOT_FOUND, *WAYS],
         index=int(bare),
@@ -101,9 +116,9 @@ def found_in(space: Space, shown: Labelled, key: tuple[Any, ...]) -> tuple[Label
     )
     if way == NOT_FOUND:
         return shown, None
-    count = bar.slider("Classes to find", 2, 36, 12, key="found-count", **frame.KEEP) if way == "kmeans" else 0
+    count = box.slider("Classes to find", 2, 36, 12, key="found-count", **frame.KEEP) if way == "kmeans" else 0
     if way == "density" and (seconds := seconds_of_hdbscan(len(shown))) > 3:
-        bar.caption(f"Density of {len(shown):,} sentences takes about {lasting(seconds)}, once.")
+        box.caption(f"Density of {len(shown):,} sentences takes about {lasting(seconds)}, once.")
     return cached.with_classes_found(space, shown, key, way, count), (way, count)
 
 
@@ -155,17 +170,18 @@ def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
         st.caption(THINNED.format(shown=len(shown), all=every, some=some, classes=len(classes), how=how))
 
 
-def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
-    """The sentences of the corpus in the spaces as they are."""
-    shown, key, line = sentences_of(opened)
-    shown, found = found_in(next(iter(chosen.values())), shown, key)
-    look = look_of(opened, shown, moved=len(chosen) == 2)
-    query, matches = search_field(bar, shown.texts)
-    typed = typed_text(bar[1], *TYPE)
-    if key[1] != "test":
-        show_thinned(opened, shown)
+def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
+    """The sentences of the corpus in the spaces as they are; `box` has the choices of the picture."""
+    shown, key, line = sentences_of(opened, box)
+    shown, found = found_in(next(iter(chosen.values())), shown, key, box)
+    look = look_of(opened, shown, box, moved=len(chosen) == 2)
     left, right = st.columns(WIDTHS[len(chosen)])
+    with right:
+        query, matches = search_field(shown.texts)
+        typed = typed_text(st, *TYPE)
     with left:
+        if key[1] != "test":
+            show_thinned(opened, shown)
         columns = zip(chosen, st.columns(len(chosen)), strict=True)
         slots = {name: column.container(gap="xxsmall") for name, column in columns}
         below, saves = st.container(), st.container(horizontal=True)
@@ -182,16 +198,17 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
     for side, (_, place) in zip(sides, placed, strict=True):
         with place:
             coloured.append(in_colour(side, look, sides[0], sides[-1]))
-    legends = look.legends([side.shown for side in coloured])
+    legends, room = look.legends([side.shown for side in coloured]), 0
     for side, (_, place), legend in zip(coloured, placed, legends, strict=True):
         star = landed[side.name].where if typed else None
         with place:
-            show_plain(
+            room = show_plain(
                 side,
                 look,
                 sides[0],
                 frame.Saving(f"Save the {side.name}" if len(sides) > 1 else "Save", saves, partial(save_vectors, side)),
                 legend=legend,
+                less=0 if legend is not False else room,
                 landed=None if star is None else star.points,
                 **marks_on(side, sides, matches, whole=look.as_map),
             )
@@ -199,7 +216,8 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
     with right:
         show_reading(sides, matches, landed, opened, typed)
     with slots[sides[-1].name] if len(sides) > 1 else below:  # beside the legend
-        show_figures(sides, st.container())  # after the pictures, so that they do not wait for the figures
+        found_figures = show_figures(sides)  # after the pictures, so that they do not wait for the figures
+    show_verdict(verdict, opened, sides, found_figures)
     if found:
         with saves:
             save_found(shown)
@@ -212,25 +230,47 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]
         show_side_code(CODE, side, sides, opened, look, **values | code_of(found, side, sides[0]))
 
 
-# --- the page ----------------------------------------------------------------------------------------------------
+def show_verdict(place: Any, opened: cached.Opened, sides: Sequence[Side], measured: Sequence[Separation]) -> None:
+    """What training changed, in a sentence: the leading figure on the test split, else how often the nearest neighbour
+    of a sentence shown has its class."""
+    if isinstance(opened.corpus, Sentences):
+        return
+    if "test" in opened.corpus.sizes and len(opened.corpus) <= SCORED:
+        figures = [cached.headline(side.space, opened) for side in sides]
+        what, values = f"On the test split, {spoken(figures[0][0])}", [value for _, value in figures]
+    elif measured:
+        what, values = "Among the sentences shown, Hit@1", [each.hit for each in measured]
+    else:
+        return
+    said = " and ".join(
+        f"**{value:.1%}** with {frame.plain(side.space.name)}" for side, value in zip(sides, values, strict=True)
+    )
+    place.markdown(f"{what} is {said}.", help=WORTH)
+
+
+# --- the place ---------------------------------------------------------------------------------------------------
 
 
 def page() -> None:
-    st.html(NARROW)
-    frame.head("Clusters: what did training change?", ABOUT, *FORMULAS)
+    st.html(LAYOUT)
+    frame.head("What did training change, and for which sentences?", ABOUT, *FORMULAS)
     opened = choosing.corpus()
     if opened is None:
         return
-    left = choose_space("left", "Vectors", opened, optional=False)
-    right = choose_space("right", "Beside them", opened, optional=True)
+    left = choose_space("left", "Left model", opened, optional=False)
+    right = choose_space("right", "Right model", opened, optional=True)
     chosen = {name: space for name, space in (("left", left), ("right", right)) if space is not None}
     if not chosen:
         return
-    first, *bar = st.columns([4.8, 1.9, 2.3, 0.9], vertical_alignment="center")
-    with first:
+    box = frame.choices().popover("Picture", icon=":material/tune:")
+    if (view := st.query_params.get("view", "")) in EARLIER:
+        st.query_params.update(EARLIER[view])
+        st.rerun()  # widgets read the address once, before the page runs
+    with st.container(horizontal=True, vertical_alignment="center", key="views"):
         view = frame.view(VIEWS)
-    show = {NOW: show_now, EPOCHS: show_epochs, MEASURED: show_measured, WHO: show_who}[view]
-    show(opened, chosen, bar)
+        verdict = st.empty()
+    show = {NOW: show_now, WHO: show_who, EPOCHS: show_epochs}[view]
+    show(opened, chosen, box, verdict)
     frame.show_link(own_file=opened.own)
 
 

@@ -1,4 +1,4 @@
-"""How the pictures of the page "Clusters" are drawn, and of which sentences: the choices of its sidebar."""
+"""How the pictures of the place "Space" are drawn, and of which sentences: its choices."""
 
 from __future__ import annotations
 
@@ -34,25 +34,23 @@ from labkit.corpora.relations import points
 shown = points(corpus, classes=len(corpus), most={most})"""
 
 
-def sentences_of(opened: cached.Opened) -> tuple[Labelled, tuple[Any, ...], str]:
-    """The sentences shown, the key that stands for them, and the line that chooses them."""
+def sentences_of(opened: cached.Opened, box: Any) -> tuple[Labelled, tuple[Any, ...], str]:
+    """The sentences shown, the key that stands for them, and the line that chooses them; `box` has the choices."""
     parts = [TEST, ALL] if "test" in opened.corpus.splits and not opened.own else [ALL]
-    part = st.sidebar.selectbox("Sentences", parts, key="part", **frame.KEEP)
+    part = box.selectbox("Sentences", parts, key="part", **frame.KEEP)
     if part == TEST:
         return cached.sentences_shown(opened, "test", 0), (opened.key, "test"), PICTURED
-    most = st.sidebar.select_slider(
-        "Sentences at most", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP
-    )
+    most = box.select_slider("Sentences at most", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP)
     if marking.NO_WEBGL in st.session_state and most > UNDRAWN:
         most = UNDRAWN
-        st.sidebar.warning(f"This browser has no WebGL: at most {most:,} sentences are drawn.")
+        box.warning(f"This browser has no WebGL: at most {most:,} sentences are drawn.")
     shown = cached.sentences_shown(opened, "all", most)
     return shown, (opened.key, most), POINTS.format(most=most)
 
 
 @dataclass(frozen=True)
 class Look:
-    """How pictures are drawn: the choices of the sidebar; `order` is that of the classes of the whole corpus."""
+    """How pictures are drawn: the choices of the place; `order` is that of the classes of the whole corpus."""
 
     how: str
     dimensions: int
@@ -82,27 +80,28 @@ class Look:
         return [number == 0 or each != said[0] for number, each in enumerate(said)]
 
 
-def look_of(opened: cached.Opened, shown: Labelled | None, *, moved: bool = True) -> Look:
-    """How to draw it, from the sidebar; without sentences of the corpus the view is that of the epochs. `moved`: there
-    are two spaces to compare."""
-    bar, keep, epochs = st.sidebar, frame.KEEP, shown is None
-    bar.header("Picture")
-    how = bar.radio(
+def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: bool = True) -> Look:
+    """How to draw it, from the choices in `box`; without sentences of the corpus the view is that of the epochs.
+
+    `moved`: there are two spaces to compare.
+    """
+    keep, epochs = frame.KEEP, shown is None
+    how = box.radio(
         "Arranged by", list(NAMES), index=1, format_func=NAMES.__getitem__, horizontal=True, key="how", **keep
     )
     count = 0 if shown is None else len(shown)
     flat = epochs or how not in SOLID or count > PRINTED
-    solid = bar.toggle("In three dimensions (PCA, UMAP)", key="solid", disabled=flat, **keep) and not flat
+    solid = box.toggle("In three dimensions (PCA, UMAP)", key="solid", disabled=flat, **keep) and not flat
     named = [CLASS] if shown is None else columns(shown)
-    by = bar.selectbox("Colour", [*named, *measured_columns(shown, moved=moved)], key="colour", **keep)
-    most = bar.slider("Classes with a colour of their own", 2, 36, 12, key="classes", **keep)
-    as_map = not solid and wants_map(count)
-    labels = LABELS[0] if epochs else bar.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)
-    density = bar.toggle(
+    by = box.selectbox("Colour", [*named, *measured_columns(shown, moved=moved)], key="colour", **keep)
+    most = box.slider("Classes with a colour of their own", 2, 36, 12, key="classes", **keep)
+    as_map = not solid and wants_map(count, box)
+    labels = LABELS[0] if epochs else box.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)
+    density = box.toggle(
         "Lines of equal density", value=count > MOST, key="density", disabled=epochs or solid or as_map, **keep
     )
     if count > LONGEST.get(how, count):
-        bar.info(f"{NAMES[how]} of {count:,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
+        box.info(f"{NAMES[how]} of {count:,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
         how = "pca"
     order = cached.classes_of_corpus(opened)[0]
     if order == (UNLABELLED,) and shown is not None:  # the largest of the classes found first
@@ -117,7 +116,7 @@ def measured_columns(shown: Labelled | None, *, moved: bool) -> list[str]:
     return [name for name in ([TRUST, MOVED] if moved else [TRUST]) if name not in own]
 
 
-def wants_map(count: int) -> bool:
+def wants_map(count: int, box: Any) -> bool:
     """Whether so many sentences are drawn as a map: what plotly draws can be printed, and is asked for if wished."""
     if count <= PLOTTED or marking.NO_WEBGL in st.session_state:
         return False
@@ -125,7 +124,5 @@ def wants_map(count: int) -> bool:
         "An image of lines and shapes, that can be saved as SVG or HTML; slower, and a lasso ends at a few thousand."
     )
     printed = count <= PRINTED
-    plotted = st.sidebar.toggle(
-        "Draw by plotly, for print", key="plotly", disabled=not printed, help=about, **frame.KEEP
-    )
+    plotted = box.toggle("Draw by plotly, for print", key="plotly", disabled=not printed, help=about, **frame.KEEP)
     return not (plotted and printed)

@@ -1,4 +1,4 @@
-"""Who moved, and whom a picture shows true: what the page "Clusters" measures on neighbours, sentence by sentence.
+"""Who moved, and whom a picture shows true: what the place "Space" measures on neighbours, sentence by sentence.
 
 Two spaces of the same sentences are compared: those of the two sides, or two epochs of one run. Up to AT_ONCE sentences
 that takes seconds and is done when it is asked for; of more the page says how long it takes, and waits for a click.
@@ -18,9 +18,9 @@ import marking
 import numpy as np
 import streamlit as st
 from choosing import Space
-from clusters_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, look_of, sentences_of
-from clusters_reading import clear_button, show_apart
-from clusters_sides import Side, journey_of, opened_side, picture_rows, show_side, side_of, words_on
+from space_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, look_of, sentences_of
+from space_reading import clear_button, show_apart
+from space_sides import Side, journey_of, opened_side, picture_rows, show_side, side_of, words_on
 
 from labkit import figures
 from labkit.evaluation.neighbours import Movement, moved_rows, moved_together
@@ -32,8 +32,9 @@ SPARSE_AT_ONCE = 5_000  # the same, of vectors that are mostly zeros
 SECONDS = 3
 FEWEST = 20  # lines from where a sentence stood: a tenth of all, up to WAYS, else none could be followed
 RANKED = 100  # sentences of the list
-HEIGHT = 520
-NOTHING_COMPARED = "Choose other vectors beside these in the sidebar, or a run that was trained in epochs."
+HEIGHT = 520  # pixels, about
+WIDTHS_OF_MOVED = [7, 3]  # of the picture, and of what is read beside it
+NOTHING_COMPARED = "Choose other vectors as the right model above, or a run that was trained in epochs."
 SAME_EPOCH = "Both ends of the slider are at epoch {epoch}: draw one of them to another epoch."
 ASK = "Measure it: about {minutes} min"
 LONG = "Comparing the neighbours of {count:,} sentences with each other takes about {minutes} min on one core."
@@ -100,36 +101,40 @@ def who_moved(before: Side, after: Side) -> Movement:
 # --- the view ----------------------------------------------------------------------------------------------------
 
 
-def show_who(opened: cached.Opened, chosen: dict[str, Space], bar: Sequence[Any]) -> None:
+def show_who(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
     """Two spaces over each other: those of the sides, or two epochs of a run."""
     options = comparisons(chosen)
     if not options:
         st.info(NOTHING_COMPARED)
         return
-    with bar[0]:
+    left, right = st.columns(WIDTHS_OF_MOVED)
+    with right, st.container(horizontal=True):
         wanted = choose_comparison(options)
-    clear_button(bar[2])
+        clear_button(st)
     if wanted.epochs_of:
-        show_who_in_epochs(opened, chosen[wanted.epochs_of], wanted, bar[1])
+        show_who_in_epochs(opened, chosen[wanted.epochs_of], wanted, box, verdict, (left, right))
         return
-    shown, key, line = sentences_of(opened)
-    look = replace(look_of(opened, shown), dimensions=2, as_map=False)
+    shown, key, line = sentences_of(opened, box)
+    look = replace(look_of(opened, shown, box), dimensions=2, as_map=False)
     arranged = ("who", look.how, *(space.key for space in chosen.values()))
     marking.update_marks(key, arranged, look, len(shown))
-    box = st.container()
-    sides = [opened_side(name, space, shown, key, look, box)[0] for name, space in chosen.items()]
-    show_moved(*sides, (sides[0].space.name, sides[1].space.name), look)
+    with left:
+        place = st.container()
+    sides = [opened_side(name, space, shown, key, look, place)[0] for name, space in chosen.items()]
+    show_moved(*sides, (sides[0].space.name, sides[1].space.name), look, verdict, (left, right))
     both = f"{sides[0].space.code}\nbefore = method\n{sides[1].space.code}\nafter = method"
     space = replace(sides[1].space, code=both)
     choosing.show_code(WHO_CODE, space, opened, spaces=OF_SIDES.format(shown=line), how=look.how)
 
 
-def show_who_in_epochs(opened: cached.Opened, space: Space, wanted: Comparison, place: Any) -> None:
+def show_who_in_epochs(
+    opened: cached.Opened, space: Space, wanted: Comparison, box: Any, verdict: Any, places: tuple[Any, Any]
+) -> None:
     """One epoch of a run over another one, at first the first and the last."""
-    look, name = look_of(opened, None), wanted.epochs_of
+    look, name = look_of(opened, None, box), wanted.epochs_of
     journey = journey_of(name, space, look, opened)
     epochs = [int(epoch) for epoch in journey.epochs]
-    with place:
+    with places[1]:
         ends = choosing.two_on_slider(
             "Two epochs", epochs, ("since", "epoch"), (epochs[0], epochs[-1]), label_visibility="collapsed"
         )
@@ -140,19 +145,21 @@ def show_who_in_epochs(opened: cached.Opened, space: Space, wanted: Comparison, 
     before, after = (side_of(name, space, journey, number) for number in (first, at))
     marking.update_marks(("epochs", space.key), ("who", look.how, *ends), look, len(journey.shown))
     names = tuple(f"{space.name} at epoch {number}" for number in ends)
-    show_moved(before, after, (names[0], names[1]), look)
+    show_moved(before, after, (names[0], names[1]), look, verdict, places)
     choosing.show_code(WHO_CODE, space, spaces=OF_EPOCHS.format(first=first, at=at), how=look.how)
 
 
-def show_moved(before: Side, after: Side, names: tuple[str, str], look: Look) -> None:
+def show_moved(
+    before: Side, after: Side, names: tuple[str, str], look: Look, verdict: Any, places: tuple[Any, Any]
+) -> None:
     """Two spaces over each other, who moved most, and what moved together; `names` are those of the two."""
-    left, right = st.columns([6, 4])
+    left, right = places
     with right:
         if not may_measure(movement_key(before, after), after, 2):
             return
         moved = who_moved(before, after)
         said = {"before": frame.plain(names[0]), "after": frame.plain(names[1])}
-        st.markdown(SUMMARY.format(**said, k=moved.k, new=moved.new.mean()))
+        verdict.markdown(SUMMARY.format(**said, k=moved.k, new=moved.new.mean()))
     old, new = laid_over(before.picture, after.picture)
     marked = marking.state_of_marks().now
     rows = marked.inside(new.points).tolist() if marked else None
@@ -178,7 +185,8 @@ def show_ways(old: Projection, side: Side, look: Look, chosen: np.ndarray) -> No
     drawing = look.colours(side.shown) | {"before": old.points, "narrow": True, "height": HEIGHT}
     ring = marking.state_of_marks().ring(side.name, marking.read_row(len(side.shown)))
     figure = figures.clusters(side.picture, side.shown, chosen=chosen, ring=ring, **drawing)
-    show_side(figure, side, side, look, partial(picture_rows, side.picture, side.shown))
+    with st.container(key="tall-moved"):
+        show_side(figure, side, side, look, partial(picture_rows, side.picture, side.shown))
 
 
 def labels_of_groups(before: Side, after: Side) -> Sequence[str]:

@@ -1,0 +1,54 @@
+"""The place "Papers" without a browser: the cards with their verdicts, and the tables as printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.lab.papers.published import tables
+from labkit.lab.papers.stored import beside
+
+from .conftest import Opened, RunCode, figure, fine, texts
+
+
+def test_each_card_shows_the_verdict_of_its_claim_and_its_tables_are_one_click_away(opened: Opened) -> None:
+    page = fine(opened("papers_page").run())
+    from papers_cards import CARDS, VERDICTS
+
+    assert len(page.get("plotly_chart")) == len(CARDS) == 5
+    for name, card in CARDS.items():
+        ours = next(claim.ours for claim in beside()[card.table].claims if claim.text == card.judged)
+        assert f"{card.claim} **{VERDICTS[ours]}.**" in texts(page)
+        drawn = next(chart for chart in page.get("plotly_chart") if chart.proto.alt.startswith(card.title))
+        assert all(row[:30] in drawn.proto.spec for row in card.rows), name
+    fine(page.button(key="Tables-film").click().run())
+    assert page.query_params["paper"] == "FILM"
+    assert page.selectbox(key="film-table").value.startswith("film/")
+
+
+@pytest.mark.whole
+def test_the_code_of_a_table_makes_its_picture(opened: Opened, run_code: RunCode) -> None:
+    page = fine(opened("papers_page", paper="Thematic").run())
+    assert [len(trace["x"]) for trace in figure(page)["data"]] == [len(trace.x) for trace in run_code(page)[0].data]
+
+
+def test_a_papers_table_is_as_printed_with_ours_beside_it(opened: Opened) -> None:
+    table = next(table for table in tables() if table.name == "film/1")
+    page = fine(opened("papers_page", paper="FILM", **{"film-table": "film/1"}).run())
+    fine(page.selectbox(key="film-table").set_value("film/1").run())
+    shown = page.dataframe[0].value
+    assert list(shown["row"]) == [row.name for row in table.rows]
+    for place, column in enumerate(table.columns):
+        printed = [row.published[place] for row in table.rows]
+        assert [None if value != value else value for value in shown[f"{column.name}, paper"]] == printed
+    ours = dict(zip(shown["row"], shown["accuracy, ours"], strict=True))
+    by_row = {figure.row: figure for figure in beside()["film/1"].figures}
+    mean, _, interval = ours["FILM, as printed"].partition(" [")
+    assert float(mean) == pytest.approx(by_row["FILM, as printed"].mean, abs=0.005)
+    low = interval.partition(",")[0]
+    assert len(mean.partition(".")[2]) == len(low.partition(".")[2]) == 2  # as many decimals
+    assert ours["all-MiniLM-L6-v2 (ours)"].endswith(" *")  # seen in training
+    assert ours["L.D.C."] == "–"
+    page = fine(opened("papers_page", paper="Explanations").run())
+    shown = next(each.value for each in page.dataframe if "detail, ours" in each.value).set_index("row")["detail, ours"]
+    kept = beside()["why/questions"].at("TF-IDF, exact", "detail")
+    assert shown["TF-IDF, exact"] == f"{kept.mean:#.4g} [{kept.interval[0]:.4f}, {kept.interval[1]:.4f}]"
