@@ -33,7 +33,8 @@ TEMPLATES = {  # what a row is -> a file with the columns that labkit reads
     "a sentence and its class": "text,label\nThe train was late again.,travel\nThis soup needs salt.,food\n",
     "two sentences, the same or not": "text_a,text_b,label\nHow old are you?,What is your age?,1\n"
     "How old are you?,How are you?,0\n",
-    "a sentence and its group": "text,group\nA dog runs on the beach.,1\nA dog is running by the sea.,1\n",
+    "a sentence and its group": "text,group\nA dog runs on the beach.,1\nA dog is running by the sea.,1\n"
+    "Two men play chess.,2\nA game of chess between two men.,2\n",
     "one near and one far": "anchor,positive,negative\nHow old are you?,What is your age?,How are you?\n",
     "sentences without labels": "text\nThe train was late again.\nThis soup needs salt.\n",
 }

@@ -250,7 +250,7 @@ def test_the_table_of_corpora_has_their_classes_and_how_hard_they_are(opened: Op
     page = fine(opened("train_page").run())
     table = named(page, "The corpora")[0].set_index("corpus")
     counted = Counter(load("topics").labels)
-    assert table.loc["topics", "classes"] == sorted(counted.values(), reverse=True)
+    assert list(table.loc["topics", "classes"]) == sorted(counted.values(), reverse=True)
     assert table.loc["topics", "TF-IDF"] == difficulty(load("topics")).tfidf
 
 

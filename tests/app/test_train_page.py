@@ -228,7 +228,6 @@ def test_a_finished_training_opens_its_space_before_and_after(
     where: list[tuple[Any, dict[str, str]]] = []
     monkeypatch.setattr(st, "switch_page", lambda page, query_params: where.append((page, query_params)))
     page = opened("train_page", corpus="your own file", method="tfidf")
-    page.session_state["places"] = {"clusters_page": "the space"}
     with_file(page, HOSTILE.encode())
     fine(page.button(key="train").click().run())
     (job,) = waiting.jobs()
@@ -241,7 +240,7 @@ def test_a_finished_training_opens_its_space_before_and_after(
     del page.session_state["file"]  # another corpus was looked at in the meantime
     fine(fine(page.run()).button(key=f"move-{job.id}").click().run())
     settings = {"corpus": "your own file", "left": "mean word vectors", "right": "a stored run", "right-run": job.name}
-    assert where == [("the space", settings)]
+    assert where == [("space_page.py", settings)]
     assert page.session_state["file"].name == "mine.csv"
 
 
@@ -274,7 +273,7 @@ def test_a_comparison_waits_in_the_line_and_shows_what_it_found(opened: Opened, 
     }
     (Path(job.folder) / "report.json").write_text(json.dumps(report))
     (Path(job.folder) / "report.html").write_text("<!doctype html>")
-    waiting.stop(job.id)
+    (Path(job.folder) / "go").touch()
     until(lambda: not waiting.busy)
     assert waiting.job(job.id).state == "finished"  # what counts is the report on disk
     fine(page.run())
