@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -95,6 +95,18 @@ class Cell:
             )
             for place, side in enumerate(recipe.sides or ({},))
         )
+
+    def compute(
+        self,
+        chosen: Sequence[Mapping[str, Any]],
+        *,
+        runs: Path | None = None,
+        memory: dict[str, Method] | None = None,
+        progress: Progress = silent,
+    ) -> Result:
+        """Its figures, with the settings that its tunings have found, which the notes keep."""
+        result = self.recipe.run(self.case(progress, chosen=chosen, runs=runs, memory=memory))
+        return replace(result, notes={**result.notes, "chosen": list(map(dict, chosen))}) if chosen else result
 
     def case(
         self,
@@ -284,8 +296,7 @@ def compute(
     that needs the same one opens it. A row whose data are missing is noted, and so is a fault of its recipe; neither
     stops the others.
     """
-    done = Computed()
-    memory: dict[str, Method] = {}
+    job = _Job(store, again, runs)
     for number, cell in enumerate(cells):
 
         def tell(at: int, of: int | None, what: str, number: int = number, cell: Cell = cell) -> None:
@@ -293,73 +304,60 @@ def compute(
 
         progress(number, len(cells), str(cell))
         try:
-            _obtain(cell, store, done, tell, memory, runs, again=again)
+            _obtain(cell, job, tell)
         except KeyboardInterrupt as interruption:
-            done.interrupted = interruption
+            job.done.interrupted = interruption
             break
         except Missing as reason:
-            done.failed[cell.key] = " ".join(str(reason).split())
+            job.done.failed[cell.key] = " ".join(str(reason).split())
         except Exception as fault:  # ours: kept apart from missing data, and raised when all else is done
             fault.add_note(f"in the cell {cell}")
-            done.broken[cell.key] = fault
-    return done
+            job.done.broken[cell.key] = fault
+    return job.done
 
 
-def _obtain(
-    cell: Cell,
-    store: Store,
-    done: Computed,
-    progress: Progress,
-    memory: dict[str, Method],
-    runs: Path | None,
-    *,
-    again: bool,
-) -> None:
-    """Note what is known of a cell after its tunings, or compute it."""
-    for tuning in cell.tunings:
-        if tuning.key in done.broken:  # sixteen trials failed: they are not made again for each seed
-            raise done.broken[tuning.key]
-        if tuning.key not in done.known:
-            _choose(tuning, store, done, progress, runs, again=again)
-    chosen = [done.known[tuning.key].notes["chosen"] for tuning in cell.tunings]
-    known = None if again else store.find(cell.key)
-    if known is not None and known.notes.get("chosen", []) == chosen:
-        done.known[cell.key] = known
-        return
+@dataclass(frozen=True)
+class _Job:
+    """What all cells of one call share."""
 
-    case = cell.case(progress, chosen=chosen, runs=runs, memory=memory)  # reads data, as other cells need not again
-
-    def run() -> Result:
-        result = cell.recipe.run(case)
-        return replace(result, notes={**result.notes, "chosen": list(map(dict, chosen))}) if chosen else result
-
-    done.known[cell.key] = _timed(cell.key, run, store, cell.about)
-    done.fresh.append(cell)
+    store: Store
+    again: bool
+    runs: Path | None
+    memory: dict[str, Method] = field(default_factory=dict)
+    done: Computed = field(default_factory=Computed)
+    hopeless: dict[str, Exception] = field(default_factory=dict)  # tunings of which all trials failed
 
 
-def _choose(
-    tuning: Tuning, store: Store, done: Computed, progress: Progress, runs: Path | None, *, again: bool
-) -> None:
-    """Note what trials chose, or make them."""
-    found = None if again else store.find(tuning.key)
-    try:
-        done.known[tuning.key] = found or _timed(
-            tuning.key, lambda: tuning.compute(runs, progress), store, tuning.about
-        )
-    except Missing:
-        raise
-    except Exception as fault:
-        done.broken[tuning.key] = fault
-        raise
+def _obtain(item: Cell | Tuning, job: _Job, progress: Progress) -> Result:
+    """The result of a cell, after the tunings that choose its settings, or of a tuning: known, or computed and kept."""
+    if item.key in job.hopeless:  # sixteen trials are not made again for each seed
+        raise job.hopeless[item.key]
+    if item.key not in job.done.known:
+        tunings = item.tunings if isinstance(item, Cell) else ()
+        chosen = [_obtain(tuning, job, progress).notes["chosen"] for tuning in tunings]
+        found = None if job.again else job.store.find(item.key)
+        if found is None or (tunings and found.notes.get("chosen") != chosen):
+            found = job.store.keep(item.key, _computed(item, chosen, job, progress), item.about)
+            job.done.fresh += [item] if isinstance(item, Cell) else []
+        job.done.known[item.key] = found
+    return job.done.known[item.key]
 
 
-def _timed(key: str, run: Callable[[], Result], store: Store, about: Mapping[str, Any]) -> Result:
-    """Compute by one thread, since with two sums are added up in another order; keep what came of it."""
+def _computed(item: Cell | Tuning, chosen: Sequence[Mapping[str, Any]], job: _Job, progress: Progress) -> Result:
+    """Compute by one thread, since with two sums are added up in another order."""
     begun, busy = time.monotonic(), time.process_time()
-    with warnings.catch_warnings(), one_thread():
-        warnings.simplefilter("ignore", UserWarning)  # of each of many trainings, said where they are made by hand
-        result = run()
+    try:
+        with warnings.catch_warnings(), one_thread():
+            warnings.simplefilter("ignore", UserWarning)  # of each of many trainings, said where they are made by hand
+            if isinstance(item, Tuning):
+                result = item.compute(job.runs, progress)
+            else:
+                result = item.compute(chosen, runs=job.runs, memory=job.memory, progress=progress)
+    except ValueError as fault:
+        if isinstance(item, Tuning) and not isinstance(fault, Missing):
+            job.hopeless[item.key] = fault
+        raise
     # on a machine that others use, the processor's time is nearer to what it takes than the clock's
     seconds = min(time.monotonic() - begun, time.process_time() - busy)
     figures = {name: float(value) for name, value in result.figures.items() if math.isfinite(value)}
-    return store.keep(key, replace(result, figures=figures, seconds=seconds), about)
+    return replace(result, figures=figures, seconds=seconds)
