@@ -124,8 +124,9 @@ def hover_lines(text: str, *, width: int = 60, most: int = 4) -> str:
 
 
 def telling(names: Sequence[str], most: int) -> list[str]:
-    """Shorten names to the words that tell them apart: those that the fewest other names have. What is still the same is
-    numbered.
+    """Shorten names to the words that tell them apart: those that the fewest other names have.
+
+    Shortened names that are still the same are numbered.
 
     >>> telling(["Any advice on getting a visa", "Any advice on a guitar", "choir"], 12)
     ['getting visa', 'guitar', 'choir']
