@@ -398,8 +398,8 @@ both.round(4)
 
 # %% [markdown]
 # Read it twice. By **triplet accuracy** adjacent negatives have the largest mean, and that is what one should expect: the negatives of the test triplets are adjacent,
-# too. But three seeds do not show it: the interval of its lead over each of the two others just contains 0. Adjacent negatives are ahead of what was not
-# trained, by an interval that leaves 0 out. Titles are behind: there is one for a whole section, so there are few.
+# too. But three seeds do not show it: the interval of its lead over each of the two others just contains 0. Compared with SIF alone, adjacent
+# negatives are ahead, by an interval that leaves 0 out; the last column compares seven rows at once and leaves that open, too. Titles are behind adjacent ones: there is one for a whole section, so there are few.
 #
 # By **clusters** the order is another: with Iclust, negatives from any other section have the larger mean, though three seeds leave it open. A network that
 # has practised on neighbouring sections only need not know what tells an article's first section from its last.

@@ -163,7 +163,7 @@ def auc(scores, labels):
 answer("07.2", auc)
 
 # %% [markdown]
-# **Exercise 07.3.** FILM leads the table. For which methods is it open whether `sentpwnet` is better, by AUC? Give a list
+# **Exercise 07.3.** FILM has the largest mean. For which methods is it open whether `sentpwnet` is better, by AUC? Give a list
 # of their names.
 #
 # *3 minutes, easy. What it is for: using the rule on a table that one would like to believe.*
