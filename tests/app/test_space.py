@@ -23,7 +23,8 @@ from labkit.arrays import unit
 from labkit.corpora import Labelled, load
 from labkit.evaluation.neighbours import moved_together, movement
 from labkit.evaluation.regions import counted_words
-from labkit.lab.shipped import pictured
+from labkit.evaluation.scores import score
+from labkit.lab.shipped import DEMONSTRATIONS, pictured
 from labkit.methods import METHODS, load_run
 from labkit.projection import Projection, arrange, epochs, project
 from labkit.spreadsheet import spreadsheet
@@ -135,6 +136,22 @@ def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path, run_code: RunC
     assert all(len(frame["data"][place]["x"]) == len(rows) > 0 for frame in drawn["frames"])
     page.query_params["row"] = "7"
     assert [len(found) for found in near(fine(page.run()))] == [8]
+
+
+def test_each_figure_says_whose_it_is(opened: Opened) -> None:
+    page = fine(opened("space_page", **QUICK | {"right": "run sentpwnet-topics"}).run())
+    (verdict,) = [text.value for text in page.markdown if text.value.startswith("On the test split")]
+    scores = [METHODS["tfidf"](), load_run(DEMONSTRATIONS["sentpwnet-topics"].folder)]
+    scores[0].fit(load("topics"))
+    first, second = (score(method, load("topics")).figures["knn_accuracy"] for method in scores)
+    assert f"**{first:.1%}** with TF-IDF and **{second:.1%}** with sentpwnet-topics" in verdict
+    (notes,) = [text.value for text in page.caption if "better than mean word vectors" in text.value]
+    assert notes.startswith("sentpwnet-topics: kNN accuracy") or ". sentpwnet-topics: kNN accuracy" in notes
+
+
+def test_classes_made_from_pairs_are_said_to_be_made(opened: Opened) -> None:
+    assert "no classes" in texts(fine(opened("space_page", corpus="relatedness", **QUICK).run()))
+    assert "no classes" not in texts(fine(opened("space_page", **QUICK).run()))
 
 
 @pytest.mark.whole
