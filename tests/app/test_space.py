@@ -538,7 +538,7 @@ def test_pasted_lines_are_shown_in_classes_named_by_their_words(
     shows_no_markup(page)
     page = of_lines(opened, right="LSA", **{"found-count": "5"})
     monkeypatch.chdir(tmp_path)
-    Path("mine.txt").write_text("\n".join(LINES))
+    Path("pasted.txt").write_text("\n".join(LINES))
     for number in (0, 1):
         drawn = json.loads(run_code(page, number)[-1].to_json())
         assert len(classes(drawn)) == 5
@@ -584,7 +584,7 @@ def test_what_is_pasted_is_not_trusted(opened: Opened, text: str) -> None:
     refused(pasted(opened, text, how="PCA", right="nothing"), "")
 
 
-@pytest.mark.parametrize("module", ["pairs_page", "film_page", "paraphrases_page", "themes_page", "compare_page"])
+@pytest.mark.parametrize("module", ["pairs_page", "film_page", "paraphrases_page", "themes_page"])
 def test_pages_that_need_labels_say_so(opened: Opened, module: str) -> None:
     page = pasted(opened, "\n".join(LINES), module, vectors="sif")
     assert not page.exception
@@ -592,6 +592,13 @@ def test_pages_that_need_labels_say_so(opened: Opened, module: str) -> None:
     assert not page.get("plotly_chart")
 
 
-@pytest.mark.parametrize("module", ["corpora_page", "neighbourhoods_page", "train_page"])
+@pytest.mark.parametrize("module", ["neighbourhoods_page"])
 def test_pages_that_need_no_labels_show_the_sentences(opened: Opened, module: str) -> None:
     fine(pasted(opened, "\n".join(LINES), module, base="sif"))
+
+
+@pytest.mark.parametrize("view", ["Runs", "Data"])
+def test_a_comparison_needs_labels_and_the_data_need_none(opened: Opened, view: str) -> None:
+    page = pasted(opened, "\n".join(LINES), "train_page", view=view)
+    assert not page.exception
+    assert len([*page.error, *page.info]) == (view == "Runs")
