@@ -23,18 +23,24 @@ from frame import READABLE, freeze_modules, plotly_early
 PLACES = {  # file -> title; the first is the place that opens
     "play_page.py": "Play",
     "space_page.py": "Space",
-    "pairs_page.py": "Pairs",
-    "film_page.py": "FILM rows",
-    "neighbourhoods_page.py": "Neighbourhoods",
-    "paraphrases_page.py": "Paraphrases",
-    "themes_page.py": "Themes",
+    "why_page.py": "Why",
     "train_page.py": "Train",
     "compare_page.py": "Compare",
     "papers_page.py": "Papers",
     "corpora_page.py": "Corpora",
 }
+PIECES = {  # what a card of Papers opens
+    "papers_neighbours_page.py": "Mutual neighbours",
+    "neighbourhoods_page.py": "Neighbourhoods",
+    "paraphrases_page.py": "Paraphrases",
+    "themes_page.py": "Themes",
+}
 TEACHERS = {"teacher_page.py": "Teacher"}
-MOVED = {"clusters_page": "space_page.py"}  # an earlier address -> the file of the place that has taken it in
+MOVED = {  # an earlier address -> the file of the place that has taken it in
+    "clusters_page": "space_page.py",
+    "pairs_page": "why_page.py",
+    "film_page": "why_page.py",
+}
 UNGUARDED = (
     "This app listens to other machines, and no token guards it: start it by `labkit app --classroom`, which prints an "
     "address with one."
@@ -114,11 +120,15 @@ places = {
     file: st.Page(file, title=title, url_path=file.removesuffix("_page.py"), default=file == next(iter(PLACES)))
     for file, title in titles.items()
 }
+pieces = {
+    file: st.Page(file, title=title, url_path=file.removesuffix("_page.py"), visibility="hidden")
+    for file, title in PIECES.items()
+}
 earlier = [
-    st.Page(partial(lead_to, places[file]), title=address, url_path=address, visibility="hidden")
-    for address, file in ({file.removesuffix(".py"): file for file in titles} | MOVED).items()
+    st.Page(partial(lead_to, (places | pieces)[file]), title=address, url_path=address, visibility="hidden")
+    for address, file in ({file.removesuffix(".py"): file for file in titles | PIECES} | MOVED).items()
 ]
-shown = st.navigation([*places.values(), *earlier], position="top")
+shown = st.navigation([*places.values(), *pieces.values(), *earlier], position="top")
 classroom.PRESENT.turned(classroom.me(), shown.title)
 shown.run()
 freeze_modules(len(sys.modules))
