@@ -98,8 +98,8 @@ def tally(tables: dict[str, Any], paper: str) -> str:
     claims = [claim for table in tables.values() if table.paper == paper for claim in table.claims]
     counts = Counter(claim.ours for claim in claims if not claim.asked_here)
     return (
-        f"Of {counts.total()} claims in its tables, {counts['confirmed']} hold here, {counts['not confirmed']} do not, "
-        f"{counts['open']} are open, and {counts['not measured']} are not measured."
+        f"Of the paper's own {counts.total()} claims, {counts['confirmed']} hold here, {counts['not confirmed']} do "
+        f"not, {counts['open']} are open, and {counts['not measured']} are not measured."
     )
 
 
@@ -123,7 +123,7 @@ def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
         f"{card.title}, {card.column} of {len(card.rows)} methods: the paper's values and ours. {verdict(card, table)}."
     )
     st.plotly_chart(picture, key=f"card-{name}", alt=alt, config={"displayModeBar": False})
-    st.caption(f"{table.title}. {tally(tables, name)}")
+    st.caption(f"Judged by {table.title}: {card.judged}. {tally(tables, name)}")
     with st.container(horizontal=True):
         if st.button("Try it", type="primary", key=f"try-{name}"):
             st.switch_page(card.piece, query_params=dict(card.settings))

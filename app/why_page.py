@@ -64,10 +64,10 @@ def page() -> None:
     chosen = choosing.space(opened, default=default) if opened else None
     if opened is None or chosen is None:
         return
-    batch, how = why_pair.batch_of(opened)
+    with frame.choices():
+        batch, how = why_pair.batch_of(opened)
     first = why_pair.heaviest_pair(batch, cached.batch_similarities(chosen, batch.texts))
     (anchor, other), batch = two_sentences(batch, first)
-    st.subheader("The weight: what the loss makes of this pair")
     why_pair.show(opened, chosen, batch, how, (anchor, other))
     a, b = batch.texts[anchor], batch.texts[other]
     st.subheader("The words: what makes the two alike")

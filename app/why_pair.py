@@ -198,7 +198,7 @@ def show_anchor(examined: Examined, anchor: int, other: int, top: float, code: p
     """The anchor's row as bars; a click on one takes it for the pair."""
     rows = pair_rows(examined, anchor)
     alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
-    picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, height=470)
+    picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, height=400)
     show_clickable(picture, "anchor_bars", alt, lambda: [asdict(row) for row in rows], on_other)
     code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}, heaviest={top:.4g}")
 

@@ -15,6 +15,7 @@ from labkit.film.reading import (
     effects,
     film_explanation,
     readable,
+    row_ends,
     row_stability,
     varimax,
     word_rows,
