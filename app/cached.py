@@ -19,10 +19,11 @@ import numpy as np
 import streamlit as st
 from frame import File
 from keeping import keep
+from trainings.queue import file_name
 from umap_process import PictureProcess
 
 from labkit.arrays import unit
-from labkit.corpora import Articles, Corpus, Labelled, Sentences, load
+from labkit.corpora import Corpus, Labelled, load
 from labkit.corpora.relations import UNLABELLED, class_order, counted, points
 from labkit.evaluation.classes import Separation, found_clusters, separation
 from labkit.evaluation.geometry import EpochCosines, cosines_over_epochs, figures_over_epochs
@@ -43,7 +44,7 @@ from labkit.progress import collected, silent
 from labkit.projection import Projection, epochs, project, trust
 from labkit.projection.arrange import STARTED
 from labkit.projection.epochs import Journey, in_classes_of, journey
-from labkit.runs import History, read_record, settings_of
+from labkit.runs import History, Snapshots, read_record, settings_of
 from labkit.untrusted import SECONDS, busy, corpus_apart, embeddings_apart
 
 if TYPE_CHECKING:
@@ -90,10 +91,8 @@ class Opened:
 
     @property
     def in_code(self) -> str:
-        """The name of the corpus in lines of code; a visitor's file is not named there."""
-        plain = self.own and self.file.name.lower().endswith(".txt") and isinstance(self.corpus, Sentences)
-        own = "mine.jsonl" if isinstance(self.corpus, Articles) else "mine.txt" if plain else "mine.csv"
-        return own if self.own else self.corpus.name
+        """The name of the corpus in lines of code and in trainings; of a visitor's file, that of the file."""
+        return file_name(self.file.name) if self.file is not None else self.corpus.name
 
 
 @keep(show_spinner="Reading the corpus …")
@@ -138,6 +137,14 @@ def corpus_difficulty(opened: Opened) -> Difficulty:
     from labkit.baselines.difficulty import difficulty
 
     return difficulty(opened.corpus)
+
+
+@keep(show_spinner=False)
+def probe_of_corpus(opened: Opened) -> Snapshots:
+    """The sentences of a corpus that trainings follow over the epochs."""
+    from labkit.training.trained import probe_of
+
+    return probe_of(opened.corpus)
 
 
 @keep(show_spinner="Comparing the pairs …")

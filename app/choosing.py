@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 OWN = "your own file"
 WIDTH = 210  # pixels of a choice in the row at the top
 STORED = "a stored run"
-NO_RUN = "No run was trained on this corpus yet. Train one on the page Train, or with this line:"
+NO_RUN = "No run was trained on this corpus yet. Train one under Train and compare, or with this line:"
 NOT_OFFERED = (
     "The link names the run {name}, which is not in the folders with runs or was trained on another corpus. Choose a "
     "run above."
@@ -103,12 +104,17 @@ def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Op
     return opened
 
 
+def choose_corpus(name: str) -> None:
+    """Make this the corpus of all places."""
+    st.session_state[CARRIED] = st.query_params["corpus"] = name
+
+
 def use_found(texts: Sequence[str], labels: Sequence[str]) -> None:
     """Make sentences with the classes that were found the corpus of all pages, as a visitor's file."""
     rows = ({"text": text, "label": label} for text, label in zip(texts, labels, strict=True))
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     frame.keep_file("file", "found.jsonl", lines.encode())
-    st.session_state[CARRIED] = st.query_params["corpus"] = OWN
+    choose_corpus(OWN)
 
 
 def _use_own() -> None:
@@ -254,7 +260,7 @@ def named_run(runs: Mapping[str, Path], key: str, opened: cached.Opened) -> Spac
 def show_command(note: str, method: str, opened: cached.Opened, more: str = "") -> None:
     """A sentence, and the command that trains what is missing."""
     st.info(note)
-    st.code(f"labkit train {method} --corpus {opened.in_code}{more}", language="bash")
+    st.code(f"labkit train {method} --corpus {shlex.quote(opened.in_code)}{more}", language="bash")
 
 
 def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of: str = "", **values: Any) -> None:
@@ -391,7 +397,7 @@ def every_run(folders: Sequence[str], method: str = "", *, first: str) -> dict[s
 
 def runs_in(folders: Sequence[str], method: str = "") -> dict[str, Path]:
     """name -> folder of the runs directly in these folders, the newest first; one that cannot be read is left out, and
-    the sidebar says why. In a classroom those of another visitor are left out, unless he shares them."""
+    the page says why. In a classroom those of another visitor are left out, unless he shares them."""
     runs: list[tuple[int, Path]] = []
     bad: dict[str, Exception] = {}
     for file in [file for folder in folders for file in sorted(Path(folder).expanduser().glob("*/run.json"))]:

@@ -24,10 +24,8 @@ PLACES = {  # file -> title; the first is the place that opens
     "play_page.py": "Play",
     "space_page.py": "Space",
     "why_page.py": "Why",
-    "train_page.py": "Train",
-    "compare_page.py": "Compare",
+    "train_page.py": "Train and compare",
     "papers_page.py": "Papers",
-    "corpora_page.py": "Corpora",
 }
 PIECES = {  # what a card of Papers opens
     "papers_neighbours_page.py": "Mutual neighbours",
@@ -40,7 +38,10 @@ MOVED = {  # an earlier address -> the file of the place that has taken it in
     "clusters_page": "space_page.py",
     "pairs_page": "why_page.py",
     "film_page": "why_page.py",
+    "compare_page": "train_page.py",
+    "corpora_page": "train_page.py",
 }
+OPENED = {"compare_page": "Runs", "corpora_page": "Data"}  # an earlier address -> the view that it opened with
 UNGUARDED = (
     "This app listens to other machines, and no token guards it: start it by `labkit app --classroom`, which prints an "
     "address with one."
@@ -95,9 +96,12 @@ STEPS = """\
 </script>"""
 
 
-def lead_to(place: Any) -> None:
+def lead_to(place: Any, view: str | None) -> None:
     """Open a place with the settings of the address that led here."""
-    st.switch_page(place, query_params={name: st.query_params.get_all(name) for name in st.query_params})
+    settings = {name: st.query_params.get_all(name) for name in st.query_params}
+    if settings.get("view") == ["The papers"]:  # once a view of compare_page
+        st.switch_page(places["papers_page.py"])
+    st.switch_page(place, query_params=({"view": [view]} if view else {}) | settings)
 
 
 st.set_page_config(page_title="labkit", layout="wide")
@@ -125,7 +129,12 @@ pieces = {
     for file, title in PIECES.items()
 }
 earlier = [
-    st.Page(partial(lead_to, (places | pieces)[file]), title=address, url_path=address, visibility="hidden")
+    st.Page(
+        partial(lead_to, (places | pieces)[file], OPENED.get(address)),
+        title=address,
+        url_path=address,
+        visibility="hidden",
+    )
     for address, file in ({file.removesuffix(".py"): file for file in titles | PIECES} | MOVED).items()
 ]
 shown = st.navigation([*places.values(), *pieces.values(), *earlier], position="top")

@@ -29,7 +29,7 @@ from space_sides import (
     show_plain,
 )
 
-from labkit.corpora import Labelled, Sentences
+from labkit.corpora import Labelled, Pairs, Sentences
 from labkit.corpora.relations import FEW, UNLABELLED
 from labkit.evaluation.classes import WAYS, Separation, seconds_of_hdbscan
 from labkit.figure_names import spoken
@@ -88,6 +88,10 @@ FOUND_BY = (
     "k-means makes as many classes as you say; density makes one of each dense region, as many as there are, and "
     "leaves what lies between them in the class none. They are found in the vectors of the first picture, and named by "
     "the words that set each apart from the others."
+)
+MADE = (
+    "This corpus has pairs and no classes. Here, sentences that pairs call the same, directly or through others, form "
+    "a class, which is named after one of them."
 )
 WHOLE = "Each class is whole; which classes are shown is drawn by a seed."
 PARTS = "The same share of each class is drawn by a seed."
@@ -180,6 +184,8 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
         query, matches = search_field(shown.texts)
         typed = typed_text(st, *TYPE)
     with left:
+        if isinstance(opened.corpus, Pairs):
+            st.caption(MADE)
         if key[1] != "test":
             show_thinned(opened, shown)
         columns = zip(chosen, st.columns(len(chosen)), strict=True)

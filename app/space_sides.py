@@ -33,6 +33,7 @@ from labkit.evaluation.regions import PlacedName, Regions
 from labkit.figures.clusters import MOST, colouring
 from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.lab.shipped import picture as stored_picture
+from labkit.progress import lasting
 from labkit.projection import NAMES, Projection
 from labkit.projection.epochs import Journey
 
@@ -44,14 +45,13 @@ TALL = "max(22rem, 100vh - 20rem)"  # of a picture in the window
 WIDTHS = {1: [7, 3], 2: [8, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
 FIRST_LOOK = "A first look, by PCA, while {how} is being made …"
 UNPREPARED = "UMAP prepares itself once after the app has started, for up to a minute; no other picture waits for it."
-AMONG = (
-    "{how} arranges {landmarks:,} of the sentences, drawn by a seed, and places the others by their nearest among "
-    "these: about {time} of a free core."
-)
+AMONG = "{how} arranges {landmarks:,} of the sentences, drawn by a seed, and places the others by their nearest."
+TAKES = "It takes about {time} of a free core, once."
+SOON = 5.0  # seconds, of which nothing is said
 SECONDS = {
     "tsne": (33.0, 1e-4),
     "umap": (10.0, 1e-4),
-}  # of a core, for the landmarks, and for each sentence placed among them
+}  # of a core, for as many sentences as there are landmarks, and for each sentence placed among them
 IN_SPACE = (
     "Points in three dimensions cannot be clicked. Search above: what is found gets a ring, and stands in the list."
 )
@@ -180,10 +180,12 @@ def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
 
 def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, look: Look, height: int) -> None:
     """The picture by PCA, in the place of one that is being made, with a note why that may take a while."""
-    note = FIRST_LOOK.format(how=NAMES[look.how])
+    note, seconds = FIRST_LOOK.format(how=NAMES[look.how]), expected(look.how, len(shown))
+    if seconds > SOON:
+        note = f"{note} {TAKES.format(time=lasting(seconds))}"
     landmarks = cached.landmarks_for(look.how, len(shown))
     if landmarks is not None:
-        note = f"{note} {AMONG.format(landmarks=landmarks, how=NAMES[look.how], time=expected(look.how, len(shown)))}"
+        note = f"{note} {AMONG.format(landmarks=landmarks, how=NAMES[look.how])}"
     if look.how == "umap" and not cached.picture_process().warmed.is_set():
         note = f"{note} {UNPREPARED}"
     with box.container():
@@ -202,10 +204,11 @@ def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, l
         st.caption(note)
 
 
-def expected(how: str, count: int) -> str:
-    """Tell in words about how long a picture by landmarks takes."""
-    arranged, each = SECONDS[how]
-    return f"{max(1, round((arranged + each * count) / 60))} min"
+def expected(how: str, count: int) -> float:
+    """About how many seconds of a core a picture of so many sentences takes."""
+    arranged, each = SECONDS.get(how, (0.0, 0.0))
+    placed = max(0, count - cached.LANDMARKS)
+    return arranged * (count - placed) / cached.LANDMARKS + each * placed
 
 
 def show_plain(

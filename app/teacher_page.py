@@ -54,7 +54,7 @@ def show_trainings(queue: Queue, live: Mapping[str, str], jobs: Sequence[Job]) -
     """What runs and waits, each with a button that stops it."""
     st.markdown(f"#### Trainings that run or wait: {len(jobs)} of {queue.most}")
     if not jobs:
-        st.caption("None. Visitors begin them on the page Train.")
+        st.caption("None. Visitors begin them under Train and compare.")
     for job in jobs:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             corpus = "a file" if job.own else job.corpus

@@ -5,6 +5,19 @@ process   one training in a process of its own: starts, stops and listens to it,
 """
 
 from trainings.choices import Choice, choices
-from trainings.queue import ENDED, Job, Observed, Order, Queue, queue_of, watch
+from trainings.queue import BENCH, ENDED, MINUTES, Job, Observed, Order, Queue, queue_of, report_of, watch
 
-__all__ = ["ENDED", "Choice", "Job", "Observed", "Order", "Queue", "choices", "queue_of", "watch"]
+__all__ = [
+    "BENCH",
+    "ENDED",
+    "MINUTES",
+    "Choice",
+    "Job",
+    "Observed",
+    "Order",
+    "Queue",
+    "choices",
+    "queue_of",
+    "report_of",
+    "watch",
+]

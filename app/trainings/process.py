@@ -24,7 +24,7 @@ from labkit.progress import NOTED
 # --- the owner's side --------------------------------------------------------------------------------------------
 
 PROGRAM = (sys.executable, "-P", str(Path(__file__).resolve()))
-SAID, PROGRESS = "said.txt", "progress.json"
+SAID, PROGRESS = ".said.txt", ".progress.json"  # an upload, whose name is its own, is never hidden
 PATIENCE = 40.0  # seconds that a training has to stop by itself
 LAST = 100_000  # bytes of what it said that are read
 

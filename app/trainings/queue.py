@@ -1,6 +1,7 @@
 """The line of trainings: one runs in a process of its own, the others wait for their turn.
 
-    Order            what is wished for, checked like the settings of the command line -> the words of `labkit train`
+    Order            what is wished for, checked like the settings of the command line -> the words of `labkit train`,
+                     or of `labkit bench`, which waits in the same line
     Job              what is known of a training, a small file that outlives the app: .jobs/0007.json; beside it lies
                      .jobs/0007/, its private folder with the upload, its progress and what it said
     outcome          what has become of a training: what counts is the run on disk, so that one that was told to stop
@@ -16,6 +17,8 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
+import re
 import shutil
 import threading
 import time
@@ -36,12 +39,32 @@ from trainings.process import PROGRAM, PROGRESS, Process, verdict
 # --- orders ------------------------------------------------------------------------------------------------------
 
 ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".csv.gz", ".tsv.gz", ".jsonl.gz")
-OWN = "upload"  # how a visitor's file is called, whatever its name was
+LONGEST = 80  # characters of a file's name
+BENCH, REPORT = "bench", "report.json"  # the method of an order that compares methods, and what that ends with
+MINUTES = 1, 120  # that a comparison may be given
+
+
+def file_name(name: str) -> str:
+    """The name of a visitor's file, in a form that stays in its folder and is not hidden; a ValueError if its ending is
+    not one that labkit reads.
+
+    >>> file_name("mine.csv"), file_name("../-my <data>.csv")
+    ('mine.csv', 'my _data_.csv')
+    """
+    ending = next((ending for ending in ENDINGS[::-1] if name.lower().endswith(ending)), None)
+    if ending is None:
+        raise ValueError(f"name is {name!r}, expected a file that ends in one of {', '.join(ENDINGS)}")
+    last = re.split(r"[/\\]", name[: -len(ending)])[-1]
+    stem = re.sub(r"[^\w.() -]", "_", last).strip(" .-")[:LONGEST]
+    return (stem or "upload") + ending
 
 
 @dataclass(frozen=True)
 class Order:
-    """One training. `upload` is the content of a file, of the kind that `ending` says; then `corpus` names it."""
+    """One training, or one comparison of methods: then `method` is BENCH and the settings have its minutes.
+
+    `upload` is the content of a visitor's file; then `corpus` is the name of the file.
+    """
 
     method: str
     corpus: str
@@ -51,32 +74,37 @@ class Order:
 
     @classmethod
     def of_file(cls, method: str, name: str, upload: bytes, **more: Any) -> Order:
-        """An order for a file that somebody brought; only the ending of its name is kept."""
-        ending = next((ending for ending in ENDINGS[::-1] if name.lower().endswith(ending)), None)
-        if ending is None:
-            raise ValueError(f"name is {name!r}, expected a file that ends in one of {', '.join(ENDINGS)}")
-        return cls(method, OWN + ending, upload=upload, **more)
+        """An order for a file that somebody brought."""
+        return cls(method, file_name(name), upload=upload, **more)
 
     def check(self) -> None:
         """A ValueError of one sentence where method, corpus, seed or a setting cannot be."""
         from labkit.corpora import CORPORA
         from labkit.methods import METHODS
 
-        if self.method not in METHODS:
+        if self.method not in (*METHODS, BENCH):
             raise ValueError(f"method is {self.method!r}, expected one of {', '.join(METHODS)}")
         if self.upload is None and self.corpus not in CORPORA:
             raise ValueError(f"corpus is {self.corpus!r}, expected one of {', '.join(CORPORA)}, or a file's content")
         if not 0 <= self.seed < 2**32:
             raise ValueError(f"seed is {self.seed}, expected a whole number from 0 to {2**32 - 1}")
-        METHODS[self.method].Settings.of(self.settings).check_used(self.settings)
+        if self.method != BENCH:
+            METHODS[self.method].Settings.of(self.settings).check_used(self.settings)
+        elif not MINUTES[0] <= self.settings["minutes"] <= MINUTES[1]:
+            raise ValueError(f"minutes is {self.settings['minutes']}, expected {MINUTES[0]} to {MINUTES[1]}")
 
     @property
     def name(self) -> str:
-        """The name of the run, as `labkit train` would call it."""
-        return f"{self.method}-{Path(self.corpus).name.split('.')[0]}-seed{self.seed}"
+        """The name of the run, as `labkit train` would call it; of a comparison, that of its folder."""
+        stem = self.corpus.split(".")[0].replace(" ", "-")
+        return f"{self.method}-{stem}" if self.method == BENCH else f"{self.method}-{stem}-seed{self.seed}"
 
     def words(self, out: Path, *, resume: bool = False) -> list[str]:
         """What comes after `labkit`; to resume is to begin where there is nothing to go on from."""
+        if self.method == BENCH:  # which resumes by itself, and leaves a core to the app
+            workers = max(1, (os.cpu_count() or 1) - 1)
+            minutes = f"{self.settings['minutes']:g}"
+            return [BENCH, self.corpus, "--minutes", minutes, "--out", str(out), "--workers", str(workers)]
         changes = [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
         words = ["train", self.method, "--corpus", self.corpus, "--seed", str(self.seed), *changes, "--out", str(out)]
         return [*words, "--resume", "auto"] if resume else words
@@ -123,7 +151,26 @@ class Job:
     @property
     def checkpoint(self) -> bool:
         """Whether there is something to go on from."""
-        return has_checkpoint(self.folder)
+        return (Path(self.folder) / "planned.json").is_file() if self.is_bench else has_checkpoint(self.folder)
+
+    @property
+    def is_bench(self) -> bool:
+        """Whether methods are compared, instead of one that is trained."""
+        return self.method == BENCH
+
+    @property
+    def is_done(self) -> bool:
+        """Whether its result is on disk; a comparison that was stopped has a report, too."""
+        return bool(report_of(self.folder).get("finished")) if self.is_bench else finished(self.folder)
+
+
+def report_of(folder: Path | str) -> dict[str, Any]:
+    """What a comparison has found so far; empty where there is no report yet."""
+    try:
+        report = json.loads((Path(folder) / REPORT).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return report if isinstance(report, dict) else {}
 
 
 def write_job(folder: Path, job: Job) -> None:
@@ -153,7 +200,7 @@ def outcome(job: Job, private: Path, status: int, *, stopped: bool) -> Job:
     """The job with its last state, why, and the notes that were made."""
     why, notes = verdict(private, status)
     state = "failed"
-    if finished(job.folder):
+    if job.is_done:
         state, why = "finished", ""
     elif stopped or status in (130, 143):
         state = "stopped"
@@ -167,7 +214,7 @@ def cut_off(job: Job) -> Job:
     """A job that an app which is gone had in its line; one that had ended, as it is."""
     if job.state in ENDED:
         return job
-    state, why = ("finished", "") if finished(job.folder) else ("stopped", "the app ended before it")
+    state, why = ("finished", "") if job.is_done else ("stopped", "the app ended before it")
     return replace(job, state=state, why=why, ended=time.time())
 
 
@@ -204,6 +251,9 @@ def watch(job: Job, private: Path) -> Observed:
     done, total, left = noted.get("done"), noted.get("total"), noted.get("left")
     share = min(1.0, max(0.0, done / total)) if done is not None and total else None
     seconds = max(0.0, (job.ended or time.time()) - job.began) if job.began else 0.0
+    if job.is_bench:  # each of its stages counts anew; what it is given is the time
+        left = max(0.0, 60 * job.settings["minutes"] - seconds)
+        share = min(0.99, seconds / (60 * job.settings["minutes"]))
     return Observed(str(noted.get("what", "")), share, left, seconds, history(job.folder))
 
 

@@ -3,8 +3,9 @@
 In: a `Result` for each run, and the score to judge them by. Out: a `Line` for each method with its settings: means, the
 spread over the seeds, and whether it is behind the best line by more than chance. A single test decides: the interval
 of the lead (`labkit.evaluation.comparison.lead_of`) over test items and seeds together. If it contains 0, or there is
-no interval, for lack of test items or of three seeds, it is open whether a line is behind; a score for which
-larger is neither better nor worse has no order.
+no interval, for lack of test items or of three seeds, it is open whether a line is behind; so it is for the first line
+where another has the same score. A score for which larger is neither better nor worse has no order. A line that was
+fitted on the test sentences is not judged.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from labkit.evaluation.comparison import SEEDS, Lead, Parts, Spread, lead_of
 from labkit.evaluation.scores import Scores
 from labkit.figure_names import ordered
 
-Verdict: TypeAlias = Literal["best", "open", "behind", "no order"]
+Verdict: TypeAlias = Literal["best", "open", "behind", "no order", "saw test"]
 APART = ("device",)  # settings that change where a method is trained, not what it is
 UNITS = 6  # needed if the lead is the same on each unit: with five, chance would still be 1 in 32
 
@@ -95,7 +96,19 @@ def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Li
     if not ordered(figure) or math.isnan(lines[0].mean):
         verdict: Verdict = "open" if ordered(figure) else "no order"
         return [replace(line, verdict=verdict) for line in lines]
-    return [lines[0], *(_against(lines[0], line) for line in lines[1:])]
+    judged = [line for line in lines if not line.saw_test]
+    if not judged:
+        return [replace(line, verdict="saw test") for line in lines]
+    best = judged[0]
+    level = len(judged) > 1 and judged[1].mean == best.mean
+    return [
+        replace(line, verdict="saw test")
+        if line.saw_test
+        else replace(line, verdict="open" if level else "best")
+        if line is best
+        else _against(best, line)
+        for line in lines
+    ]
 
 
 def names(groups: Sequence[Sequence[Result]]) -> list[str]:

@@ -1,7 +1,14 @@
 """Functions from records to plotly figures. Notebooks and app draw with the same ones."""
 
 from labkit.figures.clusters import clusters, movement_bars
-from labkit.figures.comparison import label_curves, leader_bars, leads_before_and_after, ours_beside_paper, seed_dots
+from labkit.figures.comparison import (
+    label_curves,
+    leader_bars,
+    leads_before_and_after,
+    method_intervals,
+    ours_beside_paper,
+    seed_dots,
+)
 from labkit.figures.epochs import (
     clusters_over_epochs,
     cosine_ridges,

@@ -203,6 +203,7 @@ FADED = 0.12  # opacity of points that are not chosen, as a share of the usual o
 SOLID = {"triangle-up": "x", "star": "diamond-open"}  # marks that 3-D plots have instead
 PLAIN = EMPTY | {"ticks": ""}  # an axis
 LETTERS, WIDTH = 15, 34  # of a name and of a line in a small picture
+AROUND = 10  # points around a name, of which half are of its class
 BELOW = below(-0.02) | {"entrywidth": 94, "font": {"size": 12}}
 UNDER = {"orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.9}  # a scale of colours
 LETTER, LINE = 7.0, 15.0  # pixels of a character and of a line of text
@@ -308,7 +309,8 @@ def fixed(drawing: Sequence[Entries], height: int, *, legend: bool, **numbers: i
 def names_in(
     points: np.ndarray, colours: Colouring, size: tuple[float, float], axes: np.ndarray | None = None
 ) -> list[Entries]:
-    """Write the names of classes in the middle of their points; a name without room is left to the legend.
+    """Write the names of classes in the middle of their points; the legend alone has a name without room, or one that
+    would stand among the points of other classes.
 
     `size`: about how many pixels the picture has, at one scale for both axes; `axes` (2, 2): their ranges, if not those
     of the points.
@@ -320,6 +322,9 @@ def names_in(
         rows = np.flatnonzero(colours.codes == code)
         if code != colours.rest and len(rows):
             x, y = np.median(points[rows], axis=0).tolist()
+            around = np.argsort(((points - (x, y)) ** 2).sum(axis=1))[: min(AROUND, len(rows))]
+            if np.mean(colours.codes[around] == code) < 0.5:
+                continue
             wanted.append((short(name, LETTERS), x, y, x * pixels, "center"))
     return _without_overlap(wanted, pixels, STEPS)
 

@@ -30,10 +30,12 @@ LOOKS = {  # verdict -> colour, pattern
     "open": (COLOURS[5], "/"),
     "behind": (COLOURS[1], ""),
     "no order": (COLOURS[4], ""),
+    "saw test": (INK, "x"),
 }
 SPOKEN = {
     "open": "open: not shown to be behind",
     "no order": "neither better nor worse when larger",
+    "saw test": "not judged: saw the test sentences",
 }  # verdict -> words
 SAW = "saw the test sentences"  # said of a run that was fitted on them
 
@@ -99,6 +101,42 @@ def _bars(mine: list[tuple[int, Line]], figure: str, verdict: str) -> Entries:
         textfont={"color": INK},
         cliponaxis=False,
         hovertemplate=f"%{{x:.4f}}{NAME}",
+    )
+
+
+def method_intervals(rows: Sequence[Mapping[str, Any]], metric: str) -> go.Figure:
+    """Draw the score of each method of a bench with its interval; an open disc is behind the best.
+
+    A row has `name`, `score`, `low`, `high` and `against_best`, as `labkit.trials.verdict.Ranked`.
+    """
+    if not rows:
+        raise ValueError("rows are empty, expected at least one method; run the bench to its end")
+    behind = [row["against_best"] == "behind" for row in rows]
+    dots = marks(
+        [row["score"] for row in rows],
+        list(range(len(rows))),
+        {
+            "size": 11,
+            "color": COLOURS[0],
+            "symbol": ["circle-open" if each else "circle" for each in behind],
+            "line": {"width": 2, "color": COLOURS[0]},
+        },
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [row["high"] - row["score"] for row in rows],
+            "arrayminus": [row["score"] - row["low"] for row in rows],
+            "color": COLOURS[0],
+            "thickness": 2,
+        },
+        text=[row["against_best"] for row in rows],
+        hovertemplate="%{x:.3f}, %{text}<extra></extra>",
+    )
+    return figure_of(
+        [dots],
+        xaxis={"title": metric},
+        yaxis=BARE | ticks([row["name"] for row in rows], 24) | {"range": [len(rows) - 0.5, -0.5]},
+        height=AROUND + VARIANT_HEIGHT * len(rows),
     )
 
 

@@ -126,15 +126,21 @@ def hover_lines(text: str, *, width: int = 60, most: int = 4) -> str:
 def telling(names: Sequence[str], most: int) -> list[str]:
     """Shorten names to the words that tell them apart: those that the fewest other names have.
 
+    Shortened names that are still the same are numbered.
+
     >>> telling(["Any advice on getting a visa", "Any advice on a guitar", "choir"], 12)
     ['getting visa', 'guitar', 'choir']
+    >>> telling(["to the airport by bus", "by bus to the airport"], 10)
+    ['airport', 'airport 2']
     """
     split = [[word for word in name.split() if word.strip("?!.,;:")] for name in names]
     common = Counter(word.casefold() for words in split for word in set(words))
-    return [
+    short = [
         name if len(name) <= most else _telling_words(words, common, most)
         for name, words in zip(names, split, strict=True)
     ]
+    times = [short[:place].count(name) if len(names[place]) > most else 0 for place, name in enumerate(short)]
+    return [f"{name} {time + 1}" if time else name for name, time in zip(short, times, strict=True)]
 
 
 def _telling_words(words: Sequence[str], common: Counter[str], most: int) -> str:

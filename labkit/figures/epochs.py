@@ -16,7 +16,7 @@ from labkit.figure_names import DEV, OF_PROBE, spoken
 from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
 from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, margin, marks, series, stroke
 from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
-from labkit.figures.panels import ABOVE, below, on, side_by_side, stacked
+from labkit.figures.panels import ABOVE, below, on, panel_suffix, side_by_side, stacked
 from labkit.projection.epochs import Journey
 from labkit.runs import History
 
@@ -207,11 +207,21 @@ def training_curves(
     x = {"title": {"text": "epoch", "standoff": 4}, "dtick": max(1, round(epochs / 8)), "tick0": 0}
     if len(columns) <= ABREAST:
         layout = side_by_side([spoken(name) for name in columns], gap=0.12, size=16, x=x, y={})
+        _stay_within_one(layout, columns, histories)
         return figure_of(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)
     titles = [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
     rows = -(-len(columns) // ABREAST)
     layout = side_by_side(titles, columns=ABREAST, gap=(0.1, 0.5 / rows), size=14, x=x, y={})
+    _stay_within_one(layout, columns, histories)
     return figure_of(traces, height=rows * height, legend=below(-0.3 / rows), margin=margin(44), **layout)
+
+
+def _stay_within_one(layout: Entries, columns: Sequence[str], histories: Mapping[str, History]) -> None:
+    """End the axis of a share at 1; of a single epoch, plotly would draw it from -0.5 to 1.5."""
+    for panel, name in enumerate(columns, 1):
+        values = [value for each in histories.values() if name in each.columns for value in each.column(name)]
+        if all(0 <= value <= 1 for value in values if value == value):  # not NaN
+            layout[f"yaxis{panel_suffix(panel)}"] |= {"autorangeoptions": {"clipmin": 0, "clipmax": 1.02}}
 
 
 RIDGES = 9  # epochs that are drawn below each other

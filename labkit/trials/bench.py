@@ -328,7 +328,10 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """All of it, ready for JSON."""
-        return asdict(self) | {"verdict": self.verdict if self.lines else ""}
+        from labkit.trials.report import verdict_sentence
+
+        verdict, said = (self.verdict, verdict_sentence(self)) if self.lines else ("", "")
+        return asdict(self) | {"verdict": verdict, "said": said}
 
 
 # --- the whole ---------------------------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def test_a_link_opens_its_run_after_another_training_and_no_other_if_it_is_gone(
     [
         ("why_page", {"vectors": "a stored run", "corpus": "captions"}),
         ("space_page", {"left": "a stored run", "right": "nothing", "how": "pca", "corpus": "captions"}),
-        ("compare_page", {"corpus": "captions", "view": "Curves"}),
+        ("train_page", {"corpus": "captions", "view": "Curves"}),
     ],
 )
 def test_bad_runs_are_named_and_the_others_are_there(

@@ -322,10 +322,10 @@ async def test_two_visitors_cannot_see_each_others_upload_or_unshared_run(room: 
         await one.look()
         await one.bring("Your own file", "secret-name.csv", ROWS.encode())
         await one.press("Train")
-        assert "tfidf-upload-seed0" in await one.look()
+        assert "tfidf-secret-name-seed0" in await one.look()
         async with room.person("train", "corpus=your+own+file", cookies[1]) as two:
             assert "secret-name" not in await two.look()
-            assert "tfidf-upload" not in two.said
+            assert "tfidf-secret-name" not in two.said
             assert "Stop" not in two.widgets
         await one.press("Stop")
         await one.look()

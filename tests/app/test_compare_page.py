@@ -1,4 +1,4 @@
-"""The page "Compare" without a browser: runs and seeds, curves, a run deleted while it is shown."""
+"""Runs beside each other without a browser: seeds, curves, and a run deleted while it is shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.methods import METHODS
 from labkit.runs import read_record
 
-from .conftest import Opened, RunCode, figure, fine
+from .conftest import Opened, RunCode, figure, fine, texts
 
 SMALL = {"epochs": 2, "dimension": 6, "size": 6, "encoder": "mean", "vectors": "random", "device": "cpu"}
 
@@ -40,7 +40,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def compared(opened: Opened, runs: Path, **address: str) -> AppTest:
-    page = opened("compare_page", corpus="captions", **address)
+    page = opened("train_page", **{"corpus": "captions", "view": "Runs"} | address)
     page.session_state["folders"] = str(runs)
     return page
 
@@ -88,7 +88,7 @@ def test_another_metric_and_no_run_at_all(opened: Opened, runs: Path) -> None:
         assert max(lengths, key=lambda name: lengths[name]) == "best"  # nobody who is behind has the longest bar
         for verdict, against in zip(table["verdict"], table["against the best, 95 %"], strict=True):
             ends = re.findall(r"[-+][\d.]+", against)[1:]
-            if verdict in ("behind", "tie with the best"):
+            if verdict in ("behind", "open: not shown to be behind"):
                 assert (ends[0][0] == ends[1][0]) == (verdict == "behind")  # the interval that is shown decides
     for box in page.multiselect:
         box.set_value([])
@@ -99,11 +99,14 @@ def test_another_metric_and_no_run_at_all(opened: Opened, runs: Path) -> None:
 def test_a_run_that_saw_the_test_sentences_is_marked_where_it_leads(opened: Opened) -> None:
     if not DEMONSTRATIONS["sbert-lp-topics"].here:
         pytest.skip("needs the bundled runs")
-    page = fine(opened("compare_page", corpus="topics").run())
-    assert "sbert-lp" in page.warning[0].value
-    assert page.dataframe[0].value["run"][0].startswith("sbert-lp · ")
+    page = fine(opened("train_page", corpus="topics", view="Runs").run())
+    assert "sbert-lp: made with the test sentences" in texts(page)
+    table = page.dataframe[0].value
+    assert table["run"][0].startswith("sbert-lp · ")
+    assert table["verdict"][0] == "not judged: saw the test sentences"
+    assert table["verdict"][1] == "best"
     fine(runs_box(page).set_value([]).run())
-    assert not page.warning
+    assert "made with the test sentences" not in texts(page)
 
 
 @pytest.mark.whole

@@ -6,6 +6,7 @@ import io
 import json
 import shutil
 import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import streamlit as st
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
+from labkit.baselines.difficulty import difficulty
 from labkit.corpora import load
 from labkit.corpora.table import EMBEDDED
 from labkit.evaluation import p_coherence
@@ -24,6 +26,7 @@ from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.methods import METHODS, load_run
 from labkit.progress import note
 from labkit.sentpwnet.method import PairSettings
+from labkit.untrusted import corpus_apart
 
 from .conftest import (
     EVIL,
@@ -33,6 +36,7 @@ from .conftest import (
     figure,
     fine,
     has_pictures,
+    named,
     refused,
     shows_no_markup,
     texts,
@@ -151,13 +155,13 @@ def test_an_address_restores_the_view_and_nonsense_is_ignored(
 @pytest.mark.parametrize(
     ("module", "data", "named"),
     [
-        ("corpora_page", b"", "mine.csv"),
-        ("corpora_page", b"text,label\na,x\n,y\n", "row 3: text"),
-        ("corpora_page", "text,label\ncafé,x\n".encode("latin-1"), "0xe9"),
-        ("corpora_page", b"PK\x03\x04", "zip"),
-        ("corpora_page", b"text,label\na,x\nb,x\n", "label"),
-        ("corpora_page", b"text_a,text_b,score\na,b,nan\n", "score"),
-        ("corpora_page", b"a,b\n1,2\n", "'a', 'b'"),
+        ("train_page", b"", "mine.csv"),
+        ("train_page", b"text,label\na,x\n,y\n", "row 3: text"),
+        ("train_page", "text,label\ncafé,x\n".encode("latin-1"), "0xe9"),
+        ("train_page", b"PK\x03\x04", "zip"),
+        ("train_page", b"text,label\na,x\nb,x\n", "label"),
+        ("train_page", b"text_a,text_b,score\na,b,nan\n", "score"),
+        ("train_page", b"a,b\n1,2\n", "'a', 'b'"),
         ("why_page", b"text,label\nred car,x\nblue car,y\n", "class"),
         ("why_page", b"anchor,positive,negative,split\na,b,c,test\n", "train"),
         ("papers_neighbours_page", b"text,label\nword,x\nword word,y\n", "one word"),
@@ -165,18 +169,19 @@ def test_an_address_restores_the_view_and_nonsense_is_ignored(
         ("neighbourhoods_page", b"text,label,split\ncar,x,train\ncat,y,train\nqqq,x,test\nzzz,y,test\n", "two"),
         ("paraphrases_page", b"group,text\ng,a man\ng,a dog\n", "group"),
         ("paraphrases_page", b"group,text,split\ng,a man,train\nh,a dog,train\ng,a cat,test\nh,a cow,test\n", "two"),
-        ("compare_page", b"text,label,split\n" + b"a red word,x,train\na blue word,y,train\n" * 20, "split"),
+        ("train_page?view=Runs", b"text,label,split\n" + b"a red word,x,train\na blue word,y,train\n" * 20, "split"),
     ],
 )
 def test_a_bad_upload_is_one_sentence(shown: Opened, module: str, data: bytes, named: str) -> None:
     address = {"vectors": "TF-IDF", "base": "TF-IDF", "beside": "TF-IDF", "film": "learned here"}
-    refused(with_file(shown(module, **address | OWN), data), named)
+    module, _, view = module.partition("?view=")
+    refused(with_file(shown(module, **address | OWN | ({"view": view} if view else {})), data), named)
 
 
 def test_articles_with_too_few_sections_and_a_path_in_a_name_are_refused(shown: Opened) -> None:
     page = shown("themes_page", "thematic", **OWN)
     refused(with_file(page, articles(2), "mine.jsonl", "application/jsonl"), "sections")
-    page = with_file(shown("corpora_page", **OWN), b"text,label\n", "../../mine.csv")
+    page = with_file(shown("train_page", **OWN), b"text,label\n", "../../mine.csv")
     refused(page, "mine.csv")
     assert ".." not in page.error[0].value
 
@@ -186,24 +191,24 @@ def test_a_bomb_is_refused_in_a_process_of_its_own(shown: Opened) -> None:
     file = io.BytesIO()
     parquet.write_table(arrow.table({"text": rows, "label": ["x", "y"] * 100}), file, compression="zstd")
     assert len(file.getvalue()) < 10_000
-    page = shown("corpora_page", **OWN)
+    page = shown("train_page", **OWN)
     refused(with_file(page, file.getvalue(), "mine.parquet", "application/octet-stream"), "10 MB")
 
 
 @pytest.mark.parametrize("name", ["book.xlsx", "notes.pdf"])
 def test_a_file_that_is_no_table_is_refused_in_a_sentence(shown: Opened, name: str) -> None:
-    refused(with_file(shown("corpora_page", **OWN), b"PK\x03\x04", name, "application/octet-stream"), name)
+    refused(with_file(shown("train_page", **OWN), b"PK\x03\x04", name, "application/octet-stream"), name)
 
 
 @pytest.mark.whole
 def test_a_file_beyond_what_the_server_takes_is_refused(shown: Opened) -> None:
     config.set_option("server.maxUploadSize", 1)
     rows = "".join(f"sentence {i},{i % 3}\n" for i in range(70_000))
-    refused(with_file(shown("corpora_page", **OWN), f"text,label\n{rows}".encode()), "1 MB")
+    refused(with_file(shown("train_page", **OWN), f"text,label\n{rows}".encode()), "1 MB")
 
 
 def test_a_note_reaches_only_the_owner_of_the_file(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened("corpora_page")
+    opened("train_page")
     from cached import uploaded_corpus
     from frame import File
 
@@ -227,23 +232,48 @@ def test_a_note_reaches_only_the_owner_of_the_file(opened: Opened, monkeypatch: 
 
 @pytest.mark.parametrize("name", ["relatedness", "places"])
 def test_a_corpus_has_rows_and_figures(opened: Opened, name: str) -> None:
-    page = fine(opened("corpora_page", corpus=name).run())
+    page = fine(opened("train_page", corpus=name).run())
     assert f"{EMBEDDED[name].rows:,} rows" in texts(page)
     assert len(page.metric) == 3
     pairs = EMBEDDED[name].shape == "Pairs"
     has_pictures(page, int(pairs))
     if pairs:
         fine(page.segmented_control(key="look").set_value("Rows").run())
-    before = [text.value for text in page.text]
-    assert any(sentence in " ".join(before) for sentence in load(name).sentences())
-    next(button for button in page.button if button.label == "Other rows").click()
-    fine(page.run())
-    assert [text.value for text in page.text] != before  # other rows
+    before = named(page, "Twenty rows")[0].astype(str).to_numpy().ravel().tolist()
+    assert any(sentence in before for sentence in load(name).sentences())
+    fine(page.button(key="other-rows").click().run())
+    assert named(page, "Twenty rows")[0].astype(str).to_numpy().ravel().tolist() != before
+
+
+def test_the_table_of_corpora_has_their_classes_and_how_hard_they_are(opened: Opened) -> None:
+    page = fine(opened("train_page").run())
+    table = named(page, "The corpora")[0].set_index("corpus")
+    counted = Counter(load("topics").labels)
+    assert list(table.loc["topics", "classes"]) == sorted(counted.values(), reverse=True)
+    assert table.loc["topics", "TF-IDF"] == difficulty(load("topics")).tfidf
+
+
+def test_a_file_is_trained_on_at_one_click(opened: Opened) -> None:
+    page = fine(with_file(opened("train_page"), HOSTILE.encode()))
+    assert page.selectbox(key="corpus").value == "your own file"
+    assert "mine.csv" in texts(page)
+    fine(page.button(key="train-on-it").click().run())
+    assert page.radio(key="preset").value == "Neighbours decide (SentPWNet)"
+    shows_no_markup(page)
+
+
+def test_a_template_is_a_file_that_labkit_reads(opened: Opened) -> None:
+    opened("train_page")
+    from train_data import TEMPLATES
+
+    for lines in TEMPLATES.values():
+        corpus, _ = corpus_apart("template.csv", lines.encode(), 2**20)
+        assert len(corpus) == lines.count("\n") - 1
 
 
 @pytest.mark.whole
 def test_the_most_surprising_pair_comes_first(opened: Opened) -> None:
-    page = fine(opened("corpora_page", corpus="questions").run())
+    page = fine(opened("train_page", corpus="questions").run())
     corpus, method = load("questions"), METHODS["tfidf"]()
     method.fit(corpus)
     cosine = method.similarity_pairwise(corpus.text_a, corpus.text_b)

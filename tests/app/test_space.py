@@ -23,7 +23,8 @@ from labkit.arrays import unit
 from labkit.corpora import Labelled, load
 from labkit.evaluation.neighbours import moved_together, movement
 from labkit.evaluation.regions import counted_words
-from labkit.lab.shipped import pictured
+from labkit.evaluation.scores import score
+from labkit.lab.shipped import DEMONSTRATIONS, pictured
 from labkit.methods import METHODS, load_run
 from labkit.projection import Projection, arrange, epochs, project
 from labkit.spreadsheet import spreadsheet
@@ -135,6 +136,22 @@ def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path, run_code: RunC
     assert all(len(frame["data"][place]["x"]) == len(rows) > 0 for frame in drawn["frames"])
     page.query_params["row"] = "7"
     assert [len(found) for found in near(fine(page.run()))] == [8]
+
+
+def test_each_figure_says_whose_it_is(opened: Opened) -> None:
+    page = fine(opened("space_page", **QUICK | {"right": "run sentpwnet-topics"}).run())
+    (verdict,) = [text.value for text in page.markdown if text.value.startswith("On the test split")]
+    scores = [METHODS["tfidf"](), load_run(DEMONSTRATIONS["sentpwnet-topics"].folder)]
+    scores[0].fit(load("topics"))
+    first, second = (score(method, load("topics")).figures["knn_accuracy"] for method in scores)
+    assert f"**{first:.1%}** with TF-IDF and **{second:.1%}** with sentpwnet-topics" in verdict
+    (notes,) = [text.value for text in page.caption if "better than mean word vectors" in text.value]
+    assert notes.startswith("sentpwnet-topics: kNN accuracy") or ". sentpwnet-topics: kNN accuracy" in notes
+
+
+def test_classes_made_from_pairs_are_said_to_be_made(opened: Opened) -> None:
+    assert "no classes" in texts(fine(opened("space_page", corpus="relatedness", **QUICK).run()))
+    assert "no classes" not in texts(fine(opened("space_page", **QUICK).run()))
 
 
 @pytest.mark.whole
@@ -521,7 +538,7 @@ def test_pasted_lines_are_shown_in_classes_named_by_their_words(
     shows_no_markup(page)
     page = of_lines(opened, right="LSA", **{"found-count": "5"})
     monkeypatch.chdir(tmp_path)
-    Path("mine.txt").write_text("\n".join(LINES))
+    Path("pasted.txt").write_text("\n".join(LINES))
     for number in (0, 1):
         drawn = json.loads(run_code(page, number)[-1].to_json())
         assert len(classes(drawn)) == 5
@@ -567,9 +584,7 @@ def test_what_is_pasted_is_not_trusted(opened: Opened, text: str) -> None:
     refused(pasted(opened, text, how="PCA", right="nothing"), "")
 
 
-@pytest.mark.parametrize(
-    "module", ["why_page", "papers_neighbours_page", "paraphrases_page", "themes_page", "compare_page"]
-)
+@pytest.mark.parametrize("module", ["why_page", "papers_neighbours_page", "paraphrases_page", "themes_page"])
 def test_pages_that_need_labels_say_so(opened: Opened, module: str) -> None:
     page = pasted(opened, "\n".join(LINES), module, vectors="sif")
     assert not page.exception
@@ -577,6 +592,13 @@ def test_pages_that_need_labels_say_so(opened: Opened, module: str) -> None:
     assert not page.get("plotly_chart")
 
 
-@pytest.mark.parametrize("module", ["corpora_page", "neighbourhoods_page", "train_page"])
+@pytest.mark.parametrize("module", ["neighbourhoods_page"])
 def test_pages_that_need_no_labels_show_the_sentences(opened: Opened, module: str) -> None:
     fine(pasted(opened, "\n".join(LINES), module, base="sif"))
+
+
+@pytest.mark.parametrize("view", ["Runs", "Data"])
+def test_a_comparison_needs_labels_and_the_data_need_none(opened: Opened, view: str) -> None:
+    page = pasted(opened, "\n".join(LINES), "train_page", view=view)
+    assert not page.exception
+    assert len([*page.error, *page.info]) == (view == "Runs")

@@ -1,7 +1,8 @@
-"""The pages "Train" and "Teacher" without a browser: orders, the queue, failures, a run deleted, a classroom."""
+"""Trainings and the page "Teacher" without a browser: orders, the queue, failures, a run deleted, a classroom."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -17,11 +19,14 @@ from trainings import Order, Queue, queue_of
 from trainings import queue as module
 from trainings.owners import Owned, all_owned, owned, write_owned
 
+from labkit.corpora import load
 from labkit.locks import locked
-from labkit.runs import read_record
+from labkit.methods import METHODS
+from labkit.runs import read_record, write_checkpoint
+from labkit.training.trained import probe_of
 from tests.waiting import until
 
-from .conftest import HOSTILE, Opened, figure, fine, refused, shows_no_markup, texts, with_file
+from .conftest import HOSTILE, Opened, figure, fine, numbers, refused, shows_no_markup, texts, with_file
 
 HISTORY = "epoch,loss,dev_auc\n1,0.5,0.7\n2,0.25,0.75\n"
 # in the place of `labkit train`: an epoch, then it waits until it is told to go on
@@ -103,7 +108,7 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
     first, second = waiting.jobs()
     until(lambda: (Path(first.folder) / "history.csv").exists())
     fine(page.run())
-    fine(page.selectbox(key="curves").set_value(first.id).run())
+    fine(page.button(key=f"show-{first.id}").click().run())
     assert [trace["y"] for trace in figure(page)["data"]] == [[0.5, 0.25], [0.7, 0.75]]
     assert len(page.get("plotly_chart")) == 1  # as a run of an earlier labkit, it knows nothing of its probe
     (Path(first.folder) / "history.csv").write_text(
@@ -155,16 +160,135 @@ def test_a_link_with_an_earlier_name_of_a_setting_still_works(opened: Opened, wa
     assert page.number_input(key="tfidf.max_ngram").value == 3
 
 
-def test_an_upload_is_trained_and_named_nowhere(opened: Opened, waiting: Queue) -> None:
+def test_an_upload_is_trained_by_its_name_which_stays_out_of_the_address(opened: Opened, waiting: Queue) -> None:
     page = opened("train_page", corpus="your own file", method="tfidf")
-    with_file(page, HOSTILE.encode(), "Secret <b>.csv")
+    with_file(page, HOSTILE.encode(), "My <b>data.csv")
     fine(page.button(key="train").click().run())
     job = waiting.jobs()[0]
-    assert (job.own, job.name) == (True, "tfidf-upload-seed0")
-    assert (waiting.private(job) / "upload.csv").read_text() == HOSTILE
+    assert (job.own, job.corpus, job.name) == (True, "My _b_data.csv", "tfidf-My-_b_data-seed0")
+    assert (waiting.private(job) / job.corpus).read_text() == HOSTILE
     fine(page.run())
-    assert "Secret" not in texts(page) + str(page.query_params)
+    assert "data" not in str(page.query_params)
+    line = next(code.value for code in page.code if code.value.startswith("labkit train"))
+    assert "--corpus 'My _b_data.csv'" in line
     shows_no_markup(page)
+
+
+def test_a_preset_trains_with_its_settings_and_those_that_are_changed(opened: Opened, waiting: Queue) -> None:
+    page = fine(opened("train_page", view="Train", corpus="topics").run())
+    fine(page.radio(key="preset").set_value("Pull and push (contrastive)").run())
+    assert "preset.siamese.alpha" not in {each.key for each in page.number_input}  # its loss has no such setting
+    fine(page.number_input(key="preset.siamese.epochs").set_value(2).run())
+    fine(page.button(key="train").click().run())
+    (job,) = waiting.jobs()
+    expected = {"encoder": "mean", "size": 24, "dimension": 24, "epochs": 2, "margin": 0.5}
+    assert (job.method, dict(job.settings)) == ("siamese", expected)
+
+
+@pytest.mark.parametrize("shape", ["Labelled", "Pairs", "Triplets", "Groups", "Sentences", "Articles"])
+def test_every_preset_can_be_trained_on_its_shapes(opened: Opened, shape: str) -> None:
+    opened("train_page")
+    from train_presets import presets_for
+
+    for preset in presets_for(shape):
+        settings = METHODS[preset.method].Settings.of(preset.settings)
+        settings.check_used(preset.settings, shape, has_dev=True)
+
+
+def test_the_line_says_no_state_that_is_past(opened: Opened, waiting: Queue) -> None:
+    page = fine(opened("train_page", method="tfidf").run())
+    fine(page.button(key="train").click().run())
+    (job,) = waiting.jobs()
+    until(lambda: waiting.job(job.id).checkpoint)
+    assert "running" in texts(fine(page.run())) + str([box.options for box in page.selectbox])
+    waiting.stop(job.id)
+    until(lambda: waiting.job(job.id).state == "stopped")
+    assert "running" not in texts(fine(page.run())) + str([box.options for box in page.selectbox])
+
+
+def test_the_space_of_a_training_is_drawn_while_it_runs(opened: Opened, waiting: Queue) -> None:
+    page = fine(opened("train_page", method="tfidf", corpus="topics").run())
+    fine(page.button(key="train").click().run())
+    (job,) = waiting.jobs()
+    until(lambda: waiting.job(job.id).checkpoint)
+    probe = probe_of(load("topics"))
+    rows = np.random.default_rng(0).normal(size=(2, len(probe.texts), 5)).astype(np.float32)
+    arrays = {"snapshots.epochs": np.array([0, 1]), "snapshots.vectors": rows}
+    write_checkpoint(job.folder, arrays, {})
+    fine(page.run())
+    assert "after epoch 1" in texts(page)
+    drawn = [trace for trace in figure(page)["data"] if trace.get("customdata") is not None]
+    assert sum(numbers(trace["x"]).size for trace in drawn) == len(probe.texts)
+    assert {trace["name"] for trace in drawn} == set(probe.labels)
+
+
+def test_a_finished_training_opens_its_space_before_and_after(
+    opened: Opened, waiting: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where: list[tuple[Any, dict[str, str]]] = []
+    monkeypatch.setattr(st, "switch_page", lambda page, query_params: where.append((page, query_params)))
+    page = opened("train_page", corpus="your own file", method="tfidf")
+    with_file(page, HOSTILE.encode())
+    fine(page.button(key="train").click().run())
+    (job,) = waiting.jobs()
+    method = METHODS["tfidf"]()
+    method.fit(load("topics"))
+    until(lambda: waiting.job(job.id).checkpoint)
+    method.save(Path(job.folder))
+    (Path(job.folder) / "go").touch()
+    until(lambda: waiting.job(job.id).state == "finished")
+    del page.session_state["file"]  # another corpus was looked at in the meantime
+    fine(fine(page.run()).button(key=f"move-{job.id}").click().run())
+    settings = {"corpus": "your own file", "left": "mean word vectors", "right": "a stored run", "right-run": job.name}
+    assert where == [("space_page.py", settings)]
+    assert page.session_state["file"].name == "mine.csv"
+
+
+# --- which method? ------------------------------------------------------------------------------------------------
+
+
+def test_a_comparison_waits_in_the_line_and_shows_what_it_found(opened: Opened, waiting: Queue) -> None:
+    page = opened("train_page", corpus="your own file", view="Which method?")
+    with_file(page, HOSTILE.encode(), "my data.csv")
+    page.number_input(key="minutes").set_value(3)
+    fine(page.button(key="bench").click().run())
+    (job,) = waiting.jobs()
+    words = job.order.words(Path("report"))
+    assert words[:6] == ["bench", "my data.csv", "--minutes", "3", "--out", "report"]
+    until(lambda: Path(job.folder).is_dir())
+    plan = {"methods": ["tfidf", "bag"], "trials": 8, "seeds": 3}
+    (Path(job.folder) / "planned.json").write_text(json.dumps(plan))
+    assert "2 methods (tfidf, bag), 8 trials each" in texts(fine(page.run()))
+    ranked = {"name": "bag", "score": 0.9, "low": 0.8, "high": 0.95, "lead": 0.0, "against_best": "best"}
+    behind = ranked | {"name": "<s>tfidf", "score": 0.5, "low": 0.4, "high": 0.6, "against_best": "behind"}
+    costs = {"seconds": 1.0, "microseconds": 50.0, "megabytes": 1.5}
+    report = {
+        "finished": True,
+        "metric": "auc",
+        "said": "bag leads <s>on your data",
+        "lines": [{"ranked": each, **costs} for each in (ranked, behind)],
+        "findings": [{"sentence": "two rows are <u>alike"}],
+        "plan": {"left_out": {"film": "too slow"}},
+        "failed": {},
+    }
+    (Path(job.folder) / "report.json").write_text(json.dumps(report))
+    (Path(job.folder) / "report.html").write_text("<!doctype html>")
+    (Path(job.folder) / "go").touch()
+    until(lambda: not waiting.busy)
+    assert waiting.job(job.id).state == "finished"  # what counts is the report on disk
+    fine(page.run())
+    assert "bag leads" in texts(page)
+    assert figure(page)["data"][0]["marker"]["symbol"] == ["circle", "circle-open"]
+    assert [button.label for button in page.get("download_button")].count("The report as HTML") == 1
+    shows_no_markup(page)
+    (Path(job.folder) / "report.json").write_text("[" * 100_000)  # damaged
+    fine(page.run())
+
+
+@pytest.mark.parametrize("minutes", [0, 10_000])
+def test_a_comparison_is_given_a_time_that_a_shared_machine_has(waiting: Queue, minutes: int) -> None:
+    with pytest.raises(ValueError, match="minutes"):
+        waiting.submit(Order("bench", "topics", settings={"minutes": minutes}))
 
 
 def test_in_a_classroom_each_has_few_and_sees_and_stops_only_their_own(
@@ -204,13 +328,13 @@ def test_a_visitor_shares_and_deletes_their_runs(opened: Opened, waiting: Queue,
     fine(page.checkbox(key=f"shared-{job.name}").check().run())
     came.name = "b" * 16
     other = fine(opened("train_page", method="tfidf").run())
-    assert job.name in str(other.selectbox(key="curves").options)  # it is shared
+    assert job.name in " ".join(code.value for code in other.code)  # it is shared
     assert not keys(other, "delete-", "forget-")
     came.name = "a" * 16
     fine(page.checkbox(key=f"shared-{job.name}").uncheck().run())
     came.name = "b" * 16
     assert job.name not in texts(fine(other.run()))
-    assert not [box for box in other.selectbox if box.key == "curves"]
+    assert not [code for code in other.code if code.value.startswith("labkit train")]
     came.name = "a" * 16
     fine(page.button(key=f"delete-{job.name}").click().run())
     assert waiting.jobs() == []

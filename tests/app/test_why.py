@@ -26,7 +26,7 @@ COMPARE = {"view": "Two sentences", "corpus": "captions", "model-one": "TF-IDF",
 PAIRS = {"view": "One anchor", "vectors": "TF-IDF"}
 PLACES = {  # page: address, button, corpus, methods
     "space_page": (CLUSTERS, "why-left-read-2", "topics", ("sif",)),
-    "compare_page": (COMPARE, "why-pair", "captions", ("tfidf", "sif")),
+    "train_page": (COMPARE, "why-pair", "captions", ("tfidf", "sif")),
     "neighbourhoods_page": ({"base": "LSA", "most": "100"}, "why-near", "relatedness", ("lsa",)),
 }
 
@@ -60,7 +60,7 @@ def values(page: AppTest, label: str = "similarity") -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "name", [name if name == "compare_page" else pytest.param(name, marks=pytest.mark.whole) for name in PLACES]
+    "name", [name if name == "train_page" else pytest.param(name, marks=pytest.mark.whole) for name in PLACES]
 )
 def test_it_opens_from_every_page_with_the_similarity_of_the_method(opened: Opened, name: str) -> None:
     address, key, corpus, methods = PLACES[name]
@@ -80,7 +80,7 @@ def test_it_opens_from_every_page_with_the_similarity_of_the_method(opened: Open
 
 
 def test_two_models_explain_the_same_pair_beside_each_other(opened: Opened, run_code: RunCode) -> None:
-    page = fine(opened("compare_page", **COMPARE).run())
+    page = fine(opened("train_page", **COMPARE).run())
     page.text_input(key="typed-a").set_value("a dog on the beach")
     fine(page.text_input(key="typed-b").set_value("a dog runs on the beach").run())
     assert "beach" not in str(page.query_params)
@@ -129,7 +129,7 @@ def test_what_cannot_be_worked_out_is_one_sentence_in_the_panel(
 
     monkeypatch.setattr(Tfidf, "explain", refuse)
     st.cache_resource.clear()
-    page = fine(opened("compare_page", **COMPARE).run())
+    page = fine(opened("train_page", **COMPARE).run())
     page.button(key="why-pair").click().run()
     st.cache_resource.clear()
     assert not page.exception

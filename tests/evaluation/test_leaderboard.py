@@ -118,3 +118,20 @@ def test_settings_make_lines_and_name_them() -> None:
     lines = leaderboard(runs)
     assert [line.name for line in lines] == ["a loss=x", "a loss=y", "b"]
     assert [len(line.results) for line in lines] == [2, 1, 1]
+
+
+def test_a_run_that_saw_the_test_sentences_is_never_the_best() -> None:
+    runs = [
+        result("sbert-lp", 1.0, items=GOOD, embedded="all"),
+        result("a", 0.975, items=CLOSE),
+        result("b", 0.25, items=POOR),
+    ]
+    lines = leaderboard(runs)
+    assert table(lines) == [("sbert-lp", "saw test"), ("a", "best"), ("b", "behind")]
+    assert lines[2].lead == lead_of(*([each.scores.parts["accuracy"]] for each in (runs[1], runs[2])))
+    assert table(leaderboard(runs[:1])) == [("sbert-lp", "saw test")]
+
+
+def test_of_runs_with_one_score_none_is_the_best() -> None:
+    lines = leaderboard([result(name, 1.0, items=GOOD) for name in "abcd"])
+    assert [line.verdict for line in lines] == ["open"] * 4

@@ -110,3 +110,19 @@ def test_every_column_can_colour() -> None:
     assert [trace.name for trace in clusters(picture, shown, by="split").data] == ["train"]
     with pytest.raises(ValueError, match="column"):
         clusters(picture, shown, by="colour")
+
+
+def test_a_name_stands_only_where_half_of_the_points_are_of_its_class() -> None:
+    apart = np.concatenate([np.random.default_rng(0).normal(at, 0.1, (20, 2)) for at in (0, 3)]).astype(np.float32)
+    shown = Labelled([f"text {row}" for row in range(40)], ["a"] * 20 + ["b"] * 20)
+    mixed = Labelled(shown.texts, ["a"] * 10 + ["b"] * 10 + ["a"] * 10 + ["b"] * 10)
+
+    def named(points: np.ndarray, classes: Labelled) -> list[str]:
+        figure = clusters(Projection("PCA", points), classes, named=True)
+        return [note.text for note in figure.layout.annotations]
+
+    assert named(apart, shown) == ["a", "b"]
+    middle = np.array([[-1, 0]] * 10 + [[0, 0]] * 20 + [[1, 0]] * 10, np.float32) + apart * 0.01
+    in_the_middle = Labelled(shown.texts, ["a"] * 10 + ["b"] * 20 + ["a"] * 10)
+    assert named(middle, in_the_middle) == ["b"]  # the middle of "a" lies among "b"
+    assert len(named(apart, mixed)) <= 2

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from trainings import Job, watch
-from trainings.process import SAID, verdict
+from trainings.process import PROGRESS, SAID, verdict
 
 from labkit import progress
 
@@ -39,7 +39,7 @@ def test_a_noted_progress_says_how_long_is_left(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize("content", ["", "[", "[1]", '{"done": 5}', '{"done": 5, "total": 0}'])
 def test_a_half_written_progress_is_none(tmp_path: Path, content: str) -> None:
-    (tmp_path / "progress.json").write_text(content)
+    (tmp_path / PROGRESS).write_text(content)
     job = Job("1", "tfidf", "topics", 0, str(tmp_path / "run"), state="running")
     assert watch(job, tmp_path).share is None
     assert watch(job, tmp_path).left is None

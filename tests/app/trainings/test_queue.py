@@ -219,9 +219,9 @@ def test_what_cannot_be_does_not_enter_the_line(made: Made, order: Order, said: 
 def test_an_upload_is_private_and_gone_afterwards(made: Made) -> None:
     queue = made()
     order = Order.of_file("tfidf", "../../My Patients.CSV", b"text,label\nsecret,x\n", seed=1)
-    assert order.words(Path("out"))[:4] == ["train", "tfidf", "--corpus", "upload.csv"]
+    assert order.words(Path("out"))[:4] == ["train", "tfidf", "--corpus", "My Patients.csv"]
     job = queue.submit(order)
-    file = queue.private(job) / "upload.csv"
+    file = queue.private(job) / "My Patients.csv"
     assert file.read_bytes() == order.upload
     assert queue.folder.stat().st_mode & 0o077 == file.parent.stat().st_mode & 0o077 == 0
     until(lambda: queue.job(job.id).state == "running")
@@ -234,7 +234,7 @@ def test_an_upload_is_private_and_gone_afterwards(made: Made) -> None:
     assert not file.exists()
     assert "secret" not in "".join(path.read_text() for path in queue.folder.glob("*.json"))
     bad = queue.submit(Order.of_file("tfidf", "x.jsonl.gz", b"{}", seed=13))
-    assert bad.corpus == "upload.jsonl.gz"
+    assert bad.corpus == "x.jsonl.gz"
     ended(queue, bad, "failed")
     assert not (queue.private(bad) / bad.corpus).exists()
     with pytest.raises(ValueError, match="file"):
@@ -407,3 +407,21 @@ def test_a_worker_that_does_not_stop_is_ended_for_good(monkeypatch: pytest.Monke
     monkeypatch.setattr(time, "sleep", done.append)
     worker.watch_parent()
     assert done == [(os.getpid(), signal.SIGINT), worker.LAST_CHANCE, (os.getpid(), signal.SIGKILL)]
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("mine.csv", "mine.csv"),
+        ("../../../etc/my data.CSV", "my data.csv"),
+        ("C:\\Users\\me\\mine.jsonl.gz", "mine.jsonl.gz"),
+        ("--out=x.csv", "out_x.csv"),
+        ("..csv", "upload.csv"),
+        (".progress.json.csv", "progress.json.csv"),
+        ("<b>\n$(rm)`.csv", "_b___(rm)_.csv"),
+        ("données \u202e.tsv", "données _.tsv"),
+        ("x" * 300 + ".txt", "x" * 80 + ".txt"),
+    ],
+)
+def test_the_name_of_an_upload_stays_in_its_folder(name: str, kept: str) -> None:
+    assert Order.of_file("tfidf", name, b"").corpus == kept

@@ -1,10 +1,8 @@
-"""Page "Compare": runs side by side on one test split, how they were trained, and one pair of sentences to two of
-them."""
+"""Runs of one corpus beside each other: scores on test with a verdict, curves, and one pair of sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,41 +19,38 @@ from labkit.figures.comparison import SAW, SPOKEN
 from labkit.runs import history
 
 if TYPE_CHECKING:
-    from labkit.evaluation.leaderboard import Result
+    from labkit.evaluation.leaderboard import Line, Result
 
-RUNS, CURVES, PAIR = VIEWS = ["Runs", "Curves", "Two sentences"]
 BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are chosen at first
 MOST = 40  # runs that can be chosen, and that a link names
 SENTENCES = 300  # to choose from, for one pair
 NAMED, LONGEST = 3, 60  # names that are said to be missing, and the letters of each
 NAMES, CORPUS = "runs", "compared-on"  # in the address; in the session
-ABOUT = """\
-Runs on the **test** split of one corpus, ordered and judged by the figure that is chosen. Runs that differ only in the
-seed are one line: its mean and, from three seeds on, its spread. Against the best stands the **95 % interval** of the
-difference, over other test items and other seeds; where it holds 0, the difference is a **tie**, and nothing else
-decides.
-"""
-FORMULAS = (
-    r"\bar x = \tfrac1n \sum_s x_s,\qquad \text{spread} = \sqrt{\tfrac{1}{n-1}\sum_s (x_s-\bar x)^2}",
-    r"\text{tie} \iff |\bar x_a - \bar x_b| \le t_{0.975}\, \text{se},\qquad \text{se}^2 = \text{var over seeds} "
-    r"+ \text{var over items} - \text{what both share}",
-)
 SAW_TEST = (
     "{names}: made with the test sentences, though without their classes: it embeds them together with all others, as "
-    "its paper does. No other run here has seen them."
+    "its paper does. So it is never the best."
 )
 NO_ORDER = "{figure} describes a space: a larger value is neither better nor worse, so no run is called the best."
-NO_RUN = "No run and no baseline is chosen: choose some above. Runs are made on the page Train."
+NO_RUN = "No run and no baseline is chosen: choose some above, or train one under Train."
+OF_WHAT = (
+    "The figure is of dev, of the probe (300 sentences of dev, by cosine) or of training, as its name says. Losses of "
+    "different methods cannot be compared."
+)
 
 
 # --- which runs --------------------------------------------------------------------------------------------------
 
 
+def offered_runs(opened: cached.Opened) -> dict[str, Path]:
+    """Name -> folder of the runs that were trained on this corpus."""
+    return choosing.trained_here(choosing.every_run(choosing.run_folders(), first=opened.corpus.name), opened)
+
+
 def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     """Name -> folder of the runs to compare."""
-    runs = choosing.trained_here(choosing.every_run(choosing.run_folders(), first=opened.corpus.name), opened)
-    own = list(runs)
+    runs = offered_runs(opened)
+    labels = {name: choosing.run_label(name, folder, opened) for name, folder in runs.items()}
     if st.session_state.setdefault(CORPUS, opened.key) != opened.key:  # the address spoke of another corpus
         st.session_state[CORPUS] = opened.key
         frame.keep_in_address(NAMES, None)
@@ -64,7 +59,7 @@ def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     if linked and (missing := [name for name in linked if name not in runs]):
         st.info(not_here(missing))
     key = f"runs-{opened.key[:8]}"
-    first = own[:FIRST] if linked is None else linked
+    first = list(runs)[:FIRST] if linked is None else linked
     now = first if frame.address_changed(NAMES) else st.session_state.get(key, first)
     frame.keep_in_address(NAMES, None if linked is None else linked or [""])
     chosen_before = key in st.session_state and set(now) <= runs.keys()  # a folder may be gone
@@ -72,27 +67,14 @@ def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
         st.session_state[key] = [name for name in now if name in runs]
     names = st.multiselect(
         "Runs",
-        list(runs),
-        format_func=lambda name: choosing.run_label(name, runs[name], opened),
+        labels,
+        format_func=labels.get,
         max_selections=MOST,
         key=key,
         on_change=remember_runs,
-        args=(key, own[:FIRST]),
+        args=(key, list(runs)[:FIRST]),
     )
     return {name: runs[name] for name in names}
-
-
-def results_of(runs: Mapping[str, Path], opened: cached.Opened) -> list[Result]:
-    """What each run is worth on the test split; one that cannot be scored is named, and the others are shown."""
-    results, bad = [], {}
-    for name, folder in runs.items():
-        try:
-            results.append(cached.run_result(str(folder), cached.written(folder), opened))
-        except (ValueError, OSError) as reason:
-            bad[name] = reason
-    if bad:
-        st.warning(choosing.left_out_note(bad))
-    return results
 
 
 def of_link() -> list[str] | None:
@@ -113,20 +95,21 @@ def not_here(names: Sequence[str]) -> str:
     """One sentence on the runs of a link that are not found."""
     first = ", ".join(name[:LONGEST] for name in names[:NAMED])
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    remedy = "choose others" if classroom.is_on() else "name their folder in the sidebar"
+    remedy = "choose others" if classroom.is_on() else "name their folder above"
     return frame.plain(f"The link names runs that are not here: {first}{more}; {remedy}.")
 
 
-# --- runs --------------------------------------------------------------------------------------------------------
+# --- scores ------------------------------------------------------------------------------------------------------
 
 
-def show_results(opened: cached.Opened) -> None:
-    """The leaderboard as bars and as a table."""
+def show_scores(opened: cached.Opened) -> None:
+    """The verdict, the leaderboard as bars, and the table behind it."""
     from labkit.evaluation.leaderboard import leaderboard
 
-    runs = chosen_runs(opened)
-    left, right = st.columns([3, 2])
-    baselines = left.multiselect(
+    left, middle, right = st.columns([3, 2, 2])
+    with left:
+        runs = chosen_runs(opened)
+    baselines = middle.multiselect(
         "Baselines, fitted here without labels",
         list(choosing.VECTORS),
         BASELINES,
@@ -145,6 +128,7 @@ def show_results(opened: cached.Opened) -> None:
         "Figure", names, names.index(results[0].scores.measure), format_func=spoken, key="figure", **frame.KEEP
     )
     lines = leaderboard(results, figure)
+    st.markdown(f"##### {frame.plain(verdict_of(lines))}")
     alt = f"Bars of {spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
         f"{line.name} {line.mean:.3f} ({SPOKEN.get(line.verdict, line.verdict)})"
         for line in lines
@@ -153,27 +137,60 @@ def show_results(opened: cached.Opened) -> None:
     rows = [row_of(line, names) for line in lines]
     frame.picture(figures.leader_bars(lines), key="leader_bars", alt=alt, rows=lambda: rows)
     if saw := [line.name for line in lines if line.saw_test]:
-        st.warning(frame.plain(SAW_TEST.format(names=", ".join(saw))), icon=":material/visibility:")
-    if not ordered(figure):
-        st.caption(frame.plain(NO_ORDER.format(figure=spoken(figure))))
-    frame.table(
-        rows,
-        "The same as a table: every figure of every line, with its verdict.",
-        formats={spoken(name): "%.4f" for name in names},
-        widths={"run": "medium"},
-        placeholder="–",
-    )
+        st.caption(f":material/visibility: {frame.plain(SAW_TEST.format(names=', '.join(saw)))}")
+    with st.expander("The same as a table, with every figure"):
+        frame.table(
+            rows,
+            "The same as a table: every figure of every line, with its verdict.",
+            formats={spoken(name): "%.4f" for name in names},
+            widths={"run": "medium"},
+            placeholder="–",
+        )
     of = f"; {lines[0].sample}" if lines[0].sample else ""
-    st.caption(f"Test split of {frame.plain(opened.corpus.name)}; ordered and judged by {spoken(figure)}{of}.")
+    st.caption(f"Test split of {frame.plain(opened.in_code)}; ordered and judged by {spoken(figure)}{of}.")
     frame.code(CODE.format(corpus=opened.in_code, folders=list_in_code(folders), figure=figure))
 
 
-def row_of(line: Any, names: list[str]) -> dict[str, Any]:
+def results_of(runs: Mapping[str, Path], opened: cached.Opened) -> list[Result]:
+    """What each run is worth on the test split; one that cannot be scored is named, and the others are shown."""
+    results, bad = [], {}
+    for name, folder in runs.items():
+        try:
+            results.append(cached.run_result(str(folder), cached.written(folder), opened))
+        except (ValueError, OSError) as reason:
+            bad[name] = reason
+    if bad:
+        st.warning(choosing.left_out_note(bad))
+    return results
+
+
+def verdict_of(lines: Sequence[Line]) -> str:
+    """Who is best, and whether surely, in one sentence."""
+    figure = spoken(lines[0].figure)
+    if not ordered(lines[0].figure):
+        return NO_ORDER.format(figure=figure)
+    judged = [line for line in lines if not line.saw_test and line.figure in line.means]
+    if len(judged) < 2:
+        return f"There is nothing to compare by {figure}: choose more runs."
+    best, *others = judged
+    if unsure := [line.name for line in others if line.verdict == "open"]:
+        return (
+            f"{best.name} has the highest {figure}, {best.mean:.3f}; whether it is better than {', '.join(unsure)} is "
+            "open."
+        )
+    low, high = others[0].lead.interval() if others[0].lead else (0.0, 0.0)
+    return (
+        f"{best.name} is best: {figure} {best.mean:.3f}, ahead of {others[0].name} by {best.mean - others[0].mean:.3f} "
+        f"(95 %: {low:.3f} to {high:.3f})."
+    )
+
+
+def row_of(line: Line, names: list[str]) -> dict[str, Any]:
     """One line of the table."""
     against = ""
     if line.lead is not None:
         low, high = line.lead.interval()
-        against = f"{-line.lead.lead:+.3f} [{-high:+.3f}, {-low:+.3f}]"
+        against = f"{signed(-line.lead.lead)} [{signed(-high)}, {signed(-low)}]"
     means = {spoken(name): round(line.means[name], 4) if name in line.means else None for name in names}
     return {
         "run": f"{line.name} · {SAW}" if line.saw_test else line.name,
@@ -187,10 +204,13 @@ def row_of(line: Any, names: list[str]) -> dict[str, Any]:
     }
 
 
-OF_WHAT = (
-    "The figure is of dev, of the probe (300 sentences of dev, by cosine) or of training, as its name says. Losses of "
-    "different methods cannot be compared."
-)
+def signed(value: float) -> str:
+    """A difference with its sign; what rounds to nothing has none.
+
+    >>> signed(-0.0421), signed(-0.0)
+    ('-0.042', '0.000')
+    """
+    return f"{value:+.3f}" if abs(value) >= 0.0005 else "0.000"
 
 
 # --- curves ------------------------------------------------------------------------------------------------------
@@ -202,7 +222,7 @@ def show_histories(opened: cached.Opened) -> None:
     histories = {name: past for name, folder in runs.items() if (past := history(folder)).rows}
     columns = list(dict.fromkeys(name for past in histories.values() for name in past.columns if name != "epoch"))
     if not columns:
-        st.info("None of these runs was trained in epochs: choose others above, or train one on the page Train.")
+        st.info("None of these runs was trained in epochs: choose others above, or train one under Train.")
         return
     default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
     column = st.selectbox("Figure", columns, default, format_func=spoken, key="curve", **frame.KEEP)
@@ -226,15 +246,14 @@ def list_in_code(names: list[str]) -> str:
 
 def show_two(opened: cached.Opened) -> None:
     """How alike two sentences are to two methods, and why."""
-    runs = choosing.trained_here(choosing.every_run(choosing.run_folders(), first=opened.corpus.name), opened)
-    options = [*choosing.VECTORS, *runs]
+    runs = offered_runs(opened)
+    labels = dict(choosing.VECTORS) | {name: choosing.run_label(name, folder, opened) for name, folder in runs.items()}
     spaces = []
-    label_of = partial(named, runs=runs, opened=opened)
     for column, key, label, first in zip(
         st.columns(2), ("one", "other"), ("Model", "Beside it"), (next(iter(runs), "tfidf"), "sif"), strict=True
     ):
         name = column.selectbox(
-            label, options, options.index(first), format_func=label_of, key=f"model-{key}", **frame.KEEP
+            label, labels, list(labels).index(first), format_func=labels.get, key=f"model-{key}", **frame.KEEP
         )
         spaces.append(choosing.run_in(runs[name], name) if name in runs else choosing.fitted(opened, name))
     texts = cached.some_sentences(opened, SENTENCES)
@@ -244,24 +263,6 @@ def show_two(opened: cached.Opened) -> None:
         similarity = space.method.similarity([a], [b])
         column.metric(f"similarity, {frame.plain(space.name)}", f"{float(similarity[0, 0]):.4f}")
     why.button("pair", spaces, opened, a, b)
-
-
-def named(option: str, runs: Mapping[str, Path], opened: cached.Opened) -> str:
-    """What stands in the box: a baseline by its name in words, a run with where it is from."""
-    return choosing.VECTORS.get(option) or choosing.run_label(option, runs[option], opened)
-
-
-# --- the page ----------------------------------------------------------------------------------------------------
-
-
-def page() -> None:
-    frame.head("Compare: runs and curves", ABOUT, *FORMULAS)
-    view = frame.view(VIEWS)
-    opened = choosing.corpus()
-    if opened is None:
-        return
-    {RUNS: show_results, CURVES: show_histories, PAIR: show_two}[view](opened)
-    frame.show_link(own_file=opened.own)
 
 
 CODE = """\
@@ -284,4 +285,3 @@ from labkit.runs import history
 folders = {folders}
 training_curves({{folder: history(folder) for folder in folders}}, [{column!r}]).show()
 """
-frame.run(page)

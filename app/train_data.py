@@ -1,0 +1,234 @@
+"""The data: a table of all corpora, a file of one's own, and what the chosen corpus is made of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import cached
+import choosing
+import frame
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
+from labkit.corpora.records import SPLITS
+from labkit.figures import similarity_histogram, similarity_scatter
+
+VECTORS = {name: choosing.VECTORS[name] for name in ("tfidf", "mean-vectors")}
+PAIRS, ROWS = "Pairs", "Rows"
+BARS = 20  # classes of a histogram
+SHAPES = {
+    "Labelled": "a sentence and its class",
+    "Pairs": "two sentences and whether they mean the same",
+    "Triplets": "a sentence, one that is near and one that is not",
+    "Groups": "a sentence and the group that means the same",
+    "Sentences": "a sentence",
+    "Articles": "an article with its sections",
+}
+TEMPLATES = {  # what a row is -> a file with the columns that labkit reads
+    "a sentence and its class": "text,label\nThe train was late again.,travel\nThis soup needs salt.,food\n",
+    "two sentences, the same or not": "text_a,text_b,label\nHow old are you?,What is your age?,1\n"
+    "How old are you?,How are you?,0\n",
+    "a sentence and its group": "text,group\nA dog runs on the beach.,1\nA dog is running by the sea.,1\n"
+    "Two men play chess.,2\nA game of chess between two men.,2\n",
+    "one near and one far": "anchor,positive,negative\nHow old are you?,What is your age?,How are you?\n",
+    "sentences without labels": "text\nThe train was late again.\nThis soup needs salt.\n",
+}
+DIFFICULTY = ("chance", "TF-IDF", "mean vectors")
+
+
+def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> None:
+    """The corpora, of which one can be chosen, and the chosen one, on which `to_train` trains."""
+    left, right = st.columns([5, 3], gap="large")
+    with left:
+        table = st.empty()
+        if not all(("difficulty", name) in cached.made_before() for name in bundled()):
+            fill(table, {}, key=None)
+        show_templates()
+    with right:
+        if opened is not None:
+            show_chosen(opened, to_train)
+    if opened is not None:
+        show_contents(opened)
+    known = {}
+    for name in bundled():  # last, because it takes seconds when the app has just started
+        known[name] = cached.corpus_difficulty(cached.lab_corpus(name))
+        cached.remember_made(("difficulty", name))
+    fill(table, known, key="corpora")
+
+
+def bundled() -> list[str]:
+    """The corpora that come with the lab."""
+    return [name for name, entry in CORPORA.items() if entry.kind == "embedded"]
+
+
+def fill(table: Any, difficulty: Mapping[str, Any], key: str | None) -> None:
+    """The table of the corpora; without a key it cannot be clicked, and its difficulty is still being measured."""
+    rows = []
+    for name in bundled():
+        corpus, hard = cached.lab_corpus(name).corpus, difficulty.get(name)
+        measured = (hard.chance, hard.tfidf, hard.mean_vectors) if hard else (None,) * 3
+        rows.append(
+            {
+                "corpus": name,
+                "classes": histogram(corpus),
+                "rows": len(corpus),
+                **dict(zip(DIFFICULTY, measured, strict=True)),
+                "what it is": CORPORA[name].summary,
+                "measured by": hard.measure if hard else "…",
+            }
+        )
+    table.dataframe(
+        rows,
+        key=key,
+        hide_index=True,
+        row_height=44,
+        on_select=choose_row if key else "ignore",
+        selection_mode="single-row",
+        alt="The corpora that come with the lab: rows, classes, and what three methods without learning reach.",
+        column_config={
+            "classes": st.column_config.BarChartColumn(
+                help="Rows of the largest classes; pairs by label or score, groups and articles by size.",
+                width="small",
+                y_min=0,
+            ),
+            **{name: st.column_config.NumberColumn(format="%.2f", width="small") for name in DIFFICULTY},
+        },
+    )
+
+
+def choose_row() -> None:
+    """Somebody has chosen a row: its corpus is that of all places."""
+    rows = st.session_state["corpora"].selection.rows
+    if rows:
+        choosing.choose_corpus(bundled()[rows[0]])
+
+
+def histogram(corpus: Corpus) -> list[int]:
+    """How often the most frequent classes occur; of groups and articles, how many there are of each size."""
+    if isinstance(corpus, Labelled):
+        return [count for _, count in Counter(corpus.labels).most_common(BARS)]
+    if isinstance(corpus, Pairs) and corpus.graded:
+        return np.histogram(corpus.values, 10)[0].tolist()
+    if isinstance(corpus, Pairs):
+        sizes = Counter(corpus.values)
+    elif isinstance(corpus, Groups):
+        sizes = Counter(Counter(corpus.groups).values())
+    else:
+        sizes = Counter(len(article.sections) for article in corpus.articles) if isinstance(corpus, Articles) else {}
+    return [sizes[size] for size in sorted(sizes)]
+
+
+def show_templates() -> None:
+    """Files to put one's own rows into."""
+    with st.popover("Your own data: templates", icon=":material/table:", type="tertiary"):
+        st.caption("Files with the columns that labkit reads. Upload yours above, or drop it anywhere on this page.")
+        for number, (row, lines) in enumerate(TEMPLATES.items()):
+            file = f"template-{number + 1}.csv"
+            frame.download(row.capitalize(), partial(str, lines), file, "text/csv", f"template-{number}")
+
+
+# --- the chosen corpus -------------------------------------------------------------------------------------------
+
+
+def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
+    """What the corpus is, how hard it is, and the way to train on it."""
+    corpus = opened.corpus
+    name = opened.file.name if opened.file else corpus.name
+    st.markdown(f"#### {frame.plain(name)}")
+    counts = ", ".join(f"{split} {corpus.splits.count(split):,}" for split in SPLITS if split in corpus.splits)
+    st.markdown(f"{len(corpus):,} rows ({counts}); each is {SHAPES[type(corpus).__name__]}.")
+    st.button("Train on it", type="primary", icon=":material/arrow_forward:", key="train-on-it", on_click=to_train)
+    try:
+        difficulty = cached.corpus_difficulty(opened)
+    except ValueError as reason:  # a visitor's file may have no test split
+        st.caption(f"Its difficulty is not measured: {frame.plain(str(reason))}")
+        return
+    measured = (difficulty.chance, difficulty.tfidf, difficulty.mean_vectors)
+    for column, label, value in zip(st.columns(3), DIFFICULTY, measured, strict=True):
+        column.metric(label, f"{value:.3f}")
+    st.caption(
+        f"On the test split, without learning: {difficulty.measure}. 1 is the best possible; what is missing is left "
+        "to learn."
+    )
+
+
+def show_contents(opened: cached.Opened) -> None:
+    """Rows of the corpus as text; pairs also by their cosine."""
+    if isinstance(opened.corpus, Pairs) and frame.view([PAIRS, ROWS], "look") == PAIRS:
+        show_pairs(opened, opened.corpus)
+    else:
+        show_some_rows(opened)
+
+
+def show_sentences(texts: Sequence[str], about: str) -> None:
+    """Sentences as text, whatever they hold, with a line on what they are."""
+    with st.container(border=True):
+        for text in texts:
+            st.text(text)
+        st.text(f"— {about}")
+
+
+def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
+    """Cosine against label or score, and where they disagree most."""
+    vectors = st.radio(
+        "Vectors", list(VECTORS), format_func=VECTORS.__getitem__, horizontal=True, key="space", **frame.KEEP
+    )
+    cosine = cached.pair_cosines(opened, vectors)
+    known = "scores" if corpus.graded else "labels"
+    draw = similarity_scatter if corpus.graded else similarity_histogram
+    alt = f"The cosines of {len(corpus):,} pairs by {VECTORS[vectors]} against the {known} of the corpus."
+    rows = [row | {"cosine": float(value)} for row, value in zip(corpus.rows(), cosine, strict=True)]
+    frame.picture(draw(cosine, getattr(corpus, known)), key="pair-cosines", alt=alt, rows=lambda: rows)
+    if corpus.graded:
+        ranks = [pd.Series(values).rank(pct=True).to_numpy() for values in (cosine, corpus.scores)]
+        surprising = np.abs(ranks[0] - ranks[1])
+    else:
+        same, other = cosine[corpus.labels == 1].mean(), cosine[corpus.labels == 0].mean()
+        st.caption(f"Mean cosine: {same:.2f} for pairs that are the same, {other:.2f} for those that are not.")
+        surprising = np.where(corpus.labels == 1, -cosine, cosine)
+    choosing.show_code(PAIRS_CODE, choosing.fitted(opened, vectors), opened, figure=draw.__name__, known=known)
+    st.markdown(f"**Where cosine and {known.removesuffix('s')} disagree most**")
+    for i in np.argsort(-surprising, kind="stable")[:12].tolist():
+        same_or_not = "the same" if corpus.values[i] else "not the same"
+        value = f"score {corpus.values[i]:.1f}" if corpus.graded else f"label: {same_or_not}"
+        show_sentences([corpus.text_a[i], corpus.text_b[i]], f"{value}; cosine {cosine[i]:.2f}")
+
+
+def show_some_rows(opened: cached.Opened) -> None:
+    """Twenty rows from all over the corpus."""
+    corpus = opened.corpus
+    again = st.session_state.setdefault("draw", 0)
+    if st.button("Other rows", icon=":material/shuffle:", key="other-rows"):
+        again = st.session_state["draw"] = again + 1
+    rows = sorted(np.random.default_rng(again).choice(len(corpus), min(20, len(corpus)), replace=False).tolist())
+    if isinstance(corpus, Articles):
+        article = corpus.articles[rows[0]]
+        st.markdown(f"#### {frame.plain(article.title)}")
+        for section in article.sections:
+            if section.title:
+                st.markdown(f"**{frame.plain(section.title)}**")
+            for paragraph in section.paragraphs:
+                st.text(paragraph)
+    else:
+        frame.table(corpus.take(rows).rows(), "Twenty rows from all over the corpus.")
+    frame.code(ROWS_CODE.format(name=opened.in_code, rows=rows))
+
+
+PAIRS_CODE = """\
+from labkit.figures import {figure}
+cosine = method.similarity_pairwise(corpus.text_a, corpus.text_b)
+{figure}(cosine, corpus.{known}).show()
+"""
+ROWS_CODE = """\
+from labkit.corpora import load
+from labkit.baselines.difficulty import difficulty
+
+corpus = load({name!r})
+print(list(corpus.take({rows}).rows()))
+print(difficulty(corpus))
+"""

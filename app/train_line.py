@@ -1,0 +1,317 @@
+"""The trainings: one with its space and its curves as they grow, and a list of the others."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import cached
+import choosing
+import classroom
+import frame
+import streamlit as st
+from safetensors import SafetensorError, safe_open
+from trainings import ENDED, Job, Order, Queue, watch
+from trainings.owners import Owned, all_owned, owned, write_owned
+
+from labkit import figures
+from labkit.arrays import unit
+from labkit.atomic import amount, sentence_of
+from labkit.corpora import Labelled
+from labkit.figure_names import spoken
+from labkit.figures.epochs import curve_columns, probe_columns
+from labkit.locks import is_locked
+from labkit.progress import lasting
+from labkit.projection.epochs import epochs
+from labkit.runs import CHECKPOINT, History, Snapshots, read_record, read_run
+
+EACH = 2  # trainings of one visitor of a classroom in the line
+DISK = 256 * 2**20  # bytes of the runs of one visitor of a classroom
+MOST = 12  # trainings that are listed
+SHOWN = "shown-training"  # in the session: its number
+COLOURED = 36  # classes of a probe, up to which they have colours
+SPACE, CURVES = 380, 300  # pixels of the heights of the pictures
+ICONS = {
+    "waiting": ":material/hourglass_empty:",
+    "running": ":material/play_arrow:",
+    "stopping": ":material/pause:",
+    "stopped": ":material/pause:",
+    "failed": ":material/error:",
+    "finished": ":material/check:",
+}
+PROBE = (
+    "How the vectors of the probe lie, up to 300 sentences of dev that are the same after every epoch. The picture of "
+    "the space shows them as points."
+)
+
+
+# --- who may do what ---------------------------------------------------------------------------------------------
+
+
+def visitor() -> dict[str, Any]:
+    """The arguments by which the queue knows a visitor and their limits in the queue and on the disk."""
+    if not classroom.is_on():
+        return {}
+    limits = {} if classroom.is_teacher() else {"each": EACH, "disk": DISK}
+    return {"visitor": classroom.me(), **limits}
+
+
+def show_limits() -> None:
+    """What a visitor of a classroom has to know: their number, and what they may have."""
+    here = classroom.PRESENT.everyone().get(classroom.me())
+    if here is not None:
+        st.caption(
+            f"You are visitor {here.number}. A cookie tells this app for {classroom.DAYS} days which trainings and "
+            f"runs are yours: {EACH} may be in the line, and your runs may take {amount(DISK)}."
+        )
+
+
+def may_touch(queue: Queue, job: Job) -> bool:
+    """Whether this visitor may stop a training: their own; the teacher, all of them."""
+    return not classroom.is_on() or classroom.is_teacher() or queue.visitor(job) == classroom.me()
+
+
+def is_shown(queue: Queue, job: Job) -> bool:
+    """Whether this visitor sees a training: what they may touch, and what is shared, or no visitor's."""
+    if may_touch(queue, job):
+        return True
+    whose = owned(job.folder)
+    return whose.shared if whose else not (job.own or queue.visitor(job))
+
+
+def submit(queue: Queue, order: Order, opened: cached.Opened) -> None:
+    """Put the order into the line, or say in one sentence why not."""
+    try:
+        job = queue.submit(order, **visitor())
+    except (ValueError, OSError) as reason:
+        st.error(frame.plain(sentence_of(reason)))
+        return
+    st.session_state[SHOWN] = job.id
+    if opened.file:
+        st.session_state[f"file-of-{job.id}"] = opened.file  # to look at its space later
+
+
+def act(what: Callable[[Any], Any], which: str | Path) -> None:
+    """Do it; where another visitor was quicker, one sentence says so."""
+    try:
+        what(which)
+        st.session_state[SHOWN] = which
+    except (ValueError, OSError) as reason:
+        st.session_state["refused"] = sentence_of(reason)
+
+
+# --- the line ----------------------------------------------------------------------------------------------------
+
+
+def trainings_shown(queue: Queue, *, bench: bool = False) -> list[Job]:
+    """The trainings that this visitor sees, or the comparisons: the one that was begun or touched last comes first."""
+    if st.session_state["followed"] != queue.busy:
+        st.rerun()  # the whole page, once: from now on there is something to follow, or nothing any more
+    if refused := st.session_state.pop("refused", None):
+        st.error(frame.plain(refused))
+    every = queue.jobs()
+    seen = [job for job in every if is_shown(queue, job)]
+    if others := sum(job.state not in ENDED for job in every) - sum(job.state not in ENDED for job in seen):
+        st.caption(f"Trainings of other visitors that run or wait: {others}.")
+    return sorted((job for job in seen if job.is_bench == bench), key=lambda job: job.id != st.session_state.get(SHOWN))
+
+
+def show_others(queue: Queue, jobs: Sequence[Job]) -> None:
+    """The other trainings, each in a line or two."""
+    if not jobs:
+        return
+    with st.expander(f"Other trainings: {len(jobs)}", expanded=any(job.state not in ENDED for job in jobs)):
+        for job in jobs[:MOST]:
+            show_head(queue, job, shown=False)
+
+
+def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
+    """What is trained, how far it is, what became of it, and what can be done with it."""
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(f"**{job.method}** on {frame.plain(job.corpus)} · {ICONS[job.state]} {job.state}")
+        buttons(queue, job, shown=shown)
+    if job.state == "waiting":
+        place = queue.place(job)
+        st.caption(f"Number {place} in the line: {place} {'training' if place == 1 else 'trainings'} before it.")
+        return
+    seen = watch(job, queue.private(job))
+    if job.state not in ENDED:
+        left = "" if seen.left is None else f" · at most {lasting(seen.left)} left"
+        text = f"{frame.plain(seen.what) or 'starting'} · {lasting(seen.seconds)} so far{left}"
+        st.progress(seen.share or 0.0, text=text)
+        return
+    if is_locked(job.folder):  # by the command line, or by what an app that is gone began and has to end yet
+        st.caption("It is being trained by another process, not by this app.")
+        return
+    st.caption(f"{lasting(seen.seconds)}{worth(job)}")
+    for line in (job.why, *job.notes) if may_touch(queue, job) else ():
+        st.caption(frame.plain(line))
+
+
+def worth(job: Job) -> str:
+    """What the run is worth on test."""
+    if job.state != "finished" or job.is_bench:
+        return ""
+    try:
+        metrics = read_record(job.folder)["metrics"]
+    except (ValueError, OSError):
+        return " · its folder was removed"
+    scores = [
+        f"{spoken(name)} {value:.3f}" for each in metrics.values() for name, value in each.items() if value is not None
+    ]
+    test = f" · test: {frame.plain(', '.join(scores[:4]))}" if scores else ""
+    return f"{test} · stored as `{job.name}`"
+
+
+def buttons(queue: Queue, job: Job, *, shown: bool) -> None:
+    """See it move, or show its pictures here; stop, resume, remove."""
+    with st.container(horizontal=True, width="content"):
+        if not shown:
+            st.button("Show", key=f"show-{job.id}", on_click=st.session_state.update, args=({SHOWN: job.id},))
+        elif job.state == "finished" and not job.is_bench and Path(job.folder).is_dir():
+            icon = ":material/animation:"
+            if st.button("See it move", key=f"move-{job.id}", type="primary", icon=icon):
+                see_it_move(job)
+        if not may_touch(queue, job):
+            return
+        if job.state in ("waiting", "running"):
+            st.button("Stop", key=f"stop-{job.id}", on_click=act, args=(queue.stop, job.id))
+        if job.resumable and not is_locked(job.folder) and (not job.own or (queue.private(job) / job.corpus).is_file()):
+            name = "Resume" if job.checkpoint else "Train again"
+            st.button(name, key=f"resume-{job.id}", on_click=act, args=(partial(queue.resume, **visitor()), job.id))
+        if job.state in ENDED:
+            about = "Take it off this list; the run itself stays."
+            st.button("Remove", key=f"forget-{job.id}", on_click=act, args=(queue.forget, job.id), help=about)
+
+
+def see_it_move(job: Job) -> None:
+    """Open the space of a run beside that of mean word vectors, on its own corpus."""
+    if job.own:
+        st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
+    corpus = choosing.OWN if job.own else job.corpus
+    st.session_state[choosing.CARRIED] = corpus
+    st.switch_page(
+        "space_page.py",
+        query_params={"corpus": corpus, "left": "mean word vectors", "right": choosing.STORED, "right-run": job.name},
+    )
+
+
+# --- how it grows ------------------------------------------------------------------------------------------------
+
+
+def show_growth(job: Job, history: History, opened: cached.Opened | None) -> None:
+    """The space of a training as it is now and its curves, and the lines that make the same."""
+    left, right = st.columns([3, 2])
+    with left:
+        show_space(job, opened)
+    with right:
+        show_curves(job, history)
+    if columns := probe_columns({job.name: history}):
+        with st.expander("Figures of the space, epoch by epoch"):
+            st.caption(PROBE)
+            frame.picture(
+                figures.training_curves({job.name: history}, columns),
+                key="probe_curves",
+                alt=f"The probe of {job.name} over {len(history)} epochs: {', '.join(map(spoken, columns))}.",
+                rows=lambda: [*map(dict, history.rows)],
+            )
+    settings = "".join(f", {name}={value!r}" for name, value in job.settings.items()).removeprefix(", ")
+    frame.code(CODE.format(corpus=job.corpus, method=job.method, settings=settings, seed=job.seed))
+    words = job.order.words(Path("runs") / job.name)
+    st.code(shlex.join(["labkit", *words]), language="bash", wrap_lines=True)
+
+
+def show_space(job: Job, opened: cached.Opened | None) -> None:
+    """The probe as points, by PCA, each epoch rotated onto the one before; at first as the network starts."""
+    kept = space_so_far(job, opened)
+    if kept is None or not len(kept.epochs) or len(kept.texts) < 3:
+        if job.state in ENDED:
+            st.caption("Nothing was kept of its space: it does not learn in epochs, or it ended too early.")
+        return
+    picture = epochs([unit(rows) for rows in kept.vectors], "pca", measure=False)[-1]
+    few = len(set(kept.labels)) <= COLOURED
+    shown = Labelled(kept.texts, kept.labels if few else [""] * len(kept.texts), name="probe", splits="train")
+    epoch = int(kept.epochs[-1])
+    st.markdown(f"**Its space {f'after epoch {epoch}' if epoch else 'before it learns'}**")
+    figure = figures.clusters(picture, shown, narrow=True, legend=False, named=few, height=SPACE, svg=True)
+    figure.layout.transition = {"duration": 500}
+    names = f" in {len(set(kept.labels))} classes" if few else ""
+    alt = f"The space of {job.name} after epoch {epoch}, by PCA: {len(kept.texts)} sentences of dev{names}."
+    points = [{"text": text, "label": label} for text, label in zip(kept.texts, kept.labels, strict=True)]
+    frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points)
+
+
+def space_so_far(job: Job, opened: cached.Opened | None) -> Snapshots | None:
+    """The vectors of the probe that a training has kept so far.
+
+    While it runs they are in its checkpoint, which names no sentence: these are known of the corpus that is chosen.
+    """
+    try:
+        if job.state == "finished":
+            return read_run(job.folder).snapshots
+        with safe_open(Path(job.folder) / CHECKPOINT, "numpy") as file:
+            kept, vectors = file.get_tensor("snapshots.epochs"), file.get_tensor("snapshots.vectors")
+    except (OSError, ValueError, SafetensorError):
+        return None
+    count = vectors.shape[1] if vectors.ndim == 3 else 0
+    mine = opened is not None and job.corpus == opened.in_code
+    probe = cached.probe_of_corpus(opened) if mine else Snapshots((), ())
+    if len(probe.texts) == count:
+        return Snapshots(probe.texts, probe.labels, kept, vectors)
+    return Snapshots(("",) * count, ("",) * count, kept, vectors)
+
+
+def show_curves(job: Job, history: History) -> None:
+    """Loss and dev score, epoch by epoch."""
+    columns = curve_columns({job.name: history})
+    if not columns:
+        if job.state == "finished":
+            st.caption("It has no figures by epoch: it does not learn in epochs.")
+        else:
+            st.caption("It ended before an epoch was done." if job.state in ENDED else "No epoch is done yet.")
+        return
+    alt = f"Curves of {job.name} over {len(history)} epochs: {', '.join(map(spoken, columns))}."
+    drawn = figures.training_curves({job.name: history}, columns, height=CURVES)
+    frame.picture(drawn, key="training_curves", alt=alt, rows=lambda: [*map(dict, history.rows)])
+
+
+# --- a visitor's runs ---------------------------------------------------------------------------------------------
+
+
+def show_own_runs(queue: Queue) -> None:
+    """The runs of a visitor of a classroom: they share and delete them here."""
+    live = {Path(job.folder) for job in queue.jobs() if job.state not in ENDED}
+    runs = [run for run in all_owned(queue.runs) if run.owner == classroom.me() and run.folder not in live]
+    if not runs:
+        return
+    with st.expander(f"Your runs: {len(runs)}, {amount(sum(run.size for run in runs))}", expanded=True):
+        st.caption("Only you and the teacher see them. Others see what you share, with the sentences that it keeps.")
+        for run in runs:
+            name = run.folder.name
+            with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+                key, about = f"shared-{name}", f"Delete {name} with all its files, for good."
+                st.checkbox(
+                    f"Share {name} ({amount(run.size)})", run.shared, key=key, on_change=share_run, args=(run, key)
+                )
+                st.button("Delete", key=f"delete-{name}", on_click=act, args=(queue.delete, run.folder), help=about)
+
+
+def share_run(run: Owned, key: str) -> None:
+    """Show a run to the others, or no longer."""
+    if run.folder.is_dir():
+        write_owned(Owned(run.folder, run.owner, st.session_state[key]))
+
+
+CODE = """\
+from labkit import METHODS
+from labkit.corpora import load
+from labkit.figures import training_curves
+
+corpus = load({corpus!r})
+method = METHODS[{method!r}]({settings})
+history = method.fit(corpus, seed={seed})
+training_curves({{{method!r}: history}}).show()
+"""

@@ -1,0 +1,235 @@
+"""What is trained: a preset that fits the data, or any method, with the settings that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from typing import Any
+
+import cached
+import frame
+import streamlit as st
+from trainings import Choice, Order, choices
+
+ANY = ("Labelled", "Pairs", "Triplets", "Groups", "Sentences", "Articles")
+TAUGHT = ("Labelled", "Pairs", "Triplets", "Groups")  # shapes that say what belongs together
+QUICK = {"encoder": "mean", "size": 24, "dimension": 24, "epochs": 6}
+FRONT = ("epochs", "encoder", "loss", "solver", "form", "base", "size", "hidden", "dimension", "neighbours")
+OTHER = "Another method"
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A training that is known to work: a method with settings, for data of some shapes."""
+
+    name: str
+    about: str
+    method: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    shapes: tuple[str, ...] = TAUGHT
+    needs: str = ""  # a package
+
+
+PRESETS = (
+    Preset(
+        "Neighbours decide (SentPWNet)",
+        "A small network. Each pair weighs what its own and its neighbours' similarity say.",
+        "sentpwnet",
+        QUICK,
+    ),
+    Preset(
+        "Pull and push (contrastive)",
+        "The same network with the plainest loss: like together, unlike apart.",
+        "siamese",
+        QUICK | {"margin": 0.5},
+    ),
+    Preset("Word pieces", "The mean of word pieces: the simplest thing that learns.", "bag"),
+    Preset(
+        "A metric to be read (FILM)",
+        "No network: a linear map of words, whose rows can be read.",
+        "film",
+        {"dimension": 30},
+        ("Labelled", "Pairs", "Groups"),
+    ),
+    Preset(
+        "From a large model",
+        "Word pieces that start with what a large model makes of each; takes half a minute.",
+        "static",
+        needs="sentence_transformers",
+    ),
+    Preset(
+        "Write a paraphrase (P-thought)",
+        "Two small networks write the sentence again, and another that means the same.",
+        "pthought",
+        {"hidden": 24, "decoder_hidden": 48, "dimension": 32, "batch": 32, "epochs": 6, "learning_rate": 0.02},
+        ("Groups",),
+    ),
+    Preset(
+        "Sections of articles (Thematic)",
+        "Sentences of one section lie closer than those of two.",
+        "thematic",
+        {"size": 24, "dimension": 32, "epochs": 5, "min_count": 4, "learning_rate": 0.004},
+        ("Articles",),
+    ),
+    Preset(
+        "Twice the same sentence (SimCSE)",
+        "Needs no labels: a sentence is near itself, although some of its words are dropped.",
+        "sentpwnet",
+        QUICK | {"loss": "simcse", "miner": "none"},
+        ("Sentences",),
+    ),
+    Preset(
+        "Keep the neighbours (SBERT-LP)",
+        "Needs no labels: few numbers for a sentence, which keep its neighbours.",
+        "sbert-lp",
+        {"base": "sif", "dimension": 24, "neighbours": 10},
+        ("Labelled", "Sentences"),
+    ),
+)
+NAMES = {  # setting -> its name for a person; others are their own name, with spaces
+    "a": "Weight of rare words (a)",
+    "alpha": "Scale of positives (α)",
+    "amp": "Mixed precision",
+    "apart": "Labelled negatives of an anchor",
+    "beta": "Scale of negatives (β)",
+    "batch": "Batch size",
+    "components": "Directions taken away",
+    "decoder_hidden": "Decoder size",
+    "dimension": "Dimensions",
+    "embedded": "Sentences embedded together",
+    "emphasis": "Emphasis on the paraphrase (λ)",
+    "epsilon": "Slack of the miner (ε)",
+    "expansion": "Extra words of the vector file",
+    "feed": "Decoder reads the vector at every word",
+    "hidden": "Encoder size",
+    "in_batch": "Negatives from the whole batch",
+    "labelled": "Labelled pairs only",
+    "layer_rate": "Learning rate of the model's layers",
+    "layers": "Layers that learn",
+    "matryoshka_dims": "Matryoshka dimensions",
+    "max_grad_norm": "Gradient clipping",
+    "max_length": "Longest sentence read",
+    "max_ngram": "Longest n-gram",
+    "min_count": "Rarest word kept",
+    "min_ngram": "Shortest n-gram",
+    "near": "Negatives from the neighbours",
+    "neighbours": "Neighbours (k)",
+    "noise": "Noise words (k)",
+    "pace": "Learning rate of word vectors, as a share",
+    "partners": "Paraphrases per epoch",
+    "patience": "Early stopping after",
+    "per_class": "Sentences per class in a batch",
+    "pieces": "Word pieces from",
+    "positives": "Positives of an anchor",
+    "random": "Random negatives",
+    "reg": "Regularisation",
+    "share": "Share",
+    "size": "Embedding size",
+    "sparse": "Sparse updates of word vectors",
+    "symmetric": "Both directions",
+    "tune": "Train the word vectors",
+    "unit": "Sentences as",
+    "vocab_size": "Vocabulary size",
+    "word_pairs": "Pairs of words",
+}
+MORE_SETTINGS = (
+    "`labkit train` takes more: word vectors from a file, another base, or more epochs than are offered here."
+)
+
+
+def presets_for(shape: str) -> list[Preset]:
+    """Those for data of this shape that this installation can train."""
+    return [each for each in PRESETS if shape in each.shapes and (not each.needs or find_spec(each.needs))]
+
+
+def order_of(opened: cached.Opened) -> Order:
+    """What is to be trained, as chosen; only settings that are not the method's own are part of it."""
+    from labkit.methods import METHODS, SUMMARIES
+
+    follow_earlier_link()
+    offered = presets_for(type(opened.corpus).__name__)
+    names = [each.name for each in offered] + [OTHER]
+    first = len(offered) if is_former_link() else 0
+    name = st.radio("What to train", names, first, key="preset", **frame.KEEP)
+    preset = next((each for each in offered if each.name == name), None)
+    method = preset.method if preset else st.selectbox("Method", list(METHODS), key="method", **frame.KEEP)
+    own = preset.settings if preset else {}
+    st.caption(preset.about if preset else SUMMARIES[method])
+    every = choices(METHODS[method].Settings)
+    start = [replace(choice, default=own.get(choice.name, choice.default)) for choice in every]
+    key = f"preset.{method}." if preset else f"{method}."
+    shown = read_settings(method, start, key, opened)
+    known = [each for each in shown if each.name in FRONT and (each.name, each.kind) != ("base", float)]
+    front = [] if preset else known
+    values = controls(key, front)
+    with st.expander("All settings", icon=":material/tune:"):
+        values |= controls(key, [choice for choice in shown if choice not in front])
+        seed = st.number_input("Seed", 0, 9999, 0, key="seed", help="Same seed, same numbers.", **frame.KEEP)
+        st.caption(MORE_SETTINGS)
+    changed = {each.name: values[each.name] for each in every if values.get(each.name, each.default) != each.default}
+    if opened.file:
+        return Order.of_file(method, opened.file.name, opened.file.data, seed=int(seed), settings=changed)
+    return Order(method, opened.corpus.name, int(seed), changed)
+
+
+def is_former_link() -> bool:
+    """Whether the address has a method or its settings, as links had before there were presets."""
+    return any(name == "method" or ("." in name and not name.startswith("preset.")) for name in st.query_params)
+
+
+def follow_earlier_link() -> None:
+    """Rename settings in a link that was made when they had other names."""
+    from labkit.methods import METHODS
+
+    method = st.query_params.get("method", "")
+    names = METHODS[method].Settings.earlier_names if method in METHODS else {}
+    found = {earlier: name for earlier, name in names.items() if f"{method}.{earlier}" in st.query_params}
+    for earlier, name in found.items():
+        st.query_params[f"{method}.{name}"] = st.query_params[f"{method}.{earlier}"]
+        del st.query_params[f"{method}.{earlier}"]
+    if found:
+        st.rerun()  # widgets read the address once, before the page runs
+
+
+def read_settings(method: str, offered: Sequence[Choice], key: str, opened: cached.Opened) -> Sequence[Choice]:
+    """The settings that the method reads beside the others as they are chosen now, and on this corpus."""
+    from labkit.methods import METHODS
+
+    values = {}
+    for choice in offered:
+        name = f"{key}{choice.name}"
+        values[choice.name] = st.session_state.get(name, st.query_params.get(name, choice.default))
+    try:
+        settings = METHODS[method].Settings.of(values)
+    except ValueError:  # these settings conflict: the Train button says why
+        return offered
+    unused = settings.unused(type(opened.corpus).__name__, "dev" in opened.corpus.sizes)
+    return [choice for choice in offered if choice.name not in unused]
+
+
+def controls(key: str, offered: Sequence[Choice]) -> dict[str, Any]:
+    """A control for each setting, two side by side."""
+    values = {}
+    columns = st.columns(2)
+    for number, choice in enumerate(offered):
+        with columns[number % 2]:
+            values[choice.name] = control(choice, f"{key}{choice.name}")
+    return values
+
+
+def control(choice: Choice, key: str) -> Any:
+    """The control that fits the kind of setting; its help has the technical name and the meaning."""
+    name = NAMES.get(choice.name) or choice.name.replace("_", " ").capitalize()
+    if choice.name == "base" and choice.kind is float:
+        name = "Similarity to measure from (λ)"
+    elif choice.name == "base":
+        name = "Vectors to start from"
+    shown: dict[str, Any] = {"key": key, "help": f"`{choice.name}`: {choice.help}", **frame.KEEP}
+    if choice.kind is bool:
+        return st.checkbox(name, choice.default, **shown)
+    if choice.kind is str:
+        return st.selectbox(name, choice.options, choice.options.index(choice.default), **shown)
+    form = "%d" if choice.kind is int else "%g"
+    numbers = [choice.kind(value) for value in (choice.minimum, choice.maximum, choice.default, choice.step)]
+    return st.number_input(name, *numbers, format=form, **shown)
