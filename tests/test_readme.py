@@ -1,4 +1,4 @@
-"""What README and docs tell people to type: each command is understood, and those of the README run to their end."""
+"""What README and docs tell people to type: each command is understood, and those of README and guides run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from labkit.lab.cli.main import app, main
 from .lab.course.thirty import write_class
 
 ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text("utf-8")
+GUIDES = ("install", "app", "data", "command-line", "python")  # the pages that the README leads to
+README = "".join(
+    path.read_text("utf-8") for path in (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in GUIDES))
+)
 PAGES = README + "".join(path.read_text("utf-8") for path in sorted((ROOT / "docs").glob("*.md")))
 # in the place of what is the reader's own, or large
 TAKEN = {
