@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from labkit.baselines.difficulty import Difficulty
     from labkit.evaluation.leaderboard import Result
     from labkit.explanation import Explanation
-    from labkit.film.reading import WordRow
+    from labkit.film.reading import RowEnds, WordRow
     from labkit.film.rule import Rule
     from labkit.lab.papers.stored import TableResult
     from labkit.method import Method
@@ -391,11 +391,11 @@ def batch_of_split(opened: Opened, size: int, per_class: int, seed: int, split: 
 
 
 @keep(show_spinner="Comparing the sentences …")
-def batch_similarities(space: Space, opened: Opened, **how: Any) -> np.ndarray:
-    """The cosines of a batch, (m, m); `how` is what makes the batch."""
+def batch_similarities(space: Space, texts: tuple[str, ...]) -> np.ndarray:
+    """The cosines of the sentences of a batch, (m, m)."""
     from labkit.sentpwnet.view import cosines
 
-    return cosines(space.method.encode(list(batch_of_split(opened, **how).texts)))
+    return cosines(space.method.encode(list(texts)))
 
 
 @keep(show_spinner="Mining negatives …")
@@ -430,6 +430,15 @@ def film_matrix(space: Space, rotated: bool) -> np.ndarray:
 
     film = space.method
     return readable(film.L.astype(np.float64), film.words) if rotated else film.L
+
+
+@keep(show_spinner="Reading the rows …")
+def film_ends(space: Space, rotated: bool, opened: Opened, most: int) -> tuple[RowEnds, ...]:
+    """The sentences that lie highest and lowest on each row of L."""
+    from labkit.film.reading import row_ends
+
+    texts = some_sentences(opened, most)
+    return row_ends(film_matrix(space, rotated), space.method.vectorizer.transform(texts), texts)
 
 
 @keep(show_spinner="Ranking neighbours …")

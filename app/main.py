@@ -23,17 +23,21 @@ from frame import READABLE, freeze_modules, plotly_early
 PLACES = {  # file -> title; the first is the place that opens
     "play_page.py": "Play",
     "space_page.py": "Space",
-    "pairs_page.py": "Pairs",
-    "film_page.py": "FILM rows",
+    "why_page.py": "Why",
+    "train_page.py": "Train and compare",
+    "papers_page.py": "Papers",
+}
+PIECES = {  # what a card of Papers opens
+    "papers_neighbours_page.py": "Mutual neighbours",
     "neighbourhoods_page.py": "Neighbourhoods",
     "paraphrases_page.py": "Paraphrases",
     "themes_page.py": "Themes",
-    "train_page.py": "Train and compare",
-    "papers_page.py": "Papers",
 }
 TEACHERS = {"teacher_page.py": "Teacher"}
 MOVED = {  # an earlier address -> the file of the place that has taken it in
     "clusters_page": "space_page.py",
+    "pairs_page": "why_page.py",
+    "film_page": "why_page.py",
     "compare_page": "train_page.py",
     "corpora_page": "train_page.py",
 }
@@ -120,11 +124,20 @@ places = {
     file: st.Page(file, title=title, url_path=file.removesuffix("_page.py"), default=file == next(iter(PLACES)))
     for file, title in titles.items()
 }
+pieces = {
+    file: st.Page(file, title=title, url_path=file.removesuffix("_page.py"), visibility="hidden")
+    for file, title in PIECES.items()
+}
 earlier = [
-    st.Page(partial(lead_to, places[file], OPENED.get(address)), title=address, url_path=address, visibility="hidden")
-    for address, file in ({file.removesuffix(".py"): file for file in titles} | MOVED).items()
+    st.Page(
+        partial(lead_to, (places | pieces)[file], OPENED.get(address)),
+        title=address,
+        url_path=address,
+        visibility="hidden",
+    )
+    for address, file in ({file.removesuffix(".py"): file for file in titles | PIECES} | MOVED).items()
 ]
-shown = st.navigation([*places.values(), *earlier], position="top")
+shown = st.navigation([*places.values(), *pieces.values(), *earlier], position="top")
 classroom.PRESENT.turned(classroom.me(), shown.title)
 shown.run()
 freeze_modules(len(sys.modules))

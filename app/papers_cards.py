@@ -11,7 +11,6 @@ import streamlit as st
 
 from labkit import figures
 
-TABLES = "Tables"
 VERDICTS = {  # of a claim -> in a sentence
     "confirmed": "It holds here",
     "not confirmed": "It does not hold here",
@@ -30,7 +29,8 @@ class Card:
     judged: str  # the claim as the table words it
     column: str
     rows: tuple[str, ...]
-    pieces: tuple[str, ...] = ()
+    piece: str = ""  # the file of what there is to try, with settings for its address
+    settings: tuple[tuple[str, str], ...] = ()
 
 
 CARDS = {
@@ -41,6 +41,8 @@ CARDS = {
         "with a BiLSTM, weighted pairs lead the Siamese and the triplet network",
         "QQP accuracy",
         ("BiLSTM + Siamese network", "BiLSTM + Triplet network", "BiLSTM + SentPWNet"),
+        "why_page.py",
+        (),
     ),
     "thematic": Card(
         "Thematic",
@@ -49,6 +51,8 @@ CARDS = {
         "the triplet network leads every other method, the paper's network",
         "accuracy",
         ("mean-vectors", "triplets-sen (the paper's network, smaller)", "triplets-sen (ours)"),
+        "themes_page.py",
+        (("corpus", "articles"),),
     ),
     "sbert-lp": Card(
         "SBERT-LP",
@@ -57,6 +61,8 @@ CARDS = {
         "grades: all-MiniLM-L6-v2 + LP leads all-MiniLM-L6-v2, as it is",
         "STS-B",
         ("SBERT base", "SBERT base + LP", "all-MiniLM-L6-v2, as it is", "all-MiniLM-L6-v2 + LP"),
+        "neighbourhoods_page.py",
+        (("corpus", "relatedness"), ("view", "Changed order")),
     ),
     "pthought": Card(
         "P-thought",
@@ -65,6 +71,8 @@ CARDS = {
         "both forms with two layers lead all other methods",
         "P-coherence",
         ("SIF", "P-thought (two layers, both ways)", "bag of word pieces (ours)"),
+        "paraphrases_page.py",
+        (("corpus", "captions"), ("view", "Write a paraphrase")),
     ),
     "film": Card(
         "FILM",
@@ -73,6 +81,8 @@ CARDS = {
         "FILM leads the Siamese networks",
         "accuracy",
         ("Siamese CNN", "Siamese-LSTM", "FILM", "TF-IDF"),
+        "papers_neighbours_page.py",
+        (("corpus", "questions"),),
     ),
 }
 
@@ -88,8 +98,8 @@ def tally(tables: dict[str, Any], paper: str) -> str:
     claims = [claim for table in tables.values() if table.paper == paper for claim in table.claims]
     counts = Counter(claim.ours for claim in claims if not claim.asked_here)
     return (
-        f"Of {counts.total()} claims in its tables, {counts['confirmed']} hold here, {counts['not confirmed']} do not, "
-        f"{counts['open']} are open, and {counts['not measured']} are not measured."
+        f"Of the paper's own {counts.total()} claims, {counts['confirmed']} hold here, {counts['not confirmed']} do "
+        f"not, {counts['open']} are open, and {counts['not measured']} are not measured."
     )
 
 
@@ -113,15 +123,14 @@ def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
         f"{card.title}, {card.column} of {len(card.rows)} methods: the paper's values and ours. {verdict(card, table)}."
     )
     st.plotly_chart(picture, key=f"card-{name}", alt=alt, config={"displayModeBar": False})
-    st.caption(f"{table.title}. {tally(tables, name)}")
+    st.caption(f"Judged by {table.title}: {card.judged}. {tally(tables, name)}")
     with st.container(horizontal=True):
-        for piece in card.pieces[:1]:
-            open_button("Try it", name, piece, primary=True)
-        open_button(TABLES, name, TABLES)
+        if st.button("Try it", type="primary", key=f"try-{name}"):
+            st.switch_page(card.piece, query_params=dict(card.settings))
+        open_tables(name)
 
 
-def open_button(label: str, paper: str, piece: str, *, primary: bool = False) -> None:
-    """A button that opens a piece of a paper."""
-    state = {"paper": CARDS[paper].title, f"{paper}-view": piece}
-    kind: Any = "primary" if primary else "secondary"
-    st.button(label, type=kind, key=f"{label}-{paper}", on_click=st.session_state.update, args=(state,))
+def open_tables(paper: str) -> None:
+    """A button that opens the tables of a paper."""
+    state = {"paper": CARDS[paper].title}
+    st.button("Tables", key=f"tables-{paper}", on_click=st.session_state.update, args=(state,))

@@ -67,8 +67,14 @@ def row_strengths(rows: Sequence[WordRow], *, chosen: int | None = None, height:
     return figure_of([shares, marks(places, stable, marker, yaxis="y2") | label], height=height, bargap=0.2, **layout)
 
 
-def row_words(row: WordRow) -> go.Figure:
-    """Draw the words that pull a row up and down, each by its effect `L[l, w] · rms(x_w)`."""
+SMALL = 300  # pixels; a lower picture is one of many
+
+
+def row_words(row: WordRow, *, height: int = 420) -> go.Figure:
+    """Draw the words that pull a row up and down, each by its effect `L[l, w] · rms(x_w)`.
+
+    A small picture has no title below its axis.
+    """
     entries = [*row.positive, *((word, -effect) for word, effect in reversed(row.negative))]
     if not entries:
         raise ValueError(
@@ -76,13 +82,14 @@ def row_words(row: WordRow) -> go.Figure:
         )
     effects = [effect for _, effect in entries]
     marker = {"color": [POSITIVE if effect > 0 else NEGATIVE for effect in effects]}
+    small = height < SMALL
     places = [f"{place}" for place in range(len(entries))]
     names = ticks([word for word, _ in entries], 24)
     return figure_of(
         [level_bars(effects, places, marker, hovertemplate="effect %{x:+.4g}<extra></extra>")],
-        xaxis={"title": "pulls down   ←   effect   →   pulls up", "zerolinecolor": INK},
-        yaxis=names | {"autorange": "reversed", "tickfont": {"size": 15}},
-        height=420,
+        xaxis={"title": None if small else "pulls down   ←   effect   →   pulls up", "zerolinecolor": INK},
+        yaxis=names | {"autorange": "reversed", "tickfont": {"size": 12 if small else 15}},
+        height=height,
         bargap=0.25,
     )
 

@@ -73,6 +73,24 @@ class WordRow:
         return f"row {self.number} ({size}): + {ends[0]} | - {ends[1]}"
 
 
+@dataclass(frozen=True)
+class RowEnds:
+    """The sentences that lie highest and lowest on one row of L, none on the wrong side of 0."""
+
+    highest: tuple[str, ...]
+    lowest: tuple[str, ...]
+
+
+def row_ends(L: np.ndarray, X: sparse.csr_matrix, texts: Sequence[str], *, count: int = 2) -> tuple[RowEnds, ...]:
+    """The `count` sentences with the largest and smallest `(x Lᵀ)_l / |x Lᵀ|` on each row of L (d, D); X (n, D)."""
+    Y = unit(X @ L.T.astype(np.float64))  # (n, d)
+
+    def ends(values: np.ndarray) -> tuple[str, ...]:
+        return tuple(texts[i] for i in np.argsort(-values, kind="stable")[:count] if values[i] > 0)
+
+    return tuple(RowEnds(ends(values), ends(-values)) for values in Y.T)
+
+
 def effects(L: np.ndarray, words: Terms) -> np.ndarray:
     """The effects of words on rows, `L[l, w] · rms(x_w)`: (d, D)."""
     return L * words.rms

@@ -292,9 +292,9 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
         found[title] = [(each["id"], [(node["html"], node["any"]) for node in each["nodes"]]) for each in violations]
     assert {title: each for title, each in found.items() if each} == {}
 
-    turn_to(listener, "Pairs")
+    turn_to(listener, "Why")
     been = []
-    for name, value in (("Corpus", "captions"), ("Vectors", "LSA"), ("Anchor", "5 ·")):
+    for name, value in (("Corpus", "captions"), ("Vectors", "LSA"), ("Sentence a, the anchor", "5 ·")):
         been.append((name, view.get_by_role("combobox", name=name, exact=True).input_value()))
         choose(listener, name, value)
     for name, value in been[::-1]:  # each Back is one step
@@ -308,11 +308,20 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     alpha.focus()
     view.keyboard.press("ArrowRight")
     view.wait_for_function("new URL(location).searchParams.get('alpha') == '2.5'")
-    turn_to(listener, "Neighbourhoods")
-    assert view.get_by_role("combobox", name="Corpus").input_value() == "captions"
-    turn_to(listener, "Themes")
+    turn_to(listener, "Papers")
+    view.get_by_role("button", name="Try it").nth(1).click()
+    view.get_by_text("are the clusters the sections?").first.wait_for()
+    listener.settle()
     assert view.get_by_role("combobox", name="Corpus").input_value() == "articles"  # captions have no sections
-    turn_to(listener, "Pairs")
+    view.goto(f"{address}/pairs_page?corpus=captions&vectors=LSA&beta=22")  # an address of before
+    view.get_by_role("slider", name="β, scale of negatives").wait_for()
+    listener.settle()
+    assert urlsplit(view.url).path == "/why"
+    assert parse_qs(urlsplit(view.url).query)["beta"] == ["22.0"]
+    assert view.get_by_role("combobox", name="Vectors", exact=True).input_value() == "LSA"
+    cut = ".katex-display:visible"
+    assert view.locator(cut).evaluate_all("all => all.filter(one => one.scrollWidth > one.clientWidth + 1).length") == 0
+    turn_to(listener, "Why")
     choose(listener, "Corpus", "your own file")
     upload = {"name": "Secret<img src=x onerror=alert(1)>.csv", "mimeType": "text/csv", "buffer": HOSTILE.encode()}
     view.locator("input[type=file]").set_input_files(upload)

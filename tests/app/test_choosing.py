@@ -39,7 +39,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_bundled_runs_of_the_corpus_come_first_and_then_the_newest(opened: Opened, lab: Path) -> None:
-    page = fine(opened("pairs_page", corpus="captions", vectors="a stored run").run())
+    page = fine(opened("why_page", corpus="captions", vectors="a stored run").run())
     box = page.selectbox(key="run")
     assert [option.split(" (")[0] for option in box.options] == ["tfidf-captions", "newer", "tfidf-captions · mine"]
     assert box.value == "tfidf-captions"
@@ -51,7 +51,7 @@ def test_bundled_runs_of_the_corpus_come_first_and_then_the_newest(opened: Opene
 @pytest.mark.parametrize(
     ("module", "address", "box"),
     [
-        ("pairs_page", {"vectors": "a stored run"}, "run"),
+        ("why_page", {"vectors": "a stored run"}, "run"),
         ("space_page", {"left": "a stored run", "right": "nothing", "how": "pca"}, "left-run"),
     ],
 )
@@ -66,7 +66,7 @@ def test_runs_are_offered_only_for_the_corpus_that_they_were_trained_on(
 
 
 def test_a_run_of_one_file_is_not_offered_for_another_of_the_same_name(opened: Opened, lab: Path) -> None:
-    page = with_file(opened("pairs_page", corpus="your own file", vectors="a stored run"), HOSTILE.encode())
+    page = with_file(opened("why_page", corpus="your own file", vectors="a stored run"), HOSTILE.encode())
     method = METHODS["tfidf"]()
     method.fit(sys.modules["cached"].uploaded_corpus(page.session_state["file"]).corpus)
     method.save(lab / "mine" / "own")
@@ -97,7 +97,7 @@ def test_a_link_opens_its_run_after_another_training_and_no_other_if_it_is_gone(
 @pytest.mark.parametrize(
     ("module", "address"),
     [
-        ("pairs_page", {"vectors": "a stored run", "corpus": "captions"}),
+        ("why_page", {"vectors": "a stored run", "corpus": "captions"}),
         ("space_page", {"left": "a stored run", "right": "nothing", "how": "pca", "corpus": "captions"}),
         ("train_page", {"corpus": "captions", "view": "Curves"}),
     ],
@@ -123,7 +123,7 @@ def test_in_a_classroom_a_run_is_its_visitors_until_it_is_shared(
     monkeypatch.setenv("LABKIT_CLASSROOM", "1")
     headers = {"x-labkit-visitor": "b", "x-labkit-role": "visitor"}
     monkeypatch.setattr(type(st.context), "headers", property(lambda self: headers))
-    newer, page = lab / "mine" / "newer", opened("pairs_page", corpus="captions", vectors="a stored run")
+    newer, page = lab / "mine" / "newer", opened("why_page", corpus="captions", vectors="a stored run")
 
     def seen() -> bool:
         return "newer" in page.run().selectbox(key="run").options

@@ -120,7 +120,7 @@ def test_a_row_number_from_an_address(frame: ModuleType, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(("address", "fields"), [("127.0.0.1", 1), ("0.0.0.0", 0), (None, 0)])
 def test_where_others_may_come_nobody_names_folders(opened: Opened, address: str | None, fields: int) -> None:
     config.set_option("server.address", address)
-    page = fine(opened("pairs_page", vectors="a stored run").run())
+    page = fine(opened("why_page", vectors="a stored run").run())
     assert len([box for box in page.text_input if box.key == "folders"]) == fields
 
 

@@ -1,4 +1,4 @@
-"""The pages Corpora, Pairs, FILM rows, Neighbourhoods, Paraphrases and Themes without a browser, and bad files."""
+"""Corpora, Why, and the pieces of Papers without a browser, and bad files."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from labkit.baselines.difficulty import difficulty
 from labkit.corpora import load
 from labkit.corpora.table import EMBEDDED
 from labkit.evaluation import p_coherence
+from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.methods import METHODS, load_run
 from labkit.progress import note
 from labkit.sentpwnet.method import PairSettings
@@ -42,17 +43,15 @@ from .conftest import (
     with_file,
 )
 
-FILM = {"dimension": "10"}
+FILM = {"corpus": "questions", "dimension": "10", "film": "true", "vectors": "TF-IDF"}
+RULE = {"film": "learned here", "dimension": "10"}
 PAIRS = {"vectors": "TF-IDF", "miner": "every pair"}
 LP = {"base": "LSA", "most": "100"}
 OWN = {"corpus": "your own file"}
 VIEWS = [  # page, what stands in its address, its pictures
-    ("film_page", FILM | {"part": "Two sentences"}, 2),
-    ("film_page", FILM | {"part": "Rows"}, 3),
-    ("film_page", FILM | {"part": "Mutual neighbours"}, 1),
-    ("pairs_page", PAIRS | {"view": "The batch"}, 3),
-    ("pairs_page", PAIRS | {"view": "One anchor"}, 1),
-    ("pairs_page", PAIRS | {"view": "Weight against similarity"}, 1),
+    ("papers_neighbours_page", RULE, 1),
+    ("why_page", PAIRS | {"view": "One anchor"}, 5),
+    ("why_page", PAIRS | {"view": "Weight against similarity"}, 5),
     ("neighbourhoods_page", LP | {"view": "One sentence", "row": "7", "k": "6"}, 2),
     ("neighbourhoods_page", LP | {"view": "All sentences"}, 2),
     ("neighbourhoods_page", LP | {"view": "k and p"}, 2),
@@ -137,7 +136,7 @@ def test_a_view_has_its_pictures_and_their_code_and_an_upload_is_text(
 @pytest.mark.parametrize(
     ("module", "address", "sliders"),
     [
-        ("pairs_page", {"anchor": "99999", "vectors": "TF-IDF", "size": "40", "beta": "x"}, {"size": 40, "beta": 50.0}),
+        ("why_page", {"anchor": "99999", "vectors": "TF-IDF", "size": "40", "beta": "x"}, {"size": 40, "beta": 50.0}),
         ("neighbourhoods_page", LP | {"k": "7", "p": "nonsense", "row": "99999"}, {"k": 7, "p": 64}),
         ("themes_page", {"run": "thematic", "temperature": "0.1", "article": "99999"}, {"temperature": 0.1}),
     ],
@@ -163,9 +162,9 @@ def test_an_address_restores_the_view_and_nonsense_is_ignored(
         ("train_page", b"text,label\na,x\nb,x\n", "label"),
         ("train_page", b"text_a,text_b,score\na,b,nan\n", "score"),
         ("train_page", b"a,b\n1,2\n", "'a', 'b'"),
-        ("pairs_page", b"text,label\nred car,x\nblue car,y\n", "class"),
-        ("pairs_page", b"anchor,positive,negative,split\na,b,c,test\n", "train"),
-        ("film_page", b"text,label\nword,x\nword word,y\n", "one word"),
+        ("why_page", b"text,label\nred car,x\nblue car,y\n", "class"),
+        ("why_page", b"anchor,positive,negative,split\na,b,c,test\n", "train"),
+        ("papers_neighbours_page", b"text,label\nword,x\nword word,y\n", "one word"),
         ("neighbourhoods_page", b"text,label,split\na red car,x,train\na blue car,y,train\nno car,x,train\n", "test"),
         ("neighbourhoods_page", b"text,label,split\ncar,x,train\ncat,y,train\nqqq,x,test\nzzz,y,test\n", "two"),
         ("paraphrases_page", b"group,text\ng,a man\ng,a dog\n", "group"),
@@ -174,7 +173,7 @@ def test_an_address_restores_the_view_and_nonsense_is_ignored(
     ],
 )
 def test_a_bad_upload_is_one_sentence(shown: Opened, module: str, data: bytes, named: str) -> None:
-    address = {"vectors": "TF-IDF", "base": "TF-IDF", "beside": "TF-IDF"}
+    address = {"vectors": "TF-IDF", "base": "TF-IDF", "beside": "TF-IDF", "film": "learned here"}
     module, _, view = module.partition("?view=")
     refused(with_file(shown(module, **address | OWN | ({"view": view} if view else {})), data), named)
 
@@ -289,28 +288,28 @@ def test_the_most_surprising_pair_comes_first(opened: Opened) -> None:
 @pytest.mark.whole
 def test_it_opens_on_a_run_and_a_batch_that_still_errs(opened: Opened) -> None:
     """The run has learned its own training sentences: there no pair is kept, and there is no weight to see."""
-    page = fine(opened("pairs_page").run())
+    page = fine(opened("why_page").run())
     if page.selectbox(key="vectors").value != "a stored run":
         pytest.skip("needs the bundled runs")
     assert (page.selectbox(key="run").value, page.selectbox(key="split").value) == ("sentpwnet-topics", "test")
     assert not page.info
-    page = fine(opened("pairs_page", split="train", epsilon="0.0").run())
+    page = fine(opened("why_page", split="train", epsilon="0.0").run())
     assert "kept 0% of the positive and 0% of the negative" in texts(page)
     assert len(page.info) == 1
-    before = figure(page, 0)
+    before = figure(page, 1)
     fine(page.slider(key="epsilon").set_value(2.0).run())
     assert "kept 100% of the positive and 100% of the negative" in texts(page)
-    assert figure(page, 0) == before
-    before = figure(page, 1)
+    assert figure(page, 1) == before
+    before = figure(page, 2)
     fine(page.slider(key="alpha").set_value(10.0).run())
-    assert figure(page, 1) != before
+    assert figure(page, 2) != before
 
 
 def test_the_sliders_start_from_the_usual_values_or_from_those_of_a_training(opened: Opened, tmp_path: Path) -> None:
     method = METHODS["sentpwnet"](epochs=1, dimension=8, size=12, device="cpu", alpha=300, base=-0.25)
     method.fit(load("topics").take(range(0, 2000, 20)))
     method.save(tmp_path / "strange")
-    page = opened("pairs_page", vectors="a stored run")
+    page = opened("why_page", vectors="a stored run")
     page.session_state["folders"] = str(tmp_path)
     page.run()
     fine(page.selectbox(key="run").set_value("strange").run())
@@ -324,7 +323,7 @@ def test_the_sliders_start_from_the_usual_values_or_from_those_of_a_training(ope
 
 
 def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
-    page = fine(opened("pairs_page", view="One anchor", anchor="3", other="7", **PAIRS).run())
+    page = fine(opened("why_page", view="One anchor", anchor="3", other="7", **PAIRS).run())
     table = page.dataframe[0].value.set_index("no.")
     said = next(text.value for text in page.text if text.value.startswith("similarity"))
     assert f"similarity {table.loc[7, 'similarity']:.3f}, {table.loc[7, 'kind']}" in said
@@ -336,15 +335,15 @@ def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
 
 @pytest.mark.whole
 def test_false_negatives_are_shown_where_somebody_knows(opened: Opened) -> None:
-    page = fine(opened("pairs_page", view="Hard negatives", vectors="TF-IDF", corpus="questions").run())
+    page = fine(opened("why_page", view="Hard negatives", vectors="TF-IDF", corpus="questions").run())
     assert [trace["name"] for trace in figure(page, 0)["data"][::2]] == ["no guide", "guided by TF-IDF"]
-    page = fine(opened("pairs_page", view="Hard negatives", vectors="TF-IDF", corpus="relatedness").run())
+    page = fine(opened("why_page", view="Hard negatives", vectors="TF-IDF", corpus="relatedness").run())
     assert "'relatedness'" in page.info[0].value
 
 
 def test_a_run_moves_over_its_epochs_until_it_is_deleted(opened_on: Opened, run: Path, tmp_path: Path) -> None:
     shutil.copytree(run / "small", tmp_path / "small")
-    page = opened_on("pairs_page", tmp_path, "small", vectors="a stored run", view="Over the epochs")
+    page = opened_on("why_page", tmp_path, "small", vectors="a stored run", view="Over the epochs")
     assert fine(page.run()).selectbox(key="run").value == "small"
     assert len([trace for trace in figure(page)["data"] if trace.get("mode") == "lines+markers"]) == 4
     shutil.rmtree(tmp_path / "small")
@@ -352,51 +351,56 @@ def test_a_run_moves_over_its_epochs_until_it_is_deleted(opened_on: Opened, run:
     assert "small" not in [box.value for box in page.selectbox if box.key == "run"]
 
 
-# --- FILM rows ----------------------------------------------------------------------------------------------------
+# --- FILM ---------------------------------------------------------------------------------------------------------
+
+
+def test_film_opens_on_the_bundled_run_with_the_sentences_at_each_end_of_a_row(opened: Opened) -> None:
+    if not DEMONSTRATIONS["film-questions"].here:
+        pytest.skip("needs the bundled runs")
+    page = fine(opened("why_page", corpus="questions", vectors="TF-IDF").run())
+    assert not page.toggle(key="film").value
+    film = load_run(DEMONSTRATIONS["film-questions"].folder)
+    strongest = max(film.rows(rotated=True, top=10), key=lambda row: row.share)
+    assert f"**Row {strongest.number}** · {strongest.share:.1%}" in texts(page)
+    shown = next(text.value for text in page.text if text.value.startswith("▲"))
+    sentence = shown.splitlines()[0].removeprefix("▲ ").removesuffix(" …")
+    assert any(text.startswith(sentence) for text in load("questions").sentences())
 
 
 @pytest.mark.whole
-def test_rows_come_by_strength_and_varimax_turns_them(opened: Opened) -> None:
-    page = fine(opened("film_page", **FILM).run())
-    words, strengths = 0, 2
-    first, shares = figure(page, words), figure(page, strengths)["data"][0]
-    assert len(shares["x"]) == 10
-    assert page.toggle(key="varimax").value
+def test_varimax_turns_the_rows_and_stability_is_measured_on_request(opened: Opened) -> None:
+    page = fine(opened("why_page", **FILM).run())
+    first = texts(page)
     fine(page.toggle(key="varimax").set_value(False).run())
-    assert figure(page, words) != first
+    assert texts(page) != first
     fine(page.toggle(key="stability").set_value(True).run())
-    assert len(figure(page, strengths)["data"]) == 2
+    assert "· stability 0." in texts(page) or "· stability 1." in texts(page)
 
 
 def test_parts_add_up_and_typed_words_stay_out_of_the_address(opened: Opened) -> None:
-    page = fine(opened("film_page", part="Two sentences", **FILM).run())
+    page = fine(opened("why_page", **FILM).run())
     film = METHODS["film"](dimension=10)
     film.fit(load("questions"))
     a, b = "How can I learn the <b>guitar</b>?", "Is the qzxv guitar hard to learn?"
     page.text_input(key="typed-a").set_value(a)
     fine(page.text_input(key="typed-b").set_value(b).run())
     expected = film.explain(a, b)
-    values = {metric.label: metric.value for metric in page.metric}
-    assert values["similarity"] == f"{expected.similarity:.4f}"
-    rows = values["rows of L + words in common"].split(" + ")
-    assert sum(map(float, rows)) == pytest.approx(expected.similarity, abs=1.1e-4)
-    words = figure(page, 1)["data"]
-    assert [words[0]["text"], words[2]["text"]] == [list(expected.names_a), list(expected.names_b)]
+    of_rows = sum(part for _, part in expected.rows)
+    assert f"{of_rows:.4f} from the rows of L + {expected.shared:.4f} from words in common" in texts(page)
+    assert of_rows + expected.shared == pytest.approx(expected.similarity, abs=1e-6)
     assert any("qzxv" in text.value for text in page.text)
     assert "guitar" not in str(page.query_params)
-    fine(page.text_input(key="typed-a").set_value("qzxv").run())
-    assert len(page.info) == 1  # no word is known: the similarity is 0 by definition
 
 
 def test_k_is_at_first_the_one_that_dev_chose(opened: Opened) -> None:
-    page = fine(opened("film_page", part="Mutual neighbours", **FILM).run())
+    page = fine(opened("papers_neighbours_page", **RULE).run())
     assert f": {page.slider(key='k').value}," in texts(page)
     before = [metric.value for metric in page.metric]
     fine(page.slider(key="k").set_value(40).run())
     after = [float(metric.value) for metric in page.metric]
     assert [f"{value:.3f}" for value in after] != before
     assert [after[0] + after[3], after[1] + after[2]] == pytest.approx([1, 1], abs=2e-3)
-    refused(opened("film_page", corpus="relatedness", part="Mutual neighbours", **FILM).run(), "graded")
+    refused(opened("papers_neighbours_page", corpus="relatedness", **RULE).run(), "graded")
 
 
 # --- neighbourhoods -----------------------------------------------------------------------------------------------
@@ -520,3 +524,24 @@ def test_all_articles_are_those_of_the_split(shown: Opened) -> None:
     assert set(table["title"]) == {article.title for article in load("articles").part("test").articles}
     means = table[table["algorithm"] == "kmeans"]["ami"]
     assert page.metric[0].value == f"{means.mean():.3f} ± {means.std(ddof=0):.3f}"
+
+
+# --- what a click does --------------------------------------------------------------------------------------------
+
+
+def test_a_click_chooses_the_pair_and_a_setting_leaves_the_axes_where_they_are(opened: Opened) -> None:
+    page = fine(opened("why_page", **PAIRS | {"beta": "50"}).run())
+    before = figure(page)["layout"]
+    assert page.selectbox(key="anchor-choice").value != page.selectbox(key="other-choice").value
+    fine(page.slider(key="beta").set_value(22.0).run())
+    assert [figure(page)["layout"][axis]["range"] for axis in ("yaxis", "yaxis2")] == [
+        before[axis]["range"] for axis in ("yaxis", "yaxis2")
+    ]
+    from why_pair import on_other, on_pair
+
+    st.session_state.update({"anchor-choice": 0, "other-choice": 1})
+    on_pair([5, 7])
+    assert (st.session_state["anchor-choice"], st.session_state["other-choice"]) == (5, 7)
+    on_pair([5, 5])  # the diagonal is no pair
+    on_other([9])
+    assert (st.session_state["anchor-choice"], st.session_state["other-choice"]) == (5, 9)

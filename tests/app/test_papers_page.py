@@ -20,7 +20,7 @@ def test_each_card_shows_the_verdict_of_its_claim_and_its_tables_are_one_click_a
         assert f"{card.claim} **{VERDICTS[ours]}.**" in texts(page)
         drawn = next(chart for chart in page.get("plotly_chart") if chart.proto.alt.startswith(card.title))
         assert all(row[:30] in drawn.proto.spec for row in card.rows), name
-    fine(page.button(key="Tables-film").click().run())
+    fine(page.button(key="tables-film").click().run())
     assert page.query_params["paper"] == "FILM"
     assert page.selectbox(key="film-table").value.startswith("film/")
 

@@ -584,7 +584,7 @@ def test_what_is_pasted_is_not_trusted(opened: Opened, text: str) -> None:
     refused(pasted(opened, text, how="PCA", right="nothing"), "")
 
 
-@pytest.mark.parametrize("module", ["pairs_page", "film_page", "paraphrases_page", "themes_page"])
+@pytest.mark.parametrize("module", ["why_page", "papers_neighbours_page", "paraphrases_page", "themes_page"])
 def test_pages_that_need_labels_say_so(opened: Opened, module: str) -> None:
     page = pasted(opened, "\n".join(LINES), module, vectors="sif")
     assert not page.exception

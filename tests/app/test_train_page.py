@@ -94,7 +94,7 @@ def test_a_training_from_the_button_to_the_other_pages(opened: Opened, runs: Pat
     assert "Hit@1" in texts(page)
     line = next(code.value for code in page.code if code.value.startswith("labkit train"))
     assert line == "labkit train lsa --corpus captions --seed 5 --set dimension=7 --out runs/lsa-captions-seed5"
-    other = fine(opened("pairs_page", corpus="captions", vectors="a stored run", run="lsa-captions-seed5").run())
+    other = fine(opened("why_page", corpus="captions", vectors="a stored run", run="lsa-captions-seed5").run())
     assert other.selectbox(key="run").value == "lsa-captions-seed5"
     shutil.rmtree(runs / "lsa-captions-seed5")
     fine(fine(page.run()).button(key="forget-0001").click().run())

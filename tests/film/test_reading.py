@@ -15,6 +15,7 @@ from labkit.film.reading import (
     effects,
     film_explanation,
     readable,
+    row_ends,
     row_stability,
     varimax,
     word_rows,
@@ -130,3 +131,11 @@ def test_sentence_of_unknown_words_has_similarity_0_and_names_them() -> None:
     assert found.similarity == 0
     assert found.word_pairs == ()
     assert "zzz" in str(found)
+
+
+def test_row_ends_are_the_sentences_furthest_along_each_row() -> None:
+    L = np.array([[1.0, 0.0, -1.0], [0.0, 2.0, 0.0]])
+    X = sparse.csr_matrix(np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]]))
+    first, second = row_ends(L, X, ["plus", "other", "minus", "both"], count=2)
+    assert (first.highest, first.lowest) == (("plus", "both"), ("minus",))  # 1 and 1/√5; nothing on the wrong side
+    assert (second.highest, second.lowest) == (("other", "both"), ())

@@ -1,10 +1,10 @@
-"""Page "Pairs": what a loss makes of every pair of a batch, and why this one weighs what it weighs."""
+"""Panel of "Why": what a loss makes of every pair of a batch, and why this one weighs what it weighs."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from functools import partial
-from textwrap import shorten
 from typing import Any
 
 import cached
@@ -12,18 +12,24 @@ import choosing
 import frame
 import numpy as np
 import streamlit as st
-import why
 
 from labkit import figures
 from labkit.corpora.records import SPLITS
 from labkit.pairs import LOSSES
 from labkit.sentpwnet.method import PairSettings
-from labkit.sentpwnet.view import MOST_LOSSES, OF_PAIRS, PAPER, Examined, anchor_curves, epoch_weights, examine
-from labkit.sentpwnet.wording import batch_rows, pair_rows, weight_in_latex
+from labkit.sentpwnet.view import (
+    MOST_LOSSES,
+    OF_PAIRS,
+    PAPER,
+    Examined,
+    SentenceBatch,
+    anchor_curves,
+    epoch_weights,
+    examine,
+)
+from labkit.sentpwnet.wording import batch_rows, pair_rows, reason, weight_in_latex
 
-BATCH, ANCHOR, CURVES, EPOCHS, MINED = VIEWS = [
-    "The batch", "One anchor", "Weight against similarity", "Over the epochs", "Hard negatives",
-]  # fmt: skip
+ANCHOR, CURVES, EPOCHS, MINED = VIEWS = ["One anchor", "Weight against similarity", "Over the epochs", "Hard negatives"]
 TABLE = {  # field of a PairRow -> head of its column
     "number": "no.",
     "text": "sentence",
@@ -46,23 +52,6 @@ RANGES = {  # of the sliders
     "tau": (0.01, 1.0),
     "epsilon": (0.0, 2.0),
 }
-ABOUT = """\
-Every row is a sentence of one batch as *anchor*, every column another sentence. Those of the anchor's class are its
-positives, the others its negatives. A **miner** keeps some pairs; a **loss** is a function of their cosines, and its
-slope is how hard it pulls (positives) or pushes (negatives): the **weight** of a pair. For the locality loss a weight
-has two parts: how similar the pair is *by itself*, and how it stands *among the anchor's other pairs*.
-
-The locality loss with informative pairs is the multi-similarity loss with its miner (Wang et al. 2019). Where λ 0.9,
-β 20 and ε 0.3 are set, they were chosen on dev; usual for this loss are λ 0.5, β 50, ε 0.1. Tuned by as many trials,
-the three networks tie on `questions` (notebook 2).
-"""
-FORMULAS = (
-    r"w_{ij} = m \left|\frac{\partial L}{\partial S_{ij}}\right|",
-    r"\text{positive: } w = \frac{1}{e^{\alpha(S_{ij}-\lambda)} + \sum_{k\in P_i} e^{\alpha(S_{ij}-S_{ik})}}",
-    r"\text{negative: } w = \frac{1}{e^{\beta(\lambda-S_{ij})} + \sum_{k\in N_i} e^{\beta(S_{ik}-S_{ij})}}",
-    r"\text{kept positive: } S_{ij} < \max_{k\in N_i} S_{ik} + \varepsilon",
-    r"\text{kept negative: } S_{ij} > \min_{k\in P_i} S_{ik} - \varepsilon",
-)
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # of the settings, by the shown code
 IN_ORDER = (
     "Every pair of this batch is in order by more than ε: the miner keeps none, and none has a weight. Choose another "
@@ -80,7 +69,7 @@ LARGE_CLASSES = (
 NEARLY_ALL = 0.95
 
 
-# --- in the sidebar ----------------------------------------------------------------------------------------------
+# --- settings ----------------------------------------------------------------------------------------------------
 
 
 def start_button(name: str, settings: PairSettings, key: str) -> None:
@@ -96,48 +85,62 @@ def start_button(name: str, settings: PairSettings, key: str) -> None:
     st.button(name, on_click=st.session_state.update, args=(numbers,), key=key, help=help_)
 
 
-def settings_of_loss(trained: PairSettings | None) -> PairSettings:
-    """Loss, miner and their numbers, from the sidebar. `trained`: those of the run, where there is one."""
-    bar, keep = st.sidebar, frame.KEEP
-    bar.header("Loss")
-    with bar.container(horizontal=True):
+def settings_of_loss(trained: PairSettings | None, view: str) -> PairSettings:
+    """Loss, miner and their numbers. `trained`: those of the run, where there is one."""
+    keep = frame.KEEP
+    with st.container(horizontal=True):
         start_button("Usual", USUAL, "usual")
         start_button("As this run" if trained else "As labkit trains", trained or PairSettings(), "as-trained")
-    loss = bar.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
-    view = st.session_state.get("view", st.query_params.get("view"))  # its widget comes after this, below
+    loss = st.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
     drawn = st.session_state.get("curves", PAPER) if view == CURVES else ()
     dials = {dial for name in (loss, *drawn) for dial in LOSSES[name].hyperparameters}
     off = "alpha" not in dials
-    alpha = bar.slider("α, scale of positives", *RANGES["alpha"], 2.0, 0.5, key="alpha", disabled=off, **keep)
-    beta = bar.slider("β, scale of negatives", *RANGES["beta"], 50.0, 1.0, key="beta", disabled=off, **keep)
+    alpha = st.slider("α, scale of positives", *RANGES["alpha"], 2.0, 0.5, key="alpha", disabled=off, **keep)
+    beta = st.slider("β, scale of negatives", *RANGES["beta"], 50.0, 1.0, key="beta", disabled=off, **keep)
     off = not {"base", "margin"} & dials
     name = "margin of a triplet" if loss == "margin-triplet" else "λ, similarity both start from"
-    base = bar.slider(name, *RANGES["lambda"], 0.5, 0.05, key="lambda", disabled=off, **keep)
+    base = st.slider(name, *RANGES["lambda"], 0.5, 0.05, key="lambda", disabled=off, **keep)
     off = "temperature" not in dials
-    tau = bar.slider("τ, temperature", *RANGES["tau"], 1.0, 0.01, key="tau", disabled=off, **keep)
-    miner = bar.selectbox("Pairs the loss sees", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
+    tau = st.slider("τ, temperature", *RANGES["tau"], 1.0, 0.01, key="tau", disabled=off, **keep)
+    miner = st.selectbox("Pairs the loss sees", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
     off = miner != "informative"
-    epsilon = bar.slider("ε, slack of the miner", *RANGES["epsilon"], 0.1, 0.05, key="epsilon", disabled=off, **keep)
+    epsilon = st.slider("ε, slack of the miner", *RANGES["epsilon"], 0.1, 0.05, key="epsilon", disabled=off, **keep)
     return PairSettings(
         loss=loss, miner=miner, alpha=alpha, beta=beta, base=base, margin=base, temperature=tau, epsilon=epsilon
     )
 
 
-def batch_of(opened: cached.Opened) -> tuple[Any, dict[str, Any]]:
+def batch_of(opened: cached.Opened) -> tuple[SentenceBatch, dict[str, Any]]:
     """The batch, and the settings that make it again."""
-    bar, keep = st.sidebar, frame.KEEP
-    bar.header("Batch")
-    size = bar.slider("Sentences, about", 8, 128, 32, 8, key="size", **keep)
-    per_class = bar.slider("Of one class", 2, 16, 4, key="per_class", **keep)
-    seed = bar.number_input(
-        "Number of the batch", 0, 9999, 0, key="seed", help="Another number draws another batch.", **keep
-    )
-    splits = [split for split in SPLITS if split in opened.corpus.splits]
-    if not opened.own:  # what no run that comes with the lab has learned from, first: there it still errs
-        splits.reverse()
-    split = splits[0] if len(splits) == 1 else bar.selectbox("Of the split", splits, key="split", **keep)
+    keep = frame.KEEP
+    with st.popover("The batch", icon=":material/grid_on:"):
+        size = st.slider("Sentences, about", 8, 128, 32, 8, key="size", **keep)
+        per_class = st.slider("Of one class", 2, 16, 4, key="per_class", **keep)
+        seed = st.number_input(
+            "Number of the batch", 0, 9999, 0, key="seed", help="Another number draws another batch.", **keep
+        )
+        splits = [split for split in SPLITS if split in opened.corpus.splits]
+        if not opened.own:  # what no bundled run has learned from, first: there it still errs
+            splits.reverse()
+        split = splits[0] if len(splits) == 1 else st.selectbox("Of the split", splits, key="split", **keep)
     how = {"size": size, "per_class": per_class, "seed": seed, "split": split}
     return cached.batch_of_split(opened, **how), how
+
+
+def heaviest_pair(batch: SentenceBatch, similarity: np.ndarray) -> tuple[int, int]:
+    """The pair to look at first: the heaviest one under the usual settings."""
+    weight = examine(batch, similarity, USUAL).weight
+    anchor, other = np.unravel_index(int(weight.argmax()), weight.shape)
+    return (int(anchor), int(other)) if anchor != other else (0, 1)
+
+
+def heaviest(batch: SentenceBatch, similarity: np.ndarray, loss: str) -> float:
+    """Where the axis of the weights ends: at what this loss gives the batch with its usual settings, at least 1.
+
+    It depends on no slider, so that one sees what a slider does.
+    """
+    usual = examine(batch, similarity, replace(USUAL, loss=loss, miner="none"))
+    return 1.05 * max(1.0, float(usual.weight.max()))
 
 
 # --- the views ---------------------------------------------------------------------------------------------------
@@ -156,39 +159,78 @@ def show_batch(examined: Examined, anchor: int, code: partial[None]) -> None:
             st.markdown(f"**{title}**")
             first = draw is figures.similarity_heatmap  # only there is room for the names of the classes
             alt = f"{title}: a square of {m} by {m} sentences, {what}. Row {anchor}, the anchor, has a frame."
-            picture = draw(examined, anchor=anchor, names=first)
-            frame.picture(picture, key=draw.__name__, alt=alt, rows=partial(batch_rows, examined))
+            rows, clickable = partial(batch_rows, examined), draw is figures.weight_heatmap
+            if clickable:
+                picture = figures.weight_heatmap(examined, anchor=anchor, names=False, clickable=True)
+                show_clickable(picture, "weight_heatmap", alt, rows, on_pair)
+            else:
+                frame.picture(draw(examined, anchor=anchor, names=first), key=draw.__name__, alt=alt, rows=rows)
     code(figure="weight_heatmap", arguments=f"examined, anchor={anchor}")
 
 
-def show_anchor(
-    examined: Examined, anchor: int, other: int, chosen: choosing.Space, opened: cached.Opened, code: partial[None]
-) -> None:
-    """The anchor's row, one of its pairs explained, and all of them as a table."""
+def show_clickable(picture: Any, key: str, alt: str, rows: frame.Rows, then: Callable[[list[int]], None]) -> None:
+    """A picture of which a click on a mark is told by its rows; what is clicked looks as before."""
+
+    def clicked() -> None:
+        points = st.session_state[key].selection.points
+        rows = points[0].get("customdata") if points else None
+        if rows:
+            then([int(row) for row in rows[:2] if isinstance(row, int | float)])
+
+    picture.update_traces(selectedpoints=None, unselected={"marker": {"opacity": 1}}, selector={"type": "bar"})
+    picture.update_traces(unselected={"marker": {"opacity": 0}}, selector={"opacity": None, "mode": "markers"})
+    frame.picture(picture, key=key, alt=alt, rows=rows, on_select=clicked, selection_mode="points")
+
+
+def on_pair(rows: list[int]) -> None:
+    """A cell of the matrix was clicked: its row becomes the anchor, its column the other sentence."""
+    if len(rows) == 2 and rows[0] != rows[1]:
+        st.session_state["anchor-choice"], st.session_state["other-choice"] = rows
+
+
+def on_other(rows: list[int]) -> None:
+    """A bar was clicked: its sentence becomes the other one."""
+    if rows:
+        st.session_state["other-choice"] = rows[0]
+
+
+def show_anchor(examined: Examined, anchor: int, other: int, top: float, code: partial[None]) -> None:
+    """The anchor's row as bars; a click on one takes it for the pair."""
     rows = pair_rows(examined, anchor)
     alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
-    left, right = st.columns(2)
-    with left:
-        picture = figures.anchor_bars(examined, anchor, other=other)
-        frame.picture(picture, key="anchor_bars", alt=alt, rows=lambda: [asdict(row) for row in rows])
-    with right, st.container(border=True):
-        show_explanation(examined, anchor, other)
-        texts, wrong = examined.batch.texts, examined.batch.negative[anchor, other]
-        right = partial(nearest_positive, examined, anchor) if wrong else None
-        why.button("pair", [chosen], opened, texts[anchor], texts[other], right=right)
+    picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, height=400)
+    show_clickable(picture, "anchor_bars", alt, lambda: [asdict(row) for row in rows], on_other)
+    code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}, heaviest={top:.4g}")
+
+
+def show_table(examined: Examined, anchor: int) -> None:
+    """All pairs of the anchor as a table."""
     frame.table(
-        [{head: getattr(row, field) for field, head in TABLE.items()} for row in rows],
+        [{head: getattr(row, field) for field, head in TABLE.items()} for row in pair_rows(examined, anchor)],
         f"Anchor {anchor} with each other sentence: class, similarity, kind, kept or why dropped, weight.",
         formats={"similarity": "%.3f", "weight": "%.4g", "own part": "%.2e", "relative part": "%.2e"},
         widths={"sentence": "medium", "kept or dropped": "medium"},
     )
-    code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}")
 
 
-def nearest_positive(examined: Examined, anchor: int) -> str | None:
+def verdict(examined: Examined, anchor: int, other: int) -> str:
+    """Return one sentence on the pair: its weight, and its place among the pairs of its anchor."""
+    rows = [row for row in pair_rows(examined, anchor) if row.kept]
+    places = [place for place, row in enumerate(rows, 1) if row.number == other]
+    if not places:
+        return "This pair has no weight: " + reason(examined, anchor, other).removeprefix("dropped: ") + "."
+    row = rows[places[0] - 1]
+    share = row.weight / (sum(each.weight for each in rows) or 1.0)
+    moves = "pulls together" if row.kind == "positive" else "pushes apart"
+    return (
+        f"The loss {moves} this {row.kind} pair with weight {row.weight:.3g}, number {places[0]} of the {len(rows)} "
+        f"pairs kept for this anchor and {share:.0%} of their weight."
+    )
+
+
+def nearest_positive(batch: SentenceBatch, similarity: np.ndarray, anchor: int) -> str | None:
     """The most similar sentence of the anchor's class, where it has one."""
-    batch = examined.batch
-    similar = np.where(batch.positive[anchor], examined.similarity[anchor], -np.inf)
+    similar = np.where(batch.positive[anchor], similarity[anchor], -np.inf)
     return batch.texts[int(similar.argmax())] if batch.positive[anchor].any() else None
 
 
@@ -198,9 +240,6 @@ def show_explanation(examined: Examined, anchor: int, other: int) -> None:
         st.info("The anchor makes no pair with itself: choose another sentence.")
         return
     pair = next(row for row in pair_rows(examined, anchor) if row.number == other)
-    st.markdown("**Why this pair weighs what it weighs**")
-    for row, text in ((anchor, examined.batch.texts[anchor]), (other, pair.text)):
-        st.text(f"{row} · {shorten(text, 90, placeholder=' …')}")
     st.text(f"similarity {pair.similarity:.3f}, {pair.kind}, weight {pair.weight:.4g}\n{pair.why}")
     for line in weight_in_latex(examined, anchor, other):
         st.latex(line)
@@ -248,7 +287,7 @@ def show_training(opened: cached.Opened, chosen: choosing.Space, settings: PairS
     alt = f"Weights of positive and negative pairs over {len(weights.epochs)} epochs, and the shares the miner kept."
     frame.picture(figures.weights_over_epochs(weights), key="weights_over_epochs", alt=alt, rows=weights.rows)
     st.caption(
-        f"{weights.sentences} sentences of the run's probe, the same at every epoch, under the loss of the sidebar. "
+        f"{weights.sentences} sentences of the run's probe, the same at every epoch, under the loss chosen here. "
         "The line is the median of the kept pairs; the band holds four fifths of them."
     )
     choosing.show_code(EPOCHS_CODE, chosen, **lines)
@@ -271,47 +310,52 @@ def show_mined(opened: cached.Opened, chosen: choosing.Space) -> None:
     choosing.show_code(MINED_CODE, chosen, opened)
 
 
-def page() -> None:
-    frame.head("Pairs: what a loss makes of each", ABOUT, *FORMULAS)
-    # at first a run, where one comes with the lab: the same on every corpus, or Back would come to other vectors
-    first = choosing.STORED if choosing.lab_runs("sentpwnet") else "sif"
-    opened = choosing.corpus()
-    chosen = choosing.space(opened, default=first) if opened else None
-    if opened is None or chosen is None:
-        return
-    trained = chosen.method.settings
-    settings = settings_of_loss(trained if isinstance(trained, PairSettings) else None)
-    batch, how = batch_of(opened)
-    examined = examine(batch, cached.batch_similarities(chosen, opened, **how), settings)
+def show(
+    opened: cached.Opened, chosen: choosing.Space, batch: SentenceBatch, how: dict[str, Any], pair: tuple[int, int]
+) -> None:
+    """The panel: a picture beside the sliders, the formula with the pair's numbers, then the matrix."""
+    anchor, other = pair
     view = frame.view(VIEWS)
+    trained = chosen.method.settings
+    left, right = st.columns([2.4, 1])
+    with right:
+        settings = settings_of_loss(trained if isinstance(trained, PairSettings) else None, view)
     lines = {name: getattr(settings, name) for name in USED}
-    if view == EPOCHS:
-        show_training(opened, chosen, settings, lines)
-    elif view == MINED:
-        show_mined(opened, chosen)
-    else:
-        left, right = st.columns(2) if view == ANCHOR else (st.container(), None)
+    if view in (EPOCHS, MINED):
         with left:
-            anchor = choosing.sentence_by_row("Anchor", batch.texts, "anchor", batch.busiest)
-        kept = [f"{examined.share_kept(kind):.0%} of the {kind}" for kind in ("positive", "negative")]
-        st.caption(
-            f"{len(batch)} sentences of {how['split']} · loss {examined.value:.4g} · kept {kept[0]} and {kept[1]} pairs"
-        )
-        if view == BATCH and not any(examined.share_kept(kind) for kind in ("positive", "negative")):
-            st.info(IN_ORDER)
-        code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
+            if view == EPOCHS:
+                show_training(opened, chosen, settings, lines)
+            else:
+                show_mined(opened, chosen)
+        return
+    similarity = cached.batch_similarities(chosen, batch.texts)
+    examined = examine(batch, similarity, settings)
+    code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
+    with left:
+        st.markdown(f"**{verdict(examined, anchor, other)}**")
         if view == ANCHOR:
-            with right:
-                heaviest = pair_rows(examined, anchor)[0].number
-                other = choosing.sentence_by_row("The pair to explain: with", batch.texts, "other", heaviest)
-            show_anchor(examined, anchor, other, chosen, opened, code)
+            show_anchor(examined, anchor, other, heaviest(batch, similarity, settings.loss), code)
         else:
-            show = show_losses if view == CURVES else show_batch
-            show(examined, anchor, code)
-        loss = LOSSES[settings.loss]  # below the pictures, which are what one comes for
-        st.latex(f"L = {loss.latex}" if not loss.by_anchor else rf"L_i = {loss.latex}")
-        st.caption(f"**{loss.title}**: {frame.plain(loss.origin)}. {loss.weight}")
-    frame.show_link(own_file=opened.own)
+            show_losses(examined, anchor, code)
+        show_explanation(examined, anchor, other)
+    show_matrix(examined, anchor, how["split"], code)
+
+
+def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]) -> None:
+    """The whole batch, linked with the bars above by the anchor's frame and by clicks."""
+    kept = [f"{examined.share_kept(kind):.0%} of the {kind}" for kind in ("positive", "negative")]
+    st.markdown("**The whole batch.** Click a cell of the weights to choose its pair.")
+    st.caption(
+        f"{len(examined.batch)} sentences of {split} · loss {examined.value:.4g} · kept {kept[0]} and {kept[1]} pairs"
+    )
+    if not examined.kept.any():
+        st.info(IN_ORDER)
+    show_batch(examined, anchor, code)
+    with st.expander("All pairs of this anchor"):
+        show_table(examined, anchor)
+    loss = LOSSES[examined.settings.loss]
+    st.latex(f"L = {loss.latex}" if not loss.by_anchor else rf"L_i = {loss.latex}")
+    st.caption(f"**{loss.title}**: {frame.plain(loss.origin)}. {loss.weight}")
 
 
 SETTINGS = """\
@@ -346,5 +390,3 @@ plain, guided = (mine_negatives(method, known, count=50, guide=each) for each in
 shares = {{"no guide": false_shares(plain, meanings), "guided by TF-IDF": false_shares(guided, meanings)}}
 false_negatives_mined(shares).show()
 """
-
-frame.run(page)

@@ -1,0 +1,82 @@
+"""Place "Why": two sentences, what a loss makes of their pair, the words that make them alike, and FILM's rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import cached
+import choosing
+import frame
+import streamlit as st
+import why
+import why_pair
+import why_rows
+
+ABOUT = """\
+**The weight.** Sentence a is the *anchor* of its row in a batch. The others of its class are its positives, the rest
+its negatives. A **miner** keeps some pairs. A **loss** is a function of their cosines, and the size of its slope is how
+hard it pulls (positives) or pushes (negatives): the **weight** of a pair. The locality loss adds two parts: how similar
+the pair is *by itself*, and how it compares with *the anchor's other pairs*. With informative pairs it is the
+multi-similarity loss with its miner (Wang et al. 2019).
+
+**The words.** Which words make the two sentences alike to the chosen vectors. The parts add up to the similarity where
+the method allows it.
+
+**FILM's rows.** FILM learns a linear map **L** of TF-IDF rows. Each **row** of L is one number of the new vector; words
+pull it up or down. The similarity of two sentences is a sum over rows. **Varimax** rotates the rows without changing
+any similarity, until few words carry each. Rows are less firm than similarities: many do not return when FILM is fitted
+again, which **stability** measures (1: the row returns).
+"""
+FORMULAS = (
+    r"w_{ij} = m \left|\frac{\partial L}{\partial S_{ij}}\right|",
+    r"\text{positive: } w = \frac{1}{e^{\alpha(S_{ij}-\lambda)} + \sum_{k\in P_i} e^{\alpha(S_{ij}-S_{ik})}}",
+    r"\text{negative: } w = \frac{1}{e^{\beta(\lambda-S_{ij})} + \sum_{k\in N_i} e^{\beta(S_{ik}-S_{ij})}}",
+    r"\text{kept positive: } S_{ij} < \max_{k\in N_i} S_{ik} + \varepsilon",
+    r"\text{kept negative: } S_{ij} > \min_{k\in P_i} S_{ik} - \varepsilon",
+    r"\text{FILM: } y = L x,\qquad \text{similarity} = s\,\hat x_a \cdot \hat x_b + (1-s)\,\hat y_a \cdot \hat y_b",
+)
+TYPED = "A typed sentence takes the place and the class of the sentence chosen beside it."
+
+
+def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], Any]:
+    """The rows of both sentences, and the batch, in which a typed sentence has taken its place."""
+    texts, rows = list(batch.texts), []
+    sides = (("Sentence a, the anchor", "anchor", first[0]), ("Sentence b", "other", first[1]))
+    for column, (label, key, default), name in zip(st.columns(2), sides, "ab", strict=True):
+        with column:
+            row = choosing.sentence_by_row(label, batch.texts, key, default)
+            typed = st.text_input(
+                f"… or type sentence {name}", key=f"typed-{name}", max_chars=2_000, placeholder="… or type one",
+                label_visibility="collapsed", help=TYPED,
+            )  # fmt: skip
+            rows.append(row)
+            if typed.strip():
+                texts[row] = typed
+    return (rows[0], rows[1]), replace(batch, texts=tuple(texts))
+
+
+def page() -> None:
+    frame.head("Why this pair?", ABOUT, *FORMULAS)
+    opened = choosing.corpus()
+    # at first a bundled run, where one was trained on this corpus
+    default = choosing.STORED if opened and choosing.lab_runs("sentpwnet", opened.corpus.name) else "sif"
+    chosen = choosing.space(opened, default=default) if opened else None
+    if opened is None or chosen is None:
+        return
+    with frame.choices():
+        batch, how = why_pair.batch_of(opened)
+    first = why_pair.heaviest_pair(batch, cached.batch_similarities(chosen, batch.texts))
+    (anchor, other), batch = two_sentences(batch, first)
+    why_pair.show(opened, chosen, batch, how, (anchor, other))
+    a, b = batch.texts[anchor], batch.texts[other]
+    st.subheader("The words: what makes the two alike")
+    wrong = batch.negative[anchor, other]
+    similarity = cached.batch_similarities(chosen, batch.texts)
+    why.explanation(chosen, opened, a, b, why_pair.nearest_positive(batch, similarity, anchor) if wrong else None)
+    st.subheader("FILM's rows: a metric that can be read")
+    why_rows.show(chosen, opened, a, b)
+    frame.show_link(own_file=opened.own)
+
+
+frame.run(page)
