@@ -64,3 +64,9 @@ def test_ridges_are_the_shares_of_the_cosines() -> None:
         said = figure.layout.annotations[place].text
         assert [float(mean) for mean in re.findall(r"-?\d\.\d\d", said)] == pytest.approx(run.means[place], abs=6e-3)
     assert [trace.showlegend for trace in figure.data] == [True, True, False, False, False, False]
+
+
+def test_the_axis_of_a_share_ends_at_one_after_a_single_epoch() -> None:
+    layout = training_curves({"a": History(({"epoch": 1, "loss": 2.0, "dev_accuracy": 1.0},))}).layout
+    assert layout.yaxis2.autorangeoptions.clipmax == pytest.approx(1, abs=0.05)
+    assert layout.yaxis.autorangeoptions.clipmax is None  # a loss has no such end
