@@ -282,7 +282,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     view.get_by_role("button", name="Other rows").wait_for()
     links = view.locator("[data-testid=stTopNavLink]").all_inner_texts()
     titles = [title.strip() for title in links if title.strip() != "Play"]  # Play has an axe test of its own
-    assert len(titles) >= 8
+    assert len(titles) >= 4
     found = {}
     for title in titles:
         turn_to(listener, title)
