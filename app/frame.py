@@ -140,11 +140,20 @@ def plotly_early() -> str:
 
 
 def view(views: Sequence[str], key: str = "view") -> str:
-    """The view of the page that is shown, at first the first; one is always chosen."""
-    hidden: Any = {"label_visibility": "collapsed", **KEEP}
-    if st.query_params.get(key, views[0]) not in views:  # that of another page, or of nobody
-        del st.query_params[key]
-    return str(st.segmented_control("View", views, default=views[0], required=True, key=key, **hidden))
+    """The view of the page that is shown, at first the first; one is always chosen.
+
+    Pages share the key, but not the views. So it is not bound to the address, which would keep that of the page before.
+    """
+    linked = st.query_params.get(key)
+    if address_changed(key) and linked in views:
+        st.session_state[key] = linked
+    elif address_changed(key) or st.session_state.get(key) not in views:
+        st.session_state.pop(key, None)
+    first = None if key in st.session_state else views[0]
+    hidden: Any = {"label_visibility": "collapsed"}
+    chosen = str(st.segmented_control("View", views, default=first, required=True, key=key, **hidden))
+    keep_in_address(key, None if chosen == views[0] else chosen)
+    return chosen
 
 
 def run(page: Callable[[], None]) -> None:

@@ -139,7 +139,8 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
         return
     seen = watch(job, queue.private(job))
     if job.state not in ENDED:
-        left = "" if seen.left is None else f" · at most {lasting(seen.left)} left"
+        about = "about" if job.is_bench else "at most"
+        left = "" if seen.left is None else f" · {about} {lasting(seen.left)} left"
         text = f"{frame.plain(seen.what) or 'starting'} · {lasting(seen.seconds)} so far{left}"
         st.progress(seen.share or 0.0, text=text)
         return

@@ -106,7 +106,7 @@ def show_scores(opened: cached.Opened) -> None:
     """The verdict, the leaderboard as bars, and the table behind it."""
     from labkit.evaluation.leaderboard import leaderboard
 
-    left, middle, right = st.columns([3, 2, 2])
+    left, middle, right = st.columns([3, 2, 2], vertical_alignment="bottom")
     with left:
         runs = chosen_runs(opened)
     baselines = middle.multiselect(

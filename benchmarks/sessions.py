@@ -1,6 +1,6 @@
 """How long do thirty people wait who use the app at once, while a training runs in it?
 
-Starts an app of its own, begins a training on its page Train, and lets visitors without a browser (`visitor.py`) open a
+Starts an app of its own, begins a training in it, and lets visitors without a browser (`visitor.py`) open a
 page together; then each of them moves a slider again and again, with a pause for thought between. On Clusters they
 bring a file of 20,000 sentences, the same for all; then one of 1,500, the same for all; then each a file of 1,500 that
 nobody else has, and the last line says how much longer a move takes for that. Somebody has been there before them, as a
@@ -148,7 +148,7 @@ def cpu(process: int) -> float:
 
 
 async def training(address: str) -> None:
-    """Begin one on the page Train."""
+    """Begin a training."""
     async with Visitor(address, "train", TRAINING) as visitor:
         await visitor.run()
         await visitor.press("Train")

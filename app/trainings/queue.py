@@ -252,8 +252,8 @@ def watch(job: Job, private: Path) -> Observed:
     share = min(1.0, max(0.0, done / total)) if done is not None and total else None
     seconds = max(0.0, (job.ended or time.time()) - job.began) if job.began else 0.0
     if job.is_bench:  # each of its stages counts anew; what it is given is the time
-        left = max(0.0, 60 * job.settings["minutes"] - seconds)
-        share = min(0.99, seconds / (60 * job.settings["minutes"]))
+        given = 60 * job.settings["minutes"]
+        share, left = min(0.99, seconds / given), given - seconds if seconds < given else None
     return Observed(str(noted.get("what", "")), share, left, seconds, history(job.folder))
 
 

@@ -264,8 +264,8 @@ base, moved = (hit_at(method.encode(shown.texts), labels)[1] for method in (sif,
 print(f"Hit@1 of its base {base:.3f}, re-embedded {moved:.3f}")
 
 # %% [markdown]
-# By this score it is open which is better; where the three nearest sentences of training vote for a class, it is ahead of SIF (page Compare
-# of the app has both). When it helps, when it does not, and what becomes of sentences that come later, notebook 4 measures.
+# By this score it is open which is better; where the three nearest sentences of training vote for a class, it is ahead of SIF (Train and compare
+# in the app has both). When it helps, when it does not, and what becomes of sentences that come later, notebook 4 measures.
 
 # %% [markdown]
 # **[P-thought](https://arxiv.org/abs/1808.05505)** (notebook 5) reads a sentence into one vector, from which two decoders write: one the sentence itself, the other a

@@ -326,7 +326,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     upload = {"name": "Secret<img src=x onerror=alert(1)>.csv", "mimeType": "text/csv", "buffer": HOSTILE.encode()}
     view.locator("input[type=file]").set_input_files(upload)
     view.wait_for_selector(".js-plotly-plot .main-svg")
-    turn_to(listener, "Corpora")
+    turn_to(listener, "Train and compare")
     assert view.get_by_text("Secret<img").count() >= 1
     assert "Secret" not in view.url
     view.get_by_role("button", name="Secret<img").click()
@@ -379,7 +379,7 @@ def test_a_training_in_a_classroom_while_the_page_answers(room: str, listener: L
     choose_method = view.get_by_role("combobox", name="Method")  # the form answers meanwhile
     choose_method.fill("tfidf")
     choose_method.press("Enter")
-    view.get_by_label("min_ngram", exact=True).wait_for(state="attached")
+    view.get_by_label("Shortest n-gram", exact=True).wait_for(state="attached")
     view.wait_for_function(f"document.querySelectorAll('{points}').length > {before}")
     stop = view.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True)  # Streamlit's own has the name
     stop.click()

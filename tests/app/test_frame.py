@@ -138,3 +138,21 @@ def test_the_app_freezes_modules_and_fetches_plotlys_script_early(thawed: None) 
     bodies = [each.proto.body for each in main.get("html")]
     [told] = [found for body in bodies for found in re.findall(r"import\(new URL\('([^']+)'", body)]
     assert (Path(st.__file__).parent / "static" / told).is_file()
+
+
+def test_the_view_of_the_place_before_does_not_stay_in_the_address() -> None:
+    def two_places() -> None:
+        import frame
+        import streamlit as st
+
+        frame.head("A question", "")
+        frame.view(["Data", "Train"] if st.session_state.get("place") != "other" else ["One", "Two"])
+        frame.write_address()
+
+    page = AppTest.from_function(two_places, default_timeout=HANG)
+    page.query_params["view"] = "Train"
+    fine(page.run())
+    page.session_state["place"] = "other"
+    fine(page.run())
+    assert page.segmented_control(key="view").value == "One"
+    assert "view" not in page.query_params
