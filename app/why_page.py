@@ -59,9 +59,8 @@ def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], 
 def page() -> None:
     frame.head("Why this pair?", ABOUT, *FORMULAS)
     opened = choosing.corpus()
-    # at first a bundled run, where one was trained on this corpus
-    default = choosing.STORED if opened and choosing.lab_runs("sentpwnet", opened.corpus.name) else "sif"
-    chosen = choosing.space(opened, default=default) if opened else None
+    # at first the same vectors on every corpus, or Back would come to others
+    chosen = choosing.space(opened) if opened else None
     if opened is None or chosen is None:
         return
     with frame.choices():

