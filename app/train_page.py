@@ -1,4 +1,4 @@
-"""The place "Train and compare": which is better, and surely? Its views are in the order in which a person works."""
+"""The place "Train and compare": which is better, and how surely? Its views are in the order in which a person works."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def follow(queue: Queue, show: partial[None]) -> None:
 
 
 def page() -> None:
-    frame.head("Train and compare: which is better, and surely?", ABOUT, *FORMULAS)
+    frame.head("Which is better, and how surely?", ABOUT, *FORMULAS)
     if train_presets.is_former_link() and "view" not in st.query_params:
         st.query_params["view"] = TRAIN
         st.rerun()  # widgets read the address once, before the page runs
