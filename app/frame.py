@@ -149,7 +149,7 @@ def view(views: Sequence[str], key: str = "view") -> str:
         st.session_state[key] = linked
     elif address_changed(key) or st.session_state.get(key) not in views:
         st.session_state.pop(key, None)
-    first = None if key in st.session_state else views[0]
+    first = None if key in st.session_state else linked if linked in views else views[0]
     hidden: Any = {"label_visibility": "collapsed"}
     chosen = str(st.segmented_control("View", views, default=first, required=True, key=key, **hidden))
     keep_in_address(key, None if chosen == views[0] else chosen)

@@ -39,7 +39,7 @@ HEAD = (
     "| page | visitors | first of all | first run, median | p95 | moves | a move, median | p95 | MB a move "
     "| CPU s a move | app's MB |\n|" + 11 * " --- |"
 )
-TRAINING = "method=sentpwnet&sentpwnet.epochs=120&sentpwnet.patience=0"
+TRAINING = "view=Train&method=sentpwnet&sentpwnet.epochs=120&sentpwnet.patience=0"
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def measure(sessions: int, seconds: float, rows: int, think: float) -> str:
     """The table, and below it the price of a file of one's own."""
     uses = (
         clusters((sentences(rows),), f", one file of {rows:,} rows"),
-        Use("pairs", "", "α", 1, 20),
+        Use("why", "", "α", 1, 20),
         clusters((sentences(OWN),), f", one file of {OWN:,} rows"),
         clusters(tuple(sentences(OWN, 1 + number) for number in range(sessions)), f", a file of {OWN:,} rows each"),
     )

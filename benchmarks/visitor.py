@@ -73,7 +73,8 @@ class Visitor:
             self._hear(message)
             if message.delta.new_element.HasField("plotly_chart"):
                 self.pictures.append(Picture(time.perf_counter() - start, len(data)))
-            if message.WhichOneof("type") == "script_finished":
+            again = message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN  # the page leads to another view
+            if message.WhichOneof("type") == "script_finished" and not again:
                 return time.perf_counter() - start, received
 
     async def move(self, label: str, value: float) -> tuple[float, int]:

@@ -304,6 +304,11 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     for _ in been:
         view.go_forward()
         listener.settle()
+    turn_to(listener, "Space")
+    view.go_back()  # one step leads to the place that was left, with its settings
+    listener.settle()
+    left = urlsplit(view.url)
+    assert (left.path, parse_qs(left.query)["vectors"]) == ("/why", ["LSA"])
     alpha = view.get_by_role("slider", name="α, scale of positives")
     alpha.focus()
     view.keyboard.press("ArrowRight")
