@@ -1,4 +1,4 @@
-"""The place "Train and compare": which is better, and how surely? Its views are in the order in which a person works."""
+"""The place "Train and compare": which is better, and how surely? Its views follow the order of the work."""
 
 from __future__ import annotations
 
