@@ -47,7 +47,7 @@ FIRST_LOOK = "A first look, by PCA, while {how} is being made …"
 UNPREPARED = "UMAP prepares itself once after the app has started, for up to a minute; no other picture waits for it."
 AMONG = "{how} arranges {landmarks:,} of the sentences, drawn by a seed, and places the others by their nearest."
 TAKES = "It takes about {time} of a free core, once."
-SOON = 5.0  # seconds, of which nothing is said
+SOON = 5.0  # seconds: a shorter wait is not announced
 SECONDS = {
     "tsne": (33.0, 1e-4),
     "umap": (10.0, 1e-4),
@@ -205,7 +205,7 @@ def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, l
 
 
 def expected(how: str, count: int) -> float:
-    """About how many seconds of a core a picture of so many sentences takes."""
+    """Estimate the seconds of one core that a picture of so many sentences takes."""
     arranged, each = SECONDS.get(how, (0.0, 0.0))
     placed = max(0, count - cached.LANDMARKS)
     return arranged * (count - placed) / cached.LANDMARKS + each * placed
