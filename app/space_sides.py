@@ -205,7 +205,7 @@ def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, l
 
 
 def expected(how: str, count: int) -> float:
-    """Estimate the seconds of one core that a picture of so many sentences takes."""
+    """Estimate how many seconds of CPU time a picture of `count` sentences takes."""
     arranged, each = SECONDS.get(how, (0.0, 0.0))
     placed = max(0, count - cached.LANDMARKS)
     return arranged * (count - placed) / cached.LANDMARKS + each * placed
