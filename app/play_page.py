@@ -8,7 +8,7 @@ import streamlit as st
 from labkit.play import playground
 
 HEIGHT = 720  # pixels, where the window does not say how much there is
-LAYOUT = "<style>.st-key-playground iframe {height: max(32rem, 100vh - 11rem)}</style>"
+LAYOUT = "<style>.st-key-playground iframe {height: max(32rem, 100vh - 8rem)}</style>"
 ABOUT = """\
 Each point is a sentence: the mean of its words' vectors, at unit length. At every step, a batch is drawn, the loss
 gives each pair of it a **weight**, and the word vectors move. Everything runs in your browser, with the losses and
