@@ -87,10 +87,10 @@ bench: $(VENV)/.bench
 	env -u OMP_WAIT_POLICY $(BIN)/python -m benchmarks
 
 notebooks: $(VENV)/.dev
-	$(BIN)/python -m labkit.lab.course.notebooks
+	$(BIN)/python -m labkit.course.notebooks
 
 ablations: $(VENV)/.dev
-	$(BIN)/python -m labkit.lab.course.plans
+	$(BIN)/python -m labkit.course.plans
 
 corpora: $(VENV)/.dev
 	for name in $(CORPORA); do \
@@ -98,7 +98,7 @@ corpora: $(VENV)/.dev
 		$(BIN)/labkit data make $$name --out data/$$name.$$ending --force || exit 1; \
 	done
 	$(BIN)/python -c "from labkit.corpora.table import DATA, generator; generator('truths').write(DATA)"
-	$(BIN)/python -m labkit.lab.shipped.cards
+	$(BIN)/python -m labkit.shipped.cards
 
 runs: $(VENV)/.dev
 	$(BIN)/labkit data make runs --force

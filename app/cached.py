@@ -38,13 +38,13 @@ from labkit.evaluation.regions import (
     words_on_map,
 )
 from labkit.figures.clusters import with_column
-from labkit.lab.shipped import Origin, pictured
-from labkit.lab.shipped.pictures import known_origin
 from labkit.progress import collected, silent
 from labkit.projection import Projection, epochs, project, trust
 from labkit.projection.arrange import STARTED
 from labkit.projection.epochs import Journey, in_classes_of, journey
 from labkit.runs import History, Snapshots, read_record, settings_of
+from labkit.shipped import Origin, pictured
+from labkit.shipped.pictures import known_origin
 from labkit.untrusted import SECONDS, busy, corpus_apart, embeddings_apart
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ if TYPE_CHECKING:
     from labkit.explanation import Explanation
     from labkit.film.reading import RowEnds, WordRow
     from labkit.film.rule import Rule
-    from labkit.lab.papers.stored import TableResult
     from labkit.method import Method
     from labkit.pairs.hard_negatives import FalseShares
+    from labkit.papers.stored import TableResult
     from labkit.pthought.view import Companions, Handful
     from labkit.sbert_lp.method import SbertLp
     from labkit.sbert_lp.sweeps import Compared, Tried
@@ -591,6 +591,6 @@ def baseline_result(name: str, opened: Opened) -> Result:
 @st.cache_resource(max_entries=1, ttl=60, show_spinner=False)
 def paper_tables() -> dict[str, TableResult]:
     """Every table of the papers, with our figures where results are stored."""
-    from labkit.lab.papers.stored import beside
+    from labkit.papers.stored import beside
 
     return beside()

@@ -22,13 +22,13 @@ import streamlit as st
 
 from labkit.atomic import sentence_of
 from labkit.corpora import CORPORA, Corpus
-from labkit.lab.shipped import DEMONSTRATIONS, standing
 from labkit.locks import is_locked
 from labkit.runs import read_record
+from labkit.shipped import DEMONSTRATIONS, standing
 
 if TYPE_CHECKING:
-    from labkit.lab.shipped import Origin
     from labkit.method import Method
+    from labkit.shipped import Origin
 
 OWN = "your own file"
 WIDTH = 210  # pixels of a choice in the row at the top
@@ -56,7 +56,7 @@ IMPORTS = {  # what a line of code calls -> what it needs
     "class_order(": "from labkit.corpora.relations import class_order",
     " load(": "from labkit.corpora import load",
     "regions(": "from labkit.evaluation.regions import counted_words, regions",
-    "DEMONSTRATIONS[": "from labkit.lab.shipped import DEMONSTRATIONS",
+    "DEMONSTRATIONS[": "from labkit.shipped import DEMONSTRATIONS",
     "load_run(": "from labkit.methods import load_run",
 }
 

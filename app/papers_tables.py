@@ -13,7 +13,7 @@ from labkit import figures
 
 def show(paper: str) -> None:
     """One table of a paper: printed and ours."""
-    from labkit.lab.papers.published import PAPERS as papers
+    from labkit.papers.published import PAPERS as papers
 
     left, right = st.columns(2)
     named = {name: table for name, table in cached.paper_tables().items() if table.paper == paper}
@@ -128,7 +128,7 @@ def decimals_of(table: Any) -> dict[str, str]:
 
 PAPER_CODE = """\
 from labkit.figures import ours_beside_paper
-from labkit.lab.papers.stored import beside
+from labkit.papers.stored import beside
 
 ours_beside_paper(beside()[{table!r}], {column!r}).show()
 """

@@ -27,7 +27,7 @@ LONGEST = {"lle": 5_000}  # sentences that somebody can wait for
 SOLID = ("pca", "umap")
 OF_CLASSES, COARSE, FINE, NO_LABELS = LABELS = ("names of classes", "words", "words, finer", "none")
 PICTURED = """\
-from labkit.lab.shipped import pictured
+from labkit.shipped import pictured
 shown = pictured(corpus)"""
 POINTS = """\
 from labkit.corpora.relations import points

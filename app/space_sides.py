@@ -31,11 +31,11 @@ from labkit.embedding_files import embedding_bytes
 from labkit.evaluation.classes import Separation
 from labkit.evaluation.regions import PlacedName, Regions
 from labkit.figures.clusters import MOST, colouring
-from labkit.lab.shipped import DEMONSTRATIONS
-from labkit.lab.shipped import picture as stored_picture
 from labkit.progress import lasting
 from labkit.projection import NAMES, Projection
 from labkit.projection.epochs import Journey
+from labkit.shipped import DEMONSTRATIONS
+from labkit.shipped import picture as stored_picture
 
 NOTHING = "nothing"
 FILE = "your own vectors"

@@ -12,7 +12,7 @@ import streamlit as st
 
 from labkit import figures
 from labkit.film.reading import RowEnds, WordRow
-from labkit.lab.shipped import DEMONSTRATIONS
+from labkit.shipped import DEMONSTRATIONS
 
 AT_ONCE, COLUMNS = 8, 4  # rows in the gallery
 WORDS = 4  # of each end of a row

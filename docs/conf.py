@@ -3,7 +3,7 @@
 Sphinx reads the Markdown and MyST-NB the notebooks, as they are; nothing is run. What they do not do is done here:
 
     chapter       a solved notebook -> one with exercises open, solutions folded, pictures still and live
-    read          pages that are made of records (`labkit.lab.papers.pages`)
+    read          pages that are made of records (`labkit.papers.pages`)
     link_terms    the first use of a term of the glossary on a page -> a link
     mathml        a formula -> MathML, which browsers draw without a script or a font of ours
 """
@@ -28,7 +28,8 @@ from plotly.io import write_images
 from sphinx.addnodes import pending_xref
 
 from labkit import __version__
-from labkit.lab.papers.pages import errata, leaders
+from labkit.course.notebooks import sources
+from labkit.papers.pages import errata, leaders
 from labkit.play import playground
 
 logging.getLogger("kaleido").setLevel("WARNING")
@@ -125,9 +126,15 @@ def read(app: Any, docname: str, source: list[str]) -> None:
         return
     source[0] = COMMENT.sub("", source[0])
     if docname == "docs/errata":
-        source[0] += errata()
+        source[0] += errata(link_to_chapter)
     elif docname == "docs/who-leads":
         source[0] += drawn_leaders(folder, up)
+
+
+def link_to_chapter(number: str) -> str:
+    """A link to the solved notebook of this number; empty without one."""
+    names = [source.stem for source in sources() if number and source.stem.startswith(number)]
+    return "".join(f"[notebook {number}](/notebooks/solutions/{name}.ipynb)" for name in names)
 
 
 def drawn_leaders(folder: Path, up: str) -> str:

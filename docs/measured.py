@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from labkit.lab.papers.reports import as_markdown, in_digits
-from labkit.lab.papers.stored import stored
-from labkit.lab.shipped import DEMONSTRATIONS
-from labkit.lab.shipped.cards import between_marks
-from labkit.lab.shipped.making import runs_table
-from labkit.lab.shipped.runs import standing
+from labkit.papers.reports import as_markdown, in_digits
+from labkit.papers.stored import stored
+from labkit.shipped import DEMONSTRATIONS
+from labkit.shipped.cards import between_marks
+from labkit.shipped.making import runs_table
+from labkit.shipped.runs import standing
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKED = re.compile(r"(<!-- measured: begin (?P<name>[\w-]+) -->\n).*?(?=<!-- measured: end -->)", re.DOTALL)

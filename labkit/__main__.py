@@ -13,6 +13,6 @@ if "METHODS" not in getattr(labkit, "__all__", ()):
     )
     sys.exit(2)
 
-from labkit.lab.cli.main import main
+from labkit.cli.main import main
 
 main()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from labkit.figure_names import spoken
-from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.runs import read_run
+from labkit.shipped import DEMONSTRATIONS
 
 
 def test_names_by_hand() -> None:

@@ -1,6 +1,6 @@
 """Every notebook: the solved one runs in an empty folder without errors, and the kept ones are made from their source.
 
-What the student's notebook does with an open exercise is tested in `lab/course/test_exercises.py`.
+What the student's notebook does with an open exercise is tested in `course/test_exercises.py`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 import nbformat
 import pytest
 
-from labkit.lab.course.ablation import Figures
-from labkit.lab.course.notebooks import (
+from labkit.course.ablation import Figures
+from labkit.course.notebooks import (
     NOTEBOOKS,
     fingerprint,
     questions,

@@ -109,7 +109,7 @@ def run(site: Path, here: Path, *words: str) -> subprocess.CompletedProcess[str]
 
 PAGE = """
 import labkit
-from labkit.lab.cli.main import APP
+from labkit.cli.main import APP
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 config.set_option("server.address", "127.0.0.1")  # as app/.streamlit says where a server reads it

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from labkit.cli.main import app, main
 from labkit.corpora import CORPORA, Corpus
 from labkit.embedding_files import read_embeddings
-from labkit.lab.cli.main import app, main
 
-from .lab.course.thirty import write_class
+from .course.thirty import write_class
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDES = ("install", "app", "data", "command-line", "python")  # the pages that the README leads to

@@ -132,7 +132,7 @@ def main() -> None:
         os.nice(NICE)
     threading.Thread(target=watch_parent, daemon=True).start()
     try:
-        from labkit.lab.cli.main import main as command_line
+        from labkit.cli.main import main as command_line
 
         sys.argv[0] = "labkit"
         command_line()

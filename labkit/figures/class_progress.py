@@ -13,7 +13,7 @@ from labkit.figures.palette import COLOURS, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import BARE, EMPTY, on, stacked
 
 if TYPE_CHECKING:
-    from labkit.lab.course.collect import ClassProgress, ExerciseCount, SlipCount
+    from labkit.course.collect import ClassProgress, ExerciseCount, SlipCount
 
 ROW = 44  # pixels of an exercise or a slip, readable from the last row
 SIZE, SMALL = 18, 16

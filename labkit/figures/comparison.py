@@ -16,9 +16,9 @@ from labkit.figures.palette import COLOURS, DASHES, INK
 from labkit.figures.panels import ABOVE, BARE, EMPTY, below, ticks
 
 if TYPE_CHECKING:
+    from labkit.course.ablation import Figures
     from labkit.evaluation.leaderboard import Line
-    from labkit.lab.course.ablation import Figures
-    from labkit.lab.papers.stored import Figure, TableResult
+    from labkit.papers.stored import Figure, TableResult
 
 
 # --- the best on top ---------------------------------------------------------------------------------------------

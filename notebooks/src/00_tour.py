@@ -29,10 +29,10 @@
 import numpy as np
 
 from labkit import METHODS
-from labkit.lab.course import answer, hint, predict, progress, recall, solve
+from labkit.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.corpora.relations import points
-from labkit.lab.shipped import DEMONSTRATIONS
+from labkit.shipped import DEMONSTRATIONS
 from labkit.evaluation import hit_at, inter_intra
 from labkit.explore import show
 from labkit.figures import clusters, explained_words

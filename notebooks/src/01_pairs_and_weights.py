@@ -33,7 +33,7 @@ import numpy as np
 import torch
 
 from labkit import METHODS
-from labkit.lab.course import answer, hint, predict, progress, recall, solve
+from labkit.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.explore import Slider, explore, show
 from labkit.figures import alike, kept_heatmap, loss_curves, pull_and_push

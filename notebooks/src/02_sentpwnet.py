@@ -45,11 +45,11 @@ from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from labkit import METHODS
-from labkit.lab.course import answer, hint, predict, progress, recall, solve
+from labkit.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.corpora.relations import components
 from labkit.corpora.places import s2_code
-from labkit.lab.course.ablation import kept
+from labkit.course.ablation import kept
 from labkit.training.encoders import inside
 from labkit.evaluation import best_threshold, hit_at, inter_intra, pair_classification
 from labkit.explore import show
@@ -64,8 +64,8 @@ from labkit.figures import (
 from labkit.runs import History
 from labkit.pairs import informative, locality
 from labkit.experiment import Experiment
-from labkit.lab.papers.fair import PROTOCOL
-from labkit.lab.papers.recipes.speed import CrossSettings, PairReader
+from labkit.papers.fair import PROTOCOL
+from labkit.papers.recipes.speed import CrossSettings, PairReader
 from labkit.progress import in_notebook
 from labkit.projection import pca
 from labkit.training.reader import reader_and_vectors

@@ -31,11 +31,11 @@ from IPython.display import display
 
 from labkit.corpora.article_triplets import Plan
 from labkit.thematic.making import triplets_and_funnel
-from labkit.lab.course import answer, hint, predict, progress, recall, solve
+from labkit.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
-from labkit.lab.course.ablation import again, kept
-from labkit.lab.course.plans import PLANS
-from labkit.lab.shipped import DEMONSTRATIONS
+from labkit.course.ablation import again, kept
+from labkit.course.plans import PLANS
+from labkit.shipped import DEMONSTRATIONS
 from labkit.evaluation import iclust, kmeans
 from labkit.explore import Slider, explore, show
 from labkit.figures import attention_bars, section_ribbon, triplet_losses
@@ -386,7 +386,7 @@ recall("03.c", max(asked, key=lambda name: rules.spread(name, "triplet_accuracy"
 
 # %% [markdown]
 # Three seeds each, mean ± spread, on the test split; the last column compares triplet accuracies. *titles*: the positive is the title of the
-# anchor's section (section 3.2). This table was measured by `python -m labkit.lab.course.plans thematic-rules`. Do not believe it: measure one cell again.
+# anchor's section (section 3.2). This table was measured by `python -m labkit.course.plans thematic-rules`. Do not believe it: measure one cell again.
 
 # %%
 with in_notebook("adjacent, seed 0") as bar:

@@ -31,10 +31,10 @@ from IPython.display import display
 from scipy.stats import spearmanr
 from sklearn.manifold import LocallyLinearEmbedding
 
-from labkit.lab.course import answer, hint, predict, progress, recall, solve
+from labkit.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
-from labkit.lab.course.ablation import again, kept
-from labkit.lab.course.plans import PLANS
+from labkit.course.ablation import again, kept
+from labkit.course.plans import PLANS
 from labkit.explore import Slider, explore, show
 from labkit.figures import (
     chosen_bars,
@@ -50,7 +50,7 @@ from labkit.sbert_lp import LocalityPreserving
 from labkit.methods import METHODS
 from labkit.method import unit
 from labkit.sbert_lp.method import SbertLp, SbertLpSettings
-from labkit.lab.papers.stored import stored
+from labkit.papers.stored import stored
 from labkit.sbert_lp.view import around, changed, structure
 from labkit.sbert_lp.sweeps import compared, tried
 from labkit.sbert_lp.sweeps import Grid
@@ -496,7 +496,7 @@ recall("04.c", round(of_weighted.spread("sif, LP placed", "hit@1").mean, 2))
 
 # %% [markdown]
 # Three seeds each, mean ± spread on test; sizes as dev chose them. The tables were measured by `python -m
-# labkit.lab.course.plans lp-topics-mean lp-topics-sif`. Here a transformation that is fitted is fitted on *train*: so PCA
+# labkit.course.plans lp-topics-mean lp-topics-sif`. Here a transformation that is fitted is fitted on *train*: so PCA
 # differs from the bars above, which fit it on the test sentences. Measure a cell again:
 
 # %%

@@ -31,15 +31,15 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from labkit import METHODS
-from labkit.lab.course import answer, hint, predict, progress, recall, solve
+from labkit.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
-from labkit.lab.course.ablation import again, kept
-from labkit.lab.course.plans import PLANS
-from labkit.lab.shipped import DEMONSTRATIONS
+from labkit.course.ablation import again, kept
+from labkit.course.plans import PLANS
+from labkit.shipped import DEMONSTRATIONS
 from labkit.explore import Slider, explore, show
 from labkit.figures import coherence_hills, decoder_curves, paraphrase_groups
 from labkit.methods import load_run
-from labkit.lab.papers.published.pthought import LAMBDAS, OBJECTIVE
+from labkit.papers.published.pthought import LAMBDAS, OBJECTIVE
 from labkit.pthought import Search
 from labkit.pthought.view import companions
 from labkit.pthought.view import handful, plane

@@ -35,11 +35,11 @@ from sklearn.metrics import roc_auc_score as auc
 from sklearn.utils.extmath import randomized_svd
 
 from labkit import METHODS
-from labkit.lab.course import answer, array, hint, predict, progress, recall, solve
+from labkit.course import answer, array, hint, predict, progress, recall, solve
 from labkit.corpora import load
-from labkit.lab.course.ablation import again, kept
-from labkit.lab.course.variants import COURSE, two_scores
-from labkit.lab.course.plans import PLANS
+from labkit.course.ablation import again, kept
+from labkit.course.variants import COURSE, two_scores
+from labkit.course.plans import PLANS
 from labkit.explore import Slider, explore, show
 from labkit.figures import descents, explained_rows, mutual_rule_curves, row_words, seed_dots
 from labkit.figures import similarity_histogram, tangent_and_arc, two_ways, word_pairs

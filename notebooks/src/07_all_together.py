@@ -26,17 +26,17 @@ import numpy as np
 from scipy import stats
 
 from labkit import METHODS
-from labkit.lab.course import answer, hint, predict, progress, recall, solve
+from labkit.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.corpora.minimal import KINDS, minimal_pairs
 from labkit.corpora.relations import points
-from labkit.lab.course.ablation import again, kept
-from labkit.lab.course.plans import PLANS
+from labkit.course.ablation import again, kept
+from labkit.course.plans import PLANS
 from labkit.explanation import lost
 from labkit.explore import show
 from labkit.figures import clusters, seed_dots
-from labkit.lab.papers.stored import stored
-from labkit.lab.shipped import DEMONSTRATIONS
+from labkit.papers.stored import stored
+from labkit.shipped import DEMONSTRATIONS
 from labkit.methods import load_run
 from labkit.projection import tsne
 from labkit.evaluation.scores import score
@@ -88,7 +88,7 @@ recall("07.a", max(asked, key=lambda name: table.spread(name, "auc").mean))
 # %% [markdown]
 # A mean over three seeds ± their **spread**, the standard deviation, on the test split; where no chance is in a method one
 # figure stands alone. `accuracy` and `f1` are those of the threshold; `inter_intra` (notebook 0) is how far apart classes
-# are, in units of how wide they are. Measured by `python -m labkit.lab.course.plans together`. One cell of it again, now:
+# are, in units of how wide they are. Measured by `python -m labkit.course.plans together`. One cell of it again, now:
 
 # %%
 began = time.perf_counter()

@@ -24,7 +24,7 @@
 import numpy as np
 
 from labkit import METHODS
-from labkit.lab.course import answer, hint, predict, progress, recall, solve
+from labkit.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import CORPORA, load
 from labkit.corpora.relations import points
 from labkit.baselines.difficulty import difficulty

@@ -27,15 +27,15 @@ import numpy as np
 import pandas as pd
 
 from labkit import METHODS
-from labkit.lab.course import answer, hint, predict, progress, recall, solve
+from labkit.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.pairs.hard_negatives import false_shares, mine_negatives, with_truth
 from labkit.evaluation import hit_at
 from labkit.evaluation.geometry import cosines_over_epochs
 from labkit.explore import show
 from labkit.figures import cosine_ridges, false_negatives_mined, seed_dots, spectra_over_epochs
-from labkit.lab.course.ablation import again, kept
-from labkit.lab.course.plans import BROKEN, PLANS
+from labkit.course.ablation import again, kept
+from labkit.course.plans import BROKEN, PLANS
 from labkit.progress import in_notebook
 
 topics = load("topics")
@@ -307,7 +307,7 @@ show(
 
 # %% [markdown]
 # MAP@R looks at as many neighbours as a topic has sentences, and sees more than Hit@1 does. Five seeds each, measured by `python -m
-# labkit.lab.course.plans break-cures`; an interval that leaves 0 out is a lead that other seeds would show, too.
+# labkit.course.plans break-cures`; an interval that leaves 0 out is a lead that other seeds would show, too.
 #
 # - A smaller step helps most, and all pairs help.
 # - Another loss alone does **not**: with one positive and one negative an anchor, InfoNCE falls into the same point, and its MAP@R is

@@ -28,12 +28,12 @@ import torch
 from IPython.display import Markdown
 
 from labkit import METHODS
-from labkit.lab.course import answer, hint, predict, progress, recall, solve
+from labkit.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.explore import Slider, explore, show
 from labkit.figures import seed_dots, weight_curves
-from labkit.lab.course.ablation import again, kept
-from labkit.lab.course.plans import PLANS
+from labkit.course.ablation import again, kept
+from labkit.course.plans import PLANS
 from labkit.pairs import LOSSES, infonce, pair_weights
 from labkit.pairs.losses import shapes_table
 from labkit.sentpwnet.method import PairSettings

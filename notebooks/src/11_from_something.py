@@ -33,14 +33,14 @@ import torch
 from scipy.stats import t
 
 from labkit import METHODS
-from labkit.lab.course import answer, hint, predict, progress, recall, solve
+from labkit.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.evaluation.scores import score, selection
 from labkit.explore import show
 from labkit.figures import label_curves, seed_dots
-from labkit.lab.course.ablation import again, kept
-from labkit.lab.course.plans import PLANS, SHARES
-from labkit.lab.course.variants import COURSE
+from labkit.course.ablation import again, kept
+from labkit.course.plans import PLANS, SHARES
+from labkit.course.variants import COURSE
 from labkit.text import words
 
 questions = load("questions")

@@ -27,13 +27,13 @@ import pandas as pd
 import torch
 
 from labkit import METHODS
-from labkit.lab.course import answer, hint, predict, progress, recall, solve
+from labkit.course import answer, hint, predict, progress, recall, solve
 from labkit.corpora import load
 from labkit.explore import show
 from labkit.figures import named_curves, seed_dots, word_pairs
-from labkit.lab.course.ablation import kept
-from labkit.lab.course.plans import EXPLAINED
-from labkit.lab.course.why_alike import slopes, tampered, triples, with_word, word_vectors
+from labkit.course.ablation import kept
+from labkit.course.plans import EXPLAINED
+from labkit.course.why_alike import slopes, tampered, triples, with_word, word_vectors
 from labkit.text import words
 
 topics = load("topics")
@@ -403,7 +403,7 @@ for way in ("left out", "gradient", "attention"):
 #
 # Here are five networks, each with a hundred pairs of its own, and three lines that look at no
 # network: the rarest words first, words that stand in both posts first, and any order. (Measured by `python -m
-# labkit.lab.course.plans why-alike`, in four minutes.)
+# labkit.course.plans why-alike`, in four minutes.)
 
 # %%
 table = kept("why-alike")

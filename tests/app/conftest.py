@@ -223,7 +223,7 @@ LOCALLY = """
 import os
 go = os.execv
 os.execv = lambda program, words: go(program, [word.replace("0.0.0.0", "127.0.0.1") for word in words])
-from labkit.lab.cli.main import main
+from labkit.cli.main import main
 main()
 """
 

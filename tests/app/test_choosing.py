@@ -12,8 +12,8 @@ import streamlit as st
 from trainings.owners import OWNERS, Owned, write_owned
 
 from labkit.corpora import load
-from labkit.lab.shipped import DEMONSTRATIONS, Demonstration
 from labkit.methods import METHODS
+from labkit.shipped import DEMONSTRATIONS, Demonstration
 
 from .conftest import HOSTILE, Opened, fine, texts, with_file
 
@@ -22,7 +22,7 @@ from .conftest import HOSTILE, Opened, fine, texts, with_file
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two bundled runs, on two corpora, and two of a visitor, the older one called as a bundled one."""
     demonstrations = [Demonstration("tfidf", corpus) for corpus in ("captions", "questions")]
-    monkeypatch.setattr("labkit.lab.shipped.runs.RUNS", tmp_path / "lab")
+    monkeypatch.setattr("labkit.shipped.runs.RUNS", tmp_path / "lab")
     for name in list(DEMONSTRATIONS)[::-1]:  # they come back in their order
         monkeypatch.delitem(DEMONSTRATIONS, name)
     for run in [*demonstrations, Demonstration("lsa", "topics")]:  # the last one is not there

@@ -17,7 +17,7 @@ from streamlit import config
 from trainings.owners import Owned, write_owned
 
 from benchmarks.visitor import Visitor
-from labkit.lab.shipped import DEMONSTRATIONS
+from labkit.shipped import DEMONSTRATIONS
 from tests.waiting import HANG
 
 from .conftest import started

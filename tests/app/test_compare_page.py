@@ -15,9 +15,9 @@ from labkit.corpora import load
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import score
 from labkit.figure_names import spoken
-from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.methods import METHODS
 from labkit.runs import read_record
+from labkit.shipped import DEMONSTRATIONS
 
 from .conftest import Opened, RunCode, figure, fine, texts
 

@@ -22,10 +22,10 @@ from labkit.baselines.difficulty import difficulty
 from labkit.corpora import load
 from labkit.corpora.table import EMBEDDED
 from labkit.evaluation import p_coherence
-from labkit.lab.shipped import DEMONSTRATIONS
 from labkit.methods import METHODS, load_run
 from labkit.progress import note
 from labkit.sentpwnet.method import PairSettings
+from labkit.shipped import DEMONSTRATIONS
 from labkit.untrusted import corpus_apart
 
 from .conftest import (

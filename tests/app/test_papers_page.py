@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lab.papers.published import tables
-from labkit.lab.papers.stored import beside
+from labkit.papers.published import tables
+from labkit.papers.stored import beside
 
 from .conftest import Opened, RunCode, figure, fine, texts
 

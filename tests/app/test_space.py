@@ -24,9 +24,9 @@ from labkit.corpora import Labelled, load
 from labkit.evaluation.neighbours import moved_together, movement
 from labkit.evaluation.regions import counted_words
 from labkit.evaluation.scores import score
-from labkit.lab.shipped import DEMONSTRATIONS, pictured
 from labkit.methods import METHODS, load_run
 from labkit.projection import Projection, arrange, epochs, project
+from labkit.shipped import DEMONSTRATIONS, pictured
 from labkit.spreadsheet import spreadsheet
 
 from .conftest import (

@@ -15,9 +15,9 @@ from streamlit.testing.v1 import AppTest
 from labkit.baselines.counts import Tfidf
 from labkit.corpora import load
 from labkit.explanation import LEFT_OUT
-from labkit.lab.shipped import pictured
 from labkit.method import Method
 from labkit.methods import METHODS
+from labkit.shipped import pictured
 
 from .conftest import HOSTILE, Opened, RunCode, figure, fine, shows_no_markup, with_file
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from labkit.course.answers import Attempts
+from labkit.course.collect import ClassProgress, Student, collect
 from labkit.figures.class_progress import class_progress
-from labkit.lab.course.answers import Attempts
-from labkit.lab.course.collect import ClassProgress, Student, collect
+from tests.course.thirty import NAMES, write_class
 from tests.figures.examples import EVIL, texts_of
-from tests.lab.course.thirty import NAMES, write_class
 
 
 @pytest.fixture(scope="module")

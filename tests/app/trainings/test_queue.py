@@ -19,7 +19,7 @@ from trainings import process as worker
 from trainings import queue as module
 from trainings.queue import read_jobs, write_job
 
-from labkit.lab.cli.main import main
+from labkit.cli.main import main
 from labkit.locks import is_locked, locked
 from labkit.methods import METHODS
 from labkit.runs import CHECKPOINT, HISTORY, read_record

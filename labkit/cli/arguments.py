@@ -1,0 +1,255 @@
+"""What commands are given: options and arguments, each defined once, and the runs and corpora that they name.
+
+`command` makes a function a command and adds -q and -v to it. The other options are types of parameters; with each
+stands what a shell completes it by. The functions at the end open what was named, or say in one sentence why not.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+
+import typer
+
+from labkit.cli.output import detail_versions, set_verbosity, step
+from labkit.progress import note, terminal
+
+if TYPE_CHECKING:
+    from labkit.corpora import Corpus
+    from labkit.method import Method
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say results and mistakes only.")]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Also say versions, settings, seconds and memory of each step, tracebacks."),
+]
+
+
+def command(app: typer.Typer, name: str | None = None, **how: Any) -> Callable[[F], F]:
+    """Make a function a command of this program; the function itself stays as it is."""
+
+    def register(function: F) -> F:
+        app.command(name, **how)(with_verbosity(function, first=detail_versions))
+        return function
+
+    return register
+
+
+def with_verbosity(function: Callable[..., Any], *, first: Callable[[], None] = lambda: None) -> Callable[..., Any]:
+    """The function with the options --quiet and --verbose, and a call of `first` before it."""
+    hints = get_type_hints(function, include_extras=True)
+
+    @wraps(function)
+    def called(*, quiet: bool, verbose: bool, **options: Any) -> Any:
+        if quiet or verbose:
+            set_verbosity(quiet=quiet, verbose=verbose)
+        first()
+        return function(**options)
+
+    own = [each.replace(annotation=hints[name]) for name, each in signature(function).parameters.items()]
+    more = [("quiet", Quiet), ("verbose", Verbose)]
+    own += [Parameter(name, Parameter.KEYWORD_ONLY, default=False, annotation=kind) for name, kind in more]
+    called.__signature__ = signature(function).replace(parameters=own)  # type: ignore[attr-defined]
+    called.__annotations__ = hints | dict(more)
+    return called
+
+
+# --- what a shell may complete -----------------------------------------------------------------------------------
+
+
+def _methods(incomplete: str) -> list[str]:
+    from labkit.methods import METHODS
+
+    return [name for name in METHODS if name.startswith(incomplete)]
+
+
+def complete_corpora(incomplete: str) -> list[str]:
+    """What a shell may complete a corpus by: names, and files of a format that can be read."""
+    from labkit.corpora import CORPORA
+    from labkit.corpora.files import FORMATS
+
+    known = [name for name in CORPORA if name.startswith(incomplete)]
+    return known + [
+        path for path in _paths(incomplete) if path.endswith("/") or {*Path(path).suffixes} & {*FORMATS, ".txt"}
+    ]
+
+
+def _runs(incomplete: str) -> list[str]:
+    folders = [path for path in _paths(incomplete) if path.endswith("/")]
+    if not incomplete:
+        folders += _paths("runs/")
+    return [path.removesuffix("/") if (Path(path) / "run.json").is_file() else path for path in dict.fromkeys(folders)]
+
+
+def _paths(incomplete: str) -> Iterator[str]:
+    """Files and folders that begin like this; folders with a slash at the end."""
+    folder, start = os.path.split(incomplete)
+    if not Path(folder or ".").expanduser().is_dir():
+        return
+    for path in sorted(Path(folder or ".").expanduser().iterdir()):
+        if path.name.startswith(start) and (start.startswith(".") or not path.name.startswith(".")):
+            yield os.path.join(folder, path.name) + "/" * path.is_dir()  # noqa: PTH118
+
+
+# --- options and arguments ---------------------------------------------------------------------------------------
+
+Json = Annotated[
+    bool,
+    typer.Option("--json", help="One JSON document on standard output, for programs; all else is on standard error."),
+]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Write over what is there already.")]
+MethodName = Annotated[str, typer.Argument(metavar="METHOD", help="One of the methods below.", autocompletion=_methods)]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.", autocompletion=_runs)]
+RunFolders = Annotated[
+    list[Path], typer.Argument(metavar="RUN...", help="The folders of the runs.", autocompletion=_runs)
+]
+ExecutorName = Annotated[
+    str | None,
+    typer.Option("--executor", help="Who makes shards: `local:N` processes, one a core, or `ray[:HOST:PORT]`."),
+]
+CorpusName = Annotated[
+    str | None,
+    typer.Option(
+        help="A corpus' name, a file of your own (CSV, TSV, TXT, JSONL, Parquet), or a folder of shards; where it can "
+        "be left out, that of the run.",
+        autocompletion=complete_corpora,
+    ),
+]
+AnyCorpus = Annotated[
+    str,
+    typer.Argument(
+        help="A corpus' name, a file of your own (CSV, TSV, TXT, JSONL, Parquet), or a folder of shards.",
+        autocompletion=complete_corpora,
+    ),
+]
+
+
+def nearest_name(name: str, names: Iterable[str], otherwise: str) -> str:
+    """The name of these that may be meant, as a question; where none is like it, what to do `otherwise`."""
+    near = get_close_matches(name, list(names), n=1)
+    return f"did you mean {near[0]!r}?" if near else otherwise
+
+
+def check_free(path: Path, option: str, *, force: bool) -> None:
+    """Refuse a place where something lies already, unless it may be written over; to be called before any work."""
+    if not force and os.path.lexists(path):
+        raise ValueError(
+            f"{option} is {str(path)!r}, which is there already; add --force to write over it, or choose another name"
+        )
+
+
+def clear_shards(folder: Path, *, force: bool) -> None:
+    """Remove shards of an earlier call, where that is asked for; without it their making goes on."""
+    from labkit.corpora.shards import is_folder
+    from labkit.scale import clear
+
+    if force and is_folder(folder):
+        clear(folder)
+
+
+def workers_of(executor: str | None) -> dict[str, Any]:
+    """Who does the work, as `labkit.scale.each` takes it: local, local:N, ray or ray:HOST:PORT."""
+    from labkit.scale import check_processes
+
+    kind, _, rest = (executor or "local").partition(":")
+    if kind == "local" and (not rest or (rest.isdecimal() and int(rest) > 0)):
+        count = int(rest) if rest else os.cpu_count() or 1
+        check_processes("executor", count)
+        return {"workers": count}
+    if kind == "ray":
+        return {"ray": rest}
+    raise ValueError(f"executor is {executor!r}, expected local, local:N, ray or ray:HOST:PORT; local takes every core")
+
+
+# --- runs and corpora, opened ------------------------------------------------------------------------------------
+
+
+def opened_corpus(name: str) -> Corpus:
+    """The corpus of this name or in this file; a file's corpus is called by its path, so that it is found again."""
+    from labkit.corpora import CORPORA, load
+
+    with step(f"corpus {name} opened"):
+        if name in CORPORA or not Path(name).exists():
+            return load(name)
+        if Path(name).is_dir():
+            return replace(load(name), name=str(Path(name)))
+        return replace(corpus_of_file(Path(name)), name=str(Path(name)))
+
+
+def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
+    """The corpus in a file; one that takes more memory than there is gets refused, and the program is not killed."""
+    from labkit.corpora import read_corpus
+    from labkit.untrusted import within_memory
+
+    with terminal("row") as progress, within_memory(path.name):
+        return read_corpus(path, encoding=encoding, progress=progress)
+
+
+def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> Corpus:
+    """The corpus that is named; where none is, the one that the run says it was trained on."""
+    from labkit.corpora import CORPORA
+    from labkit.scale import is_finished
+
+    if named is not None:
+        return opened_corpus(named)
+    name = record["corpus"]
+    if name not in CORPORA and not (Path(name).is_file() or is_finished(name)):
+        raise ValueError(
+            f"run {str(run)!r} was trained on {name!r}, which is neither a known corpus nor a file seen from this "
+            "folder; name its corpus or another with --corpus"
+        )
+    return opened_corpus(name)
+
+
+def record_of(run: Path) -> dict[str, Any]:
+    """The run's `run.json`, with a note if its training is not finished."""
+    from labkit.locks import is_locked
+    from labkit.runs import has_checkpoint, read_record
+
+    busy = is_locked(run)
+    if not (run / "run.json").is_file() and (busy or has_checkpoint(run)):
+        raise ValueError(
+            f"run {str(run)!r} is being trained, and there is nothing to use yet; wait for it"
+            if busy
+            else f"run {str(run)!r} was interrupted before its first epoch was done, so there is nothing to use yet; "
+            "train it on with --resume"
+        )
+    record = read_record(run)
+    if record["state"] != "finished":
+        what = f"{run} is being trained" if busy else f"the training of {run} is not finished"
+        note(f"{what}: this is what it {'knows so far' if busy else 'knew last'}", stacklevel=2)
+    return record
+
+
+def opened_method(run: Path) -> Method:
+    """The method of a run, ready to encode."""
+    with step(f"run {run} opened"):
+        from labkit.methods import load_run
+
+        return load_run(run)
+
+
+def usable_method(run: Path) -> Method:
+    """The method of a run, ready to encode, with a note if its training is not finished."""
+    record_of(run)
+    return opened_method(run)
+
+
+class WithProgress:
+    """A method whose `encode` shows progress on the terminal, for `labkit.evaluation.scores.score`."""
+
+    def __init__(self, method: Method) -> None:
+        self._method = method
+        self.similarity = method.similarity
+        self.similarity_pairwise = method.similarity_pairwise
+
+    def encode(self, sentences: list[str]) -> Any:
+        return self._method.encode(sentences, show_progress_bar=True)

@@ -1,0 +1,67 @@
+"""`labkit bench mine.csv`: which method for this data, in as many minutes as it is given.
+
+In: a corpus. Out: the verdict and the table, and a folder with report.html, report.json and the model of the winner.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labkit.cli.arguments import AnyCorpus, Json, complete_corpora, opened_corpus
+from labkit.cli.output import Stopped, remark, show_result
+from labkit.interrupts import interruptible
+from labkit.progress import terminal
+
+
+def bench(
+    corpus: AnyCorpus,
+    minutes: Annotated[float, typer.Option(min=0.1, help="How long it may take, about.")] = 20.0,
+    out: Annotated[Path, typer.Option(help="Folder of the report.")] = Path("report"),
+    methods: Annotated[str, typer.Option(help="Compare these alone, with commas: tfidf,bag,sbert.")] = "",
+    metric: Annotated[str, typer.Option(help="Decide by this metric: auc, accuracy, probe, hit@1, …")] = "",
+    test: Annotated[
+        str, typer.Option(help="A file with the test rows, in the same columns.", autocompletion=complete_corpora)
+    ] = "",
+    seeds: Annotated[int, typer.Option(min=0, help="Runs of each method on test; 0: 3 or 5, as time allows.")] = 0,
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one a core.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of what is tried.")] = 0,
+    json: Json = False,
+) -> None:
+    """Find out which method is best for your data, and get it.
+
+    Checks the data, gives each method the same number of trials on dev, scores test once with several seeds, and says
+    who leads, what it costs, whether more labels would help and where the winner errs. The same command resumes.
+    """
+    from labkit.trials.bench import bench as compared
+    from labkit.trials.bench import with_test
+
+    opened = opened_corpus(corpus)
+    if test:
+        opened = with_test(opened, opened_corpus(test))
+    chosen = [name.strip() for name in methods.split(",") if name.strip()]
+    try:
+        with interruptible(), terminal("method") as progress:
+            report = compared(
+                opened,
+                out=out,
+                minutes=minutes,
+                methods=chosen,
+                metric=metric,
+                seeds=seeds,
+                workers=workers,
+                seed=seed,
+                progress=progress,
+                tell=remark,
+            )
+    except KeyboardInterrupt as stop:
+        words = ["labkit", "bench", corpus, "--minutes", f"{minutes:g}", "--out", str(out)]
+        given = {"methods": methods, "metric": metric, "test": test, "seeds": seeds, "workers": workers, "seed": seed}
+        words += [word for name, value in given.items() if value for word in (f"--{name}", str(value))]
+        raise Stopped(
+            f"stopped; what is known so far is in {out}; `{shlex.join(words)}` resumes", getattr(stop, "status", 130)
+        ) from None
+    show_result(report.to_json(), f"{report}\n\nreport: {out / 'report.html'}", json=json)

@@ -1,0 +1,282 @@
+"""The program `labkit`. A user's mistake prints one line on standard error and exits with status 2, Ctrl-C with 130.
+
+Each group of commands has its own module in this folder. This one has those that open the app, JupyterLab and the
+playground. A command reads its arguments (`arguments`), calls the package, and prints the result (`output`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import socket
+import sys
+import traceback
+import warnings
+import webbrowser
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from labkit import __version__
+from labkit.atomic import sentence_of
+from labkit.cli import bench, data, encode, export, output, reproduce, runs, shards, teaching, train, tune
+from labkit.cli.arguments import Force, check_free, command, with_verbosity
+from labkit.course.notebooks import NOTEBOOKS, copied
+from labkit.progress import first_process
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+APP = next(  # next to the package in a checkout, inside it in a wheel
+    (folder for folder in (_PACKAGE / "_app", _PACKAGE.parent / "app") if folder.is_dir()), _PACKAGE / "_app"
+)
+UPLOAD_MB = 100  # largest upload to an app on your own machine: a million short sentences
+LOCAL = ("localhost", "127.0.0.1", "::1")
+HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
+
+app = typer.Typer(
+    name="labkit",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    help="A lab for learning how sentence embeddings are learned.",
+)
+app.add_typer(data.app, name="data")
+app.add_typer(teaching.app, name="class")
+command(app, cls=train.TrainCommand)(train.train)
+command(app, cls=train.WithMethods)(tune.tune)
+command(app)(bench.bench)
+for function in (runs.evaluate, encode.encode, runs.compare, runs.runs, export.export, runs.explain):
+    command(app)(function)
+command(app)(reproduce.reproduce)
+command(app)(runs.paraphrase)
+command(app)(shards.neighbours)
+command(data.app)(shards.dedup)
+
+
+def version(show: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version.")] = False) -> None:
+    if show:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+app.callback(invoke_without_command=True)(with_verbosity(version))
+
+
+@command(app, "app")
+def open_app(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8501,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    classroom: Annotated[bool, typer.Option("--classroom", help="Let other machines on the network use it.")] = False,
+    host: Annotated[list[str] | None, typer.Option(help="In a classroom: another name of this machine.")] = None,
+    token: Annotated[
+        str, typer.Option(help="In a classroom: the visitors' token; default: LABKIT_TOKEN, or a random one.")
+    ] = "",
+) -> None:
+    """Open the app in the browser. Only this machine can reach it, unless --classroom is given.
+
+    Runs are read from and written to runs/ in the current folder.
+    """
+    if find_spec("streamlit") is None:
+        raise ValueError("The app needs Streamlit, which is not installed; run pip install streamlit")
+    for name, value in (("host", (host or [""])[0]), ("token", token)):
+        if value and not classroom:
+            raise ValueError(
+                f"--{name} {value!r} needs --classroom, because otherwise the app listens on 127.0.0.1 only; add "
+                f"--classroom or omit --{name}"
+            )
+    for name in host or ():
+        if not HOST.fullmatch(name):
+            raise ValueError(f"--host {name!r} is not a host name; give a name such as lab-7.local or an IPv4 address")
+    tokens = _tokens(token) if classroom else ()
+    address, names = "0.0.0.0" if classroom else "127.0.0.1", _names(host or ()) if classroom else ()
+    _check_port(address, port)
+    # all other settings are in app/.streamlit, which Streamlit reads however it is started
+    script = APP / ("guarded.py" if classroom else "main.py")
+    command = [*_python("streamlit"), "run", str(script), f"--server.port={port}"]
+    command += [f"--server.address={address}", f"--server.headless={str(not browser or classroom).lower()}"]
+    command += [] if classroom else [f"--server.maxUploadSize={UPLOAD_MB}"]
+    command += [f"--server.allowedHosts={name}" for name in (*LOCAL, *names) if names]
+    typer.echo(_where(port, names, tokens))
+    os.environ["LABKIT_CLASSROOM"] = "1" if classroom else ""
+    if tokens:  # not on the command line, which every user of the machine can read
+        os.environ["LABKIT_VISITOR_TOKEN"], os.environ["LABKIT_TEACHER_TOKEN"] = tokens
+    sys.stdout.flush()
+    os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
+    os.execv(command[0], command)  # replaces this process, so that ending it ends the server
+
+
+def _check_port(address: str, port: int) -> None:
+    """Refuse a port that is in use or that needs more rights."""
+    with socket.socket() as probe:
+        if os.name == "posix":  # a port that was just closed is free; on Windows the option means something else
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError as reason:
+            raise ValueError(
+                f"Port {port} is unavailable ({reason.strerror}); choose another with --port, or with make app PORT="
+            ) from None
+
+
+def _names(more: Iterable[str]) -> list[str]:
+    """The names by which other machines may reach this one; any other could be a foreign page's, pointed here."""
+    own = socket.gethostname()
+    names = [own, f"{own}.local", socket.getfqdn()]
+    with suppress(OSError):  # a name that does not resolve
+        names += [str(entry[4][0]) for entry in socket.getaddrinfo(own, None, socket.AF_INET)]
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:  # or no network
+        probe.connect(("192.0.2.1", 9))  # a reserved address: nothing is sent, but the route to it has a source
+        names.append(probe.getsockname()[0])
+    return list(dict.fromkeys(name for name in (*names, *more) if name not in LOCAL and not name.startswith("127.")))
+
+
+def _tokens(wished: str) -> tuple[str, str]:
+    """The visitors' token, which they may have to type, and the teacher's."""
+    token = wished or os.environ.pop("LABKIT_TOKEN", "") or secrets.token_hex(8)
+    if not re.fullmatch(r"[\w.~-]{12,128}", token, re.ASCII):
+        raise ValueError(
+            f"--token has {len(token)} characters, expected 12 to 128 letters, digits, '.', '_', '~' or '-'; omit it "
+            "for a random one"
+        )
+    return token, secrets.token_hex(16)
+
+
+def _where(port: int, names: Sequence[str], tokens: Sequence[str]) -> str:
+    """The address to open, and for a classroom what it exposes; `names` and `tokens` are empty without one."""
+    if not tokens:
+        return f"labkit is at http://127.0.0.1:{port} (this machine only). Press Ctrl-C to stop it."
+    visitors, teacher = tokens
+    return (
+        f"labkit is at {' and '.join(f'http://{name}:{port}/?token={visitors}' for name in names)}\n"
+        f"The teacher's page, for you alone: http://{names[0]}:{port}/teacher_page?token={teacher}\n"
+        "The app listens on every address of this machine and answers to these names only; add one with --host.\n"
+        "Anyone with the first address can use the app and train on this machine. Only you and the visitor who brought "
+        "a file see it and its runs. Nothing is encrypted: anyone who can read this network's traffic can read the "
+        "tokens too. Press Ctrl-C to stop."
+    )
+
+
+@command(app, "lab")
+def open_lab(
+    folder: Annotated[Path, typer.Argument(help="Folder for your copies; existing files are kept.")] = Path("lab"),
+    copy_only: Annotated[
+        bool, typer.Option("--copy-only", help="Copy the notebooks without opening JupyterLab.")
+    ] = False,
+) -> None:
+    """Copy the notebooks into a folder and open JupyterLab on it."""
+    if find_spec("jupyterlab") is None and not copy_only:
+        raise ValueError("JupyterLab is not installed; run pip install jupyterlab ipywidgets")
+    for line in copied(folder):
+        typer.echo(line)
+    if copy_only:
+        return
+    settings = [str(NOTEBOOKS / "settings"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, settings))  # saves the sliders with a notebook
+    sys.stdout.flush()
+    command = [*_python("jupyterlab"), "--ip=127.0.0.1", f"--notebook-dir={folder.resolve()}"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")  # the only user in many containers
+    os.execv(command[0], command)
+
+
+@command(app, "playground")
+def open_playground(
+    file: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="Your sentences, with the columns text and label.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="FILE.html", help="Where the page is written.")] = Path("play.html"),
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    force: Force = False,
+) -> None:
+    """Write the playground as one page and open it: a pair loss trains in the browser, sentence by sentence.
+
+    The page needs no server and no network. Without a file it shows bundled sentences.
+    """
+    from labkit.play import playground
+
+    check_free(out, "--out", force=force)
+    playground(file).save(out)
+    typer.echo(f"The playground is {out}")
+    if browser:
+        webbrowser.open(out.resolve().as_uri())
+
+
+def _python(module: str) -> list[str]:
+    """The command that runs a module; -P keeps files in the current folder from being imported."""
+    if _PACKAGE.parent == APP.parent:  # a checkout that may not be installed
+        paths = [str(APP.parent), os.environ.get("PYTHONPATH", "")]
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    return [sys.executable, "-P", "-m", module]
+
+
+def main() -> None:
+    """Run the command line and leave with its exit status."""
+    warnings.showwarning = _note  # type: ignore[assignment]
+    output.set_verbosity()
+    try:
+        _run()
+    except SystemExit as end:
+        # A Ctrl-C while Python executes a string, as dataclasses do, sets a flag by which the interpreter ends with
+        # SIGINT instead of this status. Executing another string clears it.
+        exec("")
+        if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+            _leave(end)
+        raise
+
+
+def _run() -> None:
+    try:
+        status = app(standalone_mode=False, prog_name="labkit") or 0
+        if status == 130:  # the framework turns Ctrl-C into this status and says nothing
+            raise KeyboardInterrupt
+        sys.exit(status)
+    except (typer.Abort, KeyboardInterrupt):
+        _say("stopped")
+        sys.exit(130)
+    except output.Stopped as stop:
+        if first_process():
+            _say(str(stop))
+        sys.exit(stop.status)
+    except (ValueError, OSError) as mistake:
+        if os.environ.get("LABKIT_DEBUG"):
+            raise
+        if output.verbose():
+            traceback.print_exception(mistake)
+        _say(sentence_of(mistake))
+        sys.exit(2)
+    except Exception as mistake:
+        if (sentence := output.memory_sentence(mistake)) and not (output.verbose() or os.environ.get("LABKIT_DEBUG")):
+            _say(sentence)
+            sys.exit(2)
+        if not hasattr(mistake, "format_message"):  # not a usage error but a fault of labkit: shown in full
+            raise
+        _say(_usage_sentence(mistake))
+        sys.exit(2)
+
+
+def _usage_sentence(mistake: Any) -> str:
+    """A usage error in one line; typer leaves out the value that it could not convert."""
+    sentence, cause = mistake.format_message(), mistake.__cause__
+    return f"{sentence}; got {cause.errors()[0]['input']!r}" if hasattr(cause, "errors") else sentence
+
+
+def _leave(end: SystemExit) -> None:
+    """End one of several processes without finalising Python: a thread that is still working, as one may be after a
+    signal, aborts a process whose interpreter is gone."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(end.code if isinstance(end.code, int) else 1)
+
+
+def _note(message: Warning | str, category: type[Warning], *_: Any) -> None:
+    if category is UserWarning:
+        output.remark(f"labkit: note: {message}")
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"labkit: {line}\n")  # one call, because several processes may write at once

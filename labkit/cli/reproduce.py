@@ -1,0 +1,251 @@
+"""`labkit reproduce [PAPER[/TABLE]]`: the papers' tables recomputed on the data at hand, the paper's figure beside
+ours."""
+
+from __future__ import annotations
+
+import json as json_format
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from labkit.cli.arguments import Force, Json, check_free
+from labkit.cli.output import Stopped, remark, show_result, step, text_table, write_output
+from labkit.interrupts import interruptible
+from labkit.progress import terminal
+
+if TYPE_CHECKING:
+    from labkit.papers.cells import Cell, Computed, TablePlan
+    from labkit.papers.data import Desk
+    from labkit.papers.records import Table
+    from labkit.papers.store import Store
+    from labkit.trials.engine import Result
+
+ENDINGS = (".md", ".json", ".jsonl")
+
+
+def reproduce(
+    table: Annotated[
+        str, typer.Argument(metavar="[PAPER[/TABLE]]", help="A paper or one of its tables; without it, a list of all.")
+    ] = "",
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the published datasets; else LABKIT_DATA, the cache, or the embedded corpora."),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=1, help="Runs of each row that chance has a part in; else the table's own, with --quick 1."),
+    ] = None,
+    row: Annotated[
+        str, typer.Option(metavar="TEXT", help="Compute only rows whose name holds this, such as 'as printed'.")
+    ] = "",
+    stored: Annotated[bool, typer.Option("--stored", help="Compute nothing; show what is stored.")] = False,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Compute again what is stored, and say whether it is the same.")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small embedded data, one epoch, nothing tuned, one seed: not evidence.")
+    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Every table of every paper.")] = False,
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Also write .md, .json, or .jsonl (the results); may be repeated."),
+    ] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Recompute the papers' tables: ours over several seeds, the paper's figure beside it.
+
+    What was computed once is kept and shown again; --anew computes it again. A command that was stopped resumes.
+    """
+    from labkit.papers.cells import plan
+    from labkit.papers.data import DATASETS, Desk
+    from labkit.papers.published import tables
+    from labkit.papers.store import Store
+
+    for one, other, why in (
+        (quick and "--quick", everything and "--all", "--quick is small data and one seed"),
+        (table and repr(table), everything and "--all", "--all is every table"),
+        (quick and "--quick", data is not None and "--data", "--quick takes embedded data"),
+        (stored and "--stored", anew and "--anew", "--stored computes nothing"),
+    ):
+        if one and other:
+            raise ValueError(f"{one} and {other} exclude each other: {why}; leave one out")
+    files = out or []
+    if not (table or quick or everything):
+        for option, value in (("--out", files), ("--row", row), ("--seeds", seeds), ("--anew", anew)):
+            if value:
+                raise ValueError(f"{option} is for what is recomputed, but no table is named; name one, or give --all")
+    _check_files(files, force=force)
+    wanted, store = tables(table), Store()
+    _check_row(row, wanted)
+    with step("data looked at"), terminal() as reading:
+        desk = Desk(data, quick=quick, progress=reading)
+        plans = [plan(each, desk, seeds) for each in wanted]
+    asked = any(DATASETS[name].parts for each in wanted for name in each.data)
+    if data is not None and not quick and asked and not any(each.published for each in plans):
+        remark(
+            f"--data {data} holds none of the published data that is asked for, so embedded corpora are taken; "
+            "`labkit data list` names what can be put there"
+        )
+    if not table and not quick and not everything:
+        show_result(*_listed(plans, store), json=json)
+        return
+    _recompute(plans, desk, store, row, files, anew=anew, only_stored=stored, json=json)
+
+
+def _check_files(files: Sequence[Path], *, force: bool) -> None:
+    for file in files:
+        if file.suffix not in ENDINGS:
+            raise ValueError(
+                f"--out is {str(file)!r}, expected a file that ends in {', '.join(ENDINGS)}; give it such an ending"
+            )
+        if not file.parent.is_dir():
+            raise ValueError(f"--out is {str(file)!r}, but there is no folder {str(file.parent)!r}; make it first")
+        check_free(file, "--out", force=force)
+
+
+def _check_row(row: str, wanted: Sequence[Table]) -> None:
+    from labkit.papers.cells import rows_named
+
+    if not any(rows_named(table, row) for table in wanted):
+        names = dict.fromkeys(each.name for table in wanted for each in table.rows)
+        near = get_close_matches(row, names, n=1, cutoff=0.0)[0]
+        raise ValueError(f"--row is {row!r}, which no row's name holds; did you mean {near!r}?")
+
+
+def _listed(plans: Sequence[TablePlan], store: Store) -> tuple[list[dict[str, Any]], str]:
+    """All tables, with what of them can be computed here and on which data; as records and as text."""
+    from labkit.papers.cells import cells_of, stored
+
+    rows, records = [["table", "rows", "on", "runs to do", "what"]], []
+    for each in plans:
+        cells = cells_of([each])
+        known = stored(cells, store)
+        left = sum(cell.key not in known for cell in cells)
+        where = "published" if each.published else "embedded" if cells else "-"
+        possible = f"{each.possible} of {len(each.table.rows)}"
+        rows.append([each.table.name, possible, where, f"{left} of {len(cells)}", each.table.caption])
+        records.append(
+            {
+                "table": each.table.name,
+                "possible_rows": each.possible,
+                "rows": len(each.table.rows),
+                "on": where,
+                "runs": len(cells),
+                "runs_to_do": left,
+                "what": each.table.caption,
+            }
+        )
+    listed = text_table(rows, right=[3])
+    return records, (
+        f"{listed}\n\n`labkit reproduce film/1` recomputes one table, --quick a small form of all, --all everything."
+    )
+
+
+def _recompute(
+    plans: Sequence[TablePlan],
+    desk: Desk,
+    store: Store,
+    row: str,
+    files: Sequence[Path],
+    *,
+    anew: bool,
+    only_stored: bool,
+    json: bool,
+) -> None:
+    from labkit.papers.cells import Computed, cells_of, compute, stored
+
+    wanted, cells = cells_of(plans, row), cells_of(plans)
+    known = stored(cells, store)
+    outcome = Computed()
+    if not only_stored:
+        with step("computed"), terminal("runs") as progress, interruptible():
+            runs = None if anew else store.runs  # where trainings would be taken from
+            outcome = compute(wanted, store, again=anew, runs=runs, progress=progress)
+    remark(_compared(known, outcome) if anew else _from_store(wanted, known, outcome))
+    outcome.known = known | outcome.known
+    _show(plans, outcome, desk, files, json=json)
+    if outcome.broken:
+        first = next(iter(outcome.broken.values()))
+        raise RuntimeError(
+            f"{len(outcome.broken)} cells failed by a fault of labkit's own; all others are kept"
+        ) from first
+    if outcome.interrupted:
+        status = getattr(outcome.interrupted, "status", 130)
+        raise Stopped("stopped; finished runs are kept and shown, and the same command resumes", status)
+
+
+def _from_store(wanted: Sequence[Cell], known: Mapping[str, Result], outcome: Computed) -> str:
+    """How much of what is shown was computed by this command, and where the rest comes from."""
+    rest = [known[cell.key] for cell in wanted if cell.key in known]
+    hosts = {each.notes.get("host", "an unnamed machine") for each in rest}
+    fresh = len(outcome.fresh)
+    if not rest:
+        return f"computed {fresh} results"
+    start = f"computed {fresh} results; the other" if fresh else "computed nothing: the"
+    return f"{start} {len(rest)} are stored ones, from {'; '.join(sorted(hosts))}. --anew computes them again"
+
+
+def _compared(known: Mapping[str, Result], outcome: Computed) -> str:
+    """Whether what was computed again is what was stored."""
+    both = [(cell, known[cell.key]) for cell in outcome.fresh if cell.key in known]
+    gaps = [
+        (abs(outcome.known[cell.key].figures.get(name, float("nan")) - value), name, cell, before)
+        for cell, before in both
+        for name, value in before.figures.items()
+        if outcome.known[cell.key].figures.get(name) != value
+    ]
+    said = f"computed {len(outcome.fresh)} results again:"
+    if not gaps:
+        return f"{said} {len(both)} were stored before, and all their figures are equal"
+    gap, name, cell, before = max(gaps, key=lambda each: each[0])
+    differ, there = len({cell.key for _, _, cell, _ in gaps}), before.notes.get("host", "an unnamed machine")
+    return (
+        f"{said} {differ} of {len(both)} differ from the stored ones, most in {name} of {cell}, by {gap:.2g}; the "
+        f"stored one is from {there}, this machine is {outcome.known[cell.key].notes['host']}"
+    )
+
+
+def _show(plans: Sequence[TablePlan], outcome: Computed, desk: Desk, files: Sequence[Path], *, json: bool) -> None:
+    """Write the report to standard output, and to the files that are asked for."""
+    from labkit.atomic import in_place
+    from labkit.papers import published
+    from labkit.papers.reports import as_markdown
+    from labkit.papers.results import result, results_shown
+    from labkit.papers.store import as_lines
+    from labkit.papers.stored import Report
+    from labkit.runs import versions
+
+    results = tuple(result(planned, outcome, quick=desk.quick) for planned in plans)
+    report = Report(_command(), results, dict(versions()))
+    page, record = (
+        as_markdown(report, published.PAPERS),
+        json_format.dumps(report.to_json(), indent=1, ensure_ascii=False),
+    )
+    write_output(record if json else page.rstrip())
+    for path in files:
+        lines = as_lines(results_shown(plans, outcome.known)) if path.suffix == ".jsonl" else ""
+        with in_place(path) as file:
+            file.write({".md": page, ".json": record + "\n", ".jsonl": lines}[path.suffix].encode("utf-8"))
+        if not json:
+            write_output(f"\n{path}")
+
+
+def _command() -> str:
+    """The command as it was called, but for paths of this machine: where the data lies, and files outside of here."""
+    words, before = ["labkit"], ""
+    for word in sys.argv[1:]:
+        apart = before in ("--data", "--out")  # an option's value that stands in a word of its own
+        option, is_set, value = (before, "", word) if apart else word.partition("=")
+        if option == "--data" and (apart or is_set):
+            value = "DATA"
+        elif option == "--out" and Path(value).is_absolute():
+            value = Path(value).name
+        words.append(value if apart else option + is_set + value)
+        before = word
+    return shlex.join(words)

@@ -1,0 +1,387 @@
+"""The commands on trained runs: `labkit compare`, `evaluate`, `explain`, `paraphrase`, and `runs`, the list.
+
+In: folders of runs, as `labkit train` leaves them. Out: figures or sentences, as text or as JSON. `encode` has a module
+of its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from labkit.cli.arguments import (
+    CorpusName,
+    Json,
+    RunFolder,
+    RunFolders,
+    WithProgress,
+    corpus_for,
+    opened_corpus,
+    opened_method,
+    record_of,
+    usable_method,
+)
+from labkit.cli.output import remark, show_result, step, text_table
+from labkit.progress import Progress, note, terminal
+
+if TYPE_CHECKING:
+    from labkit.corpora import Corpus
+    from labkit.evaluation.leaderboard import Line
+
+# --- compare -----------------------------------------------------------------------------------------------------
+
+
+def compare(
+    runs: RunFolders,
+    corpus: CorpusName = None,
+    json: Json = False,
+) -> None:
+    """Put the test figures of runs side by side; those that differ only in the seed are one line."""
+    from labkit.evaluation.leaderboard import Result, leaderboard
+    from labkit.evaluation.scores import score
+
+    folders = list({run.resolve(): run for run in reversed(runs)}.values())[::-1]  # each once, however it is written
+    records = {run: record_of(run) for run in folders}
+    opened = _common_corpus(records) if corpus is None else opened_corpus(corpus)
+    results = []
+    with step("scored and compared"), terminal("run") as progress:
+        for number, (run, record) in enumerate(records.items()):
+            progress(number, len(records), f"scoring {run}")
+            part = partial(_tell_part, progress, number, len(records), run)
+            scores = score(opened_method(run), opened, apart=True, progress=part)
+            results.append(Result.of(str(run), record, scores))
+        lines = leaderboard(results)
+    if len(records) > sum(len(line.results) for line in lines):
+        note("runs that differ in nothing, not even in the seed, count once", stacklevel=2)
+    comparison = {"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}
+    ranking = text_table([[line.name, _figure(line), _verdict(line)] for line in lines])
+    text = f"{opened.name}, test: {lines[0].figure}, the best first\n\n{ranking}\n\n{_means(lines)}"
+    show_result(comparison, text, json=json)
+
+
+def _common_corpus(records: dict[Path, dict[str, Any]]) -> Corpus:
+    """The one corpus that all runs were trained on."""
+    (first, record), *rest = records.items()
+    for run, other in rest:
+        if other["fingerprint"] != record["fingerprint"]:
+            raise ValueError(
+                f"run {str(run)!r} was trained on {other['corpus']}, {str(first)!r} on {record['corpus']} (their "
+                "fingerprints differ), expected one corpus for all; name the one to compare them on with --corpus"
+            )
+    corpus = corpus_for(first, record)
+    if corpus.fingerprint != record["fingerprint"]:
+        note(f"{corpus.name} has changed since the runs were trained on it", stacklevel=2)
+    return corpus
+
+
+def _tell_part(progress: Progress, before: int, runs: int, run: Path, done: int, total: int | None, what: str) -> None:
+    """Show the progress of scoring one run as a part of that of all."""
+    progress(before, runs, f"scoring {run}, {what} {done:,} of {total or 0:,}")
+
+
+def _figure(line: Line) -> str:
+    if line.spread:
+        return str(line.spread)
+    return f"{line.mean:.4f} ({len(line.results)} run{'s' * (len(line.results) > 1)})"
+
+
+def _verdict(line: Line) -> str:
+    from labkit.figures.comparison import SAW, SPOKEN
+
+    parts = [SPOKEN.get(line.verdict, line.verdict)]
+    if line.lead is not None:
+        low, high = line.lead.interval()
+        parts.append(f"{-line.lead.lead:+.4f} [{-high:+.4f}, {-low:+.4f}]")
+    parts += [SAW] if line.saw_test else []
+    return "; ".join([*parts, *([line.sample] if line.sample else [])])
+
+
+def _means(lines: list[Line]) -> str:
+    """All figures as a table, with a column for each that any line has."""
+    figures = list(dict.fromkeys(name for line in lines for name in line.means))
+    rows = [["means", *figures]]
+    rows += [
+        [line.name, *(f"{line.means[name]:.4f}" if name in line.means else "-" for name in figures)] for line in lines
+    ]
+    return text_table(rows, right=range(1, len(figures) + 1))
+
+
+def _record(line: Line) -> dict[str, Any]:
+    first = line.results[0]
+    return {
+        "name": line.name,
+        "method": first.method,
+        "settings": dict(first.settings),
+        "trained_on": first.trained_on,
+        "runs": [result.run for result in line.results],
+        "seeds": [result.seed for result in line.results],
+        "measure": line.figure,
+        "mean": line.means,
+        "spread": None if line.spread is None else line.spread.spread,
+        "verdict": line.verdict,
+        "behind_by": None if line.lead is None else line.lead.lead,
+        "interval": None if line.lead is None else line.lead.interval(),
+        "saw_test": line.saw_test,
+        **({"sample": line.sample} if line.sample else {}),
+    }
+
+
+# --- evaluate ----------------------------------------------------------------------------------------------------
+
+
+def evaluate(
+    run: RunFolder,
+    corpus: CorpusName = None,
+    split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
+    json: Json = False,
+) -> None:
+    """Say how good a run is, by the figures that fit the corpus' shape.
+
+    Of more than 20,000 sentences a sample of 20,000 looks for its neighbours, always the same and among all; the
+    figures then say so.
+    """
+    from labkit.evaluation.scores import score
+
+    record = record_of(run)
+    opened = corpus_for(run, record, corpus)
+    method = WithProgress(opened_method(run))
+    with step("scored"), terminal("sentence") as progress:
+        scores = score(method, opened, split=split, progress=progress)
+    same = opened.fingerprint == record["fingerprint"]
+    outcome = {
+        "run": run,
+        **{name: record[name] for name in ("method", "seed", "state")},
+        "trained_on": record["corpus"],
+        "corpus": opened.name,
+        "split": split,
+        "same_corpus": same,
+        "measure": scores.measure,
+        "figures": scores.figures,
+    } | ({"sample": scores.sample} if scores.sample else {})
+    lines = [f"{run}: {record['method']}, trained on {record['corpus']} with seed {record['seed']}"]
+    if not same:
+        lines.append(f"{opened.name} is not the corpus it was trained on (another fingerprint)")
+    figures = text_table([[name, f"{value:.4f}"] for name, value in scores.figures.items()], right=[1])
+    lines += ["", f"{opened.name}, {split}", "", figures, *(["", scores.sample] if scores.sample else [])]
+    show_result(outcome, "\n".join(lines), json=json)
+
+
+# --- explain and paraphrase --------------------------------------------------------------------------------------
+
+
+def explain(
+    run: RunFolder,
+    a: Annotated[str, typer.Argument(help="A sentence.")],
+    b: Annotated[str, typer.Argument(help="Another one.")],
+    c: Annotated[str | None, typer.Argument(help="A third: why is the first nearer to the second than to it?")] = None,
+    way: Annotated[
+        str, typer.Option(help="exact, attention, integrated, neighbours or left-out; else the method's first.")
+    ] = "",
+    steps: Annotated[int, typer.Option(min=0, help="integrated: steps of the integral; 0: as many as it needs.")] = 0,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="Parts of each kind to show, 8 unless said otherwise; JSON has them all.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say why a run finds two sentences alike, word by word, or the first nearer to the second than to a third."""
+    from labkit.explanation import contrast_text, explanation_text
+
+    if json and top is not None:
+        raise ValueError(f"--top is {top}, but --json gives all parts; leave one of them out")
+    method = usable_method(run)
+    if c is None:
+        explanation = method.explain(a, b, way=way, steps=steps)
+        show_result(explanation.record(), explanation_text(explanation, top=top or 8), json=json)
+    else:
+        found = method.contrast(a, b, c, way=way, steps=steps)
+        show_result(found.record(), contrast_text(found, top=top or 8), json=json)
+
+
+def paraphrase(
+    run: RunFolder,
+    sentence: Annotated[str, typer.Argument(metavar="SENTENCE", help="What to say in other words.")],
+    width: Annotated[
+        int, typer.Option("--beam", min=1, help="Beginnings kept at every step; 1: the likeliest word each time.")
+    ] = 1,
+    json: Json = False,
+) -> None:
+    """Write a sentence anew from its vector: itself (auto), and a paraphrase; before each stands its log p."""
+    from labkit.pthought.writing import Search, described
+
+    method = _method_with(run, "paraphrase", "has no decoder")
+    search = Search(width=width, max_length=method.settings.max_length) if width > 1 else None
+    with step("written"):
+        paraphrases = method.paraphrase([sentence], search=search)[0]
+    show_result(dataclasses.asdict(paraphrases), described(paraphrases), json=json)
+
+
+def _method_with(run: Path, ability: str, otherwise: str) -> Any:
+    """The method of a run; a ValueError that says what it is `otherwise`, where it has no function of this name."""
+    from labkit.methods import METHODS
+
+    method = usable_method(run)
+    if not hasattr(method, ability):
+        able = [name for name, entry in METHODS.items() if hasattr(entry, ability)]
+        raise ValueError(
+            f"run {str(run)!r} is of method {method.name!r}, which {otherwise}, expected one of {', '.join(able)}; "
+            "train that, and name its run"
+        )
+    return method
+
+
+# --- runs --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """A run as a line of the list. `figure` is the one that leads on test; `reason`: why it cannot be used."""
+
+    run: str
+    state: str  # finished, unfinished, training or damaged
+    date: str  # when it was last written
+    method: str = ""
+    corpus: str = ""
+    seed: int | None = None
+    epochs: int | None = None
+    measure: str | None = None
+    figure: float | None = None
+    reason: str | None = None
+
+    def cells(self) -> list[str]:
+        """The cells of a text table."""
+        figure = "-" if self.figure is None else f"{self.measure} {self.figure:.4f}"
+        numbers = ["-" if each is None else str(each) for each in (self.seed, self.epochs)]
+        date = self.date[:16].replace("T", " ")
+        return [self.run, self.method or "?", self.corpus or "?", *numbers, figure, self.reason or self.state, date]
+
+
+HEAD = ["run", "method", "corpus", "seed", "epochs", "on test", "state", "date"]
+_ORDERS = ("date", "figure", "epochs", "run", "method", "corpus", "seed", "state")
+_LARGEST_FIRST = ("date", "figure", "epochs")
+
+
+def runs(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="WORD", help="Only runs whose row contains every one of these words.")
+    ] = None,
+    folder: Annotated[list[Path] | None, typer.Option(help="A folder of runs; repeatable. Default: runs/.")] = None,
+    method: Annotated[str | None, typer.Option(help="Only runs of this method.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Only runs that were trained on this corpus.")] = None,
+    sort: Annotated[
+        str, typer.Option(metavar="|".join(_ORDERS), help="Sort key; date, figure and epochs sort in descending order.")
+    ] = "date",
+    json: Json = False,
+) -> None:
+    """List runs: method, corpus, seed, epochs, test score, state and date."""
+    # only `run.json` and the lines of `history.csv` are read, so that hundreds of runs take a moment
+    if sort not in _ORDERS:
+        raise ValueError(f"--sort is {sort!r}; choose one of {', '.join(_ORDERS)}")
+    places = folder or [Path("runs")]
+    for place in places:
+        if folder and not place.is_dir():
+            raise ValueError(f"--folder {str(place)!r} does not exist; check the path")
+    lines = [each for place in places for each in _lines(place)]
+    kept = [
+        line
+        for line, searched in lines
+        if all(word.lower() in searched.lower() for word in words or [])
+        and method in (None, line.method)
+        and corpus in (None, line.corpus, Path(line.corpus).name)
+    ]
+    kept.sort(key=lambda line: line.run)
+    kept.sort(key=lambda line: _without_none(vars(line)[sort]), reverse=sort in _LARGEST_FIRST)
+    where = " and ".join(map(str, places))
+    if words and not kept:
+        raise ValueError(
+            f"none of the {len(lines)} runs in {where} contains {' and '.join(map(repr, words))}; to list another "
+            "folder, use --folder"
+        )
+    if not kept:
+        remark(f"none of the {len(lines)} runs in {where} matches" if lines else f"no runs in {where}; train one first")
+    if kept or json:
+        table = text_table([HEAD, *(line.cells() for line in kept)], right=[3, 4])
+        show_result([dataclasses.asdict(line) for line in kept], table, json=json)
+
+
+def _without_none(value: Any) -> Any:
+    """The value to sort by; what is missing comes as the least."""
+    return float("-inf") if value is None else value
+
+
+def _lines(place: Path) -> Iterator[tuple[RunLine, str]]:
+    """The runs directly in a folder, or the run that it is; each with the text that words are looked for in."""
+    from labkit.locks import LOCK
+    from labkit.runs import CHECKPOINT, HISTORY, MODEL
+
+    signs = ("run.json", CHECKPOINT, MODEL, HISTORY, LOCK)
+    for folder in [place, *(sorted(place.iterdir()) if place.is_dir() else [])]:
+        if folder.name.startswith("."):
+            continue
+        try:
+            if any((folder / name).is_file() for name in signs):
+                yield _line(folder)
+        except OSError as reason:
+            yield RunLine(str(folder), "damaged", "", reason=f"damaged: {reason.strerror}"), str(folder)
+
+
+def _line(folder: Path) -> tuple[RunLine, str]:
+    from labkit.atomic import sentence_of
+    from labkit.locks import is_locked
+    from labkit.runs import has_checkpoint, read_record
+
+    date, busy = _date(folder), is_locked(folder)
+    by = "being trained" if busy else None
+    try:
+        if (busy or has_checkpoint(folder)) and not (folder / "run.json").is_file():
+            state, why = ("training", by) if busy else ("unfinished", "unfinished: no epoch is done")
+            return RunLine(str(folder), state, date, reason=why), f"{folder} {state}"
+        record = read_record(folder)
+        missing = [name for name in record["files"] if not (folder / name).is_file()]
+        if missing:
+            raise ValueError(f"{', '.join(missing)} missing")
+        measure, figure = _headline(record)
+        state = "training" if busy else "finished" if record["state"] == "finished" else "unfinished"
+        origin = {name: record[name] for name in ("method", "corpus", "seed")}
+        epochs = _epochs(folder)
+        line = RunLine(str(folder), state, date, **origin, epochs=epochs, measure=measure, figure=figure, reason=by)
+    except (ValueError, OSError, TypeError) as reason:
+        why = sentence_of(reason).removeprefix(f"run {str(folder)!r} ")
+        return RunLine(str(folder), "damaged", date, reason=f"damaged: {why}"), str(folder)
+    settings = " ".join(f"{name}={value}" for name, value in record["settings"].items())
+    return line, f"{folder} {line.method} {line.corpus} seed{line.seed} {state} {settings}"
+
+
+def _date(folder: Path) -> str:
+    """The time at which a file in it was last written; one that a training replaces at this moment does not count."""
+    times = [folder.stat().st_mtime]
+    for path in folder.iterdir():
+        with suppress(FileNotFoundError):
+            times.append(path.stat().st_mtime)
+    return datetime.fromtimestamp(max(times[1:] or times)).isoformat(timespec="seconds")
+
+
+def _headline(record: Mapping[str, Any]) -> tuple[str | None, float | None]:
+    """The name and value of the figure that leads on the test split of the run's own corpus, else of another."""
+    from labkit.figure_names import ordered
+
+    tests = {name: each for name, each in record["metrics"].items() if name.endswith("/test") and each}
+    figures: Mapping[str, float] = tests.get(f"{record['corpus']}/test") or next(iter(tests.values()), {})
+    names = [name for name in figures if ordered(name)]
+    names = [name for name in ("spearman",) if name in names] or names
+    return (names[0], figures[names[0]]) if names else (None, None)
+
+
+def _epochs(folder: Path) -> int | None:
+    """The number of rows of its history; None for methods that do not learn in epochs."""
+    from labkit.runs import HISTORY
+
+    lines = (folder / HISTORY).read_text("utf-8").splitlines() if (folder / HISTORY).is_file() else []
+    return len(lines) - 1 if len(lines) > 1 and lines[0].split(",")[0] == "epoch" else None

@@ -1,0 +1,137 @@
+"""`labkit tune METHOD --corpus NAME`: try settings by short trainings, and say which are best on dev.
+
+In: a method, a corpus, and what to try. Out: the trials, the best first, and the command line that trains with the best
+settings. `labkit.trials.tune` does it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from labkit.cli.arguments import CorpusName, Json, MethodName, opened_corpus
+from labkit.cli.output import Stopped, quiet, remark, show_result, text_table
+from labkit.cli.train import entry_of, keys_and_values, shown
+from labkit.experiment import Experiment
+from labkit.interrupts import interruptible
+from labkit.progress import terminal
+
+if TYPE_CHECKING:
+    from labkit.trials.tune import Tuned, TunedTrial
+
+
+def tune(
+    method: MethodName,
+    corpus: CorpusName = None,
+    trials: Annotated[int, typer.Option(min=1, help="Trainings; the first has the settings as given.")] = 16,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is tried; all trials are trained with seed 0.")] = 0,
+    space: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=LOW..HIGH",
+            help="Try this setting, also as KEY=A|B|C, and those alone that are named so; as often as needed. Without "
+            "it the method's own choice.",
+        ),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting that all trials have; as often as needed."),
+    ] = None,
+    sampler: Annotated[str, typer.Option(metavar="tpe|random", help="Who proposes what to try.")] = "tpe",
+    part: Annotated[float, typer.Option(help="Share of the training rows that trials learn from.")] = 1.0,
+    epochs_share: Annotated[float, typer.Option(help="Share of the epochs that trials go through.")] = 1.0,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the tuning; without it runs/tune-METHOD-CORPUS-seedN, here.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Try settings of a method by short trainings, and say which are best on dev.
+
+    The same command resumes what was stopped. Nothing of the test split is seen: to get test scores, train with the
+    best settings, using the command printed at the end.
+    """
+    entry = entry_of(method)
+    if corpus is None:
+        raise ValueError("--corpus is missing, expected a corpus' name or a file; `labkit data list` names them")
+    renamed = entry.Settings.renamed
+    settings = renamed(keys_and_values("--set", changes or [], "epochs=5"))
+    entry(**settings).settings.check_used(settings)
+    asked = renamed(keys_and_values("--space", space or [], "learning_rate=0.001..0.1"))
+    folder = out or Path("runs", f"tune-{Experiment(method, corpus, seed=seed).name}")
+    try:
+        with interruptible():
+            from labkit.trials.space import Dial
+            from labkit.trials.tune import tune as tuned_by
+
+            dials = {name: Dial.typed(name, text, entry.Settings) for name, text in asked.items()}
+            experiment = Experiment(method, opened_corpus(corpus), settings)
+            remark(f"{method} on {experiment.corpus!r}, {trials} trials, seed {seed}, into {folder}")
+            with terminal("trial") as progress:
+                tuned = tuned_by(
+                    experiment,
+                    trials=trials,
+                    seed=seed,
+                    space=dials or None,
+                    sampler=sampler,
+                    folder=folder,
+                    part=part,
+                    epochs=epochs_share,
+                    progress=progress,
+                    after_trial=_tell,
+                )
+    except KeyboardInterrupt as stop:
+        words = ["labkit", "tune", method, "--corpus", corpus, "--trials", str(trials), "--seed", str(seed)]
+        words += [word for each in space or [] for word in ("--space", each)]
+        words += [word for each in changes or [] for word in ("--set", each)]
+        words += ["--sampler", sampler, "--part", str(part), "--epochs-share", str(epochs_share), "--out", str(folder)]
+        raise Stopped(f"stopped; `{shlex.join(words)}` goes on", getattr(stop, "status", 130)) from None
+    show_result({**_record(tuned), "folder": folder}, _text(tuned), json=json)
+
+
+def _tell(trial: TunedTrial) -> None:
+    """Write a line for a trial that has just been trained."""
+    from tqdm import tqdm
+
+    if not quiet():
+        tried = ", ".join(f"{name} {shown(value)}" for name, value in trial.tried.items())
+        came = f"failed: {trial.reason}" if trial.figure is None else f"{trial.measure} {trial.figure:.4f}"
+        tqdm.write(f"trial {trial.number}: {tried}: {came}", file=sys.stderr)  # above the bar, not through it
+
+
+def _text(tuned: Tuned) -> str:
+    """All trials, the best first, what was tried, and the command that trains with the best settings."""
+    rows = [
+        [
+            str(trial.number),
+            "failed" if trial.figure is None else f"{trial.figure:.4f}",
+            *(shown(value) for value in trial.tried.values()),
+            f"{trial.seconds:.1f}",
+            trial.reason,
+        ]
+        for trial in tuned.ranked
+    ]
+    table = text_table([["trial", tuned.measure, *tuned.space, "CPU s", ""], *rows], right=range(len(rows[0]) - 1))
+    tried = ", ".join(f"{name} {dial}" for name, dial in tuned.space.items())
+    lines = [table, "", f"tried: {tried}; trial 0: the settings as given"]
+    if len(tuned.trials) < tuned.wanted:
+        lines.append(f"{len(tuned.trials)} of {tuned.wanted} trials: there is nothing else to try")
+    return "\n".join([*lines, "", tuned.command])
+
+
+def _record(tuned: Tuned) -> dict[str, Any]:
+    experiment = tuned.experiment
+    return {
+        "method": experiment.method,
+        "corpus": experiment.opened().name,
+        "measure": tuned.measure,
+        "space": {name: str(dial) for name, dial in tuned.space.items()},
+        "trials": [dataclasses.asdict(trial) for trial in tuned.trials],
+        "best": tuned.best.number,
+        "settings": tuned.settings,
+        "command": tuned.command,
+    }

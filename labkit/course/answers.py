@@ -1,0 +1,259 @@
+"""What a notebook says to its reader: whether an answer is right and, where not, why; hints; predictions kept.
+
+    answer("01.3", mine)      checks at once: ✓ and what it shows, ✗ and what is wrong; `...` stops with the question
+    hint("01.3")              the next of three hints, from a nudge to nearly the answer
+    solve("01.3")             the solution, shown and run, so that nobody is stopped by an open exercise
+    predict("01.a", guess)    keeps a guess before the cell that shows
+    recall("01.a", truth)     puts the two side by side afterwards
+    progress()                what is answered so far
+
+The record is a small file beside the
+notebooks, `progress.json`, or the one that LABKIT_ANSWERS names:
+
+    {"answers": {"01.3": {"tries": 2, "right": true, "hints": 1, "seen": false, "slips": {"the sign is turned": 1}}},
+     "predictions": {"01.a": "nearest"}}
+
+Exercises stand in the order in which they were begun. A slip is a complaint that names the mistake, with how often it
+was made; `labkit class collect` counts them over a class. A file that cannot be read or written costs the record, never
+the lesson: it is put aside, or left alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from dataclasses import asdict, dataclass, field, replace
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from labkit.atomic import in_place
+from labkit.course import exercises  # noqa: F401 (the checks that `judge` makes)
+from labkit.course.exercise import StillOpen, Verdict, array, is_open, judge
+from labkit.course.notebooks import question, questions, solution_of
+
+__all__ = ["StillOpen", "Verdict", "answer", "array", "hint", "predict", "progress", "recall", "solve"]
+
+NAME = "progress.json"
+SOLVED: set[str] = set()  # exercises whose solution was shown in this process, which the grader asks for
+VARIABLE = "LABKIT_ANSWERS"
+SLIPS, SLIP_LENGTH = 20, 200  # slips that are kept of an exercise, and characters of one
+MOST_TRIES = 10**6  # nobody has tried more often
+
+
+@dataclass
+class Attempts:
+    """One exercise: how often answered, whether once rightly, how many hints were read, whether its solution was.
+
+    `slips`: how often each complaint that names a mistake was heard.
+    """
+
+    tries: int = 0
+    right: bool = False
+    hints: int = 0
+    seen: bool = False
+    slips: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def mark(self) -> str:
+        """One sign: ◐ the solution was read, ● answered without it, ○ still open."""
+        return "◐" if self.seen else "●" if self.right else "○"
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was done about the exercise."""
+        return bool(self.tries or self.hints or self.seen)
+
+    def keep_slip(self, says: str) -> None:
+        """Count a slip; a record stays small, whatever somebody tries."""
+        says = says[:SLIP_LENGTH]
+        if says in self.slips or len(self.slips) < SLIPS:
+            self.slips[says] = self.slips.get(says, 0) + 1
+
+
+@dataclass
+class AnswerRecord:
+    """The answers and predictions of somebody; `path` is None where nothing can be kept."""
+
+    path: Path | None = None
+    answers: dict[str, Attempts] = field(default_factory=dict)
+    predictions: dict[str, Any] = field(default_factory=dict)
+
+    def of(self, key: str) -> Attempts:
+        """What is known of an exercise."""
+        return self.answers.setdefault(key, Attempts())
+
+    def keep(self) -> None:
+        """Write the file; where that is not possible, the lesson goes on without."""
+        if self.path is None:
+            return
+        kept = {"answers": {key: asdict(each) for key, each in self.answers.items()}, "predictions": self.predictions}
+        try:
+            with in_place(self.path) as file:
+                file.write(json.dumps(kept, indent=1, ensure_ascii=False).encode())
+        except OSError:
+            self.path = None
+
+
+def open_record() -> AnswerRecord:
+    """The record of this folder, or a new one. What is no record is put aside under another name."""
+    named = os.environ.get(VARIABLE)
+    path = Path(named).expanduser() if named else Path.cwd() / NAME
+    try:
+        return replace(parse_record(path.read_bytes()), path=path)
+    except FileNotFoundError:
+        return AnswerRecord(path)
+    except (OSError, ValueError):
+        return AnswerRecord(path if _put_aside(path) else None)
+
+
+def parse_record(data: bytes) -> AnswerRecord:
+    """The record in the bytes of a file, whoever has made them; a ValueError says why they are none."""
+    try:
+        kept = json.loads(data)
+        answers = {key: Attempts(**each) for key, each in kept["answers"].items()}
+        predictions = {**kept["predictions"]}
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except ValueError:  # no JSON, no UTF-8, or a number of thousands of digits
+        raise ValueError("it is no JSON") from None
+    except (TypeError, AttributeError, KeyError):
+        raise ValueError("it is no progress of these notebooks") from None
+    for key, each in answers.items():
+        slips = each.slips.values() if isinstance(each.slips, dict) else [None]
+        if not all(_count(number) for number in (each.tries, each.hints, *slips)):
+            raise ValueError(f"exercise {key[:9]!r} has a count that is none")
+        if not isinstance(each.right, bool) or not isinstance(each.seen, bool):
+            raise ValueError(f"exercise {key[:9]!r} says neither true nor false where one of them is expected")
+    return AnswerRecord(None, answers, predictions)
+
+
+def _count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TRIES
+
+
+def _put_aside(path: Path) -> bool:
+    try:
+        path.replace(path.with_name(f"{path.name}.unreadable"))
+    except OSError:
+        return False
+    return True
+
+
+# --- showing -----------------------------------------------------------------------------------------------------
+
+GOOD, BAD, PLAIN = "#009E73", "#D55E00", "#808080"  # Okabe and Ito: told apart by all eyes, and the mark says it too
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A text; in a notebook with a coloured edge. `good` is None where nothing was judged."""
+
+    text: str
+    good: bool | None = None
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        colour = PLAIN if self.good is None else GOOD if self.good else BAD
+        style = f"border-left: 4px solid {colour}; padding: 2px 10px; margin: 4px 0; white-space: pre-wrap"
+        return f'<div style="{style}">{escape(self.text)}</div>'
+
+
+def _beside_truth(key: str, guess: Any, truth: Any) -> Shown:
+    """A guess beside the truth. Numbers get their distance, words whether they are the same."""
+    if guess is None:
+        return Shown(f"{key}: it is {_written(truth)}. (You made no prediction.)")
+    if _number(guess) and _number(truth):
+        share = f" (as a share {_written(guess / 100)})" if 0 < truth < 1 < 5 <= guess <= 100 else ""
+        return Shown(f"{key}: you predicted {_written(guess)}{share}; it is {_written(truth)}.")
+    same = str(guess).strip().lower() == str(truth).strip().lower()
+    return Shown(f"{key}: you predicted {guess!r}; it is {truth!r}{', as you said' if same else ''}.")
+
+
+def _line(record: AnswerRecord, notebook: str) -> str:
+    keys = [key for key in questions() if key.startswith(f"{notebook}.")]
+    marks = {key: record.of(key).mark for key in keys}
+    right, seen, still = ([key for key in keys if marks[key] == mark] for mark in "●◐○")
+    rest = (f"; solution read: {', '.join(seen)}" if seen else "") + (f"; open: {', '.join(still)}" if still else "")
+    return f"{notebook}  {''.join(marks.values())}  {len(right)} of {len(keys)} answered{rest or ', all of them'}"
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _written(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+# --- what a notebook calls ---------------------------------------------------------------------------------------
+
+
+def answer(key: str, given: Any) -> Shown:
+    """Check an answer and keep that it was given."""
+    verdict = judge(key, given)
+    record = open_record()
+    attempts = record.of(key)
+    attempts.tries += 1
+    attempts.right = attempts.right or verdict.right
+    if verdict.named and not verdict.right:
+        attempts.keep_slip(verdict.says)
+    record.keep()
+    helps = (
+        f"`hint({key!r})` helps"
+        if attempts.hints < len(question(key).hints)
+        else f"`solve({key!r})` shows and runs the solution"
+    )
+    after = "" if verdict.right else f"  ·  {helps}"
+    return Shown(repr(verdict) + after, good=verdict.right)
+
+
+def hint(key: str) -> Shown:
+    """The next hint: the third says nearly all."""
+    hints = question(key).hints
+    record = open_record()
+    attempts = record.of(key)
+    attempts.hints = min(attempts.hints + 1, len(hints))
+    record.keep()
+    return Shown(f"{key}, hint {attempts.hints} of {len(hints)}: {hints[attempts.hints - 1]}")
+
+
+def solve(key: str) -> Shown:
+    """Show the solution of an exercise and run it where this was called: later cells find its names."""
+    question(key)
+    code, frame = solution_of(key), inspect.currentframe()
+    assert frame is not None
+    assert frame.f_back is not None
+    exec(compile(code, f"<solution of {key}>", "exec"), frame.f_back.f_globals)  # our own code, from the package
+    SOLVED.add(key)
+    record = open_record()
+    record.of(key).seen = True
+    record.keep()
+    return Shown(f"{key}, the solution; it has been run, and you can go on:\n\n{code}")
+
+
+def predict(key: str, guess: Any) -> Shown:
+    """Keep a guess. A `...` is allowed: nobody is stopped for not guessing."""
+    if is_open(guess):
+        return Shown(f"○ {key}: replace `...` with your guess and run the cell again before you continue.")
+    record = open_record()
+    record.predictions[key] = guess if isinstance(guess, int | float | str | bool) else str(guess)
+    record.keep()
+    return Shown(f"{key}: noted, {repr(guess) if isinstance(guess, str) else guess}. Now go on and see.")
+
+
+def recall(key: str, truth: Any) -> Shown:
+    """The guess beside what was found."""
+    return _beside_truth(key, open_record().predictions.get(key), truth)
+
+
+def progress(notebook: str | None = None) -> Shown:
+    """What is answered, of one notebook ("01") or of all, a line a notebook."""
+    numbers = sorted({key[:2] for key in questions()})
+    if notebook and notebook not in numbers:
+        raise ValueError(f"notebook is {notebook!r}, expected one of {', '.join(numbers)}")
+    record = open_record()
+    return Shown("\n".join(_line(record, name) for name in ([notebook] if notebook else numbers)))

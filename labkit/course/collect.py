@@ -1,0 +1,172 @@
+"""A class by its progress files: which exercise each student is at, where many are stuck, the most frequent slips.
+
+In: a folder with a file for each student, anna.json or anna/progress.json, collected by hand or from a learning
+platform. Out: a `ClassProgress`. The files are strangers': each is bounded, never followed when it is a link, and what
+is no progress file is named and left out. Without `names` students are numbered, in no order of their names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from labkit.course.answers import NAME, Attempts, parse_record
+from labkit.course.notebooks import questions
+
+MOST_BYTES = 2**20  # of a file, a hundred times what a course leaves
+STATES = {"●": "answered", "◐": "solution read", "○": "stuck"}  # of an exercise that was begun
+FEWEST = 2  # students who must have made a slip before it is shown: what one has made says who it was
+
+
+@dataclass(frozen=True)
+class Student:
+    """A name, or a number in its place, and the exercises that this student has begun, in that order."""
+
+    name: str
+    begun: dict[str, Attempts]
+
+    @property
+    def at(self) -> str | None:
+        """The exercise that was started last; None if the student has not started any."""
+        return next(reversed(self.begun), None)
+
+    @property
+    def stuck(self) -> list[str]:
+        """The exercises begun that are neither answered nor given up for their solution."""
+        return [key for key, each in self.begun.items() if each.mark == "○"]
+
+
+@dataclass(frozen=True)
+class ExerciseCount:
+    """How an exercise goes in a class: students who answered it, read its solution, are stuck, are at it now."""
+
+    key: str
+    answered: int
+    solution_read: int
+    stuck: tuple[str, ...]
+    here: tuple[str, ...]
+    tries: float
+
+    @property
+    def begun(self) -> int:
+        """The students who have begun it."""
+        return self.answered + self.solution_read + len(self.stuck)
+
+
+@dataclass(frozen=True)
+class SlipCount:
+    """A named mistake: the exercise, what was said of it, how many students made it, and how often in all."""
+
+    key: str
+    says: str
+    students: int
+    times: int
+
+
+@dataclass(frozen=True)
+class ClassProgress:
+    """The students of a class, and a sentence for each file that was left out."""
+
+    students: tuple[Student, ...]
+    skipped: tuple[str, ...] = ()
+
+    @cached_property
+    def exercises(self) -> tuple[ExerciseCount, ...]:
+        """The exercises that somebody has begun, in the order of the course."""
+        found = []
+        for key in questions():
+            told = {student.name: student.begun[key] for student in self.students if key in student.begun}
+            if told:
+                marks = Counter(each.mark for each in told.values())
+                stuck = tuple(name for name, each in told.items() if each.mark == "○")
+                here = tuple(student.name for student in self.students if student.at == key)
+                tries = median(each.tries for each in told.values())
+                found.append(ExerciseCount(key, marks["●"], marks["◐"], stuck, here, tries))
+        return tuple(found)
+
+    @cached_property
+    def slips(self) -> tuple[SlipCount, ...]:
+        """The slips that several students made, the most frequent first."""
+        counts: dict[tuple[str, str], list[int]] = {}
+        for key in questions():
+            for student in self.students:
+                for says, count in sorted(student.begun.get(key, Attempts()).slips.items()):
+                    counts.setdefault((key, _printable(says)), []).append(count)
+        several = [SlipCount(*slip, len(each), sum(each)) for slip, each in counts.items() if len(each) >= FEWEST]
+        return tuple(sorted(several, key=lambda slip: (-slip.students, -slip.times)))
+
+    @property
+    def notebook(self) -> str | None:
+        """The number of the notebook that most students are in; None where nobody has begun anything."""
+        places = Counter(sorted(student.at[:2] for student in self.students if student.at))
+        return places.most_common(1)[0][0] if places else None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each student and exercise begun, for a spreadsheet."""
+        return [
+            {
+                "student": student.name,
+                "exercise": key,
+                "state": STATES[each.mark],
+                "at it now": "yes" if key == student.at else "",
+                "tries": each.tries,
+                "hints": each.hints,
+                "slips": " | ".join(f"{_printable(says)} ({count})" for says, count in each.slips.items()),
+            }
+            for student in self.students
+            for key, each in student.begun.items()
+        ]
+
+
+def collect(folder: Path, *, names: bool = False) -> ClassProgress:
+    """The class whose progress files are in a folder or in folders of it; students are numbered unless `names`."""
+    read: dict[Path, dict[str, Attempts]] = {}
+    skipped = []
+    for path in sorted(folder.rglob("*.json")):
+        where = path.relative_to(folder)
+        if any(part.startswith(".") for part in where.parts):  # such as a notebook's checkpoints
+            continue
+        try:
+            read[where] = _begun(path)
+        except (OSError, ValueError) as reason:
+            skipped.append(_printable(f"{where} is left out: {reason}"))
+    if not read:
+        why = skipped[0] if skipped else f"ask each student for the {NAME} that is next to the notebooks"
+        raise ValueError(f"FOLDER is {str(folder)!r}, expected a folder with a progress file of each student; {why}")
+    called = {where: _called(where) for where in read}
+    often = Counter(called.values())
+    called |= {where: _printable(str(where)) for where, name in called.items() if often[name] > 1}
+    order = sorted(read, key=lambda where: called[where] if names else hashlib.sha256(called[where].encode()).digest())
+    told = enumerate(order, 1)
+    students = (Student(called[where] if names else f"student {number}", read[where]) for number, where in told)
+    return ClassProgress(tuple(students), tuple(skipped))
+
+
+def _begun(path: Path) -> dict[str, Attempts]:
+    """What a file says, if it is an ordinary one of a progress file's size and has exercises of this course."""
+    kind = path.lstat()
+    if not stat.S_ISREG(kind.st_mode) or kind.st_size > MOST_BYTES:
+        raise ValueError(f"it is a link or a device, or larger than {MOST_BYTES:,} bytes")
+    answers = parse_record(path.read_bytes()).answers
+    known = {key: each for key, each in answers.items() if key in questions()}
+    if answers and not known:
+        raise ValueError("it has no exercise of these notebooks")
+    return {key: each for key, each in known.items() if each.begun}
+
+
+def _called(where: Path) -> str:
+    """The name of a file, or of its folder where it is called progress."""
+    bare = Path(NAME).stem
+    name = where.parent.name if where.stem == bare and where.parent.name else where.stem
+    return _printable(name).removesuffix(f"_{bare}")
+
+
+def _printable(text: str) -> str:
+    """The text without what would move a cursor, hide a letter or fit no file."""
+    return "".join(letter if letter.isprintable() else "�" for letter in text)

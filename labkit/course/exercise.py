@@ -1,0 +1,448 @@
+"""The check of an exercise: what it finds in an answer.
+
+    @check("01.3")
+    def check_triplet_weight(answer, random) -> str | None    None where the answer is right, else what is wrong
+
+What is asked, the hints and the praise are in the notebook's own cell (`notebooks.questions`). A check has a reference,
+cases that it draws from `random`, others at each call, and a few mistakes that a class makes. An answer is a value, or
+a function that the check calls with its cases. `...` anywhere in it means: still open.
+
+    find_mistake(answer, right, cases, mistakes)   of a function; `right` and each mistake take the answer's arguments
+    known_mistake(value, mistakes)                 of a value
+    mistakes                                       a table of rows (what gives the same, …, what is said of it)
+
+Looked for in this order: a mistake of the table that gives what the answer gives, in every case; then mistakes that all
+exercises have in common (an argument that is not used, a sign, a factor, a wrong shape, …); then where the first wrong
+number stands. A right answer must leave what it was given as it was. A reader (`array`, `mask`, …) turns what came into
+arrays, or says in an `Unfit` what was expected.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+from torch import Tensor
+from torch import bool as torch_bool
+
+from labkit.course.notebooks import question
+
+Check: TypeAlias = Callable[[Any, np.random.Generator], str | None]
+Reader: TypeAlias = Callable[[Any], Any]
+Mistakes: TypeAlias = Iterable[tuple[Any, ...]]  # functions that make the same mistake, and last what is said of it
+Arrays: TypeAlias = tuple[np.ndarray, ...]
+CHECKS: dict[str, Check] = {}
+
+
+def check(key: str) -> Callable[[Check], Check]:
+    """Make a function the check of an exercise."""
+
+    def keep(function: Check) -> Check:
+        CHECKS[key] = function
+        return function
+
+    return keep
+
+
+class StillOpen(Exception):
+    """The answer has a `...` in it. Shown as one line: a whole traceback would look like a mistake."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"○ {self}"]
+
+
+class NothingBack(Exception):
+    """The student's function has no `...` left and gives None."""
+
+
+class Unfit(ValueError):
+    """What came is of another kind than what was asked for; the message is the complaint."""
+
+
+class Unnamed(str):
+    """A complaint that says only where an answer is wrong: its mistake is none that the check knows."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found. `says` is the praise or the complaint; `named`: the complaint knows the mistake."""
+
+    key: str
+    right: bool
+    says: str
+    named: bool = True
+
+    def __repr__(self) -> str:
+        return f"{'✓' if self.right else '✗'} {self.key}: {self.says}"
+
+
+def judge(key: str, answer: Any, seed: int | None = None) -> Verdict:
+    """Check an answer, on cases of this seed, else on new ones; a mistake inside a student's function is not thrown."""
+    praise = question(key).praise
+    if is_open(answer):
+        raise StillOpen(_open(key, "answer"))
+    if answer is None:
+        return Verdict(key, False, "None came, which is no answer: does a function lack its `return`?")
+    try:
+        complaint = CHECKS[key](_watched(answer, key) if callable(answer) else answer, np.random.default_rng(seed))
+    except StillOpen:
+        raise
+    except NothingBack:
+        says = "your function gives nothing back: end it with `return` and what was asked for, on every way through it"
+        return Verdict(key, False, says)
+    except Unfit as other_kind:
+        return Verdict(key, False, str(other_kind))
+    except Exception as mistake:  # whatever a student's function may throw
+        return Verdict(key, False, f"your answer stops with {_told(mistake)}", named=False)
+    return Verdict(key, complaint is None, complaint or praise, not isinstance(complaint, Unnamed))
+
+
+def _told(mistake: Exception) -> str:
+    """The mistake, and what to look at where two shapes do not go together, which numpy and torch do not say."""
+    says = f"{type(mistake).__name__}: {mistake}".strip()
+    if any(words in says for words in _SHAPES):
+        says += ". Print the `.shape` of both; where an axis is missing, `x[:, None]` adds it"
+    return says
+
+
+_SHAPES = ("could not be broadcast", "must match the size", "cannot be multiplied", "not aligned", "mismatch in")
+
+
+def is_open(answer: Any) -> bool:
+    """Whether a `...` stands where something is to be filled in."""
+    if isinstance(answer, Mapping):
+        return any(is_open(each) for each in answer.values())
+    if isinstance(answer, Sequence) and not isinstance(answer, str):
+        return any(is_open(each) for each in answer)
+    return answer is ...
+
+
+def _open(key: str, what: str) -> str:
+    ways = f"In a new cell, `hint({key!r})` helps, and `solve({key!r})` shows and runs the solution."
+    return f"{key} is open: replace `...` with your {what}. {ways}"
+
+
+def _watched(function: Callable[..., Any], key: str) -> Callable[..., Any]:
+    """The student's function; that it still has a `...` in it shows when it gives one, or trips over one."""
+    still = StillOpen(_open(key, "code"))
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            result = function(*arguments, **named)
+        except (TypeError, AttributeError) as mistake:
+            if "ellipsis" not in str(mistake).lower():
+                raise
+            raise still from None
+        if is_open(result) or (result is None and _has_dots(function)):
+            raise still
+        if result is None:
+            raise NothingBack
+        return result
+
+    return call
+
+
+def _has_dots(function: Callable[..., Any]) -> bool:
+    """Whether a `...` is left in the code of a function."""
+    code = getattr(function, "__code__", None)
+    return code is not None and ... in code.co_consts
+
+
+# --- what came, as arrays --------------------------------------------------------------------------------------
+
+
+def array(answer: Any) -> np.ndarray:
+    """A float64 array of a number, a list, an array, a tensor or a sparse matrix."""
+    came = f"a {type(answer).__name__}"
+    if isinstance(answer, str):
+        came = f"the text {answer!r:.40}"
+    if isinstance(answer, Tensor):
+        answer = answer.detach().cpu().numpy()
+    elif sparse.issparse(answer):
+        answer = answer.toarray()
+    elif isinstance(answer, list | tuple):
+        came += " of " + " and ".join(sorted({type(each).__name__ for each in answer}))
+        answer = [array(each) if isinstance(each, Tensor) else each for each in answer]
+    try:
+        return np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise Unfit(f"numbers were expected, and {came} came") from None
+
+
+def yes_or_no(answer: Any, hint: str = "") -> np.ndarray:
+    """True or False of an answer as a number, for a comparison; anything else is `Unfit`, which says the hint."""
+    if isinstance(answer, list | tuple | str) or number(answer) not in (0, 1):
+        raise Unfit(f"True or False was expected, and {answer!r:.60} came{hint and f': {hint}'}")
+    return np.asarray(number(answer))
+
+
+def number(answer: Any) -> float:
+    """One number, whatever it came in."""
+    value = array(answer)
+    if value.size != 1 or math.isnan(value.item()):
+        raise Unfit(f"one number was expected, and {answer!r} came")
+    return float(value.item())
+
+
+def mask(answer: Any) -> np.ndarray:
+    """A tensor of True and False: later cells choose entries with it."""
+    if not isinstance(answer, Tensor):
+        raise Unfit(f"a tensor of True and False was expected, and a {type(answer).__name__} came")
+    if answer.dtype != torch_bool:
+        raise Unfit(f"a tensor of True and False was expected, and one of {answer.dtype} came: use `==`, `&`, `~`")
+    return np.asarray(answer.detach().cpu().numpy())
+
+
+def several(count: int, each: Reader, says: str) -> Reader:
+    """A tuple, list or array of the expected length; `says` describes what it holds."""
+
+    def read(answer: Any) -> Arrays:
+        one_array = isinstance(answer, np.ndarray | Tensor) and bool(answer.ndim)
+        if not (isinstance(answer, tuple | list) or one_array) or len(answer) != count:
+            raise Unfit(says)
+        return tuple(np.asarray(each(one)) for one in answer)
+
+    return read
+
+
+def close(answer: Any, right: Any, tolerance: float = 1e-5) -> bool:
+    """Whether a number, array or tensor is the right one: same shape, each entry to the tolerance, and finite alike."""
+    mine, wanted = array(answer), array(right)
+    return mine.shape == wanted.shape and bool(np.allclose(mine, wanted, rtol=tolerance, atol=tolerance))
+
+
+# --- one value -------------------------------------------------------------------------------------------------
+
+
+def known_mistake(value: Any, mistakes: Iterable[tuple[Any, str]], tolerance: float = 1e-5) -> str | None:
+    """What is said of the typical mistake that gives just this value."""
+    return next((says for wrong, says in mistakes if close(value, wrong, tolerance)), None)
+
+
+# --- a function ------------------------------------------------------------------------------------------------
+
+
+def find_mistake(
+    answer: Callable[..., Any],
+    right: Callable[..., Any],
+    cases: Sequence[tuple[Any, ...]],
+    mistakes: Mistakes = (),
+    *,
+    read: Reader = array,
+    tolerance: float = 1e-5,
+) -> str | None:
+    """None where the answer is right in every case and leaves its arguments alone; else the complaint."""
+    names = list(inspect.signature(right).parameters)
+    given, changed, flags = [], None, False
+    for case in cases:
+        own = deepcopy(case)
+        raw = answer(*own)
+        given.append(_parts(read(raw)))
+        flags = flags or (_flags(raw) and not _flags(right(*deepcopy(case))))
+        touched = [name for name, before, after in zip(names, case, own, strict=True) if not _alike(before, after)]
+        changed = changed or (touched[0] if touched else None)
+
+    def parts(function: Callable[..., Any], case: tuple[Any, ...]) -> Arrays:
+        return _parts(read(function(*deepcopy(case))))
+
+    def agree(one: Arrays, other: Arrays) -> bool:
+        return len(one) == len(other) and all(_equal(a, b, tolerance) for a, b in zip(one, other, strict=True))
+
+    def gives(function: Callable[..., Any]) -> bool:
+        """Whether another function gives, in every case, what the answer gives."""
+        try:
+            return all(agree(mine, parts(function, case)) for mine, case in zip(given, cases, strict=True))
+        except Exception:  # what is no answer to a case gives nothing there
+            return False
+
+    wanted = [parts(right, case) for case in cases]
+    pairs = list(zip(given, wanted, strict=True))
+    wrong = [place for place, pair in enumerate(pairs) if not agree(*pair)]
+    if not wrong:
+        if flags:
+            return "right as True and False, but numbers are asked for: later cells compute with them"
+        if changed is not None:
+            advice = "leave what it is given as it was, and work on a copy"
+            return f"right, but your function changes {changed} itself: {advice}"
+        again = all(agree(mine, parts(answer, case)) for mine, case in zip(given, cases, strict=True))
+        return None if again else "yours gives another answer when it is asked again: nothing here is left to chance"
+    known = next((says for *functions, says in mistakes if any(map(gives, functions))), None)
+    if known is not None:
+        return known
+    if any(_broken(*each) for pair in pairs for each in zip(*pair, strict=False)):
+        return (
+            "yours has a number that is not finite (nan or inf), and the right one is: where does it come from? A "
+            "division by 0, the log of 0 and an infinity that was put in make one"
+        )
+    if changed is not None:
+        return f"your function changes {changed} itself on the way, and what comes out is wrong: work on a copy first"
+    named = _unused(answer, right, cases, names, parts, agree) or _exchanged(right, cases, names, gives)
+    if named is None and flags and all(len(a) == len(b) == 1 and a[0].shape == b[0].shape for a, b in pairs):
+        return "yours says True or False, and numbers are asked for"
+    return named or _general(given, wanted, cases, names, wrong)
+
+
+def _flags(raw: Any) -> bool:
+    return isinstance(raw, bool | np.bool_) or str(getattr(raw, "dtype", "")).endswith("bool")
+
+
+def _parts(answer: Any) -> Arrays:
+    return answer if isinstance(answer, tuple) else (np.asarray(answer),)
+
+
+def _equal(one: np.ndarray, other: np.ndarray, tolerance: float) -> bool:
+    if one.shape != other.shape and not (one.size == other.size == 1):
+        return False
+    if one.dtype.kind not in "fiub" or other.dtype.kind not in "fiub":  # words
+        return bool((one == other).all())
+    return bool(np.allclose(one.reshape(other.shape), other, rtol=tolerance, atol=tolerance, equal_nan=True))
+
+
+def _alike(before: Any, after: Any) -> bool:
+    """Whether an argument is what it was."""
+    if isinstance(before, Tensor):
+        before, after = before.detach().numpy(), after.detach().numpy()  # `requires_grad_()` changes no number
+    if isinstance(before, np.ndarray):
+        return np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
+    if sparse.issparse(before):
+        return _alike(before.toarray(), after.toarray())
+    if isinstance(before, dict):
+        return before.keys() == after.keys() and all(_alike(before[key], after[key]) for key in before)
+    if isinstance(before, list | tuple):
+        return len(before) == len(after) and all(map(_alike, before, after))
+    return callable(before) or bool(before == after)
+
+
+def _broken(mine: np.ndarray, right: np.ndarray) -> bool:
+    """Whether a number is not finite where the right one is."""
+    numbers = mine.dtype.kind == right.dtype.kind == "f" and mine.shape == right.shape
+    return numbers and not np.isfinite(mine[np.isfinite(right)]).all()
+
+
+def _unused(answer: Any, right: Any, cases: Any, names: list[str], parts: Any, agree: Any) -> str | None:
+    """An argument that changes what is right, and never what the answer gives."""
+    for place, name in enumerate(names):
+        matters = False
+        for case, other in ((case, other) for case in cases for other in cases if case is not other):
+            changed = [*case[:place], other[place], *case[place + 1 :]]
+            try:
+                if agree(*(parts(right, each) for each in (case, changed))):
+                    continue
+                if not agree(*(parts(answer, each) for each in (case, changed))):
+                    break
+                matters = True
+            except Exception:  # the two cases' arguments do not go together
+                continue
+        else:
+            if matters:
+                return f"your answer stays the same whatever {name} is, and the right one does not: use {name}"
+    return None
+
+
+def _exchanged(right: Any, cases: Any, names: list[str], gives: Callable[[Any], bool]) -> str | None:
+    """Two arguments that have changed places."""
+    for i, j in combinations(range(len(names)), 2):
+        if type(cases[0][i]) is type(cases[0][j]):
+
+            def turned(*case: Any, i: int = i, j: int = j) -> Any:
+                order = list(case)
+                order[i], order[j] = case[j], case[i]
+                return right(*order)
+
+            if gives(turned):
+                return f"{names[i]} and {names[j]} have changed places in yours"
+    return None
+
+
+def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[str], wrong: list[int]) -> str:
+    """Mistakes that all exercises have in common; where none fits, the place of the first wrong number."""
+    for mine, right in (pair for place in wrong for pair in zip(given[place], wanted[place], strict=True)):
+        if mine.shape != right.shape and not mine.size == right.size == 1:
+            return _shape(mine, right)
+    if any(each.dtype.kind not in "fi" for all_of in (*given, *wanted) for each in all_of):
+        return _differ(given, wanted, wrong)
+    mine, right = (np.concatenate([part.ravel() for each in answers for part in each]) for answers in (given, wanted))
+    pairs = zip(given, cases, strict=True)
+    sizes = np.concatenate([np.full(sum(part.size for part in each), _rows(case)) for each, case in pairs])
+    for says, turn in _TURNS:
+        with np.errstate(all="ignore"):
+            other = turn(right, sizes)
+        if np.isfinite(other).all() and np.allclose(mine, other, rtol=1e-5, atol=1e-8):
+            return says.format(_first_with_rows(cases[0], names))
+    if len(right) > 2 and np.isfinite(mine).all() and np.isfinite(right).all() and np.ptp(right) > 0:
+        if np.ptp(mine) < 1e-9 * (1 + abs(mine[0])):
+            return f"yours is {mine[0]:.4g} whatever is asked: it must be computed from the arguments"
+        with np.errstate(all="ignore"):
+            times = (mine / right)[abs(right) > 1e-9]
+        if len(times) > 2 and np.ptp(times) < 1e-5 * abs(times[0]) and not np.isclose(times[0], 1):
+            return f"yours is {times[0]:.4g} times what it should be, everywhere: a factor is wrong"
+        if np.ptp(mine - right) < 1e-6:
+            return f"yours is {(mine - right)[0]:+.4g} off, everywhere: something is added or missing"
+    return _differ(given, wanted, wrong)
+
+
+def _rows(case: tuple[Any, ...]) -> float:
+    """How long the first thing with a length is."""
+    return float(next((len(each) for each in case if _has_rows(each)), 1))
+
+
+def _first_with_rows(case: tuple[Any, ...], names: list[str]) -> str:
+    return next((name for name, each in zip(names, case, strict=True) if _has_rows(each)), "")
+
+
+def _has_rows(each: Any) -> bool:
+    return isinstance(each, list | tuple) or (hasattr(each, "__len__") and bool(np.ndim(each)))
+
+
+_TURNS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...] = (
+    ("the sign is turned round: yours is the right number times -1", lambda right, n: -right),
+    ("only the sign is lost: yours is the size of the right number", lambda right, n: abs(right)),
+    ("yours is the right one turned upside down: 1 over it", lambda right, n: 1 / right),
+    ("yours is 1 less the right number", lambda right, n: 1 - right),
+    ("yours is the right one times len({0}): is a mean asked for, and not a sum?", lambda right, n: right * n),
+    (
+        "yours is the right one divided by len({0}): is a mean taken where none is asked for?",
+        lambda right, n: right / n,
+    ),
+    ("yours is the square of the right number", lambda right, n: right**2),
+    ("yours is the root of the right number", lambda right, n: np.sqrt(right)),
+    ("yours is the logarithm of the right number", lambda right, n: np.log(right)),
+    ("yours is e to the power of the right number", lambda right, n: np.exp(right)),
+)
+
+
+def _shape(mine: np.ndarray, right: np.ndarray) -> str:
+    if mine.T.shape == right.shape and mine.ndim > 1 and np.allclose(mine.T, right, equal_nan=True):
+        return "rows and columns have changed places: yours is the right one, turned (`.T`)"
+    if mine.ndim > right.ndim == 0:
+        return f"one number was asked for, and yours has the shape {mine.shape}: is a sum, a mean or a choice missing?"
+    if right.ndim > mine.ndim == 0:
+        return f"yours is one number; wanted are {right.size}, of shape {right.shape}"
+    return Unnamed(f"the shape is {mine.shape}, expected {right.shape}")
+
+
+def _differ(given: list[Arrays], wanted: list[Arrays], wrong: list[int]) -> str:
+    first = wrong[0]
+    pairs = list(zip(given[first], wanted[first], strict=True))
+    says = _wrong_entry(*next((pair for pair in pairs if not _equal(*pair, 1e-5)), pairs[0]))
+    right = len(given) - len(wrong)
+    return Unnamed(f"right in {right} of {len(given)} cases of the check; in another, {says}" if right else says)
+
+
+def _wrong_entry(mine: np.ndarray, wanted: np.ndarray) -> str:
+    """The place of the first wrong entry, with both numbers."""
+    mine = mine.reshape(wanted.shape)
+    numeric = mine.dtype.kind in "fiu" and wanted.dtype.kind in "fiu"
+    off = ~np.isclose(mine, wanted, rtol=1e-5, atol=1e-5, equal_nan=True) if numeric else mine != wanted
+    place = tuple(int(each[0]) for each in np.nonzero(np.atleast_1d(off)))
+    pair = (np.atleast_1d(each)[place] for each in (mine, wanted))
+    one, other = (f"{each:.4f}" if numeric else repr(each.item()) for each in pair)
+    where = "" if wanted.size == 1 else f"at {place if len(place) > 1 else place[0]} "
+    return f"{where}yours is {one}, expected {other}"

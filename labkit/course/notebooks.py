@@ -1,0 +1,332 @@
+"""Notebooks are made from their sources, Python with cells in percent form, complete and right.
+
+In: a source, notebooks/src/01_*.py. Out: notebooks/01_*.ipynb for students, and solutions/01_*.ipynb, solved and run.
+`python -m labkit.course.notebooks` makes all of them, `... 01 06` some; with `--text`, where no code has changed,
+nothing is run and the outputs stay.
+
+A line that ends in `#!` is the solution of an exercise. The solved notebook has it without the mark; the student's has
+
+    name = ...      for `name = <anything> #!`, once for each name; `a, b = ..., ...` for two
+    return ...      for `return <anything> #!`
+    ...             where lines that follow one another have neither
+
+Below what an exercise asks stand how long it takes, how hard it is and what it is for; then, for this package alone,
+
+    hint: …         three of them, from a nudge to nearly the answer
+    right: …        what a right answer shows
+    further: …      what to do with it; unfolds below the cell that answers
+
+Nothing else differs. A solved notebook keeps each figure twice: as plotly draws it, and as a picture for where no
+program runs.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast
+from unittest.mock import patch
+
+from labkit.atomic import in_place
+
+Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
+
+MARK = re.compile(r"[ \t]*#!$")
+ANSWERED = re.compile(r'^answer\("(\d\d\.\d+)", (.+)\)$', re.MULTILINE)  # which exercise, and what is given for it
+ASKED = re.compile(r"\*\*Exercise (\d\d\.\d+)\b")
+LABEL = re.compile(r"^\*\d+ minutes?, (easy|medium|hard)\. What it is for: ", re.MULTILINE)
+NOTES = re.compile(r"\n\n(?:hint|right|further): .*?(?=\n\s*\n|\Z)", re.DOTALL)
+NOTE = re.compile(r"^(hint|right|further): (.*(?:\n(?!(?:hint|right|further): ).+)*)", re.MULTILINE)
+FURTHER = "<details><summary>Go further</summary>\n\n{}\n\n</details>"
+ASSIGNED = re.compile(r"^(\s*)([\w, ]+?) = ")
+_PACKAGE = Path(__file__).resolve().parents[1]
+NOTEBOOKS = _PACKAGE.parent / "notebooks"  # beside the package in a checkout, in it in a wheel
+if (_PACKAGE / "_notebooks").is_dir() or not NOTEBOOKS.is_dir():
+    NOTEBOOKS = _PACKAGE / "_notebooks"
+
+
+def sources() -> list[Path]:
+    """The sources of all notebooks, in order."""
+    return sorted((NOTEBOOKS / "src").glob("[0-9][0-9]_*.py"))
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a notebook's cell says of an exercise, its number and text aside.
+
+    `praise`: what a right answer shows; `further`: what to do with it.
+    """
+
+    difficulty: Difficulty
+    hints: tuple[str, ...]
+    praise: str
+    further: str
+
+
+def questions_in(source: Path) -> dict[str, Question]:
+    """The exercises of a source, in the order in which they stand there."""
+    text = re.sub(r"^# ?", "", source.read_text("utf-8"), flags=re.MULTILINE)
+    _, *parts = ASKED.split(text)
+    return {key: _question(key, asked) for key, asked in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def _question(key: str, asked: str) -> Question:
+    label, notes = LABEL.search(asked), NOTE.findall(asked)
+    if label is None or [kind for kind, _ in notes] != ["hint", "hint", "hint", "right", "further"]:
+        raise ValueError(f"exercise {key} needs its minutes, three hints, `right:` and `further:`")
+    *hints, praise, further = (" ".join(text.split()) for _, text in notes)
+    return Question(cast(Difficulty, label[1]), tuple(hints), praise, further)
+
+
+@cache
+def questions() -> dict[str, Question]:
+    """All exercises, in the order of the notebooks."""
+    return {key: asked for source in sources() for key, asked in questions_in(source).items()}
+
+
+def question(key: str) -> Question:
+    """The exercise of this key."""
+    if key not in questions():
+        raise ValueError(f"key is {key!r}, expected that of an exercise of the notebooks, such as 01.3")
+    return questions()[key]
+
+
+def solved(code: str) -> str:
+    """A cell with its solutions, without the marks.
+
+    >>> solved("x = 1 + 1  #!")
+    'x = 1 + 1'
+    """
+    return "\n".join(MARK.sub("", line) for line in code.split("\n"))
+
+
+def with_gaps(code: str) -> str:
+    """A cell with `...` in the place of its solutions.
+
+    >>> print(with_gaps("def f(S):\\n    a = S + 1  #!\\n    a = a * 2  #!\\n    return a"))
+    def f(S):
+        a = ...  # your turn
+        return a
+    """
+    lines: list[str] = []
+    for marked, run in groupby(code.split("\n"), key=lambda line: bool(MARK.search(line))):
+        together = list(run)
+        lines += _left(together) if marked else together
+    return "\n".join(lines)
+
+
+def _left(solution: list[str]) -> list[str]:
+    """What stays of lines that follow one another: names and returns, with `...` for what is to be found."""
+    gaps: dict[str, None] = {}  # an ordered set: a name that is written twice is asked for once
+    for line in solution:
+        indent = line[: len(line) - len(line.lstrip())]
+        name = ASSIGNED.match(line)
+        if line.lstrip().startswith("return"):
+            gaps[f"{indent}return ..."] = None
+        elif name:
+            gaps[f"{indent}{name[2]} = {', '.join(['...'] * (name[2].count(',') + 1))}"] = None
+    first = solution[0]
+    bare = first[: len(first) - len(first.lstrip())] + "..."
+    return [f"{line}  # your turn" for line in gaps or [bare]]
+
+
+def copied(folder: Path) -> list[str]:
+    """Copy the students' notebooks into a folder; whatever is there stays. The lines to be said about it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    new, earlier = [], []
+    for source in sources():
+        ours, theirs = NOTEBOOKS / f"{source.stem}.ipynb", folder / f"{source.stem}.ipynb"
+        if not theirs.exists():
+            with in_place(theirs) as file:
+                file.write(ours.read_bytes())
+            new.append(theirs.stem)
+        elif _made_from(theirs) != _made_from(ours):
+            earlier.append(theirs.stem)
+    lines = [f"copied into {folder}: {', '.join(new)}"] if new else []
+    if earlier:
+        lines.append(f"of an earlier version, left as they are: {', '.join(earlier)}; move one away to get the new one")
+    return lines
+
+
+def _made_from(notebook: Path) -> str | None:
+    """The fingerprint of the source a notebook was made from; of what is no notebook, none."""
+    try:
+        return str(json.loads(notebook.read_text("utf-8"))["metadata"]["labkit"]["fingerprint"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def solution_of(key: str) -> str:
+    """The solved lines of an exercise's cell, without the call that checks the answer."""
+    for source in sources():
+        for cell in re.split(r"^# %%.*$", source.read_text("utf-8"), flags=re.MULTILINE):
+            if f'answer("{key}"' in cell:
+                return "\n".join(line for line in solved(cell).split("\n") if not line.startswith("answer(")).strip()
+    raise ValueError(f"the solution of {key} is not in {NOTEBOOKS / 'src'}; install labkit-embeddings anew")
+
+
+def exercises_in(source: Path) -> dict[str, str]:
+    """The exercises of a source in the order in which they stand there, each with the expression that is its answer."""
+    return dict(ANSWERED.findall(source.read_text("utf-8")))
+
+
+def has_exercise(code: str) -> bool:
+    """Whether the cell has a solution in it."""
+    return any(MARK.search(line) for line in code.split("\n"))
+
+
+def student(notebook: Any) -> Any:
+    """The student's notebook of a source: exercises open and tagged, no outputs."""
+    return _with_cells(notebook, with_gaps)
+
+
+def solution(notebook: Any) -> Any:
+    """The solved notebook of a source, not run yet."""
+    return _with_cells(notebook, solved)
+
+
+def read_source(source: Path) -> Any:
+    """A source as a notebook, with cell names that do not change from one making to the next.
+
+    Hints stay behind, and where to go further stands below the cell that answers.
+    """
+    import jupytext
+    import nbformat
+
+    notebook, asked = jupytext.read(source), questions_in(source)
+    cells = []
+    for number, cell in enumerate(notebook.cells):
+        cell["id"] = f"{source.stem[:2]}-{number:03d}"
+        cells.append(cell)
+        if cell.cell_type == "markdown":
+            cell.source = NOTES.sub("", cell.source)
+            continue
+        for key, _ in ANSWERED.findall(cell.source):
+            text = FURTHER.format(asked[key].further)
+            cells.append(nbformat.v4.new_markdown_cell(text, id=f"{cell['id']}-further"))
+    notebook.cells = cells
+    notebook.metadata.pop("jupytext", None)
+    return notebook
+
+
+def _with_cells(notebook: Any, how: Any) -> Any:
+    other = copy.deepcopy(notebook)
+    for cell in other.cells:
+        if cell.cell_type != "code":
+            continue
+        if has_exercise(cell.source):
+            cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), "exercise"})
+        cell.source = how(cell.source)
+        cell.outputs, cell.execution_count = [], None
+    return other
+
+
+# --- making ------------------------------------------------------------------------------------------------------
+
+SECONDS = 1800  # of one cell, at most: an end to what hangs
+
+
+def make_both(source: Path, *, text: bool = False) -> float:
+    """Write both notebooks of a source; the seconds that running took. `text`: no code has changed, so run nothing."""
+    written, keeps = read_source(source), NOTEBOOKS / "solutions" / f"{source.stem}.ipynb"
+    if text:
+        done, seconds = with_outputs(solution(written), keeps), 0.0
+    else:
+        done, seconds = run_notebook(solution(written), pictures=True)
+    write_notebook(stamped(student(written), source), NOTEBOOKS / f"{source.stem}.ipynb")
+    write_notebook(stamped(without_times(done), source), keeps)
+    return seconds
+
+
+def with_outputs(notebook: Any, earlier: Path) -> Any:
+    """The notebook with outputs and sliders of one that was run before and has the same code, to the letter."""
+    import nbformat
+
+    whole = nbformat.read(earlier, as_version=4)
+    ran, code = ([cell for cell in each.cells if cell.cell_type == "code"] for each in (whole, notebook))
+    if [cell.source for cell in code] != [cell.source for cell in ran]:
+        raise ValueError(f"{earlier.name} was run with other code than its source has; leave out --text, and it is run")
+    for cell, before in zip(code, ran, strict=True):
+        cell.outputs, cell.execution_count = before.outputs, before.execution_count
+    notebook.metadata = whole.metadata  # the state of the sliders stands there
+    return notebook
+
+
+def run_notebook(notebook: Any, *, pictures: bool = False, errors: bool = False) -> tuple[Any, float]:
+    """A notebook run from top to bottom in a fresh kernel in an empty folder, and the seconds it took.
+
+    `errors`: go on after a cell that fails, as a reader would.
+    """
+    from nbclient import NotebookClient
+
+    wanted = {"PLOTLY_RENDERER": "plotly_mimetype+png" if pictures else "plotly_mimetype", "TQDM_DISABLE": "1"}
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, wanted):
+        began = time.perf_counter()
+        limits: dict[str, Any] = {"timeout": SECONDS, "startup_timeout": SECONDS, "allow_errors": errors}
+        where = {"metadata": {"path": folder}}
+        NotebookClient(notebook, kernel_name="python3", resources=where, **limits).execute()
+        return notebook, time.perf_counter() - began
+
+
+def fingerprint(source: Path) -> str:
+    """The digest of a source's text: a kept notebook with another one is stale."""
+    return hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+
+
+def stamped(notebook: Any, source: Path) -> Any:
+    """The notebook with the name and the fingerprint of its source in it."""
+    notebook.metadata["labkit"] = {"source": f"src/{source.name}", "fingerprint": fingerprint(source)}
+    return notebook
+
+
+def without_times(notebook: Any) -> Any:
+    """The notebook, silent on when each cell ran and on what the maker of pictures said: two makings are then alike.
+
+    The notebook's own cells say nothing on standard error; a test runs them without pictures and sees to it.
+    """
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+        if cell.cell_type == "code":
+            cell.outputs = [out for out in cell.outputs if out.get("name") != "stderr"]
+    return notebook
+
+
+def write_notebook(notebook: Any, path: Path) -> None:
+    """The notebook as a file."""
+    import nbformat
+
+    path.parent.mkdir(exist_ok=True)
+    with in_place(path) as file:
+        file.write((nbformat.writes(notebook) + "\n").encode())
+
+
+def main(wanted: list[str]) -> int:
+    """Make the notebooks whose names begin with one of these; all without one."""
+    text, wanted = "--text" in wanted, [word for word in wanted if word != "--text"]
+    chosen = [source for source in sources() if not wanted or source.stem.startswith(tuple(wanted))]
+    if not chosen:
+        names = ", ".join(source.stem for source in sources())
+        print(f"labkit: no notebook begins with {' or '.join(wanted)}; there are {names}", file=sys.stderr)
+        return 2
+    for source in chosen:
+        try:
+            seconds = make_both(source, text=text)
+        except ValueError as mistake:
+            print(f"labkit: {mistake}", file=sys.stderr)
+            return 2
+        print(f"{source.stem}: " + ("not run, outputs as they were" if text else f"run in {seconds:.0f} s"), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,596 @@
+"""The ablations of the notebooks: what each compares, and by which scores. Settings were chosen on dev, by hand.
+
+`python -m labkit.course.plans [NAME ...]` measures them and keeps their tables in `notebooks/ablations/`. What is
+stored is not computed again, so that the command resumes where Ctrl-C ended it; with `--force` it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from labkit.course.ablation import (
+    ELSEWHERE,
+    WITHHELD,
+    Ablation,
+    Variant,
+    measure_all,
+    priced,
+    scored_and_clustered,
+    scored_elsewhere,
+    scored_on_withheld,
+    write_table,
+)
+from labkit.course.why_alike import explanations_judged
+from labkit.interrupts import interruptible
+from labkit.pairs.losses import LOSSES
+from labkit.papers.store import Store
+from labkit.pretrained import PACKAGED
+from labkit.progress import terminal
+
+_SMALL: dict[str, dict[str, Any]] = {  # method -> settings with which a cell takes seconds
+    "sentpwnet": {"size": 60, "dimension": 50, "epochs": 6, "patience": 0},
+    "thematic": {"size": 64, "dimension": 64, "epochs": 8},
+    "pthought": {
+        "hidden": 24, "decoder_hidden": 48, "dimension": 32, "epochs": 4, "batch": 32, "learning_rate": 0.02,
+    },
+}  # fmt: skip
+_FIVE = (0, 1, 2, 3, 4)
+
+
+def _each(method: str, changes: Mapping[str, Mapping[str, Any]], **base: Any) -> tuple[Variant, ...]:
+    """A variant of the method for each name, with these settings changed."""
+    return tuple(Variant(name, method, {**base, **changed}) for name, changed in changes.items())
+
+
+def _small(method: str, changes: Mapping[str, Mapping[str, Any]]) -> tuple[Variant, ...]:
+    """The same at a small size."""
+    return _each(method, changes, **_SMALL[method])
+
+
+# --- notebook 02: SentPWNet's encoders, losses, miners and settings ----------------------------------------------
+
+_OF_PAIRS = ("auc", "accuracy", "f1")
+_ENCODERS = {"mean and a linear map": "mean", "CNN": "cnn", "LSTM": "lstm", "BiLSTM with attention": "bilstm"}
+_MINERS = {"all pairs": "none", "half at random": "random", "informative": "informative", "hardest": "hardest"}
+_LOSSES: dict[str, dict[str, Any]] = {  # with the values that the other two started with
+    "contrastive": {"loss": "contrastive", "margin": 0.5},
+    "soft triplet": {"loss": "soft-triplet", "temperature": 1.0},
+    "locality": {"loss": "locality"},
+}
+_STARTED: dict[str, tuple[str, dict[str, Any]]] = {  # the usual values of multi-similarity are SentPWNet's
+    "Siamese network": ("siamese", {"margin": 0.5}),
+    "triplet network": ("triplet", {"temperature": 1.0}),
+    "SentPWNet": ("sentpwnet", {"alpha": 2.0, "beta": 50.0, "base": 0.5, "epsilon": 0.1}),
+}
+_UNTRAINED = Variant("mean of word vectors, untrained", "mean-vectors", {"dimension": 50})
+
+SENTPWNET = (
+    Ablation(
+        "sentpwnet-encoders",
+        "Which encoder reads questions best, trained in the same way?",
+        "questions",
+        (_UNTRAINED, *_small("sentpwnet", {name: {"encoder": encoder} for name, encoder in _ENCODERS.items()})),
+        _OF_PAIRS,
+    ),
+    Ablation(
+        "sentpwnet-parts",
+        "What does weighting bring, and what does choosing pairs?",
+        "questions",
+        _small(
+            "sentpwnet",
+            {
+                f"{name}, {choice}": {"miner": miner, **loss}
+                for name, loss in _LOSSES.items()
+                for choice, miner in _MINERS.items()
+            },
+        ),
+        _OF_PAIRS,
+    ),
+    Ablation(
+        "sentpwnet-base",
+        "What does λ do to SentPWNet, everything else left alone?",
+        "questions",
+        _small("sentpwnet", {f"λ = {value:g}": {"base": value} for value in (0.0, 0.3, 0.5, 0.7, 0.9)}),
+        _OF_PAIRS,
+    ),
+    Ablation(
+        "sentpwnet-fair",
+        "Who leads with the values that each method started with, and who once all are tuned by as many trials?",
+        "questions",
+        (
+            *(
+                Variant(f"{name}, as it started", method, _SMALL["sentpwnet"] | values)
+                for name, (method, values) in _STARTED.items()
+            ),
+            *(
+                Variant(f"{name}, tuned", method, _SMALL["sentpwnet"], first=values)
+                for name, (method, values) in _STARTED.items()
+            ),
+            Variant("bag of word pieces, tuned", "bag", {"patience": 0}, first={"margin": 0.5}),
+        ),
+        _OF_PAIRS,
+        _FIVE,
+    ),
+    Ablation(
+        "sentpwnet-places",
+        "Which loss finds the records of one place best?",
+        "places",
+        _small("sentpwnet", {name: {"dimension": 30, "miner": "none", **loss} for name, loss in _LOSSES.items()}),
+        ("hit@1", "hit@3", "hit@10"),
+    ),
+)
+
+
+# --- notebook 03: where the negative comes from, and what a triplet costs ----------------------------------------
+
+_NEGATIVES = {"adjacent": "adjacent", "other section": "article", "other article": "other", "titles": "titles"}
+
+THEMATIC = (
+    Ablation(
+        "thematic-rules",
+        "Does it matter where the negative sentence comes from?",
+        "articles",
+        (
+            Variant("mean-vectors, nothing learned", "mean-vectors", {"dimension": 64}),
+            Variant("sif, nothing learned", "sif", {"dimension": 64}),
+            Variant("pv-dbow, learned from words", "pv-dbow", {"size": 64, "epochs": 40, "penalty": 1.0}),
+            *_small("thematic", {name: {"rule": rule} for name, rule in _NEGATIVES.items()}),
+        ),
+        ("triplet_accuracy", "kmeans_ami", "iclust_ami"),
+        recipe=scored_and_clustered,
+    ),
+    Ablation(
+        "thematic-losses",
+        "Which loss learns best, and what does the scale of the distances do?",
+        "articles",
+        _small(
+            "thematic",
+            {
+                f"{loss}, scale {scale:g}": {"loss": loss, "scale": scale}
+                for loss, scale in (("ratio", 8.0), ("ratio", 200.0), ("softplus", 8.0), ("hinge", 8.0))
+            },
+        ),
+        ("triplet_accuracy",),
+    ),
+)
+
+
+# --- notebook 04: the same vectors, as they are and transformed --------------------------------------------------
+
+
+def _transformed(base: str, *, pca: int, whitening: int, top: int, k: int, p: int) -> tuple[Variant, ...]:
+    """The base as it is, and each transformation of it at the size that dev chose.
+
+    A transformation that is fitted is fitted on train. Locality preserving stands there twice: all of test embedded
+    together, as in the paper, and each sentence of test put among those of train.
+    """
+    lp = {"base": base, "neighbours": k, "dimension": p}
+    return (
+        Variant(f"{base}, raw", base),
+        Variant(f"{base}, PCA", "pca", {"base": base, "dimension": pca}),
+        Variant(f"{base}, whitening", "whitening", {"base": base, "dimension": whitening}),
+        Variant(f"{base}, all but the top", "all-but-the-top", {"base": base, "components": top}),
+        Variant(f"{base}, LP together", "sbert-lp, test together", lp),
+        Variant(f"{base}, LP placed", "sbert-lp", lp),
+    )
+
+
+LOCALLY_LINEAR = (
+    Ablation(
+        "lp-topics-mean",
+        "Does locality preserving help plain means of word vectors find sentences of the same topic?",
+        "topics",
+        _transformed("mean-vectors", pca=64, whitening=32, top=4, k=40, p=64),
+        ("hit@1",),
+    ),
+    Ablation(
+        "lp-topics-sif",
+        "Does it help weighted means, which are better to begin with?",
+        "topics",
+        _transformed("sif", pca=16, whitening=16, top=1, k=10, p=16),
+        ("hit@1",),
+    ),
+    Ablation(
+        "lp-relatedness-sif",
+        "Does it help with degrees, where not only the nearest count?",
+        "relatedness",
+        _transformed("sif", pca=64, whitening=64, top=1, k=80, p=64),
+        ("spearman",),
+    ),
+)
+
+
+# --- notebook 05: the encoder's form, and how much the paraphrase counts beside the copy --------------------------
+
+_COHERENCE = ("coherence_lift", "coherence_within", "coherence_between", "coherence_retrieval")
+_EARLY = {"hidden": 40, "decoder_hidden": 40, "dimension": 50, "epochs": 4}  # with small steps: hardly begun
+_FORMS = {form: {"form": form} for form in ("one-bi", "two-forward", "two-bi")}
+_LAMBDAS = {f"both, λ = {value:g}": {"emphasis": value} for value in (0.01, 0.1, 0.5, 0.9)}
+
+PARAPHRASE = (
+    Ablation(
+        "pthought-early",
+        "What do the figures say of networks that have hardly begun to learn?",
+        "captions",
+        (replace(_UNTRAINED, name="mean-vectors, untrained"), *_each("pthought", _FORMS, **_EARLY)),
+        _COHERENCE,
+    ),
+    Ablation(
+        "pthought-forms",
+        "Which encoder keeps paraphrases together, and others apart?",
+        "captions",
+        (Variant("mean-vectors, untrained", "mean-vectors", {"dimension": 32}), *_small("pthought", _FORMS)),
+        _COHERENCE,
+    ),
+    Ablation(
+        "pthought-lambda",
+        "How much should the paraphrase count beside the copy?",
+        "captions",
+        _small(
+            "pthought",
+            {"copy alone": {"decoders": "auto"}, **_LAMBDAS, "paraphrase alone": {"decoders": "paraphrase"}},
+        ),
+        _COHERENCE,
+    ),
+)
+
+
+# --- notebook 06: the settings of FILM, its rows, and how much is labelled, on the questions ----------------------
+
+_TFIDF = Variant("TF-IDF, nothing learned", "film", {"solver": "closed-form", "dimension": 1, "share": "1"})
+_SOLVERS: dict[str, dict[str, Any]] = {
+    "closed form, SVD": {"solver": "closed-form"},
+    "paper: SVD and Stiefel": {"solver": "paper", "iterations": 200},
+    "full rank, no hinge": {"iterations": 0},
+    "full rank and hinge": {},
+}
+_LABELLED = {
+    f"{labelled:.0%} labelled, {name}": {"labelled": labelled, "share": share}
+    for labelled in (1.0, 0.5, 0.2, 0.1, 0.05)
+    for share, name in (("0", "FILM alone"), ("dev", "mixed"))
+}
+
+FILM = (
+    Ablation(
+        "film-settings",
+        "What does each setting of FILM bring, against TF-IDF alone?",
+        "questions",
+        (_TFIDF, *_each("film", _SOLVERS, share="0")),
+        _OF_PAIRS,
+    ),
+    Ablation(
+        "film-rows",
+        "How many rows does L need?",
+        "questions",
+        _each("film", {f"d = {d}": {"dimension": d} for d in (2, 5, 10, 25, 50, 100, 200)}, share="0"),
+        _OF_PAIRS,
+    ),
+    Ablation(
+        "film-labels",
+        "How many clusters must be labelled, and what does a share of TF-IDF save where few are?",
+        "questions",
+        (_TFIDF, *_each("film, partly labelled", _LABELLED)),
+        _OF_PAIRS,
+        _FIVE,
+    ),
+)
+
+
+# --- notebook 07: every method that can learn from pairs of questions, all of them small -------------------------
+
+_METHODS: dict[str, dict[str, Any]] = {
+    "tfidf": {},
+    "lsa": {},
+    "mean-vectors": {"dimension": 50},
+    "sif": {"dimension": 50},
+    "sbert-lp": {"base": "mean-vectors"},
+    "film": {},
+    "siamese": _SMALL["sentpwnet"],
+    "triplet": _SMALL["sentpwnet"],
+    "sentpwnet": _SMALL["sentpwnet"],
+    "pthought": {"hidden": 64, "dimension": 48},
+    "bag": {"dimension": 50, "patience": 0},
+}
+
+TOGETHER = (
+    Ablation(
+        "together",
+        "Which method tells same questions from others best, all of them small?",
+        "questions",
+        tuple(
+            Variant(method + " on mean-vectors" * (method == "sbert-lp"), method, settings)
+            for method, settings in _METHODS.items()
+        ),
+        ("auc", "accuracy", "f1", "inter_intra"),
+    ),
+)
+
+
+# --- notebook 09: a training that collapses, and its cures -------------------------------------------------------
+
+_OF_A_SPACE = ("map@r", "hit@1", "mean_cosine", "effective_rank")
+BROKEN: dict[str, Any] = {  # what collapses on topics, whatever the seed
+    "encoder": "mean", "size": 60, "dimension": 50, "dropout": 0.0, "epochs": 8, "patience": 0,
+    "loss": "margin-triplet", "margin": 0.2, "miner": "hardest", "learning_rate": 0.3,
+}  # fmt: skip
+_INFONCE = {"loss": "infonce", "temperature": 0.05}
+_CURES: dict[str, dict[str, Any]] = {
+    "broken: triplet, hardest, step 0.3": {},
+    "a smaller step, 0.01": {"learning_rate": 0.01},
+    "all pairs": {"miner": "none"},
+    "another loss: InfoNCE": _INFONCE,
+    "InfoNCE, and all pairs": {**_INFONCE, "miner": "none"},
+}
+
+BREAK_IT = (
+    Ablation(
+        "break-cures",
+        "Which change keeps a training from collapsing?",
+        "topics",
+        (_UNTRAINED, *_each("sentpwnet", _CURES, **BROKEN)),
+        _OF_A_SPACE,
+        _FIVE,
+    ),
+    Ablation(
+        "break-whitening",
+        "Does it help to even out a space that nobody has trained?",
+        "topics",
+        (
+            Variant("mean-vectors", "mean-vectors"),
+            Variant("mean-vectors, all but the top", "all-but-the-top", {"base": "mean-vectors"}),
+            Variant("mean-vectors, whitened", "whitening", {"base": "mean-vectors"}),
+            Variant("sif", "sif"),
+            Variant("sif, whitened", "whitening", {"base": "sif"}),
+        ),
+        _OF_A_SPACE,
+        _FIVE,
+    ),
+)
+
+
+# --- notebook 10: losses of the gallery as they come, temperatures, sizes of a batch, and grades -----------------
+
+_MEAN: dict[str, Any] = _SMALL["sentpwnet"] | {"encoder": "mean", "miner": "none"}
+
+
+def _by_loss(*losses: str) -> tuple[Variant, ...]:
+    """Losses of the gallery at their usual temperatures; what SimCSE tells apart is made by dropout."""
+    usual = {
+        LOSSES[loss].title: {
+            "loss": loss,
+            "temperature": LOSSES[loss].temperature,
+            "dropout": 0.1 if LOSSES[loss].needs == "texts" else 0.0,
+        }
+        for loss in losses
+    }
+    return (_UNTRAINED, *_each("sentpwnet", usual, **_MEAN))
+
+
+def _infonce(changes: Mapping[str, Mapping[str, Any]]) -> tuple[Variant, ...]:
+    return _each("sentpwnet", changes, **_MEAN, loss="infonce", temperature=0.1, dropout=0.0)
+
+
+_BATCHES = (32, 64, 128, 256)
+
+WHICH_LOSS = (
+    Ablation(
+        "loss-gallery",
+        "What do the losses of the gallery make of the same pairs, each as it comes?",
+        "questions",
+        _by_loss(*LOSSES),
+        ("auc", "mean_cosine", "effective_rank"),
+    ),
+    Ablation(
+        "loss-temperature",
+        "Does the temperature of InfoNCE decide?",
+        "questions",
+        _infonce({f"τ = {value:g}": {"temperature": value} for value in (0.01, 0.05, 0.2, 1.0)}),
+        ("auc", "uniformity", "mean_cosine"),
+    ),
+    Ablation(
+        "loss-batch",
+        "Does a larger batch help InfoNCE, for as many epochs and for as many steps?",
+        "questions",
+        _infonce(
+            {f"{size} pairs, 6 epochs": {"batch": size} for size in _BATCHES}
+            | {f"{size} pairs, as many steps": {"batch": size, "epochs": size * 6 // 64} for size in _BATCHES}
+        ),
+        ("auc",),
+    ),
+    Ablation(
+        "loss-grades",
+        "Where pairs have grades, does it help to use all of them?",
+        "relatedness",
+        _by_loss("cosent", "contrastive", "logistic", "infonce", "simcse"),
+        ("spearman", "mean_cosine"),
+        _FIVE,
+    ),
+)
+
+
+# --- notebook 11: what labels bring if one starts from nothing, and from something --------------------------------
+#
+# All starts of a table have one loss, one number of epochs for a share (MiniLM's last layer, whose steps take far
+# longer, a quarter of it), and their settings chosen on dev by as many trials. `start-stsb` is measured on a published
+# set, which `LABKIT_DATA` or the cache must have; its table alone is kept.
+
+_MODEL: dict[str, Any] = {"encoder": "transformer", "model": PACKAGED}
+STARTS_FROM: dict[str, dict[str, Any]] = {  # the name of a start -> the settings that make it of a bag
+    "bag": {},
+    "corpus vectors": {"vectors": "ppmi", "unit": "words"},
+    "static vectors": {"vectors": f"distilled:{PACKAGED}"},
+    "MiniLM and a map": _MODEL | {"layers": 0},
+    "MiniLM, its last layer": _MODEL | {"layers": 1},
+}
+SHARES: dict[str, float] = {"no labels": 0.0, "1/16": 1 / 16, "1/8": 1 / 8, "1/4": 1 / 4, "1/2": 1 / 2, "all": 1.0}
+_THREE_STARTS = ("bag", "static vectors", "MiniLM and a map")
+
+
+def _started(start: str, share: str, *, epochs: float = 6, name: str = "", **changed: Any) -> Variant:
+    """A start that learns from this share of the labels; of few, more often, though not as often as they are fewer."""
+    settings, name = STARTS_FROM[start] | changed, name or f"{start}, {share}"
+    if not SHARES[share]:
+        return Variant(name, "bag, partly taught", {**settings, "epochs": 0})
+    much = {"epochs": round(epochs / SHARES[share] ** 0.5), "patience": 0, "taught": SHARES[share]}
+    usual = {"temperature": LOSSES["cosent"].temperature} if changed.get("loss") == "cosent" else {"margin": 0.5}
+    return Variant(name, "bag, partly taught", settings | much, first=usual)
+
+
+def _curves(starts: Sequence[str], shares: Sequence[str], **changed: Any) -> tuple[Variant, ...]:
+    """What has learned nothing, and each start with each share of the labels, after none of them."""
+    plain = (Variant("TF-IDF", "tfidf"), Variant("SIF", "sif"), Variant("mean of word vectors", "mean-vectors"))
+    none = (_started(start, "no labels") for start in starts)
+    return (*plain, *none, *(_started(start, share, **changed) for start in starts for share in shares))
+
+
+STARTS = (
+    Ablation(
+        "start-questions",
+        "How many labelled pairs make up for a start from nothing, where test asks about other questions?",
+        "questions",
+        _curves([*_THREE_STARTS, "corpus vectors"], [*SHARES][1:]),
+        ("auc",),
+        _FIVE,
+    ),
+    Ablation(
+        "start-topics",
+        "And how many labelled sentences, where all classes of test are those of training?",
+        "topics",
+        _curves(_THREE_STARTS, ["1/16", "1/4", "all"]),
+        ("map@r",),
+        _FIVE,
+    ),
+    Ablation(
+        "start-places",
+        "And where sentences are names, addresses and codes, which no model has read?",
+        "places",
+        _curves(_THREE_STARTS, ["1/16", "1/4", "all"]),
+        ("hit@1",),
+        _FIVE,
+    ),
+    Ablation(
+        "start-stsb",
+        "And where people have written the sentences?",
+        "stsb",
+        _curves(_THREE_STARTS, ["1/16", "all"], epochs=4, loss="cosent", labelled=True),
+        ("spearman",),
+        _FIVE,
+    ),
+    Ablation(
+        "start-unseen",
+        "Does what is learned of some classes help with others?",
+        "topics",
+        (
+            Variant("TF-IDF", "tfidf"),
+            *(_started(start, "no labels") for start in _THREE_STARTS),
+            *(
+                _started(start, share, name=f"{start}, {name}", **changed)
+                for start in _THREE_STARTS
+                for name, share, changed in (
+                    ("every class", "1/2", {}),
+                    ("other classes", "all", {"withheld": True, "epochs": 8}),  # as many labels, as often
+                )
+            ),
+        ),
+        (WITHHELD,),
+        _FIVE,
+        scored_on_withheld,
+    ),
+    Ablation(
+        "start-forgetting",
+        "What is gained by tuning what was pretrained, and what is forgotten elsewhere?",
+        "questions",
+        (
+            *(
+                variant
+                for start in _THREE_STARTS[1:]
+                for variant in (
+                    _started(start, "no labels"),
+                    _started(start, "1/4"),
+                    _started(start, "1/4", name=f"{start}, halfway back", back=0.5),
+                )
+            ),
+            _started("MiniLM, its last layer", "1/4", epochs=1.5),
+        ),
+        ("auc", *(f"{corpus} {measure}" for corpus, measure in ELSEWHERE.items())),
+        _FIVE,
+        scored_elsewhere,
+    ),
+    Ablation(
+        "start-costs",
+        "What does each cost whoever uses it?",
+        "questions",
+        (
+            Variant("mean of word vectors", "mean-vectors"),
+            _started("bag", "no labels"),
+            _started("static vectors", "no labels"),
+            Variant("MiniLM", "sbert"),
+        ),
+        ("parameters", "megabytes", "milliseconds"),
+        _FIVE,
+        priced,
+    ),
+)
+
+
+# --- notebook 12: explanations of one network before several judges ----------------------------------------------
+
+EXPLAINED: dict[str, Any] = {  # reads posts well after a second of training
+    "encoder": "bilstm", "size": 24, "dimension": 24, "epochs": 3, "patience": 0, "learning_rate": 0.02,
+}  # fmt: skip
+_EXPLANATIONS = {
+    "a word left out": "left out",
+    "gradient times input": "gradient",
+    "integrated gradients": "integrated",
+    "attention": "attention",
+    "rarest words first": "rarest",
+    "words in both first": "shared",
+    "any order": "any",
+}
+
+WHY_ALIKE = (
+    Ablation(
+        "why-alike",
+        "Which explanation is about the network that it explains?",
+        "topics",
+        tuple(Variant(name, "sentpwnet", EXPLAINED, part=part) for name, part in _EXPLANATIONS.items()),
+        (
+            "below_chance", "between", "unknown", "replaced", "first", "shuffled", "another", "hit", "hit_two", "false",
+        ),
+        _FIVE,
+        explanations_judged,
+    ),
+)  # fmt: skip
+
+
+_ALL = (SENTPWNET, THEMATIC, LOCALLY_LINEAR, PARAPHRASE, FILM, TOGETHER, BREAK_IT, WHICH_LOSS, STARTS, WHY_ALIKE)
+PLANS: dict[str, Ablation] = {plan.name: plan for plans in _ALL for plan in plans}
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure these plans; all without a name."""
+    parser = argparse.ArgumentParser("python -m labkit.course.plans", description="Measure ablations.")
+    parser.add_argument("names", metavar="NAME", nargs="*", help=f"of {', '.join(PLANS)}; without one, all of them")
+    parser.add_argument("--force", action="store_true", help="compute what is known, too")
+    asked = parser.parse_args(words)
+    if unknown := [name for name in asked.names if name not in PLANS]:
+        print(f"labkit: no ablation is named {unknown[0]!r}; there are {', '.join(PLANS)}", file=sys.stderr)
+        return 2
+    for name in asked.names or PLANS:
+        try:
+            with terminal("s") as progress, interruptible():
+                table = measure_all(PLANS[name], Store(), again=asked.force, progress=progress)
+        except KeyboardInterrupt as interruption:
+            again = "the same command without --force" if asked.force else "the same command"
+            print(f"labkit: stopped; what is computed is kept, and {again} goes on", file=sys.stderr)
+            return getattr(interruption, "status", 130)
+        print(f"{name}: {write_table(table).name}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,442 @@
+"""The data that tables are measured on: an embedded corpus that stands in, and published sets, put together as needed.
+
+In: corpora as they are released. Out: one corpus with the splits that a recipe expects.
+
+A `Desk` says what of it is on this machine: published sets in a folder or the cache, else embedded corpora. In: a
+folder, or none. Out: `DataAtHand` by name. A corpus is read when its sentences are wanted; its size and its fingerprint
+are kept beside the cells, so that asking what there is to do reads nothing again. A set that is there in part is not
+used, and said to be.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
+from labkit.corpora.article_triplets import triplets_of
+from labkit.corpora.minimal import PAIRED
+from labkit.corpora.published import load_published, located
+from labkit.corpora.published.registry import has_plain, plain_files
+from labkit.corpora.relations import components, linked
+from labkit.experiment import VERSION, digest
+from labkit.papers.store import default_folder, read_json, write_json
+from labkit.progress import Progress, silent
+
+CITY = "pit"  # the smallest of GeoER's: training takes minutes
+LEARNED = 40_000  # triplets to learn from, of 176,000: minutes a training in the place of hours
+CAPTIONS = 45_000  # captions of Flickr30k to learn from, of 143,000
+
+
+def _only(corpora: Sequence[Corpus]) -> Corpus:
+    return corpora[0]
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """What is measured on. `parts` are published corpora, all of them needed, and `together` makes one of them.
+
+    What is `derived` is made of the embedded corpus in the same way. Sentences of the corpora `apart`, which others of
+    its kind are scored on, are taken out of the training split where these corpora are at hand.
+    """
+
+    name: str
+    embedded: str = ""
+    parts: tuple[str, ...] = ()
+    together: Callable[[Sequence[Corpus]], Corpus] = _only
+    derived: bool = False
+    apart: tuple[str, ...] = ()
+    note: str = ""  # how the published form differs from the paper's
+
+
+# --- data sets put together of corpora ---------------------------------------------------------------------------
+
+
+def _quora(corpora: Sequence[Corpus]) -> Corpus:
+    """Quora's pairs: in Wang et al.'s split as it is; where that has only its dev, this is the test, and dev a part of
+    training. Then no two splits share a question, however it is spelt, and half of dev are duplicates, as in theirs."""
+    train, bimpm = corpora
+    assert isinstance(train, Pairs) and isinstance(bimpm, Pairs)  # noqa: PT018
+    if {"train", "dev", "test"} <= set(bimpm.splits):
+        return replace(bimpm, name="quora", extra={})
+    asked = set(map(spelt, bimpm.sentences()))
+    marked = train.extra.get("question_in_bimpm_eval", ("0",) * len(train))
+    rows = [
+        row
+        for row, (a, b) in enumerate(zip(train.text_a, train.text_b, strict=True))
+        if str(marked[row]) != "1" and spelt(a) not in asked and spelt(b) not in asked
+    ]
+    seen = train.take(rows)
+    held = _held(seen, len(seen) // 8)
+    duplicates, others = (np.flatnonzero(held & (seen.labels == label)) for label in (1, 0))
+    few = min(len(duplicates), len(others))
+    dev = np.sort(np.concatenate([duplicates[:few], others[:few]])).tolist()
+    learned = np.flatnonzero(~held).tolist()
+    parts = [replace(seen.take(at), splits=(split,) * len(at)) for at, split in ((learned, "train"), (dev, "dev"))]
+    return _joined("quora", [*parts, replace(bimpm, splits=("test",) * len(bimpm))])
+
+
+def _held(pairs: Pairs, count: int) -> np.ndarray:
+    """Mark up to so many pairs, drawn at random; pairs that a question joins stay together, however it is spelt, and
+    the first such lump that is too large ends the draw."""
+    spelled = replace(pairs, text_a=tuple(map(spelt, pairs.text_a)), text_b=tuple(map(spelt, pairs.text_b)))
+    joined, sizes = np.unique(linked(spelled), return_inverse=True, return_counts=True)[1:]
+    order = np.random.default_rng(0).permutation(len(sizes))
+    held = np.zeros(len(sizes), bool)
+    held[order[np.cumsum(sizes[order]) <= count]] = True
+    return held[joined]
+
+
+def spelt(text: str) -> str:
+    """A text by its letters and digits alone, so that "I wo n't ." is "I won't."; one without any is as it is."""
+    return "".join(filter(str.isalnum, text.casefold())) or text
+
+
+def _captions(corpora: Sequence[Corpus]) -> Corpus:
+    """Trained on Flickr30k, scored on COCO: no picture is in both, which the paper's own choice does not keep apart."""
+    flickr, coco = corpora
+    learned = [flickr.part(split) for split in ("train", "dev") if split in flickr.splits]
+    whole = _joined("captions", [*learned, replace(coco, splits=("test",) * len(coco))])
+    return cut(whole, CAPTIONS)
+
+
+def _few_captions(corpora: Sequence[Corpus]) -> Corpus:
+    """The same, with fewer to learn from: for tables of many trainings."""
+    return cut(_captions(corpora), CAPTIONS // 3)
+
+
+def _places(corpora: Sequence[Corpus]) -> Corpus:
+    """Pairs of one city's places to places with a class each: those that pairs labelled 1 join.
+
+    The release divides pairs, so that a place may have records in several of its splits. Here all records of a place
+    are in one: in test if any of them is there, else in dev, else in train.
+    """
+    (pairs,) = corpora
+    assert isinstance(pairs, Pairs)
+    cities = pairs.extra.get("city", (CITY,) * len(pairs))
+    here = pairs.take([row for row, city in enumerate(cities) if city == CITY])
+    joined = components(replace(here, text_a=tuple(map(spelt, here.text_a)), text_b=tuple(map(spelt, here.text_b))))
+    place = dict(zip(*joined, strict=True))  # a record that is only written otherwise is no other
+    split: dict[int, str] = {}
+    for name in ("test", "dev", "train"):
+        if name in here.splits:
+            for text in here.part(name).sentences():
+                split.setdefault(place[spelt(text)], name)
+    texts = here.sentences()
+    labels = [place[spelt(text)] for text in texts]
+    splits = [split[label] for label in labels]
+    return Labelled(texts, [f"place {label}" for label in labels], splits=splits, name="places")
+
+
+def _sentences(corpora: Sequence[Corpus]) -> Corpus:
+    """Triplets of sentences, negatives from the neighbouring sections; of many, some."""
+    return at_random(triplets_of(_articles(corpora)), {"train": LEARNED, "dev": LEARNED // 8})
+
+
+def _titles(corpora: Sequence[Corpus]) -> Corpus:
+    """Triplets of a section's first sentence, its title, and a neighbour's title."""
+    return triplets_of(_articles(corpora), rule="titles")
+
+
+def _articles(corpora: Sequence[Corpus]) -> Articles:
+    (corpus,) = corpora
+    assert isinstance(corpus, Articles)
+    return corpus
+
+
+def _scored_on_dev(corpora: Sequence[Corpus]) -> Corpus:
+    """The corpus, in which dev takes the place of a test split that is not there: nothing is chosen on it."""
+    (corpus,) = corpora
+    if "test" in corpus.splits:
+        return corpus
+    return replace(corpus, splits=tuple("test" if split == "dev" else split for split in corpus.splits))
+
+
+def _held_out(corpora: Sequence[Corpus]) -> Corpus:
+    """A fifth of the training pairs is dev; what shares a sentence with it, or with test, is not learned from."""
+    corpus = without(corpora[0], [corpora[0].part("test")])
+    if "dev" in corpus.splits:
+        return corpus
+    train = [row for row, split in enumerate(corpus.splits) if split == "train"]
+    held = set(np.random.default_rng(0).permutation(train)[: max(1, len(train) // 5)].tolist())
+    splits = ["dev" if row in held else split for row, split in enumerate(corpus.splits)]
+    divided = replace(corpus, splits=splits)
+    return without(divided, [divided.part("dev")])
+
+
+def _joined(name: str, corpora: Sequence[Corpus]) -> Corpus:
+    """One below the other; of the further columns none is kept."""
+    kind = type(corpora[0])
+    columns: dict[str, Any] = {
+        field: [value for corpus in corpora for value in getattr(corpus, field)] for field in kind.COLUMNS
+    }
+    splits = [split for corpus in corpora for split in corpus.splits]
+    return kind(name=name, splits=splits, **columns)
+
+
+_FEWER = "fewer and broader articles than the paper's"
+_OTHER_PICTURES = (
+    "trained on a part of Flickr30k, so that no scored picture was seen in training, and without the captions that "
+    "stand in STS-B or SICK"
+)
+DATASETS: dict[str, DataSet] = {
+    each.name: each
+    for each in (
+        DataSet(
+            "quora",
+            "questions",
+            ("qqp", "qqp-bimpm"),
+            _quora,
+            note="where Wang et al.'s split has only its dev, all 10,000 pairs of it are the test, and an eighth of "
+            "the labelled training pairs is dev, half of them duplicates as in their draw; no two splits share a "
+            "question, however it is spelt",
+        ),
+        DataSet(
+            "mrpc",
+            "",
+            ("mrpc",),
+            _held_out,
+            note="in the official split one test pair in eight shares a sentence with a training pair: such "
+            "training pairs are left out. It has no dev split: a fifth of the training pairs is held out and gives the "
+            "threshold, since pairs that were learned from lie further apart than others",
+        ),
+        DataSet("articles", "articles", ("wikipedia",), note=_FEWER),
+        DataSet(
+            "triplets-sen",
+            "articles",
+            ("wikipedia",),
+            _sentences,
+            derived=True,
+            note=f"{_FEWER}; {LEARNED:,} of the triplets, drawn at random, are learned from",
+        ),
+        DataSet("triplets-titles", "articles", ("wikipedia",), _titles, derived=True, note=_FEWER),
+        DataSet(
+            "places",
+            "places",
+            ("geoer",),
+            _places,
+            note="places of Pittsburgh in place of the paper's own; all records of a place are in one split, which the "
+            "release, divided by pairs, does not keep so",
+        ),
+        DataSet(
+            "stsb", "relatedness", ("stsb",), note="as released, sentences of some test pairs are in training, too"
+        ),
+        DataSet(
+            "sick",
+            "relatedness",
+            ("sick",),
+            _scored_on_dev,
+            note="scored on the trial pairs, without the test's; as released, most of their sentences are in training",
+        ),
+        DataSet(
+            "captions",
+            "captions",
+            ("flickr30k", "coco"),
+            _captions,
+            apart=("stsb", "sick"),
+            note=_OTHER_PICTURES,
+        ),
+        DataSet(
+            "captions-few",
+            "captions",
+            ("flickr30k", "coco"),
+            _few_captions,
+            apart=("stsb", "sick"),
+            note=_OTHER_PICTURES,
+        ),
+        DataSet("sts", "", ("sts12-16",)),
+        DataSet("mr", "", ("mr",)),
+        DataSet("cr", "", ("cr",)),
+        DataSet("subj", "", ("subj",)),
+        DataSet("mpqa", "", ("mpqa",)),
+        DataSet("sst", "", ("sst-phrases",), _scored_on_dev, note="trained on phrases, scored on the dev sentences"),
+        DataSet("trec", "topics", ("trec",)),
+        DataSet("20news", "topics", ("20news",)),
+        *(DataSet(f"minimal-{name}", name) for name in PAIRED),
+    )
+}
+
+
+def without(corpus: Corpus, apart: Sequence[Corpus]) -> Corpus:
+    """The corpus without those training rows that have a sentence of another corpus, letter for letter."""
+    if not apart:
+        return corpus
+    scored = {spelt(text) for other in apart for text in other.sentences()}
+    columns = [getattr(corpus, name) for name in corpus.TEXTS]
+    return corpus.take(
+        row
+        for row, split in enumerate(corpus.splits)
+        if split != "train" or not any(spelt(column[row]) in scored for column in columns)
+    )
+
+
+def at_random(corpus: Corpus, most: Mapping[str, int]) -> Corpus:
+    """A sample of at most so many rows of a split, the same at every call, in the order they had."""
+    left = []
+    for split in dict.fromkeys(corpus.splits):
+        rows = [row for row, name in enumerate(corpus.splits) if name == split]
+        if len(rows) > most.get(split, len(rows)):
+            rows = np.random.default_rng(0).choice(rows, most[split], replace=False).tolist()
+        left += rows
+    return corpus.take(sorted(left))
+
+
+def cut(corpus: Corpus, rows: int) -> Corpus:
+    """The first `rows` training rows at most (groups stay whole), and all of dev and test."""
+    train = [row for row, split in enumerate(corpus.splits) if split == "train"]
+    if len(train) <= rows:
+        return corpus
+    last = train[rows - 1]
+    if isinstance(corpus, Groups):
+        last = max(row for row in train if corpus.groups[row] == corpus.groups[last])
+    return corpus.take(row for row, split in enumerate(corpus.splits) if split != "train" or row <= last)
+
+
+# --- what is at hand ---------------------------------------------------------------------------------------------
+
+QUICK_ROWS = 1_200  # of training
+REMEMBERED = {"sizes", "fingerprint", "articles"}  # of a data set whose files are as they were
+
+
+class Missing(ValueError):
+    """A data set that is not at hand."""
+
+
+@dataclass(frozen=True, eq=False)
+class DataAtHand:
+    """A data set: what it is called, how many rows each split has, its fingerprint; and the corpus, when asked for.
+
+    Of `articles` a row is a whole one; what is `quick` is little of an embedded corpus.
+    """
+
+    title: str
+    published: bool
+    sizes: Mapping[str, int]
+    fingerprint: str
+    read: Callable[[], Corpus] = field(repr=False)
+    articles: bool = False
+    quick: bool = False
+
+    @classmethod
+    def of(cls, corpus: Corpus, title: str, *, published: bool = False, quick: bool = False) -> Self:
+        """The data set that a corpus is which has been read."""
+        return cls(
+            title,
+            published,
+            corpus.sizes,
+            corpus.fingerprint,
+            lambda: corpus,
+            isinstance(corpus, Articles),
+            quick,
+        )
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        return self.read()
+
+    def __str__(self) -> str:
+        return f"{self.title} ({', '.join(f'{split} {size:,}' for split, size in self.sizes.items())})"
+
+
+class Desk:
+    """The data sets at hand. With `quick` all are embedded, and little of their training split is used."""
+
+    def __init__(
+        self,
+        folder: Path | str | None = None,
+        *,
+        quick: bool = False,
+        memo: Path | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        if folder is not None and not Path(folder).is_dir():
+            raise ValueError(
+                f"--data is {str(folder)!r}, expected the folder of the published datasets; check the path"
+            )
+        self.folder = None if folder is None else Path(folder)
+        self.quick = quick
+        self._memo = (default_folder() if memo is None else memo) / "data.json"
+        self._progress = progress
+        self._opened: dict[tuple[str, bool], DataAtHand] = {}
+
+    def missing(self, name: str) -> list[str]:
+        """What of the published form is not here: files of the plain form, else names of corpora."""
+        return [lack for part in DATASETS[name].parts for lack in self._lacks(part)]
+
+    def published(self, names: Sequence[str]) -> bool:
+        """Whether a table on these data sets runs on published data: one of them is at hand."""
+        return not self.quick and any(DATASETS[name].parts and not self.missing(name) for name in names)
+
+    def why_not(self, name: str, *, published: bool) -> str:
+        """Why this data set cannot be opened; empty where it can."""
+        if published:
+            lacks = self.missing(name)
+            return f"{', '.join(lacks)} {'is' if len(lacks) == 1 else 'are'} not here" if lacks else ""
+        return "" if DATASETS[name].embedded else f"no embedded corpus stands in for {name}"
+
+    def open(self, name: str, *, published: bool) -> DataAtHand:
+        """The data set, its corpus read at most once."""
+        if reason := self.why_not(name, published=published):
+            raise Missing(f"{name} cannot be opened: {reason}")
+        key = (name, published)
+        if key not in self._opened:
+            self._opened[key] = self._about(DATASETS[name], published)
+        return self._opened[key]
+
+    def _lacks(self, part: str) -> list[str]:
+        plain = self._plain()
+        if plain is not None and has_plain(part, plain):
+            return [file for file in plain_files(part) if not (plain / file).is_file()]
+        return [] if located(part, self.folder) is not None else [part]
+
+    def _plain(self) -> Path | None:
+        named = os.environ.get("LABKIT_DATA")
+        return self.folder or (Path(named) if named else None)
+
+    # --- reading ---------------------------------------------------------------------------------------------
+
+    def _about(self, wanted: DataSet, published: bool) -> DataAtHand:
+        """The data set as the memo has it, where the files are the same as then, else as the corpus has it."""
+        title = ", ".join(wanted.parts) if published else f"{wanted.embedded}, embedded"
+        read = partial(self._published if published else self._embedded, wanted)
+        files = self._files(wanted, published)
+        key = digest({"set": wanted.name, "quick": self.quick, "version": VERSION, "files": files})
+        memo = read_json(self._memo)
+        if (known := memo.get(key, {})).keys() == REMEMBERED:
+            return DataAtHand(title, published, read=read, quick=self.quick, **known)
+        self._progress(len(self._opened), None, f"reading {title}")
+        data = DataAtHand.of(read(), title, published=published, quick=self.quick)
+        write_json(self._memo, memo | {key: {name: getattr(data, name) for name in sorted(REMEMBERED)}})
+        return data
+
+    def _files(self, wanted: DataSet, published: bool) -> list[list[Any]]:
+        """Path, size and time of change of every file that is read."""
+        paths: list[Path] = []
+        for part in (*wanted.parts, *wanted.apart) if published else ():
+            plain = self._plain()
+            if plain is not None and has_plain(part, plain):
+                paths += [plain / file for file in plain_files(part)]
+            elif (place := located(part, self.folder)) is not None:
+                paths += sorted(place.rglob("*")) if place.is_dir() else [place]
+        if not published and (here := CORPORA[wanted.embedded].here()) is not None:
+            paths.append(here)
+        return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in paths if path.is_file()]
+
+    def _embedded(self, wanted: DataSet) -> Corpus:
+        corpus = CORPORA[wanted.embedded].load()
+        corpus = wanted.together([corpus]) if wanted.derived else corpus
+        return cut(corpus, QUICK_ROWS) if self.quick else corpus
+
+    def _published(self, wanted: DataSet) -> Corpus:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # what a release lacks is said by `missing`
+            corpora = [load_published(part, self.folder) for part in wanted.parts]
+            apart = [load_published(name, self.folder) for name in wanted.apart if not self._lacks(name)]
+        return without(wanted.together(corpora), apart)

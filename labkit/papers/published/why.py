@@ -1,0 +1,151 @@
+"""Why two sentences are alike, asked here: does an explanation name the words that make the difference?
+
+No paper prints these tables. Each row is a method and one of its ways to explain (`labkit.explanation`), each table the
+minimal pairs of one corpus; the last is of two trainings that differ in their seed alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from labkit.explanation import LEFT_OUT
+from labkit.papers.claims import Claim
+from labkit.papers.recipes.why import FEW, MANY, STEADY, TAKEN, differing_words, no_method, steady
+from labkit.papers.records import Column, Paper, Recipe, Row, Table
+
+RAREST, APART = "the rarest word", "the rarest word where the two differ"
+ANY = "a word at random"
+SAID = {
+    "exact": "exact", "attention": "attention", "integrated": "integrated Jacobians", LEFT_OUT: "a word left out",
+    "rows": "its rows",
+}  # fmt: skip
+
+
+class Candidate(NamedTuple):
+    """A method that is asked: its recipe's settings, and its ways to explain with a word."""
+
+    method: str
+    ways: tuple[str, ...]
+    settings: Mapping[str, object] = {}
+    seeds: int | None = None  # 1: nothing in it is random
+
+
+EXACT, INTEGRATED = ("exact", LEFT_OUT), ("integrated", LEFT_OUT)
+ASKED = {
+    "mean of word vectors": Candidate("mean-vectors", EXACT, seeds=1),
+    "SIF": Candidate("sif", EXACT, seeds=1),
+    "TF-IDF": Candidate("tfidf", EXACT, seeds=1),
+    "LSA": Candidate("lsa", EXACT, seeds=1),
+    "FILM": Candidate("film", EXACT),
+    "bag of word pieces": Candidate("bag", EXACT),
+    "distilled vectors": Candidate("static", EXACT, {"epochs": 0}, seeds=1),
+    "CNN": Candidate("siamese", INTEGRATED, {"encoder": "cnn"}),
+    "LSTM": Candidate("siamese", INTEGRATED, {"encoder": "lstm"}),
+    "BiLSTM": Candidate("siamese", ("integrated", "attention", LEFT_OUT), {"encoder": "bilstm"}),
+    "FILM's deep twin": Candidate("film-deep", INTEGRATED),
+    "P-thought": Candidate("pthought", INTEGRATED),
+    "SBERT-LP on word vectors": Candidate("sbert-lp", (LEFT_OUT,)),
+    "MiniLM": Candidate("sbert", INTEGRATED, seeds=1),
+}
+NETWORKS = tuple(name for name, asked in ASKED.items() if "integrated" in asked.ways and asked.seeds is None)
+LINEAR = tuple(name for name, asked in ASKED.items() if "exact" in asked.ways)
+NOT_ON = {"relatedness": ("P-thought",)}  # graded pairs do not say what is a paraphrase of what
+
+
+def of_way(name: str, way: str) -> str:
+    """The name of a row."""
+    return f"{name}, {SAID[way]}"
+
+
+def _recipe(run: object, name: str, seeds: int | None) -> Recipe:
+    asked = ASKED[name]
+    return Recipe(
+        run,  # type: ignore[arg-type]
+        asked.method,
+        asked.settings,
+        seeds=asked.seeds or seeds,
+    )
+
+
+def _on(corpus: str) -> Table:
+    """The minimal pairs of one corpus."""
+    data = f"minimal-{corpus}"
+    columns = (
+        *(Column(kind, kind, data, printed=".2f") for kind in ("detail", "order", "synonym", "negation")),
+        Column("rank", "rank", data, printed=".2f", larger=False),
+        Column("won back", "back", data, printed=".2f"),
+        Column("won back at random", "back at random", data, printed=".2f"),
+        Column("knows", "knows", data, printed=".2f"),
+    )
+    none = (None,) * len(columns)
+    asked = [name for name in ASKED if name not in NOT_ON.get(corpus, ())]
+    zero = Recipe(no_method, seeds=1)
+    rows = [Row(ANY, none, zero, figure="random "), Row(RAREST, none, zero, figure="rarest "),
+            Row(APART, none, zero, figure="apart ")]  # fmt: skip
+    for name in asked:
+        recipe = _recipe(differing_words, name, None)
+        rows += [Row(of_way(name, way), none, recipe, figure=f"{way} ") for way in ASKED[name].ways]
+    networks = [name for name in NETWORKS if name in asked]
+    lower: dict[str, bool] = {"larger": False, "ours": True}
+    claims = [
+        Claim(f"{name}: integrated Jacobians find the changed word earlier than leaving words out",
+              (of_way(name, "integrated"),), (of_way(name, LEFT_OUT),), ("rank",), **lower)
+        for name in networks
+    ]  # fmt: skip
+    # the mean rank is also of changed orders, of which leaving out one word cannot see anything, and of a "not", which
+    # taken out gives the other sentence back
+    claims += [
+        Claim(f"{name}: integrated Jacobians hit an exchanged word more often than leaving words out",
+              (of_way(name, "integrated"),), (of_way(name, LEFT_OUT),), ("detail", "synonym"), ours=True)
+        for name in networks
+    ]  # fmt: skip
+    claims += [
+        Claim("BiLSTM: integrated Jacobians find it earlier than attention",
+              (of_way("BiLSTM", "integrated"),), (of_way("BiLSTM", "attention"),), ("rank",), **lower),
+        Claim("exact parts hit an exchanged word more often than the rarest word does",
+              tuple(of_way(name, "exact") for name in LINEAR), (RAREST,), ("detail", "synonym"), ours=True),
+    ]  # fmt: skip
+    claims += [
+        Claim(f"{name}: integrated Jacobians hit words that changed places more often than the rarest or any word does",
+              (of_way(name, "integrated"),), (ANY, RAREST), ("order",), ours=True)
+        for name in networks
+    ]  # fmt: skip
+    return Table(
+        "why", corpus, f"Minimal pairs of {corpus}: is the lost similarity put on the word that was changed?",
+        columns, tuple(rows), claims=tuple(claims),
+        note="Shares of pairs whose largest part of 1 - cos is on a word that differs, by what was changed (with "
+        "`not` go does and the verb's form); the mean place of the first such word among all words of both sentences; "
+        "what share of the lost similarity is back once the first words are out, the mean for 1 to "
+        f"{TAKEN}, and with words out at random; and how often the method itself is right, "
+        "that a synonym leaves two sentences nearer than another meaning. "
+        f"{4 * MANY:,} pairs, of which what is slow (networks) has the first {4 * FEW}. The rarest word "
+        "where the two differ needs both sentences and no method. What leaves words out is asked "
+        "what it would win back, so that it leads there by its making. Nothing is tuned: every method has its usual "
+        "settings, and ways of one method are compared, on the same trained networks; which method knows more is a "
+        "question to the tables of the papers.",
+    )  # fmt: skip
+
+
+def _steady() -> Table:
+    columns = tuple(Column(name, name, "minimal-questions", printed=".2f") for name in ("parts", "similarities"))
+    rows = []
+    for name, asked in ASKED.items():
+        if asked.seeds is None:
+            recipe = _recipe(steady, name, 3)
+            ways = (*asked.ways, "rows") if name == "FILM" else asked.ways
+            rows += [Row(of_way(name, way), (None, None), recipe, figure=f"{way} ") for way in ways]
+    return Table(
+        "why", "stability", "Two trainings that differ in their seed: are their explanations alike, as they are?",
+        columns, tuple(rows),
+        note=f"Of {STEADY} test pairs of questions: the mean over pairs of Spearman's correlation of the words' own "
+        "parts, and Spearman's correlation of the similarities of all pairs. Three times two trainings. FILM's rows: "
+        "the cosine of a row with the nearest row of a training on other triplets.",
+    )  # fmt: skip
+
+
+PAPER = Paper(
+    "why",
+    "Asked here, of explanations: no paper has these tables.",
+    (*map(_on, ("questions", "relatedness", "captions")), _steady()),
+)

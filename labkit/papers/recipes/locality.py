@@ -1,0 +1,285 @@
+"""SBERT-LP's tables: the same frozen vectors, as they are and after each transformation, in one cell for all.
+
+    lp spearman 2012, raw accuracy, pca nmi ...      the figure of a transformation whose size was chosen on dev
+    lp k spearman 2012, lp p accuracy ...            the neighbours and the dimension that LP's sweep chose for it
+    k=20 spearman, p=64 accuracy ...                 the figure of LP at this place of a sweep
+    accuracy                                         of a logistic regression on vectors as they are
+
+Whatever is compared is embedded together, without labels. k, p and the sizes of the comparators come from dev; of STS,
+which has none, from the other years; of clusters, from the other half of the texts. In: a case on a frozen model. Out:
+figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from labkit.arrays import unit
+from labkit.atomic import in_place
+from labkit.corpora import Corpus, Labelled, Pairs
+from labkit.corpora.relations import linked
+from labkit.evaluation import (
+    Parts,
+    clustering_agreement,
+    correlation,
+    correlation_parts,
+    kmeans,
+    knn_right,
+    logistic_right,
+    reversals,
+)
+from labkit.experiment import digest
+from labkit.papers.recipes import Case
+from labkit.papers.recipes.scoring import graded
+from labkit.sbert_lp.sweeps import (
+    LP,
+    RAW,
+    Grid,
+    Point,
+    best,
+    by_clusters,
+    by_grades,
+    pair_cosines,
+    sweep,
+    transformed,
+    ways,
+)
+from labkit.trials.engine import Result
+
+# figures still rose at 100 neighbours and 300 dimensions: the grid goes well beyond
+GRID = Grid((10, 20, 40, 80, 160, 320), (16, 32, 64, 128, 256, 512))
+SMALL = Grid((10, 20), (32, 128))
+NEIGHBOURS = (5, 10, 15, 20, 30, 50, 100, 200, 400)
+DIMENSIONS = (8, 16, 32, 64, 128, 200, 300, 500)
+AT = Point(LP, 0.0, 128, 20)  # the place that a sweep goes through
+MOST = {"train": 4_000, "dev": 1_000, "test": 2_000}  # sentences of classes that are embedded together
+AGREEMENT = ("mi", "nmi", "ari", "purity")
+
+
+def transformed_grades(case: Case) -> Result:
+    """Spearman of each transformation's cosine, year by year where pairs have one."""
+    if "year" in case.corpus.extra:
+        return _by_year(case, case.corpus)
+    chooses = graded(case.corpus, "dev" if "dev" in case.corpus.splits else "train")
+    points = _swept(case, chooses.take(range(min(len(chooses), 1_500))))
+    test = graded(case.corpus, "test")
+    figures, parts = _spearmans(case, test, points, "spearman")
+    return Result(figures | _chosen(points, "spearman"), parts)
+
+
+def swept_grades(case: Case) -> Result:
+    """Spearman of LP on test over the number of neighbours and over the dimension."""
+    rows, a, b = _sides(case, test := graded(case.corpus, "test"))
+    return Result(_over(rows, by_grades(a, b, list(test.values)), "spearman"))
+
+
+def reversed_order(case: Case) -> Result:
+    """Shares of the pairs of test pairs with different grades whose order LP mends, and spoils."""
+    points = _swept(case, graded(case.corpus, "dev"))
+    test = graded(case.corpus, "test")
+    rows, a, b = _sides(case, test)
+    before, after = (pair_cosines(transformed(rows, best(points, kind)), a, b) for kind in (RAW, LP))
+    turned = reversals(test.scores, before, after)
+    return Result({"mended": turned.mended / turned.couples, "spoilt": turned.spoilt / turned.couples})
+
+
+def transformed_classes(case: Case) -> Result:
+    """Accuracy of the vote of the three nearest training sentences, for each transformation."""
+    rows, right = _classes(case)
+    points = sweep(rows, lambda embedded: float(right(embedded, "dev").mean()), _grid(case))
+    found = {f"{kind} accuracy": right(transformed(rows, best(points, kind)), "test") for kind in ways(points)}
+    figures = {name: float(each.mean()) for name, each in found.items()}
+    parts = {name: Parts.by(np.arange(len(each)), each) for name, each in found.items()}
+    return Result(figures | _chosen(points, "accuracy"), parts)
+
+
+def logistic_on_frozen(case: Case) -> Result:
+    """Accuracy of a logistic regression on unit vectors, its penalty chosen on dev, as k and p are."""
+    parts = _thirds(case.corpus)
+    if case.method == "sbert":
+        texts = list(dict.fromkeys(text for part in parts.values() for text in part.sentences()))
+        at, rows = {text: row for row, text in enumerate(texts)}, unit(_vectors(case, texts))
+        sides = [features(part, lambda texts: rows[[at[text] for text in texts]]) for part in parts.values()]
+    else:  # it learns its words, from the training sentences
+        method = case.fitted(parts["train"])
+        sides = [features(part, lambda texts: unit(method.encode(list(texts)))) for part in parts.values()]
+    labels = [labels_of(part) for part in parts.values()]
+    right = logistic_right(*chain.from_iterable(zip(sides, labels, strict=True)))
+    accuracy = Parts.by(np.arange(len(right)), right)
+    return Result({"accuracy": accuracy.figure}, parts={"accuracy": accuracy})
+
+
+def swept_classes(case: Case) -> Result:
+    """The same of LP over the number of neighbours and over the dimension."""
+    rows, right = _classes(case)
+    return Result(_over(rows, lambda embedded: float(right(embedded, "test").mean()), "accuracy"))
+
+
+def transformed_clusters(case: Case) -> Result:
+    """Agreement of k-means with the classes; sizes by one half of the test texts, figures from the other."""
+    test = case.corpus.part("test")
+    assert isinstance(test, Labelled)
+    order = np.random.default_rng(0).permutation(len(test))[: 2 * MOST["test"]].tolist()
+    halves = [test.take(sorted(order[at::2])) for at in (0, 1)]
+    rows = [_vectors(case, half.texts) for half in halves]
+    points = sweep(rows[0], by_clusters(halves[0].labels, seed=case.seed, restarts=3), _grid(case))
+    figures: dict[str, float] = {}
+    for kind in ways(points):
+        embedded = transformed(rows[1], best(points, kind))
+        clusters = kmeans(embedded, len(set(halves[1].labels)), seed=case.seed, restarts=3)
+        agreement = clustering_agreement(halves[1].labels, clusters)
+        figures |= {f"{kind} {name}": float(getattr(agreement, name)) for name in AGREEMENT}
+    for name in AGREEMENT:
+        figures |= _chosen(points, name)
+    return Result(figures)
+
+
+# --- grades ----------------------------------------------------------------------------------------------------
+
+
+def _by_year(case: Case, corpus: Corpus) -> Result:
+    """Each year with what the others chose."""
+    whole = graded(corpus, "test")
+    years = [str(year) for year in whole.extra["year"]]
+    parts = {year: whole.take([row for row, at in enumerate(years) if at == year]) for year in sorted(set(years))}
+    swept = {year: _swept(case, part) for year, part in parts.items()}
+    figures: dict[str, float] = {}
+    taken: dict[str, Parts] = {}
+    for year, part in parts.items():
+        points = _mean_of([points for other, points in swept.items() if other != year])
+        own, apart = _spearmans(case, part, points, f"spearman {year}")
+        figures |= own | _chosen(points, f"spearman {year}")
+        taken |= apart
+    return Result(figures, taken)
+
+
+def _mean_of(sweeps: Sequence[tuple[Point, ...]]) -> list[Point]:
+    """The points that all sweeps have, each with its mean value."""
+    values: dict[Point, list[float]] = {}
+    for point in chain.from_iterable(sweeps):
+        values.setdefault(replace(point, value=0.0), []).append(point.value)
+    return [replace(point, value=float(np.mean(each))) for point, each in values.items() if len(each) == len(sweeps)]
+
+
+def _swept(case: Case, part: Pairs) -> tuple[Point, ...]:
+    rows, a, b = _sides(case, part)
+    return sweep(rows, by_grades(a, b, list(part.values)), _grid(case), progress=case.progress)
+
+
+def _spearmans(
+    case: Case, part: Pairs, points: Sequence[Point], name: str
+) -> tuple[dict[str, float], dict[str, Parts]]:
+    """Spearman of each transformation at its best point, and its parts over pairs that share no sentence."""
+    rows, a, b = _sides(case, part)
+    figures, parts, units = {}, {}, linked(part)
+    for kind in ways(points):
+        cosines = pair_cosines(transformed(rows, best(points, kind)), a, b)
+        figures[f"{kind} {name}"] = correlation(cosines, part.scores).spearman
+        parts[f"{kind} {name}"] = correlation_parts(cosines, part.scores, units)["spearman"]
+    return figures, parts
+
+
+def _sides(case: Case, part: Pairs) -> tuple[np.ndarray, list[int], list[int]]:
+    """The vectors of all sentences of these pairs, and which of them each pair compares."""
+    texts = part.sentences()
+    at = {text: row for row, text in enumerate(texts)}
+    return _vectors(case, texts), [at[text] for text in part.text_a], [at[text] for text in part.text_b]
+
+
+# --- classes ---------------------------------------------------------------------------------------------------
+
+
+def _classes(case: Case) -> tuple[np.ndarray, Callable[[np.ndarray, str], np.ndarray]]:
+    """The vectors of all sentences, and of which rows of a split the vote is right once they are transformed."""
+    parts = _thirds(case.corpus)
+    texts = list(dict.fromkeys(text for part in parts.values() for text in part.sentences()))
+    at = {text: row for row, text in enumerate(texts)}
+
+    def right(embedded: np.ndarray, split: str) -> np.ndarray:
+        def rows_of(texts: Sequence[str]) -> np.ndarray:
+            return embedded[[at[text] for text in texts]]
+
+        sides = [features(parts[name], rows_of) for name in ("train", split)]
+        return knn_right(sides[0], labels_of(parts["train"]), sides[1], labels_of(parts[split]), k=3)
+
+    return _vectors(case, texts), right
+
+
+def features(part: Corpus, rows_of: Callable[[Sequence[str]], Any]) -> Any:
+    """A sentence's row; of pairs |u - v| beside u · v."""
+    if isinstance(part, Labelled):
+        return rows_of(part.texts)
+    assert isinstance(part, Pairs)
+    u, v = rows_of(part.text_a), rows_of(part.text_b)
+    if sparse.issparse(u):
+        return sparse.hstack([abs(u - v), u.multiply(v)]).tocsr()
+    return np.hstack([np.abs(u - v), u * v])
+
+
+def labels_of(part: Corpus) -> list[str]:
+    """The class of each row."""
+    if isinstance(part, Labelled):
+        return list(part.labels)
+    assert isinstance(part, Pairs)
+    return [str(int(value)) for value in part.values]
+
+
+def _thirds(corpus: Corpus) -> dict[str, Any]:
+    """Train, dev and test, each cut at random to what is embedded in minutes; without a dev, one is cut from train."""
+    train, test = corpus.part("train"), corpus.part("test")
+    if "dev" in corpus.splits:
+        dev = corpus.part("dev")
+    else:
+        order = np.random.default_rng(0).permutation(len(train)).tolist()
+        held = min(MOST["dev"], len(train) // 5)
+        dev, train = train.take(order[:held]), train.take(order[held:])
+    parts = {"train": train, "dev": dev, "test": test}
+    share = 2 if isinstance(corpus, Pairs) else 1  # sentences of a row
+    return {
+        name: part.take(np.random.default_rng(1).permutation(len(part))[: MOST[name] // share].tolist())
+        for name, part in parts.items()
+    }
+
+
+# --- both ------------------------------------------------------------------------------------------------------
+
+
+def _over(rows: np.ndarray, judge: Callable[[np.ndarray], float], figure: str) -> dict[str, float]:
+    """LP at each number of neighbours and each dimension, as far as there are rows enough."""
+    near = [k for k in NEIGHBOURS if k < len(rows)]
+    sizes = [p for p in DIMENSIONS if p < len(rows) - 1]
+    figures = {f"k={k} {figure}": judge(transformed(rows, replace(AT, neighbours=k))) for k in near}
+    whole = transformed(rows, replace(AT, size=max(sizes)))
+    return figures | {f"p={p} {figure}": judge(whole[:, :p]) for p in sizes}  # the first p columns are those of p
+
+
+def _chosen(points: Sequence[Point], figure: str) -> dict[str, float]:
+    """The number of neighbours and the dimension behind a figure of LP."""
+    point = best(points, LP)
+    return {f"lp k {figure}": float(point.neighbours), f"lp p {figure}": float(point.size)}
+
+
+def _grid(case: Case) -> Grid:
+    return SMALL if case.quick else GRID
+
+
+def _vectors(case: Case, texts: Sequence[str]) -> np.ndarray:
+    """The frozen model's vectors, made once and kept."""
+    name = digest({"model": dict(case.settings), "texts": list(texts)})
+    file = None if case.runs is None else case.runs / f"vectors-{name[:20]}.npy"
+    if file is not None and file.is_file():
+        return np.asarray(np.load(file, allow_pickle=False))
+    corpus = Labelled(list(texts), ["-"] * len(texts), name="texts", splits="train")
+    method = case.fitted(corpus)  # frozen: nothing is learned from them
+    rows = np.asarray(method.encode(list(texts), batch_size=64), np.float32)
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with in_place(file) as raw:
+            np.save(raw, rows, allow_pickle=False)
+    return rows

@@ -1,0 +1,378 @@
+"""The program as a user meets it: what all commands have in common, how they end, the app and JupyterLab."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from labkit.cli.arguments import _methods
+from labkit.cli.main import app, main
+from labkit.corpora import CORPORA
+from labkit.methods import METHODS
+from labkit.runs import read_record
+from tests.waiting import HANG
+
+from .conftest import SMALL, Labkit
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "labkit", *words]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, check=False)
+
+
+def commands(group: object, *before: str) -> list[tuple[str, ...]]:
+    """The words of every command."""
+    found = getattr(group, "commands", {})
+    return [each for name, one in found.items() for each in commands(one, *before, name)] or [before]
+
+
+# --- what all have in common -----------------------------------------------------------------------------------------
+
+
+def test_every_command_has_help(labkit: Labkit) -> None:
+    for words in [(), *commands(get_command(app))]:
+        done = labkit(*words, "-h")
+        assert (done.status, done.err) == (0, ""), words
+        assert "--quiet" in done.out, words
+    assert labkit("--version").out.strip().count(".") == 2
+
+
+@pytest.mark.whole
+def test_results_are_documents(labkit: Labkit) -> None:
+    film = ("train", "film", "--corpus", "mine.csv", "--set", "dimension=4", "--out", "film")
+    trained = labkit(*film, "--json").document()
+    assert (trained["run"], trained["method"], trained["settings"]["dimension"]) == ("film", "film", 4)
+    assert trained["figures"] == pytest.approx(read_record("film")["metrics"]["mine.csv/test"])
+    assert trained["figures"][trained["measure"]] == trained["figures"]["accuracy"]
+    checked = labkit("data", "check", "mine.csv", "--measure", "--json").document()
+    assert (checked["rows"], checked["shape"], checked["splits"]) == (96, "Pairs", {"train": 48, "dev": 24, "test": 24})
+    assert 0 < checked["difficulty"]["tfidf"] <= 1
+    assert labkit("data", "get", "questions", "--json").document()["name"] == "questions"
+    made = labkit("data", "make", "topics", "--rows", "50", "--out", "t.csv", "--json").document()
+    assert made == {"file": "t.csv", "rows": len(Path("t.csv").read_text().splitlines()) - 1}
+    assert 50 <= made["rows"] < 200
+    assert len(labkit("reproduce", "--json").document()) > 10
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("data", "check", "bad.csv"), "bad.csv row 3"),
+        (("data", "check", "latin.csv"), "latin.csv line 2"),
+        (("data", "check", "."), ".csv"),
+        (("data", "check", "no.csv"), "no.csv"),
+        (("data", "check", "qestions"), "'questions'"),
+        (("data", "check", "topics", "--encoding", "latin-1"), "--encoding"),
+        (("data", "check", "good.csv", "--encoding", "klingon"), "klingon"),
+        (("data", "get", "stbs"), "'stsb'"),
+        (("data", "make", "topcis", "--out", "a.csv"), "'topics'"),
+        (("data", "make", "topics", "--out", "a.txt"), "a.txt"),
+        (("data", "make", "topics", "--out", "no/a.csv"), "'no'"),
+        (("data", "make", "articles", "--out", "a.csv"), ".jsonl"),
+        (("data", "make", "topics", "--out", "a.csv", "--rows", "0"), "--rows"),
+        (("data", "make", "topics"), "--out"),
+        (("data", "list", "-q", "-v"), "--quiet"),
+        (("brew",), "brew"),
+    ],
+)
+def test_a_mistake_is_one_line_and_status_2(labkit: Labkit, tmp_path: Path, words: tuple[str, ...], named: str) -> None:
+    (tmp_path / "bad.csv").write_text("text,label\na,x\n,y\n")
+    (tmp_path / "latin.csv").write_bytes("text,label\ncafé,x\n".encode("latin-1"))
+    (tmp_path / "good.csv").write_text("text,label\na,x\nb,y\n")
+    before = sorted(tmp_path.iterdir())
+    assert named in labkit(*words).mistake()
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("data", "make", "topics", "--rows", "20", "--out", "there.csv"),
+        ("data", "make", "triplets", "--articles", "articles", "--limit", "9", "--out", "there.csv"),
+        ("reproduce", "film/1", "--stored", "--out", "there.json"),
+    ],
+)
+def test_a_file_is_written_over_only_by_force(labkit: Labkit, words: tuple[str, ...]) -> None:
+    there = Path(words[-1])
+    there.write_text("mine")
+    assert "--force" in labkit(*words).mistake()
+    assert there.read_text() == "mine"
+    assert labkit(*words, "--force").status == 0
+    assert there.read_text() != "mine"
+
+
+def test_quiet_is_results_only_and_verbose_shows_where_a_mistake_comes_from(labkit: Labkit) -> None:
+    call = ("train", "siamese", "--corpus", "mine.csv", "--epochs", 1, *SMALL)
+    quiet = labkit("--quiet", *call)
+    assert (quiet.status, quiet.err, quiet.out.splitlines()[-1]) == (0, "", "runs/siamese-mine-seed0")
+    loud = labkit(*call, "--out", "two", "-v")
+    assert loud.out == quiet.out.replace("runs/siamese-mine-seed0", "two")
+    assert "encoder=mean" in loud.err
+    assert "numpy " in loud.err
+    assert labkit("-q", "evaluate", "gone").mistake()
+    wrong = labkit("evaluate", "gone", "-v")
+    assert (wrong.status, "Traceback" in wrong.err) == (2, True)
+    assert "Traceback" not in labkit("evaluate", "gone").err  # one call does not change the next
+
+
+def test_data_list_says_what_each_corpus_is(labkit: Labkit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "qqp").mkdir()
+    (tmp_path / "qqp" / "labelled_train20k.tsv.gz").write_bytes(gzip.compress(b"text_a\ttext_b\tlabel\na\tb\t1\n"))
+    counted = [{"file": "qqp/labelled_train20k.tsv.gz", "rows": 1}]
+    (tmp_path / "MANIFEST.json").write_text(json.dumps(counted), "utf-8")
+    monkeypatch.setenv("LABKIT_DATA", str(tmp_path))
+    lines = labkit("data", "list").out.splitlines()
+    for name, entry in CORPORA.items():
+        line = next(line for line in lines if line.startswith(name + " "))
+        assert entry.shape in line
+        assert entry.licence in line
+        assert (" yes " in line) == (entry.here() is not None)
+    table = {row["name"]: row for row in labkit("data", "list", "--json").document()}
+    assert list(table) == list(CORPORA)
+    assert (table["qqp"]["rows"], table["qqp"]["published"]) == (1, 404_290)
+    assert table["questions"]["bytes"] == CORPORA["questions"].here().stat().st_size
+
+
+def test_data_check_counts_and_tells_what_was_left_out(labkit: Labkit) -> None:
+    Path("own.csv").write_text("text,label\nhello,x\nbye,y\nhello,x\n")
+    done = labkit("data", "check", "own.csv", "--json")
+    assert done.document()["rows"] == 2
+    assert "row 4 repeats row 2" in done.err
+    Path("own.csv").write_text("text,label\nhello,x\nhello,y\n")
+    assert "'x' in row 2, 'y' in row 3" in labkit("data", "check", "own.csv").err
+    Path("latin.csv").write_bytes("text,label\ncafé,x\nthé,y\n".encode("latin-1"))
+    assert labkit("data", "check", "latin.csv", "--encoding", "latin-1").status == 0
+
+
+# --- in a process of its own -----------------------------------------------------------------------------------------
+
+
+def test_a_mistake_in_a_process(tmp_path: Path) -> None:
+    done = process("data", "check", "zzzz")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "Traceback" in process("data", "check", "zzzz", LABKIT_DEBUG="1").stderr
+
+
+def test_what_is_slow_to_import_is_imported_where_it_is_used() -> None:
+    for module in ("labkit.cli.main", "labkit.methods"):
+        asked = f"import sys, {module}; print({{'torch', 'numpy', 'scipy', 'pandas', 'pyarrow'}} & sys.modules.keys())"
+        done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+        assert done.stdout == "set()\n"
+
+
+def test_the_names_that_a_shell_completes_are_those_of_the_table() -> None:
+    assert _methods("") == list(METHODS) == [entry.name for entry in METHODS.values()]
+    assert _methods("sb") == ["sbert-lp", "sbert"]
+
+
+@pytest.mark.whole
+def test_completion(labkit: Labkit) -> None:
+    def completed(*words: str) -> list[str]:
+        asked = {"_LABKIT_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(("labkit", *words))}
+        return process(**asked, COMP_CWORD=str(len(words))).stdout.split()
+
+    assert labkit("train", "tfidf", "--corpus", "mine.csv").status == 0
+    assert completed("data", "check", "qu")[0] == "questions"
+    assert "mine.csv" in completed("train", "film", "--corpus", "mi")
+    assert completed("evaluate", "") == ["runs/", "runs/tfidf-mine-seed0"]
+
+
+@pytest.mark.whole
+def test_make_is_the_committed_file_and_grows_with_rows(labkit: Labkit) -> None:
+    assert labkit("data", "make", "topics", "--out", "t.csv").status == 0
+    assert Path("t.csv").read_bytes() == CORPORA["topics"].here().read_bytes()
+    assert labkit("data", "make", "places", "--rows", "500", "--seed", "9", "--out", "p.csv").status == 0
+    assert 500 <= labkit("data", "check", "p.csv", "--json").document()["rows"] < 1000
+
+
+@pytest.mark.whole
+def test_ctrl_c_is_130_and_leaves_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "labkit", "data", "make", "places", "--rows", "100000000", "--out", "p.csv"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        while not any(tmp_path.iterdir()):  # it has begun to write
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=HANG)
+    assert process.returncode == 130, said
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_while_python_runs_a_string_is_130_too(tmp_path: Path) -> None:
+    """Dataclasses do so where a module is imported; Python would remember it, and end by SIGINT."""
+    (tmp_path / "stopped.py").write_text(
+        "import labkit.cli.main as program\nprogram.app = lambda **_: exec('raise KeyboardInterrupt')\nprogram.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-m", "stopped"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 130, done.stderr
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("words", [("data", "list"), ("encode", "runs/tfidf-mine-seed0", "--output", "-")])
+def test_whoever_stops_reading_ends_it_without_a_word(labkit: Labkit, words: tuple[str, ...]) -> None:
+    assert labkit("train", "tfidf", "--corpus", "mine.csv").status == 0
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-m", "labkit", *words], **pipes) as process:
+        process.stdout.close()
+        process.stdin.write(b"the cat sleeps\n" * 9)
+        process.stdin.close()
+        said = process.stderr.read()
+    assert (process.returncode, said) == (141, b"")
+
+
+@pytest.mark.whole
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_standard_output_on_a_full_disk() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-m", "labkit", "data", "list"], stdout=full, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+
+
+# --- JupyterLab and the app ------------------------------------------------------------------------------------------
+
+
+def opening(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
+    """What the command would start; nothing if it does not come to that."""
+    started: list[str] = []
+    monkeypatch.setattr(os, "execv", lambda program, command: started.extend(command))
+    for name, value in {"LABKIT_CLASSROOM": "", "PYTHONPATH": "/of/mine", "JUPYTER_CONFIG_PATH": "/of/mine"}.items():
+        monkeypatch.setenv(name, value)
+    for name in ("LABKIT_VISITOR_TOKEN", "LABKIT_TEACHER_TOKEN", "OMP_WAIT_POLICY"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr(sys, "argv", ["labkit", *words])
+    with pytest.raises(SystemExit):
+        main()
+    return started
+
+
+def test_lab_opens_copies_and_never_the_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = opening(monkeypatch, "lab")
+    assert f"--notebook-dir={tmp_path / 'lab'}" in command
+    assert "--ip=127.0.0.1" in command
+    assert (tmp_path / "lab" / "00_tour.ipynb").is_file()
+    assert os.environ["JUPYTER_CONFIG_PATH"].endswith(f"settings{os.pathsep}/of/mine")
+    assert opening(monkeypatch, "lab", "mine", "--copy-only") == []
+    assert (tmp_path / "mine" / "00_tour.ipynb").is_file()
+
+
+def test_the_app_opens_where_one_stands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "streamlit.py").write_text("raise SystemExit('a file of the user')")
+    command = opening(monkeypatch, "app", "--port", "65123")
+    assert Path.cwd() == tmp_path  # where `labkit train` puts runs/, too
+    start = command[: command.index("run")]
+    said = subprocess.run([*start, "version"], capture_output=True, text=True, check=False).stdout
+    assert said.startswith("Streamlit")
+    assert Path(command[len(start) + 1]).parts[-2:] == ("app", "main.py")
+    assert {"--server.address=127.0.0.1", "--server.port=65123", "--server.maxUploadSize=100"} <= set(command)
+    assert os.environ["PYTHONPATH"].split(os.pathsep) == [str(ROOT), "/of/mine"]
+
+
+@pytest.mark.parametrize("words", [("app",), ("lab",)])
+def test_what_is_not_installed_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("labkit.cli.main.find_spec", lambda _: None)
+    assert opening(monkeypatch, *words) == []
+    assert "pip install" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [(), ("--classroom",)])
+def test_a_busy_port_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        port = str(busy.getsockname()[1])
+        assert opening(monkeypatch, "app", "--port", port, *words) == []
+    done = capsys.readouterr()
+    assert done.out == ""
+    assert port in done.err
+    assert f"--server.port={port}" in opening(monkeypatch, "app", "--port", port, *words)
+
+
+def test_a_classroom_answers_to_the_names_that_it_says(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = opening(monkeypatch, "app", "--port", "65123", "--classroom", "--host", "lab.example")
+    assert not any("maxUploadSize" in word for word in command)  # so that the lower one holds: that of config.toml
+    settings = Path(command[command.index("run") + 1]).parent / ".streamlit" / "config.toml"
+    assert "maxUploadSize = 10\n" in settings.read_text()
+    hosts = {word.partition("=")[2] for word in command if word.startswith("--server.allowedHosts=")}
+    named = set(re.findall(r"http://([^:]+):65123", capsys.readouterr().out))
+    assert {"lab.example", socket.gethostname()} <= named
+    assert hosts == named | {"localhost", "127.0.0.1", "::1"}
+    assert "--server.address=0.0.0.0" in command
+    for words in (("--host", "lab.example"), ("--token", "blue-house-77"), ("--host", "bad host/", "--classroom")):
+        assert opening(monkeypatch, "app", *words) == []
+        assert words[0] in capsys.readouterr().err
+
+
+def test_a_classroom_has_two_tokens_that_no_list_of_processes_shows(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = []
+    for words in ((), (), ("--token", "blue-house-77")):
+        command = opening(monkeypatch, "app", "--port", "65123", "--classroom", *words)
+        visitors, teacher = capsys.readouterr().out.splitlines()[:2]
+        said += [re.findall(r"/\?token=([\w.~-]+)", visitors)[0]]
+        said += re.findall(r"/teacher_page\?token=([\w.~-]+)", teacher)
+        assert said[-2:] == [os.environ["LABKIT_VISITOR_TOKEN"], os.environ["LABKIT_TEACHER_TOKEN"]]
+        assert not any(token in word for word in command for token in said)
+        assert Path(command[command.index("run") + 1]).name == "guarded.py"
+    assert len(set(said)) == 6
+    assert said[4] == "blue-house-77"
+    monkeypatch.setenv("LABKIT_TOKEN", "green-house-77")
+    opening(monkeypatch, "app", "--port", "65123", "--classroom")
+    assert os.environ["LABKIT_VISITOR_TOKEN"] == "green-house-77"
+    assert "LABKIT_TOKEN" not in os.environ
+    capsys.readouterr()
+    for token in ("short", "with a blank in it", "a" * 129, "café-house-77"):
+        assert opening(monkeypatch, "app", "--port", "65123", "--classroom", "--token", token) == []
+        err = capsys.readouterr().err
+        assert "--token" in err
+        assert token not in err
+
+
+def test_make_app_takes_a_port() -> None:
+    if shutil.which("make") is None:
+        pytest.skip("needs make")
+    for words, wanted in (([], "labkit app"), (["PORT=8600"], "labkit app --port 8600")):
+        make = ["make", "--no-print-directory", "--dry-run", "app", *words]
+        done = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True)
+        assert done.stdout.rstrip().endswith(wanted)
+
+
+def test_the_playground_is_written_opened_and_never_written_over(
+    labkit: Labkit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr("webbrowser.open", shown.append)
+    (tmp_path / "mine.csv").write_text("text,label\na cat,x\na dog,x\na car,y\na bus,y\n")
+    assert labkit("playground", "mine.csv", "--out", "mine.html").status == 0
+    assert shown == [(tmp_path / "mine.html").as_uri()]
+    assert "a bus" in (tmp_path / "mine.html").read_text("utf-8")
+    assert "mine.html" in labkit("playground", "--out", "mine.html").mistake()
+    assert labkit("playground", "--out", "mine.html", "--force", "--no-browser").status == 0
+    assert len(shown) == 1
+    (tmp_path / "pairs.csv").write_text("text_a,text_b,label\na,b,1\nc,d,0\n")
+    assert "text,label" in labkit("playground", "pairs.csv", "--out", "other.html").mistake()

@@ -1,0 +1,209 @@
+"""`labkit reproduce` on tables that compute nothing, and the list of the real ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from labkit.papers import published as papers
+from labkit.papers.fair import tuned_and_printed
+from labkit.papers.recipes import Case
+from labkit.papers.records import Paper, Row
+from labkit.trials.engine import Result
+from tests.cli.conftest import Labkit
+from tests.papers import fakes
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("LABKIT_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "120")
+    registry(monkeypatch, fakes.PAPERS)
+    fakes.ASKED.clear()
+
+
+def registry(monkeypatch: pytest.MonkeyPatch, found: dict[str, Paper]) -> None:
+    monkeypatch.setattr(papers, "PAPERS", found)
+    monkeypatch.setattr(papers.tables, "__defaults__", ("", found))
+
+
+def rows_only(monkeypatch: pytest.MonkeyPatch, *rows: Row) -> None:
+    """Let the paper have one table, of these rows."""
+    table = replace(fakes.TABLE, rows=rows, claims=())
+    registry(monkeypatch, {"fake": replace(fakes.PAPERS["fake"], tables=(table,))})
+
+
+def test_without_a_table_it_lists_what_can_be_computed(labkit: Labkit, fake: None) -> None:
+    listed = {each["table"]: each for each in labkit("reproduce", "--json").document()}
+    assert list(listed) == ["fake/1", "fake/figure-2"]
+    assert re.search(r"^fake/1 +2 of 3 ", labkit("reproduce").out, re.MULTILINE)
+    assert not fakes.ASKED
+
+
+def test_one_table_and_again_from_the_store(labkit: Labkit, fake: None) -> None:
+    done = labkit("reproduce", "fake/1")
+    assert done.status == 0
+    assert re.search(r"^\| ours \| \.820 \[\.\d+, .*\] \(\.900\) \| 2400 ", done.out, re.MULTILINE)
+    assert "| plain | .500 [.297, .703] (.500) |" in done.out
+    assert "| theirs | – (.850) |" in done.out
+    assert len(fakes.ASKED) == 6
+    again = labkit("reproduce", "fake/1")
+    assert again.out == done.out
+    assert len(fakes.ASKED) == 6
+    assert "--anew" in again.err
+    assert "--anew" not in done.err
+
+
+def test_anew_computes_what_is_stored_and_compares(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = labkit("reproduce", "fake/1")
+    again = labkit("reproduce", "fake/1", "--row", "ours", "--anew")
+    assert again.out == first.out.replace("reproduce fake/1", "reproduce fake/1 --row ours --anew")
+    assert len(fakes.ASKED) == 6 + 5  # five seeds of one row
+    assert "5 results again" in again.err
+    assert "equal" in again.err
+    figures = iter([0.5, 0.75])
+
+    def wandering(case: Case) -> Result:
+        return Result({"accuracy": next(figures)})
+
+    rows_only(monkeypatch, Row("t", (None, None), fakes.recipe("t", 0.1, run=wandering, random=False)))
+    assert labkit("reproduce", "fake/1").status == 0
+    said = labkit("reproduce", "fake/1", "--anew").err
+    assert "1 of 1" in said
+    assert "0.25" in said
+
+
+def test_long_trainings_are_kept_beside_the_cells(
+    labkit: Labkit, fake: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders: list[Path | None] = []
+
+    def looking(case: Case) -> Result:
+        folders.append(case.runs)
+        return Result({"accuracy": 1.0})
+
+    row = Row("t", (None, None), fakes.recipe("t", 0.1, run=looking, random=False))
+    table = replace(fakes.TABLE, rows=(row,), claims=())
+    registry(monkeypatch, {"fake": replace(fakes.PAPERS["fake"], tables=(table,))})
+    assert labkit("reproduce", "fake/1").status == 0
+    assert folders == [tmp_path / "cache" / "labkit" / "papers" / "runs"]
+
+
+def test_a_report_is_written_in_the_form_of_its_ending(labkit: Labkit, fake: None, tmp_path: Path) -> None:
+    endings = ("md", "json", "jsonl")
+    outs = [word for ending in endings for word in ("--out", f"report.{ending}")]
+    assert labkit("reproduce", "fake/1", *outs).status == 0
+    written = {ending: (tmp_path / f"report.{ending}").read_text(encoding="utf-8") for ending in endings}
+    assert re.search(r"^\| ours \| \.820 \[.*\] \(\.900\) \| 2400 ± 0 \|", written["md"], re.MULTILINE)
+    (record,) = json.loads(written["json"])["tables"]
+    assert record["figures"][0]["mean"] == pytest.approx(0.82)
+    results = [json.loads(line) for line in written["jsonl"].splitlines()]
+    assert (len(results), {each["notes"]["about"]["seed"] for each in results}) == (6, set(range(5)))
+
+
+def test_a_folder_without_what_is_asked_for_is_said(labkit: Labkit, fake: None, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    noted = labkit("reproduce", "fake/1", "--data", tmp_path / "empty", "--seeds", 1)
+    assert noted.status == 0
+    assert len(noted.err) > len(labkit("reproduce", "fake/1", "--seeds", 1).err)
+
+
+def test_quick_takes_one_seed_of_all_and_is_no_evidence(labkit: Labkit, fake: None) -> None:
+    done = labkit("reproduce", "--quick", "--out", "r.json")
+    assert done.status == 0
+    tables = json.loads(Path("r.json").read_text())["tables"]
+    assert [(table["table"], table["evidence"]) for table in tables] == [("fake/1", False), ("fake/figure-2", False)]
+    assert {seed for _, seed in fakes.ASKED} == {0}
+
+
+@pytest.mark.whole
+def test_the_folder_is_not_told(labkit: Labkit, fake: None, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    for words in (["--data", "mine"], ["--data=mine"]):
+        labkit("reproduce", "fake/1", "--seeds", 1, *words, "--out", "r.json")
+        assert "mine" not in json.loads((tmp_path / "r.json").read_text())["command"]
+    for words in (["--out", tmp_path / "s.json"], [f"--out={tmp_path / 's.json'}"]):
+        labkit("reproduce", "fake/1", "--seeds", 1, *words)
+        command = json.loads((tmp_path / "s.json").read_text())["command"]
+        assert "s.json" in command and str(tmp_path) not in command  # noqa: PT018
+
+
+def test_interrupted_shows_what_is_done(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = Row("stop", (None, None), fakes.recipe("stop", 0.1, run=fakes.interrupted))
+    rows_only(monkeypatch, fakes.TABLE.rows[0], stop, fakes.TABLE.rows[1])
+    done = labkit("reproduce", "fake/1", "--seeds", 1)
+    assert done.status == 130
+    assert "| ours | .800 [" in done.out
+
+
+def test_a_scheduler_that_ends_it_is_told_the_way_back(
+    labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(case: Case) -> Result:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return fakes.steady(case)
+
+    rows_only(monkeypatch, Row("ended", (None, None), fakes.recipe("ended", 0.1, run=ended)))
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        done = labkit("reproduce", "fake/1", "--seeds", 1)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert done.status == 143
+
+
+def test_stored_shows_what_is_known_and_computes_nothing(labkit: Labkit, fake: None) -> None:
+    labkit("reproduce", "fake/1", "--seeds", 1, "--row", "PLAIN")
+    assert [name for name, _ in fakes.ASKED] == ["plain"]
+    done = labkit("reproduce", "fake/1", "--seeds", 1, "--stored", "--out", "r.md", "--out", "r.json")
+    assert done.status == 0
+    assert len(fakes.ASKED) == 1
+    assert "| plain | .500 [" in done.out
+    assert "| ours | .800" not in done.out
+    assert Path("r.md").is_file()
+    assert Path("r.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["fake/3"], "'fake/1'"),
+        (["fake/1", "--all"], "--all"),
+        (["--quick", "--all"], "--quick"),
+        (["--quick", "--data", "."], "--data"),
+        (["--out", "a.md"], "--out"),
+        (["fake/1", "--stored", "--anew"], "--stored"),
+        (["--anew"], "--anew"),
+        (["fake/1", "--row", "hours"], "'ours'"),
+        (["fake/1", "--out", "x.pdf"], "x.pdf"),
+        (["fake/1", "--out", "no/such/x.md"], "no/such"),
+        (["fake/1", "--data", "no/such"], "no/such"),
+    ],
+)
+def test_mistakes(labkit: Labkit, fake: None, words: list[str], named: str) -> None:
+    assert named in labkit("reproduce", *words).mistake()
+    assert not fakes.ASKED
+
+
+def test_a_fault_of_ours_is_no_mistake_of_the_user(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows_only(monkeypatch, Row("f", (None, None), fakes.recipe("f", 0.1, run=fakes.faulty)))
+    with pytest.raises(RuntimeError) as fault:
+        labkit("reproduce", "fake/1", "--seeds", 1)
+    assert "a fault of ours" in str(fault.value.__cause__)
+
+
+def test_rows_as_printed_can_be_asked_for_alone(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("optuna")
+    rows_only(monkeypatch, *tuned_and_printed(Row("ours", (0.9, None), fakes.tuned()), {"turn": 0.125}))
+    fakes.Turned.seen.clear()
+    printed = labkit("reproduce", "fake/1", "--row", "as printed")
+    assert printed.status == 0
+    assert [settings["turn"] for _, settings, _ in fakes.Turned.seen] == [0.125] * 3
+    assert "| ours, as printed | .125 ± .000 (.900) |" in printed.out

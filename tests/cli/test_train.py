@@ -1,0 +1,485 @@
+"""`labkit train`: what it writes, what it says, how it is stopped and taken up again."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import DEVNULL
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import labkit.cli.train as command
+from labkit.corpora import load as load_corpus
+from labkit.evaluation.scores import score
+from labkit.locks import locked
+from labkit.methods import METHODS, load_run
+from labkit.progress import Progress
+from labkit.runs import CHECKPOINT, read_checkpoint, read_record, write_checkpoint, write_run
+from tests.waiting import HANG, until
+
+from .conftest import SMALL, Labkit, contents, write_pairs
+
+NO_EPOCHS = ("train", "tfidf", "--corpus", "mine.csv")
+LEARNS = ("train", "siamese", "--corpus", "mine.csv")
+TRAINING = ("train", "sentpwnet", "--corpus", "mine.csv", "--epochs", "4", "--set", "patience=0", *SMALL)
+SLOW = ("train", "sentpwnet", "--corpus", "mine.csv", "--epochs", "2000", "--set", "patience=0", *SMALL, "--out", "r")
+AUTO = ("--resume", "auto")
+
+
+# --- a run -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_kept_and_scored_on_test(labkit: Labkit) -> None:
+    done = labkit(*NO_EPOCHS, "--device", "cpu")
+    folder = "runs/tfidf-mine-seed0"
+    found = score(load_run(folder), load_corpus("mine.csv"))
+    assert done.status == 0
+    assert done.out.splitlines()[-1] == folder
+    assert f"accuracy {found.figures['accuracy']:.3f}" in done.out
+    record = read_record(folder)
+    assert record["metrics"] == {"mine.csv/test": pytest.approx(dict(found.figures))}
+    assert (record["corpus"], record["seed"], record["state"]) == ("mine.csv", 0, "finished")
+    for number in (2, 3):  # without --out no folder is taken twice
+        assert labkit(*NO_EPOCHS).out.splitlines()[-1] == f"{folder}-{number}"
+
+
+def test_every_epoch_is_a_line_of_its_figures(labkit: Labkit) -> None:
+    done = labkit(*LEARNS, "--epochs", 3, "--seed", 4, "--out", "a/b", *SMALL)
+    rows = load_run("a/b").history.rows
+    # on a slow machine, progress lines appear between those of the epochs
+    lines = [line for line in done.err.splitlines() if re.match(r"epoch \d+, ", line)]
+    assert [line.split(", ")[0] for line in lines] == ["epoch 1", "epoch 2", "epoch 3"]
+    for line, row in zip(lines, rows, strict=True):
+        said = {name: float(value) for name, value in (part.rsplit(" ", 1) for part in line.split(", "))}
+        told = {name: value for name, value in row.items() if not name.startswith("probe_")}
+        assert said == pytest.approx(told, rel=1e-3)
+    assert (done.out.splitlines()[-1], read_record("a/b")["seed"]) == ("a/b", 4)
+
+
+def test_an_epoch_is_said_while_the_next_one_runs(labkit: Labkit, capsys: pytest.CaptureFixture[str]) -> None:
+    heard: list[tuple[str, int]] = []
+    method = METHODS["siamese"](encoder="mean", dimension=8, size=6, batch=8, epochs=2, device="cpu")
+    progress = command._WithFigures(
+        method, lambda done, total, what: heard.append((what, capsys.readouterr().err.count("epoch ")))
+    )
+    method.fit(load_corpus("mine.csv"), progress=progress)
+    first_of_second = next(place for place, (what, _) in enumerate(heard) if what.startswith("epoch 2 "))
+    assert [count for _, count in heard[: first_of_second + 1]] == [0] * first_of_second + [1]
+
+
+def test_settings_are_those_asked_for(labkit: Labkit) -> None:
+    words = ("--set", "encoder=mean", "--set", "learning_rate = 0.01", "--set", "tune=no", "--epochs", 1)
+    assert labkit("train", "triplet", "--corpus", "mine.csv", "--out", "r", "--device", "cpu", *words).status == 0
+    wanted = {"encoder": "mean", "learning_rate": 0.01, "tune": False, "epochs": 1, "device": "cpu"}
+    assert read_record("r")["settings"] == dataclasses.asdict(METHODS["triplet"].Settings()) | wanted
+
+
+def test_two_with_one_seed_are_identical(labkit: Labkit) -> None:
+    for folder, seed in (("one", 0), ("two", 0), ("three", 1)):
+        words = ("--corpus", "mine.csv", "--seed", seed, "--epochs", 1, "--out", folder, *SMALL)
+        assert labkit("train", "sentpwnet", *words).status == 0
+    assert contents("one") == contents("two")
+    assert contents("one")["model.safetensors"] != contents("three")["model.safetensors"]
+
+
+def test_the_settings_of_a_method_are_listed(labkit: Labkit) -> None:
+    for name in ("siamese", "lsa", "film"):
+        found = dataclasses.fields(METHODS[name].Settings)
+        records = labkit("train", name, "--settings", "--json").document()
+        assert [(each["setting"], each["default"]) for each in records] == [(each.name, each.default) for each in found]
+        lines = labkit("train", name, "--settings").out.splitlines()
+        assert [line.split()[0] for line in lines[1:]] == [each.name for each in found]
+    for entry in METHODS.values():
+        assert entry.name in labkit("train", "--help").out
+
+
+# --- what goes wrong -------------------------------------------------------------------------------------------------
+
+
+def _full_gpu() -> None:
+    raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+
+
+WISHES = [lambda: np.empty(2**50), lambda: torch.empty(2**50), _full_gpu]  # more memory than there is
+
+
+@pytest.mark.parametrize("wish", WISHES)
+def test_without_memory_for_figures_it_is_a_run_all_the_same(
+    labkit: Labkit, monkeypatch: pytest.MonkeyPatch, wish: Callable[[], Any]
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("labkit.evaluation.scores.score", lambda *_, **__: wish())
+        done = labkit(*NO_EPOCHS, "--out", "r")
+    assert (done.status, done.out) == (0, "r\n")
+    assert (read_record("r")["metrics"], read_record("r")["state"]) == ({}, "finished")
+    monkeypatch.setattr(METHODS["tfidf"], "_fit", lambda *_: wish())
+    done = labkit(*NO_EPOCHS, "--out", "never")
+    assert (done.status, done.out, "Traceback" in done.err) == (2, "", False)
+
+
+def test_without_a_test_split_it_is_a_run_all_the_same(labkit: Labkit) -> None:
+    write_pairs(Path("no_test.csv"), splits=("train", "dev"))
+    done = labkit("train", "tfidf", "--corpus", "no_test.csv")
+    assert (done.status, done.out) == (0, "runs/tfidf-no_test-seed0\n")
+    assert read_record("runs/tfidf-no_test-seed0")["metrics"] == {}
+
+
+def test_a_fault_of_the_program_is_shown_whole(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("labkit.evaluation.scores.score", lambda *_, **__: torch.zeros(2) @ torch.zeros(3))
+    with pytest.raises(RuntimeError, match="size"):
+        labkit(*NO_EPOCHS)
+
+
+def test_other_processes_write_and_say_nothing(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "1")
+    text = Path("mine.csv").read_text()
+    Path("again.csv").write_text(text + text.split("\n")[1] + "\n")  # has a repeated row to note
+    done = labkit("train", "siamese", "--corpus", "again.csv", "--epochs", 1, *SMALL)
+    assert (done.status, done.out, done.err) == (0, "", "")
+    assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("train", "sentpwnett", "--corpus", "mine.csv"), "'sentpwnet'"),
+        (("train", "tfidf"), "--corpus"),
+        (("train", "tfidf", "--corpus", "qestions"), "'questions'"),
+        (("train", "tfidf", "--corpus", "no_train.csv"), "'train'"),
+        ((*NO_EPOCHS, "--set", "unit"), "--set"),
+        ((*NO_EPOCHS, "--set", "unti=words"), "'unit'"),
+        ((*NO_EPOCHS, "--set", "unit=x"), "unit"),
+        ((*NO_EPOCHS, "--set", "min_count=0"), "min_count"),
+        ((*NO_EPOCHS, "--set", "min_count=many"), "min_count"),
+        ((*NO_EPOCHS, "--set", "min_count=2", "--set", "min_count=3"), "twice"),
+        ((*NO_EPOCHS, "--epochs", "3"), "--epochs"),
+        ((*NO_EPOCHS, "--device", "cuda"), "--device"),
+        ((*NO_EPOCHS, "--seed", "-1"), "--seed"),
+        ((*NO_EPOCHS, "--seed", "1.5"), "1.5"),
+        ((*NO_EPOCHS, "--out", "mine.csv/run"), "--out"),
+        ((*NO_EPOCHS, "--resume"), "--out"),
+        ((*NO_EPOCHS, "--resume=no"), "--resume"),
+        ((*NO_EPOCHS, "--resume", "--out", "new"), "'new'"),
+        ((*LEARNS, "--epochs", "2", "--set", "epochs=3"), "--set epochs=3"),
+        ((*LEARNS, "--set", "alpha=2"), "loss=locality"),
+        ((*LEARNS, "--set", "per_class=2"), "per_class"),
+        (("train", "siamese", "--corpus", "no_dev.csv", "--set", "patience=1"), "patience"),
+        ((*NO_EPOCHS, "--processes", "2"), "--processes"),
+        ((*LEARNS, "--processes", "0"), "--processes"),
+        (("train", "siamese", "--corpus", "no_train.csv", "--processes", "2"), "'train'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_writes_nothing(labkit: Labkit, words: tuple[str, ...], named: str) -> None:
+    write_pairs(Path("no_train.csv"), splits=("dev", "test"))
+    write_pairs(Path("no_dev.csv"), splits=("train", "test"))
+    before = sorted(Path().iterdir())
+    assert named in labkit(*words).mistake()
+    assert sorted(Path().iterdir()) == before
+
+
+def test_a_place_that_cannot_be_written_into(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert "--out" in labkit(*NO_EPOCHS, "--out", "r").mistake()
+
+
+def test_a_finished_run_is_not_written_over(labkit: Labkit) -> None:
+    assert labkit(*NO_EPOCHS, "--out", "r").status == 0
+    before = contents("r")
+    assert labkit(*NO_EPOCHS, "--out", "r").status == 2
+    assert labkit(*NO_EPOCHS, "--out", "r", "--resume").mistake()
+    assert contents("r") == before
+
+
+# --- stopping and resuming -------------------------------------------------------------------------------------------
+
+
+def stopping_in(epoch: int) -> Any:
+    """A terminal whose user presses Ctrl-C in the middle of this epoch."""
+
+    @contextmanager
+    def terminal(unit: str = "") -> Iterator[Progress]:
+        def draw(done: int, total: int | None, what: str) -> None:
+            if what.startswith(f"epoch {epoch} ") and total and done > total * (epoch - 0.5) / 4:
+                raise KeyboardInterrupt
+
+        yield draw
+
+    return terminal
+
+
+@pytest.fixture
+def stop(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Call the program, and press Ctrl-C in this epoch."""
+
+    def call(epoch: int, *words: object) -> Any:
+        with monkeypatch.context() as here:
+            here.setattr(command, "terminal", stopping_in(epoch))
+            done = labkit(*words)
+        assert (done.status, done.out) == (130, "")
+        return done
+
+    return call
+
+
+@pytest.mark.whole
+def test_the_command_that_it_says_resumes_to_the_same_end(labkit: Labkit, stop: Callable[..., Any]) -> None:
+    training = (*TRAINING, "--seed", "5")
+    assert labkit(*training, "--out", "whole").status == 0
+    last = stop(3, *training, "--out", "my run").err.splitlines()[-1]
+    assert load_run("my run").encode(["the cat sleeps"]).shape == (1, 6)
+    assert read_record("my run")["state"] == "training"
+    assert "--resume" in labkit(*training, "--out", "my run").mistake()
+    assert "seed" in labkit(*TRAINING, "--out", "my run", "--resume").err
+    _, *words = shlex.split(last.split("`")[1])
+    assert labkit(*words).status == 0
+    assert contents("my run") == contents("whole")
+
+
+@pytest.mark.whole
+def test_resume_auto_begins_resumes_and_is_finished(labkit: Labkit, stop: Callable[..., Any]) -> None:
+    assert labkit(*TRAINING, "--out", "whole").status == 0
+    words = (*TRAINING, "--out", "r", *AUTO)
+    for epoch in (2, 3):
+        stop(epoch, *words)
+    done = labkit(*words)
+    assert (done.status, done.out.splitlines()[-1]) == (0, "r")
+    assert contents("r") == contents("whole")
+    assert (labkit(*words).out, contents("r")) == ("r\n", contents("whole"))
+    assert labkit("train", *AUTO, *TRAINING[1:], "--out", "r", "--seed", 1).status == 2  # another training
+
+
+def test_resume_auto_scores_what_was_stopped_while_it_was_scored(labkit: Labkit) -> None:
+    figures = labkit(*NO_EPOCHS, *AUTO).out.splitlines()[0]
+    folder = "runs/tfidf-mine-seed0"
+    whole = contents(folder)
+    assert labkit(*NO_EPOCHS, "--resume=auto").out == f"{folder}\n"
+    write_run(load_run(folder).run("finished"), folder)  # without figures
+    assert labkit(*NO_EPOCHS, *AUTO).out == f"{figures}\n{folder}\n"
+    assert contents(folder) == whole
+
+
+def test_stopped_before_anything_was_kept_or_while_scoring(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(METHODS["tfidf"], "_fit", interrupted)
+        assert labkit(*NO_EPOCHS, "--out", "r").status == 130
+        assert not Path("r").exists()
+        patch.setenv("RANK", "1")
+        done = labkit(*NO_EPOCHS, "--out", "r")
+        assert (done.status, done.err) == (130, "")  # the first process speaks for all
+    monkeypatch.setattr("labkit.evaluation.scores.score", interrupted)
+    done = labkit(*NO_EPOCHS, "--out", "r")
+    assert done.status == 130
+    assert "`labkit evaluate r`" in done.err
+    assert read_record("r")["state"] == "finished"
+
+
+def test_several_processes_are_named_in_the_command(
+    labkit: Labkit, stop: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "1")
+    assert "`torchrun --nproc-per-node 1 -m labkit train" in stop(2, *TRAINING, "--out", "r").err
+    said = stop(2, *TRAINING, "--out", "again", "--processes", "1").err
+    assert "`labkit train sentpwnet" in said
+    assert "--processes 1 --out again --resume`" in said
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    assert "--processes" in labkit(*TRAINING, "--processes", "2").mistake()
+
+
+@pytest.mark.whole
+def test_a_damaged_checkpoint_is_refused(labkit: Labkit, stop: Callable[..., Any]) -> None:
+    assert labkit(*TRAINING, "--out", "whole").status == 0
+    stop(3, *TRAINING, "--out", "cut")
+    checkpoint = Path("cut", CHECKPOINT)
+    checkpoint.write_bytes(checkpoint.read_bytes()[:-1])
+    before = contents("cut")
+    assert "--resume" in labkit(*TRAINING, "--out", "cut").mistake()
+    assert CHECKPOINT in labkit(*TRAINING, "--out", "cut", "--resume").mistake()
+    done = labkit(*TRAINING, "--out", "cut", *AUTO)
+    assert (done.status, CHECKPOINT in done.err) == (2, True)
+    assert contents("cut") == before
+    checkpoint.unlink()  # as it says
+    assert labkit(*TRAINING, "--out", "cut", "--resume").mistake()
+    assert labkit(*TRAINING, "--out", "cut").status == 0
+    assert contents("cut") == contents("whole")
+
+
+def test_a_folder_in_which_another_process_trains(labkit: Labkit) -> None:
+    """In this process: a lock knows nothing of who asks."""
+    with locked("new"):
+        for more in ((), ("--resume",), AUTO):
+            assert "another process" in labkit(*NO_EPOCHS, "--out", "new", *more).mistake()
+    assert not Path("new").exists()
+    assert labkit(*NO_EPOCHS, "--out", "r").status == 0
+    write_run(load_run("r").run("training"), "r")
+    Path("in.txt").write_text("a dog\n")
+    encode = ("encode", "r", "--input", "in.txt", "--output", "v.npz", "--force")
+    with locked("r"), locked("young"):
+        write_checkpoint("young", {}, {})
+        for words in (("evaluate", "r"), encode, ("compare", "r")):
+            done = labkit(*words)
+            assert done.status == 0
+            assert "being trained" in done.err
+            assert "being trained" in labkit(words[0], "young", *words[2:]).mistake()
+
+
+def test_a_training_that_fails_takes_no_folder(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise ValueError("no")
+
+    monkeypatch.setattr(METHODS["tfidf"], "_fit", fails)
+    assert labkit(*NO_EPOCHS).status == 2
+    assert list(Path("runs").iterdir()) == []
+
+
+# --- several processes -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize(("sign", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_writes_a_checkpoint(labkit: Labkit, sign: signal.Signals, status: int) -> None:
+    """Of the batch in hand: the last one that was written by the clock is a minute old."""
+    with subprocess.Popen([sys.executable, "-m", "labkit", *SLOW], stderr=subprocess.PIPE, text=True) as process:
+        until(lambda: process.poll() is not None or Path("r/run.json").is_file())  # an epoch is done
+        process.send_signal(sign)
+        _, said = process.communicate(timeout=HANG)
+    assert process.returncode == status
+    assert "Traceback" not in said
+    assert said.splitlines()[-1].endswith("--out r --resume` goes on")
+    assert load_run("r").encode(["a dog"]).shape == (1, 6)
+    assert not list(Path("r").glob(".*"))
+
+
+def children(pid: int) -> list[int]:
+    """The processes that this one has started."""
+    said = subprocess.run(["ps", "-e", "-o", "ppid=,pid="], capture_output=True, text=True, check=True).stdout
+    return [int(child) for parent, child in map(str.split, said.splitlines()) if int(parent) == pid]
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize(("sign", "status"), [("SIGINT", 130), ("SIGKILL", 2)])
+def test_two_processes_leave_as_one_does(labkit: Labkit, sign: str, status: int) -> None:
+    """Ctrl-C to the program; or one of its processes is lost."""
+    start = [sys.executable, "-m", "labkit", *SLOW, "--processes", "2"]
+    with subprocess.Popen(start, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        until(lambda: Path("r/run.json").is_file() or process.poll() is not None)
+        whom = process.pid if sign == "SIGINT" else children(process.pid)[-1]
+        os.kill(whom, getattr(signal, sign))
+        out, said = process.communicate(timeout=HANG)
+    assert (process.returncode, out) == (status, "")
+    assert "Traceback" not in said
+    lines = [line for line in said.splitlines() if line.startswith("labkit: ")]
+    if sign == "SIGINT":
+        assert len(lines) == 1
+        assert "--processes 2 --out r --resume`" in lines[0]
+    else:
+        assert "SIGKILL" in lines[-1]
+    assert load_run("r").encode(["a dog"]).shape == (1, 6)
+    assert read_record("r")["processes"] == 2
+
+
+@pytest.mark.whole
+def test_a_signal_to_several_processes(labkit: Labkit) -> None:
+    """As torchrun sends it, to all: none is left waiting for another, and one of them speaks."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    several = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    environment = os.environ | several | {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+    start = [sys.executable, "-m", "labkit", *SLOW]
+    processes = [
+        subprocess.Popen(start, env=environment | {"RANK": rank}, stdout=DEVNULL, stderr=subprocess.PIPE, text=True)
+        for rank in "01"
+    ]
+    try:
+        until(lambda: any(each.poll() is not None for each in processes) or Path("r/run.json").is_file())
+        for process in processes[::-1]:
+            process.send_signal(signal.SIGTERM)
+        said = [process.communicate(timeout=HANG)[1] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    assert [process.returncode for process in processes] == [143, 143], said
+    assert said[1] == ""
+    assert "Traceback" not in said[0]
+    assert read_checkpoint("r") is not None
+
+
+# Copies of one process that has all imported, each a command line; they begin together when the pipe is closed.
+AT_ONCE = """
+import json, os, sys
+import labkit.methods, labkit.evaluation.scores, labkit.cli.main, tqdm, sklearn.feature_extraction.text
+commands, go, ready = json.loads(sys.argv[1]), *os.pipe()
+children = []
+for number, words in enumerate(commands):
+    children.append(os.fork())
+    if not children[-1]:
+        os.close(ready)
+        for name, place in (("said", 2), ("out", 1)):
+            os.dup2(os.open(f"{name}-{number}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC), place)
+        os.read(go, 1)
+        sys.argv = ["labkit", *words]
+        try:
+            labkit.cli.main.main()
+        except SystemExit as left:
+            sys.stdout.flush()
+            os._exit(left.code or 0)
+os.close(ready)
+print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]))
+"""
+
+
+def at_once(*commands: tuple[str, ...]) -> list[tuple[int, str, str]]:
+    """Status, output and what was said of command lines that begin together."""
+    done = subprocess.run(
+        [sys.executable, "-c", AT_ONCE, json.dumps(commands)],
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"},
+    )
+    assert done.returncode == 0, done.stderr
+    statuses = json.loads(done.stdout)
+    return [
+        (status, Path(f"out-{number}").read_text(), Path(f"said-{number}").read_text())
+        for number, status in enumerate(statuses)
+    ]
+
+
+@pytest.mark.weekly
+def test_many_at_once_have_each_a_folder_of_its_own(labkit: Labkit) -> None:
+    found = at_once(*[NO_EPOCHS] * 8)
+    assert [status for status, _, _ in found] == [0] * 8
+    folders = {out.splitlines()[-1] for _, out, _ in found}
+    assert folders == {str(path) for path in Path("runs").iterdir()}
+    assert len(folders) == 8
+    for folder in folders:
+        assert read_record(folder)["metrics"]
+        assert not list(Path(folder).glob(".*"))
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("more", [(), AUTO])
+def test_of_many_that_want_one_folder_one_trains(labkit: Labkit, more: tuple[str, ...]) -> None:
+    assert labkit(*NO_EPOCHS, "--out", "alone").status == 0
+    found = at_once(*[(*NO_EPOCHS, "--out", "r", *more)] * 8)
+    statuses = sorted(status for status, _, _ in found)
+    assert set(statuses) == {0, 2} if more else statuses == [0] + [2] * 7  # who finds it finished is content
+    assert not any("Traceback" in said for _, _, said in found)
+    assert sum(status == 0 and ", into r" in said for status, _, said in found) == 1
+    assert contents("r") == contents("alone")

@@ -1,0 +1,124 @@
+"""What a notebook calls: answers, hints, solutions, predictions, and the record of them beside the notebook."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from labkit.course import answers
+from labkit.course.answers import NAME, Attempts, open_record
+
+RIGHT, WRONG = (0.1192, 0.8808), (0.0, 1.0)  # of exercise 01.4
+
+
+@pytest.fixture(autouse=True)
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(answers, "SOLVED", set())
+    monkeypatch.delenv(answers.VARIABLE, raising=False)
+    return tmp_path
+
+
+def test_tries_hints_and_slips_are_kept(empty: Path) -> None:
+    slip = answers.answer("01.4", WRONG)
+    assert slip.good is False
+    assert "hint('01.4')" in answers.answer("01.4", WRONG).text
+    hints = [answers.hint("01.4").text for _ in range(4)]
+    assert len(set(hints)) == 3
+    assert hints[3] == hints[2]
+    assert "solve('01.4')" in answers.answer("01.4", WRONG).text  # all hints have been read
+    assert answers.answer("01.4", RIGHT).good is True
+    assert answers.answer("01.4", WRONG).good is False
+    kept = json.loads((empty / NAME).read_text())["answers"]["01.4"]
+    ((says, times),) = kept.pop("slips").items()
+    assert kept == {"tries": 5, "right": True, "hints": 3, "seen": False}
+    assert times == 4
+    assert says in slip.text
+    assert "1 of 8" in answers.progress("01").text
+    assert len(answers.progress().text.splitlines()) == 13
+
+
+def test_an_unnamed_mistake_is_not_a_slip() -> None:
+    answers.answer("01.4", (0.3, 0.6))
+    assert open_record().of("01.4") == Attempts(tries=1)
+
+
+def test_a_record_stays_small() -> None:
+    attempts = Attempts()
+    for number in range(100):
+        attempts.keep_slip(f"{number} {'x' * 999}")
+        attempts.keep_slip("0 " + "x" * 999)
+    assert (len(attempts.slips), max(map(len, attempts.slips))) == (20, 200)
+    assert max(attempts.slips.values()) == 101
+
+
+def test_a_solution_is_shown_run_and_kept_as_seen() -> None:
+    shown = answers.solve("01.4")
+    assert "smallest, largest = 0.1192, 0.8808" in shown.text
+    assert "answer(" not in shown.text
+    assert (smallest, largest) == RIGHT  # noqa: F821 (`solve` has run the solution here)
+    assert answers.answer("01.4", RIGHT).good
+    assert open_record().of("01.4").mark == "◐"
+    assert "0 of 8" in answers.progress("01").text
+
+
+def test_a_record_without_slips_is_still_read(empty: Path) -> None:
+    old = {"tries": 1, "right": True, "hints": 0, "seen": False}
+    (empty / NAME).write_text(json.dumps({"answers": {"01.4": old}, "predictions": {}}))
+    answers.hint("01.4")
+    assert open_record().answers["01.4"] == Attempts(tries=1, right=True, hints=1)
+
+
+def test_a_prediction_is_shown_beside_the_truth() -> None:
+    said = answers.recall
+    answers.predict("01.a", ...)
+    nothing = said("01.a", "nearest negative").text
+    answers.predict("01.a", "Nearest negative ")
+    same, other = said("01.a", "nearest negative").text, said("01.a", "farthest positive").text
+    assert len({nothing, same, same.replace("nearest negative", "farthest positive"), other}) == 4
+    answers.predict("01.b", 0.25)
+    assert "0.25" in said("01.b", 0.5).text
+    answers.predict("01.b", 80)  # in per cent, where a share was asked for
+    assert "0.8" in said("01.b", 0.5).text
+    assert "0.8" not in said("01.b", 64).text
+
+
+@pytest.mark.parametrize("key", ["01.99", "99.1", "", "01.a"])
+def test_unknown_exercises_are_refused(key: str) -> None:
+    for call in (answers.hint, answers.solve, lambda key: answers.answer(key, 1)):
+        with pytest.raises(ValueError, match="key"):
+            call(key)
+
+
+def test_the_text_of_an_exception_is_not_kept(empty: Path) -> None:
+    said = answers.answer("00.1", lambda u, v: {}["my secret"]).text
+    assert "my secret" in said
+    assert "secret" not in (empty / NAME).read_text()
+
+
+def test_an_unknown_notebook_is_refused() -> None:
+    with pytest.raises(ValueError, match="notebook"):
+        answers.progress("99")
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"answers": {"01.1": 3}, "predictions": {}}', "\0"])
+def test_an_unreadable_record_is_put_aside(empty: Path, content: str) -> None:
+    (empty / NAME).write_text(content)
+    assert answers.answer("01.4", RIGHT).good
+    assert (empty / f"{NAME}.unreadable").read_text() == content
+    assert open_record().of("01.4").right
+
+
+def test_without_a_place_to_write_the_lesson_goes_on(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (empty / "file").touch()
+    monkeypatch.setenv("LABKIT_ANSWERS", str(empty / "file" / "folder.json"))
+    assert answers.answer("01.4", RIGHT).good
+
+
+def test_html_is_escaped() -> None:
+    answers.predict("01.a", "<b>x</b>")
+    html = answers.recall("01.a", "<i>")._repr_html_()
+    assert "<b>" not in html
+    assert "&lt;b&gt;" in html

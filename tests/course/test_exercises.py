@@ -1,0 +1,423 @@
+"""Every exercise: its solution passes, its untouched cell is open, and each mistake is told from the right answer.
+
+Solutions and untouched cells come from the sources of the notebooks, mistakes from the tables of the checks. Below are
+right answers of another form, where a check leaves a choice, and wrong ones, where it does more than look into its
+table.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+import random
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse, stats
+from scipy.linalg import eigh
+
+from labkit import METHODS
+from labkit.corpora import load
+from labkit.course import exercise as checking
+from labkit.course import exercises  # noqa: F401 (fills CHECKS)
+from labkit.course.ablation import kept
+from labkit.course.exercise import CHECKS, StillOpen, judge
+from labkit.course.notebooks import (
+    ANSWERED,
+    has_exercise,
+    questions,
+    read_source,
+    solution_of,
+    solved,
+    sources,
+    with_gaps,
+)
+from labkit.evaluation import best_threshold, geometry
+from labkit.pairs import locality
+from labkit.text import words
+from labkit.vectors import ppmi_vectors
+
+SOURCES = {source.stem[:2]: source for source in sources()}
+KEYS = list(questions())
+SEEDS = range(3)
+
+
+# --- what the notebooks hold -------------------------------------------------------------------------------------
+
+
+@cache
+def cells_of(number: str) -> tuple[str, ...]:
+    """The code cells of a source, with solutions still marked."""
+    return tuple(cell.source for cell in read_source(SOURCES[number]).cells if cell.cell_type == "code")
+
+
+def cell_of(key: str) -> str:
+    return next(code for code in cells_of(key[:2]) if f'answer("{key}"' in code)
+
+
+@cache
+def solved_names(number: str) -> dict[str, Any]:
+    """The imports of a notebook and its solved exercises; nothing else of it is run."""
+    names = {"table": kept("together")}  # 07.3 reads this table
+    for code in cells_of(number):
+        imports = [node for node in ast.parse(solved(code)).body if isinstance(node, ast.Import | ast.ImportFrom)]
+        exec(compile(ast.Module(imports, []), number, "exec"), names)
+    names["answer"] = lambda key, given: None
+    for code in cells_of(number):
+        if ANSWERED.search(code):
+            exec(solved(code), names)
+    return names
+
+
+def solution(key: str) -> Any:
+    """What the solved notebook answers."""
+    ((_, expression),) = ANSWERED.findall(cell_of(key))
+    return eval(expression, solved_names(key[:2]))
+
+
+def test_every_exercise_is_in_its_notebook_once() -> None:
+    found = [key for number in SOURCES for code in cells_of(number) for key, _ in ANSWERED.findall(code)]
+    assert found == KEYS
+    assert set(CHECKS) == set(KEYS)
+
+
+@pytest.mark.parametrize("number", SOURCES)
+def test_an_open_prediction_stops_nothing(number: str) -> None:
+    names = dict(solved_names(number))
+    for code in cells_of(number):
+        if has_exercise(code) and not ANSWERED.search(code):
+            exec(with_gaps(code), names)
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_exercise(key: str) -> None:
+    compile(solution_of(key), key, "exec")  # what `solve` runs
+    untouched = solved_names(key[:2]) | {"answer": judge}
+    with pytest.raises(StillOpen):
+        exec(with_gaps(cell_of(key)), untouched)
+    for seed in SEEDS:
+        for given in (solution(key), *ALSO_RIGHT.get(key, [])):
+            verdict = judge(key, given, seed)
+            assert verdict.right, verdict
+        for given in ALSO_WRONG.get(key, []):
+            assert not judge(key, given, seed).right
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_table_of_earlier_cases_does_not_pass(key: str) -> None:
+    """Of an answer that is a function: a check asks it something else at every call."""
+    asked: dict[int, list[Any]] = {0: [], 1: []}
+    if callable(solution(key)):
+        for seed, cases in asked.items():
+            judge(key, lambda *case, cases=cases: cases.append(case) or solution(key)(*case), seed)
+        assert asked[0]
+        assert not set(map(repr, asked[1])) <= set(map(repr, asked[0]))
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_mistakes_are_told_apart(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each mistake in the table of a check is refused, with what its own row says."""
+    rows: list[tuple[str, str | None]] = []
+
+    def every(answer, right, cases, mistakes, **settings):
+        for *functions, says in mistakes:
+            rows.extend((says, checking.find_mistake(each, right, cases, mistakes, **settings)) for each in functions)
+        return "seen"
+
+    module = inspect.getmodule(CHECKS[key])
+    if hasattr(module, "find_mistake"):
+        monkeypatch.setattr(module, "find_mistake", every)
+        judge(key, solution(key), seed=0)
+    assert [row for row in rows if row[0] != row[1]] == []
+
+
+# --- right answers of another form -------------------------------------------------------------------------------
+
+
+def largest_one_by_one(answers, lengths):
+    return torch.stack([row[:, :n].amax(1) for row, n in zip(answers, lengths.tolist(), strict=True)])
+
+
+def attended_one_by_one(states, logits, lengths):
+    rows = zip(states, logits, lengths.tolist(), strict=True)
+    return torch.stack([logits[:n].softmax(0) @ states[:n] for states, logits, n in rows])
+
+
+def batch_in_another_order(some, sentences, classes):
+    rows = sorted({row for pair in some for row in pair})
+    own = [torch.tensor(sentences[row]) for row in rows]
+    same = torch.from_numpy(classes[rows])[:, None].eq(torch.from_numpy(classes[rows])[None])
+    numbers = torch.nn.utils.rnn.pad_sequence(own, batch_first=True)
+    return [numbers, torch.tensor([len(each) for each in own]), same.clone().fill_diagonal_(False), ~same]
+
+
+def encoded(net, numbers, lengths):
+    x = net["words"](numbers) * (numbers != 0).unsqueeze(2)
+    strongest = largest_one_by_one(net["filters"](x.transpose(1, 2)), lengths)
+    v = net["out"](torch.hstack([strongest, attended_one_by_one(x, net["logit"](x).squeeze(2), lengths)]))
+    return v / v.norm(dim=1, keepdim=True)
+
+
+def lost(net, batch):
+    v = encoded(net, *batch[:2])
+    return locality(v @ v.T, *batch[2:], alpha=2.0, beta=20.0, base=0.9)
+
+
+def in_order(*acts):
+    """A step that does these things, in this order."""
+
+    def step(net, optimiser, batch):
+        for act in acts:
+            if act == "loss":
+                loss = lost(net, batch)
+            elif act == "ask":
+                loss.backward()
+            else:
+                {"forget": optimiser.zero_grad, "move": optimiser.step}[act]()
+        return float(loss.detach())
+
+    return step
+
+
+one_step = in_order("forget", "loss", "ask", "move")
+
+
+def epochs_by_numpy(pairs, size, epochs, seed, learn, note, *, new_order=None, cut=None, mean=np.mean, first=1):
+    draw, losses = np.random.default_rng(seed), []
+    new_order = new_order or (lambda count: draw.permutation(count))
+    cut = cut or (lambda order: [order[at : at + size] for at in range(0, len(order), size)])
+    for epoch in range(first, first + epochs):
+        losses.append(mean([learn([pairs[row] for row in chunk]) for chunk in cut(new_order(len(pairs)))]))
+        note(epoch, losses[-1])
+    return losses
+
+
+def tuned_one_at_a_time(values, train, auc, *, by="dev", says="test"):
+    best = None
+    for value in values:
+        network = train(value)
+        if best is None or auc(network, by) > best[0]:
+            best = auc(network, by), value, network
+    return [best[1], torch.tensor(auc(best[2], says))]
+
+
+def verdict_by_scipy(a, b):
+    low, high = stats.ttest_rel(a, b).confidence_interval(0.95)
+    return "first" if low > 0 else "second" if high < 0 else "open"
+
+
+def turned(M, p):
+    """The constant made dear, the p smallest taken, and turned: as orthonormal and as cheap."""
+    Y = eigh(M + 9 / len(M), subset_by_index=[0, p - 1])[1] * np.sqrt(len(M))
+    return Y @ np.linalg.qr(np.random.default_rng(1).normal(size=(p, p)))[0]
+
+
+def line_by_hand(x, y):
+    slope = ((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum()
+    return [y.mean() - slope * x.mean(), slope]
+
+
+def mixed_by_row(vectors, common, t):
+    return [(1 - t) * row / math.hypot(*row) + t * common for row in vectors]
+
+
+def written(step, state, max_length=50, *, pick=np.argmax):
+    found = []
+    log_p, state = step(state, 0)
+    while len(found) < max_length and pick(log_p) != 0:
+        found.append(int(pick(log_p)))
+        log_p, state = step(state, found[-1])
+    return found
+
+
+def whitened_symmetrically(X):
+    values, directions = np.linalg.eigh(np.cov(X, rowvar=False, bias=True))
+    return (X - X.mean(0)) @ (directions / np.sqrt(values)) @ directions.T
+
+
+def trapezoids(slope, x, steps):
+    slopes = np.array([slope(t * x) for t in np.linspace(0, 1, steps + 1)])
+    return ((slopes[1:] + slopes[:-1]) / 2 * x).mean(0).sum(1)
+
+
+def half_of_noise():
+    draw, labels = np.random.default_rng(1), np.arange(50) % 2
+    rows = [draw.random(50) for _ in range(400)]
+    return np.mean([((scores > best_threshold(scores, labels)) == labels).mean() for scores in rows])
+
+
+ALSO_RIGHT: dict[str, list[Any]] = {
+    "00.1": [lambda u, v: torch.cosine_similarity(torch.tensor(u), torch.tensor(v), dim=0)],
+    "00.4": ["MY SAUCE AND MY SOUP BURN IN THE OVEN"],
+    "01.2": [lambda S, P, N, margin: P.float() + N * (S > margin)],
+    "01.4": [[0.12, 0.88], torch.sigmoid(torch.tensor([-2.0, 2.0]))],
+    "01.6": [lambda S, N, beta, base: (e := torch.exp(beta * (S - base)) * N) / (1 + e.sum(1, keepdim=True))],
+    "01.7": [13.0],
+    "02.1": [largest_one_by_one],
+    "02.2": [attended_one_by_one],
+    "02.3": [verdict_by_scipy],
+    "02.5": [lambda d, dl, t, tl: round(float(np.mean((t > best_threshold(d, dl)) == tl)), 3)],
+    "02.6": [half_of_noise()],
+    "02.7": [lambda cell, level: ((cell >> 2 * (30 - level)) | 1) << 2 * (30 - level)],
+    "02.9": [batch_in_another_order],
+    "02.10": [encoded],
+    "02.11": [one_step, in_order("loss", "ask", "move", "forget")],
+    "02.12": [epochs_by_numpy],
+    "02.14": [tuned_one_at_a_time],
+    "03.1": [lambda text: int(len(words(text)) in range(5, 51))],
+    "03.3": [lambda near, far: 2 / (1 + np.exp(far.numpy() - near.numpy()))],
+    "03.6": [lambda S, labels: np.trace(np.linalg.pinv(np.eye(9)[labels]) @ S @ np.eye(9)[labels]) / len(S)],
+    "04.2": [lambda k, d: [max(k - d, 1) - 1]],
+    "04.3": [turned],
+    "04.5": [lambda dev, test: test[np.unravel_index(dev.argmax(), dev.shape)]],
+    "05.1": [lambda copy, paraphrase, emphasis: copy + paraphrase + emphasis * (paraphrase - copy)],
+    "05.2": [line_by_hand],
+    "05.3": [lambda start, slope: np.linalg.solve([[1, 1], [-1, 1]], [[start], [slope]])],
+    "05.5": [mixed_by_row],
+    "05.6": [lambda n, d: np.sqrt(2 * d / (1 - 1 / n))],
+    "05.7": [written],
+    "06.2": [lambda m, size: m - m / (size + 1)],
+    "06.3": [69, 70, "69.82"],
+    "06.6": [lambda a, b, L: sparse.diags(a) @ sparse.csr_matrix(L.T @ L) @ sparse.diags(b)],
+    "07.1": [verdict_by_scipy],
+    "07.4": [lambda groups: ["test" if random.Random(each).random() < 0.2 else "train" for each in groups]],
+    "08.5": ["'One detail changed '."],
+    "09.2": [lambda sigma: 2 ** (-sum(p * math.log2(p) for p in sigma / sigma.sum() if p))],
+    "09.4": [lambda v, pull: [g - np.outer(a, a) @ g for a, g in zip(v, pull, strict=True)]],
+    "09.5": [whitened_symmetrically],
+    "10.2": [lambda p, n, tau: torch.softmax(torch.tensor([p, *n]) / tau, 0)[1:] / tau],
+    "11.2": [lambda a, b: stats.ttest_rel(a, b).confidence_interval(0.95)],
+    "11.4": [lambda start, learned, share: np.average([learned, start], axis=0, weights=[1 - share, share])],
+    "12.3": [trapezoids],
+    "12.5": [lambda one, other: stats.norm.interval(0.95, (one - other).mean(), stats.sem(one - other))],
+    "12.7": [0.86],
+}  # fmt: skip
+
+
+# --- wrong answers that no table has -----------------------------------------------------------------------------
+
+
+def drawn_once(groups):
+    draw = random.Random(0)
+    part = {name: "test" if draw.random() < 0.2 else "train" for name in dict.fromkeys(groups)}
+    return [part[each] for each in groups]
+
+
+def trained_twice(values, train, auc):
+    best, _ = tuned_one_at_a_time(values, train, auc)
+    return best, auc(train(best), "test")
+
+
+def without_gradients(net, numbers, lengths):
+    with torch.no_grad():
+        return encoded(net, numbers, lengths)
+
+
+def drawn(seed, warmth=1.0):
+    def pick(log_p):
+        return np.random.default_rng(seed).choice(len(log_p), p=np.exp(log_p / warmth) / np.exp(log_p / warmth).sum())
+
+    return partial(written, pick=pick)
+
+
+ALSO_WRONG: dict[str, list[Any]] = {
+    "00.4": ["xyzzy plugh frobnicate", "Which guitar strings are best?", "soup", 7],
+    "01.7": [1.0, 60.0, -3.0, 11.9, 14.5, (13.3, 0.5)],
+    "02.1": [lambda answers, lengths: torch.tensor(largest_one_by_one(answers, lengths).tolist())],
+    "02.2": [lambda states, logits, lengths: attended_one_by_one(states, logits.detach(), lengths)],
+    "02.3": [lambda a, b: "first" if stats.ttest_rel(a, b).pvalue < 0.05 else "open"],
+    "02.6": [0.5, half_of_noise() - 0.5, 1 - half_of_noise(), 58.0, "58 %"],
+    "02.9": [lambda *given: batch_in_another_order(*given)[:2]],
+    "02.10": [without_gradients],
+    "02.11": [
+        in_order("loss", "ask", "move"),
+        in_order("forget", "loss", "ask"),
+        in_order("loss", "ask", "forget", "move"),
+        lambda net, optimiser, batch: one_step(net, optimiser, batch) and lost(net, batch).item(),
+    ],
+    "02.12": [
+        partial(epochs_by_numpy, new_order=range),
+        partial(epochs_by_numpy, new_order=lambda count: torch.randperm(count).tolist()),
+        partial(epochs_by_numpy, new_order=lambda count: np.random.default_rng(0).permutation(count)),
+        partial(epochs_by_numpy, cut=lambda order: [order[at : at + 4] for at in range(0, len(order), 4)][:-1]),
+        partial(epochs_by_numpy, first=0),
+        lambda pairs, *rest: epochs_by_numpy(range(len(pairs)), *rest),
+        lambda *given: epochs_by_numpy(*given[:-1], lambda epoch, loss: None),
+        lambda *given: epochs_by_numpy(*given)[-1],
+    ],
+    "02.14": [trained_twice, partial(tuned_one_at_a_time, by="valid")],
+    "04.3": [
+        lambda M, p: 3 * turned(M, p) / math.sqrt(len(M)),
+        lambda M, p: turned(M, p + 1)[:, :p],
+        lambda M, p: turned(M, p).T,
+    ],
+    "04.5": [lambda dev, test: test[dev == dev.max()].max()],
+    "05.7": [drawn(None), lambda *given: " ".join(map(str, written(*given)))],
+    "06.3": [math.log1p(math.exp(0.01)), 68.8, 1.0, 0.5, -3],
+    "07.3": [["nobody"], [], ["open", "first"], 1, list(kept("together").figures)],
+    "07.4": [
+        lambda groups: ["test" if place % 5 == 0 else "train" for place in range(len(groups))],
+        lambda groups: ["train"] * len(groups),
+        drawn_once,
+        lambda groups: ["test" if hash(each) % 5 == 0 else "train" for each in groups],
+        lambda groups: ["test" if each[-1] in "05" else "train" for each in groups],
+    ],
+    "08.5": ["reworded", "same words, other intent", 0.82],
+}  # fmt: skip
+
+
+# --- what the checks take for granted ----------------------------------------------------------------------------
+
+
+def test_sentences_drawn_by_lot_are_never_greedy() -> None:
+    """From a steep distribution a lot is nearly always the likeliest word."""
+    for seed in range(8):
+        assert not judge("05.7", drawn(seed)).right
+        assert not judge("05.7", drawn(seed, warmth=0.05)).right
+
+
+def test_a_sentence_of_the_corpus_is_not_ones_own() -> None:
+    topics = load("topics")
+    for split in ("train", "test"):
+        part = topics.part(split)
+        theirs = next(text for text, label in zip(part.texts, part.labels, strict=True) if label == "cooking")
+        assert not judge("00.4", theirs).right
+        assert not judge("00.4", theirs.upper().rstrip(".?") + " !").right
+
+
+def test_the_kind_of_pairs_that_fools_a_mean_is_measured() -> None:
+    """What 08.5 takes for right."""
+    questions = load("questions")
+    vectors = ppmi_vectors([words(text) for text in questions.part("train").sentences()], dimension=100)
+    test = questions.part("test")
+    a, b = (vectors.mean(texts) for texts in (test.text_a, test.text_b))
+    cosine = (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
+    kinds = np.array(test.extra["kind"])
+    means = {kind: cosine[kinds == kind].mean() for kind in set(kinds[np.array(test.labels) == 0].tolist())}
+    assert max(means, key=means.get) == "one detail changed"
+
+
+def test_the_measure_of_a_group_is_that_of_any_vectors() -> None:
+    """The formula of 05.6, against the distances of vectors of two kinds."""
+    for rows in (np.random.default_rng(0).normal(size=(5, 7)), np.random.default_rng(1).exponential(size=(5, 7)) ** 3):
+        rows = rows / rows.std(0)
+        squares = [((rows[i] - rows[j]) ** 2).sum() for i in range(5) for j in range(i)]
+        assert math.sqrt(np.mean(squares)) == pytest.approx(solution("05.6")(5, 7))
+
+
+def test_rank_and_mean_cosine_are_those_of_the_package() -> None:
+    vectors = METHODS["mean-vectors"](dimension=20)
+    vectors.fit(load("topics"))
+    V = vectors.encode(load("topics").part("test").sentences())
+    unit = V / np.linalg.norm(V, axis=1, keepdims=True)
+    assert solution("09.1")(V) == pytest.approx(geometry.mean_cosine(V), abs=1e-5)
+    sigma = np.linalg.svd(unit - unit.mean(0), compute_uv=False)
+    assert solution("09.2")(sigma) == pytest.approx(geometry.effective_rank(V), abs=1e-3)

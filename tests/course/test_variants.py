@@ -1,0 +1,248 @@
+"""Fewer labels, of clusters, pairs and classes: the same sentences and words, and nothing known of the rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labkit.corpora import Corpus, Pairs, load
+from labkit.course.ablation import Variant, again
+from labkit.course.plans import PLANS
+from labkit.course.variants import (
+    COURSE,
+    PartlyLabelled,
+    PartlyLabelledSettings,
+    PartlyTaught,
+    PartlyTaughtSettings,
+    fewer_labels,
+    map_at_r,
+    taught_rows,
+    two_scores,
+    withheld_classes,
+)
+from labkit.evaluation.scores import score
+from labkit.experiment import Experiment
+from labkit.film.method import Film, FilmSettings
+from labkit.film.triplets import Clusters, FilmSource, Recipe
+from labkit.trials.tune import tune
+
+NONE = np.zeros((0, 2), np.int64)
+NO_TRIPLETS = np.zeros((0, 3), np.int64)
+
+
+# --- clusters ----------------------------------------------------------------------------------------------------
+
+
+def source(count: int = 10) -> FilmSource:
+    """Clusters of three sentences; each first sentence is told apart from that of the next cluster."""
+    of = np.repeat(np.arange(count), 3)
+    apart = np.array([(3 * c, 3 * c + 3) for c in range(count - 1)])
+    texts = [f"word{c} again{s}" for c in range(count) for s in range(3)]
+    return FilmSource(texts, Clusters(of, apart, NONE), NO_TRIPLETS)
+
+
+def test_a_share_of_the_clusters_keeps_its_labels() -> None:
+    full = source()
+    found = fewer_labels(full, 0.28, seed=1)  # rounded, three of ten
+    assert found.texts == full.texts
+    sizes = np.bincount(found.clusters.of)
+    assert (sizes == 3).sum() == 3
+    assert (sizes == 1).sum() == 21  # the rest, alone
+    labelled = np.flatnonzero(sizes[found.clusters.of] == 3)
+    assert set(found.triplets(Recipe(), seed=0)[:, 0]) == set(labelled)
+    assert np.isin(found.clusters.apart, labelled).all()
+    assert (np.diff(full.clusters.of[labelled].reshape(-1, 3)) == 0).all()
+    assert (fewer_labels(full, 0.28, seed=0).clusters.of != found.clusters.of).any()
+
+
+def test_with_all_labels_nothing_changes() -> None:
+    full = source()
+    same = fewer_labels(full, 1.0, seed=0).clusters
+    assert (same.of == full.clusters.of).all()
+    assert (same.apart == full.clusters.apart).all()
+
+
+def test_a_cluster_of_one_has_no_label_to_lose() -> None:
+    of = np.array([0, 0, 1, 1, 2, 2, 3])
+    found = fewer_labels(FilmSource(list("abcdefg"), Clusters(of, NONE, NONE), NO_TRIPLETS), 0.67, 0)
+    assert sorted(np.bincount(found.clusters.of)) == [1, 1, 1, 2, 2]  # two of three keep theirs
+    of, apart = np.array([0, 0, 1, 2, 2]), np.array([(0, 2), (3, 2)])
+    found = fewer_labels(FilmSource(list("abcde"), Clusters(of, apart, NONE), NO_TRIPLETS), 1.0, 0)
+    assert found.clusters.apart.tolist() == apart.tolist()
+
+
+def test_a_source_of_triplets_is_refused() -> None:
+    with pytest.raises(ValueError, match="triplets"):
+        fewer_labels(FilmSource([], None, np.zeros((1, 3), np.int64)), 0.5, 0)
+
+
+def test_partly_labelled_film_knows_every_word() -> None:
+    texts = source().texts
+    pairs = [(texts[3 * c + s], texts[3 * c + s + 1], 1) for c in range(10) for s in (0, 1)]
+    pairs += [(texts[3 * c], texts[3 * c + 3], 0) for c in range(9)]
+    a, b, labels = zip(*pairs, strict=True)
+    corpus = Pairs(a, b, labels, name="tiny", splits="train")
+    wanted = {"dimension": 4, "share": "0"}
+    part, whole = PartlyLabelled(PartlyLabelledSettings(labelled=0.3, **wanted)), Film(FilmSettings(**wanted))
+    part.fit(corpus)
+    whole.fit(corpus)
+    assert part.words.names == whole.words.names
+    assert part.L.shape[1] == whole.L.shape[1]
+    assert not np.allclose(part.L.T @ part.L, whole.L.T @ whole.L)
+    _, learned = two_scores(part, corpus)
+    assert learned[0] == pytest.approx(part.explain(a[0], b[0]).similarity, abs=1e-6)
+    mixed = Film(FilmSettings(dimension=4, share="0.3"))
+    mixed.fit(corpus)
+    plain, learned = two_scores(mixed, corpus)
+    assert 0.3 * plain[1] + 0.7 * learned[1] == pytest.approx(mixed.explain(a[1], b[1]).similarity, abs=1e-6)
+
+
+# --- the sentences of test, embedded together --------------------------------------------------------------------
+
+
+def test_every_sentence_of_test_is_embedded_and_the_base_learns_from_train() -> None:
+    corpus, plan = load("topics"), PLANS["lp-topics-sif"]
+    together = plan.cell("sif, LP together", 0).case().unfitted()
+    together.fit(corpus, seed=0)
+    assert set(together.space.sentences) == set(corpus.part("test").sentences())
+    Y = together.space.embedding.astype(float)
+    assert np.allclose(Y.T @ Y / len(Y), np.eye(Y.shape[1]), atol=1e-4)
+    assert np.allclose(Y.mean(axis=0), 0, atol=1e-4)
+    base = plan.cell("sif, raw", 0).case().unfitted()
+    base.fit(corpus, seed=0)
+    texts = corpus.part("test").sentences()[:5]
+    assert np.allclose(together.base.encode(texts), base.encode(texts))
+
+
+# --- a share of the labels ---------------------------------------------------------------------------------------
+
+
+def rows_of(corpus: Corpus, share: float, seed: int) -> list[dict[str, Any]]:
+    others = corpus.take(row for row, split in enumerate(corpus.splits) if split != "train")
+    return [*taught_rows(corpus.part("train"), others, share, seed).rows()]
+
+
+@pytest.mark.parametrize("name", ["questions", "topics", "places", "relatedness"])
+def test_a_share_of_the_labels_is_drawn_by_the_seed_from_train_alone(name: str) -> None:
+    corpus = load(name)
+    train = [*corpus.part("train").rows()]
+    quarter = rows_of(corpus, 0.25, 0)
+    assert len(quarter) == pytest.approx(len(train) / 4, rel=0.05)
+    assert all(row in train for row in quarter[:50])
+    assert rows_of(corpus, 0.25, 0) == quarter != rows_of(corpus, 0.25, 1)
+    assert rows_of(corpus, 1.0, 3) == train
+    half = rows_of(corpus, 0.5, 0)  # a larger share has all that a smaller one has
+    assert len(half) > len(quarter)
+    assert all(row in half for row in quarter)
+
+
+def test_classes_are_drawn_whole_where_test_has_others_and_in_part_where_it_has_them() -> None:
+    whole = {name: Counter(load(name).part("train").labels) for name in ("places", "topics")}
+    drawn = {name: Counter(row["label"] for row in rows_of(load(name), 1 / 8, 2)) for name in whole}
+    assert all(drawn["places"][place] == whole["places"][place] for place in drawn["places"])
+    assert len(drawn["places"]) == round(len(whole["places"]) / 8)
+    assert {topic: round(count / 8) for topic, count in whole["topics"].items()} == drawn["topics"]
+
+
+def taught(corpus: Corpus, seed: int = 0, **settings: Any) -> PartlyTaught:
+    method = PartlyTaught(PartlyTaughtSettings(**{"dimension": 8, "patience": 0, **settings}))
+    method.fit(corpus, seed=seed)
+    return method
+
+
+def fewer(name: str, every: int = 5) -> Corpus:
+    """The corpus with every so many rows of train."""
+    whole = load(name)
+    return whole.take([row for row in range(len(whole)) if whole.splits[row] != "train" or row % every == 0])
+
+
+def test_labels_that_are_not_drawn_change_nothing_and_their_texts_are_read() -> None:
+    corpus = fewer("questions")
+    drawn = {(row["text_a"], row["text_b"]) for row in rows_of(corpus, 0.25, 1)}
+    turned = replace(
+        corpus,
+        values=[
+            1 - value if split == "train" and (a, b) not in drawn else value
+            for a, b, value, split in zip(corpus.text_a, corpus.text_b, corpus.values, corpus.splits, strict=True)
+        ],
+    )
+    assert turned.values != corpus.values
+    some, other = (taught(each, seed=1, taught=0.25, epochs=1) for each in (corpus, turned))
+    texts = corpus.part("train").sentences()[:50]
+    assert np.array_equal(some.encode(texts), other.encode(texts))
+    plain = taught(corpus, seed=1, epochs=0)
+    assert plain.reader.vocabulary.words == some.reader.vocabulary.words
+    assert not np.allclose(plain.encode(texts), some.encode(texts))
+
+
+def test_labels_of_withheld_classes_are_not_learned_from_nor_chosen_by() -> None:
+    corpus: Any = fewer("topics")
+    dev: Any = corpus.part("dev")
+    unknown = withheld_classes(dev, 4)
+    assert len(unknown) == len(dev.classes) // 2
+    assert unknown == withheld_classes(corpus.part("test"), 4) != withheld_classes(dev, 5)
+    method = taught(corpus, seed=4, withheld=True, epochs=1)
+    known = dev.take(row for row, label in enumerate(dev.labels) if label not in unknown)
+    figure = pytest.approx(score(method, replace(known, splits="test")).figures["map@r"])
+    assert method.selection(dev) == ("dev_map@r", figure)
+    assert method.history.column("dev_map@r")[-1] == figure
+    label = dict(zip(corpus.texts, corpus.labels, strict=True))
+    assert not unknown & {label[text] for text in method._source(corpus, 4).texts}
+    graded = fewer("relatedness")
+    assert taught(graded, epochs=0).selection(graded.part("dev"))[0] == "dev_spearman"
+
+
+def test_the_way_back_ends_where_the_weights_started() -> None:
+    corpus = fewer("topics")
+
+    def table(**settings: Any) -> np.ndarray:
+        return taught(corpus, **settings).network.state_dict()["words.table.weight"].numpy()
+
+    start, learned = table(epochs=0), table(epochs=1)
+    assert not np.allclose(learned, start)
+    assert np.allclose(table(epochs=1, back=1.0), start, atol=1e-7)
+    assert np.allclose(table(epochs=1, back=0.25), 0.75 * learned + 0.25 * start, atol=1e-6)
+
+
+# --- recipes of the course ---------------------------------------------------------------------------------------
+
+
+def test_the_price_counts_all_numbers_of_a_method() -> None:
+    plan = PLANS["start-costs"]
+    figures = again(plan, "mean of word vectors", 0)
+    method = plan.cell("mean of word vectors", 0).case().unfitted()
+    method.fit(load("questions"), seed=0)
+    assert figures["parameters"] == sum(array.size for array in method._state()[0].values())
+    assert figures["megabytes"] == pytest.approx(4 * figures["parameters"] / 1e6)
+    assert figures["milliseconds"] > 0
+
+
+@pytest.mark.whole
+def test_figures_elsewhere_are_of_corpora_that_were_not_learned_from() -> None:
+    variant = Variant("bag", "bag, partly taught", {"epochs": 0, "dimension": 8, "patience": 0})
+    figures = again(replace(PLANS["start-forgetting"], variants=(variant,)), "bag", 0)
+    method = taught(load("questions"), epochs=0)
+    for name, measure in (("relatedness", "spearman"), ("topics", "map@r")):
+        assert figures[f"{name} {measure}"] == pytest.approx(score(method, load(name)).figures[measure], abs=1e-6)
+
+
+def test_withheld_classes_are_scored() -> None:
+    plan = replace(PLANS["start-unseen"], variants=(Variant("TF-IDF", "tfidf"),))
+    test: Any = load("topics").part("test")
+    unknown = withheld_classes(test, 3)
+    part = test.take(row for row, label in enumerate(test.labels) if label in unknown)
+    method = plan.cell("TF-IDF", 3).case().unfitted()
+    method.fit(load("topics"), seed=3)
+    assert again(plan, "TF-IDF", 3) == {plan.measures[0]: pytest.approx(map_at_r(method, part), abs=1e-6)}
+
+
+def test_trials_are_judged_by_the_figure_that_the_method_is_chosen_by() -> None:
+    settings = {"epochs": 1, "dimension": 4, "patience": 0, "dropout": 0.0, "withheld": True}
+    corpus = fewer("topics")
+    found = tune(Experiment("bag, partly taught", corpus, settings, methods=COURSE), trials=1)
+    assert found.measure == "dev_map@r"
+    assert found.best.figure == taught(corpus, **settings).selection(corpus.part("dev"))[1]

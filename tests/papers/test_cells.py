@@ -1,0 +1,396 @@
+"""The cells of the papers' tables: what names them, how they are computed and stored, and the fair protocol."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from labkit.papers import cells as planning
+from labkit.papers import fair
+from labkit.papers.cells import Computed, cells_of, compute, plan, stored
+from labkit.papers.data import Desk
+from labkit.papers.fair import PROTOCOL, Tuning, tuned_and_printed
+from labkit.papers.published.sentpwnet import PRINTED
+from labkit.papers.recipes import Case
+from labkit.papers.records import Recipe, Row, Table
+from labkit.papers.results import result
+from labkit.papers.store import Store, as_lines
+from labkit.trials.engine import Result
+from tests.papers.fakes import (
+    ASKED,
+    LINES,
+    TABLE,
+    Turned,
+    faulty,
+    interrupted,
+    one_row,
+    recipe,
+    refused,
+    steady,
+    tuned,
+)
+
+
+def computed(table: Table, desk: Desk, store: Store, seeds: int | None = None, **how: Any) -> Computed:
+    return compute(cells_of([plan(table, desk, seeds)]), store, **how)
+
+
+# --- what is computed, and what is not ----------------------------------------------------------------------------
+
+
+def test_the_first_seed_of_every_row_comes_first_and_one_is_enough_without_chance(desk: Desk, store: Store) -> None:
+    planned = plan(TABLE, desk, 3)
+    assert planned.possible == 2
+    computed(TABLE, desk, store, 3)
+    assert ASKED == [("ours", 0), ("plain", 0), ("ours", 1), ("ours", 2)]
+
+
+def test_what_is_known_is_computed_again_only_on_request(desk: Desk, store: Store) -> None:
+    first = computed(TABLE, desk, store, 2)
+    assert len(first.fresh) == len(ASKED) == 3
+    ASKED.clear()
+    cells = cells_of([plan(TABLE, desk, 3), plan(LINES, desk, 1)])
+    second = compute(cells, Store(store.folder))
+    assert ASKED == [("other", 0), ("ours", 2)]  # another seed, another recipe; rows alike share a cell across tables
+    for key, known in first.known.items():
+        assert as_lines({key: second.known[key]}) == as_lines({key: known})
+    assert stored(cells, store).keys() == {cell.key for cell in cells}
+    ASKED.clear()
+    assert len(computed(TABLE, desk, store, 2, again=True).fresh) == len(ASKED) == 3
+
+
+@pytest.mark.parametrize("change", ["settings", "recipe", "data", "versions", "damage"])
+def test_what_a_cell_depends_on_is_in_its_key(
+    desk: Desk, store: Store, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed(TABLE, desk, store, 1)
+    ASKED.clear()
+    table, row = TABLE, TABLE.rows[0]
+    if change == "settings":
+        table = replace(table, rows=(replace(row, recipe=recipe("ours", 0.7)),), claims=())
+    elif change == "recipe":
+        table = replace(table, rows=(replace(row, recipe=recipe("ours", 0.8, run=another)),), claims=())
+    elif change == "data":
+        table = replace(table, columns=tuple(replace(column, data="trec") for column in table.columns))
+    elif change == "versions":
+        monkeypatch.setattr(planning, "versions_of", lambda *_: {"shared": "9"})
+    else:
+        for file in (store.folder / "trials").iterdir():
+            file.write_text(file.read_text()[:-20])
+    computed(table, desk, store, 1)
+    assert ("ours", 0) in ASKED
+
+
+def another(case: Case) -> Result:
+    return steady(case)
+
+
+def test_whatever_else_a_recipe_says_is_in_the_key(desk: Desk) -> None:
+    """The settings of a data set, networks side by side, further corpora; a default is one, said or not."""
+
+    def key(**more: Any) -> str:
+        table = replace(TABLE, rows=(Row("t", (None, None), Recipe(steady, "thematic", **more)),), claims=())
+        return cells_of([plan(table, desk, 1)])[0].key
+
+    assert key() == key(settings={"rule": "adjacent"}) == key(seeds=1, on={"trec": {"size": 9}})
+    sides = ({"rule": "adjacent"}, {"rule": "titles"})
+    others: list[dict[str, Any]] = [
+        {}, {"settings": {"rule": "titles"}}, {"sides": sides}, {"sides": sides[::-1]}, {"sides": sides[:1] * 2},
+        {"also": ("trec",)}, {"on": {"stsb": {"size": 9}}}, {"also": ("trec",), "sides": sides},
+        {"also": ("quora", "trec"), "sides": sides}, {"also": ("trec", "quora"), "sides": sides}, {"first": {}},
+    ]  # fmt: skip
+    assert len({key(**more) for more in others}) == len(others)
+
+
+def test_quick_is_one_seed_of_one_epoch_on_fewer_rows_and_tunes_nothing(desk: Desk, store: Store) -> None:
+    quick = Desk(quick=True, memo=store.folder)
+    (cell,) = cells_of([plan(one_row(tuned(sides=({"epochs": 3}, {"rule": "b"}))), quick)])
+    assert (cell.settings["epochs"], cell.tunings, cell.data.sizes["train"]) == (1, (), 1200)
+    assert cell.recipe.sides == ({"epochs": 1}, {"rule": "b"})
+    assert cell.case().quick
+    usual = cells_of([plan(one_row(replace(tuned(settings={"epochs": 1}), first=None)), desk, 1)])[0]
+    assert cell.key != usual.key
+
+
+def test_only_the_rows_that_are_asked_for(desk: Desk, store: Store) -> None:
+    planned = plan(TABLE, desk, 2)
+    compute(cells_of([planned], "OUR"), store)
+    assert ASKED == [("ours", 0), ("ours", 1)]
+    table = replace(TABLE, rows=(replace(TABLE.rows[0], name="ours, mixed"), *TABLE.rows), claims=())
+    assert planning.rows_named(table, "Ours") == ["ours"]  # a whole name means that row alone
+    assert planning.rows_named(table, "our") == ["ours, mixed", "ours"]
+
+
+def test_interrupted_keeps_what_is_done(desk: Desk, store: Store) -> None:
+    stopping = Row("stopping", (None, None), recipe("stop", 0.1, run=interrupted))
+    table = replace(TABLE, rows=(TABLE.rows[0], stopping, TABLE.rows[1]), claims=())
+    found = computed(table, desk, store, 1)
+    assert found.interrupted
+    assert ASKED == [("ours", 0), ("interrupted", 0)]
+    made = result(plan(table, desk, 1), found)
+    assert (made.at("ours", "accuracy").mean, made.at("plain", "accuracy").mean, made.left) == (0.8, None, 2)
+    ASKED.clear()
+    computed(TABLE, desk, store, 1)
+    assert ASKED == [("plain", 0)]
+
+
+def test_missing_data_and_faults_of_ours_stop_no_other_row(desk: Desk, store: Store) -> None:
+    rows = (Row("m", (None, None), recipe("m", 0.1, run=refused)), Row("f", (None, None), recipe("f", 0.1, run=faulty)))
+    table = replace(TABLE, rows=(*rows, TABLE.rows[1]), claims=())
+    made = computed(table, desk, store, 1)
+    assert [*made.failed.values()] == ["the data have none"]
+    assert [str(fault) for fault in made.broken.values()] == ["a fault of ours"]
+    found = result(plan(table, desk, 1), made)
+    assert found.at("m", "accuracy").why == "the data have none"
+    assert "a fault of ours" in found.at("f", "accuracy").why
+    assert (found.at("plain", "accuracy").mean, found.left) == (0.5, 0)
+
+
+def test_a_cell_is_computed_by_one_thread(desk: Desk, store: Store) -> None:
+    seen: list[int] = []
+
+    def counting(case: Case) -> Result:
+        seen.extend({torch.get_num_threads(), *(library["num_threads"] for library in threadpool_info())})
+        return Result({"accuracy": 1.0})
+
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        with threadpool_limits(2):
+            computed(one_row(recipe("t", 0.1, run=counting)), desk, store, 1)
+        assert (seen, torch.get_num_threads()) == ([1], 2)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_bundled_results_are_not_computed_again_and_give_way_to_ones_own(
+    desk: Desk, store: Store, tmp_path: Path
+) -> None:
+    first = computed(TABLE, desk, store, 2)
+    bundled = tmp_path / "cells.jsonl"
+    lines = as_lines(first.known).splitlines(keepends=True)
+    bundled.write_text(lines[0] + "{ damaged\n" + "".join(lines[1:]))
+    ASKED.clear()
+    elsewhere = Store(tmp_path / "elsewhere", bundled=bundled)
+    again = computed(TABLE, desk, elsewhere, 2)
+    assert ASKED == []
+    assert as_lines(again.known) == "".join(lines)
+    for known in again.known.values():
+        assert known.parts["accuracy"].figure == pytest.approx(known.figures["accuracy"], abs=1e-6)
+        assert known.notes["about"]["settings"]["name"] in ("ours", "plain")
+    key = next(iter(again.known))
+    elsewhere.keep(key, Result({"accuracy": 0.2}), {})
+    assert elsewhere.find(key).figures == {"accuracy": 0.2}  # type: ignore[union-attr]
+    (elsewhere.folder / "trials" / f"{key}.json").write_text("{")
+    assert as_lines({key: elsewhere.find(key)}) in lines  # type: ignore[dict-item]
+
+
+# --- the fair protocol -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What the method of vectors learned from: corpus, settings, seed. No data is small here."""
+    monkeypatch.setattr(fair, "SMALL", 0)
+    Turned.seen.clear()
+    return Turned.seen
+
+
+@pytest.fixture
+def four_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the number of trials does not matter."""
+    monkeypatch.setattr(fair, "PROTOCOL", {**PROTOCOL, "trials": 4})
+
+
+def tunings(table: Table, desk: Desk) -> list[Tuning]:
+    """The tunings of a table's rows."""
+    found = [each for cell in cells_of([plan(table, desk, 1)]) for each in cell.tunings]
+    return [*{each.key: each for each in found}.values()]
+
+
+def test_sixteen_trials_on_a_quarter_for_half_of_the_epochs_choose_what_all_seeds_have(
+    desk: Desk, store: Store, seen: list[Any]
+) -> None:
+    table = one_row(tuned(settings={"rule": "a"}))
+    cells = cells_of([plan(table, desk, 2)])
+    found = compute(cells, store)
+    whole = desk.open("stsb", published=False).corpus
+    trials, finals = seen[:16], seen[16:]
+    assert {(settings["epochs"], seed) for _, settings, seed in trials} == {(3, 0)}
+    (corpus, *others) = [corpus for corpus, _, _ in trials]
+    assert {each.fingerprint for each in others} == {corpus.fingerprint}
+    assert "test" not in corpus.sizes
+    assert 0.15 < corpus.sizes["train"] / whole.sizes["train"] < 0.35
+    turns = [settings["turn"] for _, settings, _ in trials]
+    assert (turns[0], len(set(turns))) == (0.5, 16)  # as given, then others
+    (tuning,) = cells[0].tunings
+    known = found.known[tuning.key]
+    figures = [trial["figure"] for trial in known.notes["trials"]]
+    chosen = turns[figures.index(max(figures))]
+    assert known.notes["chosen"] == {"turn": chosen}
+    assert known.figures == {"dev": max(figures), "dev at first": figures[0]}
+    assert chosen != 0.5  # else the next line says nothing
+    assert [(settings["turn"], settings["epochs"], seed) for _, settings, seed in finals] == [
+        (chosen, 6, 0),
+        (chosen, 6, 1),
+    ]
+    assert {corpus.fingerprint for corpus, _, _ in finals} == {whole.fingerprint}
+    assert {repr(found.known[cell.key].notes["chosen"]) for cell in cells} == {repr([{"turn": chosen}])}
+    again = compute(cells, Store(store.folder))
+    assert len(seen) == 18
+    assert again.known.keys() == found.known.keys()
+
+
+def test_of_small_data_all_is_learned_from(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tuning,) = tunings(one_row(tuned()), desk)
+    assert tuning.protocol == PROTOCOL
+    monkeypatch.setattr(fair, "SMALL", tuning.data.sizes["train"])
+    assert tuning.protocol == {**PROTOCOL, "part": 1.0, "epochs": 1.0}
+    articles = replace(tuning, data=replace(tuning.data, articles=True))  # few and long: they are no small data
+    assert articles.protocol == PROTOCOL
+
+
+@pytest.mark.usefixtures("four_trials")
+def test_the_first_trial_starts_where_the_paper_does(desk: Desk, store: Store, seen: list[Any]) -> None:
+    made = tuned(first={"turn": 0.25, "epochs": 2, "lift": 0.9})  # of which one is tried here
+    computed(one_row(made), desk, store, 1)
+    assert [(settings["turn"], settings["epochs"], settings["lift"]) for _, settings, _ in seen[:1]] == [(0.25, 3, 0.5)]
+    keys = [tunings(one_row(tuned(first=first)), desk)[0].key for first in ({}, {"turn": 0.25}, {"lift": 0.9})]
+    assert keys[0] == keys[2] != keys[1]
+
+
+@pytest.mark.usefixtures("four_trials")
+def test_each_of_two_networks_has_its_own_choice_from_the_data_that_it_learns_from(
+    desk: Desk, store: Store, seen: list[Any]
+) -> None:
+    made = tuned(sides=({"rule": "a"}, {"rule": "b"}), also=("sick", "stsb"))
+    (cell,) = cells_of([plan(one_row(made), desk, 1)])
+    sick, stsb = (desk.open(name, published=False) for name in ("sick", "stsb"))
+    half = type(stsb).of(stsb.corpus.fewer(0.5), "half")  # another corpus for the second network
+    cell = replace(cell, also={"sick": sick, "stsb": half})
+    assert [each.data.fingerprint for each in cell.tunings] == [sick.fingerprint, half.fingerprint]
+    found = compute([cell], store)
+    chosen = [found.known[each.key].notes["chosen"] for each in cell.tunings]
+    assert [set(each) for each in chosen] == [{"turn"}, {"turn", "lift"}]
+    for (corpus, settings, _), data, side, own in zip(seen[-2:], (sick, half), cell.recipe.sides, chosen, strict=True):
+        assert corpus.fingerprint == data.fingerprint
+        assert {name: settings[name] for name in (*side, *own)} == {**side, **own}
+
+
+def test_the_same_tuning_is_shared_and_no_other(desk: Desk) -> None:
+    def key(made: Recipe, data: str = "stsb") -> str:
+        table = one_row(made)
+        table = replace(table, columns=tuple(replace(column, data=data) for column in table.columns))
+        (tuning,) = tunings(table, desk)
+        return tuning.key
+
+    same = [
+        tuned(), tuned(steady), tuned(settings={"rule": "a"}), tuned(settings={"late": 1}), tuned(seeds=9),
+        tuned(on={"trec": {"rule": "b"}}), tuned(also=("stsb",)),
+    ]  # fmt: skip
+    assert len({key(made) for made in same}) == 1
+    others = [
+        tuned(settings={"rule": "b"}), tuned(settings={"epochs": 7}), tuned(settings={"turn": 0.5}),
+        tuned(settings={"late": 2}), tuned(on={"stsb": {"epochs": 5}}), tuned(also=("captions",)),
+    ]  # fmt: skip
+    keys = [key(made) for made in (same[0], *others)] + [key(same[0], "trec")]
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("change", ["space", "protocol", "version", "default"])
+def test_what_decides_a_choice_is_in_the_key_of_all_that_is_computed_with_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    def keys() -> list[str]:
+        chosen, plain = (cells_of([plan(one_row(replace(tuned(), first=first)), desk, 1)])[0] for first in ({}, None))
+        return [chosen.tunings[0].key, chosen.key, plain.key]
+
+    before = keys()
+    assert len(set(before)) == 3
+    if change == "space":
+        field = Turned.Settings.__dataclass_fields__["turn"]
+        monkeypatch.setattr(field, "metadata", {**field.metadata, "tune": (0, 0.9)})
+    elif change == "protocol":
+        monkeypatch.setattr(fair, "PROTOCOL", {**PROTOCOL, "trials": 15})
+    elif change == "version":
+        monkeypatch.setattr(Turned, "version", 2)
+    else:
+        init = Turned.Settings.__init__
+        monkeypatch.setattr(init, "__kwdefaults__", {**init.__kwdefaults__, "epochs": 7})
+    apart = [one != other for one, other in zip(before, keys(), strict=True)]
+    assert apart == [True, True, change in ("version", "default")]
+
+
+@pytest.mark.usefixtures("four_trials")
+def test_seeds_that_other_trials_chose_for_are_computed_again(desk: Desk, store: Store, seen: list[Any]) -> None:
+    """Who tunes again, as with another Optuna, may choose otherwise: a row has one choice for all its seeds."""
+    cells = cells_of([plan(one_row(tuned()), desk, 2)])
+    compute(cells[:1], store)
+    (tuning,) = cells[0].tunings
+    known = store.find(tuning.key)
+    assert known is not None
+    store.keep(tuning.key, replace(known, notes={**known.notes, "chosen": {"turn": 0.125}}), tuning.about)
+    assert stored(cells, store).keys() == {tuning.key}
+    compute(cells, store)
+    assert [settings["turn"] for _, settings, _ in seen[-2:]] == [0.125, 0.125]
+    store.keep(cells[0].key, Result({"accuracy": 0.99}), cells[0].about)  # it does not say what was chosen
+    assert cells[0].key not in stored(cells, store)
+
+
+@pytest.mark.usefixtures("four_trials")
+def test_a_stop_among_the_trials_resumes_there(
+    desk: Desk, store: Store, seen: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit = Turned._fit
+
+    def stopping(self: Turned, *others: Any) -> Any:
+        if len(self.seen) == 2:
+            raise KeyboardInterrupt
+        return fit(self, *others)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Turned, "_fit", stopping)
+        assert computed(one_row(tuned()), desk, store, 1, runs=store.runs).interrupted
+    assert not list(store.folder.glob("trials/*"))
+    computed(one_row(tuned()), desk, store, 1, runs=store.runs)
+    assert len(seen) == 5  # 2 before, 2 and the row's own after
+
+
+def failing(self: Turned, *_: Any) -> Any:
+    Turned.seen.append(None)  # type: ignore[arg-type]
+    raise ValueError("the loss is nan\nat batch 1")
+
+
+@pytest.mark.usefixtures("four_trials")
+def test_trials_that_all_fail_are_made_once_and_leave_the_other_rows_alone(
+    desk: Desk, store: Store, seen: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = replace(TABLE, rows=(Row("ours", (None, None), tuned()), TABLE.rows[1]), claims=())
+    monkeypatch.setattr(Turned, "_fit", failing)
+    found = result(plan(table, desk, 2), computed(table, desk, store, 2))
+    assert "nan" in found.at("ours", "accuracy").why
+    assert (found.at("plain", "accuracy").mean, found.left, len(seen)) == (0.5, 0, 4)
+
+
+def test_a_row_stands_in_a_table_twice() -> None:
+    row = Row("ours", (0.9, None), replace(tuned(settings={"rule": "b"}, seeds=10), first=None))
+    first, second = tuned_and_printed(row, {"turn": 0.25})
+    assert (first.name, second.name) == ("ours", "ours, as printed")
+    assert first.published == second.published == (0.9, None)
+    assert first.recipe is not None and second.recipe is not None  # noqa: PT018
+    assert (first.recipe.seeds, first.recipe.settings, first.recipe.first) == (10, {"rule": "b"}, {"turn": 0.25})
+    assert second.recipe.settings == {"rule": "b", "turn": 0.25}
+    assert (second.recipe.first, second.recipe.seeds) == (None, 3)
+
+
+def test_what_is_printed_is_the_papers() -> None:
+    """Section 4.1 gives ε = .1; α, β, λ are the multi-similarity loss' own, and a baseline's margin the usual one."""
+    shared = {"learning_rate": 0.003, "dropout": 0.2}
+    assert PRINTED["sentpwnet"] == {"alpha": 2, "beta": 50, "base": 0.5, "epsilon": 0.1, **shared}
+    assert PRINTED["siamese"] == {"margin": 0.5, **shared}
+    assert PRINTED["triplet"] == {"temperature": 1, **shared}

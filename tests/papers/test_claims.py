@@ -1,0 +1,200 @@
+"""Claims judged on figures made by hand, and decided on runs that are taken apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from labkit.evaluation.comparison import Parts
+from labkit.papers.claims import Claim, judge, judge_printed, shown_lead
+from labkit.trials.verdict import Runs
+
+PRINTED = {
+    ("new", "accuracy"): 0.80, ("old", "accuracy"): 0.75, ("older", "accuracy"): 0.70,
+    ("new", "f1"): 0.80, ("old", "f1"): 0.79, ("new", "loss"): 1.0, ("old", "loss"): 1.5,
+    ("new", "same"): 0.819, ("old", "same"): 0.815, ("older", "same"): 0.815,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        (Claim("", ("new",), ("old", "older"), ("accuracy",)), "confirmed"),
+        (Claim("", ("old",), ("new",), ("accuracy",)), "not confirmed"),
+        (Claim("", ("new",), ("old",), ("accuracy", "f1")), "confirmed"),
+        (Claim("", ("new",), ("old",), ("accuracy",), by=0.05), "confirmed"),
+        (Claim("", ("new",), ("old",), ("same",), by=0.004), "confirmed"),  # whatever the last bit of .819 - .815 is
+        (Claim("", ("new",), ("old",), ("accuracy",), by=0.06), "not confirmed"),
+        (Claim("", ("new",), ("old",), ("accuracy",), by=0.06, relative=True), "confirmed"),  # .05/.75 = 6.7 %
+        (Claim("", ("new",), ("old",), ("loss",), larger=False), "confirmed"),
+        (Claim("", ("new",), ("old",), ("accuracy", "loss")), "not confirmed"),  # the weakest column decides
+        (Claim("", ("new", "older"), ("old",), ("accuracy",)), "not confirmed"),  # the worst of ours decides
+        (Claim("", ("new", "older"), ("old",), ("accuracy",), best=True), "confirmed"),
+        (Claim("", ("older",), ("old",), ("same",)), "open"),  # equal
+        (Claim("", ("new",), ("old",), ("same",), by=0.004, tie=True), "confirmed"),
+        (Claim("", ("old",), ("new",), ("same",), by=0.004, tie=True), "confirmed"),  # whichever is ahead
+        (Claim("", ("new",), ("old",), ("accuracy",), by=0.001, tie=True), "not confirmed"),
+        (Claim("", ("new",), ("old", "older"), ("accuracy",), by=0.06, tie=True), "not confirmed"),
+        (Claim("", ("new",), ("nobody",), ("accuracy",)), "not measured"),
+        (Claim("", ("new",), ("old",), ("unknown",)), "not measured"),
+    ],
+)
+def test_printed_figures_are_taken_as_exact(claim: Claim, verdict: str) -> None:
+    found = judge_printed(claim, PRINTED)
+    assert found.verdict == verdict
+    assert "[" not in found.why
+
+
+# --- on runs -----------------------------------------------------------------------------------------------------
+
+UNITS = np.random.default_rng(7).normal(size=200)
+UNITS -= UNITS.mean()
+
+
+def runs_of(mean: float, *, noise: float = 0.001, wide: float = 0.03, seeds: int = 5) -> Runs:
+    """Five runs about a mean; `noise` over seeds, `wide` over units, which all rows share but for their own sign."""
+    own = np.random.default_rng(int(mean * 1e4)).normal(size=200)
+    own -= own.mean()
+    return {
+        seed: Parts(
+            mean + noise * (seed - (seeds - 1) / 2) * (-1) ** int(mean * 1e3) + 0.3 * UNITS + wide * own, np.ones(200)
+        )
+        for seed in range(seeds)
+    }
+
+
+ROWS = {
+    "a": runs_of(0.80),
+    "b": runs_of(0.75),
+    "c": runs_of(0.701),
+    "nearly b": runs_of(0.748),
+    "wide": runs_of(0.77, wide=0.6),
+    "loud": runs_of(0.76, noise=0.1),
+    "fixed": {0: runs_of(0.72)[2]},
+    "just below b": runs_of(0.728),
+}
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        (Claim("", ("a",), ("b", "c"), ("x",)), "confirmed"),  # units vary by .3, but the same ones for both
+        (Claim("", ("b",), ("a",), ("x",)), "not confirmed"),
+        (Claim("", ("wide",), ("b",), ("x",)), "open"),  # other units could turn it round
+        (Claim("", ("loud",), ("b",), ("x",)), "open"),  # other seeds could
+        (Claim("", ("a",), ("b",), ("x",), by=0.03), "confirmed"),
+        (Claim("", ("a",), ("b",), ("x",), by=0.049), "open"),  # .05 is more, its interval is not
+        (Claim("", ("a",), ("b",), ("x",), by=0.10), "not confirmed"),
+        (Claim("", ("a",), ("b",), ("x",), by=0.05, relative=True), "confirmed"),  # 6.7 %
+        (Claim("", ("a",), ("b",), ("x",), by=0.09, relative=True), "not confirmed"),
+        (Claim("", ("b",), ("a",), ("x",), larger=False), "confirmed"),
+        (Claim("", ("b",), ("a",), ("x",), larger=False, by=0.05, relative=True), "confirmed"),  # 6.2 % less
+        (Claim("", ("b",), ("a",), ("x",), larger=False, by=0.09, relative=True), "not confirmed"),
+        (Claim("", ("a", "c"), ("b",), ("x",)), "not confirmed"),  # the worst decides
+        (Claim("", ("a", "c"), ("b",), ("x",), best=True), "confirmed"),
+        (Claim("", ("c", "nearly b"), ("b",), ("x",), best=True), "open"),  # the second could be as good
+        (Claim("", ("c", "fixed"), ("b",), ("x",), best=True), "not confirmed"),
+        (Claim("", ("a",), ("fixed",), ("x",)), "confirmed"),  # nothing in it is random
+        (Claim("", ("nearly b",), ("b",), ("x",), by=0.02, tie=True), "confirmed"),
+        (Claim("", ("nearly b",), ("b", "c"), ("x",), by=0.02, tie=True), "not confirmed"),  # c is .047 below
+        (Claim("", ("nearly b",), ("b", "wide"), ("x",), by=0.02, tie=True), "open"),
+        (Claim("", ("wide",), ("b",), ("x",), by=0.02, tie=True), "open"),  # no lead is no tie
+        (Claim("", ("c",), ("b",), ("x",), by=0.02, tie=True), "not confirmed"),  # from below as from above
+        (Claim("", ("just below b",), ("b",), ("x",), by=0.022, tie=True), "open"),
+        (Claim("", ("a",), ("b",), ("x", "exchanged")), "not confirmed"),  # one column of two refutes it
+        (Claim("", ("b",), ("a",), ("one number",)), "open"),  # another draw could turn it round, too
+        (Claim("", ("a",), ("b",), ("x", "one number")), "open"),  # of which nothing is known but itself
+        (Claim("", ("a",), ("nobody",), ("x",)), "not measured"),
+    ],
+)
+def test_runs_decide(claim: Claim, verdict: str) -> None:
+    def look_up(row: str, column: str) -> Runs | None:
+        if column == "one number" and row in ROWS:
+            return {0: Parts(np.array([ROWS[row][0].figure]), np.ones(1))}
+        if column == "exchanged":
+            return ROWS[{"a": "b", "b": "a"}[row]]
+        return ROWS.get(row)
+
+    assert judge(claim, look_up).verdict == verdict
+
+
+def test_the_lead_that_decides_is_the_furthest_in_units_of_its_error() -> None:
+    """Behind the loud row by more, but less surely than behind the other one."""
+    claim = Claim("", ("nearly b",), ("b", "loud"), ("x",))
+    assert judge(claim, lambda row, column: ROWS.get(row)).why.startswith("x: nearly b 0.748 against b 0.75 ")
+
+
+def test_what_is_one_number_a_seed_is_judged_by_seeds_and_says_so() -> None:
+    rows = {"a": [0.9, 0.92, 0.91, 0.9, 0.93], "b": [0.5, 0.52, 0.5, 0.51, 0.5]}
+    made = {
+        row: {seed: Parts(np.array([value]), np.ones(1)) for seed, value in enumerate(found)}
+        for row, found in rows.items()
+    }
+    told = judge(Claim("", ("a",), ("b",), ("x",)), lambda row, column: made[row])
+    assert told.verdict == "confirmed"
+    assert told.why.endswith(", over seeds alone)")
+    gaps = np.subtract(rows["a"], rows["b"])
+    low, high = stats.t.interval(0.95, 4, gaps.mean(), stats.sem(gaps))
+    several = Claim("", ("a",), ("b", "c"), ("x",))  # what is shown is not widened for being one of several
+    made["c"] = {seed: Parts(parts.above - 0.3, parts.below) for seed, parts in made["b"].items()}
+    assert f"[{low:+.3g}, {high:+.3g}]" in judge(several, lambda row, column: made[row]).why
+    lead = shown_lead(several, lambda row, column: made[row])
+    assert lead is not None
+    assert (lead.other, lead.low, lead.high) == ("b", pytest.approx(low), pytest.approx(high))
+    none = {row: {seed: Parts(np.zeros(3), np.ones(3)) for seed in range(5)} for row in "ab"}
+    assert (
+        judge(Claim("", ("a",), ("b",), ("x",), relative=True, by=0.1), lambda row, column: none[row]).verdict == "open"
+    )
+
+
+def test_of_many_rows_the_luckiest_is_not_taken_for_the_best() -> None:
+    """Twenty rows that are worth the same as what they are set against: one of them may look ahead."""
+    wrong = alone = 0
+    for trial in range(30):
+        random = np.random.default_rng(trial)
+        names = [f"r{n}" for n in range(20)]
+        there = {name: {0: Parts(random.normal(0.7, 0.3, 150), np.ones(150))} for name in (*names, "over")}
+        best = max(names, key=lambda row: there[row][0].figure)
+        for rows, picked in ((tuple(names), True), ((best,), False)):
+            claim = Claim("", rows, ("over",), ("x",), best=picked)
+            confirmed = judge(claim, lambda row, column: there[row]).verdict == "confirmed"  # noqa: B023
+            wrong, alone = wrong + (confirmed and picked), alone + (confirmed and not picked)
+    assert wrong <= 2 < alone
+
+
+def test_a_tie_needs_a_bound() -> None:
+    with pytest.raises(ValueError, match="tie"):
+        Claim("as good", ("a",), ("b",), ("x",), tie=True)
+
+    with pytest.raises(ValueError, match="tie"):
+        Claim("as good", ("a",), ("b",), ("x",), by=0.1, relative=True, tie=True)
+
+
+def test_of_many_leads_the_unluckiest_does_not_refute() -> None:
+    """A lead that is just below by itself: one of twenty leads could be so by chance."""
+    gaps = np.random.default_rng(1).normal(size=200)
+    gaps = (gaps - gaps.mean()) / gaps.std() - 2.4 / np.sqrt(200)
+    there = {"a": {0: Parts(gaps, np.ones(200))}}
+    there |= {f"o{n}": {0: Parts(np.zeros(200), np.ones(200))} for n in range(20)}
+    for count, verdict in ((1, "not confirmed"), (20, "open")):
+        claim = Claim("", ("a",), tuple(f"o{n}" for n in range(count)), ("x",))
+        assert judge(claim, lambda row, column: there[row]).verdict == verdict
+
+
+def test_runs_are_paired_by_their_seeds() -> None:
+    """What a seed does to both rows is no lead of either, also where one has seeds that the other lacks."""
+    random = np.random.default_rng(0)
+
+    def runs(level: float, seeds: range) -> Runs:
+        own = random.normal(0, 0.01, 50)
+        return {seed: Parts(level + 0.2 * (seed % 3) + own, np.ones(50)) for seed in seeds}
+
+    there = {"a": runs(0.8, range(7)), "b": runs(0.75, range(1, 9))}
+    claim = Claim("", ("a",), ("b",), ("x",), by=0.03)
+    assert judge(claim, lambda row, column: there[row]).verdict == "confirmed"
+    for seed in range(2, 7):  # the first that both have leads, the others do not: each of them counts
+        there["a"][seed] = replace(there["a"][seed], above=there["a"][seed].above - 0.2)
+    assert judge(claim, lambda row, column: there[row]).verdict == "not confirmed"

@@ -1,0 +1,277 @@
+"""What of the data is at hand, and how published sets are put together."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs, Triplets, load
+from labkit.corpora.article_triplets import triplets_of
+from labkit.papers import data
+from labkit.papers.cells import cells_of, compute, plan
+from labkit.papers.data import (
+    CAPTIONS,
+    DATASETS,
+    Desk,
+    Missing,
+    _captions,
+    _few_captions,
+    _held_out,
+    _places,
+    _quora,
+    at_random,
+    cut,
+    spelt,
+    without,
+)
+from labkit.papers.published.sentpwnet import TABLE_2
+from labkit.papers.records import Column
+from labkit.papers.results import result
+from labkit.papers.store import Store
+from tests.papers.fakes import TABLE
+
+
+def test_embedded_where_nothing_is_published(desk: Desk) -> None:
+    assert not desk.published(["quora", "mrpc"])
+    assert "questions, embedded (train " in str(desk.open("quora", published=False))
+    assert desk.why_not("mrpc", published=False) == "no embedded corpus stands in for mrpc"
+    with pytest.raises(Missing, match="mrpc"):
+        desk.open("mrpc", published=False)
+
+
+@pytest.fixture
+def half_a_folder(tmp_path: Path) -> Path:
+    """MRPC in the plain form, and nothing else."""
+    folder = tmp_path / "half"
+    (folder / "mrpc").mkdir(parents=True)
+    for split, count in (("train", 4), ("test", 2)):
+        lines = ["text_a\ttext_b\tlabel", *(f"a {i}\tb {i}\t{i % 2}" for i in range(count))]
+        (folder / "mrpc" / f"{split}.tsv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    return folder
+
+
+def test_seen_in_training_is_said_of_published_data_only(
+    half_a_folder: Path, tmp_path: Path, desk: Desk, store: Store
+) -> None:
+    rows = (replace(TABLE.rows[0], seen=("mrpc", "stsb")),)
+    columns = tuple(Column(data, "accuracy", data, 100, ".2f") for data in ("mrpc", "stsb"))
+    table = replace(TABLE, columns=columns, rows=rows, claims=())
+    for at, name, mark in ((Desk(half_a_folder, memo=tmp_path), "mrpc", "seen in training"), (desk, "stsb", "")):
+        planned = plan(table, at, 1)
+        figure = result(planned, compute(cells_of([planned]), store)).at("ours", name)
+        assert figure.ours is not None
+        assert figure.ours.mean == pytest.approx(80.0)  # in the paper's unit
+        assert figure.why == mark
+
+
+def test_a_folder_with_half_the_files(half_a_folder: Path, tmp_path: Path, desk: Desk) -> None:
+    folder = half_a_folder
+    half = Desk(folder, memo=tmp_path)
+    assert half.published(["quora", "mrpc"])
+    planned = plan(TABLE_2, half, 1)
+    assert planned.published
+    assert {part.data for part in planned.parts if part.cells} == {"mrpc"}
+    assert any(note.startswith("quora is left out: qqp, qqp-bimpm are not here") for note in planned.notes)
+    (folder / "mrpc" / "test.tsv.gz").unlink()
+    broken = Desk(folder, memo=tmp_path)
+    assert broken.missing("mrpc") == ["mrpc/test.tsv.gz"]
+    assert not broken.published(["mrpc"])
+
+
+def test_quora_shares_no_question_with_what_is_scored() -> None:
+    """All of dev is the test. c is asked there, written otherwise; and e is marked; 400 pairs are left to learn from.
+
+    Every four of these are a chain, in which each pair shares a question with the next, however it is written.
+    """
+    chains = [(f"q {n}" if n % 4 == 0 else f"Q{n}?", f"q {n + 1} ." if n % 4 < 3 else f"end {n}") for n in range(400)]
+    a, b = (list(column) for column in zip(("c", "d"), ("e", "f"), *chains, strict=True))
+    labels = [1, 0, *(int(n % 3 == 0) for n in range(400))]  # one of three is a duplicate
+    train = Pairs(a, b, labels, name="qqp", extra={"question_in_bimpm_eval": ["0", "1", *["0"] * 400]})
+    scored = Pairs(["C .", "k", "m", "o"], ["j", "l", "n", "p"], [1, 0, 1, 0], splits=["dev"] * 4)
+    made = _quora([train, scored])
+    parts = {split: made.part(split) for split in ("train", "dev", "test")}
+    assert (parts["test"].text_a, parts["test"].text_b) == (scored.text_a, scored.text_b)
+    asked = {split: {spelt(text) for text in part.sentences()} for split, part in parts.items()}
+    assert not asked["train"] & asked["dev"]
+    assert not (asked["train"] | asked["dev"]) & (asked["test"] | {"e", "f"})
+    dev, learned = parts["dev"], parts["train"]
+    assert isinstance(dev, Pairs) and isinstance(learned, Pairs)  # noqa: PT018
+    assert len(learned) == 352  # an eighth is held out, of whole chains
+    held = [label for text, label in zip(a[2:], labels[2:], strict=True) if text not in learned.text_a]
+    assert sum(dev.labels) == sum(held) == len(dev) / 2 < len(held) / 2  # all duplicates, and as many others
+    assert set(dev.text_a) <= set(a) - set(learned.text_a)
+    assert _quora([train, scored]).fingerprint == made.fingerprint
+    whole = Pairs(["a", "b", "c"], ["x", "y", "z"], [1, 0, 1], splits=["train", "dev", "test"])
+    assert _quora([train, whole]).part("train").sentences() == ["a", "x"]
+
+
+def test_either_sentence_of_a_pair_keeps_it_out_of_training() -> None:
+    others = [f"other {n}" for n in range(40)]
+    train = Pairs(["a", "b", *others], ["W .", "X .", *(f"like {text}" for text in others)], [1, 0] * 21, name="qqp")
+    scored = Pairs(["w", "k"], ["j", "x"], [1, 0], splits=["dev"] * 2)
+    assert set(_quora([train, scored]).sentences()) & {"a", "b", "W .", "X ."} == set()
+    pairs = Pairs(["a", "c", "w"], ["W .", "d", "j"], [1, 0, 1], splits=["train", "train", "test"])
+    assert without(pairs, [pairs.part("test")]).part("train").sentences() == ["c", "d"]
+
+
+def test_mrpc_is_not_learned_from_what_is_scored() -> None:
+    a, b = [*(f"a {n}" for n in range(50)), "A 7 !"], [*(f"b {n}" for n in range(50)), "other"]
+    pairs = Pairs(a, b, [n % 2 for n in range(51)], splits=["train"] * 50 + ["test"])
+    made = _held_out([pairs])
+    assert "a 7" not in [*made.part("train").sentences(), *made.part("dev").sentences()]
+    assert len(made) == 50
+
+
+def test_a_threshold_comes_from_pairs_that_are_not_learned_from() -> None:
+    """One sentence stands in 20 pairs: those left in training go, when one of them is held out."""
+    rows = [(f"a {n}" if n >= 20 else "one for all", f"b {n}", n % 2) for n in range(100)] + [("x", "y", 1)]
+    a, b, labels = (list(column) for column in zip(*rows, strict=True))
+    pairs = Pairs(a, b, labels, splits=["train"] * 100 + ["test"], name="mrpc")
+    made = _held_out([pairs])
+    dev, train = made.part("dev"), made.part("train")
+    assert len(dev) == 20
+    assert "one for all" in dev.sentences()  # else the next line says nothing
+    assert not set(dev.sentences()) & set(train.sentences())
+    assert len(train) == 80 - (20 - sum(text == "one for all" for text in dev.text_a))
+    assert made.part("test").sentences() == ["x", "y"]
+    assert _held_out([pairs]).fingerprint == made.fingerprint
+    assert _held_out([made]).fingerprint == made.fingerprint  # what has a dev split keeps it
+
+
+def test_all_records_of_a_place_are_in_one_split() -> None:
+    """A place is what pairs of one city join, over all splits; test takes it before dev, and dev before train."""
+    pairs = Pairs(
+        ["a", "b", "c", "A.", "p", "k", "m", "s"], ["b", "c", "d", "x", "q", "l", "k", "t"], [1, 1, 0, 1, 1, 1, 1, 1],
+        splits=["train", "train", "train", "test", "train", "train", "dev", "train"],
+        extra={"city": ["pit", "pit", "pit", "pit", "sin", "pit", "pit", "pit"]},
+    )  # fmt: skip
+    made = _places([pairs])
+    assert isinstance(made, Labelled)
+    label = dict(zip(made.texts, made.labels, strict=True))
+    split = dict(zip(made.texts, made.splits, strict=True))
+    assert set(label) == set("abcdxklmst") | {"A."}  # p and q are elsewhere
+    assert len({label[text] for text in ("a", "b", "c", "A.", "x")}) == 1  # a and A. are one record, written twice
+    assert {split[text] for text in ("a", "b", "c", "A.", "x")} == {"test"}
+    assert label["d"] != label["c"]
+    assert (split["d"], split["s"], split["t"]) == ("train",) * 3
+    assert {split[text] for text in "klm"} == {"dev"}
+
+
+def test_a_place_that_test_and_dev_have_is_scored_and_nothing_is_chosen_by_it() -> None:
+    pairs = Pairs(["a", "b", "k"], ["b", "c", "l"], [1, 1, 1], splits=["test", "dev", "dev"])
+    made = _places([pairs])
+    splits = dict(zip(made.sentences(), made.splits, strict=True))
+    assert splits == dict.fromkeys("abc", "test") | dict.fromkeys("kl", "dev")
+
+
+def test_triplets_of_articles_are_of_the_rule_in_their_name_and_all_of_test_is_scored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of sentences a sample is learned from; of titles, each of which is a positive, all."""
+    monkeypatch.setattr(data, "LEARNED", 80)
+    articles = load("articles")
+    assert isinstance(articles, Articles)
+    sections = [section for article in articles.articles for section in article.sections]
+    titles = tuple({title for section in sections for title in (section.title, section.top) if title})
+    sentences, named = (DATASETS[f"triplets-{name}"].together([articles]) for name in ("sen", "titles"))
+    whole = triplets_of(articles)
+    assert isinstance(sentences, Triplets) and isinstance(named, Triplets)  # noqa: PT018
+    assert all(text.endswith(titles) for text in (*named.positives, *named.negatives))
+    assert not any(text.endswith(titles) for text in sentences.positives)
+    assert sentences.sizes == {"train": 80, "dev": 10, "test": whole.sizes["test"]}
+    assert sentences.part("test").fingerprint == whole.part("test").fingerprint
+
+
+@pytest.mark.whole
+def test_places_of_the_release_share_no_record_between_splits(published_data: Path, tmp_path: Path) -> None:
+    made = Desk(published_data, memo=tmp_path).open("places", published=True).corpus
+    assert isinstance(made, Labelled)
+    for one, other in (("train", "dev"), ("train", "test"), ("dev", "test")):
+        first, second = (made.part(split) for split in (one, other))
+        assert isinstance(first, Labelled) and isinstance(second, Labelled)  # noqa: PT018
+        assert not set(first.labels) & set(second.labels)
+        assert not set(map(spelt, first.texts)) & set(map(spelt, second.texts))
+
+
+def test_captions_are_scored_on_other_pictures_and_other_texts() -> None:
+    flickr = Groups(["A dog.", "a hound", "a cat"], ["1", "1", "2"], splits=["train", "train", "dev"])
+    coco = Groups(["a bus", "a coach"], ["9", "9"], splits=["train", "dev"])
+    made = _captions([flickr, coco])
+    assert made.part("test").sentences() == ["a bus", "a coach"]
+    graded = Pairs(["a dog"], ["x"], [3.0], True)
+    assert without(made, [graded]).part("train").sentences() == ["a hound"]
+
+
+def test_captions_that_pairs_with_grades_are_made_of_are_not_learned_from(
+    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where these pairs are at hand, that is; and then their files are among those by which captions are remembered."""
+    released = {
+        "flickr30k": Groups(["A dog.", "a hound", "a cat"], ["1", "1", "2"], splits=["train"] * 3),
+        "coco": Groups(["a bus", "a coach"], ["9", "9"], splits="test"),
+        "stsb": Pairs(["a dog"], ["x"], [3.0], True, splits="test"),
+        "sick": Pairs(["a cat"], ["x"], [3.0], True, splits="test"),
+    }
+    at_hand = {name: tmp_path / f"{name}.txt" for name in released if name != "sick"}
+    for file in at_hand.values():
+        file.touch()
+    monkeypatch.setattr(data, "load_published", lambda name, folder: released[name])
+    monkeypatch.setattr(data, "located", lambda name, folder: at_hand.get(name))
+    assert desk.open("captions", published=True).corpus.part("train").sentences() == ["a hound", "a cat"]
+    assert {path for path, *_ in desk._files(DATASETS["captions"], published=True)} == set(map(str, at_hand.values()))
+
+
+def test_cut_keeps_groups_whole() -> None:
+    groups = Groups(list("abcdefgh"), list("11122333"), splits=["train"] * 7 + ["test"])
+    assert cut(groups, 4).part("train").sentences() == list("abcde")
+    assert cut(groups, 100) is groups
+
+
+def test_few_captions_are_the_first_third_of_what_is_learned_from() -> None:
+    texts = [f"a dog {row}" for row in range(CAPTIONS + 5)]
+    flickr = Groups(texts, [str(row // 5) for row in range(len(texts))], splits=["train"] * len(texts))
+    coco = Groups(["a bus", "a coach"], ["9", "9"], splits=["test", "test"])
+    assert _captions([flickr, coco]).part("train").sentences() == texts[:CAPTIONS]
+    few = _few_captions([flickr, coco])
+    assert few.part("train").sentences() == texts[: CAPTIONS // 3]
+    assert few.part("test").sentences() == ["a bus", "a coach"]
+
+
+def test_rows_are_drawn_of_the_splits_that_are_named() -> None:
+    pairs = Pairs([f"a {row}" for row in range(60)], ["b"] * 60, [0.0] * 60, splits=["train"] * 40 + ["test"] * 20)
+    made = at_random(pairs, {"train": 10, "dev": 1})
+    assert made.splits == ("train",) * 10 + ("test",) * 20
+    numbers = [int(text[2:]) for text in made.text_a]
+    assert numbers == sorted(numbers)
+    assert numbers[:10] != list(range(10))  # not merely the first
+    assert at_random(pairs, {"train": 10}).text_a == made.text_a
+    assert at_random(pairs, {"train": 40}).text_a == pairs.text_a
+
+
+def test_what_is_remembered_is_of_these_files_this_version_and_this_form(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[bool] = []
+    embedded = Desk._embedded
+
+    def reading(desk: Desk, wanted: data.DataSet) -> Corpus:
+        read.append(desk.quick)
+        return embedded(desk, wanted)
+
+    def opened(*, quick: bool = False) -> data.DataAtHand:
+        return Desk(quick=quick, memo=tmp_path).open("stsb", published=False)
+
+    monkeypatch.setattr(Desk, "_embedded", reading)
+    assert opened().sizes == opened().sizes
+    assert opened(quick=True).sizes["train"] == data.QUICK_ROWS
+    assert read == [False, True]
+    ((path, size, changed),) = Desk(memo=tmp_path)._files(DATASETS["stsb"], published=False)
+    assert (size, changed) == (Path(path).stat().st_size, Path(path).stat().st_mtime_ns)
+    monkeypatch.setattr(data, "VERSION", data.VERSION + 1)
+    opened()
+    monkeypatch.setattr(Desk, "_files", lambda *_: [[path, size, changed + 1]])
+    opened()
+    assert read == [False, True, False, False]

@@ -1,0 +1,184 @@
+"""Nothing that is reported has had a say in what is chosen: recipes on data whose reported part is turned upside down.
+
+With grades g -> 5 - g every correlation of a similarity that was fixed beforehand changes its sign, and nothing else;
+with two classes exchanged an accuracy a becomes 1 - a. What was chosen by looking at these very rows would be chosen
+anew, and be good both times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labkit.corpora import Corpus, Labelled, Pairs
+from labkit.papers.recipes import Case, locality, scoring, speed
+from labkit.papers.recipes.speed import CrossSettings, PairReader
+from labkit.sbert_lp.sweeps import AFFINE, LP, RAW
+from tests.papers.fakes import Known
+
+pytestmark = pytest.mark.filterwarnings("ignore:dimension .n_components")
+WAYS = (RAW, *(name for name in AFFINE if name != "prefix"), LP)  # that the paper's tables try
+TEXTS = [f"sentence {number}" for number in range(240)]
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> Known:
+    rng = np.random.default_rng(0)
+    method = Known(dict(zip(TEXTS, rng.normal(size=(len(TEXTS), 40)) * np.linspace(2, 0.2, 40), strict=True)))
+    monkeypatch.setattr(Case, "fitted", lambda self, corpus=None, **changes: method)
+    return method
+
+
+def graded_pairs(*splits: str, **extra: Any) -> Pairs:
+    """Forty pairs of each split, each of two sentences of their own, with grades that nothing can foretell."""
+    count = 40 * len(splits)
+    scores = np.random.default_rng(1).permutation(np.linspace(0, 5, count)).tolist()
+    where = [split for split in splits for _ in range(40)]
+    return Pairs(TEXTS[:count], TEXTS[-count:][::-1], scores, True, splits=where, extra=extra)
+
+
+def turned(corpus: Pairs, rows: Sequence[bool]) -> Pairs:
+    """The same with the grades of these rows, or their labels, the other way round."""
+    top = 5 if corpus.graded else 1
+    return replace(corpus, values=[top - v if here else v for v, here in zip(corpus.values, rows, strict=True)])
+
+
+def of_split(corpus: Corpus, split: str) -> list[bool]:
+    return [each == split for each in corpus.splits]
+
+
+@pytest.mark.parametrize("chooses", ["dev", "train"])
+def test_sizes_for_grades_are_chosen_without_test(known: Known, chooses: str) -> None:
+    corpus = graded_pairs(chooses, "test")
+    plain, otherwise, chosen_anew = (
+        locality.transformed_grades(Case("", each)).figures
+        for each in (corpus, turned(corpus, of_split(corpus, "test")), turned(corpus, of_split(corpus, chooses)))
+    )
+    names = [f"{kind} spearman" for kind in WAYS]
+    assert [otherwise[name] for name in names] == pytest.approx([-plain[name] for name in names])
+    assert any(chosen_anew[name] != plain[name] for name in names)  # there is something to choose
+
+
+def test_sizes_for_a_year_are_chosen_by_the_other_years(known: Known) -> None:
+    years = ["2012"] * 40 + ["2013"] * 40
+    corpus = graded_pairs("test", "test", year=years)
+    plain, otherwise = (
+        locality.transformed_grades(Case("", each)).figures
+        for each in (corpus, turned(corpus, [year == "2012" for year in years]))
+    )
+    names = [f"{kind} spearman 2012" for kind in WAYS]
+    assert [otherwise[name] for name in names] == pytest.approx([-plain[name] for name in names])
+    assert any(otherwise[name.replace("2012", "2013")] != plain[name.replace("2012", "2013")] for name in names)
+
+
+def test_the_order_is_reversed_by_sizes_that_dev_chose(known: Known) -> None:
+    corpus = graded_pairs("dev", "test")
+    plain, otherwise = (
+        locality.reversed_order(Case("", each)).figures for each in (corpus, turned(corpus, of_split(corpus, "test")))
+    )
+    assert plain["mended"] == pytest.approx(otherwise["spoilt"])
+    assert plain["spoilt"] == pytest.approx(otherwise["mended"])
+    assert plain["mended"] != plain["spoilt"]
+
+
+def test_sizes_for_classes_are_chosen_without_test(known: Known) -> None:
+    """Where there is no dev, one is cut from training: never from test."""
+    splits = ["train"] * 160 + ["test"] * 80
+    labels = np.random.default_rng(2).permutation(["a", "b"] * 120)
+    exchanged = [
+        {"a": "b", "b": "a"}[label] if split == "test" else label for label, split in zip(labels, splits, strict=True)
+    ]
+    plain, otherwise = (
+        locality.transformed_classes(Case("", Labelled(TEXTS, list(found), splits=splits))).figures
+        for found in (labels, exchanged)
+    )
+    names = [f"{kind} accuracy" for kind in WAYS]
+    assert [otherwise[name] for name in names] == pytest.approx([1 - plain[name] for name in names])
+
+
+@pytest.mark.whole
+def test_sizes_for_clusters_are_chosen_by_the_half_that_is_not_reported(known: Known) -> None:
+    """In one half the third direction tells the classes, in the other the fifth; those before it mean nothing.
+
+    Taking two directions away bares the classes of the one, taking four those of the other, and spoils the first.
+    """
+    classes = [f"class {number % 2}" for number in range(len(TEXTS))]
+    corpus = Labelled(TEXTS, classes, splits=["test"] * len(TEXTS))
+    plain = locality.transformed_clusters(Case("", corpus)).figures
+    halves = [set(texts) for texts in known.asked if set(texts) < set(TEXTS)]
+    assert halves[0] | halves[1] == set(TEXTS)
+
+    def blind(half: set[str]) -> bool:
+        """Whether the figures do not change with the classes of this half."""
+        other = [
+            f"class {int(text[9:]) % 3 // 2}" if text in half else name
+            for text, name in zip(TEXTS, classes, strict=True)
+        ]
+        found = locality.transformed_clusters(Case("", replace(corpus, labels=other))).figures
+        return found["raw nmi"] == plain["raw nmi"]
+
+    chooses, reported = sorted(halves[:2], key=blind, reverse=True)
+    assert (blind(chooses), blind(reported)) == (True, False)
+    rng = np.random.default_rng(3)
+    for text, name in zip(TEXTS, classes, strict=True):
+        row = rng.normal(size=40) * 0.1
+        row[:6] = (
+            rng.normal(size=6) * [9, 7, 0.5, 0.4, 0.3, 0.2]
+            if text in chooses
+            else rng.normal(size=6) * [9, 8, 7, 6, 0.5, 0.2]
+        )
+        row[2 if text in chooses else 4] += 3 if name == "class 1" else -3
+        known.vectors[text] = row
+    found = locality.transformed_clusters(Case("", corpus)).figures
+    assert found["all-but-the-top nmi"] < 0.2  # chosen by the reported half it is 1
+
+
+def test_grades_are_learned_from_training_alone(known: Known) -> None:
+    corpus = graded_pairs("train", "train", "test")
+    plain, otherwise = (
+        scoring.learned_grades(Case("", each)).figures for each in (corpus, turned(corpus, of_split(corpus, "test")))
+    )
+    for name in ("pearson", "spearman", "cosine pearson", "cosine spearman"):
+        assert otherwise[name] == pytest.approx(-plain[name])
+
+
+def test_the_cross_encoders_threshold_is_that_of_dev(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores of dev part at 0.5; of test all lie above it, and part at 2: half of them are right, and not all."""
+    corpus = Pairs(
+        TEXTS[:80], TEXTS[80:160], [0, 1] * 40, splits=["train"] * 20 + ["dev"] * 20 + ["test"] * 40
+    )  # fmt: skip
+    score = {text: value + (1.5 if split == "test" else 0.0)
+             for text, value, split in zip(corpus.text_a, corpus.values, corpus.splits, strict=True)}  # fmt: skip
+    monkeypatch.setattr(PairReader, "fit", lambda self, corpus, **_: None)
+    monkeypatch.setattr(PairReader, "scores", lambda self, a, b: np.array([score.get(text, 0.0) for text in a]))
+    assert speed.cross_encoder(Case("", corpus)).figures["accuracy"] == 0.5
+
+
+@pytest.mark.filterwarnings("ignore:after epoch")
+def test_the_cross_encoder_does_not_see_test() -> None:
+    """Its epoch is chosen on dev: with the labels of test exchanged it is the same to the last bit."""
+    rng = np.random.default_rng(4)
+    texts = [f"{a} {b}" for a in ("red", "blue", "grey", "pink") for b in ("cat", "dog", "cow", "hen")]
+    a, b = rng.choice(texts, (2, 90)).tolist()
+    corpus = Pairs(a, b, [int(x[0] == y[0]) for x, y in zip(a, b, strict=True)],
+                   splits=["train"] * 50 + ["dev"] * 20 + ["test"] * 20)  # fmt: skip
+    found = []
+    for each in (corpus, turned(corpus, of_split(corpus, "test")), turned(corpus, of_split(corpus, "dev"))):
+        reader = PairReader(CrossSettings(epochs=3, size=8, dimension=8, batch=10, learning_rate=0.02, patience=0))
+        reader.fit(each, seed=0)
+        found.append(reader.scores(texts, texts[::-1]))
+    assert np.array_equal(found[0], found[1])
+    assert not np.array_equal(found[0], found[2])  # dev does choose
+
+
+def test_what_a_yes_is_worth_is_learned_on_dev(known: Known) -> None:
+    """Among 16 sentences all are neighbours at k = 55: each pair is a yes, worth the share of duplicates of dev."""
+    labels = [1, 1, 1, 0] * 2 + [0, 0, 0, 1] * 2
+    corpus = Pairs(TEXTS[:16], TEXTS[16:32], labels, splits=["dev"] * 8 + ["test"] * 8)
+    worth = (6 + 1) / (8 + 2)
+    wanted = -(2 * np.log(worth) + 6 * np.log(1 - worth)) / 8
+    assert scoring.neighbour_curves(Case("", corpus)).figures["55 two-level"] == pytest.approx(wanted)

@@ -1,0 +1,398 @@
+"""Recipes on vectors that are known: what each figure is, worked by hand or by another library."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import pearsonr, spearmanr
+from sklearn.linear_model import LogisticRegression
+
+from labkit.arrays import unit
+from labkit.baselines.counts import Tfidf
+from labkit.corpora import Article, Articles, Groups, Labelled, Pairs, Section, load
+from labkit.corpora.relations import linked
+from labkit.evaluation.classes import STRENGTHS
+from labkit.film.method import Film
+from labkit.locks import locked
+from labkit.method import History
+from labkit.methods import METHODS
+from labkit.papers import recipes
+from labkit.papers.recipes import Case, locality, scoring, speed
+from labkit.papers.recipes.locality import features
+from labkit.papers.recipes.speed import CrossSettings, PairReader
+from labkit.sbert_lp.sweeps import TRANSFORMS, Point, best
+from tests.papers.fakes import Known
+
+WORDS = [f"{a} {b}" for a in ("red", "blue", "green", "grey", "pink", "black") for b in ("cat", "dog", "cow", "hen")]
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> Known:
+    rng = np.random.default_rng(0)
+    method = Known({text: rng.normal(size=40) for text in WORDS})
+    monkeypatch.setattr(Case, "fitted", lambda self, corpus=None, **changes: method)
+    return method
+
+
+def pairs(splits: str, scores: Any = None, **extra: Any) -> Pairs:
+    """Sixteen pairs of a split, three splits at most."""
+    rng = np.random.default_rng(1)
+    names = splits.split()
+    count = 16 * len(names)
+    a, b = rng.integers(0, 12, count), rng.integers(12, 24, count)
+    given = rng.permutation(np.linspace(0, 5, count)) if scores is None else scores
+    return Pairs(
+        [WORDS[i] for i in a], [WORDS[i] for i in b], list(given), True,
+        splits=[name for name in names for _ in range(16)], extra=extra,
+    )  # fmt: skip
+
+
+def test_cosine_beside_learned_grades(known: Known) -> None:
+    corpus = pairs("train train train test")
+    found = scoring.learned_grades(Case("", corpus)).figures
+    test = corpus.part("test")
+    u, v = known.encode(list(test.text_a)), known.encode(list(test.text_b))
+    cosines = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in zip(u, v, strict=True)]
+    assert found["cosine pearson"] == pytest.approx(pearsonr(cosines, test.scores).statistic)
+    assert found["cosine spearman"] == pytest.approx(spearmanr(cosines, test.scores).statistic)
+    assert found["mse"] > 0
+
+
+def test_each_year_takes_what_the_others_chose(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = pairs("test test", year=["2012"] * 16 + ["2013"] * 16)
+    better = iter([4, 8])  # 2012 would choose 4, 2013 would choose 8
+
+    def swept(case: Case, part: Pairs) -> tuple[Point, ...]:
+        size = next(better)
+        return tuple(Point(kind, float(each == size), each) for kind in TRANSFORMS for each in (4, 8))
+
+    monkeypatch.setattr(locality, "_swept", swept)
+    sizes = lambda case, part, points, name: ({f"{k} {name}": best(points, k).size for k in TRANSFORMS}, {})  # noqa: E731
+    monkeypatch.setattr(locality, "_spearmans", sizes)
+    found = locality.transformed_grades(Case("", corpus)).figures
+    assert (found["lp spearman 2012"], found["lp spearman 2013"]) == (8, 4)
+
+
+def test_transformed_grades_of_vectors_as_they_are(known: Known) -> None:
+    corpus = pairs("dev dev test test")
+    found = locality.transformed_grades(Case("", corpus)).figures
+    plain = scoring.learned_grades(Case("", pairs("train dev test test"))).figures
+    assert found["raw spearman"] == pytest.approx(plain["cosine spearman"], abs=1e-6)
+    tried = (kind for kind in TRANSFORMS if kind != "prefix")
+    assert set(found) == {f"{kind} spearman" for kind in tried} | {"lp k spearman", "lp p spearman"}
+    chosen = Point("lp", 0.0, int(found["lp p spearman"]), int(found["lp k spearman"]))
+    test = corpus.part("test")
+    assert isinstance(test, Pairs)
+    assert found["lp spearman"] == locality._spearmans(Case("", corpus), test, [chosen], "spearman")[0]["lp spearman"]
+
+
+def test_order_that_is_mended_and_spoilt(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = pairs("dev test")
+    monkeypatch.setattr(locality, "_swept", lambda case, part: (Point("raw", 1.0), Point("lp", 1.0, 4, 5)))
+    turned = np.random.default_rng(2).normal(size=(40, 40))
+    monkeypatch.setattr(locality, "transformed", lambda rows, point: rows @ turned if point.transform == "lp" else rows)
+    test = corpus.part("test")
+    u, v = known.encode(list(test.text_a)), known.encode(list(test.text_b))
+    plain, moved = (
+        [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in zip(x, y, strict=True)]
+        for x, y in ((u, v), (u @ turned, v @ turned))
+    )
+    couples = [(i, j) for i in range(16) for j in range(16) if test.scores[i] < test.scores[j]]
+    right = np.array([[side[i] < side[j] for side in (plain, moved)] for i, j in couples])
+    found = locality.reversed_order(Case("", corpus)).figures
+    assert found["mended"] == pytest.approx((~right[:, 0] & right[:, 1]).mean())
+    assert found["spoilt"] == pytest.approx((right[:, 0] & ~right[:, 1]).mean())
+    assert found["mended"] != found["spoilt"]
+
+
+def test_features_of_pairs_by_hand() -> None:
+    rows = {"a": [1.0, 2.0], "b": [3.0, -1.0]}
+    corpus = Pairs(["a"], ["b"], [1])
+    found = features(corpus, lambda texts: np.array([rows[text] for text in texts]))
+    assert found.tolist() == [[2.0, 3.0, 3.0, -2.0]]
+
+
+def test_triplets_told_apart(known: Known) -> None:
+    same = np.eye(6)
+    named = {text.split()[0]: same[i // 4] for i, text in enumerate(WORDS)}
+    texts = {color: [f"{color} {beast} stands here again" for beast in ("cat", "dog", "cow")] for color in named}
+    known.vectors = {text: named[color] for color, found in texts.items() for text in found}
+    article = Article("Colours", tuple(Section(color, tuple(found)) for color, found in texts.items()))
+    found = scoring.told_apart(Case("", Articles([article], splits=["test"]))).figures
+    assert found["triplet_accuracy"] == 1.0  # one direction for each section
+    known.vectors = dict.fromkeys(known.vectors, same[0])
+    assert scoring.told_apart(Case("", Articles([article], splits=["test"]))).figures["triplet_accuracy"] == 0.0
+
+
+def test_of_a_training_the_best_figure_of_dev_is_told_and_what_the_last_epoch_kept(known: Known) -> None:
+    known.vectors = {text: np.array([1.0, number]) for number, text in enumerate(WORDS)}
+    known.history = History(tuple({"dev_auc": auc, "kept_negatives": auc} for auc in (0.6, 0.8, 0.7)))
+    corpus = Pairs(WORDS[:4], WORDS[4:8], [0, 1, 1, 0], splits=["dev", "dev", "test", "test"])
+    found = scoring.scored(Case("", corpus)).figures
+    assert (found["dev_auc"], found["kept_negatives"]) == (0.8, 0.7)
+
+
+def test_the_last_step_stands_for_those_not_needed(known: Known) -> None:
+    rows = tuple({"objective": 10.0 - step, "stationarity": 1.0 / (step + 1)} for step in range(4))
+    known.history = History(rows)
+    corpus = pairs("test")
+    found = scoring.descent(Case("", corpus, settings={"iterations": 6})).figures
+    assert [found[f"{step} objective"] for step in (1, 3, 6)] == [9.0, 7.0, 7.0]
+    assert found["2 gradient"] == pytest.approx(1 / 3)
+
+
+def test_words_that_carry_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    method = Film()
+    method.L = np.array([[2.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 1.0]], np.float32)
+
+    @dataclass
+    class Words:
+        rms: np.ndarray
+
+    method.words = Words(np.ones(4))  # type: ignore[assignment]
+    monkeypatch.setattr(Film, "measure_stability", lambda self, corpus, rounds, seed: np.array([0.5, 0.25]))
+    monkeypatch.setattr(Case, "fitted", lambda self: method)
+    found = scoring.readable_rows(Case("", pairs("test"))).figures
+    assert found["half"] == 1.0  # 4 of 6
+    assert found["all half"] == 1.5  # and 2 of 4
+    assert found["ten"] == 1.0
+    assert (found["stability"], found["all stability"]) == (0.5, 0.375)
+
+
+def test_rule_of_mutual_neighbours(known: Known) -> None:
+    corpus = Pairs(WORDS[:8] * 2, WORDS[8:16] * 2, [1, 0] * 8, splits=["dev"] * 8 + ["test"] * 8)
+    found = scoring.neighbour_curves(Case("", corpus)).figures
+    rows = known.encode(WORDS[:16])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    ranks = np.argsort(np.argsort(2 * np.eye(16) - rows @ rows.T, axis=1), axis=1) + 1  # itself last
+    mutual = np.array([max(ranks[a, a + 8], ranks[a + 8, a]) for a in range(8)])
+    for k in (1, 5, 8, 11):
+        said, same = mutual <= k, np.arange(8) % 2 == 0
+        counts = {"tpr": said[same], "fnr": ~said[same], "fpr": said[~same], "tnr": ~said[~same]}
+        for name, each in counts.items():
+            assert found[f"{k} {name}"] == pytest.approx(each.mean()), (k, name)
+    assert 0 < found["8 tpr"] != found["8 fpr"] > 0  # the four rates are not told apart by luck
+    assert found["55 tpr"] == found["55 fpr"] == 1.0  # of 16 sentences all are among the 55 nearest
+    assert found["55 two-level"] == pytest.approx(np.log(2))  # nothing is known then but the share of one half
+
+
+@pytest.mark.filterwarnings("ignore:after epoch 1")
+def test_objective_is_put_together_of_its_parts() -> None:
+    groups = Groups([f"{text} runs" for text in WORDS], [text.split()[0] for text in WORDS],
+                    splits=["train"] * 16 + ["dev"] * 8)  # fmt: skip
+    settings = {"epochs": 1, "hidden": 4, "decoder_hidden": 4, "dimension": 4, "min_count": 1, "emphasis": 0.25}
+    found = scoring.emphasis(Case("pthought", groups, settings)).figures
+    assert found["objective"] == pytest.approx(0.75 * found["copy"] + 1.25 * found["paraphrase"])
+    assert found["copy"] != found["paraphrase"]
+
+
+def test_a_million_from_the_slope(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+
+    def ask(query: str, count: int) -> None:
+        clock[0] += 0.002 + 0.001 * count
+
+    monkeypatch.setattr(time, "process_time", lambda: clock[0])
+    found = speed._times(ask, [f"q{i}" for i in range(10)], (100, 1000))
+    assert found["100"] == pytest.approx(102.0)
+
+    busy = iter([9_000, 500, 7, 0] * speed.ROUNDS)  # what is not the query's own
+    found = speed._times(lambda query, count: ask(query, count + next(busy)), ["q"], (100, 1000))
+    assert found["100"] == pytest.approx(102.0)
+    assert found["1000000"] == pytest.approx(1_000_002.0)
+
+
+def test_cross_encoder_learns_what_both_sentences_say_together() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 24, 400), rng.integers(0, 24, 400)
+    a[::2] = b[::2]  # half of the pairs are twice the same
+    texts = [text + " again" * (i % 3) for i, text in enumerate(WORDS)]  # of several lengths
+    corpus = Pairs(
+        [texts[i] for i in a], [texts[i] for i in b], [int(x == y) for x, y in zip(a, b, strict=True)], splits="train"
+    )
+    reader = PairReader(CrossSettings(epochs=8, size=16, dimension=16, batch=16, learning_rate=0.01, patience=0))
+    reader.fit(corpus, seed=0)
+    scores = reader.scores(corpus.text_a, corpus.text_b)
+    assert scores[::2].mean() > scores[1::2].mean() + 0.5
+    back = reader.scores(corpus.text_a[::-1], corpus.text_b[::-1])[::-1]
+    assert np.allclose(scores, back, atol=1e-5)  # whatever else is in the batch
+
+
+def test_coherence_is_that_of_the_groups(known: Known) -> None:
+    known.vectors = {text: np.eye(6)[i // 4] for i, text in enumerate(WORDS)}
+    corpus = Groups(WORDS, [text.split()[0] for text in WORDS], splits=["test"] * 24)
+    found = scoring.coherence(Case("", corpus)).figures
+    assert (found["coherence_within"], found["coherence_between"]) == (pytest.approx(1.0), pytest.approx(0.0))
+
+
+# --- figures taken apart ---------------------------------------------------------------------------------------
+
+
+def test_parts_of_grades_add_up_to_the_figures(known: Known) -> None:
+    corpus = pairs("train train train test")
+    found = scoring.learned_grades(Case("", corpus))
+    assert set(found.parts) == set(found.figures)
+    units = linked(graded_test := corpus.part("test"))
+    assert len(set(units)) < len(graded_test)
+    for name, parts in found.parts.items():
+        assert parts.figure == pytest.approx(found.figures[name], abs=1e-12), name
+        assert len(parts.above) == len(set(units))  # pairs that share a sentence stand or fall together
+    by_year = scoring.grades_by_year(Case("", corpus))
+    assert by_year.parts["spearman"].figure == pytest.approx(by_year.figures["spearman"])
+    assert len(by_year.parts["spearman"].above) == len(set(units))
+
+
+def test_clusters_of_each_algorithm_have_its_own_figures(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Agreed:
+        articles = ("x", "y")
+
+        def values(self, algorithm: str, figure: str) -> np.ndarray:
+            return np.array([ord(algorithm[0]), 10.0 * len(figure) + ord(figure[0])])
+
+    monkeypatch.setattr(scoring, "section_agreement", lambda *_, **__: Agreed())
+    found = scoring.clustered(Case("", Articles([Article("x", (Section("s", ("a b c d e f",)),))], splits=["test"])))
+    for algorithm in ("kmeans", "iclust"):
+        for figure in ("mi", "ami", "ri", "ari"):
+            parts = found.parts[f"{algorithm} {figure}"]
+            assert parts.above.tolist() == [ord(algorithm[0]), 10.0 * len(figure) + ord(figure[0])]
+            assert found.figures[f"{algorithm} {figure}"] == parts.figure
+
+
+def test_two_networks_learn_each_from_its_own_and_count_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = {"a": np.array([9.0, 0]), "b": np.array([0, 3.0])}
+    two = {"a": np.array([1.0, 0]), "b": np.array([0.1, 0])}
+    asked: list[Any] = []
+
+    def fit(self: Case, corpus: Any = None, **changes: Any) -> Known:
+        asked.append((corpus, changes))
+        return Known(one if len(asked) == 1 else two)
+
+    monkeypatch.setattr(Case, "fitted", fit)
+    first, second = Pairs(["a"], ["b"], [1]), Pairs(["b"], ["a"], [1])
+    sides = ({"epochs": 1}, {"epochs": 3})
+    beside = scoring.method_of(Case("", first, also={"one": first, "two": second}, sides=sides))
+    assert asked == [(first, {"epochs": 1}), (second, {"epochs": 3})]
+    rows = beside.encode(["a", "b"])
+    assert beside.similarity_pairwise(rows[:1], rows[1:])[0] == pytest.approx(0.5)  # the mean of 0 and 1
+
+
+def test_what_is_called_the_same_without_a_threshold(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    test = Pairs(["a", "b", "c", "d"], ["e", "f", "g", "h"], [1, 1, 1, 0], splits=["test"] * 4)
+    found = scoring.all_the_same(Case("", test)).figures
+    assert (found["accuracy"], found["precision"], found["recall"]) == (0.75, 0.75, 1.0)
+    monkeypatch.setattr(scoring, "_ranks", lambda method, part: np.array([1, scoring.PAPERS_K, 37, 37]))
+    found = scoring.mutual_neighbours(Case("", test)).figures
+    assert (found["accuracy"], found["recall"]) == (0.75, pytest.approx(2 / 3))
+
+
+# --- a fit that several tables ask for is made once: in memory, and on disk where it is a training or was slow ---
+
+THREE = Pairs(["one two", "three four", "one three"], ["one four", "three two", "two four"], [1, 0, 1])
+
+
+@pytest.fixture
+def fits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How often TF-IDF was fitted, by seed."""
+    seeds: list[int] = []
+    fit = Tfidf._fit
+
+    def counted(self: Tfidf, corpus: Pairs, seed: int, *more: object) -> object:
+        seeds.append(seed)
+        return fit(self, corpus, seed, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Tfidf, "_fit", counted)
+    return seeds
+
+
+def test_the_same_fit_is_made_once_in_memory(fits: list[int]) -> None:
+    case = Case("tfidf", THREE)
+    assert case.fitted() is case.fitted()
+    replace(case, seed=1).fitted()
+    case.fitted()
+    assert fits == [0, 1]
+    case.fitted(max_ngram=2)
+    assert fits == [0, 1, 0]
+    replace(case, memory={}).fitted()
+    assert fits == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize("slow", [False, True])
+def test_slow_fits_are_kept_on_disk(
+    fits: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: bool
+) -> None:
+    monkeypatch.setattr(recipes, "_SLOW", 0.0 if slow else 1e9)
+    case = Case("tfidf", THREE, runs=tmp_path)
+    first = case.fitted()
+    again = replace(case, memory={}).fitted()
+    assert fits == ([0] if slow else [0, 0])
+    rows = [np.asarray(method.encode(["one two three"]).todense()) for method in (first, again)]  # type: ignore[attr-defined]
+    assert np.array_equal(*rows)
+
+
+def test_a_damaged_run_is_made_again(fits: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recipes, "_SLOW", 0.0)
+    case = Case("tfidf", THREE, runs=tmp_path)
+    case.fitted()
+    (folder,) = tmp_path.iterdir()
+    (folder / "run.json").write_text("{")
+    (folder / "left over").touch()
+    replace(case, memory={}).fitted()
+    assert fits == [0, 0]
+    assert not (folder / "left over").exists()  # a training would refuse a folder with files of others
+
+
+def test_what_another_process_computes_is_computed_without_its_folder(tmp_path: Path) -> None:
+    """Two `labkit reproduce` side by side: neither fails, and neither writes into the other's training."""
+    case = Case("sentpwnet", load("topics").take(range(60)), {"epochs": 1, "size": 6, "dimension": 6}, runs=tmp_path)
+    folder = tmp_path / recipes.run_name(case)
+    with locked(folder):
+        assert case.fitted().fitted
+        assert [path.name for path in folder.iterdir()] == [".lock"]
+
+
+# --- logistic regression on frozen vectors -----------------------------------------------------------------------
+
+
+def test_logistic_regression_on_tfidf_of_topics_as_scikit_learn() -> None:
+    corpus = load("topics").take(range(0, 2000, 4))
+    found = locality.logistic_on_frozen(Case("tfidf", corpus))
+    train, dev, test = (corpus.part(split) for split in ("train", "dev", "test"))
+    words = METHODS["tfidf"]()
+    words.fit(train)
+    sides = [unit(words.encode(list(part.texts))) for part in (train, dev, test)]
+    scores = []
+    for strength in STRENGTHS:
+        model = LogisticRegression(C=strength, max_iter=2_000).fit(sides[0], train.labels)
+        scores.append((model.score(sides[1], dev.labels), model.score(sides[2], test.labels)))
+    best = max(score for score, _ in scores)
+    assert found.figures["accuracy"] == pytest.approx(next(right for score, right in scores if score == best))
+    assert found.figures["accuracy"] > 0.4
+    assert found.parts["accuracy"].figure == found.figures["accuracy"]
+
+
+def test_logistic_regression_on_a_frozen_model_and_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    texts = [f"s{row}" for row in range(200)]
+    table = dict(zip(texts, random.standard_normal((200, 4)), strict=True))
+    monkeypatch.setattr(locality, "_vectors", lambda case, texts: np.array([table[text] for text in texts]))
+    splits = (["train"] * 5 + ["dev"] * 2 + ["test"] * 3) * 20
+    labels = ["up" if table[text][0] > 0 else "down" for text in texts]
+    one = locality.logistic_on_frozen(Case("sbert", Labelled(texts, labels, splits=splits))).figures["accuracy"]
+    assert one > 0.9
+    others = random.permutation(texts).tolist()
+    same = [int(np.dot(*(table[text] for text in pair)) > 0) for pair in zip(texts, others, strict=True)]
+    paired = Pairs(texts, others, same, splits=splits)
+    assert locality.logistic_on_frozen(Case("sbert", paired)).figures["accuracy"] > 0.85
+    # sparse sides are put together as dense ones are
+    u = random.standard_normal((5, 4))
+    both = Pairs([*"abcde"], [*"bcdea"], [1] * 5, splits=["test"] * 5)
+    at = {text: row for row, text in enumerate("abcde")}
+    dense = features(both, lambda texts: u[[at[text] for text in texts]])
+    filled = features(both, lambda texts: sparse.csr_array(u)[[at[text] for text in texts]])
+    np.testing.assert_allclose(filled.toarray(), dense)

@@ -1,0 +1,86 @@
+"""A small report: the same numbers as the records have, and words that do not break a table."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from labkit.papers.cells import cells_of, compute, plan
+from labkit.papers.data import Desk
+from labkit.papers.records import Column, Table
+from labkit.papers.reports import AT_END, _values, as_markdown, in_digits, ours, piped
+from labkit.papers.results import result, results_shown
+from labkit.papers.store import Store, as_lines
+from labkit.papers.stored import Figure, Report
+from tests.papers.fakes import LINES, PAPERS, TABLE
+
+
+@pytest.fixture
+def report(desk: Desk, store: Store) -> Report:
+    plans = [plan(table, desk, 5) for table in (TABLE, LINES)]
+    found = compute(cells_of(plans), store)
+    return Report("labkit reproduce fake --seeds 5", tuple(result(each, found) for each in plans), {"torch": "2"})
+
+
+def test_the_page_has_every_table_and_claim(report: Report) -> None:
+    page = as_markdown(report, PAPERS)
+    assert re.search(r"^\| ours \| \.820 \[.*\] \(\.900\) \| 2400 ± 0 \|", page, re.MULTILINE)
+    assert "| plain | .500 [.297, .703] (.500) | 2400 |" in page
+    assert "- theirs: its weights are elsewhere" in page
+    assert "| fake/1 | ours leads plain | confirmed | confirmed |" in page
+    assert "| fake/1 | ours leads plain by half | our question | not confirmed |" in page
+    assert "3 confirmed" not in page
+    assert "| k = 2 | .420 [" in page
+
+
+def test_a_report_that_is_read_and_written_again_is_the_same(report: Report) -> None:
+    record = json.loads(json.dumps(report.to_json()))
+    read = Report.from_json(record, PAPERS)
+    assert json.loads(json.dumps(read.to_json())) == record
+    assert as_markdown(read, PAPERS) == as_markdown(report, PAPERS)
+
+
+def test_numbers_in_the_papers_digits() -> None:
+    assert in_digits(Column("a", "a", "stsb"), 0.85) == ".850"
+    assert in_digits(Column("a", "a", "stsb"), -0.0123) == "-.012"
+    assert in_digits(Column("a", "a", "stsb", 100, ".2f"), 0.5) == "0.50"
+    assert in_digits(Column("a", "a", "stsb", printed=".2f"), 10.05) == "10.05"
+    few = Column("a", "a", "stsb", printed="#.3g")  # a spread has as many decimals as its mean
+    for values, said in (((1.0, 1.2, 1.77), "1.32 ± .40"), ((0.36, 0.44), ".400 ± .057"), ((2.0,), "2.00")):
+        assert ours(few, Figure("a", "a", None, values)) == said
+
+
+def test_bars_and_asterisks_do_not_break_a_table() -> None:
+    assert piped(["", "a|b"], [["*", "c"]]) == ["|  | a\\|b |", "|---|---|", "| \\* | c |"]
+
+
+def test_results_keep_the_parts_of_what_their_own_tables_show(desk: Desk, store: Store) -> None:
+    """The row `plain` stands in a table of precision, too; of `ours` precision is shown nowhere."""
+    rows = (replace(TABLE.rows[1], published=(None,)),)
+    other = Table("fake", "2", "One row", (Column("precision", "precision", "stsb"),), rows)
+    plans = [plan(each, desk, 2) for each in (TABLE, other)]
+    found = compute(cells_of(plans), store).known
+    for key, known in found.items():
+        parts = known.parts["accuracy"]
+        found[key] = replace(known, parts={"accuracy": parts, "precision": parts})
+    lines = [json.loads(line) for line in as_lines(results_shown(plans, found)).splitlines()]
+    told = [(line["notes"]["about"]["settings"]["name"], sorted(line["parts"])) for line in lines]
+    assert sorted(told) == [("ours", ["accuracy"]), ("ours", ["accuracy"]), ("plain", ["accuracy", "precision"])]
+    assert [line["key"] for line in lines] == sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("value", "tried", "at_end"),
+    [
+        (0.95, "0.1..0.95", True), (0.12, "0.1..0.95", True), (0.13, "0.1..0.95", False), (0.92, "0.1..0.95", False),
+        (0.0005, "0.0005..0.02", True), (0.0007, "0.0005..0.02", False),  # by its logarithm
+        (0.0, "0..0.5", False), (0.49, "0..0.5", True), (True, "yes|no", False), (8, "1|8", False),
+    ],
+)  # fmt: skip
+def test_a_choice_at_an_end_of_what_was_tried_is_marked(value: object, tried: str, at_end: bool) -> None:
+    """Below 0 there is nothing to be tried, so it is no end."""
+    chosen = {"settings": {"dial": value}, "space": {"dial": tried}}
+    assert _values(chosen).endswith(AT_END) == at_end

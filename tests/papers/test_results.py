@@ -1,0 +1,281 @@
+"""What is made of computed cells: figures, who is in front, claims, leads before and after, and files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labkit.evaluation.comparison import Parts
+from labkit.papers.cells import cells_of, compute, plan
+from labkit.papers.claims import Claim
+from labkit.papers.data import Desk
+from labkit.papers.published import tables
+from labkit.papers.recipes import Case
+from labkit.papers.records import Row, Table
+from labkit.papers.results import NOT_YET, SEEN, _interval, _judged, _leads, result
+from labkit.papers.store import Store
+from labkit.papers.stored import FILE, NOT_RUN, Figure, TableResult, as_printed, beside, stored
+from labkit.trials.engine import Result
+from tests.papers.fakes import TABLE, recipe, steady
+
+
+def made(table: Table, desk: Desk, store: Store, seeds: int = 5, **how: Any) -> TableResult:
+    planned = plan(table, desk, seeds)
+    return result(planned, compute(cells_of([planned]), store), **how)
+
+
+# --- figures -----------------------------------------------------------------------------------------------------
+
+
+def test_a_figure_has_a_value_per_seed_and_says_why_it_is_missing(desk: Desk, store: Store) -> None:
+    found = made(TABLE, desk, store, 3)
+    ours, plain, theirs = (found.at(row, "accuracy") for row in ("ours", "plain", "theirs"))
+    assert (ours.seeds, ours.mean, ours.spread) == ((0, 1, 2), pytest.approx(0.81), pytest.approx(0.01))
+    assert (ours.published, plain.values) == (0.9, (0.5,))
+    assert theirs.why == "its weights are elsewhere"
+    planned = plan(TABLE, desk, 3)
+    none = result(planned, compute([], store))
+    assert none.at("ours", "accuracy").why == NOT_YET
+    assert none.left == 4
+
+
+def test_figures_are_in_the_unit_of_their_column_and_what_is_counted_in_none(desk: Desk, store: Store) -> None:
+    """Percent: .82 leads .5 by more than 20; a row whose figure has a name of its own has parts of that name."""
+
+    def prefixed(case: Case) -> Result:
+        parts = steady(case).parts["accuracy"]
+        return Result({"k accuracy": 0.3}, {"k accuracy": parts})
+
+    percent = replace(TABLE.columns[0], scale=100.0)
+    rows = (*(replace(row, published=(None,)) for row in TABLE.rows[:2]),
+            Row("named", (None,), recipe("n", 0.3, run=prefixed), figure="k "),
+            Row("number", (None,), recipe("plain", 0.6, random=False), counted=True))  # fmt: skip
+    claim = Claim("by 20", ("ours",), ("plain",), ("accuracy",), by=20.0, ours=True)
+    found = made(replace(TABLE, columns=(percent,), rows=rows, claims=(claim,)), desk, store)
+    assert found.claims[0].ours == "confirmed"
+    named, number = (found.at(row, "accuracy") for row in ("named", "number"))
+    assert len(named.runs[0].above) == 50
+    assert named.runs[0].figure == pytest.approx(30.0)
+    assert number.mean == pytest.approx(0.6)
+    assert [found.at(row, "accuracy").standing for row in ("ours", "plain", "number")] == ["best", "behind", ""]
+
+
+def test_a_column_has_the_figures_of_its_own_data(desk: Desk, store: Store) -> None:
+    columns = tuple(replace(TABLE.columns[1], name=name, data=name) for name in ("stsb", "trec"))
+    found = made(replace(TABLE, columns=columns, claims=()), desk, store, 1)
+    lengths = [len(desk.open(name, published=False).corpus) for name in ("stsb", "trec")]
+    assert [found.at("ours", column.name).mean for column in columns] == lengths
+    assert lengths[0] != lengths[1]
+
+
+def test_the_interval_of_a_share_against_the_formula_and_within_its_units() -> None:
+    """40 units of 100 items: as good as 4,000 single ones, sqrt(p (1 - p) / 4000) wide each way, times Student's t."""
+    right = np.random.default_rng(0).binomial(100, 0.3, 40).astype(float)
+    low, high = _interval({0: Parts(right, np.full(40, 100.0))})
+    share = right.sum() / 4_000
+    half = 2.0227 * (right / 100).std(ddof=1) / 40**0.5  # t of 39 degrees, and the error of a mean by hand
+    assert (low, high) == pytest.approx((share - half, share + half), rel=0.02)
+    nearly_all = np.array([1.0] * 19 + [0.0])
+    assert _interval({0: Parts(nearly_all, np.ones(20))})[1] == 1.0
+    one = Parts(np.array([1.0]), np.ones(1))
+    assert _interval({0: one, 1: one}) is None  # not known item by item
+
+
+# --- who is in front ---------------------------------------------------------------------------------------------
+
+
+def test_standings_are_by_interval_and_leave_out_what_does_not_compete(desk: Desk, store: Store) -> None:
+    levels = {"first": 0.8, "second": 0.4, "second, as printed": 0.9, "has seen it": 0.95}
+    rows = tuple(Row(name, (None, None), recipe(name[:5], level)) for name, level in levels.items())
+    planned = plan(replace(TABLE, rows=rows, claims=()), desk, 5)
+    data = replace(planned.parts[0].cells[0].data, published=True)
+    parts = tuple(
+        replace(part, row=replace(part.row, seen=("stsb",) * ("seen" in part.row.name)),
+                cells=tuple(replace(cell, data=data) for cell in part.cells))
+        for part in planned.parts
+    )  # fmt: skip
+    table = replace(planned.table, rows=tuple(part.row for part in parts))
+    planned = replace(planned, table=table, parts=parts)
+    found = result(planned, compute(cells_of([planned]), store))
+    standings = {row: found.at(row, "accuracy").standing for row in levels}
+    assert standings == {"first": "best", "second": "behind", "second, as printed": "", "has seen it": ""}
+    assert found.at("has seen it", "accuracy").why == SEEN
+
+
+def test_where_smaller_is_better_the_smallest_is_in_front_and_without_units_seeds_decide(
+    desk: Desk, store: Store
+) -> None:
+    costs = iter([3.0, 1.0, 3.1, 1.2, 3.2, 1.1])
+
+    def costly(case: Case) -> Result:
+        return Result({"cost": next(costs)})
+
+    rows = (Row("dear", (None,), recipe("a", 1, run=costly)), Row("cheap", (None,), recipe("b", 1, run=costly)))
+    column = replace(TABLE.columns[0], figure="cost", larger=False)
+    found = made(replace(TABLE, columns=(column,), rows=rows, claims=()), desk, store, 3)
+    assert [found.at(row, "accuracy").standing for row in ("dear", "cheap")] == ["behind", "best"]
+
+
+# --- claims ------------------------------------------------------------------------------------------------------
+
+
+def measured(means: dict[tuple[str, str], float], seeds: int = 5) -> dict[tuple[str, str], Figure]:
+    """Figures of some seeds, each over units of its own."""
+    random = np.random.default_rng(0)
+    return {
+        place: Figure(
+            *place,
+            None,
+            (mean,) * seeds,
+            tuple(range(seeds)),
+            runs={seed: Parts(random.normal(mean, 0.01, 50), np.ones(50)) for seed in range(seeds)},
+        )
+        for place, mean in means.items()
+    }
+
+
+def verdict(claim: Claim, figures: dict[tuple[str, str], Figure], table: Table = TABLE) -> str:
+    return _judged(claim, figures, table).ours
+
+
+def test_a_claim_is_open_where_a_row_was_not_measured_or_the_best_may_be_elsewhere() -> None:
+    claim = Claim("", ("ours",), ("plain", "other"), ("accuracy", "rows"))
+    figures = measured({(row, column): level for row, level in (("ours", 0.9), ("plain", 0.5), ("other", 0.4))
+                        for column in ("accuracy", "rows")})  # fmt: skip
+    assert verdict(claim, figures) == "confirmed"
+    del figures["other", "rows"]
+    assert verdict(claim, figures) == "open"
+    assert "without other in rows" in _judged(claim, figures, TABLE).ours_why
+    best = Claim("", ("ours", "theirs"), ("plain",), ("accuracy",), best=True)
+    figures = measured({("ours", "accuracy"): 0.4, ("theirs", "accuracy"): 0.3, ("plain", "accuracy"): 0.5})
+    assert verdict(best, figures) == "not confirmed"
+    del figures["theirs", "accuracy"]
+    assert verdict(best, figures) == "open"
+
+
+def test_a_claim_needs_five_seeds_that_both_have_and_nothing_seen() -> None:
+    table = replace(TABLE, rows=(TABLE.rows[0], replace(TABLE.rows[0], name="plain")))
+    means = {("ours", "accuracy"): 0.9, ("plain", "accuracy"): 0.5}
+    claim = TABLE.claims[0]
+    assert verdict(claim, measured(means), table) == "confirmed"
+    assert verdict(claim, measured(means, 4), table) == "open"
+    figures = measured(means, 8)
+    later = {seed + 4: parts for seed, parts in figures["plain", "accuracy"].runs.items()}
+    figures["plain", "accuracy"] = replace(figures["plain", "accuracy"], seeds=tuple(later), runs=later)
+    assert verdict(claim, figures, table) == "open"  # four in common
+    seen = measured(means)
+    seen["ours", "accuracy"] = replace(seen["ours", "accuracy"], seen=True)
+    assert verdict(claim, seen, table) == "not measured"
+
+
+def test_claims_of_a_table_on_printed_and_on_our_figures(desk: Desk, store: Store) -> None:
+    found = made(TABLE, desk, store)
+    assert [(claim.paper, claim.ours, claim.asked_here) for claim in found.claims] == [
+        ("confirmed", "confirmed", False),
+        ("confirmed", "open", False),  # theirs is not there to be led
+        ("not confirmed", "not measured", False),
+        ("", "not confirmed", True),
+    ]
+    assert found.claims[2].decides.startswith("in the paper, accuracy: theirs")
+    assert made(TABLE, desk, store, quick=True).claims == ()
+
+
+# --- leads before and after --------------------------------------------------------------------------------------
+
+
+def figure(row: str, column: str, values: list[float]) -> Figure:
+    """A figure of so many seeds, over four units that differ."""
+    lean = np.linspace(-0.01, 0.01, 4) * (len(row) % 3)
+    runs = {seed: Parts(value + lean, np.ones(4)) for seed, value in enumerate(values)}
+    return Figure(row, column, None, tuple(values), tuple(runs), runs=runs)
+
+
+def leads(claim: Claim, *found: Figure) -> Any:
+    return _leads(claim, {(each.row, each.column): each for each in found})
+
+
+OURS_LEADS = Claim("", ("ours",), ("theirs", "plain"), ("error",), larger=False)
+FOUND = (
+    figure("ours", "error", [0.30, 0.32, 0.31, 0.33, 0.29]), figure("ours, as printed", "error", [0.2, 0.2, 0.23]),
+    figure("theirs", "error", [0.20, 0.20, 0.21, 0.2, 0.2]), figure("theirs, as printed", "error", [0.4, 0.5, 0.6]),
+    figure("plain", "error", [0.5]),
+)  # fmt: skip
+
+
+def test_the_lead_before_is_between_rows_as_printed_and_the_lead_after_between_tuned_ones() -> None:
+    """By hand: of errors .21 before .50, then .31 behind .202; what is not tuned stands in both."""
+    before, after = leads(OURS_LEADS, *FOUND)
+    assert (before.column, before.row, before.other) == ("error", "ours", "theirs")
+    assert (before.lead, after.lead) == (pytest.approx(0.5 - 0.21), pytest.approx(0.202 - 0.31))
+    assert (before.low + before.high) / 2 == pytest.approx(before.lead)
+    larger = replace(OURS_LEADS, larger=True)
+    assert [each.lead for each in leads(larger, *FOUND)] == pytest.approx([0.21 - 0.5, 0.31 - 0.5])
+    share = replace(OURS_LEADS, relative=True, by=0.1, over=("theirs",))  # .21 is 58 % below .50, .31 53 % above .202
+    assert [each.lead for each in leads(share, *FOUND)] == pytest.approx([0.58, -0.108 / 0.202])
+
+
+def test_two_leads_are_over_the_same_others_or_not_shown() -> None:
+    for lacks in range(4):
+        gone = [replace(each, values=(), runs={}) if at == lacks else each for at, each in enumerate(FOUND)]
+        assert leads(OURS_LEADS, *gone) == (None, None)
+    assert leads(OURS_LEADS, FOUND[0], FOUND[2], FOUND[4]) == (None, None)  # no row has both
+    assert leads(OURS_LEADS, *FOUND[:3], replace(FOUND[3], seen=True), FOUND[4]) == (None, None)
+    without = leads(OURS_LEADS, FOUND[0], FOUND[1], FOUND[4])  # others that nobody has are left out of both
+    assert [each.other for each in without] == ["plain", "plain"]
+
+
+def test_both_leads_are_of_the_rows_that_decide_once_they_are_tuned() -> None:
+    """As printed the second other is closer, tuned the first one: between the two of them no lead has changed."""
+    shrunk = figure("plain, as printed", "error", [0.25, 0.26, 0.24])
+    before, after = leads(OURS_LEADS, *FOUND, shrunk)
+    assert [(each.row, each.other) for each in (before, after)] == [("ours", "theirs")] * 2
+    best = replace(OURS_LEADS, rows=("theirs", "ours"), over=("plain",), best=True)  # before it is another one
+    assert [each.row for each in leads(best, *FOUND, shrunk)] == ["ours", "theirs"]
+
+
+# --- what is stored ----------------------------------------------------------------------------------------------
+
+
+def test_a_table_that_is_read_and_written_again_is_the_same() -> None:
+    record = json.loads(FILE.read_text("utf-8"))
+    known = {table.name: table for table in tables()}
+    for table in record["tables"]:
+        assert json.loads(json.dumps(TableResult.from_json(known[table["table"]], table).to_json())) == table
+
+
+def test_the_bundled_results_hold_every_table_and_name_no_folder() -> None:
+    found = stored()
+    assert [table.name for table in found.tables] == [table.name for table in tables()]
+    assert all(table.evidence for table in found.tables)
+    assert "--data DATA" in found.command
+    assert str(Path.home()) not in FILE.read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="fake/9"):
+        found.table("fake/9")
+
+
+def test_without_results_every_table_is_as_printed(tmp_path: Path) -> None:
+    found = beside(tmp_path / "none.json")
+    assert list(found) == [table.name for table in tables()]
+    for table in tables():
+        mine = found[table.name]
+        assert [each.published for each in mine.figures] == [value for row in table.rows for value in row.published]
+        runnable = {row.name for row in table.rows if row.recipe is not None}
+        assert {each.row for each in mine.figures if each.why == NOT_RUN} == runnable
+    for text in ("{", "[]", '{"tables": [{"table": "film/1"}]}'):
+        (tmp_path / "bad.json").write_text(text)
+        assert beside(tmp_path / "bad.json") == found
+        with pytest.raises(ValueError, match=r"bad\.json"):
+            stored(tmp_path / "bad.json")
+
+
+def test_a_figure_that_a_file_lacks_is_as_printed() -> None:
+    (table,) = tables("film/1")
+    record = as_printed(table).to_json()
+    record["figures"] = [{"row": "FILM", "column": "accuracy", "published": 86.83, "values": [80.0, 81.0]}]
+    found = TableResult.from_json(table, record)
+    assert (found.at("FILM", "accuracy").mean, found.at("TF-IDF", "accuracy").why) == (80.5, NOT_RUN)
