@@ -41,7 +41,11 @@ MOVED = {  # an earlier address -> the file of the place that has taken it in
     "compare_page": "train_page.py",
     "corpora_page": "train_page.py",
 }
-OPENED = {"compare_page": "Runs", "corpora_page": "Data"}  # an earlier address -> the view that it opened with
+OPENED = {  # an earlier address -> the view that it opened with
+    "compare_page": "Runs",
+    "corpora_page": "Data",
+    "film_page": "FILM's rows",
+}
 UNGUARDED = (
     "This app listens to other machines, and no token guards it: start it by `labkit app --classroom`, which prints an "
     "address with one."
