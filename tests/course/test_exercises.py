@@ -37,7 +37,7 @@ from labkit.course.notebooks import (
     with_gaps,
 )
 from labkit.evaluation import best_threshold, geometry
-from labkit.pairs import locality
+from labkit.pairs import locality, pair_weights, soft_triplet
 from labkit.text import words
 from labkit.vectors import ppmi_vectors
 
@@ -140,6 +140,15 @@ def test_mistakes_are_told_apart(key: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 # --- right answers of another form -------------------------------------------------------------------------------
+
+
+def step_by_autograd(V, P, N, weights_of, rate):
+    """Down a loss that is linear in S and has these weights as its slopes."""
+    W = (weights_of(V @ V.T, P, N) * (N.double() - P.double())).detach()
+    free = V.clone().requires_grad_()
+    unit = torch.nn.functional.normalize(free, dim=1)
+    (W * (unit @ unit.T)).sum().div(len(V)).backward()
+    return torch.nn.functional.normalize(V - rate * free.grad, dim=1)
 
 
 def largest_one_by_one(answers, lengths):
@@ -257,10 +266,10 @@ def half_of_noise():
 ALSO_RIGHT: dict[str, list[Any]] = {
     "00.1": [lambda u, v: torch.cosine_similarity(torch.tensor(u), torch.tensor(v), dim=0)],
     "00.4": ["MY SAUCE AND MY SOUP BURN IN THE OVEN"],
-    "01.2": [lambda S, P, N, margin: P.float() + N * (S > margin)],
-    "01.4": [[0.12, 0.88], torch.sigmoid(torch.tensor([-2.0, 2.0]))],
-    "01.6": [lambda S, N, beta, base: (e := torch.exp(beta * (S - base)) * N) / (1 + e.sum(1, keepdim=True))],
-    "01.7": [13.0],
+    "01.2": [pair_weights],
+    "01.3": [partial(pair_weights, soft_triplet)],
+    "01.4": [lambda S, P, N, a, b, t: pair_weights(partial(locality, alpha=a, beta=b, base=t), S, P, N)],
+    "01.5": [step_by_autograd],
     "02.1": [largest_one_by_one],
     "02.2": [attended_one_by_one],
     "02.3": [verdict_by_scipy],
@@ -330,7 +339,6 @@ def drawn(seed, warmth=1.0):
 
 ALSO_WRONG: dict[str, list[Any]] = {
     "00.4": ["xyzzy plugh frobnicate", "Which guitar strings are best?", "soup", 7],
-    "01.7": [1.0, 60.0, -3.0, 11.9, 14.5, (13.3, 0.5)],
     "02.1": [lambda answers, lengths: torch.tensor(largest_one_by_one(answers, lengths).tolist())],
     "02.2": [lambda states, logits, lengths: attended_one_by_one(states, logits.detach(), lengths)],
     "02.3": [lambda a, b: "first" if stats.ttest_rel(a, b).pvalue < 0.05 else "open"],
