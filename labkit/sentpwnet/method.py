@@ -39,7 +39,7 @@ from labkit import pairs
 from labkit.corpora.records import Corpus
 from labkit.device import device_of
 from labkit.explanation import LEFT_OUT, Parts
-from labkit.method import setting
+from labkit.method import History, Keeper, Snapshots, setting
 from labkit.pairs.large_batch import by_anchors, noted_locality
 from labkit.pairs.losses import ALIASES, LOSSES
 from labkit.pretrained import PACKAGED, model_source, opened_model, require_same, sum_of_weights
@@ -55,6 +55,8 @@ from labkit.training.transformer import TRANSFORMER, ModelReader, Transformer
 from labkit.vectors import WordVectors
 
 MINERS = ("informative", "hardest", "random", "none")
+ONE_KIND = ("locality", "contrastive", "logistic")  # losses that learn from a positive or a negative alone
+FEW_KEPT = 0.2  # of the positive pairs; a training that keeps fewer at its start learns from little
 TEMPERATURE = "log_temperature"  # of the network's parameters, where it learns that, too
 LARGE = 2048  # sentences of a batch, beyond which no m x m matrix is made
 
@@ -225,6 +227,18 @@ class PairSettings(EncoderTraining):
         return "layer_rate" if self.encoder == TRANSFORMER else "learning_rate"
 
     @property
+    def if_idle(self) -> str:
+        """Say which pairs count with these settings, and what to change if that leaves none or few."""
+        mined = self.miner in ("informative", "hardest")
+        if not mined and self.loss in ONE_KIND:
+            return super().if_idle
+        needs = f"miner={self.miner}" if mined else f"loss={self.loss}"
+        why = f"with {needs}, a sentence counts only if its batch has both a positive and a negative for it"
+        if self.labelled:
+            return f"{why}, and few have both among labelled pairs; set labelled=no, or miner=none and loss=contrastive"
+        return f"{why} that are not far apart yet; set miner=none and loss=contrastive, or a larger batch"
+
+    @property
     def learns_temperature(self) -> bool:
         """Whether the network has a temperature of its own."""
         return self.learn_temperature and LOSSES[self.loss].learns_temperature
@@ -313,6 +327,11 @@ class SentPWNet(TrainedReader):
         """Give the sentences that a training reads again and again."""
         return dict.fromkeys([*source.texts, *(corpus.part("dev").sentences() if "dev" in corpus.splits else ())])
 
+    def _keep(self, keeper: Keeper | None, history: History, snapshots: Snapshots) -> None:
+        super()._keep(keeper, history, snapshots)
+        if len(history) == 1:
+            note_few_kept(self.settings, history.rows[0].get("kept_positives", 1.0), "epoch 1")
+
     def _network(self, vectors: WordVectors) -> Encoder:
         settings: PairSettings = self.settings
         words = Words(vectors, tune=settings.tune, sparse=settings.sparse)
@@ -389,6 +408,13 @@ class Static(Bag):
 
     name = "static"
     Settings = StaticSettings
+
+
+def note_few_kept(settings: PairSettings, share: float, when: str) -> None:
+    """Say so if a miner that is meant to keep what is informative keeps little of the positive pairs."""
+    chosen = settings.miner == "informative" or (settings.miner == "hardest" and settings.labelled)
+    if chosen and share < FEW_KEPT:
+        note(f"only {share:.0%} of the positive pairs were kept in {when}: {settings.if_idle}", stacklevel=2)
 
 
 def loss_of(settings: PairSettings, temperature: Tensor | None = None) -> partial[Tensor]:

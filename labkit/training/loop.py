@@ -144,6 +144,11 @@ class Training(Settings):
         """The setting that says how far a step goes."""
         return "learning_rate"
 
+    @property
+    def if_idle(self) -> str:
+        """What to change if no batch gives a gradient."""
+        return "the loss is flat everywhere; choose other settings or other data"
+
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
         """What is about steps counts where there are epochs; patience needs a dev split, too."""
         trained = dict.fromkeys(("batch", "learning_rate", "max_grad_norm"), (self.epochs > 0, EPOCHS))
@@ -167,6 +172,7 @@ class EncoderTraining(Training):
 CHECKPOINT_SECONDS = 60.0  # at most so much work is lost, beside the rest of the batch
 COLLAPSED = 0.01  # a standard deviation of cosines; a random encoder has ten times as much, some LSTMs half as much
 HOPELESS = 0.001
+IDLE = 10  # batches at the start; if none of them gives a gradient, nothing is learned
 
 Figures = Mapping[str, Tensor | float]
 Dev = Callable[[], tuple[str, float]]  # measures what an epoch is chosen by: the figure's name and its value
@@ -297,6 +303,7 @@ class _Loop:
                 generator.manual_seed(zlib.crc32(f"{self.seed}/{self.at.epoch}/{number}".encode()))
             self._step(batches[number], number)
             self.at.batch = number + 1
+            self._refuse_idle(len(batches))
             self._report(len(batches))
             self._heed(self._checkpoint)
             if time.monotonic() - saved > CHECKPOINT_SECONDS and self.at.batch < len(batches):
@@ -320,6 +327,12 @@ class _Loop:
         self.adam.step()
         for name, value in numbers.items():
             self.at.sums[name] = self.at.sums.get(name, 0.0) + value
+
+    def _refuse_idle(self, batches: int) -> None:
+        """A ValueError if no batch so far has given a gradient: the network would stay as it is, in silence."""
+        first = min(IDLE, batches)
+        if self.at.epoch == 1 and self.at.batch == first and not self.at.sums["gradient"]:
+            raise ValueError(f"nothing is learned: the first {first} batches give no gradient; {self.settings.if_idle}")
 
     def _close(self, batches: int) -> None:
         """Means over the epoch, the dev figure, the probe's vectors and figures, and whether it is the best so far."""

@@ -13,7 +13,7 @@ import torch
 
 from labkit import pairs
 from labkit.corpora import load
-from labkit.corpora.records import Corpus, Labelled
+from labkit.corpora.records import Corpus, Labelled, Pairs
 from labkit.evaluation.geometry import PROBED
 from labkit.evaluation.scores import score
 from labkit.pairs import large_batch
@@ -306,6 +306,35 @@ def test_each_loss_trains(loss: str) -> None:
     method = fitted(corpus=corpus, epochs=1, **chosen)
     assert np.isfinite(method.history.column("loss")).all()
     assert not np.allclose(state(method), state(fitted(corpus=corpus, epochs=0, **chosen)))
+
+
+def labelled_pairs(connected: int) -> Corpus:
+    """Return 60 pairs without a common sentence, and `connected` times a positive and a negative pair with one."""
+    a = [f"apple {number}" for number in range(60)]
+    b = [f"berry {number}" for number in range(60)]
+    for number in range(connected):
+        a += [f"cherry {number}"] * 2
+        b += [f"date {number}", f"elder {number}"]
+    return Pairs(a, b, [number % 2 for number in range(len(a))], splits="train")
+
+
+@pytest.mark.parametrize("kind", [SentPWNet, Triplet])
+def test_training_without_a_pair_that_counts_is_refused(kind: type[SentPWNet]) -> None:
+    settings = {"labelled": True, "batch": 4, "unit": "words", "vectors": "random", "min_count": 1}
+    with pytest.raises(ValueError, match="labelled=no"):
+        fitted(kind, labelled_pairs(0), **settings)
+    with pytest.raises(ValueError, match="labelled=no"):  # the first epoch has fewer batches than are waited for
+        fitted(kind, labelled_pairs(0), **settings | {"batch": 64})
+    fitted(kind, labelled_pairs(0), **settings | {"miner": "none", "loss": "contrastive"})
+
+
+def test_training_that_keeps_few_pairs_says_so() -> None:
+    settings = {"labelled": True, "unit": "words", "vectors": "random", "min_count": 1, "batch": 256, "epsilon": 2.0}
+    with pytest.warns(UserWarning, match="only [0-9]+% of the positive pairs.*labelled=no"):
+        fitted(corpus=labelled_pairs(5), **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted(corpus=labelled_pairs(60), **settings)  # the positives of 60 of 150 sentences that have one
 
 
 def test_loss_without_labels_trains_on_texts_alone() -> None:
