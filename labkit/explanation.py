@@ -286,12 +286,15 @@ def explanation_html(explanation: Explanation, *, top: int = 8) -> str:
         style = f"background: rgba({colour}, {0.7 * abs(part) / strongest:.2f}); padding: 1px 3px; border-radius: 3px"
         return f'<span style="{style}">{escape(name)} <small style="opacity: .75">{part:+.2f}</small></span>'
 
-    lines = [f"<b>cosine {e.cosine:+.3f}</b>, {escape(WAYS[e.way])} ({e.gap:+.4f})"]
+    gap = f" ({e.gap:+.4f})" if e.way == "integrated" else ""
+    lines = [f"<b>cosine {e.cosine:+.3f}</b>, {escape(WAYS[e.way])}{gap}"]
     for letter, names, own in (("a", e.names_a, e.own_a), ("b", e.names_b, e.own_b)):
         lines.append(f"<b>{letter}</b> " + " ".join(map(word, names, own)))
     pairs = [f"{escape(s)} ~ {escape(t)} {part:+.2f}" for s, t, part in e.word_pairs[:top]]
     lines.append(f"largest word pairs: {', '.join(pairs)}" if pairs else "no word of one of the sentences is known")
-    lines += [f"<small>{escape(e.tested)}</small>"] if e.tested else []
+    notes = [f"{REST} is what belongs to no word, such as the marks at both ends."] if REST in e.names_a else []
+    notes += [e.tested] if e.tested else []
+    lines += [f"<small>{escape(' '.join(notes))}</small>"] if notes else []
     return "".join(f'<div style="line-height: 1.9">{line}</div>' for line in lines)
 
 
