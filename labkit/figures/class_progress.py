@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from labkit.figures.drawing import Entries, annotation, figure_of, level_bars, margin, short
-from labkit.figures.palette import COLOURS, INK, NEGATIVE, POSITIVE
+from labkit.palette import COLOURS, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import BARE, EMPTY, on, stacked
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from labkit.figure_names import spoken
 from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, level_bars, margin, marks, series, short
-from labkit.figures.palette import COLOURS, DASHES, INK
+from labkit.palette import COLOURS, DASHES, INK
 from labkit.figures.panels import ABOVE, BARE, EMPTY, below, ticks
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from labkit.figures.drawing import (
     series,
     short,
 )
-from labkit.figures.palette import COLOURS, DASHES, INK, NEGATIVE, POSITIVE
+from labkit.palette import COLOURS, DASHES, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import below, on, side_by_side, ticks, upright
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ from labkit.figures.drawing import (
     short,
     stroke,
 )
-from labkit.figures.palette import (
+from labkit.palette import (
     CLEAR,
     COLOURS,
     DASHES,

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labkit.figures.drawing import NAME, Entries, annotation, bars, curve, figure_of, hover_lines, margin, marks, short
-from labkit.figures.palette import FAINT, INK, NEGATIVE, POSITIVE, look
+from labkit.palette import FAINT, INK, NEGATIVE, POSITIVE, look
 from labkit.figures.panels import EMPTY, below, upright
 
 if TYPE_CHECKING:  # so that pages with other figures need not wait for torch

@@ -30,7 +30,7 @@ from labkit.figures.drawing import (
     series,
     words_at,
 )
-from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
+from labkit.palette import CLEAR, COLOURS, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
 from labkit.figures.panels import ABOVE, EMPTY, below, on, side_by_side
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from labkit.figures.drawing import (
     telling,
     words_at,
 )
-from labkit.figures.palette import CLEAR, COLOURS, INK, NEGATIVE, POSITIVE, style
+from labkit.palette import CLEAR, COLOURS, INK, NEGATIVE, POSITIVE, style
 from labkit.figures.panels import ABOVE, BARE, EMPTY, on, panel_suffix, stacked, ticks
 
 if TYPE_CHECKING:

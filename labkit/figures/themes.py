@@ -34,7 +34,7 @@ from labkit.figures.drawing import (
     stroke,
     words_at,
 )
-from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
+from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import ABOVE, BARE, EMPTY, on, side_by_side, ticks
 
 if TYPE_CHECKING:

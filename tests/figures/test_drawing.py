@@ -9,7 +9,7 @@ from plotly.subplots import make_subplots
 from scipy.spatial.distance import pdist
 
 from labkit.figures.drawing import figure_of
-from labkit.figures.palette import COLOURS, style
+from labkit.palette import COLOURS, style
 from labkit.figures.panels import side_by_side, stacked
 
 

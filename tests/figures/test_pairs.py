@@ -10,7 +10,7 @@ import torch
 
 from labkit import figures
 from labkit.figures import triplet_losses
-from labkit.figures.palette import NEGATIVE, POSITIVE
+from labkit.palette import NEGATIVE, POSITIVE
 from labkit.pairs import pair_weights
 from labkit.pairs.hard_negatives import FalseShares
 from labkit.sentpwnet.method import PairSettings, loss_of
