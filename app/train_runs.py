@@ -14,8 +14,8 @@ import streamlit as st
 import why
 
 from labkit import figures
+from labkit.evaluation.leaderboard import SAW, SPOKEN
 from labkit.figure_names import ordered, spoken
-from labkit.figures.comparison import SAW, SPOKEN
 from labkit.runs import history
 
 if TYPE_CHECKING:

@@ -38,8 +38,8 @@ from labkit.figures.drawing import (
     short,
     telling,
 )
-from labkit.palette import CLEAR, COLOURS, INK, RISING, STYLES, style
 from labkit.figures.panels import ABOVE, EMPTY, below, on
+from labkit.palette import CLEAR, COLOURS, INK, RISING, STYLES, style
 from labkit.projection.picture import Projection
 from labkit.text import words
 

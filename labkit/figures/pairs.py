@@ -38,6 +38,7 @@ from labkit.figures.drawing import (
     short,
     stroke,
 )
+from labkit.figures.panels import ABOVE, BARE, EMPTY, below, on, panel_suffix, side_by_side, stacked
 from labkit.palette import (
     CLEAR,
     COLOURS,
@@ -50,7 +51,6 @@ from labkit.palette import (
     POSITIVE,
     RISING,
 )
-from labkit.figures.panels import ABOVE, BARE, EMPTY, below, on, panel_suffix, side_by_side, stacked
 
 if TYPE_CHECKING:
     from labkit.pairs.hard_negatives import FalseShares

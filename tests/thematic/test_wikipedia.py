@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from labkit.corpora.article_rules import LOST, READ, Tally, incomplete
 from labkit.text import sentences
 from labkit.thematic import wikipedia as dumps
-from labkit.thematic.wikipedia import Dump, Page, article_of, is_dump, pieces
+from labkit.thematic.wikipedia import Dump, Page, is_dump, pieces
+from labkit.thematic.wikitext import article_of
 
 HEAD = (
     '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/"><siteinfo><namespaces><namespace key="0" />'
