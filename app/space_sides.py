@@ -34,6 +34,7 @@ from labkit.figures.clusters import MOST, colouring
 from labkit.progress import lasting
 from labkit.projection import NAMES, Projection
 from labkit.projection.epochs import Journey
+from labkit.projection.exchange import atlas_bytes
 from labkit.shipped import DEMONSTRATIONS
 from labkit.shipped import picture as stored_picture
 
@@ -359,6 +360,14 @@ def save_vectors(side: Side) -> None:
         content = partial(_vector_file, side, ending)
         file, key = f"vectors{ending}", f"vectors-{side.name}{ending}"
         frame.download(f"Vectors as {name}", content, file, "application/octet-stream", key)
+
+    if side.picture.points.shape[1] == 2:
+        content, file = partial(_atlas_file, side), "picture.parquet"
+        frame.download("Picture for embedding-atlas", content, file, "application/octet-stream", f"atlas-{side.name}")
+
+
+def _atlas_file(side: Side) -> bytes:
+    return atlas_bytes(side.picture, side.shown, side.vectors()[1])
 
 
 def _vector_file(side: Side, ending: str) -> bytes:
