@@ -33,7 +33,6 @@ from labkit.figures.pairs import (
     anchor_bars,
     false_negatives_mined,
     kept_heatmap,
-    loss_curves,
     pull_and_push,
     similarity_heatmap,
     triplet_losses,
