@@ -38,7 +38,6 @@ from labkit.evaluation.regions import (
     words_on_map,
 )
 from labkit.figures.clusters import with_column
-from labkit.progress import collected, silent
 from labkit.projection import Projection, epochs, project, trust
 from labkit.projection.arrange import STARTED
 from labkit.projection.epochs import Journey, in_classes_of, journey
@@ -54,16 +53,10 @@ if TYPE_CHECKING:
     from labkit.evaluation.leaderboard import Result
     from labkit.explanation import Explanation
     from labkit.film.reading import RowEnds, WordRow
-    from labkit.film.rule import Rule
     from labkit.method import Method
     from labkit.pairs.hard_negatives import FalseShares
     from labkit.papers.stored import TableResult
-    from labkit.pthought.view import Companions, Handful
-    from labkit.sbert_lp.method import SbertLp
-    from labkit.sbert_lp.sweeps import Compared, Tried
-    from labkit.sbert_lp.view import Changed, Structure
     from labkit.sentpwnet.view import SentenceBatch
-    from labkit.thematic.sections import Clustering, SectionAgreement, Sectioned, Themes
 
 VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
 OWN_SECONDS = 600  # to read a file on one's own machine
@@ -441,128 +434,10 @@ def film_ends(space: Space, rotated: bool, opened: Opened, most: int) -> tuple[R
     return row_ends(film_matrix(space, rotated), space.method.vectorizer.transform(texts), texts)
 
 
-@keep(show_spinner="Ranking neighbours …")
-def film_rule(space: Space, opened: Opened) -> Rule:
-    """The rule of mutual neighbours for every k."""
-    from labkit.film.rule import mutual_rule
-
-    return mutual_rule(space.method, opened.corpus)
-
-
 @keep(show_spinner="Choosing sentences …")
 def some_sentences(opened: Opened, most: int) -> tuple[str, ...]:
     """A few hundred sentences to choose from, those of one class side by side."""
     return tuple(points(opened.corpus, classes=60, most=most).texts)
-
-
-# --- Neighbourhoods ----------------------------------------------------------------------------------------------
-
-
-@keep(show_spinner="Choosing sentences …")
-def sentences_embedded(opened: Opened, most: int) -> Compared:
-    """The sentences of test that are embedded together."""
-    from labkit.sbert_lp.sweeps import compared
-
-    return compared(opened.corpus, most=most)
-
-
-@keep(show_spinner="Embedding the sentences together …")
-def embedded_anew(space: Space, opened: Opened, most: int, k: int, p: int) -> tuple[SbertLp, tuple[str, ...]]:
-    """SBERT-LP over a base, and what it had to say."""
-    from labkit.sbert_lp.method import SbertLp, SbertLpSettings
-
-    sentences = sentences_embedded(opened, most).sentences
-    with collected() as notes:
-        method = SbertLp.over(space.method, sentences, SbertLpSettings(neighbours=k, dimension=p))
-    return method, tuple(notes)
-
-
-@keep(show_spinner="Measuring all sentences …")
-def structure_of_space(space: Space, opened: Opened, most: int, k: int, p: int) -> Structure:
-    """Errors, parts, copies and eigenvalues of an embedding."""
-    from labkit.sbert_lp.view import structure
-
-    return structure(embedded_anew(space, opened, most, k, p)[0].space)
-
-
-@keep(show_spinner="Comparing the pairs …")
-def changed_order(space: Space, opened: Opened, most: int, k: int, p: int, least: float) -> Changed:
-    """The pairs that changed order."""
-    from labkit.baselines.base import base_rows
-    from labkit.sbert_lp.view import changed
-
-    sample, (method, _) = sentences_embedded(opened, most), embedded_anew(space, opened, most, k, p)
-    before = base_rows(method.base, sample.sentences, 256, silent)
-    return changed(sample, before, method.fit_encode(sample.sentences), least=least)
-
-
-@keep(show_spinner="Trying many k and p …")
-def tried_neighbours(space: Space, opened: Opened, most: int) -> Tried:
-    """The sweep on dev over the base of a space, and what was chosen there on test."""
-    from labkit.sbert_lp.sweeps import tried
-
-    base = space.method.base if space.method.name == "sbert-lp" else space.method
-    with collected():  # small parts at large p: their points are in the picture
-        return tried(base, opened.corpus, most=most)
-
-
-# --- Paraphrases -------------------------------------------------------------------------------------------------
-
-
-@keep(show_spinner="Reading the groups …")
-def groups_of_test(opened: Opened) -> list[list[str]]:
-    """The groups of test, each of sentences that mean the same."""
-    from labkit.pthought.task import groups_of
-
-    return groups_of(opened.corpus.part("test"))
-
-
-@keep(show_spinner="Encoding the groups …")
-def group_plane(space: Space, _shown: Handful, shown: tuple[Any, ...], how: str) -> Projection:
-    """A handful of groups in the plane of a method's vectors; `shown` stands for the handful."""
-    from labkit.pthought.view import plane
-
-    return plane(space.method.encode(list(_shown.texts)), how)
-
-
-@keep(show_spinner="Encoding all groups …")
-def group_coherence(space: Space, opened: Opened) -> Companions:
-    """P-coherence of a method on all groups of test, with its companions."""
-    from labkit.pthought.view import companions
-
-    groups = groups_of_test(opened)
-    texts = [text for group in groups for text in group]
-    vectors = space.method.encode(texts, 256)
-    return companions(vectors, [number for number, group in enumerate(groups) for _ in group])
-
-
-# --- Themes ------------------------------------------------------------------------------------------------------
-
-
-@keep(show_spinner="Encoding the article …")
-def article_vectors(space: Space, _article: Sectioned, article: tuple[Any, ...]) -> tuple[Any, Clustering]:
-    """The vectors of an article's sentences, and the clusters of k-means, which knows no temperature."""
-    from labkit.thematic.sections import means
-
-    vectors = space.method.encode(list(_article.sentences))
-    return vectors, means(_article, vectors)
-
-
-@keep(show_spinner="Clustering the sentences …")
-def article_themes(space: Space, _article: Sectioned, article: tuple[Any, ...], temperature: float) -> Themes:
-    """The clusters of an article's sentences; `article` stands for it."""
-    from labkit.thematic.sections import themes
-
-    vectors, by_means = article_vectors(space, _article, article)
-    return themes(_article, vectors, temperature=temperature, by_means=by_means)
-
-
-@keep(show_spinner="Clustering all articles …")
-def themes_of_split(space: Space, opened: Opened, split: str) -> SectionAgreement:
-    """How far clusters agree with sections, over all articles of a split."""
-    from labkit.thematic.sections import section_agreement
-
-    return section_agreement(space.method, opened.corpus.part(split), restarts=3)
 
 
 # --- Compare -----------------------------------------------------------------------------------------------------

@@ -182,10 +182,7 @@ def head(question: str, about: str, *formulas: str, present: bool = True) -> Non
     st.session_state[KEPT] = {}  # what a place that was left in the middle had to say
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.markdown(f"### {question}", width="stretch")
-        with st.popover("What am I looking at?", icon=":material/help:"):
-            st.markdown(about)
-            for formula in formulas:
-                st.latex(formula)
+        what_is_shown(about, *formulas)
         st.session_state[SHARE] = st.container(width="content")
         shown = present and st.toggle("Present", key="present", help=PRESENT, **KEEP)
     if shown:
@@ -193,8 +190,16 @@ def head(question: str, about: str, *formulas: str, present: bool = True) -> Non
     st.session_state[CHOICES] = st.container(horizontal=True, vertical_alignment="bottom", key="choices")
 
 
+def what_is_shown(about: str, *formulas: str) -> None:
+    """What one looks at, in words and formulas."""
+    with st.popover("What am I looking at?", icon=":material/help:"):
+        st.markdown(about)
+        for formula in formulas:
+            st.latex(formula)
+
+
 def choices() -> Any:
-    """The row at the top of every place: corpus, file, models."""
+    """The row at the top of every place, or of its panel: corpus, file, models."""
     return st.session_state[CHOICES]
 
 

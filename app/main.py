@@ -27,21 +27,18 @@ PLACES = {  # file -> title; the first is the place that opens
     "train_page.py": "Train and compare",
     "papers_page.py": "Papers",
 }
-PIECES = {  # what a card of Papers opens
-    "papers_neighbours_page.py": "Mutual neighbours",
-    "neighbourhoods_page.py": "Neighbourhoods",
-    "paraphrases_page.py": "Paraphrases",
-    "themes_page.py": "Themes",
-}
 TEACHERS = {"teacher_page.py": "Teacher"}
-MOVED = {  # an earlier address -> the file of the place that has taken it in
-    "clusters_page": "space_page.py",
-    "pairs_page": "why_page.py",
-    "film_page": "why_page.py",
-    "compare_page": "train_page.py",
-    "corpora_page": "train_page.py",
+MOVED = {  # an earlier address -> the place that has taken it in, with what it opens
+    "clusters_page": ("space_page.py", {}),
+    "pairs_page": ("why_page.py", {}),
+    "film_page": ("why_page.py", {}),
+    "compare_page": ("train_page.py", {"view": "Runs"}),
+    "corpora_page": ("train_page.py", {"view": "Data"}),
+    "neighbourhoods": ("papers_page.py", {"try": "sbert-lp"}),
+    "paraphrases": ("papers_page.py", {"try": "pthought"}),
+    "themes": ("papers_page.py", {"try": "thematic"}),
+    "papers_neighbours": ("papers_page.py", {"try": "film"}),
 }
-OPENED = {"compare_page": "Runs", "corpora_page": "Data"}  # an earlier address -> the view that it opened with
 UNGUARDED = (
     "This app listens to other machines, and no token guards it: start it by `labkit app --classroom`, which prints an "
     "address with one."
@@ -96,12 +93,16 @@ STEPS = """\
 </script>"""
 
 
-def lead_to(place: Any, view: str | None) -> None:
+def lead_to(file: str, opens: dict[str, str]) -> None:
     """Open a place with the settings of the address that led here."""
-    settings = {name: st.query_params.get_all(name) for name in st.query_params}
+    settings: dict[str, Any] = {name: st.query_params.get_all(name) for name in st.query_params}
     if settings.get("view") == ["The papers"]:  # once a view of compare_page
-        st.switch_page(places["papers_page.py"])
-    st.switch_page(place, query_params=({"view": [view]} if view else {}) | settings)
+        file, opens = "papers_page.py", {}
+    if settings.get("part") == ["Mutual neighbours"]:  # once a view of film_page
+        file, opens = "papers_page.py", {"try": "film"}
+    if opens.get("try") == "film" and "k" in settings:
+        settings["film-k"] = settings.pop("k")
+    st.switch_page(places[file], query_params=opens | settings)
 
 
 st.set_page_config(page_title="labkit", layout="wide")
@@ -124,20 +125,13 @@ places = {
     file: st.Page(file, title=title, url_path=file.removesuffix("_page.py"), default=file == next(iter(PLACES)))
     for file, title in titles.items()
 }
-pieces = {
-    file: st.Page(file, title=title, url_path=file.removesuffix("_page.py"), visibility="hidden")
-    for file, title in PIECES.items()
-}
+moved = {file.removesuffix(".py"): (file, {}) for file in titles} | MOVED
+moved |= {f"{address}_page": where for address, where in MOVED.items() if not address.endswith("_page")}
 earlier = [
-    st.Page(
-        partial(lead_to, (places | pieces)[file], OPENED.get(address)),
-        title=address,
-        url_path=address,
-        visibility="hidden",
-    )
-    for address, file in ({file.removesuffix(".py"): file for file in titles | PIECES} | MOVED).items()
+    st.Page(partial(lead_to, *where), title=address, url_path=address, visibility="hidden")
+    for address, where in moved.items()
 ]
-shown = st.navigation([*places.values(), *pieces.values(), *earlier], position="top")
+shown = st.navigation([*places.values(), *earlier], position="top")
 classroom.PRESENT.turned(classroom.me(), shown.title)
 shown.run()
 freeze_modules(len(sys.modules))

@@ -1,16 +1,28 @@
-"""The five papers as cards: what each claims, one picture, and whether the claim holds here."""
+"""The five papers as cards: what each claims, one picture, whether the claim holds here, and a panel to try it in."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import cached
+import choosing
+import frame
+import papers_film
+import papers_pthought
+import papers_sbert_lp
+import papers_thematic
 import streamlit as st
 
 from labkit import figures
 
+TRY, COME = "try", "panel-comes"  # in the address: the open panel; in the session: it has just been opened
+COMES = """\
+<script>  // {name}
+setTimeout(() => document.querySelector('.st-key-panel')?.scrollIntoView({{behavior: 'smooth'}}), {wait});
+</script>"""
 VERDICTS = {  # of a claim -> in a sentence
     "confirmed": "It holds here",
     "not confirmed": "It does not hold here",
@@ -21,7 +33,7 @@ VERDICTS = {  # of a claim -> in a sentence
 
 @dataclass(frozen=True)
 class Card:
-    """What a paper claims, the claim and the rows of its table that show it, and what there is to try."""
+    """What a paper claims, the claim and the rows of its table that show it, and the panel to try it in."""
 
     title: str
     claim: str
@@ -29,8 +41,8 @@ class Card:
     judged: str  # the claim as the table words it
     column: str
     rows: tuple[str, ...]
-    piece: str = ""  # the file of what there is to try, with settings for its address
-    settings: tuple[tuple[str, str], ...] = ()
+    panel: Any = None  # a module; without one the place Why is opened
+    view: str | None = None  # that the panel opens with, if not the first
 
 
 CARDS = {
@@ -41,8 +53,6 @@ CARDS = {
         "with a BiLSTM, weighted pairs lead the Siamese and the triplet network",
         "QQP accuracy",
         ("BiLSTM + Siamese network", "BiLSTM + Triplet network", "BiLSTM + SentPWNet"),
-        "why_page.py",
-        (),
     ),
     "thematic": Card(
         "Thematic",
@@ -51,8 +61,7 @@ CARDS = {
         "the triplet network leads every other method, the paper's network",
         "accuracy",
         ("mean-vectors", "triplets-sen (the paper's network, smaller)", "triplets-sen (ours)"),
-        "themes_page.py",
-        (("corpus", "articles"),),
+        papers_thematic,
     ),
     "sbert-lp": Card(
         "SBERT-LP",
@@ -61,8 +70,8 @@ CARDS = {
         "grades: all-MiniLM-L6-v2 + LP leads all-MiniLM-L6-v2, as it is",
         "STS-B",
         ("SBERT base", "SBERT base + LP", "all-MiniLM-L6-v2, as it is", "all-MiniLM-L6-v2 + LP"),
-        "neighbourhoods_page.py",
-        (("corpus", "relatedness"), ("view", "Changed order")),
+        papers_sbert_lp,
+        papers_sbert_lp.ORDER,
     ),
     "pthought": Card(
         "P-thought",
@@ -71,8 +80,8 @@ CARDS = {
         "both forms with two layers lead all other methods",
         "P-coherence",
         ("SIF", "P-thought (two layers, both ways)", "bag of word pieces (ours)"),
-        "paraphrases_page.py",
-        (("corpus", "captions"), ("view", "Write a paraphrase")),
+        papers_pthought,
+        papers_pthought.WRITE,
     ),
     "film": Card(
         "FILM",
@@ -81,8 +90,7 @@ CARDS = {
         "FILM leads the Siamese networks",
         "accuracy",
         ("Siamese CNN", "Siamese-LSTM", "FILM", "TF-IDF"),
-        "papers_neighbours_page.py",
-        (("corpus", "questions"),),
+        papers_film,
     ),
 }
 
@@ -104,13 +112,18 @@ def tally(tables: dict[str, Any], paper: str) -> str:
 
 
 def show_cards() -> None:
-    """All papers, three beside each other; on a narrow screen one below the other."""
+    """All papers, three beside each other, on a narrow screen one below the other; under its row the open panel."""
     tables = cached.paper_tables()
-    names = list(CARDS)
+    names, opened = list(CARDS), st.query_params.get(TRY)
     for row in (names[:3], names[3:]):
         for column, name in zip(st.columns(3), row, strict=False):
             with column, st.container(border=True):
                 show_card(name, CARDS[name], tables)
+        if opened in row and CARDS[opened].panel:
+            below = st.container(border=True, key="panel")
+    if opened in CARDS and CARDS[opened].panel:  # last, because it may take seconds
+        with below:
+            show_panel(opened, CARDS[opened].panel)
 
 
 def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
@@ -125,12 +138,51 @@ def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
     st.plotly_chart(picture, key=f"card-{name}", alt=alt, config={"displayModeBar": False})
     st.caption(f"Judged by {table.title}: {card.judged}. {tally(tables, name)}")
     with st.container(horizontal=True):
-        if st.button("Try it", type="primary", key=f"try-{name}"):
-            st.switch_page(card.piece, query_params=dict(card.settings))
-        open_tables(name)
+        if (
+            st.button("Try it", type="primary", key=f"try-{name}", on_click=open_panel, args=(name, card))
+            and not card.panel
+        ):
+            st.switch_page("why_page.py")
+        state = {"paper": card.title}
+        st.button("Tables", key=f"tables-{name}", on_click=st.session_state.update, args=(state,))
 
 
-def open_tables(paper: str) -> None:
-    """A button that opens the tables of a paper."""
-    state = {"paper": CARDS[paper].title}
-    st.button("Tables", key=f"tables-{paper}", on_click=st.session_state.update, args=(state,))
+# --- the panel ---------------------------------------------------------------------------------------------------
+
+
+def open_panel(name: str, card: Card) -> None:
+    """Open the panel of a card, on the corpus and in the view that show what the paper claims."""
+    close_panel()
+    if card.panel:
+        wanted = {TRY: name, "corpus": card.panel.CORPUS, "view": card.view}
+        st.query_params.update({key: value for key, value in wanted.items() if value})
+        st.session_state[COME] = True
+
+
+def close_panel() -> None:
+    """Close the panel that is open; what it has put into the address goes with it."""
+    for name in list(st.query_params):
+        if name == TRY or st.session_state.get(f"{name}-said"):
+            st.query_params.pop(name)
+
+
+def show_panel(name: str, panel: Any) -> None:
+    """What there is to try, with its own choices."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"#### {CARDS[name].title}: {panel.QUESTION}", width="stretch")
+        frame.what_is_shown(panel.ABOUT, *panel.FORMULAS)
+        st.button("Close", icon=":material/close:", key="close-panel", on_click=close_panel)
+    st.session_state[frame.CHOICES] = st.container(horizontal=True, vertical_alignment="bottom", key="choices-of-panel")
+    comes = st.session_state.pop(COME, False)
+    if comes:
+        st.html(COMES.format(name=name, wait=100), unsafe_allow_javascript=True)
+    frame.run(partial(fill_panel, panel))
+    if comes:  # once more, as the panel that was open before it goes only now
+        st.html(COMES.format(name=name, wait=500), unsafe_allow_javascript=True)
+
+
+def fill_panel(panel: Any) -> None:
+    """The panel on the corpus that is chosen."""
+    opened = choosing.corpus(panel.CORPUS, only=panel.ONLY)
+    if opened is not None:
+        panel.show(opened)

@@ -1,13 +1,14 @@
-"""Place "Papers": what each paper claims, whether it holds here, a piece to try it with, and all its tables."""
+"""Place "Papers": what each paper claims, whether it holds here, a panel to try it in, and all its tables."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import choosing
 import frame
 import papers_tables
 import streamlit as st
-from papers_cards import CARDS, show_cards
+from papers_cards import CARDS, TRY, show_cards
 
 EVERY = "All papers"
 ABOUT = """\
@@ -33,7 +34,7 @@ def page() -> None:
         show_cards()
     else:
         papers_tables.show(names[title])
-    frame.show_link(own_file=False)
+    frame.show_link(own_file=TRY in st.query_params and st.session_state.get("corpus") == choosing.OWN)
 
 
 frame.run(page)

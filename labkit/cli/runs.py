@@ -94,9 +94,9 @@ def _figure(line: Line) -> str:
 
 
 def _verdict(line: Line) -> str:
-    from labkit.figures.comparison import SAW, SPOKEN
+    from labkit.figure_names import SAW, VERDICTS
 
-    parts = [SPOKEN.get(line.verdict, line.verdict)]
+    parts = [VERDICTS.get(line.verdict, line.verdict)]
     if line.lead is not None:
         low, high = line.lead.interval()
         parts.append(f"{-line.lead.lead:+.4f} [{-high:+.4f}, {-low:+.4f}]")

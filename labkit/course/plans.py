@@ -335,20 +335,6 @@ BREAK_IT = (
         _OF_A_SPACE,
         _FIVE,
     ),
-    Ablation(
-        "break-whitening",
-        "Does it help to even out a space that nobody has trained?",
-        "topics",
-        (
-            Variant("mean-vectors", "mean-vectors"),
-            Variant("mean-vectors, all but the top", "all-but-the-top", {"base": "mean-vectors"}),
-            Variant("mean-vectors, whitened", "whitening", {"base": "mean-vectors"}),
-            Variant("sif", "sif"),
-            Variant("sif, whitened", "whitening", {"base": "sif"}),
-        ),
-        _OF_A_SPACE,
-        _FIVE,
-    ),
 )
 
 

@@ -1,4 +1,8 @@
-"""Functions from records to plotly figures. Notebooks and app draw with the same ones."""
+"""Functions from records to plotly figures. Notebooks and app draw with the same ones. Extra: plots."""
+
+from labkit.extras import require
+
+require("plots", "plotly")
 
 from labkit.figures.clusters import clusters, movement_bars
 from labkit.figures.comparison import (
@@ -29,7 +33,6 @@ from labkit.figures.pairs import (
     anchor_bars,
     false_negatives_mined,
     kept_heatmap,
-    loss_curves,
     pull_and_push,
     similarity_heatmap,
     triplet_losses,

@@ -21,6 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from labkit.explanation import LEFT_OUT, Parts
+from labkit.extras import require
 from labkit.text import without_halves
 from labkit.training.encoders import STEPS, in_turn, inside, integrated, parts_by_words
 from labkit.training.reader import Reader
@@ -324,10 +325,9 @@ def _adapt(above: nn.Module, rank: int) -> None:
     above.requires_grad_(not rank)
     if not rank:
         return
-    try:
-        from peft import LoraConfig, inject_adapter_in_model
-    except ImportError as error:
-        raise ValueError("peft is not installed, and setting adapters needs it; run pip install peft") from error
+    require("sbert", "peft")
+    from peft import LoraConfig, inject_adapter_in_model
+
     asks = [
         name for name in ("query", "q", "q_lin") if any(each.endswith(f".{name}") for each, _ in above.named_modules())
     ]

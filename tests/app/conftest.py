@@ -66,10 +66,12 @@ def on_this_machine() -> None:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
-    """A page by its module's name, with what stands in its address; it has not run yet."""
+    """A page by its module's name, with what stands in its address, `?try=` of a panel too; it has not run yet."""
     monkeypatch.syspath_prepend(str(APP))
 
     def page(module: str, **address: str) -> AppTest:
+        module, _, panel = module.partition("?try=")
+        address |= {"try": panel} if panel else {}
         for name in [name for name in sys.modules if name.split(".")[0] in OWN]:
             sys.modules.pop(name)
         made = AppTest.from_file(str(APP / f"{module}.py"), default_timeout=HANG)
@@ -99,9 +101,14 @@ def fine(page: AppTest) -> AppTest:
     return page
 
 
+def charts(page: AppTest) -> list[Any]:
+    """The pictures, without those of the cards of Papers."""
+    return [chart for chart in page.get("plotly_chart") if "the paper's values and ours" not in chart.proto.alt]
+
+
 def figure(page: AppTest, number: int = 0) -> dict[str, Any]:
     """What plotly is given to draw."""
-    found: dict[str, Any] = json.loads(page.get("plotly_chart")[number].proto.spec)
+    found: dict[str, Any] = json.loads(charts(page)[number].proto.spec)
     return found
 
 
@@ -120,9 +127,8 @@ def refused(page: AppTest, named: str) -> None:
 
 def has_pictures(page: AppTest, count: int) -> None:
     """The page shows so many pictures, each with its name for those who do not see it."""
-    charts = page.get("plotly_chart")
-    assert len(charts) == count
-    assert all(chart.proto.alt for chart in charts)
+    assert len(charts(page)) == count
+    assert all(chart.proto.alt for chart in charts(page))
 
 
 EVIL = "<img src=//evil>"

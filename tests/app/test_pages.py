@@ -1,4 +1,4 @@
-"""Corpora, Why, and the pieces of Papers without a browser, and bad files."""
+"""Corpora, Why, and the panels of Papers without a browser, and bad files."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from labkit.methods import METHODS, load_run
 from labkit.progress import note
 from labkit.sentpwnet.method import PairSettings
 from labkit.shipped import DEMONSTRATIONS
+from labkit.thematic.sections import sectioned
 from labkit.untrusted import corpus_apart
 
 from .conftest import (
@@ -49,19 +50,19 @@ PAIRS = {"vectors": "TF-IDF", "miner": "every pair"}
 LP = {"base": "LSA", "most": "100"}
 OWN = {"corpus": "your own file"}
 VIEWS = [  # page, what stands in its address, its pictures
-    ("papers_neighbours_page", RULE, 1),
+    ("papers_page?try=film", RULE, 1),
     ("why_page", PAIRS | {"view": "One anchor"}, 5),
     ("why_page", PAIRS | {"view": "Weight against similarity"}, 5),
-    ("neighbourhoods_page", LP | {"view": "One sentence", "row": "7", "k": "6"}, 2),
-    ("neighbourhoods_page", LP | {"view": "All sentences"}, 2),
-    ("neighbourhoods_page", LP | {"view": "k and p"}, 2),
-    ("neighbourhoods_page", LP | {"view": "Changed order"}, 3),
-    ("paraphrases_page", {"run": "pthought", "view": "Groups in the plane", "beside": "TF-IDF"}, 2),
-    ("paraphrases_page", {"run": "pthought", "view": "P-coherence", "beside": "TF-IDF"}, 2),
-    ("paraphrases_page", {"run": "pthought", "view": "Write a paraphrase"}, 0),
-    ("themes_page", {"run": "thematic", "view": "Clusters"}, 3),
-    ("themes_page", {"run": "thematic", "view": "Words"}, 1),
-    ("themes_page", {"run": "thematic", "view": "All articles"}, 1),
+    ("papers_page?try=sbert-lp", LP | {"view": "One sentence", "row": "7", "k": "6"}, 2),
+    ("papers_page?try=sbert-lp", LP | {"view": "All sentences"}, 2),
+    ("papers_page?try=sbert-lp", LP | {"view": "k and p"}, 2),
+    ("papers_page?try=sbert-lp", LP | {"view": "Changed order"}, 3),
+    ("papers_page?try=pthought", {"run": "pthought", "view": "Groups in the plane", "beside": "TF-IDF"}, 2),
+    ("papers_page?try=pthought", {"run": "pthought", "view": "P-coherence", "beside": "TF-IDF"}, 2),
+    ("papers_page?try=pthought", {"run": "pthought", "view": "Write a paraphrase"}, 0),
+    ("papers_page?try=thematic", {"run": "thematic", "view": "Clusters"}, 3),
+    ("papers_page?try=thematic", {"run": "thematic", "view": "Words"}, 1),
+    ("papers_page?try=thematic", {"run": "thematic", "view": "All articles"}, 1),
 ]
 
 
@@ -101,10 +102,10 @@ def articles(sections: int) -> bytes:
 
 def with_hostile_file(page: AppTest, module: str) -> AppTest:
     """The page with a file of the shape that it needs."""
-    if module == "themes_page":
+    if module == "papers_page?try=thematic":
         return with_file(page, articles(6), "mine.jsonl", "application/jsonl")
     groups = "text,group\n" + "".join(f"{EVIL} a man number {i} on the beach,<u>g{i // 3}\n" for i in range(90))
-    return with_file(page, (groups if module == "paraphrases_page" else HOSTILE).encode())
+    return with_file(page, (groups if module == "papers_page?try=pthought" else HOSTILE).encode())
 
 
 def kinds(figure: dict) -> list[str]:
@@ -137,8 +138,12 @@ def test_a_view_has_its_pictures_and_their_code_and_an_upload_is_text(
     ("module", "address", "sliders"),
     [
         ("why_page", {"anchor": "99999", "vectors": "TF-IDF", "size": "40", "beta": "x"}, {"size": 40, "beta": 50.0}),
-        ("neighbourhoods_page", LP | {"k": "7", "p": "nonsense", "row": "99999"}, {"k": 7, "p": 64}),
-        ("themes_page", {"run": "thematic", "temperature": "0.1", "article": "99999"}, {"temperature": 0.1}),
+        ("papers_page?try=sbert-lp", LP | {"k": "7", "p": "nonsense", "row": "99999"}, {"k": 7, "p": 64}),
+        (
+            "papers_page?try=thematic",
+            {"run": "thematic", "temperature": "0.1", "article": "99999"},
+            {"temperature": 0.1},
+        ),
     ],
 )
 def test_an_address_restores_the_view_and_nonsense_is_ignored(
@@ -164,11 +169,19 @@ def test_an_address_restores_the_view_and_nonsense_is_ignored(
         ("train_page", b"a,b\n1,2\n", "'a', 'b'"),
         ("why_page", b"text,label\nred car,x\nblue car,y\n", "class"),
         ("why_page", b"anchor,positive,negative,split\na,b,c,test\n", "train"),
-        ("papers_neighbours_page", b"text,label\nword,x\nword word,y\n", "one word"),
-        ("neighbourhoods_page", b"text,label,split\na red car,x,train\na blue car,y,train\nno car,x,train\n", "test"),
-        ("neighbourhoods_page", b"text,label,split\ncar,x,train\ncat,y,train\nqqq,x,test\nzzz,y,test\n", "two"),
-        ("paraphrases_page", b"group,text\ng,a man\ng,a dog\n", "group"),
-        ("paraphrases_page", b"group,text,split\ng,a man,train\nh,a dog,train\ng,a cat,test\nh,a cow,test\n", "two"),
+        ("papers_page?try=film", b"text,label\nword,x\nword word,y\n", "one word"),
+        (
+            "papers_page?try=sbert-lp",
+            b"text,label,split\na red car,x,train\na blue car,y,train\nno car,x,train\n",
+            "test",
+        ),
+        ("papers_page?try=sbert-lp", b"text,label,split\ncar,x,train\ncat,y,train\nqqq,x,test\nzzz,y,test\n", "two"),
+        ("papers_page?try=pthought", b"group,text\ng,a man\ng,a dog\n", "group"),
+        (
+            "papers_page?try=pthought",
+            b"group,text,split\ng,a man,train\nh,a dog,train\ng,a cat,test\nh,a cow,test\n",
+            "two",
+        ),
         ("train_page?view=Runs", b"text,label,split\n" + b"a red word,x,train\na blue word,y,train\n" * 20, "split"),
     ],
 )
@@ -179,7 +192,7 @@ def test_a_bad_upload_is_one_sentence(shown: Opened, module: str, data: bytes, n
 
 
 def test_articles_with_too_few_sections_and_a_path_in_a_name_are_refused(shown: Opened) -> None:
-    page = shown("themes_page", "thematic", **OWN)
+    page = shown("papers_page?try=thematic", "thematic", **OWN)
     refused(with_file(page, articles(2), "mine.jsonl", "application/jsonl"), "sections")
     page = with_file(shown("train_page", **OWN), b"text,label\n", "../../mine.csv")
     refused(page, "mine.csv")
@@ -393,21 +406,21 @@ def test_parts_add_up_and_typed_words_stay_out_of_the_address(opened: Opened) ->
 
 
 def test_k_is_at_first_the_one_that_dev_chose(opened: Opened) -> None:
-    page = fine(opened("papers_neighbours_page", **RULE).run())
-    assert f": {page.slider(key='k').value}," in texts(page)
+    page = fine(opened("papers_page?try=film", **RULE).run())
+    assert f": {page.slider(key='film-k').value}," in texts(page)
     before = [metric.value for metric in page.metric]
-    fine(page.slider(key="k").set_value(40).run())
+    fine(page.slider(key="film-k").set_value(40).run())
     after = [float(metric.value) for metric in page.metric]
     assert [f"{value:.3f}" for value in after] != before
     assert [after[0] + after[3], after[1] + after[2]] == pytest.approx([1, 1], abs=2e-3)
-    refused(opened("papers_neighbours_page", corpus="relatedness", **RULE).run(), "graded")
+    refused(opened("papers_page?try=film", corpus="relatedness", **RULE).run(), "graded")
 
 
 # --- neighbourhoods -----------------------------------------------------------------------------------------------
 
 
 def test_k_and_p_redraw_the_stars_and_the_table_agrees(opened: Opened) -> None:
-    page = fine(opened("neighbourhoods_page", row="4", **LP).run())
+    page = fine(opened("papers_page?try=sbert-lp", row="4", **LP).run())
     before = figure(page)["data"]
     table = page.dataframe[0].value
     assert (table["rank before"] > 0).sum() == 10
@@ -422,7 +435,7 @@ def test_k_and_p_redraw_the_stars_and_the_table_agrees(opened: Opened) -> None:
 
 
 def test_reversals_are_counted_both_ways_and_the_least_difference_counts(opened: Opened) -> None:
-    page = fine(opened("neighbourhoods_page", view="Changed order", **LP).run())
+    page = fine(opened("papers_page?try=sbert-lp", view="Changed order", **LP).run())
     said = next(text.value for text in page.markdown if "couples of pairs" in text.value)
     assert {what.split()[0] for what in page.dataframe[0].value["what"]} == {"mended", "spoilt"}
     fine(page.slider(key="least").set_value(3.0).run())
@@ -438,7 +451,7 @@ def test_a_run_is_a_base_and_a_run_of_sbert_lp_gives_its_own(opened_on: Opened, 
     method.save(tmp_path / "lp")
     method.base.save(tmp_path / "plain")
     pages = [
-        opened_on("neighbourhoods_page", tmp_path, run, base="a stored run", most="100") for run in ("lp", "plain")
+        opened_on("papers_page?try=sbert-lp", tmp_path, run, base="a stored run", most="100") for run in ("lp", "plain")
     ]
     first, second = (figure(fine(page.run()))["data"] for page in pages)
     assert first == second
@@ -448,7 +461,7 @@ def test_a_run_is_a_base_and_a_run_of_sbert_lp_gives_its_own(opened_on: Opened, 
 
 
 def test_both_planes_show_the_same_groups_and_another_handful_others(shown: Opened) -> None:
-    page = fine(shown("paraphrases_page", groups="4").run())
+    page = fine(shown("papers_page?try=pthought", groups="4").run())
     before = next(text.value for text in page.text if text.value.startswith("A  "))
     assert [line[0] for line in before.splitlines()] == ["A", "B", "C", "D"]
     for number in (0, 1):
@@ -459,7 +472,7 @@ def test_both_planes_show_the_same_groups_and_another_handful_others(shown: Open
 
 
 def test_companions_are_the_methods_own_and_a_collapsed_encoder_is_warned_of(shown: Opened, runs: Path) -> None:
-    page = fine(shown("paraphrases_page", view="P-coherence").run())
+    page = fine(shown("papers_page?try=pthought", view="P-coherence").run())
     assert not page.warning
     table = page.dataframe[0].value.set_index("figure")
     test = load("captions").part("test")
@@ -467,12 +480,12 @@ def test_companions_are_the_methods_own_and_a_collapsed_encoder_is_warned_of(sho
     assert table.loc["lift", "pthought"] == pytest.approx(truth.lift, abs=1e-5)
     assert table.loc["retrieval", "pthought"] == pytest.approx(truth.retrieval)
     assert table["mean word vectors"].notna().all()
-    assert len(fine(shown("paraphrases_page", "collapsed", view="P-coherence").run()).warning) == 1
-    refused(shown("paraphrases_page", corpus="topics").run(), "paraphrase")
+    assert len(fine(shown("papers_page?try=pthought", "collapsed", view="P-coherence").run()).warning) == 1
+    refused(shown("papers_page?try=pthought", corpus="topics").run(), "paraphrase")
 
 
 def test_a_typed_sentence_is_written_by_both_decoders(shown: Opened, runs: Path) -> None:
-    page = fine(shown("paraphrases_page", view="Write a paraphrase", beam="3").run())
+    page = fine(shown("papers_page?try=pthought", view="Write a paraphrase", beam="3").run())
     fine(page.text_input(key="typed").set_value("Two dogs play on the qwertzu beach.").run())
     assert "qwertzu" in page.warning[0].value
     assert "Two dogs" not in str(page.query_params)
@@ -490,10 +503,11 @@ def test_a_typed_sentence_is_written_by_both_decoders(shown: Opened, runs: Path)
 
 
 def test_the_squares_and_the_table_agree_and_heat_melts(shown: Opened) -> None:
-    page = fine(shown("themes_page", "thematic", article="2").run())
+    page = fine(shown("papers_page?try=thematic", "thematic", article="2").run())
     table = page.dataframe[0].value.set_index("algorithm")
+    sections = sectioned(load("articles").part("test").articles[2]).sections
     for name in ("k-means", "Iclust"):
-        assert f"**{name}**: AMI {table.loc[name, 'ami']:.3f}" in texts(page)
+        assert f"**{name}**: {table.loc[name, 'clusters']} of {len(sections)} clusters" in texts(page)
     squares = [figure(page, at)["layout"]["annotations"] for at in (1, 2)]
     counts = [sum(int(note["text"].strip("</b>")) for note in notes) for notes in squares]
     assert counts == [len(page.dataframe[1].value)] * 2
@@ -507,7 +521,7 @@ def test_the_squares_and_the_table_agree_and_heat_melts(shown: Opened) -> None:
 
 
 def test_the_words_are_those_of_the_network(shown: Opened, runs: Path) -> None:
-    page = fine(shown("themes_page", "thematic", view="Words", section="1", sentence="0").run())
+    page = fine(shown("papers_page?try=thematic", "thematic", view="Words", section="1", sentence="0").run())
     text = page.selectbox(key="sentence-choice").options[0].split(" · ", 1)[1]
     attended = load_run(runs / "thematic").attend(text)
     assert figure(page)["layout"]["xaxis"]["ticktext"] == list(attended.words)
@@ -519,7 +533,7 @@ def test_the_words_are_those_of_the_network(shown: Opened, runs: Path) -> None:
 
 @pytest.mark.whole
 def test_all_articles_are_those_of_the_split(shown: Opened) -> None:
-    page = fine(shown("themes_page", view="All articles", trained="TF-IDF").run())
+    page = fine(shown("papers_page?try=thematic", view="All articles", trained="TF-IDF").run())
     table = page.dataframe[0].value
     assert set(table["title"]) == {article.title for article in load("articles").part("test").articles}
     means = table[table["algorithm"] == "kmeans"]["ami"]

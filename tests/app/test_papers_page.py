@@ -7,7 +7,7 @@ import pytest
 from labkit.papers.published import tables
 from labkit.papers.stored import beside
 
-from .conftest import Opened, RunCode, figure, fine, texts
+from .conftest import Opened, RunCode, charts, figure, fine, texts
 
 
 def test_each_card_shows_the_verdict_of_its_claim_and_its_tables_are_one_click_away(opened: Opened) -> None:
@@ -23,6 +23,24 @@ def test_each_card_shows_the_verdict_of_its_claim_and_its_tables_are_one_click_a
     fine(page.button(key="tables-film").click().run())
     assert page.query_params["paper"] == "FILM"
     assert page.selectbox(key="film-table").value.startswith("film/")
+
+
+def test_try_it_opens_the_panel_of_its_card_and_close_takes_it_away(opened: Opened) -> None:
+    page = fine(opened("papers_page").run())
+    assert not charts(page)
+    fine(page.button(key="try-sbert-lp").click().run())
+    assert (page.selectbox(key="corpus").value, page.segmented_control(key="view").value) == (
+        "relatedness",
+        "Changed order",
+    )
+    fine(page.slider(key="k").set_value(6).run())
+    assert page.query_params["try"] == "sbert-lp"
+    fine(page.button(key="try-film").click().run())  # which has a k of its own, and another corpus
+    assert page.selectbox(key="corpus").value == "questions"
+    assert f": {page.slider(key='film-k').value}," in texts(page)  # the k that dev chose
+    fine(page.button(key="close-panel").click().run())
+    assert not charts(page)
+    assert "try" not in page.query_params
 
 
 @pytest.mark.whole

@@ -35,6 +35,7 @@ from .conftest import (
     QUICK,
     Opened,
     RunCode,
+    charts,
     figure,
     fine,
     has_pictures,
@@ -584,15 +585,17 @@ def test_what_is_pasted_is_not_trusted(opened: Opened, text: str) -> None:
     refused(pasted(opened, text, how="PCA", right="nothing"), "")
 
 
-@pytest.mark.parametrize("module", ["why_page", "papers_neighbours_page", "paraphrases_page", "themes_page"])
+@pytest.mark.parametrize(
+    "module", ["why_page", "papers_page?try=film", "papers_page?try=pthought", "papers_page?try=thematic"]
+)
 def test_pages_that_need_labels_say_so(opened: Opened, module: str) -> None:
     page = pasted(opened, "\n".join(LINES), module, vectors="sif")
     assert not page.exception
     assert len([*page.error, *page.info]) == 1
-    assert not page.get("plotly_chart")
+    assert not charts(page)
 
 
-@pytest.mark.parametrize("module", ["neighbourhoods_page"])
+@pytest.mark.parametrize("module", ["papers_page?try=sbert-lp"])
 def test_pages_that_need_no_labels_show_the_sentences(opened: Opened, module: str) -> None:
     fine(pasted(opened, "\n".join(LINES), module, base="sif"))
 

@@ -19,7 +19,7 @@ from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.shipped import pictured
 
-from .conftest import HOSTILE, Opened, RunCode, figure, fine, shows_no_markup, with_file
+from .conftest import HOSTILE, Opened, RunCode, charts, figure, fine, shows_no_markup, with_file
 
 CLUSTERS = {"how": "PCA", "left": "SIF", "right": "nothing", "row": "5"}
 COMPARE = {"view": "Two sentences", "corpus": "captions", "model-one": "TF-IDF", "model-other": "SIF"}
@@ -27,7 +27,7 @@ PAIRS = {"view": "One anchor", "vectors": "TF-IDF"}
 PLACES = {  # page: address, button, corpus, methods
     "space_page": (CLUSTERS, "why-left-read-2", "topics", ("sif",)),
     "train_page": (COMPARE, "why-pair", "captions", ("tfidf", "sif")),
-    "neighbourhoods_page": ({"base": "LSA", "most": "100"}, "why-near", "relatedness", ("lsa",)),
+    "papers_page?try=sbert-lp": ({"base": "LSA", "most": "100"}, "why-near", "relatedness", ("lsa",)),
 }
 
 
@@ -51,8 +51,7 @@ def sentences(page: AppTest) -> list[str]:
 
 def alikes(page: AppTest) -> list[dict[str, Any]]:
     """The pictures of the panel."""
-    charts = page.get("plotly_chart")
-    return [figure(page, at) for at, chart in enumerate(charts) if "make two sentences alike" in chart.proto.alt]
+    return [figure(page, at) for at, chart in enumerate(charts(page)) if "make two sentences alike" in chart.proto.alt]
 
 
 def values(page: AppTest, label: str = "similarity") -> list[str]:
@@ -71,7 +70,7 @@ def test_it_opens_from_every_page_with_the_similarity_of_the_method(opened: Open
     for method, value in zip(methods, said, strict=False):
         assert float(value) == pytest.approx(float(learned(method, corpus).similarity([a], [b])[0, 0]), abs=6e-5)
     assert len(alikes(page)) == len(said)
-    if name == "neighbourhoods_page":  # before and after, of which the table has the cosines
+    if name == "papers_page?try=sbert-lp":  # before and after, of which the table has the cosines
         line = page.dataframe[0].value.set_index("sentence").loc[b]
         cosines = list(line[["cosine before", "cosine after"]])
         assert [float(value) for value in said] == pytest.approx(cosines, abs=6e-5)

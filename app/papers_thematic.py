@@ -1,4 +1,4 @@
-"""Page "Themes": an article's sections against found clusters, the words that count, and all articles in figures."""
+"""Panel of "Papers": sections of an article against found clusters, the words that count, and all articles."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import cached
 import choosing
 import frame
 import streamlit as st
+from keeping import keep
 
 from labkit import figures
 from labkit.corpora import Articles
 from labkit.corpora.records import SPLITS
 from labkit.figure_names import spoken
 
+QUESTION, CORPUS, ONLY = "Are the clusters the sections?", "articles", Articles
 CLUSTERS, WORDS, EVERY = VIEWS = ["Clusters", "Words", "All articles"]
 NETWORKS = ["of sentences", "of titles"]
 FIGURES = ("ami", "ari", "mi", "ri", "nmi", "purity")
@@ -40,6 +42,34 @@ RIBBON = (
     "Each cell is a sentence; its number is its section, or the section that its cluster is matched with. A grey frame "
     "marks a sentence whose cluster is not that of its section. Dotted lines show where sections end."
 )
+NO_ARTICLES = "This panel needs articles with sections: choose the corpus articles, or a file with title and sections."
+NO_ATTENTION = "Only the thematic network pays attention to words: choose a run of it under Sentence vectors."
+
+
+@keep(show_spinner="Encoding the article …")
+def vectors_of(space: choosing.Space, _article: Any, article: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The vectors of an article's sentences, and the clusters of k-means, which knows no temperature."""
+    from labkit.thematic.sections import means
+
+    vectors = space.method.encode(list(_article.sentences))
+    return vectors, means(_article, vectors)
+
+
+@keep(show_spinner="Clustering the sentences …")
+def themes_of(space: choosing.Space, _article: Any, article: tuple[Any, ...], temperature: float) -> Any:
+    """The clusters of an article's sentences; `article` stands for it."""
+    from labkit.thematic.sections import themes
+
+    vectors, by_means = vectors_of(space, _article, article)
+    return themes(_article, vectors, temperature=temperature, by_means=by_means)
+
+
+@keep(show_spinner="Clustering all articles …", show_time=True)
+def agreement_of(space: choosing.Space, opened: cached.Opened, split: str) -> Any:
+    """How far clusters agree with sections, over all articles of a split."""
+    from labkit.thematic.sections import section_agreement
+
+    return section_agreement(space.method, opened.corpus.part(split), restarts=3)
 
 
 def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[Any, ...], code: partial[None]) -> None:
@@ -48,28 +78,23 @@ def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[An
     temperature = right.slider(
         "Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, key="temperature", help=help_, **frame.KEEP
     )
-    themes = cached.article_themes(chosen, article, at, temperature)
+    themes = themes_of(chosen, article, at, temperature)
     n, k = len(article.sentences), len(article.sections)
-    alt = f"{n} sentences in {k} sections; k-means puts {themes.kmeans.right:.0%} of them into the cluster of their "
-    alt += f"section, Iclust {themes.iclust.right:.0%}."
-    frame.picture(figures.section_ribbon(themes, height=180), key="ribbon", alt=alt, rows=themes.rows)
+    right_ones = f"k-means puts {themes.kmeans.right:.0%} of them into the cluster of their section, Iclust "
+    said = f"{n} sentences in {k} sections; {right_ones}{themes.iclust.right:.0%}."
+    st.markdown(said)
+    frame.picture(figures.section_ribbon(themes, height=180), key="ribbon", alt=said, rows=themes.rows)
+    st.caption(RIBBON)
     for column, one, key in zip(st.columns(2), (themes.kmeans, themes.iclust), ("kmeans", "iclust"), strict=True):
         with column:
-            st.markdown(
-                f"**{one.name}**: AMI {one.agreement.ami:.3f}, ARI {one.agreement.ari:.3f}, {one.right:.0%} in the "
-                f"section's cluster, {one.used} of {k} clusters"
-            )
+            st.markdown(f"**{one.name}**: {one.used} of {k} clusters")
             alt = f"A square of {k} sections and clusters of {one.name}: how many sentences of which are in which."
             picture = figures.section_counts(themes, one, height=min(430, 90 + 34 * k))
             frame.picture(picture, key=f"counts_{key}", alt=alt, rows=themes.rows)
     measured = list(themes.figures())
-    frame.table(
-        measured,
-        "Agreement of clusters and sections, a row for k-means and one for Iclust.",
-        formats={name: "%.3f" for name in measured[0] if name not in ("algorithm", "clusters")},
-        heads=HEADS,
-    )
-    st.caption(RIBBON)
+    formats = {name: "%.3f" for name in measured[0] if name not in ("algorithm", "clusters")}
+    alt = "Agreement of clusters and sections, a row for k-means and one for Iclust."
+    frame.table(measured, alt, formats=formats, heads=HEADS)
     with st.expander("All sentences, with section and clusters"):
         alt = "Every sentence with its section and its two clusters."
         frame.table(themes.rows(), alt, widths={"sentence": "large"})
@@ -79,7 +104,7 @@ def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[An
 def show_words(right: Any, article: Any, method: Any, code: partial[None]) -> None:
     """A section's sentences with the share of each word, and one of them as bars."""
     if method.name != "thematic":
-        st.info("Only the thematic network pays attention to words: choose a run of it under Sentence vectors.")
+        st.info(NO_ATTENTION)
         return
     network = 0
     if len(method.encoders) > 1:
@@ -94,27 +119,22 @@ def show_words(right: Any, article: Any, method: Any, code: partial[None]) -> No
     with st.container(border=True):
         for number, attended in enumerate(all_attended):
             st.html(figures.marked(attended, before=f"{number} ·"))
-    st.caption(
-        "Under each word stands its share of the sentence's vector, in percent. Bold words have more than half again "
-        "an even share."
-    )
+    st.caption("Under each word stands its share of the vector, in percent; bold: more than half again an even share.")
     attended = all_attended[row]
     values = zip(attended.words, attended.shares.tolist(), attended.weights.tolist(), strict=True)
     rows = [{"word": word, "share": share, "attention": weight} for word, share, weight in values]
     heaviest = max(rows, key=lambda entry: entry["share"])["word"]
     alt = f"Bars: the share of each of {len(rows)} words of sentence {row}; the largest is that of “{heaviest}”."
     frame.picture(figures.attention_bars(attended, height=330), key="attention", alt=alt, rows=lambda: rows)
-    number = article.sentences.index(texts[row])
-    code(WORDS_CODE, sentence=number)
+    code(WORDS_CODE, sentence=article.sentences.index(texts[row]))
 
 
 def show_agreement(chosen: choosing.Space, opened: cached.Opened, split: str, code: partial[None]) -> None:
     """Table 4 of the paper for these vectors."""
     name = st.radio("Figure", FIGURES, format_func=spoken, horizontal=True, key="figure", **frame.KEEP)
-    agreement = cached.themes_of_split(chosen, opened, split)
+    agreement = agreement_of(chosen, opened, split)
     means, info = (agreement.values(algorithm, name) for algorithm in ("kmeans", "iclust"))
-    ahead, behind = int((info > means).sum()), int((info < means).sum())
-    count = len(agreement.articles)
+    ahead, behind, count = int((info > means).sum()), int((info < means).sum()), len(agreement.articles)
     left, right = st.columns([1.2, 1])
     with left:
         alt = f"{spoken(name)} of {count} articles, k-means {means.mean():.3f}, Iclust {info.mean():.3f}."
@@ -132,41 +152,32 @@ def show_agreement(chosen: choosing.Space, opened: cached.Opened, split: str, co
     code(ALL_CODE, figure=name)
 
 
-def page() -> None:
+def show(opened: cached.Opened) -> None:
+    """One article, or all of a split, in the vectors that are chosen."""
     from labkit.thematic.sections import sectioned
 
-    frame.head("Themes: are the clusters the sections?", ABOUT, *FORMULAS)
-    opened = choosing.corpus("articles", only=Articles)
-    if opened is None:
-        return
     if not isinstance(opened.corpus, Articles):
-        st.info("Themes need articles with sections: choose the corpus articles, or a file with title and sections.")
+        st.info(NO_ARTICLES)
         return
-    vectors = [choosing.STORED, *choosing.VECTORS]
-    chosen = choosing.space(
-        opened, vectors, choosing.STORED, label="Sentence vectors", key="trained", method="thematic"
-    )
+    vectors, label = [choosing.STORED, *choosing.VECTORS], "Sentence vectors"
+    chosen = choosing.space(opened, vectors, choosing.STORED, label=label, key="trained", method="thematic")
     if chosen is None:
         return
-    st.sidebar.header("Articles")
     splits = [split for split in reversed(SPLITS) if split in opened.corpus.splits]
-    split = st.sidebar.radio("Of the split", splits, horizontal=True, key="split", **frame.KEEP)
-    part = opened.corpus.part(split)
-    view = frame.view(VIEWS)
+    split = frame.choices().radio("Articles of the split", splits, horizontal=True, key="split", **frame.KEEP)
+    part, view = opened.corpus.part(split), frame.view(VIEWS)
+    code = partial(choosing.show_code, space=chosen, opened=opened, split=split)
     if view == EVERY:
-        code = partial(choosing.show_code, space=chosen, opened=opened, split=split)
         show_agreement(chosen, opened, split, code)
+        return
+    left, right = st.columns([1, 2] if view == WORDS else 2)
+    with left:
+        row = choosing.sentence_by_row("Article", [article.title for article in part.articles], "article")
+    article = sectioned(part.articles[row])
+    if view == WORDS:
+        show_words(right, article, chosen.method, partial(code, row=row))
     else:
-        left, right = st.columns([1, 2] if view == WORDS else 2)
-        with left:
-            row = choosing.sentence_by_row("Article", [article.title for article in part.articles], "article")
-        article = sectioned(part.articles[row])
-        code = partial(choosing.show_code, space=chosen, opened=opened, split=split, row=row)
-        if view == WORDS:
-            show_words(right, article, chosen.method, code)
-        else:
-            show_clusters(right, article, chosen, (opened.key, split, row), code)
-    frame.show_link(own_file=opened.own)
+        show_clusters(right, article, chosen, (opened.key, split, row), partial(code, row=row))
 
 
 CLUSTERS_CODE = """\
@@ -190,5 +201,3 @@ agreement = section_agreement(method, corpus.part({split!r}), restarts=3)
 print(agreement)
 agreement_of_articles(agreement, {figure!r}).show()
 """
-
-frame.run(page)

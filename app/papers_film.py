@@ -1,0 +1,75 @@
+"""Panel of "Papers": FILM's rule of mutual neighbours, for every k."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cached
+import choosing
+import frame
+import streamlit as st
+from keeping import keep
+
+from labkit import figures
+from labkit.corpora import Corpus
+
+QUESTION, CORPUS, ONLY = "Are two questions among each other's nearest?", "questions", Corpus
+FITTED = "learned here"
+ABOUT = """\
+FILM calls two sentences the same if each is among the other's **k** nearest. The four rates say how often the rule is
+right for pairs that are the same (TPR) and for pairs that are not (TNR), and how often it is wrong (FNR, FPR).
+"""
+FORMULAS = (r"\text{same} \iff \max(\text{rank}_a(b),\, \text{rank}_b(a)) \le k",)
+CUT = (
+    "Neighbours are sought among the {sentences:,} sentences of test. The paper's cross-entropy counts yes as 1 and no "
+    "as 0, so it is the share of mistakes times 34.5. The other gives yes and no the share of same pairs that they had "
+    "on dev, and chooses k there: {chosen}, the dotted line."
+)
+DRAWN = " The corpus has classes, no pairs: up to 2,000 of each kind were drawn at random."
+
+
+def film_of(opened: cached.Opened) -> choosing.Space | None:
+    """A stored run of FILM, or FILM learned from the corpus on the spot."""
+    how = frame.choices().radio("The map L", [choosing.STORED, FITTED], horizontal=True, key="film", **frame.KEEP)
+    if how == choosing.STORED:
+        return choosing.stored_run(opened, "film")
+    rows = frame.choices().slider(
+        "Rows of L, at most", 10, 100, 40, 10, key="dimension", width=choosing.WIDTH, **frame.KEEP
+    )
+    return choosing.fitted(opened, "film", dimension=rows)
+
+
+@keep(show_spinner="Ranking neighbours …")
+def rule_of(space: choosing.Space, opened: cached.Opened) -> Any:
+    """The rule of mutual neighbours for every k."""
+    from labkit.film.rule import mutual_rule
+
+    return mutual_rule(space.method, opened.corpus)
+
+
+def show(opened: cached.Opened) -> None:
+    """Figure 4: yes or no by mutual neighbours, for every k."""
+    chosen = film_of(opened)
+    if chosen is None:
+        return
+    rule = rule_of(chosen, opened)
+    most = int(rule.test.k[-1])
+    k = st.slider(
+        "k", 1, most, rule.chosen, key="film-k", help="The slider starts at the k that was chosen on dev.", **frame.KEEP
+    )
+    at = rule.rows()[k - 1]
+    with st.container(horizontal=True):
+        for name in ("tpr", "tnr", "fpr", "fnr", "accuracy"):
+            st.metric(name.upper() if len(name) == 3 else name, f"{at[name]:.3f}")
+        st.metric("cross-entropy", f"{at['cross_entropy_two_level']:.3f}")
+    alt = f"Rates and cross-entropy of the mutual-neighbour rule for k from 1 to {most}; dev chose k = {rule.chosen}."
+    frame.picture(figures.mutual_rule_curves(rule, k=k), key="mutual_rule", alt=alt, rows=rule.rows)
+    st.caption(CUT.format(sentences=rule.sentences, chosen=rule.chosen) + DRAWN * bool(rule.drawn))
+    choosing.show_code(CODE, chosen, opened, k=k)
+
+
+CODE = """\
+from labkit.figures import mutual_rule_curves
+from labkit.film.rule import mutual_rule
+mutual_rule_curves(mutual_rule(method, corpus), k={k}).show()
+"""

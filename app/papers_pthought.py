@@ -1,0 +1,220 @@
+"""Panel of "Papers": what P-thought writes, P-coherence with its companions, and groups of paraphrases in the plane.
+
+`show_planes` is also what Space shows of the group of a sentence that was clicked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import cached
+import choosing
+import frame
+import streamlit as st
+from keeping import keep
+
+from labkit import figures
+from labkit.corpora import Corpus
+
+QUESTION, CORPUS, ONLY = "What does the vector of a sentence keep?", "captions", Corpus
+PLANE, COHERENCE, WRITE = VIEWS = ["Groups in the plane", "P-coherence", "Write a paraphrase"]
+LONGEST = 400  # letters of a typed sentence
+ABOUT = """\
+P-thought **reads** a sentence into a vector with one recurrent network (GRU), and from that vector two others
+**write**: one the sentence itself, one a paraphrase of it. What both need must be in the vector, so paraphrases come to
+lie together.
+
+**P-coherence** is the mean cosine of paraphrases. It is 1 for an encoder that gives all sentences one vector, so it
+stands here only beside four companions: the cosine of *different* groups, the difference of the two, how often the
+nearest sentence is a paraphrase, and a distance that does not depend on the cosine.
+
+The number before each sentence that is written is its log p. Beams are ranked by log p / words^0.7, as log p alone
+favours short sentences.
+"""
+FORMULAS = (
+    r"L = (1-\lambda)\, \ell_{\text{auto}} + (1+\lambda)\, \ell_{\text{paraphrase}}",
+    r"\text{P-coherence} = \frac{1}{|G|}\sum_{g\in G} \frac{1}{\binom{|g|}{2}} \sum_{a<b\in g} \cos(v_a, v_b)",
+    r"\text{lift} = \text{P-coherence} - \text{mean cosine of different groups}",
+    r"\text{greedy: the likeliest next word.}\quad \text{beam: rank by } \log p \,/\, \text{words}^{0.7}",
+)
+DECODERS = {"auto": "The sentence itself (auto)", "paraphrase": "A paraphrase of it"}
+GROUPS = (
+    "Each letter is a group of sentences that mean the same, none of them seen in training. A plane shows a part of "
+    "the space only: the figures of *P-coherence* are measured in all its dimensions."
+)
+
+
+@keep(show_spinner="Reading the groups …")
+def groups_of_test(opened: cached.Opened) -> list[list[str]]:
+    """The groups of test, each of sentences that mean the same."""
+    from labkit.pthought.task import groups_of
+
+    return groups_of(opened.corpus.part("test"))
+
+
+@keep(show_spinner="Encoding the groups …")
+def plane_of(space: choosing.Space, _shown: Any, shown: tuple[Any, ...], how: str) -> Any:
+    """A handful of groups in the plane of a method's vectors; `shown` stands for the handful."""
+    from labkit.pthought.view import plane
+
+    return plane(space.method.encode(list(_shown.texts)), how)
+
+
+@keep(show_spinner="Encoding all groups …")
+def coherence_of(space: choosing.Space, opened: cached.Opened) -> Any:
+    """P-coherence of a method on all groups of test, with its companions."""
+    from labkit.pthought.view import companions
+
+    groups = groups_of_test(opened)
+    texts = [text for group in groups for text in group]
+    return companions(space.method.encode(texts, 256), [number for number, group in enumerate(groups) for _ in group])
+
+
+# --- the views ---------------------------------------------------------------------------------------------------
+
+
+def show_planes(spaces: Sequence[choosing.Space], shown: Any, at: tuple[Any, ...], how: str) -> None:
+    """The same handful of groups in the plane of each space; `at` stands for the handful."""
+    planes = [plane_of(space, shown, at, how) for space in spaces]
+    rows = partial(shown.rows, **{f"plane {number}": plane for number, plane in enumerate(planes, 1)})
+    for number, (column, space, plane) in enumerate(zip(st.columns(len(spaces)), spaces, planes, strict=True)):
+        with column:
+            spread = f", {plane.shown:.0%} of the spread in the plane" if plane.shown is not None else ""
+            st.markdown(f"**{frame.plain(space.name)}**{spread}")
+            alt = f"{len(shown.first)} groups of paraphrases, a mark and a letter each, in the {how} plane of "
+            picture = figures.paraphrase_groups(shown, plane, legend=False, height=390)
+            frame.picture(picture, key=f"groups_{number}", alt=alt + space.name, rows=rows)
+    st.text("\n".join(f"{letter}  {text}" for letter, text in sorted(shown.first.items())))
+    st.caption(GROUPS)
+    with st.expander("All sentences of these groups"):
+        frame.table(shown.rows(), "The letter and the text of every sentence shown.")
+
+
+def show_handful(opened: cached.Opened, both: Sequence[choosing.Space]) -> None:
+    """Some groups of test, drawn by lot."""
+    from labkit.pthought.view import handful
+
+    draw, keep_ = "Another number draws another handful.", frame.KEEP
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        count = st.slider("Groups shown", 2, 12, 6, key="groups", width=choosing.WIDTH, **keep_)
+        seed = st.number_input(
+            "Number of the handful", 0, 9999, 0, key="handful", help=draw, width=choosing.WIDTH, **keep_
+        )
+        how = st.radio("Plane", ["PCA", "t-SNE"], horizontal=True, key="plane", **keep_)
+    shown = handful(groups_of_test(opened), count=count, seed=seed)
+    show_planes(both, shown, (opened.key, count, seed), how)
+    choosing.show_code(PLANE_CODE, both[1], opened, count=len(shown.first), seed=seed, how=how)
+
+
+def show_coherence(opened: cached.Opened, both: Sequence[choosing.Space]) -> None:
+    """Two hills of cosines each, and the five figures side by side."""
+    measured = [coherence_of(space, opened) for space in both]
+    base, own = (coherence.figures for coherence in measured)
+    gaps = {name: getattr(own, name) - getattr(base, name) for name in ("lift", "retrieval")}
+    said = " and ".join(f"by {name} {abs(gap):.3f} {'better' if gap > 0 else 'worse'}" for name, gap in gaps.items())
+    st.markdown(f"Beside {frame.plain(both[0].name)}, P-thought is {said}, on {own.groups} groups of test.")
+    for number, (column, space, coherence) in enumerate(zip(st.columns(2), both, measured, strict=True)):
+        with column:
+            st.markdown(f"**{frame.plain(space.name)}**")
+            if coherence.warning:
+                st.warning(coherence.warning, icon=":material/warning:")
+            within, between = coherence.figures.within, coherence.figures.between
+            alt = f"Two hills of cosines, within groups around {within:.2f}, between around {between:.2f}."
+            picture = figures.coherence_hills(coherence, height=300)
+            frame.picture(picture, key=f"hills_{number}", alt=alt, rows=coherence.rows)
+    lines = [
+        {"figure": a["figure"], both[0].name: a["value"], both[1].name: b["value"], "what it is": a["meaning"]}
+        for a, b in zip(*(coherence.rows() for coherence in measured), strict=True)
+    ]
+    alt = "P-coherence and its companions, of both methods, with what each is."
+    frame.table(lines, alt, formats={space.name: "%.3f" for space in both})
+    choosing.show_code(COHERENCE_CODE, both[1], opened)
+
+
+def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
+    """A sentence, and what both decoders make of its vector, greedily and with a beam."""
+    from labkit.pthought.writing import Search
+
+    texts = [text for group in groups_of_test(opened) for text in group]
+    left, middle, right = st.columns([2, 2, 1])
+    with left:
+        row = choosing.sentence_by_row("A sentence of test", texts[:300], "sentence")
+    typed = middle.text_input("… or type one", key="typed", max_chars=LONGEST)
+    width = right.slider("Beam", 2, 10, 5, key="beam", help="Beginnings kept at every step.", **frame.KEEP)
+    sentence = typed.strip() or texts[row]
+    beam = Search(width=width, max_length=chosen.method.settings.max_length)
+    results = {
+        name: chosen.method.paraphrase([sentence], search=how)[0] for name, how in (("greedy", None), ("beam", beam))
+    }
+    read = results["greedy"]
+    st.text(f"Read: {sentence}")
+    if read.unknown:
+        reading = chosen.method.reading
+        known = len(reading.unknown(sentence)) < len(reading.reader.numbers(sentence))
+        st.warning(
+            f"Words that were never met in training, read as the unknown word: {frame.plain(', '.join(read.unknown))}"
+            + ("" if known else ". No word is known: what is written means nothing."),
+            icon=":material/help:",
+        )
+    if read.expanded:
+        words = frame.plain(", ".join(read.expanded))
+        st.caption(f"Words that were not in training, read through their vectors: {words}")
+    if read.cut:
+        st.caption(f"The last {read.cut} words were not read.")
+    for column, decoder in zip(st.columns(len(read.written)), read.written, strict=True):
+        with column, st.container(border=True):
+            st.markdown(f"**{DECODERS[decoder]}**")
+            for name, result in results.items():
+                st.caption(name)
+                for one in result.written[decoder]:
+                    st.text(f"{one.log_probability:7.2f}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
+    rows = [
+        {"decoder": decoder, "search": name, "log p": one.log_probability, "rank by": one.score, "ends": one.ended,
+         "sentence": one.text}
+        for decoder in read.written
+        for name, result in results.items()
+        for one in result.written[decoder]
+    ]  # fmt: skip
+    frame.csv_button(lambda: rows, "written", "written")
+    choosing.show_code(WRITE_CODE, chosen, opened, width=width)
+
+
+def show(opened: cached.Opened) -> None:
+    """A stored run, and one of the views; some with vectors beside it."""
+    chosen = choosing.stored_run(opened, "pthought")
+    if chosen is None:
+        return
+    view = frame.view(VIEWS)
+    if view == WRITE:
+        show_writing(opened, chosen)
+        return
+    beside = choosing.space(opened, list(choosing.VECTORS), "mean-vectors", label="Beside it", key="beside")
+    views = {PLANE: show_handful, COHERENCE: show_coherence}
+    views[view](opened, (beside, chosen))
+
+
+PLANE_CODE = """\
+from labkit.figures import paraphrase_groups
+from labkit.pthought.task import groups_of
+from labkit.pthought.view import handful, plane
+shown = handful(groups_of(corpus.part("test")), count={count}, seed={seed})
+paraphrase_groups(shown, plane(method.encode(list(shown.texts)), {how!r})).show()
+"""
+COHERENCE_CODE = """\
+from labkit.figures import coherence_hills
+from labkit.pthought.task import groups_of
+from labkit.pthought.view import companions
+groups = groups_of(corpus.part("test"))
+texts = [text for group in groups for text in group]
+measured = companions(method.encode(texts), [number for number, group in enumerate(groups) for _ in group])
+print(measured.figures)
+coherence_hills(measured).show()
+"""
+WRITE_CODE = """\
+from labkit.pthought.writing import Search, described
+sentence = "A man rides a horse along the beach."
+for search in (None, Search(width={width})):  # greedy, beam
+    print(described(method.paraphrase([sentence], search=search)[0]))
+"""

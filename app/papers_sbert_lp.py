@@ -1,0 +1,314 @@
+"""Panel of "Papers": SBERT-LP. Which pairs changed order, many k and p, all sentences, and one with its neighbours.
+
+`star` and `show_star` are also what Space shows of a sentence that was clicked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import cached
+import choosing
+import frame
+import streamlit as st
+import why
+from keeping import keep
+
+from labkit import figures
+from labkit.corpora import Corpus, Pairs
+from labkit.progress import collected, silent
+
+QUESTION, CORPUS, ONLY = "Does keeping the neighbours help?", "relatedness", Corpus
+ONE, ALL, SWEEP, ORDER = VIEWS = ["One sentence", "All sentences", "k and p", "Changed order"]
+MOST = 1200  # sentences that are embedded together
+ABOUT = """\
+SBERT-LP takes the vectors of another method and asks of every sentence: of which **mixture of its k nearest** is it
+made? It then looks for new vectors, of p numbers, in which the **same mixtures hold** as well as can be, and compares
+these by cosine. It learns from no label, and it is *transductive*: sentences to be compared are embedded together.
+
+**Does it help?** Often not. The view *k and p* says it for this base and corpus, with four simpler ways beside; the
+view *Changed order* counts the pairs that it mends and those that it spoils. The paper chooses k and p by a grid search
+(section 4.6.1) and does not say on which sentences: chosen on test, the best of many ways looks better than it is. Its
+table 4 shows one couple that was mended, and says nothing of those that were spoilt.
+"""
+FORMULAS = (
+    r"d_i \approx \sum_{j\in N_i} w_{ij} d_j, \qquad \sum_j w_{ij} = 1",
+    r"\text{error}_i = \Big\lVert d_i - \sum_j w_{ij} d_j \Big\rVert^2 \big/ \lVert d_i \rVert^2",
+    r"\min_Y \sum_i \Big\lVert y_i - \sum_j w_{ij} y_j \Big\rVert^2,\quad Y^\top Y/m = I,\ \sum_i y_i = 0",
+    r"M = (I-W)^\top (I-W), \qquad M v = \lambda v,\ \text{the } p \text{ smallest after the constant}",
+)
+SIDES = (
+    "The number at a mark is that of the sentence in the table. What lies far out is far away. A thick line is a large "
+    "weight, a dotted one a negative weight. A full mark is near on both sides, in the same direction in both stars."
+)
+FORM = "These vectors are a run of SBERT-LP: its base is taken, and embedded anew with the k and p of the sliders."
+NO_ORDER = "Only pairs with grades or labels have an order: choose the corpus relatedness or questions."
+
+
+# --- what is worked out ------------------------------------------------------------------------------------------
+
+
+@keep(show_spinner="Choosing sentences …")
+def sample_of(opened: cached.Opened, most: int) -> Any:
+    """The sentences of test that are embedded together."""
+    from labkit.sbert_lp.sweeps import compared
+
+    return compared(opened.corpus, most=most)
+
+
+@keep(show_spinner="Embedding the sentences together …")
+def embedded(space: choosing.Space, _sentences: Sequence[str], sentences: tuple[Any, ...], k: int, p: int) -> Any:
+    """SBERT-LP over a base, and what it had to say; `sentences` stands for them."""
+    from labkit.sbert_lp.method import SbertLp, SbertLpSettings
+
+    with collected() as notes:
+        method = SbertLp.over(space.method, list(_sentences), SbertLpSettings(neighbours=k, dimension=p))
+    return method, tuple(notes)
+
+
+@keep(show_spinner="Measuring all sentences …")
+def structure_of(_space: Any, *embedding: Any) -> Any:
+    """Errors, parts, copies and eigenvalues of an embedding."""
+    from labkit.sbert_lp.view import structure
+
+    return structure(_space)
+
+
+@keep(show_spinner="Comparing the pairs …")
+def order_of(_method: Any, _sample: Any, least: float, *embedding: Any) -> Any:
+    """The pairs that changed order."""
+    from labkit.baselines.base import base_rows
+    from labkit.sbert_lp.view import changed
+
+    before = base_rows(_method.base, _sample.sentences, 256, silent)
+    return changed(_sample, before, _method.fit_encode(_sample.sentences), least=least)
+
+
+@keep(show_spinner="Trying many k and p …", show_time=True)
+def sweep_of(space: choosing.Space, opened: cached.Opened, most: int) -> Any:
+    """The sweep on dev over the base of a space, and what was chosen there on test."""
+    from labkit.sbert_lp.sweeps import tried
+
+    base = space.method.base if space.method.name == "sbert-lp" else space.method
+    with collected():  # small parts at large p: their points are in the picture
+        return tried(base, opened.corpus, most=most)
+
+
+# --- one sentence, all sentences -----------------------------------------------------------------------------------
+
+
+def show_star(method: Any, text: str) -> list[str]:
+    """Two stars, and the neighbours of both as a table, whose sentences are returned, the nearest after first."""
+    from labkit.sbert_lp.view import around
+
+    stars = around(method.space, text)
+    sides = (("before", "in the base", stars.before), ("after", "in the new space", stars.after))
+    for column, (side, where, spokes) in zip(st.columns(2), sides, strict=True):
+        with column:
+            st.markdown(f"**{side.capitalize()}**, {where}")
+            alt = f"A star: the sentence and its {len(spokes)} nearest {where}, with their weights and cosines."
+            frame.picture(figures.star(stars, side, height=340), key=f"star_{side}", alt=alt, rows=stars.rows)
+    st.caption(SIDES)
+    with st.container(horizontal=True):
+        st.metric("neighbours that stayed", f"{stars.shared} of {len(stars.before)}")
+        st.metric("error before", f"{stars.error_before:.3g}")
+        st.metric("same weights, after", f"{stars.kept:.3g}")
+        st.metric("weights solved anew, after", f"{stars.error_after:.3g}")
+    alt = "The neighbours of the sentence: rank, weight and cosine before and after."
+    formats = {f"{what} {side}": "%.3f" for what in ("weight", "cosine") for side in ("before", "after")}
+    frame.table(stars.rows(), alt, formats=formats, widths={"sentence": "large"}, placeholder="–")
+    return list(dict.fromkeys(spoke.text for spoke in (*stars.after, *stars.before)))
+
+
+def show_one(spaces: list[choosing.Space], opened: cached.Opened, sample: Any, code: partial[None]) -> None:
+    """The star of one sentence, and why one of its neighbours is near, before and after."""
+    method = spaces[1].method
+    row = choosing.sentence_by_row("Sentence", method.space.sentences, "row")
+    text = method.space.sentences[row]
+    near = show_star(method, text)
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    other = left.selectbox("Why is this neighbour near, before and after?", near, key="neighbour")
+    classes = dict(zip(*sample.rows.classified(), strict=True))
+    same = (each for each in near if classes.get(each) == classes.get(text))
+    wrong = text in classes and classes.get(other) != classes[text]
+    with right:
+        why.button("near", spaces, opened, text, other, right=partial(next, same, None) if wrong else None)
+    call = f'star(around(anew.space, anew.space.sentences[{row}]), "after").show()'
+    code(figure="star", name="around", call=call)
+
+
+def show_every(method: Any, key: tuple[Any, ...], code: partial[None]) -> None:
+    """What is left over of every sentence, the spectrum, and what was done about copies and components."""
+    structure = structure_of(method.space, *key)
+    count = len(structure.sentences)
+    chosen = frame.number_in_address("row", count, 0)
+    left, right = st.columns([1.25, 1])
+    with left:
+        st.markdown("**What the weights leave over**, as a share of each sentence's squared length")
+        alt = f"{count} sentences: reconstruction error in the base against that of the same weights in the new space."
+        picture, picking = figures.rebuilt(structure, chosen=chosen, height=360), {"selection_mode": "points"}
+        event = frame.picture(picture, key="rebuilt", alt=alt, rows=structure.rows, on_select="rerun", **picking)
+    with right:
+        st.markdown("**What each direction costs**")
+        values = structure.eigenvalues.tolist()
+        alt = f"{len(values)} eigenvalues, rising; {structure.zeros} of them are 0."
+        lines = [{"direction": place, "eigenvalue": value} for place, value in enumerate(values, 1)]
+        frame.picture(figures.spectrum(structure, height=360), key="spectrum", alt=alt, rows=lambda: lines)
+    picked = [point.get("customdata") for point in event.selection.points]
+    numbers = [int(each[0] if isinstance(each, list) else each) for each in picked if each is not None]
+    for number in numbers[:5] or [chosen]:
+        errors = f"{structure.errors[number]:.3g} → {structure.kept[number]:.3g}"
+        st.text(f"{number} · {structure.sentences[number]}\n{errors}")
+    st.caption("Click a mark to read its sentence. Below the dotted line the same weights hold better than before.")
+    st.markdown("**What was done about copies and components**")
+    st.markdown("\n".join(f"- {line}" for line in structure.told()))
+    if structure.copies:
+        with st.expander(f"Groups of sentences that share a vector: {len(structure.copies)}"):
+            st.text("\n\n".join("\n".join(group[:8]) for group in structure.copies[:20]))
+    code(figure="rebuilt", name="structure", call=f"rebuilt(structure(anew.space), chosen={chosen}).show()")
+
+
+# --- does it help? -----------------------------------------------------------------------------------------------
+
+
+def show_sweep(chosen: choosing.Space, opened: cached.Opened, most: int) -> None:
+    """Curves on dev, what was chosen there on test."""
+    sweep = sweep_of(chosen, opened, most)
+    st.markdown(f"**{sweep.verdict}**")
+    left, right = st.columns([1.5, 1])
+    with left:
+        st.markdown(f"**{sweep.measure}** on dev, {sweep.sentences[0]} sentences")
+        alt = f"{sweep.measure} on dev over p: a line for each k, with raw, PCA, whitening and all-but-the-top beside."
+        frame.picture(figures.tried_curves(sweep, height=400), key="tried_curves", alt=alt, rows=sweep.rows)
+    with right:
+        st.markdown(f"**Chosen on dev, measured on test**, {sweep.sentences[1]} sentences")
+        pairs = zip(sweep.chosen, sweep.test, strict=True)
+        alt = "Bars: " + ", ".join(f"{point.transform} {value:.3f}" for point, value in pairs)
+        frame.picture(figures.chosen_bars(sweep, height=400), key="chosen_bars", alt=alt, rows=sweep.rows)
+    base = "method.base" if chosen.method.name == "sbert-lp" else "method"
+    choosing.show_code(TRIED_CODE, chosen, opened, base=base, most=most)
+
+
+def show_order(
+    spaces: list[choosing.Space], opened: cached.Opened, sample: Any, key: tuple[Any, ...], code: partial[None]
+) -> None:
+    """Table 4, both ways: mended and spoilt."""
+    if not isinstance(sample.rows, Pairs):
+        st.info(NO_ORDER)
+        return
+    least = 0.0
+    if sample.rows.graded:
+        least = frame.choices().slider(
+            "Grades differ by more than", 0.0, 4.0, 1.0, 0.5, key="least", width=choosing.WIDTH, **frame.KEEP
+        )
+    changes = order_of(spaces[1].method, sample, least, *key)
+    counts = changes.found
+    st.markdown(
+        f"Of {counts.couples:,} couples of pairs with different grades the embedding **mends {counts.mended:,}** "
+        f"({counts.mended / counts.couples:.1%}) and **spoils {counts.spoilt:,}** "
+        f"({counts.spoilt / counts.couples:.1%}). Spearman of cosine and grade: {changes.spearman[0]:.3f} before, "
+        f"{changes.spearman[1]:.3f} after."
+    )
+    numbers = {name: getattr(counts, name) for name in ("kept", "mended", "spoilt", "wrong")}
+    alt = "A bar of couples: " + ", ".join(f"{name} {number}" for name, number in numbers.items())
+    frame.picture(figures.order_counts(changes, height=170), key="order_counts", alt=alt, rows=lambda: [numbers])
+    for column, kind in zip(st.columns(2), dict.fromkeys(kind for kind, _ in changes.examples), strict=False):
+        with column:
+            alt = f"Lines: the cosines of two pairs before and after, for the clearest that were {kind}."
+            picture = figures.order_slopes(changes, kind, height=270)
+            frame.picture(picture, key=f"order_{kind}", alt=alt, rows=changes.rows)
+    if changes.examples:
+        alt = "The examples: two pairs each, their sentences, grades, and cosines before and after."
+        formats = {"before": "%.3f", "after": "%.3f", "grade": "%.2f"}
+        widths = dict.fromkeys(("sentence 0", "sentence 1"), "medium")
+        frame.table(changes.rows(), alt, formats=formats, widths=widths)
+        pairs = [(row["sentence 0"], row["sentence 1"]) for row in changes.rows()]
+        left, right = st.columns([3, 1], vertical_alignment="bottom")
+        place = left.selectbox("A pair", range(len(pairs)), format_func=lambda n: " ~ ".join(pairs[n]), key="couple")
+        with right:
+            why.button("pair", spaces, opened, *pairs[place])
+    vectors = "anew.base.encode(sample.sentences), anew.encode(sample.sentences)"
+    call = f"order_counts(changed(sample, {vectors}, least={least})).show()"
+    code(figure="order_counts", name="changed", call=call)
+
+
+# --- the panel ---------------------------------------------------------------------------------------------------
+
+
+def sliders() -> tuple[int, int]:
+    """k and p."""
+    bar: dict[str, Any] = {"width": choosing.WIDTH, **frame.KEEP}
+    k = st.slider("k, neighbours of a sentence", 2, 60, 10, key="k", **bar)
+    return k, st.slider("p, dimensions that are left", 2, 256, 64, key="p", **bar)
+
+
+def both_spaces(chosen: choosing.Space, method: Any, anew: str, key: tuple[Any, ...]) -> list[choosing.Space]:
+    """The base of an embedding, and the embedding."""
+    before = chosen
+    if chosen.method.name == "sbert-lp":
+        code = f"{chosen.code}\nmethod = method.base"
+        before = choosing.Space(f"{chosen.key} base", f"{chosen.name}, its base", code, lambda: method.base)
+    code = f"{chosen.code}\n{anew}method = anew"
+    name = " ".join(map(str, ("anew", chosen.key, *key)))
+    return [before, choosing.Space(name, "SBERT-LP over it", code, lambda: method)]
+
+
+def show(opened: cached.Opened) -> None:
+    """A base, k and p, and one of the views."""
+    bases = [*choosing.VECTORS, *(["sbert"] if find_spec("sentence_transformers") else []), choosing.STORED]
+    chosen = choosing.space(opened, bases, label="Base", key="base")
+    if chosen is None:
+        return
+    with frame.choices():
+        k, p = sliders()
+        most = st.select_slider(
+            "Sentences of test, at most",
+            [100, 200, 400, 800, MOST],
+            400,
+            key="most",
+            width=choosing.WIDTH,
+            **frame.KEEP,
+        )
+    if chosen.method.name == "sbert-lp":
+        st.caption(FORM)
+    view = frame.view(VIEWS)
+    if view == SWEEP:
+        show_sweep(chosen, opened, most)
+        return
+    sample, of = sample_of(opened, most), (opened.key, most)
+    method, notes = embedded(chosen, sample.sentences, of, k, p)
+    for note in notes:
+        st.caption(f"⚠ {frame.plain(note)}")
+    key = (chosen.key, *of, k, p)
+    spaces = both_spaces(chosen, method, ANEW.format(most=most, k=k, p=p), key[1:])
+    code = partial(choosing.show_code, CODE, chosen, opened, k=k, p=p, most=most)
+    if view == ALL:
+        show_every(method, key, code)
+    elif view == ORDER:
+        show_order(spaces, opened, sample, key, code)
+    else:
+        show_one(spaces, opened, sample, code)
+
+
+ANEW = """\
+from labkit.sbert_lp.method import SbertLp, SbertLpSettings
+from labkit.sbert_lp.sweeps import compared
+sample = compared(corpus, most={most})
+anew = SbertLp.over(method, sample.sentences, SbertLpSettings(neighbours={k}, dimension={p}))
+"""
+CODE = f"""\
+from labkit.figures import {{figure}}
+from labkit.sbert_lp.view import {{name}}
+{ANEW}
+{{call}}
+"""
+TRIED_CODE = """\
+from labkit.figures import tried_curves
+from labkit.sbert_lp.sweeps import tried
+sweep = tried({base}, corpus, most={most})
+print(sweep.verdict)
+tried_curves(sweep).show()
+"""
