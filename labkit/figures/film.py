@@ -29,8 +29,8 @@ from labkit.figures.drawing import (
     series,
     short,
 )
-from labkit.figures.palette import COLOURS, DASHES, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import below, on, side_by_side, ticks, upright
+from labkit.palette import COLOURS, DASHES, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     from labkit.film.reading import WordRow

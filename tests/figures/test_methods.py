@@ -8,8 +8,8 @@ import pytest
 from labkit import figures
 from labkit.corpora import Pairs
 from labkit.figures import descents, tangent_and_arc, unrolled
-from labkit.figures.palette import NEGATIVE, POSITIVE
 from labkit.film.stiefel import Step, both_ways, minimise, random_point
+from labkit.palette import NEGATIVE, POSITIVE
 from labkit.sbert_lp.sweeps import compared
 from labkit.sbert_lp.view import changed
 from tests.figures.examples import (
