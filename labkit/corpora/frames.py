@@ -23,6 +23,7 @@ import numpy as np
 
 from labkit.corpora.records import SPLITS, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
 from labkit.corpora.rows import column_names, corpus_of_rows
+from labkit.extras import require
 
 Splits = str | Sequence[str]
 Numbered = Iterator[tuple[int | str, dict[str, Any]]]
@@ -273,10 +274,9 @@ def to_dataset(corpus: Corpus) -> Any:
     Rows of one split keep their order. The texts come first, then a label or score: what
     `SentenceTransformerTrainer` wants.
     """
-    try:
-        from datasets import Dataset, DatasetDict
-    except ImportError as error:
-        raise ValueError("datasets is not installed, and to_dataset needs it; run pip install datasets") from error
+    require("sbert", "datasets")
+    from datasets import Dataset, DatasetDict
+
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in corpus.rows():
         rows[row.pop("split")].append(row)

@@ -1,4 +1,8 @@
-"""Functions from records to plotly figures. Notebooks and app draw with the same ones."""
+"""Functions from records to plotly figures. Notebooks and app draw with the same ones. Extra: plots."""
+
+from labkit.extras import require
+
+require("plots", "plotly")
 
 from labkit.figures.clusters import clusters, movement_bars
 from labkit.figures.comparison import (

@@ -27,8 +27,8 @@ from labkit.figures.drawing import (
     marks,
     short,
 )
-from labkit.figures.palette import COLOURS, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import below, on, side_by_side, ticks, upright
+from labkit.palette import COLOURS, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     from labkit.film.reading import WordRow

@@ -38,7 +38,8 @@ from labkit.figures.drawing import (
     short,
     stroke,
 )
-from labkit.figures.palette import (
+from labkit.figures.panels import ABOVE, BARE, EMPTY, below, on, panel_suffix, side_by_side, stacked
+from labkit.palette import (
     CLEAR,
     COLOURS,
     DASHES,
@@ -50,7 +51,6 @@ from labkit.figures.palette import (
     POSITIVE,
     RISING,
 )
-from labkit.figures.panels import ABOVE, BARE, EMPTY, below, on, panel_suffix, side_by_side, stacked
 
 if TYPE_CHECKING:
     from labkit.pairs.hard_negatives import FalseShares

@@ -8,7 +8,7 @@ import pytest
 from labkit import figures
 from labkit.corpora import Pairs
 from labkit.figures import unrolled
-from labkit.figures.palette import NEGATIVE, POSITIVE
+from labkit.palette import NEGATIVE, POSITIVE
 from labkit.sbert_lp.sweeps import compared
 from labkit.sbert_lp.view import changed
 from tests.figures.examples import (

@@ -10,9 +10,9 @@ import torch
 
 from labkit import figures
 from labkit.figures import triplet_losses
-from labkit.figures.palette import NEGATIVE, POSITIVE
 from labkit.pairs import pair_weights
 from labkit.pairs.hard_negatives import FalseShares
+from labkit.palette import NEGATIVE, POSITIVE
 from labkit.sentpwnet.method import PairSettings, loss_of
 from labkit.sentpwnet.view import Examined, examine, one_triplet
 from labkit.thematic.network import LOSSES
