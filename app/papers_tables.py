@@ -88,7 +88,7 @@ def show_leads(table: Any) -> None:
         for name, lead in (("as printed", claim.before), ("chosen on dev", claim.after))
     ]
     alt = f"The leads of {len(leads)} claims with their intervals, twice; the table says all."
-    frame.picture(figures.leads_before_and_after([table]), key="leads", alt=alt, rows=lambda: rows)
+    frame.picture(figures.leads_before_and_after(table.leads), key="leads", alt=alt, rows=lambda: rows)
 
 
 def printed_beside_ours(table: Any) -> list[dict[str, Any]]:

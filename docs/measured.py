@@ -2,6 +2,7 @@
 
     python docs/measured.py            write them
     python docs/measured.py --check    name the pages that would change, and exit with status 1 if there are any
+    python docs/measured.py --picture  draw docs/pages/leads.png, too (needs Chromium)
 
 In: `data/results.json` and `data/runs/standings.json`. Out: docs/RESULTS.md, all of it; and in the other pages whatever
 stands between `<!-- measured: begin NAME -->` and `<!-- measured: end -->`. Prose is written by hand.
@@ -15,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from labkit.figures import leads_before_and_after
+from labkit.papers.claims import ShownLead
 from labkit.papers.reports import as_markdown, in_digits
 from labkit.papers.stored import stored
 from labkit.shipped import DEMONSTRATIONS
@@ -44,6 +47,91 @@ def mean(table: str, row: str, column: str, digits: str = ".3f") -> str:
 def piped(head: str, rule: str, rows: list[list[str]]) -> str:
     """A table in Markdown."""
     return "\n".join([head, rule, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
+
+
+# --- docs/findings.md -----------------------------------------------------------------------------------------------
+
+COLUMNS = {
+    "Quora, accuracy": ("sentpwnet/2", "QQP accuracy"),
+    "MRPC, accuracy": ("sentpwnet/2", "MRPC accuracy"),
+    "places, Hit@1": ("sentpwnet/6", "Hit@1"),
+    "titles, triplets": ("sentpwnet/3", "titles"),
+    "STS-B, Pearson": ("film/2", "Pearson"),
+}
+ROWS = {  # name -> the row in the tables of SentPWNet, and in those of FILM
+    "TF-IDF": ("TF-IDF (ours)", "TF-IDF"),
+    "`film`": ("", "FILM"),
+    "`siamese`, BiLSTM": ("BiLSTM + Siamese network", ""),
+    "`triplet`, BiLSTM": ("BiLSTM + Triplet network", ""),
+    "`sentpwnet`, BiLSTM": ("BiLSTM + SentPWNet", ""),
+    "`bag`": ("bag of word pieces (ours)",) * 2,
+    "`static`, distilled": ("vectors distilled from MiniLM (ours)",) * 2,
+    "MiniLM, frozen": ("all-MiniLM-L6-v2 (ours)",) * 2,
+}
+LEADS = {  # what is compared -> the table, and how the claim begins that compares it
+    "Quora: weighted pairs against contrastive, BiLSTM": ("sentpwnet/2", "with a BiLSTM"),
+    "Quora: the same, LSTM": ("sentpwnet/2", "with an LSTM"),
+    "Places, Hit@1: the same, BiLSTM": ("sentpwnet/6", "with a BiLSTM"),
+    "Places, Hit@3: the same, CNN": ("sentpwnet/6", "with a CNN"),
+    "Places, Hit@3: the same, LSTM": ("sentpwnet/6", "with an LSTM"),
+    "Titles: the same, BiLSTM": ("sentpwnet/3", "on titles"),
+    "Sentences: distilled pieces against the best network": ("sentpwnet/3", "vectors distilled"),
+    "Sections: the paper's triplet network against mean vectors": ("thematic/3", "the triplet network leads every"),
+    "Captions, lift: two layers both ways against one layer": ("pthought/3", "the most complex encoder"),
+    "STS-B: P-thought, two layers both ways, against the bag": ("pthought/6", "all three forms lead the bag"),
+    "Quora: FILM against the Siamese LSTM": ("film/1", "FILM leads the Siamese"),
+    "Quora: FILM against TF-IDF": ("film/1", "FILM leads TF-IDF"),
+}
+
+
+def overview() -> str:
+    """Eight rows on five data sets with their intervals, and what one training costs."""
+    seconds = {
+        made["row"]: made["seconds"]
+        for name in ("film/1", "sentpwnet/2")
+        for made in RESULTS.table(name).made
+        if made["data"].startswith("quora")
+    }
+    rows = []
+    for name, both in ROWS.items():
+        cells = []
+        for table, column in COLUMNS.values():
+            row = both[table.startswith("film")]
+            where = (table, row, column)
+            if name == "`film`" and column == "QQP accuracy":  # the same test pairs, in per cent
+                where = ("film/1", both[1], "accuracy")
+            cells.append(with_interval(*where))
+        spent = next((seconds[row] for row in both if row in seconds), None)
+        rows.append([name, *cells, "–" if spent is None else f"{spent:.0f}"])
+    head = f"| | {' | '.join(COLUMNS)} | CPU s |"
+    return piped(head, "| --- |" + " --- |" * 6, rows)
+
+
+def with_interval(table: str, row: str, column: str) -> str:
+    """Our mean with its interval, and a mark if the method has seen sentences of the test; a dash if there is none."""
+    if row not in RESULTS.table(table).rows or (figure := RESULTS.table(table).at(row, column)).ours is None:
+        return "–"
+    unit = 100 if table.startswith("film") else 1
+    values = (figure.ours.mean, *(figure.interval or ()))
+    mean, *bounds = (f"{value / unit:.3f}".removeprefix("0") for value in values)
+    return mean + (f" [{', '.join(bounds)}]" if bounds else "") + " *" * figure.seen
+
+
+def draw_leads(path: Path) -> None:
+    """A dozen leads in points, with printed settings and with those chosen on dev."""
+    shown = []
+    for name, (table, claim) in LEADS.items():
+        _, before, after = next(each for each in RESULTS.table(table).leads if each[0].startswith(f"{table}: {claim}"))
+        points = 1 if table.startswith("film/1") else 100
+        shown.append((name, *(in_points(lead, points) for lead in (before, after))))
+    figure = leads_before_and_after(shown)
+    figure.update_layout(xaxis_title="lead in points, with its 95 % interval; left of 0 the other one leads")
+    figure.write_image(path, width=900, height=figure.layout.height, scale=1)
+
+
+def in_points(lead: ShownLead, points: int) -> ShownLead:
+    """The lead in points of its score."""
+    return replace(lead, lead=points * lead.lead, low=points * lead.low, high=points * lead.high)
 
 
 # --- docs/fair-fights.md ------------------------------------------------------------------------------------------
@@ -173,6 +261,7 @@ def why_stability() -> str:
 # --- pages --------------------------------------------------------------------------------------------------------
 
 TABLES = {
+    "overview": overview,
     "places": lambda: by_network("sentpwnet/6", "Hit@1"),
     "questions": lambda: by_network("sentpwnet/2", "QQP accuracy"),
     "sections": sections,
@@ -189,7 +278,7 @@ def pages() -> Iterator[tuple[Path, str]]:
     """Every page that has measured tables, with the text it should have."""
     docs = ROOT / "docs"
     yield docs / "RESULTS.md", as_markdown(RESULTS)
-    for page in (docs / "fair-fights.md", docs / "why.md"):
+    for page in (docs / "findings.md", docs / "fair-fights.md", docs / "why.md"):
         yield page, MARKED.sub(lambda found: found[1] + TABLES[found["name"]](), page.read_text("utf-8"))
     standings = {name: found for name in DEMONSTRATIONS if (found := standing(name))}
     page = ROOT / "data" / "runs" / "README.md"
@@ -208,4 +297,6 @@ def main(check: bool) -> int:
 
 
 if __name__ == "__main__":
+    if "--picture" in sys.argv[1:]:
+        draw_leads(ROOT / "docs" / "pages" / "leads.png")
     sys.exit(main("--check" in sys.argv[1:]))

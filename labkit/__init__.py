@@ -40,7 +40,7 @@ __all__ = [
     "bench", "explain", "load", "load_run", "playground", "score",
 ]
 # fmt: on
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 _FUNCTIONS = {
     "METHODS": "methods",
     "bench": "trials.bench",

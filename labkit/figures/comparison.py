@@ -18,6 +18,7 @@ from labkit.palette import COLOURS, DASHES, INK
 if TYPE_CHECKING:
     from labkit.course.ablation import Figures
     from labkit.evaluation.leaderboard import Line
+    from labkit.papers.claims import ShownLead
     from labkit.papers.stored import Figure, TableResult
 
 
@@ -304,52 +305,47 @@ def label_curves(
 CLAIM_HEIGHT = 54  # pixels of a claim
 
 
-def leads_before_and_after(tables: Sequence[TableResult]) -> go.Figure:
-    """Draw a line for each claim: its lead with the settings as printed, open, and with those chosen on dev, filled.
+def leads_before_and_after(leads: Sequence[tuple[str, ShownLead, ShownLead]]) -> go.Figure:
+    """Draw a line for each claim: its lead with the printed settings (hollow), and with those chosen on dev (filled).
 
-    Both are in the same column, of the same row over the same other row unless the claim lets them be picked: then
-    those
-    that decide it on tuned rows. Left of 0, the other row leads.
+    Both are in the same column, of the same row over the same other row, unless the claim lets them be picked: then
+    those that decide it on tuned rows. Left of 0, the other row leads.
     """
-    claims = [(table.name, claim) for table in tables for claim in table.claims if claim.before and claim.after]
-    if not claims:
+    if not leads:
         raise ValueError("no claim has a lead before and after; `labkit reproduce --all` computes them")
-    looks = (("before", "as printed", "circle-open", COLOURS[1], -0.16), ("after", "tuned", "circle", COLOURS[0], 0.16))
+    looks = ((1, "as printed", "circle-open", COLOURS[1], -0.16), (2, "tuned", "circle", COLOURS[0], 0.16))
     traces = []
     for side, name, symbol, colour, aside in looks:
-        leads = [getattr(claim, side) for _, claim in claims]
+        drawn = [lead[side] for lead in leads]
         around = {
             "type": "data",
             "symmetric": False,
-            "array": [lead.high - lead.lead for lead in leads],
-            "arrayminus": [lead.lead - lead.low for lead in leads],
+            "array": [lead.high - lead.lead for lead in drawn],
+            "arrayminus": [lead.lead - lead.low for lead in drawn],
             "color": colour,
             "thickness": 2,
         }
         traces.append(
             marks(
-                [lead.lead for lead in leads],
-                [row + aside for row in range(len(claims))],
+                [lead.lead for lead in drawn],
+                [row + aside for row in range(len(leads))],
                 {"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2.5, "color": colour}},
                 error_x=around,
                 name=name,
                 text=[
-                    f"{short(lead.column, 30)}: {short(lead.row, 40)}<br>over {short(lead.other, 40)}" for lead in leads
+                    f"{short(lead.column, 30)}: {short(lead.row, 40)}<br>over {short(lead.other, 40)}" for lead in drawn
                 ],
                 hovertemplate="%{x:+.4f}<br>%{text}<extra></extra>",
             )
         )
     where = {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}
-    names = [
-        annotation(short(f"{table}: {claim.text}", 90), 0, row - 0.22, size=12, **where)
-        for row, (table, claim) in enumerate(claims)
-    ]
+    names = [annotation(short(name, 90), 0, row - 0.22, size=12, **where) for row, (name, _, _) in enumerate(leads)]
     return figure_of(
         traces,
         annotations=names,
         xaxis={"title": "lead, with its 95 % interval", "zerolinecolor": INK, "zerolinewidth": 2},
-        yaxis=EMPTY | {"range": [len(claims) - 0.5, -0.8]},
-        height=AROUND + CLAIM_HEIGHT * len(claims),
+        yaxis=EMPTY | {"range": [len(leads) - 0.5, -0.8]},
+        height=AROUND + CLAIM_HEIGHT * len(leads),
         legend=ABOVE,
         showlegend=True,
         margin=margin(30),

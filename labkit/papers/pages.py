@@ -76,7 +76,7 @@ def _leads(result: TableResult, draw: Draw) -> Iterator[str]:
     ]
     if rows:
         says = f"The leads of {len(rows)} claims with their intervals, twice; the table below says all."
-        yield draw(leads_before_and_after([result]), says)
+        yield draw(leads_before_and_after(result.leads), says)
         yield _table(("claim", "column", "lead as printed", "lead with settings chosen on dev", "verdict"), rows)
 
 

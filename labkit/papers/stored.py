@@ -170,6 +170,13 @@ class TableResult:
         """The names of the rows."""
         return tuple(row.name for row in self.table.rows)
 
+    @property
+    def leads(self) -> list[tuple[str, ShownLead, ShownLead]]:
+        """The claims that have a lead with printed settings and with those chosen on dev, with both."""
+        return [
+            (f"{self.name}: {each.text}", each.before, each.after) for each in self.claims if each.before and each.after
+        ]
+
     def at(self, row: str, column: str) -> Figure:
         """The figure of this row in this column."""
         return self.figures[self.rows.index(row) * len(self.table.columns) + self.columns.index(column)]

@@ -103,7 +103,7 @@ def test_leads_before_and_after_have_their_intervals() -> None:
         JudgedClaim("no second row", "confirmed", "", "open", ""),
     )
     table = TableResult(Table("film", "9", "caption", (), ()), (), claims)
-    figure = leads_before_and_after([table])
+    figure = leads_before_and_after(table.leads)
     before, after = figure.data
     assert (list(before.x), list(after.x)) == ([0.2], [-0.01])
     assert (before.error_x.array[0], before.error_x.arrayminus[0]) == pytest.approx((0.1, 0.1))
