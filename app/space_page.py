@@ -220,7 +220,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
             )
     st.html(marking.RING, unsafe_allow_javascript=True)
     with right:
-        show_reading(sides, matches, landed, opened, typed)
+        show_reading(sides, matches, landed, opened, typed, line)
     with slots[sides[-1].name] if len(sides) > 1 else below:  # beside the legend
         found_figures = show_figures(sides)  # after the pictures, so that they do not wait for the figures
     show_verdict(verdict, opened, sides, found_figures)
