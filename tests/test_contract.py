@@ -155,7 +155,8 @@ def fitted(name: str) -> tuple[Method, History, list[tuple[int, int | None, str]
     method = small(name)
     assert not method.fitted
     seen: list[tuple[int, int | None, str]] = []
-    return method, method.fit(CORPORA[first_shape(name)](), seed=3, progress=lambda *what: seen.append(what)), seen
+    assert method.fit(CORPORA[first_shape(name)](), seed=3, progress=lambda *what: seen.append(what)) is method
+    return method, method.history, seen
 
 
 def any_of(name: str) -> Method:
@@ -206,7 +207,7 @@ def check_rows(method: Method) -> np.ndarray:
 @pytest.mark.parametrize(("name", "shape"), OTHER_SHAPES)
 def test_every_shape_is_learned_and_encoded(name: str, shape: str) -> None:
     method = small(name)
-    history = method.fit(CORPORA[shape](), seed=3)
+    history = method.fit(CORPORA[shape](), seed=3).history
     assert method.trained_on == shape.replace("graded", "pairs")
     assert all(math.isfinite(value) for row in history.rows for value in row.values())
     check_rows(method)
