@@ -50,7 +50,7 @@ class Method(ABC):
     def __init__(self, settings: Any = None, **values: Any) -> None:
         """Take values for some of the settings, `Bag(epochs=3)`, or all of them as one object."""
         if settings is not None and not isinstance(settings, self.Settings):
-            raise ValueError(f"settings is {settings!r}, expected them by name: {type(self).__name__}(epochs=3)")
+            raise ValueError(f"settings is {settings!r}, expected them by name: {type(self).__name__}(NAME=VALUE)")
         self.settings: Any = self.Settings.of(values) if settings is None else settings
         self.history = History()
         self.snapshots = Snapshots((), ())
