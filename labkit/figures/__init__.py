@@ -21,13 +21,10 @@ from labkit.figures.epochs import (
     training_curves,
 )
 from labkit.figures.film import (
-    descents,
     mutual_rule_curves,
     row_components,
     row_strengths,
     row_words,
-    tangent_and_arc,
-    two_ways,
 )
 from labkit.figures.pairs import (
     anchor_bars,
