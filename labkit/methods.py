@@ -83,14 +83,18 @@ METHODS = Methods({name: where for name, (where, _) in _TABLE.items()})
 SUMMARIES = {name: summary for name, (_, summary) in _TABLE.items()}
 
 
+#: the methods whose runs can be opened: also vectors that somebody recorded (`labkit.adapters.recorder`)
+OF_RUNS = Methods({**METHODS.where, "matrix": "baselines.base:Matrix"})
+
+
 def load_run(folder: Path | str) -> Method:
     """The method that this run was trained with, ready to encode."""
     from labkit.runs import read_record
 
     name = read_record(folder)["method"]
-    if name not in METHODS:
+    if name not in OF_RUNS:
         raise ValueError(
             f"run {str(folder)!r} is of method {name!r}, expected one of {', '.join(METHODS)}; "
             "install the version of labkit-embeddings that wrote it"
         )
-    return METHODS[name]().load(folder)
+    return OF_RUNS[name]().load(folder)
