@@ -116,7 +116,7 @@ $(VENV)/.app $(VENV)/.notebooks $(VENV)/.book $(VENV)/.bench: $(VENV)/.%: pyproj
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) --editable '.[app,notebooks,book,sbert,mteb,tune,export,class,ray,faiss,dev]'
+	$(INSTALL) --editable '.[dev]'
 	@touch $@
 
 # the oldest Python with the oldest versions: newer ones have no wheels of them
@@ -124,5 +124,5 @@ $(LOWEST)/.made: pyproject.toml .ci/lowest.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and "the lowest versions are tried on Python 3.11: PYTHON=python3.11 make test-lowest")'
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(LOWEST)/bin/python .ci/lowest.py bounds > $(LOWEST)/bounds.txt
-	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(LOWEST)/bounds.txt --editable '.[app,notebooks,book,bench,sbert,mteb,tune,export,class,ray,faiss,dev]'
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(LOWEST)/bounds.txt --editable '.[bench,dev]'
 	@touch $@

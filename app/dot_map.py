@@ -25,7 +25,7 @@ from labkit.corpora import Labelled
 from labkit.evaluation.regions import PlacedName
 from labkit.figures.clusters import Colouring, colouring
 from labkit.figures.drawing import telling
-from labkit.figures.palette import INK, MARKS, RISING, style
+from labkit.palette import INK, MARKS, RISING, style
 from labkit.projection import Projection
 
 FINEST = 65_535  # steps along the longer side

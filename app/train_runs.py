@@ -14,8 +14,7 @@ import streamlit as st
 import why
 
 from labkit import figures
-from labkit.figure_names import ordered, spoken
-from labkit.figures.comparison import SAW, SPOKEN
+from labkit.figure_names import SAW, VERDICTS, ordered, spoken
 from labkit.runs import history
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ def show_scores(opened: cached.Opened) -> None:
     lines = leaderboard(results, figure)
     st.markdown(f"##### {frame.plain(verdict_of(lines))}")
     alt = f"Bars of {spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
-        f"{line.name} {line.mean:.3f} ({SPOKEN.get(line.verdict, line.verdict)})"
+        f"{line.name} {line.mean:.3f} ({VERDICTS.get(line.verdict, line.verdict)})"
         for line in lines
         if figure in line.means
     )
@@ -198,7 +197,7 @@ def row_of(line: Line, names: list[str]) -> dict[str, Any]:
         f"{spoken(line.figure)}, mean ± spread": str(line.spread)
         if line.spread
         else f"{line.mean:.4f}".replace("nan", "–"),
-        "verdict": SPOKEN.get(line.verdict, line.verdict),
+        "verdict": VERDICTS.get(line.verdict, line.verdict),
         "against the best, 95 %": against,
         **means,
     }

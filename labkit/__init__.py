@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from labkit.adapters.explain import explain
     from labkit.baselines.averages import MeanVectors, Sif
     from labkit.baselines.counts import Lsa, Tfidf
     from labkit.baselines.pv_dbow import PvDbow
@@ -36,13 +37,14 @@ if TYPE_CHECKING:
 __all__ = [
     "METHODS", "AllButTheTop", "Bag", "Film", "FilmDeep", "Lsa", "MeanVectors", "PThought", "Pca", "PvDbow", "Sbert",
     "SbertLp", "SentPWNet", "Siamese", "Sif", "Static", "Tfidf", "Thematic", "Triplet", "Whitening", "__version__",
-    "bench", "load", "load_run", "playground", "score",
+    "bench", "explain", "load", "load_run", "playground", "score",
 ]
 # fmt: on
 __version__ = "0.1.0"
 _FUNCTIONS = {
     "METHODS": "methods",
     "bench": "trials.bench",
+    "explain": "adapters.explain",
     "load": "corpora",
     "load_run": "methods",
     "playground": "play",

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,17 @@ WAYS = {
     "neighbours": "exact, by the neighbours that each sentence is a mixture of",
     LEFT_OUT: "what the similarity loses without the word; these parts do not add up to it",
 }
+
+#: way -> the method we tested it with, and how often the largest part of what two questions lack of being equal was on
+#: the word that differs: another detail, another order, a synonym, an added "not" (docs/why.md)
+TESTED = {
+    "exact": ("a bag of word pieces", (1.00, 0.25, 0.99, 1.00)),
+    "attention": ("a BiLSTM", (0.84, 0.95, 0.41, 0.00)),
+    "integrated": ("MiniLM", (1.00, 0.96, 0.94, 0.74)),
+    LEFT_OUT: ("MiniLM", (0.95, 0.00, 0.64, 1.00)),
+}
+AT_RANDOM = (0.15, 0.25, 0.12, 0.05)  # the same for a word at random
+CHANGES = ("another detail", "another order", "a synonym", 'an added "not"')
 
 # --- a sentence in parts -----------------------------------------------------------------------------------------
 
@@ -149,6 +161,26 @@ class Explanation:
         )
 
     @property
+    def cosine(self) -> float:
+        """The similarity, which is a cosine for every method and model."""
+        return self.similarity
+
+    @property
+    def tested(self) -> str:
+        """How often an explanation made in this way named the right word in our tests; empty if it was not tested."""
+        if self.way not in TESTED:
+            return ""
+        method, shares = TESTED[self.way]
+        told = ", ".join(
+            f"{change} {share:.0%} ({by_chance:.0%})"
+            for change, share, by_chance in zip(CHANGES, shares, AT_RANDOM, strict=True)
+        )
+        return (
+            f"In our tests with {method}, two questions differed in one known thing, and the largest part was on the "
+            f"right word in these shares of pairs (a word at random): {told}."
+        )
+
+    @property
     def words_a(self) -> tuple[tuple[str, float], ...]:
         """The words of a with their own parts, the largest first."""
         return _ranked(zip(self.names_a, self.own_a, strict=True))
@@ -175,7 +207,8 @@ class Explanation:
 
     def record(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
-        return asdict(self) | {name: getattr(self, name) for name in ("words_a", "words_b", "word_pairs")}
+        named = ("cosine", "words_a", "words_b", "word_pairs", "tested")
+        return asdict(self) | {name: getattr(self, name) for name in named}
 
     def largest(self, count: int = 3) -> str:
         """Describe the largest parts in words, as the alternative text of a picture."""
@@ -185,6 +218,9 @@ class Explanation:
 
     def __str__(self) -> str:
         return explanation_text(self)
+
+    def _repr_html_(self) -> str:
+        return explanation_html(self)
 
 
 def left_out(method: Method, a: str, b: str) -> Explanation:
@@ -234,7 +270,32 @@ def explanation_text(explanation: Explanation, *, top: int = 8) -> str:
         lines += _section("by row of L", [(f"row {row}", part) for row, part in e.rows], top)
     if e.shared:
         lines += _section("", [("words in common (TF-IDF)", e.shared)], top)[2:]
-    return "\n".join(lines)
+    return "\n".join([*lines, *(["", e.tested] if e.tested else [])])
+
+
+def explanation_html(explanation: Explanation, *, top: int = 8) -> str:
+    """Return the explanation for a notebook: both sentences with the part of each word, and the largest word pairs.
+
+    Blue raises the similarity and orange lowers it; the colours are transparent, for light and dark pages.
+    """
+    e = explanation
+    strongest = max((abs(part) for part in (*e.own_a, *e.own_b)), default=0.0) or 1.0
+
+    def word(name: str, part: float) -> str:
+        colour = "0, 114, 178" if part > 0 else "213, 94, 0"
+        style = f"background: rgba({colour}, {0.7 * abs(part) / strongest:.2f}); padding: 1px 3px; border-radius: 3px"
+        return f'<span style="{style}">{escape(name)} <small style="opacity: .75">{part:+.2f}</small></span>'
+
+    gap = f" ({e.gap:+.4f})" if e.way == "integrated" else ""
+    lines = [f"<b>cosine {e.cosine:+.3f}</b>, {escape(WAYS[e.way])}{gap}"]
+    for letter, names, own in (("a", e.names_a, e.own_a), ("b", e.names_b, e.own_b)):
+        lines.append(f"<b>{letter}</b> " + " ".join(map(word, names, own)))
+    pairs = [f"{escape(s)} ~ {escape(t)} {part:+.2f}" for s, t, part in e.word_pairs[:top]]
+    lines.append(f"largest word pairs: {', '.join(pairs)}" if pairs else "no word of one of the sentences is known")
+    notes = [f"{REST} is what belongs to no word, such as the marks at both ends."] if REST in e.names_a else []
+    notes += [e.tested] if e.tested else []
+    lines += [f"<small>{escape(' '.join(notes))}</small>"] if notes else []
+    return "".join(f'<div style="line-height: 1.9">{line}</div>' for line in lines)
 
 
 # --- three sentences ---------------------------------------------------------------------------------------------

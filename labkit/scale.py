@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from labkit.atomic import room_for, write_text
+from labkit.extras import require
 from labkit.progress import Progress, silent
 
 T = TypeVar("T")
@@ -108,12 +109,9 @@ def _cluster(address: str) -> Any:
     """Ray, connected to a cluster that is running; labkit starts none, since that would listen on the network."""
     if address.startswith(("127.", "localhost:")):  # which Ray would replace by the machine's address on the network
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-    try:
-        import ray
-    except ImportError:
-        raise ValueError(
-            "Ray is not installed; run pip install ray, or take --executor local for processes of this machine"
-        ) from None
+    require("ray", "ray")
+    import ray
+
     if not ray.is_initialized():
         try:
             ray.init(address or "auto", log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)

@@ -87,6 +87,51 @@ def test_the_wheel_has_app_notebooks_and_data_and_nothing_that_lies_about(litter
     assert not [name for name in expected if name.endswith((".pkl", ".pickle", ".pt"))]
 
 
+# --- the core alone ---------------------------------------------------------------------------------------------------
+
+OPTIONAL = (
+    "IPython", "accelerate", "datasets", "faiss", "huggingface_hub", "jupytext", "mteb", "mwparserfromhell", "numba",
+    "onnx", "onnxruntime", "openTSNE", "optuna", "peft", "plotly", "polars", "pooch", "pynndescent", "ray", "s2cell",
+    "sentence_transformers", "streamlit", "transformers", "umap",
+)  # fmt: skip
+CORE = f"""
+import pkgutil, sys
+from importlib import import_module
+sys.modules.update(dict.fromkeys({OPTIONAL!r}))  # as if they were not installed
+import labkit
+from labkit.cli.main import main
+for module in pkgutil.walk_packages(labkit.__path__, "labkit."):
+    if not module.name.endswith("__main__"):
+        try:
+            import_module(module.name)
+        except ImportError as error:
+            print(module.name, error)
+sys.argv[1:] = ["train", "bag", "--corpus", "relatedness", "--epochs", "1", "--out", "run", "--quiet"]
+main()
+"""
+
+
+def test_the_core_works_without_the_extras(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CORE], cwd=tmp_path, capture_output=True, text=True, timeout=HANG, check=False
+    )
+    refused = [line.split()[0] for line in done.stdout.splitlines() if "pip install" in line]
+    assert refused == ["labkit.figures", "labkit.papers.pages", "labkit.thematic.wikitext"], done.stdout + done.stderr
+    assert (tmp_path / "run" / "run.json").is_file()
+
+
+def test_each_extra_that_is_asked_for_has_the_package() -> None:
+    extras = PROJECT["optional-dependencies"]
+    asked = re.findall(
+        r'require\("([a-z]+)", "(\w+)"', "".join(p.read_text("utf-8") for p in ROOT.glob("labkit/**/*.py"))
+    )
+    named = {"umap": "umap-learn", "faiss": "faiss-cpu"}
+    for extra, package in asked:
+        if extra != "plots" or package != "no_such_package":  # an example
+            name = named.get(package, package).replace("_", "-")
+            assert any(each.startswith(name) for each in extras[extra]), (extra, package)
+
+
 # --- installed -------------------------------------------------------------------------------------------------------
 
 

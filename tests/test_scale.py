@@ -71,7 +71,7 @@ def _die(_: str, path: Path) -> None:
 
 def test_without_ray_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ValueError, match="pip install ray"):
+    with pytest.raises(ValueError, match=r"labkit-embeddings\[ray\]"):
         scale.each(letters, files_in(tmp_path, "a"), ray="")
 
 

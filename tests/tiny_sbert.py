@@ -23,6 +23,7 @@ FAMILIES: dict[str, dict[str, int]] = {
     "bert": {},
     "distilbert": {"dim": 16, "hidden_dim": 16, "n_heads": 2},
     "electra": {"embedding_size": 8},
+    "albert": {"embedding_size": 8},
     "roberta": {"pad_token_id": 0},
     "xlm-roberta": {"pad_token_id": 0},
     "mpnet": {"pad_token_id": 0},

@@ -17,7 +17,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ from labkit.atomic import amount, folder_in_place
 from labkit.baselines.sbert import Sbert
 from labkit.corpora import CORPORA
 from labkit.evaluation.pairs import correlation
+from labkit.extras import require
 from labkit.method import Method
 from labkit.pretrained import opened_model, without_bars
 from labkit.text import PAD, without_halves
@@ -143,7 +143,8 @@ class ExportForm:
     """How a folder of this form is written, read, and made smaller, and what its README says about opening it."""
 
     library: str
-    needs: tuple[str, ...]  # packages that write it
+    extra: str  # of pyproject.toml, which installs the packages that write it
+    needs: tuple[str, ...]
     write: Callable[[ExportParts, Path], None]
     read: Callable[[Path, list[str]], np.ndarray]  # -> the vectors (n, d) that the library computes from the folder
     quantize: Callable[[Path], None] | None
@@ -153,6 +154,7 @@ class ExportForm:
 FORMS: dict[str, ExportForm] = {
     "sentence-transformers": ExportForm(
         "sentence-transformers",
+        "sbert",
         ("sentence_transformers",),
         write_modules,
         read_modules,
@@ -164,6 +166,7 @@ vectors = model.encode(["a sentence", "another one"])""",
     ),
     "onnx": ExportForm(
         "onnx",
+        "export",
         ("onnx", "onnxruntime"),
         write_onnx,
         read_onnx,
@@ -177,6 +180,7 @@ vectors = onnxruntime.InferenceSession("{folder}/model.onnx").run(None, inputs)[
     ),
     "model2vec": ExportForm(
         "model2vec",
+        "",
         (),
         write_model2vec,
         read_model2vec,
@@ -236,8 +240,7 @@ def export(
     folder, form = Path(folder), FORMS.get(to)
     if form is None:
         raise ValueError(f"to is {to!r}, expected one of {', '.join(FORMS)}")
-    if missing := [package for package in form.needs if find_spec(package) is None]:
-        raise ValueError(f"{missing[0]} is not installed, and {to} needs it; run pip install {' '.join(form.needs)}")
+    require(form.extra, *form.needs)
     if folder.exists() and not (force and is_export(folder)):
         what = "is no export" if force else "exists already"
         raise ValueError(f"folder is {str(folder)!r}, which {what}; choose another name")

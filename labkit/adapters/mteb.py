@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from labkit.adapters.evaluators import AsModel
+from labkit.extras import require
 from labkit.method import Method
 from labkit.runs import Run, versions
 
@@ -33,10 +34,9 @@ class AsEncoder(AsModel):
 
 def model_meta(method: Method, name: str) -> Any:
     """Return the record that MTEB stores with its scores; it claims no licence or openness for others' weights."""
-    try:
-        from mteb.models.model_meta import ModelMeta, ScoringFunction
-    except ImportError as error:
-        raise ValueError("mteb is not installed, expected version 2; run pip install 'mteb>=2,<3'") from error
+    require("mteb", "mteb")
+    from mteb.models.model_meta import ModelMeta, ScoringFunction
+
     if "/" not in name:
         raise ValueError(f"name is {name!r}, expected owner/model, as MTEB wants it; put a word and a slash before it")
     run = method.run("finished")

@@ -7,18 +7,18 @@ In: sentences, cut where the model stops reading. Out: float32 (n, d).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from labkit.corpora.records import Corpus
 from labkit.device import device_of
-from labkit.explanation import LEFT_OUT, Parts
+from labkit.explanation import Parts
 from labkit.method import History, Keeper, Method, Settings, finite, setting
 from labkit.pretrained import PACKAGED, model_source, opened_model, require_same, sum_of_weights
 from labkit.progress import Progress
 from labkit.text import without_halves
-from labkit.training.transformer import parts_of_model
+from labkit.training.transformer import parts_of_model, ways_of_model
 
 PROBE = "A sentence to know the model by."
 _PART = 32  # batches of like length that are encoded between two signs of progress
@@ -43,6 +43,14 @@ class Sbert(Method):
     weights: str
     probe: np.ndarray  # float32 (d,)
 
+    @classmethod
+    def around(cls, model: Any) -> Self:
+        """A method around a model that is open already: it encodes and explains, and cannot be saved as a run."""
+        method = cls(model="already open")
+        method.model, method.probe = model, _probed(model)
+        method._origin = ("none", "", 0)
+        return method
+
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
         progress(0, None, "opening the model")
         self._open()
@@ -51,7 +59,7 @@ class Sbert(Method):
     def _open(self) -> None:
         self.model = opened_model(model_source(self.settings.model), str(device_of(self.settings.device, insist=False)))
         self.weights = sum_of_weights(self.model)
-        self.probe = np.asarray(self.model.encode([PROBE], show_progress_bar=False)[0], dtype=np.float32)
+        self.probe = _probed(self.model)
         finite(self.probe[None], [PROBE], f"model {self.settings.model!r}")
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
@@ -67,7 +75,7 @@ class Sbert(Method):
 
     @property
     def ways(self) -> tuple[str, ...]:
-        return ("integrated", LEFT_OUT)
+        return ways_of_model(self.model)
 
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:
         return parts_of_model(self.model, sentence, steps)
@@ -84,3 +92,8 @@ class Sbert(Method):
                 f"model {self.settings.model!r} makes another vector of one and the same sentence than when the run "
                 "was made, expected the same; its tokenizer or its settings have changed"
             )
+
+
+def _probed(model: Any) -> np.ndarray:
+    """The vector (d,) by which a model is known again."""
+    return np.asarray(model.encode([PROBE], show_progress_bar=False)[0], dtype=np.float32)

@@ -16,7 +16,6 @@ import warnings
 import webbrowser
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +26,7 @@ from labkit.atomic import sentence_of
 from labkit.cli import bench, data, encode, export, output, reproduce, runs, shards, teaching, train, tune
 from labkit.cli.arguments import Force, check_free, command, with_verbosity
 from labkit.course.notebooks import NOTEBOOKS, copied
+from labkit.extras import require
 from labkit.progress import first_process
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -81,8 +81,7 @@ def open_app(
 
     Runs are read from and written to runs/ in the current folder.
     """
-    if find_spec("streamlit") is None:
-        raise ValueError("The app needs Streamlit, which is not installed; run pip install streamlit")
+    require("app", "streamlit", "plotly")
     for name, value in (("host", (host or [""])[0]), ("token", token)):
         if value and not classroom:
             raise ValueError(
@@ -169,8 +168,8 @@ def open_lab(
     ] = False,
 ) -> None:
     """Copy the notebooks into a folder and open JupyterLab on it."""
-    if find_spec("jupyterlab") is None and not copy_only:
-        raise ValueError("JupyterLab is not installed; run pip install jupyterlab ipywidgets")
+    if not copy_only:
+        require("notebooks", "jupyterlab", "plotly")
     for line in copied(folder):
         typer.echo(line)
     if copy_only:

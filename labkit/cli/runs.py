@@ -94,9 +94,9 @@ def _figure(line: Line) -> str:
 
 
 def _verdict(line: Line) -> str:
-    from labkit.figures.comparison import SAW, SPOKEN
+    from labkit.figure_names import SAW, VERDICTS
 
-    parts = [SPOKEN.get(line.verdict, line.verdict)]
+    parts = [VERDICTS.get(line.verdict, line.verdict)]
     if line.lead is not None:
         low, high = line.lead.interval()
         parts.append(f"{-line.lead.lead:+.4f} [{-high:+.4f}, {-low:+.4f}]")
@@ -178,7 +178,13 @@ def evaluate(
 
 
 def explain(
-    run: RunFolder,
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="The folder of a run or of a sentence-transformers model, or a model's name on the hub.",
+        ),
+    ],
     a: Annotated[str, typer.Argument(help="A sentence.")],
     b: Annotated[str, typer.Argument(help="Another one.")],
     c: Annotated[str | None, typer.Argument(help="A third: why is the first nearer to the second than to it?")] = None,
@@ -191,14 +197,19 @@ def explain(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Say why a run finds two sentences alike, word by word, or the first nearer to the second than to a third."""
+    """Say why a model finds two sentences alike, word by word, or the first nearer to the second than to a third."""
+    from labkit.adapters import explain as adapter
     from labkit.explanation import contrast_text, explanation_text
 
     if json and top is not None:
         raise ValueError(f"--top is {top}, but --json gives all parts; leave one of them out")
-    method = usable_method(run)
+    if (folder := Path(model)).is_dir() and not (folder / "modules.json").is_file():
+        method = usable_method(folder)
+    else:
+        with step(f"model {model} opened"):
+            method = adapter.method_of(model)
     if c is None:
-        explanation = method.explain(a, b, way=way, steps=steps)
+        explanation = adapter.explain(method, a, b, way=way, steps=steps)
         show_result(explanation.record(), explanation_text(explanation, top=top or 8), json=json)
     else:
         found = method.contrast(a, b, c, way=way, steps=steps)

@@ -129,7 +129,7 @@ def assign_notebook(
 ) -> None:
     """Write a notebook as an assignment: for students with exercises open, for the grader solved.
 
-    The grader is otter-grader (pip install otter-grader), beside labkit with its notebooks.
+    The grader is otter-grader (pip install "labkit-embeddings[class,notebooks]").
     """
     from labkit.course.assign import assign
 

@@ -14,8 +14,7 @@ from __future__ import annotations
 import re
 from numbers import Real
 
-from s2cell import lat_lon_to_cell_id
-
+from labkit.extras import require
 from labkit.text import PAD
 
 LEVEL = 18  # of the paper's codes; S2 has 0, a sixth of the Earth, to 30, a square centimetre
@@ -30,6 +29,9 @@ def s2_code(latitude: float, longitude: float) -> str:
     """
     _check("latitude", latitude, 90)
     _check("longitude", longitude, 180)
+    require("places", "s2cell")
+    from s2cell import lat_lon_to_cell_id
+
     return str(lat_lon_to_cell_id(latitude, longitude, LEVEL))
 
 

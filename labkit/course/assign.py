@@ -12,7 +12,6 @@ that is its answer, and no solution. The grader needs labkit and otter-grader si
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from labkit.course import notebooks
 from labkit.course.answers import SOLVED
 from labkit.course.exercise import judge
 from labkit.course.notebooks import ANSWERED, Difficulty, question
+from labkit.extras import require
 
 POINTS: dict[Difficulty, int] = {"easy": 2, "medium": 4, "hard": 6}
 TEST = """from otter.test_files import test_case
@@ -52,8 +52,7 @@ def assign(number: str, folder: Path) -> Assignment:
     sources = {source.stem[:2]: source for source in notebooks.sources()}
     if number not in sources:
         raise ValueError(f"NN is {number!r}, expected the number of a notebook: {', '.join(sources)}")
-    if find_spec("jupytext") is None:
-        raise ValueError("jupytext is not installed, and an assignment is made with it; run pip install jupytext")
+    require("notebooks", "jupytext")
     source = sources[number]
     name, asked, made = f"{source.stem}.ipynb", notebooks.exercises_in(source), notebooks.read_source(source)
     if others := sorted(path.name for path in (folder / "student").glob("*.ipynb") if path.name != name):

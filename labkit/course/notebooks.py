@@ -126,18 +126,22 @@ def with_gaps(code: str) -> str:
 
 
 def _left(solution: list[str]) -> list[str]:
-    """What stays of lines that follow one another: names and returns, with `...` for what is to be found."""
+    """What stays of lines that follow one another: names and returns, with `...` for what is to be found.
+
+    What is indented further than the first line belongs to a loop, which goes with its head.
+    """
     gaps: dict[str, None] = {}  # an ordered set: a name that is written twice is asked for once
+    outer = solution[0][: len(solution[0]) - len(solution[0].lstrip())]
     for line in solution:
         indent = line[: len(line) - len(line.lstrip())]
+        if len(indent) > len(outer):
+            continue
         name = ASSIGNED.match(line)
         if line.lstrip().startswith("return"):
             gaps[f"{indent}return ..."] = None
         elif name:
             gaps[f"{indent}{name[2]} = {', '.join(['...'] * (name[2].count(',') + 1))}"] = None
-    first = solution[0]
-    bare = first[: len(first) - len(first.lstrip())] + "..."
-    return [f"{line}  # your turn" for line in gaps or [bare]]
+    return [f"{line}  # your turn" for line in gaps or [f"{outer}..."]]
 
 
 def copied(folder: Path) -> list[str]:

@@ -239,7 +239,7 @@ PARAPHRASE = (
 )
 
 
-# --- notebook 06: the settings of FILM, its rows, and how much is labelled, on the questions ----------------------
+# --- notebook 06: the settings of FILM, and how much is labelled, on the questions ------------------------------
 
 _TFIDF = Variant("TF-IDF, nothing learned", "film", {"solver": "closed-form", "dimension": 1, "share": "1"})
 _SOLVERS: dict[str, dict[str, Any]] = {
@@ -260,13 +260,6 @@ FILM = (
         "What does each setting of FILM bring, against TF-IDF alone?",
         "questions",
         (_TFIDF, *_each("film", _SOLVERS, share="0")),
-        _OF_PAIRS,
-    ),
-    Ablation(
-        "film-rows",
-        "How many rows does L need?",
-        "questions",
-        _each("film", {f"d = {d}": {"dimension": d} for d in (2, 5, 10, 25, 50, 100, 200)}, share="0"),
         _OF_PAIRS,
     ),
     Ablation(
@@ -332,20 +325,6 @@ BREAK_IT = (
         "Which change keeps a training from collapsing?",
         "topics",
         (_UNTRAINED, *_each("sentpwnet", _CURES, **BROKEN)),
-        _OF_A_SPACE,
-        _FIVE,
-    ),
-    Ablation(
-        "break-whitening",
-        "Does it help to even out a space that nobody has trained?",
-        "topics",
-        (
-            Variant("mean-vectors", "mean-vectors"),
-            Variant("mean-vectors, all but the top", "all-but-the-top", {"base": "mean-vectors"}),
-            Variant("mean-vectors, whitened", "whitening", {"base": "mean-vectors"}),
-            Variant("sif", "sif"),
-            Variant("sif, whitened", "whitening", {"base": "sif"}),
-        ),
         _OF_A_SPACE,
         _FIVE,
     ),

@@ -30,6 +30,7 @@ from labkit.arrays import unit, whole
 from labkit.corpora.shards import identified, write_tables
 from labkit.embedding_shards import VectorShards, in_float32, opened_vectors
 from labkit.evaluation.neighbours import foreseen, sampled
+from labkit.extras import require
 from labkit.progress import Progress, silent
 
 INDEXES = ("exact", "faiss")
@@ -179,12 +180,9 @@ def _directions(vectors: VectorShards, numbers: np.ndarray) -> np.ndarray:
 
 def _faiss() -> Any:
     """The package, on one thread; one sentence where it is not installed."""
-    try:
-        import faiss
-    except ImportError:
-        raise ValueError(
-            "faiss is not installed, and the index faiss needs it (or take --index exact); run pip install faiss-cpu"
-        ) from None
+    require("faiss", "faiss")
+    import faiss
+
     faiss.omp_set_num_threads(1)
     return faiss
 

@@ -1,4 +1,8 @@
-"""Functions from records to plotly figures. Notebooks and app draw with the same ones."""
+"""Functions from records to plotly figures. Notebooks and app draw with the same ones. Extra: plots."""
+
+from labkit.extras import require
+
+require("plots", "plotly")
 
 from labkit.figures.clusters import clusters, movement_bars
 from labkit.figures.comparison import (
@@ -17,19 +21,15 @@ from labkit.figures.epochs import (
     training_curves,
 )
 from labkit.figures.film import (
-    descents,
     mutual_rule_curves,
     row_components,
     row_strengths,
     row_words,
-    tangent_and_arc,
-    two_ways,
 )
 from labkit.figures.pairs import (
     anchor_bars,
     false_negatives_mined,
     kept_heatmap,
-    loss_curves,
     pull_and_push,
     similarity_heatmap,
     triplet_losses,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from labkit.figures.drawing import Entries, annotation, figure_of, level_bars, margin, short
-from labkit.figures.palette import COLOURS, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import BARE, EMPTY, on, stacked
+from labkit.palette import COLOURS, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     from labkit.course.collect import ClassProgress, ExerciseCount, SlipCount

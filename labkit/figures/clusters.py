@@ -38,8 +38,8 @@ from labkit.figures.drawing import (
     short,
     telling,
 )
-from labkit.figures.palette import CLEAR, COLOURS, INK, RISING, STYLES, style
 from labkit.figures.panels import ABOVE, EMPTY, below, on
+from labkit.palette import CLEAR, COLOURS, INK, RISING, STYLES, style
 from labkit.projection.picture import Projection
 from labkit.text import words
 
@@ -58,7 +58,7 @@ class Colouring:
     """What colours the points of a picture: their class, or any other column.
 
     `codes` (n,) number the `names`; without names, `values` (n,) are on a scale. `rest` is the code of all other names.
-    `styles` gives for each name the number of its colour and mark (`labkit.figures.palette.style`).
+    `styles` gives for each name the number of its colour and mark (`labkit.palette.style`).
     """
 
     column: str

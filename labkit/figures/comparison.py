@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from labkit.figure_names import spoken
+from labkit.figure_names import SAW, VERDICTS, spoken
 from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, level_bars, margin, marks, series, short
-from labkit.figures.palette import COLOURS, DASHES, INK
 from labkit.figures.panels import ABOVE, BARE, EMPTY, below, ticks
+from labkit.palette import COLOURS, DASHES, INK
 
 if TYPE_CHECKING:
     from labkit.course.ablation import Figures
@@ -32,12 +32,6 @@ LOOKS = {  # verdict -> colour, pattern
     "no order": (COLOURS[4], ""),
     "saw test": (INK, "x"),
 }
-SPOKEN = {
-    "open": "open: not shown to be behind",
-    "no order": "neither better nor worse when larger",
-    "saw test": "not judged: saw the test sentences",
-}  # verdict -> words
-SAW = "saw the test sentences"  # said of a run that was fitted on them
 
 
 def leader_bars(lines: Sequence[Line]) -> go.Figure:
@@ -95,7 +89,7 @@ def _bars(mine: list[tuple[int, Line]], figure: str, verdict: str) -> Entries:
         [place for place, _ in mine],
         {"color": colour, "pattern": {"shape": pattern, "fillmode": "replace", "solidity": 0.4}},
         width=BAR,
-        name=SPOKEN.get(verdict, verdict),
+        name=VERDICTS.get(verdict, verdict),
         text=[f"{mean:.3f}" for mean in means],
         textposition="outside",
         textfont={"color": INK},

@@ -17,7 +17,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from labkit.figures.palette import CLEAR, DASHES, FAINT, INK, look
+from labkit.palette import CLEAR, DASHES, FAINT, INK, look
 
 # --- one figure --------------------------------------------------------------------------------------------------
 

@@ -15,8 +15,8 @@ from labkit.evaluation.geometry import PROBED, EpochCosines
 from labkit.figure_names import DEV, OF_PROBE, spoken
 from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
 from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, margin, marks, series, stroke
-from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import ABOVE, below, on, panel_suffix, side_by_side, stacked
+from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
 from labkit.projection.epochs import Journey
 from labkit.runs import History
 

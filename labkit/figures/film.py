@@ -1,16 +1,15 @@
-"""Figures of FILM: its rows, its descent on the Stiefel manifold, and its rule of mutual neighbours.
+"""Figures of FILM: its rows, and its rule of mutual neighbours.
 
 In: records of `labkit.film`. Out: plotly figures. Blue is the positive end, orange the negative. What a row of L adds
 to one similarity is in `similarity`, next to its parts by words.
 
 row_strengths, row_words, row_components    the rows of L (`WordRow`), figure 5 of the paper
-tangent_and_arc, two_ways, descents         steps that keep PᵀP = I, and steps that do not (`Walk`, `Step`)
 mutual_rule_curves                          the rule of mutual neighbours for every k (`Rule`), figure 4
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,16 +25,14 @@ from labkit.figures.drawing import (
     level_bars,
     margin,
     marks,
-    series,
     short,
 )
-from labkit.figures.palette import COLOURS, DASHES, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import below, on, side_by_side, ticks, upright
+from labkit.palette import COLOURS, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     from labkit.film.reading import WordRow
     from labkit.film.rule import Rule
-    from labkit.film.stiefel import Step, Walk
 
 
 # --- rows of L ---------------------------------------------------------------------------------------------------
@@ -130,94 +127,6 @@ def _apart(columns: np.ndarray, row: np.ndarray, least: float) -> list[int]:
         if all(abs(column - other) >= least or row[column] * row[other] < 0 for other in kept):
             kept.append(column)
     return kept
-
-
-# --- descent on the Stiefel manifold -----------------------------------------------------------------------------
-
-LEAST = 1e-17  # smallest value drawn, since a log axis has no 0
-
-
-def tangent_and_arc(lengths: np.ndarray, cayley: np.ndarray, straight: np.ndarray, *, every: int = 10) -> go.Figure:
-    """Draw steps on the smallest Stiefel manifold, the circle `PᵀP = 1`: along the Cayley curve, and straight on.
-
-    `cayley` and `straight` (t, 2, 1) start at one point, with a step of length 0. Each `every`th step is marked, and a
-    dotted line connects where two steps of its length lead.
-    """
-    turn = np.linspace(0, 2 * np.pi, 181)
-    arc, tangent = cayley[..., 0], straight[..., 0]  # (t, 2)
-    marked = slice(every, None, every)
-    gaps = np.full_like(arc[marked], np.nan)
-    joins = np.stack([arc[marked], tangent[marked], gaps], axis=1).reshape(-1, 2)
-    silent = {"hoverinfo": "skip", "showlegend": False}
-    traces = [
-        curve(np.cos(turn), np.sin(turn), INK, width=None, hoverinfo="skip", name="all P with PᵀP = 1"),
-        curve(joins[:, 0], joins[:, 1], INK, "dot", None, hoverinfo="skip", name="the same τ"),
-    ]
-    ways = ((arc, "Cayley step (eq. 24)", "circle"), (tangent, "straight on (eq. 22)", "diamond"))
-    for number, (way, name, mark) in enumerate(ways):
-        marker = {"color": COLOURS[number], "size": 11, "symbol": mark}
-        hover = {"customdata": list(lengths[marked]), "hovertemplate": "τ = %{customdata:g}", "hoverinfo": "all"}
-        x, y = way.T
-        traces.append(curve(x, y, COLOURS[number], DASHES[number], 3.5) | silent)
-        traces.append(marks(x[marked], y[marked], marker, name=name) | hover)
-    traces.append(marks(arc[:1, 0], arc[:1, 1], {"size": 14, "color": INK}) | silent)
-    words = [(arc[0], "P", -14), *((way[-1], f"τ = {lengths[-1]:g}", 32) for way, *_ in ways)]
-    notes = [annotation(text, *place, xshift=aside, yshift=12, font=None) for place, text, aside in words]
-    seen = np.concatenate([arc, tangent, [[-1, -1], [1, 1]]])
-    low, high = seen.min(0) - 0.15, seen.max(0) + 0.3
-    x, y = ({"visible": False, "range": [low[side], high[side]]} for side in (0, 1))
-    layout: Entries = {"xaxis": x, "yaxis": y | {"scaleanchor": "x"}, "annotations": notes, "legend": below(0)}
-    return figure_of(traces, height=430, margin=margin(10), **layout)
-
-
-def two_ways(walk: Walk, *, length: float | None = None) -> go.Figure:
-    """Draw φ and `|PᵀP - I|` over the length τ of a step, along the Cayley curve and straight on.
-
-    With a `length`, the nearest of the walk's lengths is marked, and the legend gives its values.
-    """
-    ways = (
-        ("along the Cayley curve (eq. 24)", walk.curve, walk.curve_drift),
-        ("straight on (eq. 22)", walk.straight, walk.straight_drift),
-    )
-    at = None if length is None else int(np.argmin(np.abs(np.log(np.divide(walk.lengths, length)))))
-    traces: list[Entries] = []
-    for number, (name, values, drifts) in enumerate(ways):
-        at_length = "" if at is None else f": φ = {values[at]:.3f}, off by {drifts[at]:.0e}"
-        traces += _both(number, name + at_length, walk.lengths, values, drifts)
-    dotted = {"color": INK, "dash": "dot"}
-    lines = [] if at is None else [upright(walk.lengths[at], dotted, panel) for panel in (1, 2)]
-    x = {"title": "τ", "type": "log", "dtick": 1, "tickformat": "~g"}
-    return figure_of(traces, shapes=lines, height=380, **_layout("φ after a step of length τ", x))
-
-
-def descents(runs: Mapping[str, Sequence[Step]], least: float) -> go.Figure:
-    """Draw φ above `least`, the lowest value known, and `|PᵀP - I|` after each step, a line for each descent."""
-    traces: list[Entries] = []
-    for number, (name, steps) in enumerate(runs.items()):
-        above = [max(step.value - least, LEAST) for step in steps]
-        traces += _both(number, name, list(range(len(steps))), above, [step.drift for step in steps])
-    layout = _layout("φ above the lowest known", {"title": "step"})
-    layout["yaxis"] |= {"type": "log", "dtick": 1, "tickformat": "~g"}
-    return figure_of(traces, height=400, **layout)
-
-
-def _both(
-    number: int, name: str, x: Sequence[float], left: Sequence[float], right: Sequence[float]
-) -> tuple[Entries, Entries]:
-    """Return the lines of one way or one descent in both panels."""
-    drifts = [max(value, LEAST) for value in right]
-    label: Entries = {"legendgroup": name, "mode": "lines"}
-    return (
-        series(number, list(x), list(left), name, "%{y:.4g}", showlegend=True, **label, **on(1)),
-        series(number, list(x), drifts, name, "%{y:.4g}", showlegend=False, **label, **on(2)),
-    )
-
-
-def _layout(left: str, x: Entries) -> Entries:
-    titles = (left, "largest entry of |PᵀP − I|")
-    layout = side_by_side(titles, gap=0.12, size=14, x=x, y={})
-    layout["yaxis2"] |= {"type": "log", "tickformat": ".0e", "nticks": 8}
-    return layout | {"legend": below(-0.25), "margin": margin(34)}
 
 
 # --- the rule of mutual neighbours -------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ In: records of `labkit.sentpwnet.view`. Out: plotly figures. Blue is positive, o
 similarity_heatmap, weight_heatmap, kept_heatmap   a batch as a square (`Examined`): a row for each anchor, a column for
                                                    each other sentence, classes next to one another
 anchor_bars                                        one of its rows as bars
-triplet_losses, loss_curves, weight_curves         losses and the weights they give (`LoneCurve`, `AnchorCurve`)
+triplet_losses, weight_curves                      losses and the weights they give (`AnchorCurve`)
 pull_and_push                                      the weights of a triplet as arrows (`Triplet`)
 weights_over_epochs                                the weights of a run's probe (`EpochWeights`)
 false_negatives_mined                              hard negatives of a corpus that are false (`FalseShares`)
@@ -38,7 +38,8 @@ from labkit.figures.drawing import (
     short,
     stroke,
 )
-from labkit.figures.palette import (
+from labkit.figures.panels import ABOVE, BARE, EMPTY, below, on, panel_suffix, side_by_side, stacked
+from labkit.palette import (
     CLEAR,
     COLOURS,
     DASHES,
@@ -50,11 +51,10 @@ from labkit.figures.palette import (
     POSITIVE,
     RISING,
 )
-from labkit.figures.panels import ABOVE, BARE, EMPTY, below, on, panel_suffix, side_by_side, stacked
 
 if TYPE_CHECKING:
     from labkit.pairs.hard_negatives import FalseShares
-    from labkit.sentpwnet.view import AnchorCurve, EpochWeights, Examined, LoneCurve, WeighedTriplet
+    from labkit.sentpwnet.view import AnchorCurve, EpochWeights, Examined, WeighedTriplet
 
 
 # --- a batch as a square -----------------------------------------------------------------------------------------
@@ -329,44 +329,6 @@ def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
     layout = side_by_side(("positives", "negatives"), gap=0.04, size=15, x=x, y=y, shared=True)
     layout["yaxis"] |= {"title": "weight"}
     return figure_of(traces, height=430, legend=below(-0.22), margin=margin(34), **layout)
-
-
-def loss_curves(curves: Sequence[LoneCurve], *, at: float) -> go.Figure:
-    """Draw the loss of a lone pair, with the tangent at the similarity `at`; below it the size of the slope."""
-    if not -1 <= at <= 1:
-        raise ValueError(f"at is {at}, expected a cosine from -1 to 1: the similarity where the tangents touch")
-    traces: list[Entries] = []
-    for each in curves:
-        colour, mark, dash, name = look_of_loss(each.loss)
-        panel = 1 if each.kind == "positive" else 2
-        place = int(np.argmin(np.abs(each.similarity - at)))
-        s, value, weight = (float(numbers[place]) for numbers in (each.similarity, each.value, each.weight))
-        rise = 0.25 * (weight if each.kind == "negative" else -weight)
-        shared = {"name": name, "legendgroup": name, "showlegend": False}
-        silent = shared | {"hoverinfo": "skip"}
-        tangent = curve([s - 0.25, s + 0.25], [value - rise, value + rise], colour, width=6, opacity=0.45) | silent
-        size = 9 if each.loss == "contrastive" else 13  # the last mark must not hide the first
-        point = marks([s], [weight], {"color": colour, "symbol": mark, "size": size}) | shared
-        traces += [
-            curve(each.similarity, each.value, colour, dash) | silent | on(panel) | {"showlegend": panel == 1},
-            tangent | on(panel),
-            curve(each.similarity, each.weight, colour, dash) | silent | on(panel + 2),
-            point | on(panel + 2) | {"hovertemplate": "weight %{y:.3f}"},
-        ]
-    x = {"zerolinecolor": FAINT, "range": [-1.05, 1.05], "dtick": 0.5, "tickfont": {"size": 12}}
-    y = {"zerolinecolor": FAINT, "tickfont": {"size": 12}}
-    layout = side_by_side(("a positive", "a negative"), gap=0.05, size=15, x=x, y=y)
-    for column in (1, 2):
-        upper, lower = ("", "3") if column == 1 else ("2", "4")
-        layout[f"xaxis{lower}"] = layout[f"xaxis{upper}"] | {"anchor": f"y{lower}", "title": "similarity s"}
-        layout[f"yaxis{lower}"] = y | {"domain": [0.0, 0.42], "anchor": f"x{lower}", "range": [-0.05, 1.08]}
-        layout[f"xaxis{upper}"] |= {"showticklabels": False}
-        layout[f"yaxis{upper}"] |= {"domain": [0.5, 1.0], "range": [-1.15, 1.8]}
-    layout["yaxis"] |= {"title": "loss"}
-    layout["yaxis3"] |= {"title": "weight"}
-    for hidden in ("yaxis2", "yaxis4"):
-        layout[hidden] |= {"showticklabels": False}
-    return figure_of(traces, height=520, legend=below(-0.16), margin=margin(34), **layout)
 
 
 def pull_and_push(triplets: Sequence[WeighedTriplet]) -> go.Figure:

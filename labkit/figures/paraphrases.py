@@ -8,8 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labkit.figures.drawing import NAME, Entries, annotation, bars, curve, figure_of, hover_lines, margin, marks, short
-from labkit.figures.palette import FAINT, INK, NEGATIVE, POSITIVE, look
 from labkit.figures.panels import EMPTY, below, upright
+from labkit.palette import FAINT, INK, NEGATIVE, POSITIVE, look
 
 if TYPE_CHECKING:  # so that pages with other figures need not wait for torch
     from labkit.projection import Projection

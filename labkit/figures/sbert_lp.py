@@ -30,8 +30,8 @@ from labkit.figures.drawing import (
     series,
     words_at,
 )
-from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
 from labkit.figures.panels import ABOVE, EMPTY, below, on, side_by_side
+from labkit.palette import CLEAR, COLOURS, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
 
 if TYPE_CHECKING:
     from labkit.sbert_lp.sweeps import Point, Tried

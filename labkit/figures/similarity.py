@@ -40,8 +40,8 @@ from labkit.figures.drawing import (
     telling,
     words_at,
 )
-from labkit.figures.palette import CLEAR, COLOURS, INK, NEGATIVE, POSITIVE, style
 from labkit.figures.panels import ABOVE, BARE, EMPTY, on, panel_suffix, stacked, ticks
+from labkit.palette import CLEAR, COLOURS, INK, NEGATIVE, POSITIVE, style
 
 if TYPE_CHECKING:
     from labkit.explanation import Explanation

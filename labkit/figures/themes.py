@@ -34,8 +34,8 @@ from labkit.figures.drawing import (
     stroke,
     words_at,
 )
-from labkit.figures.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
 from labkit.figures.panels import ABOVE, BARE, EMPTY, on, side_by_side, ticks
+from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     from labkit.thematic.method import Attended

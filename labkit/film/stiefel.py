@@ -10,7 +10,7 @@ Nothing here knows of sentences.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -150,36 +150,3 @@ def _orthonormal(P: np.ndarray) -> np.ndarray:
     """The columns of P made orthonormal, each in its own direction and not against it."""
     Q, R = np.linalg.qr(P)
     return Q * np.where(np.diag(R) < 0, -1, 1)
-
-
-# --- two ways against the gradient: along the Cayley curve, and straight on --------------------------------------
-
-
-@dataclass(frozen=True)
-class Walk:
-    """Lengths τ; φ after each, and the largest entry of `|PᵀP - I|`, along the curve and straight on.
-
-    Cayley curve   P(τ) = (I + τ/2 A)⁻¹ (I - τ/2 A) P     (eq. 24), stays on the manifold
-    straight on    P - τ A P                              (eq. 22), leaves it
-    """
-
-    lengths: tuple[float, ...]
-    curve: tuple[float, ...]
-    straight: tuple[float, ...]
-    curve_drift: tuple[float, ...]
-    straight_drift: tuple[float, ...]
-
-
-def walk(objective: Objective, P: np.ndarray, lengths: Sequence[float]) -> Walk:
-    """Walk both ways from P (r, d), and tell how the objective goes; `both_ways` has the points themselves."""
-    both = both_ways(P, objective(P)[1], lengths)
-    values = (tuple(objective(point)[0] for point in way) for way in both)
-    drifts = (tuple(drift(point) for point in way) for way in both)
-    return Walk(tuple(map(float, lengths)), *values, *drifts)
-
-
-def both_ways(P: np.ndarray, gradient: np.ndarray, lengths: Iterable[float]) -> tuple[np.ndarray, np.ndarray]:
-    """The points to which steps of t lengths lead from P (r, d), along the curve and straight on: (t, r, d) each."""
-    F = stationarity(P, gradient)  # = A P
-    curve = [cayley(P, gradient, length) for length in lengths]
-    return np.array(curve), np.array([P - length * F for length in lengths])

@@ -210,7 +210,7 @@ def why_not(recipe: Recipe) -> str:
     """Why a recipe cannot run on this machine, whatever the data; empty where it can."""
     lent = recipe.method in ("sbert", "static") or recipe.settings.get("encoder") == "transformer"
     if lent and find_spec("sentence_transformers") is None:
-        return "needs sentence-transformers: pip install sentence-transformers"
+        return 'needs sentence-transformers: pip install "labkit-embeddings[sbert]"'
     model = recipe.settings.get("model")
     if model is not None and at_hand(model) is None:
         return f"the model {model} is not here; put it into the folder that LABKIT_MODELS names"

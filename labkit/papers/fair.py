@@ -94,7 +94,7 @@ class Tuning:
     def compute(self, runs: Path | None = None, progress: Progress = silent) -> Result:
         """`dev` is the figure of the settings chosen, `dev at first` that of the first trial; notes have all trials."""
         if find_spec("optuna") is None:
-            raise Missing("its settings are chosen by Optuna, which is not installed; run pip install optuna")
+            raise Missing('its settings are chosen by Optuna; run pip install "labkit-embeddings[tune]"')
         from labkit.trials.tune import tune
 
         experiment = Experiment(self.method, self.data.corpus, self.settings, 0, self.methods)

@@ -1,6 +1,6 @@
 // Colours and shapes of the page. Each class has both, so that neither colour-blind eyes nor grey print lose it.
 
-// Six colours of Okabe and Ito (2008), as in labkit.figures.palette: they keep apart for all eyes, on light and dark.
+// Six colours of Okabe and Ito (2008), as in labkit.palette: they keep apart for all eyes, on light and dark.
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"];
 const SHAPES = ["circle", "diamond", "square", "triangle", "cross", "star"];
 

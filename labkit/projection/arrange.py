@@ -18,7 +18,9 @@ import numpy as np
 from labkit.arrays import Vectors, seeded, unit, whole
 from labkit.compiled import alone, cache_compiled
 from labkit.evaluation.neighbours import nearest_rows
+from labkit.extras import require
 from labkit.progress import Progress, collected, silent
+from labkit.projection import t_sne
 from labkit.projection.picture import (
     LEAST,
     NAMES,
@@ -29,6 +31,7 @@ from labkit.projection.picture import (
     quality,
     varies,
 )
+from labkit.projection.placement import place
 
 SOLID = ("pca", "umap")  # methods that also work in 3 dimensions
 STARTED = ("tsne", "umap")  # methods that can start from a picture and place other rows in one
@@ -82,9 +85,7 @@ def project(
             )
         kl = None
         if method == "tsne":
-            from labkit.projection.t_sne import arrange  # needs numba, which takes half a second to import
-
-            points, kl, used = arrange(rows, perplexity, seed=seed, start=start, progress=progress)
+            points, kl, used = t_sne.arrange(rows, perplexity, seed=seed, start=start, progress=progress)
         elif method == "umap":
             points, used = by_umap(rows, neighbours, dimensions, seed=seed, start=start, progress=progress)
         else:
@@ -100,8 +101,6 @@ def among_landmarks(
     rows: Vectors, count: int, arrange: Callable[[Vectors], Projection], *, seed: int, progress: Progress = silent
 ) -> Projection:
     """Arrange a random sample of `count` rows, and place each other row by its nearest rows in the sample."""
-    from labkit.projection.placement import place  # needs numba, as t-SNE does
-
     total = rows.shape[0]
     chosen = np.sort(np.random.default_rng(seed).choice(total, count, replace=False))
     picture = arrange(rows[chosen])
@@ -175,6 +174,7 @@ def by_umap(
     count = min(neighbours, len(filled) - 1)
     first = leading_directions(rows, dimensions, seed).points if start is None else start
     progress(0, None, "UMAP (its first picture in a process takes longer)")
+    require("projection", "umap", "pynndescent")
     with alone():
         import umap
 

@@ -10,14 +10,15 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from labkit.arrays import Vectors
 from labkit.evaluation.neighbours import nearest_rows
+from labkit.extras import require
 from labkit.progress import Progress, silent
 from labkit.projection.picture import dense, leading_directions
 
@@ -89,8 +90,8 @@ def forces(P: sparse.csr_array) -> Forces:
     starts, columns, p = P.indptr.astype(np.int64), P.indices.astype(np.int64), P.data.astype(np.float32)
 
     def at(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        push, Z = _push(points)
-        return _pull(points, starts, columns, p), push, Z
+        push, Z = _compiled(_push)(points)
+        return _compiled(_pull)(points, starts, columns, p), push, Z
 
     return at
 
@@ -104,18 +105,21 @@ def divergence(P: sparse.csr_array, points: np.ndarray, Z: float) -> float:
     return float((p[held] * np.log(p[held] * Z / q[held])).sum())
 
 
+@cache
 def _compiled(loops: Callable[..., Any]) -> Any:
     """Compile the loops with numba at the first call, and cache them on disk if possible.
 
     Sums may be reordered, so that a processor adds many terms at once; `nogil` lets other threads run meanwhile.
     """
+    require("projection", "numba")
+    from numba import njit
+
     compiled = njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})(loops)
     with suppress(RuntimeError):  # nowhere to write, so each process compiles for itself
         compiled.enable_caching()
     return compiled
 
 
-@_compiled
 def _pull(points, starts, columns, p):  # type: ignore[no-untyped-def]
     """pull_i = Σ_j p_ij q_ij (y_i - y_j), over P's entries."""
     x, y = points[:, 0].copy(), points[:, 1].copy()
@@ -132,7 +136,6 @@ def _pull(points, starts, columns, p):  # type: ignore[no-untyped-def]
     return force
 
 
-@_compiled
 def _push(points):  # type: ignore[no-untyped-def]
     """push_i = Σ_j q_ij² (y_i - y_j), over all pairs, and Z."""
     x, y = points[:, 0].copy(), points[:, 1].copy()
@@ -264,6 +267,7 @@ def from_afar(rows: Vectors, seed: int) -> np.ndarray:
 def _opentsne(
     rows: np.ndarray, perplexity: float, first: np.ndarray, afresh: bool, seed: int, progress: Progress
 ) -> Arranged:
+    require("projection", "openTSNE")
     from openTSNE import TSNEEmbedding, affinity  # slow to import, and few pictures are so large
 
     P = affinity.PerplexityBasedNN(rows, perplexity=perplexity, n_jobs=1, random_state=seed)

@@ -29,6 +29,7 @@ from scipy.sparse.csgraph import connected_components
 from labkit.arrays import Vectors
 from labkit.compiled import alone
 from labkit.evaluation.neighbours import blocks, foreseen, nearest_others, nearest_rows, squares
+from labkit.extras import require
 from labkit.progress import Progress, silent
 
 EXACT_UP_TO = 50_000
@@ -132,6 +133,7 @@ def neighbour_graph(
 
 
 def _approximate(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
+    require("projection", "pynndescent")
     with alone():
         from pynndescent import NNDescent  # compiles for seconds when imported, and most graphs need none of it
 

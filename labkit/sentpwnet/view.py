@@ -2,7 +2,7 @@
 
     sentence_batch    a corpus -> `SentenceBatch`: a batch in class order, with its texts and its masks P and N
     examine           its cosines (m, m) and settings -> `Examined`: pairs kept, weights and their two parts
-    anchor_curves     one anchor -> weight against similarity for each loss; `lone_curves` of a pair by itself
+    anchor_curves     one anchor -> weight against similarity for each loss
     epoch_weights     the probe of a run -> how the weights moved while it was trained
 
 The settings are those of a training (`PairSettings`), and so are miner and loss: what is shown is what would train.
@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import torch
 from scipy import sparse
-from torch import Tensor
 
 from labkit.arrays import unit
 from labkit.corpora.records import Corpus
@@ -204,17 +203,6 @@ class AnchorCurve:
         return [{"loss": self.loss, "kind": self.kind, "similarity": s, "weight": w} for s, w in pairs]
 
 
-@dataclass(frozen=True, eq=False)
-class LoneCurve:
-    """What one pair adds to the loss of its anchor, and the pair's weight, over its similarity."""
-
-    loss: str
-    kind: str
-    similarity: np.ndarray
-    value: np.ndarray
-    weight: np.ndarray
-
-
 @dataclass(frozen=True)
 class WeighedTriplet:
     """One positive and one negative of an anchor, their similarities, and the weights with which a loss moves them."""
@@ -272,29 +260,6 @@ def checked_losses(losses: Sequence[str]) -> list[str]:
     return names
 
 
-def lone_curves(
-    settings: PairSettings,
-    *,
-    losses: Sequence[str] = ("locality", "soft-triplet", "contrastive"),
-    other: float = 0.5,
-    steps: int = 201,
-) -> tuple[LoneCurve, ...]:
-    """Two curves for each loss, positives and negatives, from -1 to 1.
-
-    The anchor has one more pair, of the other kind, at the similarity `other`: some losses only compare the two.
-    """
-    grid, curves = np.linspace(-1.0, 1.0, steps), []
-    for loss in checked_losses(losses):
-        alone = replace(settings, loss=loss, symmetric=False)
-        for kind, column in (("positive", 0), ("negative", 1)):
-            pairs = np.full((steps, 2), other)
-            pairs[:, column] = grid
-            value, weight = weighed_triplets(pairs, alone)
-            value -= triplet_losses(torch.tensor(pairs), alone, without=kind).numpy()
-            curves.append(LoneCurve(loss, kind, grid, value, weight[:, column]))
-    return tuple(curves)
-
-
 def one_triplet(
     positive: float,
     negative: float,
@@ -303,29 +268,13 @@ def one_triplet(
     losses: Sequence[str] = ("contrastive", "soft-triplet", "locality"),
 ) -> tuple[WeighedTriplet, ...]:
     """An anchor with one positive and one negative at these similarities, under each loss."""
+    S = torch.tensor([[positive, negative]], dtype=torch.float64)
+    P, N = torch.tensor([[True, False]]), torch.tensor([[False, True]])
     triplets = []
     for loss in checked_losses(losses):
-        weight = weighed_triplets(np.array([[positive, negative]]), replace(settings, loss=loss, symmetric=False))[1]
+        weight = pair_weights(loss_of(replace(settings, loss=loss, symmetric=False)), S, P, N)
         triplets.append(WeighedTriplet(loss, positive, negative, *weight[0].tolist()))
     return tuple(triplets)
-
-
-def weighed_triplets(pairs: np.ndarray, settings: PairSettings) -> tuple[np.ndarray, np.ndarray]:
-    """Anchors with one positive and one negative, similarities (t, 2) -> the loss of each (t,), both weights (t, 2)."""
-    S = torch.tensor(pairs, dtype=torch.float64, requires_grad=True)
-    values = triplet_losses(S, settings)
-    slope = torch.autograd.grad(values.sum(), S)[0]
-    return values.detach().numpy(), slope.abs().numpy()
-
-
-def triplet_losses(S: Tensor, settings: PairSettings, *, without: str = "") -> Tensor:
-    """The loss of each anchor by itself (t,), from the similarities of its positive and its negative (t, 2).
-
-    `without`: the kind of pair, positive or negative, that the loss does not see.
-    """
-    loss, P, N = loss_of(settings), torch.tensor([[True, False]]), torch.tensor([[False, True]])
-    P, N = P & (without != "positive"), N & (without != "negative")
-    return torch.stack([loss(row[None], P, N) for row in S])
 
 
 # --- epochs ------------------------------------------------------------------------------------------------------

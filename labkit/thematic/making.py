@@ -38,7 +38,7 @@ from labkit.corpora.shards import Part, first_seen, key_rows, splits_of, tables,
 from labkit.corpora.table import CORPORA, load
 from labkit.progress import Progress, silent
 from labkit.thematic import wikipedia
-from labkit.thematic.wikipedia import PIECE, Dump, Page, Piece, article_of, is_dump, pieces
+from labkit.thematic.wikipedia import PIECE, Dump, Page, Piece, is_dump, pieces
 
 # --- funnel ------------------------------------------------------------------------------------------------------
 
@@ -220,6 +220,8 @@ def _prepared(items: Items, by: str, tally: Tally, repeats: Collection[int]) -> 
             tally.update({(READ, "articles"): 1, (rules.REPEATED, "articles"): 1})
             continue
         if isinstance(item, Page):
+            from labkit.thematic.wikitext import article_of  # needs the extra wikipedia, and only a dump has pages
+
             article, unclosed = article_of(item.title, item.wikitext, item.namespaces)
             tally.update({(READ, "sentences"): unclosed, (UNCLOSED, "sentences"): unclosed})
         else:

@@ -20,7 +20,8 @@ from weakref import WeakKeyDictionary, ref
 import torch
 from torch import Tensor, nn
 
-from labkit.explanation import Parts
+from labkit.explanation import LEFT_OUT, Parts
+from labkit.extras import require
 from labkit.text import without_halves
 from labkit.training.encoders import STEPS, in_turn, inside, integrated, parts_by_words
 from labkit.training.reader import Reader
@@ -42,34 +43,42 @@ class ModelReader:
     """Sentences to the token numbers of a model, with its marks; one that is longer is cut."""
 
     tokenizer: Any
-    max_length: int
+    max_length: int | None
+    prompt: str = ""  # read before each sentence, as a mark
 
     def numbers(self, text: str) -> list[int]:
         """The sentence as numbers; they are never none, for there are the marks."""
-        text = without_halves(text)
+        text = self.prompt + without_halves(text)
         numbers: list[int] = self.tokenizer(text, truncation=True, max_length=self.max_length)["input_ids"]
         return numbers
 
     def spelled(self, text: str) -> list[tuple[str, int]]:
         """The sentence's words, as far as it is read, and how many tokens each of them has; "" for a mark."""
-        text = without_halves(text)
+        text = self.prompt + without_halves(text)
         asked = {"truncation": True, "max_length": self.max_length}
         if not self.tokenizer.is_fast:
             tokens = self.tokenizer.convert_ids_to_tokens(self.numbers(text))
             return [("" if token in self.tokenizer.all_special_tokens else token, 1) for token in tokens]
         found = self.tokenizer(text, return_offsets_mapping=True, **asked)
-        words = groupby(zip(found.word_ids(), found["offset_mapping"], strict=True), key=lambda each: each[0])
-        cut = [(number, [span for _, span in tokens]) for number, tokens in words]
-        return [
-            ("" if number is None else text[each[0][0] : each[-1][1]].strip().lower(), len(each))
-            for number, each in cut
-        ]
+        return spelled_words(text, found.word_ids(), found["offset_mapping"], begin=len(self.prompt))
 
     def knows(self, word: str) -> bool:
         """Whether the model has a token of its own for any part of this word."""
         return any(token != self.tokenizer.unk_token for token in self.tokenizer.tokenize(word))
 
     batch = staticmethod(Reader.batch)
+
+
+def spelled_words(
+    text: str, words: Sequence[int | None], offsets: Sequence[tuple[int, int]], *, begin: int = 0
+) -> list[tuple[str, int]]:
+    """The words of a text and how many tokens each has; "" for a mark, and for what ends at `begin` or before."""
+    groups = groupby(zip(words, offsets, strict=True), key=lambda each: each[0])
+    spans = [(number, [span for _, span in tokens]) for number, tokens in groups]
+    return [
+        ("" if number is None or each[-1][1] <= begin else text[each[0][0] : each[-1][1]].strip().lower(), len(each))
+        for number, each in spans
+    ]
 
 
 class Transformer(nn.Module):
@@ -316,10 +325,9 @@ def _adapt(above: nn.Module, rank: int) -> None:
     above.requires_grad_(not rank)
     if not rank:
         return
-    try:
-        from peft import LoraConfig, inject_adapter_in_model
-    except ImportError as error:
-        raise ValueError("peft is not installed, and setting adapters needs it; run pip install peft") from error
+    require("sbert", "peft")
+    from peft import LoraConfig, inject_adapter_in_model
+
     asks = [
         name for name in ("query", "q", "q_lin") if any(each.endswith(f".{name}") for each, _ in above.named_modules())
     ]
@@ -332,16 +340,50 @@ def _adapt(above: nn.Module, rank: int) -> None:
 # --- parts of a vector -------------------------------------------------------------------------------------------
 
 
-def parts_of_model(model: Any, sentence: str, steps: int) -> Parts:
-    """One sentence's vector by a sentence-transformers model in parts by its words."""
-    first, *last = model.eval()
+def ways_of_model(model: Any) -> tuple[str, ...]:
+    """The ways in which the vectors of a sentence-transformers model can be taken apart, the best first."""
+    first, *last = model
+    if type(first).__name__ == "StaticEmbedding" and not _without_length(last):
+        return ("exact", LEFT_OUT)
+    within = hasattr(getattr(first, "auto_model", None), "get_input_embeddings")
+    return ("integrated", LEFT_OUT) if within else (LEFT_OUT,)
+
+
+def parts_of_model(model: Any, sentence: str, steps: int = 0) -> Parts:
+    """One sentence's vector by a sentence-transformers model in parts by its words.
+
+    A prompt that the model puts before every sentence belongs to the rest.
+    """
+    prompt = (model.prompts or {}).get(model.default_prompt_name) or ""
+    if ways_of_model(model)[0] == "exact":
+        parts = _parts_of_table(model.eval()[0], prompt, sentence)
+    else:
+        parts = _parts_of_transformer(model.eval(), prompt, sentence, steps)
+    cut = model.truncate_dim
+    return parts.through(lambda rows: rows[:, :cut]) if cut else parts
+
+
+def _parts_of_table(static: Any, prompt: str, sentence: str) -> Parts:
+    """The mean of a table's rows: a word's own tokens, each divided by their number."""
+    text = prompt + without_halves(sentence)
+    read = static.tokenizer.encode(text, add_special_tokens=False)
+    rows = static.embedding.weight.detach()[read.ids] / max(len(read.ids), 1)
+    if not read.ids:
+        return Parts.of_sum((), rows)
+    spelled = spelled_words(text, read.word_ids, read.offsets, begin=len(prompt))
+    marks = torch.tensor([name == "" for name, count in spelled for _ in range(count)], dtype=torch.bool)
+    return parts_by_words(spelled, rows, rows[marks].sum(0), rows.sum(0))
+
+
+def _parts_of_transformer(model: Any, prompt: str, sentence: str, steps: int) -> Parts:
+    first, *last = model
     body, pooling = first.auto_model, _without_length(last)
 
     def vectors(x: Tensor) -> Tensor:
         there = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
         return _through(pooling, body(inputs_embeds=x, attention_mask=there.long()).last_hidden_state, there)
 
-    reader = ModelReader(model.tokenizer, model.max_seq_length)
+    reader = ModelReader(model.tokenizer, model.max_seq_length, prompt)
     return parts_of_tokens(vectors, body.get_input_embeddings(), reader, sentence, steps)
 
 
@@ -364,5 +406,8 @@ def parts_of_tokens(
 
 
 def _without_length(modules: Iterable[nn.Module]) -> list[nn.Module]:
-    """The modules without those that only set a vector's length, which a cosine does not see."""
-    return [module for module in modules if type(module).__name__ != "Normalize"]
+    """The modules without those at the end that only set a vector's length, which a cosine does not see."""
+    kept = list(modules)
+    while kept and type(kept[-1]).__name__ == "Normalize":
+        kept.pop()
+    return kept

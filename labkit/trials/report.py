@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from labkit.figures.palette import COLOURS
+from labkit.palette import COLOURS
 from labkit.trials.metrics import NAMES
 from labkit.trials.verdict import UNITS
 

@@ -19,6 +19,7 @@ from typing import Any, Self
 
 from labkit.corpora.records import Corpus
 from labkit.experiment import Experiment, digest
+from labkit.extras import require
 from labkit.settings import Settings, checked
 
 SAMPLERS = ("tpe", "random")
@@ -166,10 +167,9 @@ def _distributions(space: Mapping[str, Dial]) -> dict[str, Any]:
 
 def optuna_version() -> str:
     """The version of Optuna, since another one may propose other settings."""
-    try:
-        import optuna
-    except ImportError as error:
-        raise ValueError("tuning needs Optuna, which is not installed; run pip install optuna") from error
+    require("tune", "optuna")
+    import optuna
+
     return str(optuna.__version__)
 
 

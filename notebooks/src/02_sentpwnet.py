@@ -261,7 +261,7 @@ answer("02.10", encoded)
 # %% [markdown]
 # **Exercise 02.11.** A step: forget the gradients of the step before; encode the batch; take the locality loss (eq. 8)
 # of all its cosines, `locality(S, P, N, alpha=..., beta=..., base=...)` with $\alpha = 2$, $\beta = 20$ and
-# $\lambda = 0.9$ (or the one that you wrote in notebook 1); ask for the gradients; let the optimiser move the
+# $\lambda = 0.9$; ask for the gradients; let the optimiser move the
 # parameters. Give the loss back as a plain number.
 #
 # *6 minutes, medium. What it is for: making the one move of which all training consists.*

@@ -86,7 +86,7 @@ show(
 
 # %% [markdown]
 # `mean.explain(a, b)` has the same numbers; so have the button *Why alike?* of the app and `labkit explain`. TF-IDF, LSA and FILM
-# are sums of words, too, and are explained in the same way, without error (notebook 6, section 8).
+# are sums of words, too, and are explained in the same way, without error (notebook 6, section 1).
 #
 # An exact explanation says what the model did. It does not say that the model was right.
 #

@@ -91,6 +91,6 @@ def test_encode_reads_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_error_without_mteb_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "mteb.models.model_meta", None)
-    with pytest.raises(ValueError, match="pip install 'mteb"):
+    monkeypatch.setitem(sys.modules, "mteb", None)
+    with pytest.raises(ValueError, match=r"labkit-embeddings\[mteb\]"):
         AsEncoder(trained("tfidf"))

@@ -289,7 +289,7 @@ def test_what_is_not_installed_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("labkit.cli.main.find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "plotly", None)
     assert opening(monkeypatch, *words) == []
     assert "pip install" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

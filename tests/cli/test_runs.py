@@ -21,6 +21,7 @@ from labkit.methods import METHODS, load_run
 from labkit.pthought.method import PThought
 from labkit.pthought.writing import Search
 from labkit.runs import CHECKPOINT, add_metrics, read_record, write_checkpoint, write_run
+from tests.tiny_sbert import tiny_sbert
 
 from .conftest import SMALL, Labkit, write_pairs
 
@@ -218,6 +219,13 @@ def test_explain_has_all_parts_and_they_add_up(labkit: Labkit) -> None:
     assert contrast == json.loads(json.dumps(load_run("film").contrast(*pair, third).record()))
     assert "way" in labkit("explain", "film", *pair, "--way", "attention").mistake()
     assert "--top" in labkit("explain", "film", *pair, "--top", "3", "--json").mistake()
+
+
+def test_explain_takes_a_model_of_somebody_else(labkit: Labkit) -> None:
+    found = labkit("explain", tiny_sbert(), "the cat sleeps", "a dog jumps", "--json").document()
+    assert found["way"] == "integrated"
+    assert sum(map(sum, found["parts"])) == pytest.approx(found["cosine"] - found["gap"], abs=1e-6)
+    assert "model is 'nothing'" in labkit("explain", "nothing", "a", "b").mistake()
 
 
 def test_paraphrase_writes_with_both_decoders(labkit: Labkit) -> None:

@@ -10,7 +10,7 @@ import pytest
 from labkit.course import answers
 from labkit.course.answers import NAME, Attempts, open_record
 
-RIGHT, WRONG = (0.1192, 0.8808), (0.0, 1.0)  # of exercise 01.4
+RIGHT, WRONG = 0.2, 0.0  # of exercise 09.3
 
 
 @pytest.fixture(autouse=True)
@@ -22,27 +22,27 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_tries_hints_and_slips_are_kept(empty: Path) -> None:
-    slip = answers.answer("01.4", WRONG)
+    slip = answers.answer("09.3", WRONG)
     assert slip.good is False
-    assert "hint('01.4')" in answers.answer("01.4", WRONG).text
-    hints = [answers.hint("01.4").text for _ in range(4)]
+    assert "hint('09.3')" in answers.answer("09.3", WRONG).text
+    hints = [answers.hint("09.3").text for _ in range(4)]
     assert len(set(hints)) == 3
     assert hints[3] == hints[2]
-    assert "solve('01.4')" in answers.answer("01.4", WRONG).text  # all hints have been read
-    assert answers.answer("01.4", RIGHT).good is True
-    assert answers.answer("01.4", WRONG).good is False
-    kept = json.loads((empty / NAME).read_text())["answers"]["01.4"]
+    assert "solve('09.3')" in answers.answer("09.3", WRONG).text  # all hints have been read
+    assert answers.answer("09.3", RIGHT).good is True
+    assert answers.answer("09.3", WRONG).good is False
+    kept = json.loads((empty / NAME).read_text())["answers"]["09.3"]
     ((says, times),) = kept.pop("slips").items()
     assert kept == {"tries": 5, "right": True, "hints": 3, "seen": False}
     assert times == 4
     assert says in slip.text
-    assert "1 of 8" in answers.progress("01").text
+    assert "1 of 4" in answers.progress("09").text
     assert len(answers.progress().text.splitlines()) == 13
 
 
 def test_an_unnamed_mistake_is_not_a_slip() -> None:
-    answers.answer("01.4", (0.3, 0.6))
-    assert open_record().of("01.4") == Attempts(tries=1)
+    answers.answer("09.3", 0.35)
+    assert open_record().of("09.3") == Attempts(tries=1)
 
 
 def test_a_record_stays_small() -> None:
@@ -55,20 +55,20 @@ def test_a_record_stays_small() -> None:
 
 
 def test_a_solution_is_shown_run_and_kept_as_seen() -> None:
-    shown = answers.solve("01.4")
-    assert "smallest, largest = 0.1192, 0.8808" in shown.text
+    shown = answers.solve("09.3")
+    assert "cost = 0.2" in shown.text
     assert "answer(" not in shown.text
-    assert (smallest, largest) == RIGHT  # noqa: F821 (`solve` has run the solution here)
-    assert answers.answer("01.4", RIGHT).good
-    assert open_record().of("01.4").mark == "◐"
-    assert "0 of 8" in answers.progress("01").text
+    assert cost == RIGHT  # noqa: F821 (`solve` has run the solution here)
+    assert answers.answer("09.3", RIGHT).good
+    assert open_record().of("09.3").mark == "◐"
+    assert "0 of 4" in answers.progress("09").text
 
 
 def test_a_record_without_slips_is_still_read(empty: Path) -> None:
     old = {"tries": 1, "right": True, "hints": 0, "seen": False}
-    (empty / NAME).write_text(json.dumps({"answers": {"01.4": old}, "predictions": {}}))
-    answers.hint("01.4")
-    assert open_record().answers["01.4"] == Attempts(tries=1, right=True, hints=1)
+    (empty / NAME).write_text(json.dumps({"answers": {"09.3": old}, "predictions": {}}))
+    answers.hint("09.3")
+    assert open_record().answers["09.3"] == Attempts(tries=1, right=True, hints=1)
 
 
 def test_a_prediction_is_shown_beside_the_truth() -> None:
@@ -106,15 +106,15 @@ def test_an_unknown_notebook_is_refused() -> None:
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"answers": {"01.1": 3}, "predictions": {}}', "\0"])
 def test_an_unreadable_record_is_put_aside(empty: Path, content: str) -> None:
     (empty / NAME).write_text(content)
-    assert answers.answer("01.4", RIGHT).good
+    assert answers.answer("09.3", RIGHT).good
     assert (empty / f"{NAME}.unreadable").read_text() == content
-    assert open_record().of("01.4").right
+    assert open_record().of("09.3").right
 
 
 def test_without_a_place_to_write_the_lesson_goes_on(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (empty / "file").touch()
     monkeypatch.setenv("LABKIT_ANSWERS", str(empty / "file" / "folder.json"))
-    assert answers.answer("01.4", RIGHT).good
+    assert answers.answer("09.3", RIGHT).good
 
 
 def test_html_is_escaped() -> None:

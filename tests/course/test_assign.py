@@ -155,11 +155,11 @@ def test_an_answer_that_has_memorised_earlier_cases_fails() -> None:
 
 
 def test_a_solution_that_was_shown_earns_no_points() -> None:
-    names = {"smallest": 0.1192, "largest": 0.8808}
-    grade_answer("01.4", "(smallest, largest)", names)
-    answers.solve("01.4")
+    names = {"cost": 0.2}
+    grade_answer("09.3", "cost", names)
+    answers.solve("09.3")
     with pytest.raises(AssertionError, match="solve"):
-        grade_answer("01.4", "(smallest, largest)", names)
+        grade_answer("09.3", "cost", names)
 
 
 # --- the real grader ---------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ from labkit.course.notebooks import (
     with_gaps,
 )
 from labkit.evaluation import best_threshold, geometry
-from labkit.pairs import locality
+from labkit.pairs import locality, pair_weights, soft_triplet
 from labkit.text import words
 from labkit.vectors import ppmi_vectors
 
@@ -142,6 +142,15 @@ def test_mistakes_are_told_apart(key: str, monkeypatch: pytest.MonkeyPatch) -> N
 # --- right answers of another form -------------------------------------------------------------------------------
 
 
+def step_by_autograd(V, P, N, weights_of, rate):
+    """Down a loss that is linear in S and has these weights as its slopes."""
+    W = (weights_of(V @ V.T, P, N) * (N.double() - P.double())).detach()
+    free = V.clone().requires_grad_()
+    unit = torch.nn.functional.normalize(free, dim=1)
+    (W * (unit @ unit.T)).sum().div(len(V)).backward()
+    return torch.nn.functional.normalize(V - rate * free.grad, dim=1)
+
+
 def largest_one_by_one(answers, lengths):
     return torch.stack([row[:, :n].amax(1) for row, n in zip(answers, lengths.tolist(), strict=True)])
 
@@ -220,6 +229,25 @@ def turned(M, p):
     return Y @ np.linalg.qr(np.random.default_rng(1).normal(size=(p, p)))[0]
 
 
+def attraction_by_sparse_matrix(X, triplets):
+    i, j, k = triplets.T
+    share = 1 / (np.bincount(i, minlength=len(X))[i] + 1)
+    places = np.r_[i, i], np.r_[j, k]
+    A = X.T @ (sparse.coo_array((np.r_[share, -share], places), (len(X), len(X))).tocsr() @ X)
+    return (A + A.T) / 2
+
+
+def turned_closed_form(A, d):
+    values, vectors = eigh(A, subset_by_index=[len(A) - d, len(A) - 1])
+    L = np.sqrt(values.clip(0))[:, None] * vectors.T
+    return np.linalg.qr(np.random.default_rng(1).normal(size=(d, d)))[0] @ L
+
+
+def generalised_closed_form(X, A, d, ridge):
+    values, vectors = eigh(A, X.T @ X + ridge * np.eye(len(A)))
+    return np.sqrt(values[-d:].clip(0))[:, None] * vectors[:, -d:].T
+
+
 def line_by_hand(x, y):
     slope = ((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum()
     return [y.mean() - slope * x.mean(), slope]
@@ -238,11 +266,6 @@ def written(step, state, max_length=50, *, pick=np.argmax):
     return found
 
 
-def whitened_symmetrically(X):
-    values, directions = np.linalg.eigh(np.cov(X, rowvar=False, bias=True))
-    return (X - X.mean(0)) @ (directions / np.sqrt(values)) @ directions.T
-
-
 def trapezoids(slope, x, steps):
     slopes = np.array([slope(t * x) for t in np.linspace(0, 1, steps + 1)])
     return ((slopes[1:] + slopes[:-1]) / 2 * x).mean(0).sum(1)
@@ -257,10 +280,10 @@ def half_of_noise():
 ALSO_RIGHT: dict[str, list[Any]] = {
     "00.1": [lambda u, v: torch.cosine_similarity(torch.tensor(u), torch.tensor(v), dim=0)],
     "00.4": ["MY SAUCE AND MY SOUP BURN IN THE OVEN"],
-    "01.2": [lambda S, P, N, margin: P.float() + N * (S > margin)],
-    "01.4": [[0.12, 0.88], torch.sigmoid(torch.tensor([-2.0, 2.0]))],
-    "01.6": [lambda S, N, beta, base: (e := torch.exp(beta * (S - base)) * N) / (1 + e.sum(1, keepdim=True))],
-    "01.7": [13.0],
+    "01.2": [pair_weights],
+    "01.3": [partial(pair_weights, soft_triplet)],
+    "01.4": [lambda S, P, N, a, b, t: pair_weights(partial(locality, alpha=a, beta=b, base=t), S, P, N)],
+    "01.5": [step_by_autograd],
     "02.1": [largest_one_by_one],
     "02.2": [attended_one_by_one],
     "02.3": [verdict_by_scipy],
@@ -284,15 +307,14 @@ ALSO_RIGHT: dict[str, list[Any]] = {
     "05.5": [mixed_by_row],
     "05.6": [lambda n, d: np.sqrt(2 * d / (1 - 1 / n))],
     "05.7": [written],
-    "06.2": [lambda m, size: m - m / (size + 1)],
-    "06.3": [69, 70, "69.82"],
-    "06.6": [lambda a, b, L: sparse.diags(a) @ sparse.csr_matrix(L.T @ L) @ sparse.diags(b)],
+    "06.2": [attraction_by_sparse_matrix],
+    "06.3": [turned_closed_form],
+    "06.4": [generalised_closed_form],
     "07.1": [verdict_by_scipy],
     "07.4": [lambda groups: ["test" if random.Random(each).random() < 0.2 else "train" for each in groups]],
     "08.5": ["'One detail changed '."],
-    "09.2": [lambda sigma: 2 ** (-sum(p * math.log2(p) for p in sigma / sigma.sum() if p))],
+    "09.2": [geometry.effective_rank],
     "09.4": [lambda v, pull: [g - np.outer(a, a) @ g for a, g in zip(v, pull, strict=True)]],
-    "09.5": [whitened_symmetrically],
     "10.2": [lambda p, n, tau: torch.softmax(torch.tensor([p, *n]) / tau, 0)[1:] / tau],
     "11.2": [lambda a, b: stats.ttest_rel(a, b).confidence_interval(0.95)],
     "11.4": [lambda start, learned, share: np.average([learned, start], axis=0, weights=[1 - share, share])],
@@ -330,7 +352,6 @@ def drawn(seed, warmth=1.0):
 
 ALSO_WRONG: dict[str, list[Any]] = {
     "00.4": ["xyzzy plugh frobnicate", "Which guitar strings are best?", "soup", 7],
-    "01.7": [1.0, 60.0, -3.0, 11.9, 14.5, (13.3, 0.5)],
     "02.1": [lambda answers, lengths: torch.tensor(largest_one_by_one(answers, lengths).tolist())],
     "02.2": [lambda states, logits, lengths: attended_one_by_one(states, logits.detach(), lengths)],
     "02.3": [lambda a, b: "first" if stats.ttest_rel(a, b).pvalue < 0.05 else "open"],
@@ -361,7 +382,6 @@ ALSO_WRONG: dict[str, list[Any]] = {
     ],
     "04.5": [lambda dev, test: test[dev == dev.max()].max()],
     "05.7": [drawn(None), lambda *given: " ".join(map(str, written(*given)))],
-    "06.3": [math.log1p(math.exp(0.01)), 68.8, 1.0, 0.5, -3],
     "07.3": [["nobody"], [], ["open", "first"], 1, list(kept("together").figures)],
     "07.4": [
         lambda groups: ["test" if place % 5 == 0 else "train" for place in range(len(groups))],
@@ -417,7 +437,5 @@ def test_rank_and_mean_cosine_are_those_of_the_package() -> None:
     vectors = METHODS["mean-vectors"](dimension=20)
     vectors.fit(load("topics"))
     V = vectors.encode(load("topics").part("test").sentences())
-    unit = V / np.linalg.norm(V, axis=1, keepdims=True)
     assert solution("09.1")(V) == pytest.approx(geometry.mean_cosine(V), abs=1e-5)
-    sigma = np.linalg.svd(unit - unit.mean(0), compute_uv=False)
-    assert solution("09.2")(sigma) == pytest.approx(geometry.effective_rank(V), abs=1e-3)
+    assert solution("09.2")(V) == pytest.approx(geometry.effective_rank(V), abs=1e-3)

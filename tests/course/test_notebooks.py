@@ -47,6 +47,8 @@ def test_adjacent_lines_are_one_solution() -> None:
     code = "a = 1  #!\nb = a  #!\nc = b\nd = 2  #!"
     assert with_gaps(code) == "a = ...  # your turn\nb = ...  # your turn\nc = b\nd = ...  # your turn"
     again = "a = 1  #!\na = a + 1  #!\nprint(a)  #!\nreturn a  #!"
+    loop = "a = 0  #!\nfor i in b:  #!\n    c = a + i  #!\n    a = c  #!\nreturn a  #!"
+    assert with_gaps(loop) == "a = ...  # your turn\nreturn ...  # your turn"
     assert with_gaps(again) == "a = ...  # your turn\nreturn ...  # your turn"
     assert solved(code) == "a = 1\nb = a\nc = b\nd = 2"
     assert has_exercise(code)
@@ -101,8 +103,8 @@ def test_jupyter_saves_sliders_and_asks_for_no_news(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_solution_is_that_of_its_cell() -> None:
-    assert solution_of("01.4") == "smallest, largest = 0.1192, 0.8808"
-    assert solution_of("01.3").startswith("def triplet_weight(negative, positive):")
+    assert solution_of("09.3") == "cost = 0.2"
+    assert solution_of("01.3").startswith("def triplet_weights(S, P, N):")
     with pytest.raises(ValueError, match="99.1"):
         solution_of("99.1")
 

@@ -9,8 +9,8 @@ from plotly.subplots import make_subplots
 from scipy.spatial.distance import pdist
 
 from labkit.figures.drawing import figure_of
-from labkit.figures.palette import COLOURS, style
 from labkit.figures.panels import side_by_side, stacked
+from labkit.palette import COLOURS, style
 
 
 @pytest.mark.parametrize("shared", [False, True])

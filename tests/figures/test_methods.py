@@ -1,4 +1,4 @@
-"""Figures of FILM, SBERT-LP, P-thought and the thematic network carry their records' numbers."""
+"""Figures of SBERT-LP, P-thought and the thematic network carry their records' numbers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import pytest
 
 from labkit import figures
 from labkit.corpora import Pairs
-from labkit.figures import descents, tangent_and_arc, unrolled
-from labkit.figures.palette import NEGATIVE, POSITIVE
-from labkit.film.stiefel import Step, both_ways, minimise, random_point
+from labkit.figures import unrolled
+from labkit.palette import NEGATIVE, POSITIVE
 from labkit.sbert_lp.sweeps import compared
 from labkit.sbert_lp.view import changed
 from tests.figures.examples import (
@@ -19,40 +18,6 @@ from tests.figures.examples import (
     attended,
     some_themes,
 )
-
-# --- FILM -----------------------------------------------------------------------------------------------------------
-
-
-def objective(P: np.ndarray) -> tuple[float, np.ndarray]:
-    A = np.diag(np.arange(1.0, 7.0))
-    return float(np.trace(P.T @ A @ P)) / 2, A @ P
-
-
-def test_descents_are_drawn_above_the_lowest_value() -> None:
-    steps = minimise(objective, random_point(6, 2, 0), iterations=5).steps
-    least = steps[-1].value
-    figure = descents({"one": steps, "two": (Step(least + 1, 0.0, 0.0, 0.0),)}, least)
-    assert list(figure.data[0].y)[:-1] == pytest.approx([step.value - least for step in steps[:-1]])
-    assert figure.data[0].y[-1] > 0  # a logarithm has no place for 0
-    assert figure.data[2].y[0] == pytest.approx(1.0)
-    assert figure.data[3].y[0] > 0
-    assert [trace.name for trace in figure.data if trace.showlegend] == ["one", "two"]
-
-
-def test_straight_step_leaves_the_circle_and_a_cayley_step_does_not() -> None:
-    P, lengths = random_point(2, 1, 0), np.linspace(0, 2, 21)
-    curve, straight = both_ways(P, np.array([[0.3], [-1.0]]), lengths)
-    figure = tangent_and_arc(lengths, curve, straight, every=5)
-    arc, tangent = (trace for trace in figure.data if trace.mode == "lines" and trace.showlegend is False)
-    assert np.hypot(arc.x, arc.y) == pytest.approx(np.ones(21))
-    assert (np.diff(np.hypot(tangent.x, tangent.y)) > 0).all()
-    away = np.array([tangent.x, tangent.y]).T - P.T
-    assert away @ P == pytest.approx(np.zeros((21, 1)))  # it is the tangent at P
-    marks = [trace for trace in figure.data if trace.mode == "markers" and trace.name]
-    assert [list(trace.customdata) for trace in marks] == [[0.5, 1.0, 1.5, 2.0]] * 2
-    assert {trace.marker.symbol for trace in marks} == {"circle", "diamond"}  # colour is not all that tells them apart
-    assert figure.layout.yaxis.scaleanchor == "x"  # a circle is round
-
 
 # --- SBERT-LP -------------------------------------------------------------------------------------------------------
 

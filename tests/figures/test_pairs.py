@@ -10,11 +10,11 @@ import torch
 
 from labkit import figures
 from labkit.figures import triplet_losses
-from labkit.figures.palette import NEGATIVE, POSITIVE
 from labkit.pairs import pair_weights
 from labkit.pairs.hard_negatives import FalseShares
+from labkit.palette import NEGATIVE, POSITIVE
 from labkit.sentpwnet.method import PairSettings, loss_of
-from labkit.sentpwnet.view import Examined, examine, lone_curves, one_triplet
+from labkit.sentpwnet.view import Examined, examine, one_triplet
 from labkit.thematic.network import LOSSES
 
 
@@ -70,41 +70,12 @@ def test_a_click_on_a_cell_names_its_two_sentences(found: Examined) -> None:
 SETTINGS = PairSettings(alpha=3.0, beta=7.0, base=0.4, margin=0.3, temperature=0.4)
 
 
-MORE = ("infonce", "supcon", "logistic", "cosent", "margin-triplet")
-
-
 def weighed(loss: str, positive: float, negative: float) -> tuple[float, float]:
     """The two weights of an anchor with one positive and one negative, by automatic differentiation."""
     row = torch.tensor([[1.0, positive, negative]], dtype=torch.float64)
     P, N = torch.tensor([[False, True, False]]), torch.tensor([[False, False, True]])
     found = pair_weights(loss_of(replace(SETTINGS, loss=loss)), row, P, N)[0]
     return float(found[1]), float(found[2])
-
-
-def test_lone_pair_has_the_weight_of_the_package_and_the_slope_of_its_curve() -> None:
-    for curve in lone_curves(SETTINGS, other=0.2) + lone_curves(SETTINGS, losses=MORE, other=0.2):
-        slope = np.gradient(curve.value, curve.similarity)
-        corner = {"positive": 0.2 + SETTINGS.margin, "negative": 0.2 - SETTINGS.margin}[curve.kind]
-        corner = SETTINGS.margin if curve.loss == "contrastive" else corner
-        away = abs(curve.similarity - corner) > 0.03  # a hinge has its corner there
-        np.testing.assert_allclose(abs(slope)[away][1:-1], curve.weight[away][1:-1], atol=1e-3)
-        assert (slope[away] <= 0).all() if curve.kind == "positive" else (slope[away] >= 0).all()
-        for place in (20, 110, 166):
-            s = float(curve.similarity[place])
-            at = (s, 0.2) if curve.kind == "positive" else (0.2, s)
-            assert curve.weight[place] == pytest.approx(weighed(curve.loss, *at)[curve.kind == "negative"])
-
-
-def test_loss_curves_show_the_slope_where_the_tangent_touches() -> None:
-    curves = lone_curves(SETTINGS, other=0.2)
-    figure = figures.loss_curves(curves, at=-0.3)
-    for number, curve in enumerate(curves):
-        line, touch, below, point = figure.data[4 * number : 4 * number + 4]
-        np.testing.assert_array_equal(line.y, curve.value)
-        np.testing.assert_array_equal(below.y, curve.weight)
-        rise = (touch.y[1] - touch.y[0]) / (touch.x[1] - touch.x[0])
-        assert point.x[0] == pytest.approx(-0.3)
-        assert rise == pytest.approx(point.y[0] if curve.kind == "negative" else -point.y[0])
 
 
 def test_arrows_are_as_long_as_the_weights_and_their_part_along_the_circle() -> None:
@@ -125,8 +96,6 @@ def test_arrows_are_as_long_as_the_weights_and_their_part_along_the_circle() -> 
                 (end - start) @ rest
             )  # the part of it that lies there
         assert (pull_along.ax, push_along.ax) == pytest.approx((-0.96, 0.8))
-    for each in one_triplet(0.28, 0.6, SETTINGS, losses=MORE):
-        assert (each.pull, each.push) == pytest.approx(weighed(each.loss, 0.28, 0.6))
 
 
 def test_losses_and_slopes_are_those_of_the_package() -> None:

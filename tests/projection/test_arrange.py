@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -151,7 +152,7 @@ class StandIn:
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
     module = ModuleType("umap")
-    module.UMAP = StandIn
+    module.UMAP, module.__spec__ = StandIn, ModuleSpec("umap", None)
     monkeypatch.setitem(sys.modules, "umap", module)
     StandIn.made, StandIn.inside, StandIn.most = [], 0, 0
     return StandIn

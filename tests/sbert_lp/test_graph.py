@@ -84,7 +84,7 @@ def test_rows_whose_search_ended_early_are_searched_again(connected: np.ndarray,
             found[::10, 4:] = -1
             self.neighbor_graph = found, None
 
-    monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=Tired))
+    monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=Tired, __spec__=...))
     found = neighbour_graph(connected, 7, exact_up_to=100)
     assert found.neighbours.tolist() == neighbour_graph(connected, 7).neighbours.tolist()
     assert found.recall == 1

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from labkit.corpora.article_rules import LOST, READ, Tally, incomplete
 from labkit.text import sentences
 from labkit.thematic import wikipedia as dumps
-from labkit.thematic.wikipedia import Dump, Page, article_of, is_dump, pieces
+from labkit.thematic import wikitext
+from labkit.thematic.wikipedia import Dump, Page, is_dump, pieces
+from labkit.thematic.wikitext import article_of
 
 HEAD = (
     '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/"><siteinfo><namespaces><namespace key="0" />'
@@ -291,7 +293,7 @@ def test_thinning_changes_nothing(pieces: list[str]) -> None:
     page = " ".join(pieces)
     with_thinning = article_of("T", page)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dumps, "without_notes", lambda text: text)
+        patch.setattr(wikitext, "without_notes", lambda text: text)
         assert article_of("T", page) == with_thinning
 
 

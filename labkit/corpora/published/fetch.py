@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from labkit.atomic import NoRoom, folder_in_place, room_for, sentence_of
+from labkit.extras import require
 from labkit.progress import Progress, silent
 
 RETRIES = 3  # after the first attempt, with pauses of 1, 2 and 3 seconds
@@ -38,6 +39,7 @@ class _Bar:
 
 def fetch(address: str, target: Path, *, sha256: str | None = None, progress: Progress = silent) -> Path:
     """Put the file at `address` at `target`. A file that is there already, with that sha256, is not fetched again."""
+    require("data", "pooch")
     import pooch
 
     registry = pooch.create(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from labkit.arrays import unit
-from labkit.course.exercise import Unfit, Unnamed, array, check, close, find_mistake, known_mistake, number
+from labkit.course.exercise import Unnamed, check, close, find_mistake, known_mistake, number
 from labkit.evaluation import geometry
 
 
@@ -43,25 +43,28 @@ def check_mean_cosine(answer: Callable[..., Any], random: np.random.Generator) -
 
 @check("09.2")
 def check_effective_rank(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """exp(-Σ p log p) with p = σ / Σ σ."""
-    cases = []
-    for zeros, count in ((0, 4), (1, 3), (2, 5)):
-        cases.append((np.append(-np.sort(-random.uniform(0.1, 5, count)), np.zeros(zeros)),))
+    """exp(-Σ p log p) with p = σ / Σ σ, the singular values of centred rows of length 1."""
+    cases = [*leaning_rows(random), (random.normal(size=(4, 6)) + 0.5,)]  # of four centred rows one σ is 0
 
-    def entropy(p: np.ndarray) -> Any:
-        return -(p[p > 0] * np.log(p[p > 0])).sum()
+    def centred(V: np.ndarray) -> np.ndarray:
+        return unit(V) - unit(V).mean(0)
 
-    def right(sigma: np.ndarray) -> Any:
-        return np.exp(entropy(sigma / sigma.sum()))
+    def of(rows: Callable[[np.ndarray], np.ndarray], power: int = 1) -> Callable[[np.ndarray], Any]:
+        def rank(V: np.ndarray) -> Any:
+            sigma = np.linalg.svd(rows(V), compute_uv=False) ** power
+            p = sigma[sigma > 1e-12] / sigma.sum()
+            return np.exp(-(p * np.log(p)).sum())
 
+        return rank
+
+    right = of(centred)
     mistakes = (
-        (lambda sigma: np.log(right(sigma)), "that is the entropy; its exponential says it as a number of directions"),
-        (lambda sigma: 1 / right(sigma), "the sign: the entropy is -Σ p log p, above 0"),
-        (lambda sigma: np.exp(np.log2(right(sigma))), lambda sigma: 2 ** np.log(right(sigma)),
-         "exp and log do not belong together: exp with the natural logarithm, or 2 ** with log2"),
-        (lambda sigma: right(sigma**2), "those are shares of the squares, the variance; here σ itself is shared out"),
-        (lambda sigma: np.exp(entropy(sigma)), "make them shares first: they must add up to 1"),
-    )  # fmt: skip
+        (of(unit), "the mean is still in: subtract the mean of the rows before you take singular values"),
+        (of(lambda V: V - V.mean(0)), "divide each row by its length first"),
+        (of(centred, 2), "those are shares of the squares, the variances; here σ itself is shared out"),
+        (lambda V: np.log(right(V)), "that is the entropy; its exponential is a number of directions"),
+        (lambda V: 1 / right(V), "the sign: the entropy is -Σ p log p, above 0"),
+    )
     return find_mistake(answer, right, cases, mistakes)
 
 
@@ -98,71 +101,3 @@ def check_along(answer: Callable[..., Any], random: np.random.Generator) -> str 
          "it is the pull that loses its part along v: g - (g · v) v"),
     )  # fmt: skip
     return find_mistake(answer, lambda v, pull: pull - dot(v, pull) * v, cases, mistakes)
-
-
-@check("09.5")
-def check_whiten(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Centred rows times directions over the roots of the variances; any turn of it is as right."""
-
-    def scaled(power: float, off: float = 1.0) -> Callable[[np.ndarray], Any]:
-        """The directions of rows less so much of their mean, each scaled by a power of its variance."""
-
-        def by(X: np.ndarray) -> Any:
-            rows = X - off * X.mean(0)
-            values, directions = np.linalg.eigh(rows.T @ rows / len(X))
-            return rows @ directions * values**power
-
-        return by
-
-    def right(X: np.ndarray) -> Any:
-        return scaled(-0.5)(X)
-
-    mistakes = (
-        (scaled(-0.5, 0.0), "the mean is still in: take it off before the covariance is made"),
-        (scaled(0), "no direction is scaled: divide each by the root of its variance"),
-        (scaled(-1), "divided by the variance; its root is the size of a direction"),
-        (scaled(0.5), scaled(1), "multiplied by the size of each direction: divide by it"),
-        (lambda X: (X - X.mean(0)) / X.std(0),
-         "each column has variance 1 now, but two columns still go together: turn to the eigenvectors first"),
-    )  # fmt: skip
-
-    def products(given: Any) -> np.ndarray:
-        """What stays of rows (n, d) however they are turned: their dot products (n, n)."""
-        rows = array(given)
-        if rows.ndim != 2:
-            raise Unfit(f"rows (n, d) were expected, and something of shape {rows.shape} came")
-        return np.asarray(rows @ rows.T)
-
-    return find_mistake(answer, right, leaning_rows(random), mistakes, read=products)
-
-
-@check("09.6")
-def check_false_share(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The mean of meaning[anchor] == meaning[negative]."""
-    cases = []
-    for rows, kinds, count, false in ((9, 3, 12, 3), (6, 2, 9, 2), (12, 4, 25, 8)):
-        meaning, triplets = random.permutation(np.arange(rows) % kinds) + 5, []
-        for row in range(count):
-            anchor = int(random.integers(rows))
-            alike = meaning == meaning[anchor]
-            own, other = np.flatnonzero(alike & (np.arange(rows) != anchor)), np.flatnonzero(~alike)
-            positive, negative = other if row < 2 else own, own if row < false else other
-            triplets.append((anchor, random.choice(positive), random.choice(negative)))
-        cases.append((random.permutation(np.array(triplets)), meaning))
-
-    def same(one: int, other: int) -> Callable[[np.ndarray, np.ndarray], Any]:
-        return lambda triplets, meaning: (meaning[triplets[:, one]] == meaning[triplets[:, other]]).mean()
-
-    def right(triplets: np.ndarray, meaning: np.ndarray) -> Any:
-        return same(0, 2)(triplets, meaning)
-
-    mistakes = (
-        (same(0, 1), "column 1 has the positives; the negatives stand in column 2"),
-        (same(1, 2), "a negative is one of its anchor, column 0: yours is compared with the positive"),
-        (lambda t, m: 1 - right(t, m),
-         "that is the share of true negatives: a false one means the *same* as its anchor"),
-        (lambda t, m: right(t, m) * len(t), "that is how many; divide by the number of triplets"),
-        (lambda t, m: (t[:, 0] == t[:, 2]).mean(),
-         "those are row numbers, and two sentences have two of them: compare what `meaning` says of them"),
-    )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)

@@ -1,205 +1,154 @@
-"""Notebook 06: triplets, the Stiefel manifold and FILM's words."""
+"""Notebook 06: a similarity read word by word, and a metric learned in closed form."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
-from labkit.arrays import unit
-from labkit.course.exercise import Unnamed, check, find_mistake, known_mistake, number
-from labkit.film.stiefel import bb_length, cayley_direct, random_point, stationarity
+from labkit.course.exercise import Unfit, array, check, find_mistake, number
+
+Learner = Callable[..., np.ndarray]
 
 
 @check("06.1")
-def check_anchor_loss(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Eq. 5: Σ_i max(0, Σ_t (sim_ik + m - sim_ij) / (|T_i| + 1))."""
-    cases: list[tuple[Any, ...]] = []
-    for n, d, count, m in ((9, 3, 24, 0.4), (6, 5, 11, 1.3), (12, 2, 30, 0.15)):
-        i = random.integers(0, n - 2, count)  # the last two are no anchors
-        others = (i + random.integers(1, n, (2, count))) % n
-        cases.append((random.normal(size=(n, d)), np.stack([i, *others], 1), m))
+def check_contributions(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """x_u (L_u · L_v) x'_v / (‖y‖ ‖y'‖), the largest first."""
+    cases = []
+    for d, words, empty in ((2, 5, 2), (4, 3, 0), (3, 7, 3)):
+        x_a, x_b = random.uniform(0.2, 1, size=(2, words))
+        x_a[random.permutation(words)[:empty]] = x_b[random.permutation(words)[:empty]] = 0
+        cases.append((x_a, x_b, random.normal(size=(d, words))))
 
-    def gaps(Y: Any, triplets: Any) -> Any:
-        i, j, k = triplets.T
-        return (Y[i] * Y[k]).sum(1) - (Y[i] * Y[j]).sum(1)
+    def parts(
+        x_a: Any, x_b: Any, G: Any, lengths: float = 1.0, all_words: bool = False
+    ) -> list[tuple[int, int, float]]:
+        of_a, of_b = (range(len(x)) if all_words else np.flatnonzero(x) for x in (x_a, x_b))
+        return [(u, v, x_a[u] * x_b[v] * G[u, v] / lengths) for u in of_a for v in of_b]
 
-    def by(how: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
-        """Something made of an adder over the anchors, their numbers of triplets and each triplet's gap and margin."""
+    def by(order: Callable[[float], float] = lambda part: -abs(part), cosine: bool = True, every: bool = False) -> Any:
+        def rows(x_a: Any, x_b: Any, L: Any) -> Any:
+            lengths = np.linalg.norm(L @ x_a) * np.linalg.norm(L @ x_b) if cosine else 1.0
+            return sorted(parts(x_a, x_b, L.T @ L, lengths, every), key=lambda row: order(row[2]))
 
-        def loss(Y: Any, triplets: Any, m: float) -> Any:
-            def added(values: Any) -> Any:
-                return np.bincount(triplets[:, 0], values, len(Y))
+        return rows
 
-            return how(added, np.bincount(triplets[:, 0], minlength=len(Y)), gaps(Y, triplets) + m)
-
-        return loss
-
-    def right(Y: Any, triplets: Any, m: float) -> Any:
-        return by(lambda added, size, z: np.maximum(0, added(z) / (size + 1)).sum())(Y, triplets, m)
+    def without_L(x_a: Any, x_b: Any, L: Any) -> Any:
+        return sorted(parts(x_a, x_b, np.ones((len(x_a), len(x_a)))), key=lambda row: -abs(row[2]))
 
     mistakes = (
-        (by(lambda added, size, z: np.maximum(0, z).mean()),
-         "that is eq. 3, the mean over triplets; eq. 5 has a hinge an anchor"),
-        (by(lambda added, size, z: (added(np.maximum(0, z)) / (size + 1)).sum()),
-         "yours takes the hinge of each triplet; eq. 5 adds an anchor's triplets first, then takes the hinge"),
-        (by(lambda added, size, z: np.maximum(0, added(z) / np.maximum(size, 1)).sum()),
-         "yours divides by |T_i|; eq. 5 has |T_i| + 1 there"),
-        (by(lambda added, size, z: np.maximum(0, added(z) / (size + 1)).mean()),
-         "that is the mean over the anchors; eq. 5 has their sum"),
-        (by(lambda added, size, z: (added(z) / (size + 1)).sum()), "the hinge is missing: an anchor costs 0 or more"),
-    )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)
+        (by(cosine=False), "yours add up to the dot product; divide by the lengths of both y for the cosine"),
+        (by(lambda part: -part), "a large part below 0 is large, too: sort by the size, `abs(part)`"),
+        (by(abs), "turned round: the largest comes first"),
+        (by(every=True), "words that a sentence does not have are in yours: their x is 0"),
+        (without_L, "L is missing: that is TF-IDF with every word near every other"),
+    )
+    return find_mistake(answer, by(), cases, mistakes)
 
 
 @check("06.2")
-def check_margin(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """m |T_i| / (|T_i| + 1)."""
-    cases = [(m, np.array([0, 1, *random.integers(1, 9, n), 10 * n])) for m, n in ((0.4, 3), (1.7, 6), (0.25, 4))]
+def check_attraction(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """The symmetric part of Σ x_i (x_j - x_k)ᵀ / (|T_i| + 1)."""
+    cases = []
+    for n, words, count in ((7, 4, 20), (5, 6, 9), (9, 3, 30)):
+        i = random.integers(0, n - 2, count)  # the last two are no anchors
+        others = (i + random.integers(1, n, (2, count))) % n
+        cases.append((random.uniform(size=(n, words)), np.stack([i, *others], axis=1)))
+
+    def by(
+        share: Callable[[Any], Any] = lambda size: 1 / (size + 1),
+        far: float = 1.0,
+        both: bool = True,
+        sign: float = 1.0,
+    ) -> Learner:
+        def A(X: Any, triplets: Any) -> np.ndarray:
+            i, j, k = triplets.T
+            size = np.bincount(i, minlength=len(X))[i]
+            found = sign * (X[i] * share(size)[:, None]).T @ (X[j] - far * X[k])
+            return (found + found.T) / 2 if both else found
+
+        return A
+
     mistakes = (
-        (lambda m, n: m + 0 * n, lambda m, n: m, "that is eq. 10 as it is printed: m, whatever the number of triplets"),
-        (lambda m, n: m / (n + 1), "in eq. 5 m is added once for each triplet, |T_i| times in all"),
-        (lambda m, n: m * n, "the sum is divided by |T_i| + 1, and the margins in it are divided too"),
-        (lambda m, n: m * (n + 1) / n, "the fraction is upside down"),
-        (lambda m, n: n / (n + 1), "the share is right; what is it a share of? m is missing"),
+        (by(both=False), "that is A itself; its symmetric part (A + Aᵀ) / 2 is asked for"),
+        (by(lambda size: 1 / size), "yours divides by |T_i|; it is |T_i| + 1"),
+        (by(lambda size: 1.0 + 0 * size), "every anchor must have an equal say: divide by |T_i| + 1"),
+        (by(sign=-1), "j and k are swapped: x_j - x_k, because j should be nearer"),
+        (by(far=0), "x_k is missing: a triplet also wants the anchor to be far from k"),
     )
-    with np.errstate(all="ignore"):
-        return find_mistake(answer, lambda m, size: m * size / (size + 1), cases, mistakes)
+    return find_mistake(answer, by(), cases, mistakes)
+
+
+def gram(answer: Any) -> np.ndarray:
+    """LᵀL, all that a similarity knows of L: rows may be turned and have any sign."""
+    L = array(answer)
+    if L.ndim != 2:
+        raise Unfit(f"L with rows and columns was expected, and something of shape {L.shape} came")
+    return np.asarray(L.T @ L)
+
+
+def eigenrows(A: np.ndarray, d: int, power: float = 0.5, largest: bool = True, below_0: bool = False) -> np.ndarray:
+    """Eigenvectors of the d largest eigenvalues, as rows, times a power of the positive ones."""
+    values, vectors = np.linalg.eigh(A)
+    order = np.argsort(-values if largest else values)[:d]
+    if largest and not below_0:
+        order = order[values[order] > 0]
+    return np.asarray(np.abs(values[order])[:, None] ** power * vectors[:, order].T)
 
 
 @check("06.3")
-def check_smoothing(answer: Any, random: np.random.Generator) -> str | None:
-    """log(1 + e^0.01) / 0.01, to two digits: 69 (cut off), 69.8 and 70 are all read off well."""
-    given, value = number(answer), math.log1p(math.exp(0.01))
-    if 68.95 <= given < 70.55:
-        return None
+def check_closed_form(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """√s Pᵀ of the d largest positive eigenvalues."""
+    cases = []
+    for size, d, positive in ((5, 2, 3), (6, 4, 2), (4, 1, 4)):
+        vectors = np.linalg.qr(random.normal(size=(size, size)))[0]
+        values = random.uniform(0.5, 3, size) * np.where(np.arange(size) < positive, 1, -1)
+        cases.append((vectors * values @ vectors.T, d))
     mistakes = (
-        (value, "that is about μ(0.01) itself; divide it by max(0, 0.01)"),
-        (100 * value - 1, "that is 1 too small: by how much μ(x) is larger, in units of x, or σ(x) instead of σ(-x)"),
-        (1.0, "a factor of 1 is what smoothing should give, and does far from 0"),
-        (0.01 / value, "upside down: μ(0.01) is the larger one"),
-        (1e4 * value, "that is in percent; which factor is it?"),
-    )
-    if named := known_mistake(given, mistakes, 3e-3):
-        return named
-    if given < 1:
-        return "μ(0.01) is the larger of the two, and both are above 0, so the factor is above 1"
-    return Unnamed("compute log(1 + e^0.01), and divide by 0.01")
+        (lambda A, d: eigenrows(A, d, 1.0), "G holds s, so L holds its root: √s times each eigenvector"),
+        (lambda A, d: eigenrows(A, d, 0.0), "eigenvectors alone: each row has to be multiplied by √s"),
+        (lambda A, d: eigenrows(A, d, largest=False), "those are the smallest eigenvalues: `eigh` sorts upwards"),
+        (lambda A, d: eigenrows(A, d, below_0=True),
+         "an eigenvalue below 0 is among yours: s must not be negative, so leave that direction out"),
+        (lambda A, d: eigenrows(A, len(A)), "yours has more than d rows"),
+    )  # fmt: skip
+    return find_mistake(answer, lambda A, d: eigenrows(A, d), cases, mistakes, read=gram)
 
 
 @check("06.4")
-def check_cayley_step(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Eq. 24, with the gradient in A."""
-    cases = [
-        (random_point(r, d, int(random.integers(1000))), random.normal(size=(r, d)), length)
-        for r, d, length in ((7, 3, 0.6), (5, 4, 1.7), (9, 2, 0.25), (4, 1, 3.0))
-    ]
+def check_scaled_closed_form(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """L̃ R⁻¹, with R Rᵀ = XᵀX + ε I and L̃ the closed form of R⁻¹ A R⁻ᵀ."""
+    cases = []
+    for n, words, d, ridge in ((9, 4, 2, 1.0), (7, 5, 3, 0.4), (8, 3, 1, 2.5)):
+        A = random.normal(size=(words, words))
+        cases.append((random.normal(size=(n, words)), A + A.T, d, ridge))
 
-    def right(P: Any, gradient: Any, length: float) -> Any:
-        return cayley_direct(P, gradient, length)
+    def by(back: Callable[[Any], Any] = lambda inverse: inverse, ridge_of: Callable[[float], float] = float) -> Learner:
+        def L(X: Any, A: Any, d: int, ridge: float) -> np.ndarray:
+            inverse = np.linalg.inv(np.linalg.cholesky(X.T @ X + ridge_of(ridge) * np.eye(len(A))))
+            return np.asarray(eigenrows(inverse @ A @ inverse.T, d) @ back(inverse))
 
-    def turned(P: Any, G: Any, below: float, above: float) -> Any:
-        A, one = G @ P.T - P @ G.T, np.eye(len(P))
-        return np.linalg.solve(one + below * A, (one - above * A) @ P)
+        return L
+
+    def whole_inverse(X: Any, A: Any, d: int, ridge: float) -> np.ndarray:
+        inverse = np.linalg.inv(X.T @ X + ridge * np.eye(len(A)))
+        return np.asarray(eigenrows(inverse @ A @ inverse.T, d) @ inverse)
 
     mistakes = (
-        (lambda P, G, t: P - t * stationarity(P, G), "that is eq. 22, a straight step: it leaves the manifold"),
-        (lambda P, G, t: P - t * G, "that is the gradient step of school: nothing keeps the columns orthonormal"),
-        (lambda P, G, t: right(P, G, -t), "yours goes uphill: the sign of A, or the two factors, are exchanged"),
-        (lambda P, G, t: right(P, G, 2 * t), "eq. 24 has τ/2 in both factors, yours τ"),
-        (lambda P, G, t: turned(P, G, t / 2, t), lambda P, G, t: turned(P, G, t, t / 2),
-         "eq. 24 has τ/2 in both factors; yours has τ in one of them"),
-    )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)
+        (by(lambda inverse: np.eye(len(inverse))), "step 3 is missing: L has to act on x, so go back with @ inverse"),
+        (by(np.transpose), "the way back is L̃ R⁻¹, not L̃ R⁻ᵀ"),
+        (by(ridge_of=lambda ridge: 0.0), "the ridge is missing: C + ε I"),
+        (whole_inverse, "yours scales by C + ε I itself; its Cholesky factor R is half of it"),
+        (lambda X, A, d, ridge: eigenrows(A, d), "that is the closed form without a change of scale"),
+    )
+    return find_mistake(answer, by(), cases, mistakes, read=gram)
 
 
 @check("06.5")
-def check_long_step(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """⟨dP, dP⟩ / |⟨dP, dF⟩|, where ⟨dP, dF⟩ may have either sign."""
-    cases = []
-    for r, d, slope, size in ((6, 2, -0.5, 1), (4, 4, 0.5, 1), (5, 3, -1.4, 1), (3, 2, 0.6, 1e-4)):
-        dP = random.normal(size=(r, d))
-        cases.append(
-            (size * dP, size * (slope * dP + 0.2 * random.normal(size=(r, d))))
-        )  # near the end steps are small
-    mistakes = (
-        (lambda dP, dF: (dP * dP).sum() / (dP * dF).sum(),
-         "the size bars are missing: a step length below 0 goes uphill"),
-        (lambda dP, dF: bb_length(dP, dF, long=False),
-         "that is the short length, eq. 27; eq. 26 is the long one with ⟨ΔP, ΔP⟩ above the line"),
-        (lambda dP, dF: abs((dP * dF).sum()) / (dP * dP).sum(), "upside down"),
-        (lambda dP, dF: np.linalg.norm(dP) / abs((dP * dF).sum()), "eq. 26 has the square of ‖ΔP‖ above the line"),
-        (lambda dP, dF: (dP * dP).sum() / abs(dP * dF).sum(),
-         "tr adds up all products first, with their signs; the size bars stand round the sum"),
-    )  # fmt: skip
-    return find_mistake(answer, lambda dP, dF: bb_length(dP, dF, long=True), cases, mistakes)
-
-
-@check("06.6")
-def check_word_parts(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """x_u (LᵀL)_uv x'_v."""
-    cases = [
-        tuple(random.normal(size=shape) for shape in (words, words, (d, words)))
-        for d, words in ((2, 5), (4, 3), (3, 7), (14, 4))
-    ]
-
-    def right(x_a: Any, x_b: Any, L: Any) -> Any:
-        return x_a[:, None] * (L.T @ L) * x_b
-
-    mistakes = (
-        (lambda a, b, L: right(b, a, L), "the sides are exchanged: rows are the words of a, columns those of b"),
-        (
-            lambda a, b, L: a @ L.T @ L @ b,
-            "that is the similarity itself; wanted is what each pair of words adds to it",
-        ),
-        (lambda a, b, L: np.outer(a, b), "L is missing: that is TF-IDF with every word near every other"),
-        (lambda a, b, L: np.outer(L @ a, L @ b), "that is for each pair of rows of L; wanted is each pair of words"),
-        (lambda a, b, L: a * b, lambda a, b, L: np.diag(a * b), "that is plain TF-IDF; L ties different words"),
-    )
-    return find_mistake(answer, right, cases, mistakes)
-
-
-@check("06.7")
-def check_mutual_rank(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """max(rank of b among a's neighbours, rank of a among b's), a sentence not being its own neighbour."""
-    cases = []
-    for n in (8, 5, 70, 6):
-        rows = unit(random.normal(size=(n, 3)) + 0.5)
-        if n == 6:
-            rows[5] = rows[0]  # twins
-        S = (rows @ rows.T).round(9)
-        pairs = [random.choice(n, 2, replace=False) for _ in range(9)] if n != 6 else [(0, 5)]
-        cases += [(S, int(a), int(b)) for a, b in (*pairs, (0, S[0].argmin()))]
-
-    def rank(S: Any, a: int, b: int, itself: bool = False) -> int:
-        return int(1 + sum(S[a, c] > S[a, b] for c in range(len(S)) if itself or c != a))
-
-    def by(how: Callable[[int, int], Any], itself: bool = False) -> Callable[..., Any]:
-        return lambda S, a, b: how(rank(S, a, b, itself), rank(S, b, a, itself))
-
-    def right(S: Any, a: int, b: int) -> int:
-        return int(by(max)(S, a, b))
-
-    mistakes = (
-        (by(lambda *both: max(both) - 1), "the nearest has rank 1, not 0"),
-        (
-            by(max, itself=True),
-            by(lambda *both: max(both) + 1),
-            "1 too many: is a sentence in its own list, or is the nearest at 2?",
-        ),
-        (by(min), "that is the smaller of both ranks: both must be near"),
-        (rank, "yours looks at a's neighbours only; b's count too"),
-        (by(lambda one, other: (one + other) / 2), "the two ranks are not averaged: the larger one counts"),
-    )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)
-
-
-@check("06.8")
-def check_best_share(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The share whose mixture has the largest AUC; some scores lie far out, which their order does not care for."""
+def check_mixed(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """The share whose mixture has the largest AUC on dev, and the test scores mixed by it."""
 
     def auc(labels: Any, scores: Any) -> float:
         same = labels == 1
@@ -207,38 +156,46 @@ def check_best_share(answer: Callable[..., Any], random: np.random.Generator) ->
         return float(above / (same.sum() * (~same).sum()))
 
     def drawn(strength: tuple[float, float], width: float) -> tuple[Any, ...]:
-        """Scores, labels and shares for which one of the two scores is best, beyond rounding."""
+        """Scores, labels and shares of which one is best, beyond rounding."""
         while True:
             labels = (random.random(450) < 0.35).astype(int)
             plain, learned = (each * labels + random.standard_t(2, 450) for each in strength)
             shares = [0.0, 1.0, *random.choice(np.arange(5, 95, 5) / 100, 8, replace=False).tolist()]
             values = sorted(auc(labels, share * plain + (1 - share) * width * learned) for share in shares)
             if values[-1] > values[-2] + 1e-4:
-                return plain, width * learned, labels, [shares[at] for at in random.permutation(10)]
+                shares = [shares[at] for at in random.permutation(10)]
+                return plain, width * learned, labels, shares, *random.normal(size=(2, 6))
 
-    cases = [drawn((0.5, 1.0), 0.6), drawn((1.0, 0.5), 1.5), drawn((0.9, 0.8), 3.0), drawn((-1.3, 0.4), 1.0)]
+    cases = [drawn((0.5, 1.0), 0.6), drawn((1.0, 0.5), 1.5), drawn((0.9, 0.8), 3.0)]
 
     def by(
-        worth: Callable[[Any, Any], float], rest: Callable[[float], float] = lambda share: 1 - share
+        worth: Callable[[Any, Any], float] = auc,
+        swapped: bool = False,
+        rest: Callable[[float], float] = lambda s: 1 - s,
     ) -> Callable[..., Any]:
-        """The share of largest worth, where the learned score has the rest."""
-        return lambda plain, learned, labels, shares: max(
-            shares, key=lambda share: worth(labels, share * plain + rest(share) * learned)
-        )
+        def mixture(plain: Any, learned: Any, labels: Any, shares: Any, plain_test: Any, learned_test: Any) -> Any:
+            def mix(share: float, one: Any, other: Any) -> Any:
+                return rest(share) * one + share * other if swapped else share * one + rest(share) * other
 
-    def right(plain: Any, learned: Any, labels: Any, shares: Any) -> Any:
-        return by(auc)(plain, learned, labels, shares)
+            best = max(shares, key=lambda share: worth(labels, mix(share, plain, learned)))
+            return best, mix(best, plain_test, learned_test)
+
+        return mixture
+
+    def dev_scores(plain: Any, learned: Any, labels: Any, shares: Any, *test: Any) -> Any:
+        return by()(plain, learned, labels, shares, plain, learned)
+
+    def read(given: Any) -> tuple[np.ndarray, ...]:
+        if not isinstance(given, tuple | list) or len(given) != 2:
+            raise Unfit("two things were expected, as in `return best, scores`")
+        return np.asarray(number(given[0])), array(given[1])
 
     mistakes = (
-        (lambda plain, learned, *rest: right(learned, plain, *rest),
-         "the share is of TF-IDF; in yours it goes to the learned score"),
+        (by(swapped=True), "the share is TF-IDF's; in yours it goes to the learned score"),
         (by(lambda labels, scores: -auc(labels, scores)), "that share has the smallest AUC of all"),
-        (lambda plain, learned, labels, shares: max(auc(labels, s * plain + (1 - s) * learned) for s in shares),
-         "that is the best AUC; asked is the share that has it"),
-        (by(auc, lambda share: 1.0), lambda plain, learned, labels, shares: max(
-            shares, key=lambda share: auc(labels, plain + share * learned)),
-         "the mixture's other part is (1 - share) times the learned score"),
-        (by(lambda labels, scores: np.mean((scores > 0.5) == labels)),
-         "that is the best accuracy; AUC needs no threshold, and looks at the order of all pairs"),
+        (dev_scores, "those are the dev scores; mix the test scores with the share that dev chose"),
+        (by(rest=lambda share: 1.0), "the learned score's part is (1 - share)"),
+        (by(lambda labels, scores: float(np.mean((scores > 0.5) == labels))),
+         "that share has the best accuracy; AUC needs no threshold and looks at the order of all pairs"),
     )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)
+    return find_mistake(answer, by(), cases, mistakes, read=read)

@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from s2cell import cell_id_to_parent_cell_id, lat_lon_to_cell_id
 from scipy import stats
 from torch import Tensor
 
 from labkit.course.exercise import Unfit, Unnamed, array, check, find_mistake, number, several, yes_or_no
 from labkit.course.exercises.draws import lengths_of, tensor
 from labkit.evaluation import best_threshold
+from labkit.extras import require
 from labkit.training.encoders import inside
 
 # --- the parts of an encoder -----------------------------------------------------------------------------------
@@ -357,6 +357,9 @@ def _whole(answer: Any) -> np.ndarray:
 @check("02.7")
 def check_parent(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Clear the bits below the level's own, and set that one."""
+    require("places", "s2cell")
+    from s2cell import cell_id_to_parent_cell_id, lat_lon_to_cell_id
+
     cases = [
         (lat_lon_to_cell_id(random.uniform(-60, 60), random.uniform(*around), own), level)
         for around in ((-180, 180), (0, 40), (100, 150), (-80, -70))  # at -75 the highest of the 64 bits is set

@@ -35,7 +35,7 @@ WORDS = "mean of word vectors made here"
 RULE = f"FILM, the same if each is among the other's {PAPERS_K} nearest (the paper's rule)"
 _HINGE = (
     "FILM as printed, here: the hinge is smoothed where it bends and its weights are found together with s (taken in "
-    "turn, as in Algorithm 1, the two need not settle: notebook 06), its margin is set by the size of the solution in "
+    "turn, as in Algorithm 1, the two need not settle), its margin is set by the size of the solution in "
     "closed form"
 )
 DEVIATIONS = f"{_HINGE}, and two sentences are the same if their cosine is above a threshold chosen on dev"
@@ -165,7 +165,7 @@ FIGURE_1 = _descent(
     "The objective over the steps of the descent",
     "objective",
     "The paper's figure is a picture. Whether Algorithm 1 descends hangs on a margin that is not given, with the line "
-    "search of section 3.2 or without (notebook 06); here the descent is on the mended objective.",
+    "search of section 3.2 or without; here the descent is on the mended objective.",
 )
 FIGURE_2 = _descent(
     "figure-2",

@@ -1,0 +1,21 @@
+"""The packages that only a part of labkit needs, by the extra of pyproject.toml that installs them."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+
+class MissingPackage(ImportError, ValueError):
+    """An import that failed, and a mistake that app and command line report in one sentence."""
+
+
+def require(extra: str, *packages: str) -> None:
+    """Raise an error that says how to install the extra, unless these packages are there.
+
+    >>> require("plots", "no_such_package")
+    Traceback (most recent call last):
+    labkit.extras.MissingPackage: no_such_package is not installed; run pip install "labkit-embeddings[plots]"
+    """
+    for package in packages:
+        if find_spec(package) is None:
+            raise MissingPackage(f'{package} is not installed; run pip install "labkit-embeddings[{extra}]"')
