@@ -216,10 +216,10 @@ def fitted_origin(opened: Opened, name: str) -> Origin:
 @keep(show_spinner=False)
 def run_origin(folder: str, written: int) -> Origin:
     """The origin of the vectors of a run."""
-    from labkit.methods import METHODS
+    from labkit.methods import OF_RUNS
 
     record = run_record(folder, written)
-    settings = settings_of(METHODS[record["method"]].Settings, record["settings"])
+    settings = settings_of(OF_RUNS[record["method"]].Settings, record["settings"])
     return Origin(record["method"], settings.values(), record["fingerprint"], record["seed"])
 
 

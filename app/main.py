@@ -31,7 +31,7 @@ TEACHERS = {"teacher_page.py": "Teacher"}
 MOVED = {  # an earlier address -> the place that has taken it in, with what it opens
     "clusters_page": ("space_page.py", {}),
     "pairs_page": ("why_page.py", {}),
-    "film_page": ("why_page.py", {}),
+    "film_page": ("why_page.py", {"view": "FILM's rows"}),
     "compare_page": ("train_page.py", {"view": "Runs"}),
     "corpora_page": ("train_page.py", {"view": "Data"}),
     "neighbourhoods": ("papers_page.py", {"try": "sbert-lp"}),

@@ -77,8 +77,7 @@ def explanation(
     if way != LEFT_OUT and abs(found.gap) > LEAST_GAP:
         numbers.metric("gap", f"{found.gap:+.4f}", width="content")
     st.caption(f"{WAYS[way][0].upper()}{WAYS[way][1:]}.")
-    if found.unknown:
-        st.text(f"Words that were never met in training, and say nothing: {', '.join(found.unknown)}")
+    say_unknown(found.unknown)
     if found.word_pairs:
         alt = f"Which words make two sentences alike: {shorten(found.largest(), SPOKEN, placeholder=' …')}."
         frame.picture(figures.alike(found), key=f"alike-{number}", alt=alt, rows=found.table)
@@ -92,12 +91,18 @@ def explanation(
     choosing.show_code(lines, space, opened if "corpus" in space.code else None, of, a=a, b=b, c=c, way=way)
 
 
+def say_unknown(words: Sequence[str]) -> None:
+    """The words that have no part in the similarity, where there are any."""
+    if words:
+        st.text(f"Not seen in training, so without effect: {', '.join(words)}")
+
+
 def _way(space: choosing.Space, number: int) -> str:
     """The way to explain it: chosen, where the method has several."""
     ways: tuple[str, ...] = space.method.ways
     if len(ways) == 1:
         return ways[0]
-    return str(st.selectbox("How it is explained", ways, key=f"way-{number}-{space.method.name}"))
+    return str(st.selectbox("How it is explained", ways, key=f"way-{number}-{space.method.name}", width=320))
 
 
 def _contrast(found: Contrast) -> None:

@@ -36,6 +36,11 @@ FORMULAS = (
     r"\text{kept negative: } S_{ij} > \min_{k\in P_i} S_{ik} - \varepsilon",
     r"\text{FILM: } y = L x,\qquad \text{similarity} = s\,\hat x_a \cdot \hat x_b + (1-s)\,\hat y_a \cdot \hat y_b",
 )
+WEIGHT, WORDS, ROWS = "The weight", "The words", "FILM's rows"
+VIEWS = [WEIGHT, WORDS, ROWS, *why_pair.VIEWS]
+LAYOUT = """<style>
+.st-key-tall-pair .stElementContainer:has(.stPlotlyChart) {height: max(22rem, 100vh - 26rem)}
+</style>"""
 TYPED = "A typed sentence takes the place and the class of the sentence chosen beside it."
 
 
@@ -57,6 +62,7 @@ def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], 
 
 
 def page() -> None:
+    st.html(LAYOUT)
     frame.head("Why this pair?", ABOUT, *FORMULAS)
     opened = choosing.corpus()
     # at first the same vectors on every corpus, or Back would come to others
@@ -67,14 +73,17 @@ def page() -> None:
         batch, how = why_pair.batch_of(opened)
     first = why_pair.heaviest_pair(batch, cached.batch_similarities(chosen, batch.texts))
     (anchor, other), batch = two_sentences(batch, first)
-    why_pair.show(opened, chosen, batch, how, (anchor, other))
     a, b = batch.texts[anchor], batch.texts[other]
-    st.subheader("The words: what makes the two alike")
-    wrong = batch.negative[anchor, other]
-    similarity = cached.batch_similarities(chosen, batch.texts)
-    why.explanation(chosen, opened, a, b, why_pair.nearest_positive(batch, similarity, anchor) if wrong else None)
-    st.subheader("FILM's rows: a metric that can be read")
-    why_rows.show(chosen, opened, a, b)
+    view = frame.view(VIEWS)
+    if view == WORDS:
+        similarity = cached.batch_similarities(chosen, batch.texts)
+        wrong = batch.negative[anchor, other]
+        nearest = why_pair.nearest_positive(batch, similarity, anchor) if wrong else None
+        why.explanation(chosen, opened, a, b, nearest)
+    elif view == ROWS:
+        why_rows.show(chosen, opened, a, b)
+    else:
+        why_pair.show(view, opened, chosen, batch, how, (anchor, other))
     frame.show_link(own_file=opened.own)
 
 

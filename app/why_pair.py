@@ -29,7 +29,7 @@ from labkit.sentpwnet.view import (
 )
 from labkit.sentpwnet.wording import batch_rows, pair_rows, reason, weight_in_latex
 
-ANCHOR, CURVES, EPOCHS, MINED = VIEWS = ["One anchor", "Weight against similarity", "Over the epochs", "Hard negatives"]
+CURVES, EPOCHS, MINED = VIEWS = ["Weight against similarity", "Over the epochs", "Hard negatives"]  # beside one pair
 TABLE = {  # field of a PairRow -> head of its column
     "number": "no.",
     "text": "sentence",
@@ -179,7 +179,8 @@ def show_clickable(picture: Any, key: str, alt: str, rows: frame.Rows, then: Cal
 
     picture.update_traces(selectedpoints=None, unselected={"marker": {"opacity": 1}}, selector={"type": "bar"})
     picture.update_traces(unselected={"marker": {"opacity": 0}}, selector={"opacity": None, "mode": "markers"})
-    frame.picture(picture, key=key, alt=alt, rows=rows, on_select=clicked, selection_mode="points")
+    fill = {"height": "stretch"} if key == "anchor_bars" else {}
+    frame.picture(picture, key=key, alt=alt, rows=rows, on_select=clicked, selection_mode="points", **fill)
 
 
 def on_pair(rows: list[int]) -> None:
@@ -198,8 +199,9 @@ def show_anchor(examined: Examined, anchor: int, other: int, top: float, code: p
     """The anchor's row as bars; a click on one takes it for the pair."""
     rows = pair_rows(examined, anchor)
     alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
-    picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, height=400)
-    show_clickable(picture, "anchor_bars", alt, lambda: [asdict(row) for row in rows], on_other)
+    picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top)
+    with st.container(key="tall-pair"):
+        show_clickable(picture, "anchor_bars", alt, lambda: [asdict(row) for row in rows], on_other)
     code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}, heaviest={top:.4g}")
 
 
@@ -265,12 +267,14 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
         return
     shown = ", ".join(NAMES[loss] for loss in losses)
     alt = f"Weight against similarity for the kept pairs of anchor {anchor}: marks and a curve for each of {shown}."
-    frame.picture(
-        figures.weight_curves(curves),
-        key="weight_curves",
-        alt=alt,
-        rows=lambda: [row for curve in curves for row in curve.rows()],
-    )
+    with st.container(key="tall-pair"):
+        frame.picture(
+            figures.weight_curves(curves),
+            key="weight_curves",
+            alt=alt,
+            rows=lambda: [row for curve in curves for row in curve.rows()],
+            height="stretch",
+        )
     st.caption(
         "Each mark is a pair of the anchor. The line shows what its hardest positive or negative would weigh at other "
         "similarities, with all other pairs unchanged. Weights below one millionth are drawn at the lower edge."
@@ -311,11 +315,15 @@ def show_mined(opened: cached.Opened, chosen: choosing.Space) -> None:
 
 
 def show(
-    opened: cached.Opened, chosen: choosing.Space, batch: SentenceBatch, how: dict[str, Any], pair: tuple[int, int]
+    view: str,
+    opened: cached.Opened,
+    chosen: choosing.Space,
+    batch: SentenceBatch,
+    how: dict[str, Any],
+    pair: tuple[int, int],
 ) -> None:
     """The panel: a picture beside the sliders, the formula with the pair's numbers, then the matrix."""
     anchor, other = pair
-    view = frame.view(VIEWS)
     trained = chosen.method.settings
     left, right = st.columns([2.4, 1])
     with right:
@@ -333,10 +341,10 @@ def show(
     code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
     with left:
         st.markdown(f"**{verdict(examined, anchor, other)}**")
-        if view == ANCHOR:
-            show_anchor(examined, anchor, other, heaviest(batch, similarity, settings.loss), code)
-        else:
+        if view == CURVES:
             show_losses(examined, anchor, code)
+        else:
+            show_anchor(examined, anchor, other, heaviest(batch, similarity, settings.loss), code)
         show_explanation(examined, anchor, other)
     show_matrix(examined, anchor, how["split"], code)
 

@@ -9,6 +9,7 @@ import choosing
 import frame
 import numpy as np
 import streamlit as st
+import why
 
 from labkit import figures
 from labkit.film.reading import RowEnds, WordRow
@@ -18,16 +19,15 @@ AT_ONCE, COLUMNS = 8, 4  # rows in the gallery
 WORDS = 4  # of each end of a row
 SENTENCES = 300  # among which the highest and lowest of a row are found
 LONGEST = 70  # letters of a sentence
-LEARN = "Learn FILM from this corpus here (up to a minute)"
+LEARN = "Learn FILM here (up to a minute)"
 NOTHING = "No bundled run of FILM was trained on this corpus. Learn one here, or choose the corpus questions."
 
 
 def film_of(chosen: choosing.Space, opened: cached.Opened) -> choosing.Space | None:
     """The chosen vectors if they are FILM's, else the bundled run of this corpus; or FILM learned here on request."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        if st.toggle(LEARN, key="film", **frame.KEEP):
-            rows = st.slider("Rows of L, at most", 10, 100, 40, 10, key="dimension", width=260, **frame.KEEP)
-            return choosing.fitted(opened, "film", dimension=rows)
+    if st.toggle(LEARN, key="film", **frame.KEEP):
+        rows = st.slider("Rows of L, at most", 10, 100, 40, 10, key="dimension", width=260, **frame.KEEP)
+        return choosing.fitted(opened, "film", dimension=rows)
     if chosen.method.name == "film":
         return chosen
     for name in choosing.lab_runs("film", opened.corpus.name):
@@ -38,15 +38,16 @@ def film_of(chosen: choosing.Space, opened: cached.Opened) -> choosing.Space | N
 
 def show(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
     """The pair by rows, the gallery, and one row with all its components."""
-    film = film_of(chosen, opened)
+    controls = st.container(horizontal=True, vertical_alignment="bottom")
+    with controls:
+        film = film_of(chosen, opened)
     if film is None:
         return
-    left, right = st.columns(2, vertical_alignment="bottom")
-    with left:
+    with controls:
         rotated = st.toggle("Varimax: same similarities, rows easier to read", True, key="varimax", **frame.KEEP)
         stable = st.toggle("Stability of each row (three more fits)", key="stability", disabled=rotated, **frame.KEEP)
     rows = cached.film_rows(film, rotated, stable and not rotated, opened)
-    with right:
+    with controls, st.container(width=320):
         starts = range(0, len(rows), AT_ONCE)
         start = choosing.number_on_slider("First row shown, by strength; 0 is the strongest", starts, "first", 0)
     ends = cached.film_ends(film, rotated, opened, SENTENCES)
@@ -103,6 +104,7 @@ def show_pair(film: choosing.Space, opened: cached.Opened, a: str, b: str) -> No
     explained = cached.explained(film, a, b, "exact")
     if not explained.word_pairs:
         return
+    why.say_unknown(explained.unknown)
     of_rows = sum(part for _, part in explained.rows)
     st.markdown(
         f"**This pair by rows: {of_rows:.4f} from the rows of L + {explained.shared:.4f} from words in common = "

@@ -8,6 +8,7 @@ A new method is a module and a line here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,9 +26,18 @@ class Methods(Mapping[str, "type[Method]"]):
         self.where = dict(where)
 
     def __getitem__(self, name: str) -> type[Method]:
+        if name not in self.where:
+            near = get_close_matches(str(name), self.where, n=1)
+            raise KeyError(f"no method is called {name!r}; " + (f"did you mean {near[0]!r}?" if near else str(self)))
         module, _, kind = self.where[name].partition(":")
         method: type[Method] = getattr(import_module(f"labkit.{module}"), kind)
         return method
+
+    def __repr__(self) -> str:
+        return f"METHODS has {', '.join(self.where)}"
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.where
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.where)
@@ -73,14 +83,18 @@ METHODS = Methods({name: where for name, (where, _) in _TABLE.items()})
 SUMMARIES = {name: summary for name, (_, summary) in _TABLE.items()}
 
 
+#: the methods whose runs can be opened: also vectors that somebody recorded (`labkit.adapters.recorder`)
+OF_RUNS = Methods({**METHODS.where, "matrix": "baselines.base:Matrix"})
+
+
 def load_run(folder: Path | str) -> Method:
     """The method that this run was trained with, ready to encode."""
     from labkit.runs import read_record
 
     name = read_record(folder)["method"]
-    if name not in METHODS:
+    if name not in OF_RUNS:
         raise ValueError(
             f"run {str(folder)!r} is of method {name!r}, expected one of {', '.join(METHODS)}; "
             "install the version of labkit-embeddings that wrote it"
         )
-    return METHODS[name]().load(folder)
+    return OF_RUNS[name]().load(folder)

@@ -5,5 +5,6 @@ mteb         any method as an encoder for MTEB 2                                
 sklearn      any method as a transformer of texts in scikit-learn's pipelines and searches
 losses       any loss for sentence-transformers' trainer, or for pytorch-metric-learning     extra: sbert
 explain      why two sentences are alike to any method or model                              extra: sbert for models
+recorder     the vectors of anybody's training as a run that Space plays, with an alarm        extra: sbert for trainers
 export       a method as a folder that needs nothing of labkit; `tokenizer`                  extra: export, sbert
 """

@@ -44,15 +44,16 @@ from .conftest import (
     with_file,
 )
 
-FILM = {"corpus": "questions", "dimension": "10", "film": "true", "vectors": "TF-IDF"}
+FILM = {"corpus": "questions", "dimension": "10", "film": "true", "vectors": "TF-IDF", "view": "FILM's rows"}
 RULE = {"film": "learned here", "dimension": "10"}
 PAIRS = {"vectors": "TF-IDF", "miner": "every pair"}
 LP = {"base": "LSA", "most": "100"}
 OWN = {"corpus": "your own file"}
 VIEWS = [  # page, what stands in its address, its pictures
     ("papers_page?try=film", RULE, 1),
-    ("why_page", PAIRS | {"view": "One anchor"}, 5),
-    ("why_page", PAIRS | {"view": "Weight against similarity"}, 5),
+    ("why_page", PAIRS, 4),
+    ("why_page", PAIRS | {"view": "The words"}, 1),
+    ("why_page", PAIRS | {"view": "Weight against similarity"}, 4),
     ("papers_page?try=sbert-lp", LP | {"view": "One sentence", "row": "7", "k": "6"}, 2),
     ("papers_page?try=sbert-lp", LP | {"view": "All sentences"}, 2),
     ("papers_page?try=sbert-lp", LP | {"view": "k and p"}, 2),
@@ -336,7 +337,7 @@ def test_the_sliders_start_from_the_usual_values_or_from_those_of_a_training(ope
 
 
 def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
-    page = fine(opened("why_page", view="One anchor", anchor="3", other="7", **PAIRS).run())
+    page = fine(opened("why_page", anchor="3", other="7", **PAIRS).run())
     table = page.dataframe[0].value.set_index("no.")
     said = next(text.value for text in page.text if text.value.startswith("similarity"))
     assert f"similarity {table.loc[7, 'similarity']:.3f}, {table.loc[7, 'kind']}" in said
@@ -370,7 +371,7 @@ def test_a_run_moves_over_its_epochs_until_it_is_deleted(opened_on: Opened, run:
 def test_film_opens_on_the_bundled_run_with_the_sentences_at_each_end_of_a_row(opened: Opened) -> None:
     if not DEMONSTRATIONS["film-questions"].here:
         pytest.skip("needs the bundled runs")
-    page = fine(opened("why_page", corpus="questions", vectors="TF-IDF").run())
+    page = fine(opened("why_page", corpus="questions", vectors="TF-IDF", view="FILM's rows").run())
     assert not page.toggle(key="film").value
     film = load_run(DEMONSTRATIONS["film-questions"].folder)
     strongest = max(film.rows(rotated=True, top=10), key=lambda row: row.share)

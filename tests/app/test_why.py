@@ -23,7 +23,7 @@ from .conftest import HOSTILE, Opened, RunCode, charts, figure, fine, shows_no_m
 
 CLUSTERS = {"how": "PCA", "left": "SIF", "right": "nothing", "row": "5"}
 COMPARE = {"view": "Two sentences", "corpus": "captions", "model-one": "TF-IDF", "model-other": "SIF"}
-PAIRS = {"view": "One anchor", "vectors": "TF-IDF"}
+PAIRS = {"view": "The words", "vectors": "TF-IDF"}
 PLACES = {  # page: address, button, corpus, methods
     "space_page": (CLUSTERS, "why-left-read-2", "topics", ("sif",)),
     "train_page": (COMPARE, "why-pair", "captions", ("tfidf", "sif")),
@@ -162,7 +162,7 @@ def test_a_neighbour_of_another_class_is_set_against_the_nearest_of_its_own(open
 
 @pytest.mark.whole
 def test_a_negative_of_a_batch_is_set_against_the_nearest_positive(opened: Opened) -> None:
-    page = fine(opened("why_page", **PAIRS, anchor="3").run())
+    page = fine(opened("why_page", vectors="TF-IDF", anchor="3").run())
     table = page.dataframe[-1].value if "kind" in page.dataframe[-1].value else page.dataframe[0].value
     for kind, count in (("negative", 1), ("positive", 0)):
         other = str(table[table["kind"] == kind]["no."].iloc[0])
@@ -172,7 +172,7 @@ def test_a_negative_of_a_batch_is_set_against_the_nearest_positive(opened: Opene
 
 @pytest.mark.whole
 def test_markup_in_a_sentence_is_text(opened: Opened) -> None:
-    page = opened("why_page", corpus="your own file", view="One anchor", vectors="SIF")
+    page = opened("why_page", corpus="your own file", view="The words", vectors="SIF")
     fine(with_file(page, HOSTILE.encode()))
     assert alikes(page)
     shows_no_markup(page)

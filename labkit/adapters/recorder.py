@@ -1,0 +1,187 @@
+"""Watch the training of any sentence encoder: the vectors of some sentences as a run that Space plays, and an alarm.
+
+    recorder = Recorder(sentences, labels, folder="runs/minilm")
+    SentenceTransformerTrainer(..., callbacks=[recorder]).train()      extra: sbert
+    recorder.record(step, model)                                       the same in a loop of your own
+    recorder.finish(model)
+
+In: the sentences to follow, with their classes if they have any, or a corpus, of which up to 300 are followed. Out: a
+run folder with a row of figures and a snapshot of the vectors for each recorded step: MAP@R, Hit@1, alignment,
+uniformity, mean cosine, effective rank. Space offers the run with its corpus, which is `sentences.csv` in the folder if
+none was given. The run holds vectors and no model.
+
+All vectors may become one while the loss looks calm. Such a collapse is said at the first record that shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labkit.corpora.files import write_rows
+from labkit.corpora.frames import from_classes, from_sentences
+from labkit.corpora.records import Corpus, Labelled
+from labkit.evaluation.geometry import probe_figures
+from labkit.evaluation.neighbours import MOST_ASKING
+from labkit.evaluation.retrieval import hit_at
+from labkit.figure_names import OF_PROBE
+from labkit.progress import note
+from labkit.runs import History, Run, Snapshots, write_run
+from labkit.training.trained import probe_of
+
+try:
+    from transformers import TrainerCallback
+except ImportError:  # a loop of your own needs none
+    TrainerCallback = object  # type: ignore[misc,assignment]
+
+SHARE = 0.025  # of the training's time that recording may take, by count of the sentences read
+RECORDS = 40  # at most, of a training
+CROWDED, ONE_POINT = 1 / 4, 1 / 20  # of the room at the start, `1 - mean cosine`
+
+
+class Recorder(TrainerCallback):  # type: ignore[misc]
+    """A callback for transformers' trainers, and `record` for any other loop."""
+
+    def __init__(
+        self,
+        sentences: Sequence[str] | Corpus,
+        labels: Sequence[str] | None = None,
+        *,
+        folder: Path | str,
+        every: int | None = None,
+    ) -> None:
+        """`every`: steps between two records in a trainer; left out, recording takes about 2.5 % of the time."""
+        if (Path(folder) / "run.json").exists():
+            raise ValueError(f"folder {str(folder)!r} holds a run already; choose another folder, or remove this one")
+        self.folder, self.every = Path(folder), every
+        if isinstance(sentences, Corpus):
+            self.corpus: Corpus = sentences
+            self.snapshots = probe_of(sentences)
+        else:
+            self.corpus = from_sentences(sentences) if labels is None else from_classes(sentences, labels)
+            classes = self.corpus.labels if isinstance(self.corpus, Labelled) else ("",) * len(self.corpus)
+            self.snapshots = Snapshots(self.corpus.texts, classes)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_rows(self.corpus.rows(), self.folder / "sentences.csv")
+        if len(self.snapshots.texts) < 2:
+            raise ValueError("sentences are fewer than two, expected at least two whose vectors can be compared")
+        self.rows: list[dict[str, float]] = []
+        self.alarms: list[str] = []
+
+    # --- any loop --------------------------------------------------------------------------------------------
+
+    def record(self, step: int, model: Any, **figures: float) -> dict[str, float]:
+        """Keep the vectors that the model gives after this many steps, and return what is measured of them.
+
+        `model` has `encode(sentences)`, or is such a function; `figures` are your own, such as the loss.
+        """
+        vectors = encoded(model, self.snapshots.texts)
+        self.snapshots = self.snapshots.with_epoch(step, vectors)
+        row: dict[str, float] = {
+            "epoch": step,
+            "step": step,
+            **figures,
+            **probe_figures(self.snapshots.labels, vectors),
+        }
+        if OF_PROBE + "map@r" in row:
+            row[OF_PROBE + "hit@1"] = hit_at(vectors, np.unique(self.snapshots.labels, return_inverse=True)[1], [1])[1]
+        self.rows.append(row)
+        self._write("training", self.snapshots.texts, vectors)
+        if not self.alarms and (why := collapsed(self.rows[0], row)):
+            self.alarms.append(f"after {step} steps {why}")
+            note(self.alarms[-1], stacklevel=2)
+        return row
+
+    def finish(self, model: Any) -> None:
+        """Mark the run as finished; the vectors of all sentences of the corpus are kept, if they are few enough."""
+        every = self.corpus.sentences()
+        texts = every if len(every) <= MOST_ASKING else self.snapshots.texts
+        self._write("finished", texts, encoded(model, texts))
+
+    def _write(self, state: str, texts: Sequence[str], vectors: np.ndarray) -> None:
+        run = Run(
+            method="matrix",
+            settings={"file": ""},
+            corpus=self.corpus.name,
+            fingerprint=self.corpus.fingerprint,
+            seed=0,
+            arrays={"rows": vectors},
+            words={"sentences": list(texts)},
+            history=History(tuple(self.rows)),
+            snapshots=self.snapshots,
+            state=state,
+        )
+        write_run(run, self.folder)
+
+    # --- a trainer of transformers ---------------------------------------------------------------------------
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Record the model as it starts."""
+        if self.every is None:
+            read = 6 * args.per_device_train_batch_size  # two sentences a row, forwards, and backwards for two
+            self.every = max(1, ceil(len(self.snapshots.texts) / (read * SHARE)), ceil(state.max_steps / RECORDS))
+        self._record_state(state, kwargs["model"])
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Record the model at every so many steps."""
+        assert self.every is not None
+        if state.global_step % self.every == 0:
+            self._record_state(state, kwargs["model"])
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Record the last step, and close the run."""
+        self._record_state(state, kwargs["model"])
+        if state.is_world_process_zero:
+            self.finish(kwargs["model"])
+
+    def _record_state(self, state: Any, model: Any) -> None:
+        """Record a step of the trainer once, with the loss that it logged last; of several processes the first does."""
+        if state.is_world_process_zero and not (self.rows and self.rows[-1]["step"] == state.global_step):
+            losses = [entry["loss"] for entry in state.log_history if "loss" in entry]
+            self.record(state.global_step, model, **({"loss": losses[-1]} if losses else {}))
+
+
+def collapsed(start: Mapping[str, float], now: Mapping[str, float]) -> str:
+    """Say that all vectors are becoming one, if they are; `start` and `now` are figures as `record` returns them.
+
+    The room between vectors is `1 - mean cosine`. With classes, a collapse is a quarter of the room at the start and a
+    lower MAP@R than there: crowded vectors that are in a better order may only be on their way. Without classes it is a
+    twentieth of the room.
+    """
+    mean, order = OF_PROBE + "mean_cosine", OF_PROBE + "map@r"
+    if mean not in start or mean not in now:
+        return ""
+    left = (1 - now[mean]) / max(1 - start[mean], 1e-6)
+    crowded = left < CROWDED and now[order] < start[order] if order in now and order in start else left < ONE_POINT
+    if not crowded:
+        return ""
+    worse = f" and MAP@R fell from {start[order]:.3f} to {now[order]:.3f}" if order in now else ""
+    return (
+        f"the vectors are becoming one: their mean cosine went from {start[mean]:.3f} to {now[mean]:.3f}{worse}; stop, "
+        "and lower the learning rate, take all pairs instead of the hardest, or another loss"
+    )
+
+
+def encoded(model: Any, sentences: Sequence[str]) -> np.ndarray:
+    """The vectors of a model, float32 (n, d), which goes on training as it was."""
+    encode: Callable[[list[str]], Any] = getattr(model, "encode", model)
+    with _modes_kept(model):
+        rows = encode(list(sentences))
+    rows = rows.detach().cpu().numpy() if hasattr(rows, "detach") else rows
+    return np.asarray(rows, dtype=np.float32)
+
+
+@contextmanager
+def _modes_kept(model: Any) -> Iterator[None]:
+    """Give each module its mode of training or evaluation back, which `encode` may change."""
+    modes = [(module, module.training) for module in model.modules()] if hasattr(model, "modules") else []
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training

@@ -1,0 +1,185 @@
+"""The recorder: the run it leaves, what it measures, the alarm, and that a trainer does not notice it."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from labkit.adapters.recorder import Recorder, collapsed
+from labkit.arrays import unit
+from labkit.corpora import load
+from labkit.evaluation import hit_at
+from labkit.evaluation.geometry import effective_rank, mean_cosine
+from labkit.methods import load_run
+from labkit.runs import read_run
+from labkit.sentpwnet.method import SentPWNet
+from tests.tiny_sbert import tiny_sbert
+
+TEXTS = [f"sentence {number}" for number in range(12)]
+LABELS = [f"class {number % 3}" for number in range(12)]
+
+
+def vectors(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((12, 5)).astype(np.float32)
+
+
+def test_a_recorded_run_has_the_vectors_and_what_is_measured_of_them(tmp_path: Path) -> None:
+    recorder = Recorder(TEXTS, LABELS, folder=tmp_path / "run")
+    for step in (0, 10, 20):
+        row = recorder.record(step, lambda texts, step=step: vectors(step), loss=1 / (step + 1))
+    recorder.finish(lambda texts: vectors(20))
+    assert row["probe_mean_cosine"] == pytest.approx(mean_cosine(vectors(20)))
+    assert row["probe_effective_rank"] == pytest.approx(effective_rank(vectors(20)))
+    assert row["probe_hit@1"] == hit_at(vectors(20), np.arange(12) % 3, [1])[1]
+    run = load_run(tmp_path / "run")
+    assert run.snapshots.epochs.tolist() == [0, 10, 20]
+    np.testing.assert_array_equal(run.snapshots.vectors[1], vectors(10))
+    assert run.snapshots.labels == tuple(LABELS)
+    assert run.history.column("loss") == [1, 1 / 11, 1 / 21]
+    np.testing.assert_array_equal(run.encode(TEXTS), vectors(20))
+
+
+@pytest.mark.parametrize("labels", [LABELS, None])
+def test_its_sentences_are_a_corpus_that_the_run_belongs_to(labels: list[str] | None, tmp_path: Path) -> None:
+    Recorder(TEXTS, labels, folder=tmp_path).record(0, lambda texts: vectors(0))
+    assert read_run(tmp_path).fingerprint == load(tmp_path / "sentences.csv").fingerprint
+
+
+def test_a_corpus_is_followed_by_some_of_its_sentences_and_kept_whole(tmp_path: Path) -> None:
+    corpus = load("topics").take(range(600))
+    recorder = Recorder(corpus, folder=tmp_path)
+    encode = lambda texts: np.array([[len(text), 1.0] for text in texts])  # noqa: E731
+    recorder.record(0, encode)
+    recorder.finish(encode)
+    run = load_run(tmp_path)
+    assert run.origin["fingerprint"] == corpus.fingerprint
+    assert 2 < len(run.snapshots.texts) <= 300
+    np.testing.assert_array_equal(run.encode(corpus.sentences()), encode(corpus.sentences()))
+
+
+def test_what_cannot_be_recorded_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="sentences"):
+        Recorder(["one"], folder=tmp_path / "one")
+    with pytest.raises(ValueError, match="label"):
+        Recorder(TEXTS, LABELS[:3], folder=tmp_path / "few")
+    Recorder(TEXTS, folder=tmp_path / "run").record(0, lambda texts: vectors(0))
+    with pytest.raises(ValueError, match="folder"):
+        Recorder(TEXTS, folder=tmp_path / "run")
+
+
+# --- the alarm -------------------------------------------------------------------------------------------------------
+
+
+def drawn(spread: float, seed: int, classes: bool) -> np.ndarray:
+    """Vectors around one point; with `classes`, those of a class lie together."""
+    random = np.random.default_rng(seed)
+    centres = random.standard_normal((3, 5)) if classes else np.zeros((3, 5))
+    around = centres[np.arange(12) % 3] + random.standard_normal((12, 5))
+    return np.array([10.0, 0, 0, 0, 0]) + spread * around
+
+
+def test_vectors_that_become_one_are_said_once(tmp_path: Path) -> None:
+    recorder = Recorder(TEXTS, folder=tmp_path)
+    recorder.record(0, lambda texts: drawn(3.0, 0, False))
+    with pytest.warns(UserWarning, match="after 5 steps the vectors are becoming one: .*learning rate"):
+        recorder.record(5, lambda texts: drawn(0.1, 1, False))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recorder.record(10, lambda texts: drawn(0.05, 2, False))
+
+
+def test_crowded_vectors_in_a_better_order_are_no_collapse(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recorder = Recorder(TEXTS, LABELS, folder=tmp_path)
+        recorder.record(0, lambda texts: drawn(3.0, 0, False))
+        recorder.record(5, lambda texts: np.array([10.0, 0, 0, 0, 0]) + np.eye(5)[np.arange(12) % 3 + 1])
+
+
+def test_crowded_vectors_in_a_worse_order_are_a_collapse(tmp_path: Path) -> None:
+    recorder = Recorder(TEXTS, LABELS, folder=tmp_path)
+    recorder.record(0, lambda texts: drawn(3.0, 0, True))
+    with pytest.warns(UserWarning, match="MAP@R fell"):
+        recorder.record(5, lambda texts: drawn(0.5, 4, False))
+
+
+@pytest.mark.parametrize("name", ["sentpwnet-topics", "siamese-topics", "triplet-topics", "pthought-captions"])
+def test_no_alarm_on_a_bundled_run(name: str) -> None:
+    assert not alarms(load_run(Path("data/runs") / name))
+
+
+def test_an_alarm_on_a_training_that_breaks() -> None:
+    """That of notebook 9: it breaks in its first epoch, of eight."""
+    from labkit.course.plans import BROKEN
+
+    method = SentPWNet(**{**BROKEN, "epochs": 2})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        method.fit(load("topics"), seed=0)
+    assert alarms(method)[0] == 1
+
+
+def alarms(method: Any) -> list[int]:
+    """The epochs of a run whose figures say that it collapsed."""
+    from labkit.evaluation.geometry import figures_over_epochs
+
+    start, *later = figures_over_epochs(method.snapshots).rows
+    return [int(row["epoch"]) for row in later if collapsed(start, row)]
+
+
+# --- in a trainer ----------------------------------------------------------------------------------------------------
+
+
+class Modes(nn.Module):
+    """A model of which one part stays in evaluation while it trains."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.frozen, self.learning = nn.Dropout(), nn.Dropout()
+        self.frozen.eval()
+
+    def encode(self, texts: list[str]) -> torch.Tensor:
+        self.eval()
+        return torch.ones(len(texts), 2) + torch.arange(len(texts))[:, None] * torch.tensor([1.0, 0])
+
+
+def test_a_model_goes_on_in_its_modes(tmp_path: Path) -> None:
+    model = Modes()
+    Recorder(TEXTS, folder=tmp_path).record(0, model)
+    assert (model.training, model.learning.training, model.frozen.training) == (True, True, False)
+
+
+def trained(folder: Path, *callbacks: Any) -> Any:
+    sentence_transformers = pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
+    datasets = pytest.importorskip("datasets", reason="needs the extra 'sbert'")
+    model = sentence_transformers.SentenceTransformer(tiny_sbert(), device="cpu")
+    pairs = datasets.Dataset.from_dict(
+        {"a": ["the cat", "a dog", "the road", "a lake"] * 6, "b": ["a cat", "the dog"] * 12}
+    )
+    quiet = {"report_to": "none", "disable_tqdm": True, "save_strategy": "no", "logging_steps": 2}
+    steps = sentence_transformers.SentenceTransformerTrainingArguments(
+        str(folder), max_steps=6, per_device_train_batch_size=4, **quiet
+    )
+    losses = pytest.importorskip("sentence_transformers.sentence_transformer.losses")
+    loss = losses.MultipleNegativesRankingLoss(model)
+    sentence_transformers.SentenceTransformerTrainer(model, steps, pairs, loss=loss, callbacks=list(callbacks)).train()
+    return model
+
+
+def test_a_trainer_is_recorded_and_trains_the_same_model(tmp_path: Path) -> None:
+    texts, labels = ["the cat", "a cat", "the dog", "a dog"], ["cat", "cat", "dog", "dog"]
+    recorder = Recorder(texts, labels, folder=tmp_path / "run", every=2)
+    model = trained(tmp_path / "one", recorder)
+    alone = trained(tmp_path / "two")
+    run = load_run(tmp_path / "run")
+    assert run.snapshots.epochs.tolist() == [0, 2, 4, 6]
+    np.testing.assert_allclose(run.encode(texts), model.encode(texts), atol=1e-6)
+    np.testing.assert_array_equal(model.encode(texts), alone.encode(texts))
+    assert np.isfinite(run.history.column("loss")[-1])
+    assert np.abs(unit(run.snapshots.vectors[0]) - unit(run.snapshots.vectors[-1])).max() > 1e-4
