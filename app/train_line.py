@@ -313,6 +313,6 @@ from labkit.figures import training_curves
 
 corpus = load({corpus!r})
 method = METHODS[{method!r}]({settings})
-history = method.fit(corpus, seed={seed})
-training_curves({{{method!r}: history}}).show()
+method.fit(corpus, seed={seed})
+training_curves({{{method!r}: method.history}}).show()
 """

@@ -1,6 +1,6 @@
 """What every method can do. A method subclasses `Method` directly and gives `_fit`, `_encode`, `_state`, `_restore`.
 
-    fit(corpus) -> History           encode(sentences) -> (n, d) float32        save(folder), load(folder)
+    fit(corpus) -> itself            encode(sentences) -> (n, d) float32        save(folder), load(folder)
     similarity(a, b) -> (n_a, n_b)   similarity_pairwise(a, b) -> (n,)          larger is closer
 
 `encode` is a function of the sentence alone: never of what else is in the batch, its order, or padding.
@@ -12,6 +12,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -42,8 +43,14 @@ class Method(ABC):
     version: ClassVar[int] = 1  # the next number once the same settings, corpus and seed give other vectors
     measured_later: ClassVar[str] = ""  # the array of the state that is NaN until somebody measures it
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__signature__ = signature(cls.Settings)  # type: ignore[attr-defined]  # what editors and `help` show
+
     def __init__(self, settings: Any = None, **values: Any) -> None:
-        """Take settings, or values for some of them: `Bag(epochs=3)`."""
+        """Take values for some of the settings, `Bag(epochs=3)`, or all of them as one object."""
+        if settings is not None and not isinstance(settings, self.Settings):
+            raise ValueError(f"settings is {settings!r}, expected them by name: {type(self).__name__}(NAME=VALUE)")
         self.settings: Any = self.Settings.of(values) if settings is None else settings
         self.history = History()
         self.snapshots = Snapshots((), ())
@@ -138,20 +145,21 @@ class Method(ABC):
     def fit(
         self,
         corpus: Corpus,
-        *,
+        *others: Any,
         seed: int = 0,
         progress: Progress | None = None,
         folder: Path | str | None = None,
-    ) -> History:
+    ) -> Self:
         """Learn from the training split of a corpus, and choose on its dev split where there is something to choose.
 
-        With `folder` the run is kept there as it goes, and nobody else may train into it. If the same training was
-        interrupted there, it goes on where it stopped, and ends with the numbers it would have had.
+        Afterwards `history` has a row of scores for each epoch. With `folder` the run is kept there as it goes, and
+        nobody else may train into it. If the same training was interrupted there, it resumes where it stopped, and ends
+        with the numbers it would have had.
         """
-        if not isinstance(corpus, Corpus):
+        if others or not isinstance(corpus, Corpus):
             raise ValueError(
-                f"corpus is {type(corpus).__name__}, expected a corpus; labkit.corpora.load opens one by name or file, "
-                "from_frame(frame), from_classes(texts, labels) and others there make one"
+                f"corpus is {type(corpus).__name__}, expected one Corpus of texts and labels; labkit.load opens one by "
+                "name or file, labkit.corpora.from_classes(texts, labels), from_pairs, from_frame and others make one"
             )
         self._origin, self._processes = (corpus.name, corpus.fingerprint, seeded(seed)), _processes()
         self.history, self.snapshots = History(), Snapshots((), ())
@@ -168,36 +176,49 @@ class Method(ABC):
         finally:
             if keeper is not None:
                 keeper.close()
-        return self.history
+        return self
 
     def encode(
         self,
-        sentences: Sequence[str],
+        sentences: str | Sequence[str],
         batch_size: int = 32,
         show_progress_bar: bool = False,
         normalize_embeddings: bool = False,
+        convert_to_tensor: bool = False,
         truncate_dim: int | None = None,
-    ) -> Embeddings:
-        """Sentences to rows, float32 (n, d); a sparse CSR matrix from the methods that stay sparse.
+    ) -> Any:
+        """Encode sentences as rows, float32 (n, d), a sparse CSR matrix from the methods that stay sparse.
 
-        `truncate_dim` keeps the first numbers of each row, which a training with `matryoshka_dims` prepares for.
+        One sentence gives one vector (d,), or a sparse matrix of one row. `truncate_dim` keeps the first numbers of
+        each row, which a training with `matryoshka_dims` prepares for; `convert_to_tensor` gives a torch tensor.
         """
+        one = isinstance(sentences, str)
+        rows = self._distinct([sentences] if one else sentences, batch_size, show_progress_bar)
+        if truncate_dim is not None:
+            rows = rows[:, : whole("truncate_dim", truncate_dim, 1, 2**31, "numbers of a vector")]
+        rows = unit(rows) if normalize_embeddings else rows
+        if convert_to_tensor:
+            import torch
+
+            rows = torch.from_numpy(rows.toarray() if sparse.issparse(rows) else rows)
+        return rows[0] if one and not sparse.issparse(rows) else rows
+
+    def _distinct(self, sentences: Any, batch_size: int, show_progress_bar: bool) -> Embeddings:
+        """Encode each distinct sentence once."""
         self._known()
         sentences = texts(sentences)
         if batch_size < 1:
             raise ValueError(f"batch_size is {batch_size}, expected at least 1")
         if not sentences:
-            return self._encode([""], 1, silent)[:0, :truncate_dim]
+            return self._encode([""], 1, silent)[:0]
         distinct = list(dict.fromkeys(sentences))  # so that copies are encoded once, and are equal to the last bit
         with terminal("sentence") if show_progress_bar else nullcontext(silent) as progress:
             rows = self._encode(distinct, batch_size, progress)
         rows = finite(rows, distinct, f"method {self.name!r}")
-        if len(distinct) < len(sentences):
-            place = {text: row for row, text in enumerate(distinct)}
-            rows = rows[[place[text] for text in sentences]]
-        if truncate_dim is not None:
-            rows = rows[:, : whole("truncate_dim", truncate_dim, 1, 2**31, "numbers of a vector")]
-        return unit(rows) if normalize_embeddings else rows
+        if len(distinct) == len(sentences):
+            return rows
+        place = {text: row for row, text in enumerate(distinct)}
+        return rows[[place[text] for text in sentences]]
 
     def similarity(self, a: Any, b: Any) -> np.ndarray:
         """The cosine of each row of `a` with each of `b` (n_a, n_b): embeddings as from `encode`, or sentences."""
@@ -217,14 +238,16 @@ class Method(ABC):
         return np.asarray((a * b).sum(axis=1)).ravel()
 
     def embedded(self, rows: Any) -> Embeddings:
-        """Sentences encoded; embeddings as they are, if need be as floating-point numbers."""
+        """Sentences encoded; embeddings as they are, if need be as floating-point numbers; one of either as a row."""
+        rows = [rows] if isinstance(rows, str) else rows
         if not sparse.issparse(rows) and not (isinstance(rows, np.ndarray) and rows.dtype.kind in "biuf"):
-            if isinstance(rows, str) or not isinstance(rows, Iterable):
+            if not isinstance(rows, Iterable):
                 return self.encode(rows)  # which says what is wrong
             rows = rows if hasattr(rows, "__array__") else list(rows)
             if isinstance(next(iter(rows), ""), str):
                 return self.encode(rows)
             rows = array_of("embeddings", rows)
+        rows = rows[None] if rows.ndim == 1 and isinstance(rows, np.ndarray) else rows
         if rows.ndim != 2 or rows.dtype.kind not in "biuf":
             raise ValueError(
                 f"embeddings are {rows.dtype} of shape {rows.shape}, expected numbers in two dimensions, a row for "
@@ -310,8 +333,7 @@ def _processes() -> int:
 def texts(sentences: Any) -> list[str]:
     """The sentences as a list, if they are texts."""
     if isinstance(sentences, str) or not isinstance(sentences, Iterable):
-        what = "one text" if isinstance(sentences, str) else type(sentences).__name__
-        raise ValueError(f"sentences is {what}, expected a list of texts; put it in brackets")
+        raise ValueError(f"sentences is {type(sentences).__name__}, expected a list of texts; put it in brackets")
     sentences = list(sentences)
     for row, text in enumerate(sentences):
         if not isinstance(text, str):

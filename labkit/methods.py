@@ -8,6 +8,7 @@ A new method is a module and a line here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,9 +26,18 @@ class Methods(Mapping[str, "type[Method]"]):
         self.where = dict(where)
 
     def __getitem__(self, name: str) -> type[Method]:
+        if name not in self.where:
+            near = get_close_matches(str(name), self.where, n=1)
+            raise KeyError(f"no method is called {name!r}; " + (f"did you mean {near[0]!r}?" if near else str(self)))
         module, _, kind = self.where[name].partition(":")
         method: type[Method] = getattr(import_module(f"labkit.{module}"), kind)
         return method
+
+    def __repr__(self) -> str:
+        return f"METHODS has {', '.join(self.where)}"
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.where
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.where)

@@ -155,7 +155,8 @@ def fitted(name: str) -> tuple[Method, History, list[tuple[int, int | None, str]
     method = small(name)
     assert not method.fitted
     seen: list[tuple[int, int | None, str]] = []
-    return method, method.fit(CORPORA[first_shape(name)](), seed=3, progress=lambda *what: seen.append(what)), seen
+    assert method.fit(CORPORA[first_shape(name)](), seed=3, progress=lambda *what: seen.append(what)) is method
+    return method, method.history, seen
 
 
 def any_of(name: str) -> Method:
@@ -206,7 +207,7 @@ def check_rows(method: Method) -> np.ndarray:
 @pytest.mark.parametrize(("name", "shape"), OTHER_SHAPES)
 def test_every_shape_is_learned_and_encoded(name: str, shape: str) -> None:
     method = small(name)
-    history = method.fit(CORPORA[shape](), seed=3)
+    history = method.fit(CORPORA[shape](), seed=3).history
     assert method.trained_on == shape.replace("graded", "pairs")
     assert all(math.isfinite(value) for row in history.rows for value in row.values())
     check_rows(method)
@@ -242,6 +243,11 @@ class TestEveryMethod:
         np.testing.assert_allclose(found, u @ v.T, rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(method.similarity(method.encode(a), b), found, rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(method.similarity_pairwise(a, b), np.diag(found), rtol=1e-4, atol=1e-5)
+        one = method.encode(a[0])
+        equal(dense(one).ravel(), dense(method.encode(a[:1]))[0])
+        for first in (a[0], one):
+            np.testing.assert_allclose(method.similarity(first, b), found[:1], rtol=1e-4, atol=1e-5)
+        equal(method.encode(a, convert_to_tensor=True).numpy(), dense(method.encode(a)))
         own = method.similarity(ASKED[:3], ASKED[:3])
         assert (own.argmax(axis=1) == np.arange(3)).all()  # nothing is nearer to a sentence than itself
 
@@ -312,7 +318,7 @@ def test_no_epoch_leaves_the_network_as_it_starts(name: str) -> None:
     """An untrained network is a baseline like any other: it encodes, and it is the seed's alone."""
     made = [METHODS[name](**{**small(name).settings.values(), "epochs": 0}) for _ in range(2)]
     for method in made:
-        assert method.fit(CORPORA[first_shape(name)](), seed=3).rows == ()
+        assert method.fit(CORPORA[first_shape(name)](), seed=3).history.rows == ()
     equal(made[0].encode(ASKED), made[1].encode(ASKED))
     assert state(made[0]) != state(any_of(name))
 
@@ -368,7 +374,7 @@ def test_similarities_of_no_sentences() -> None:
 
 @pytest.mark.parametrize(
     ("sentences", "said"),
-    [("one text", "one text"), (["a", None], r"sentences\[1\]"), ([b"a"], r"sentences\[0\]"), (None, "NoneType")],
+    [(7, "int"), (["a", None], r"sentences\[1\]"), ([b"a"], r"sentences\[0\]"), (None, "NoneType")],
 )
 def test_anything_but_a_list_of_texts_is_refused(sentences: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
@@ -382,7 +388,7 @@ def test_embeddings_and_batches_that_do_not_fit_are_refused() -> None:
     rows = method.encode(ASKED[:3])
     with pytest.raises(ValueError, match="batch_size"):
         method.encode(["a"], batch_size=0)
-    for wrong in (lambda: method.similarity(rows, rows[:, :-1]), lambda: method.similarity(rows[0], rows)):
+    for wrong in (lambda: method.similarity(rows, rows[:, :-1]), lambda: method.similarity(rows[None], rows)):
         with pytest.raises(ValueError, match="columns|dimensions"):
             wrong()
     with pytest.raises(ValueError, match="shape"):

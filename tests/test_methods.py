@@ -8,6 +8,7 @@ import subprocess
 import sys
 from copy import deepcopy
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,25 @@ def test_settings_are_keywords_of_the_class() -> None:
     assert METHODS["lsa"](dimension="7").settings.dimension == 7
     with pytest.raises(ValueError, match="'dimensions'.*'dimension'"):
         METHODS["lsa"](dimensions=7)
+
+
+def test_a_name_that_is_no_method_suggests_one() -> None:
+    assert "bag" in METHODS
+    assert "bags" not in METHODS
+    with pytest.raises(KeyError, match="'bag'"):
+        METHODS["bags"]
+
+
+def test_settings_are_the_signature_and_are_given_by_name() -> None:
+    assert signature(labkit.Bag).parameters["epochs"].default == labkit.Bag().settings.epochs
+    with pytest.raises(ValueError, match="by name"):
+        labkit.Bag(3)
+
+
+def test_texts_and_labels_are_told_how_to_become_a_corpus() -> None:
+    for given in ([CORPUS.texts], [CORPUS.texts, CORPUS.labels], [CORPUS, CORPUS.labels]):
+        with pytest.raises(ValueError, match="from_classes"):
+            labkit.Lsa().fit(*given)
 
 
 def test_repr_names_the_settings_that_differ_from_the_defaults() -> None:

@@ -421,7 +421,7 @@ def test_an_interrupted_training_can_be_loaded_and_resumed(tmp_path: Path) -> No
     assert Counting().load(tmp_path / "run").encode(["x"]).tolist() == [[2.0]]
     method = Counting()
     method.dies_in = 1  # would stop at once if it began anew
-    history = method.fit(CORPUS, seed=7, folder=tmp_path / "run")
+    history = method.fit(CORPUS, seed=7, folder=tmp_path / "run").history
     assert len(history) == 3
     run = read_run(tmp_path / "run")
     assert (run.state, len(run.history)) == ("finished", 3)
@@ -487,7 +487,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=CHECKPOINT):
         Counting().fit(CORPUS, seed=7, folder=tmp_path / "run")
     (tmp_path / "run" / CHECKPOINT).unlink()  # as it says
-    assert len(Counting().fit(CORPUS, seed=7, folder=tmp_path / "run")) == 3
+    assert len(Counting().fit(CORPUS, seed=7, folder=tmp_path / "run").history) == 3
     assert read_run(tmp_path / "run").state == "finished"
 
 

@@ -62,14 +62,13 @@ class AsModel:
             batch_size=batch_size,
             show_progress_bar=bool(show_progress_bar),
             normalize_embeddings=normalize_embeddings,
+            convert_to_tensor=True,  # dense
             truncate_dim=truncate_dim,
         )
-        dense: Any = rows if isinstance(rows, np.ndarray) else rows.toarray()
-        if convert_to_tensor or not convert_to_numpy:
-            dense = torch.from_numpy(np.ascontiguousarray(dense))
-        if isinstance(sentences, str):
-            return dense[0]
-        return list(dense) if isinstance(dense, Tensor) and not convert_to_tensor else dense
+        rows = rows[0] if isinstance(sentences, str) else rows
+        if convert_to_tensor or (isinstance(sentences, str) and not convert_to_numpy):
+            return rows
+        return rows.numpy() if convert_to_numpy else list(rows)
 
     encode_query = encode_document = encode
 

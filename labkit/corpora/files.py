@@ -278,12 +278,13 @@ def read_corpus(
     name: str | None = None,
     encoding: str = "utf-8-sig",
     limit: int = LARGEST,
+    columns: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> Corpus:
-    """The corpus in a file; `limit` bounds its unpacked bytes."""
+    """The corpus in a file; `limit` bounds its unpacked bytes, `columns` are {our name: theirs} of its columns."""
     path = Path(path)
     rows = read_rows(path, encoding=encoding, limit=limit)
-    return corpus_of_rows(rows, path.name, name or path.name.split(".")[0], progress=progress)
+    return corpus_of_rows(rows, path.name, name or path.name.split(".")[0], columns=columns, progress=progress)
 
 
 def read_articles(path: Path | str) -> Iterator[tuple[Article, str]]:

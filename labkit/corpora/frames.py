@@ -34,13 +34,19 @@ _NAMES = {"train": "train", "dev": "validation", "test": "test"}  # what `datase
 # --- out of lists --------------------------------------------------------------------------------------------------
 
 
-def from_rows(rows: Iterable[Mapping[str, Any]], *, name: str = "corpus", splits: Splits = ()) -> Corpus:
+def from_rows(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    name: str = "corpus",
+    splits: Splits = (),
+    columns: Mapping[str, str] | None = None,
+) -> Corpus:
     """The corpus of these rows, {column: value} each; what their columns are says which of the six shapes it has.
 
     >>> from_rows([{"text": "a cat", "label": "pet"}, {"text": "an oak", "label": "tree"}]).labels
     ('pet', 'tree')
     """
-    return corpus_of_rows(_numbered(rows, "from_rows", splits), "from_rows", name)
+    return corpus_of_rows(_numbered(rows, "from_rows", splits), "from_rows", name, columns=columns)
 
 
 def from_classes(texts: Iterable[str], labels: Iterable[Any], *, name: str = "corpus", splits: Splits = ()) -> Labelled:
@@ -181,8 +187,8 @@ def _plain(value: Any) -> Any:
 # --- frames ------------------------------------------------------------------------------------------------------
 
 
-def from_frame(frame: Any, *, name: str = "corpus") -> Corpus:
-    """The corpus of a pandas or polars DataFrame; its index is left out."""
+def from_frame(frame: Any, *, name: str = "corpus", columns: Mapping[str, str] | None = None) -> Corpus:
+    """The corpus of a pandas or polars DataFrame; its index is left out. `columns` are {our name: theirs}."""
     import pandas
 
     if isinstance(frame, pandas.DataFrame):
@@ -196,7 +202,7 @@ def from_frame(frame: Any, *, name: str = "corpus") -> Corpus:
         )
     names = column_names(frame.columns, "DataFrame")
     rows = (dict(zip(names, row, strict=True)) for row in values)
-    return corpus_of_rows(_numbered(rows, "DataFrame"), "DataFrame", name)
+    return corpus_of_rows(_numbered(rows, "DataFrame"), "DataFrame", name, columns=columns)
 
 
 def to_pandas(corpus: Corpus) -> Any:

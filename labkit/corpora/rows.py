@@ -7,9 +7,11 @@
     title, sections                      articles                    -> Articles
     text                                 sentences without labels    -> Sentences
 
-A column `split` (train, dev, test) is taken as it is; without one the rows are divided (`splits.py`). All other columns
-are kept in `extra`. Every complaint is one sentence with the row's number; rows that repeat an earlier one are left
-out, and a note names them (`labkit.progress`). `files.py` has the rows of files, `frames.py` those in memory.
+Columns that others call otherwise (`sentence1`, `question2`, `category`, ...) are known by these names, too; rows of
+`query, positive` alone are groups. A column `split` (train, dev, test) is taken as it is; without one the rows are
+divided (`splits.py`). All other columns are kept in `extra`. Every complaint is one sentence with the row's number;
+rows that repeat an earlier one are left out, and a note names them (`labkit.progress`). `files.py` has the rows of
+files, `frames.py` those in memory.
 """
 
 from __future__ import annotations
@@ -45,6 +47,13 @@ SHAPES: dict[type[Corpus], tuple[str, ...]] = {
     Sentences: ("text",),
 }
 SHAPES_BY_NAME = {shape.__name__: shape for shape in SHAPES}
+_TEXTS = {  # what others call our columns of texts
+    **dict.fromkeys(("sentence1", "question1", "premise"), "text_a"),
+    **dict.fromkeys(("sentence2", "question2", "hypothesis"), "text_b"),
+    "query": "anchor",
+    "sentence": "text",
+}
+_LABELS = {"text": ("category", "class", "target"), "text_b": ("is_duplicate",)}  # `label`, beside these
 _SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "val": "dev", "valid": "dev", "validation": "dev",
                 "test": "test"}  # fmt: skip
 _BINARY = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
@@ -59,25 +68,75 @@ def column_names(names: Iterable[Any], at: str) -> list[str]:
     return columns
 
 
+def our_names(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
+    """What each column is called here; `given` has {our name: theirs}, and goes before what others usually call it.
+
+    >>> our_names(["question1", "question2", "is_duplicate", "id"], {})
+    {'question1': 'text_a', 'question2': 'text_b', 'is_duplicate': 'label', 'id': 'id'}
+    """
+    names = {column: column for column in columns}
+    given = {ours: theirs.strip().lower() for ours, theirs in given.items()}
+    for ours, theirs in given.items():
+        if theirs not in names:
+            raise ValueError(f"columns has {ours!r}: {theirs!r}, expected one of {', '.join(map(repr, names))}")
+        if ours in names and ours != theirs:
+            names[ours] = f"{ours} of the file"
+        names[theirs] = ours
+    for column in [each for each in names if each not in given.values()]:
+        if _TEXTS.get(column, column) not in names.values():
+            names[column] = _TEXTS[column]
+    for text, labels in _LABELS.items():
+        if text in names.values() and not {"label", "score", "group"} & set(names.values()):
+            names.update(dict.fromkeys([each for each in labels if each in names][:1], "label"))
+    return names
+
+
+def _renamed(
+    rows: Iterable[tuple[int | str, Mapping[str, Any]]], given: Mapping[str, str]
+) -> Iterator[tuple[int | str, Mapping[str, Any]]]:
+    """The rows with our names of their columns; those of an anchor and a positive alone as groups of two or more."""
+    theirs: set[str] = set()
+    names: dict[str, str] = {}
+    anchors: set[str] = set()
+    for number, row in rows:
+        if row.keys() != theirs:
+            theirs, names = set(row), our_names(row, given)
+        ours = {names[column]: value for column, value in row.items()}
+        if not {"anchor", "positive"} <= ours.keys() or "negative" in ours:
+            yield number, ours
+            continue
+        anchor, positive = ours.pop("anchor"), ours.pop("positive")
+        for text in dict.fromkeys((anchor, positive)):
+            if text != anchor or anchor not in anchors:
+                yield number, {"group": anchor, "text": text, **ours}
+        anchors.add(anchor)
+
+
 def corpus_of_rows(
-    rows: Iterable[tuple[int | str, Mapping[str, Any]]], where: str, name: str, *, progress: Progress = silent
+    rows: Iterable[tuple[int | str, Mapping[str, Any]]],
+    where: str,
+    name: str,
+    *,
+    columns: Mapping[str, str] | None = None,
+    progress: Progress = silent,
 ) -> Corpus:
     """The corpus of these rows, each with its number: checked, without repeats, of the shape that their columns say.
 
-    `where` is how complaints call what the rows are from. Notes count as those of the caller's caller.
+    `columns` says which are which, {our name: theirs}, where others call them otherwise; `where` is how complaints call
+    what the rows are from. Notes count as those of the caller's caller.
     """
     shape: type[Corpus] | None = None
-    columns: dict[str, list[Any]] = {}
+    values: dict[str, list[Any]] = {}
     seen: dict[tuple[Any, ...], int | str] = {}
     repeated: list[tuple[int | str, int | str]] = []
     numbers: list[int | str] = []
-    for number, row in rows:
+    for number, row in _renamed(rows, columns or {}):
         if shape is None:
             shape = _shape(where, row)
-            columns = {column: [] for column in row}
+            values = {column: [] for column in row}
         at = f"{where} row {number}"
-        if row.keys() != columns.keys():
-            odd = sorted(row.keys() ^ columns.keys())
+        if row.keys() != values.keys():
+            odd = sorted(row.keys() ^ values.keys())
             raise ValueError(f"{at}: column {odd[0]!r} is not in every row; give each row the same columns")
         checked = _cleaned(shape, row, at)
         key = tuple(checked[column] for column in checked if column != "split")
@@ -88,15 +147,17 @@ def corpus_of_rows(
         if len(numbers) % 1000 == 0:
             progress(len(numbers), None, where)
         for column, value in checked.items():
-            columns[column].append(value)
+            values[column].append(value)
     if shape is None:
         raise ValueError(f"{where} has no rows; give it at least one")
     if repeated:
         some = ", ".join(f"row {row} repeats row {first}" for row, first in repeated[:3])
         rest = f" and {len(repeated) - 3} more" if len(repeated) > 3 else ""
         note(f"{where}: repeated rows were left out: {some}{rest}", stacklevel=3)
-    corpus = from_columns(shape, columns, name)
+    corpus = from_columns(shape, values, name)
     _check_classes(where, corpus, numbers)
+    if unused := _unused_labels(corpus):
+        note(f"{where}: column {unused!r} looks like labels and is not used; call it 'label'", stacklevel=3)
     if twice := contradictions(corpus, numbers):
         note(f"{where}: {twice}; no method can tell which is meant: keep one of them, or drop the rows", stacklevel=3)
     return corpus
@@ -127,7 +188,10 @@ def _shape(where: str, row: Mapping[str, Any]) -> type[Corpus]:
     wanted = "; ".join(", ".join(columns) for columns in SHAPES.values())
     columns = ", ".join(repr(column) for column in list(row)[:8])
     remedy = "; a line each, without a header, they go into a .txt" if len(row) == 1 else ""
-    raise ValueError(f"{where} row 1: columns {columns} are not those of a corpus, expected one of: {wanted}{remedy}")
+    raise ValueError(
+        f"{where} row 1: columns {columns} are not those of a corpus, expected one of: {wanted}; rename them, "
+        f"or say in Python which are which, as columns={{'text': ...}}{remedy}"
+    )
 
 
 def _cleaned(shape: type[Corpus], row: Mapping[str, Any], at: str) -> dict[str, Any]:
@@ -219,6 +283,15 @@ def _check_classes(where: str, corpus: Corpus, numbers: Sequence[int | str]) -> 
             f"{where} rows {numbers[0]} to {numbers[-1]}: every {what} is {next(iter(classes))!r}, expected at least "
             f"two different ones; add rows with another {what}"
         )
+
+
+def _unused_labels(corpus: Corpus) -> str:
+    """The column of sentences without labels that has few different values, if there is one."""
+    if isinstance(corpus, Sentences):
+        for column, values in corpus.extra.items():
+            if 1 < len(set(_hashable(values))) <= len(values) / 2:
+                return column
+    return ""
 
 
 def contradictions(corpus: Corpus, numbers: Sequence[int | str] | None = None) -> str:

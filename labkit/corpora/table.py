@@ -10,7 +10,7 @@ memory.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -144,8 +144,10 @@ def _existing(path: Path) -> Path | None:
 CORPORA: dict[str, Entry] = {entry.name: entry for entry in _entries()}
 
 
-def load(name: str | Path) -> Corpus:
+def load(name: str | Path, columns: Mapping[str, str] | None = None) -> Corpus:
     """The corpus of that name, or the one in that file or that folder of tables.
+
+    `columns` says which columns of a file are which, such as {"text": "body", "label": "topic"}.
 
     >>> load("topics").name
     'topics'
@@ -161,7 +163,7 @@ def load(name: str | Path) -> Corpus:
     if is_folder(path):
         return corpus_of_folder(path)
     if path.exists() or any(ending in path.suffixes for ending in (*FORMATS, ".txt")):
-        return read_corpus(path)
+        return read_corpus(path, columns=columns)
     raise ValueError(f"corpus is {str(name)!r}, expected a known corpus or a file of your own; {nearest_corpus(name)}")
 
 

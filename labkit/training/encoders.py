@@ -13,7 +13,7 @@ mean or attention sees it, and no LSTM reads it before the sentence.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -232,7 +232,8 @@ def embed(encoder: nn.Module, numbers: Tensor, lengths: Tensor, *, amp: bool = F
     With `amp` the encoder runs in bfloat16, on CUDA only.
     """
     device = next(encoder.parameters()).device
-    with torch.autocast(device.type, torch.bfloat16, enabled=amp and device.type == "cuda"):
+    cast = amp and device.type == "cuda"
+    with torch.autocast("cuda", torch.bfloat16) if cast else nullcontext():
         vectors: Tensor = encoder(numbers.to(device), lengths.to(device))
     return vectors.float()
 
@@ -284,7 +285,8 @@ def _set_states(generators: list[torch.Generator], states: list[Tensor]) -> None
 
 def encode(encoder: nn.Module, reader: Reads, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
     """Encode sentences to rows (n, d) in their order; those of like length together, so that little is padded."""
-    encoder.eval()
+    if encoder.training:
+        encoder.eval()
     rows = Rows(map(reader.numbers, sentences))
     order = np.argsort(rows.lengths, kind="stable")
     vectors: np.ndarray | None = None

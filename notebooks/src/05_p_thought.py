@@ -108,7 +108,8 @@ def tell(done, total, what):
         print(what)
 
 after = METHODS["pthought"](**small, epochs=8)
-history = after.fit(captions, seed=0, progress=tell)
+after.fit(captions, seed=0, progress=tell)
+history = after.history
 
 # %% [markdown]
 # What both decoders paid, the mean over each epoch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,51 @@ def test_triplets_groups_and_sentences() -> None:
     assert isinstance(corpus, Sentences)
     assert (corpus.name, corpus.texts, corpus.splits) == ("own", ("a", "b"), ("train", "train"))
     assert notes[0].endswith("row 3 repeats row 1")
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("sentence1,sentence2,label", from_pairs([("a", "b"), ("c", "d")], [0, 1])),
+        ("question1,question2,is_duplicate", from_pairs([("a", "b"), ("c", "d")], [0, 1])),
+        ("premise,hypothesis,score", from_pairs([("a", "b"), ("c", "d")], scores=[0, 1])),
+        ("query,positive,negative", from_triplets([("a", "b", "0"), ("c", "d", "1")])),
+        ("sentence,class,id", from_classes(["a", "c"], ["b", "d"])),
+        ("text,category,target", from_classes(["a", "c"], ["b", "d"])),
+    ],
+)
+def test_columns_are_known_by_what_others_call_them(theirs: str, ours: Corpus) -> None:
+    rows = [("a", "b", "0"), ("c", "d", "1")]
+    found = from_frame(pd.DataFrame(rows, columns=theirs.split(",")))
+    assert found.fingerprint == replace(ours, extra=found.extra).fingerprint
+    assert set(found.extra) <= {"id", "target"}
+
+
+def test_queries_with_what_answers_them_are_groups() -> None:
+    rows = [("a cat?", "yes"), ("an oak?", "no"), ("a cat?", "surely")]
+    found = from_frame(pd.DataFrame(rows, columns=["query", "positive"]), name="asked")
+    assert isinstance(found, Groups)
+    assert sorted(zip(found.groups, found.texts, strict=True)) == [
+        ("a cat?", "a cat?"), ("a cat?", "surely"), ("a cat?", "yes"), ("an oak?", "an oak?"), ("an oak?", "no"),
+    ]  # fmt: skip
+
+
+def test_any_columns_are_taken_when_they_are_named(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"Body": ["a", "c"], "text": ["x", "y"], "Topic": ["b", "d"]})
+    frame.to_csv(tmp_path / "mine.csv", index=False)
+    named = {"text": "Body", "label": "topic"}
+    for found in (from_frame(frame, columns=named), load(tmp_path / "mine.csv", columns=named)):
+        assert isinstance(found, Labelled)
+        assert (found.texts, found.labels) == (("a", "c"), ("b", "d"))
+        assert list(found.extra) == ["text of the file"]
+    with pytest.raises(ValueError, match="'no'"):
+        from_frame(frame, columns={"text": "no"})
+
+
+def test_labels_that_are_not_used_are_named() -> None:
+    rows = [(f"text {number}", number % 2, number) for number in range(6)]
+    with pytest.warns(UserWarning, match="'kind'"):
+        from_frame(pd.DataFrame(rows, columns=["text", "kind", "id"]))
 
 
 def test_splits_are_divided_or_one_for_all_or_one_each() -> None:

@@ -46,8 +46,8 @@ def test_similarity_is_the_mixture_of_two_cosines(fitted, questions) -> None:
 
 def test_share_is_the_best_on_dev_and_without_dev_a_half(questions) -> None:
     method = film()
-    assert method.fit(questions.part("train")).rows[-1]["share"] == 0.5 == method.share
-    history = method.fit(questions)
+    assert method.fit(questions.part("train")).history.rows[-1]["share"] == 0.5 == method.share
+    history = method.fit(questions).history
     dev = questions.part("dev")
     values = {}
     for method.share in (number / 10 for number in range(11)):
@@ -58,7 +58,7 @@ def test_share_is_the_best_on_dev_and_without_dev_a_half(questions) -> None:
 
 def test_same_seed_same_model(few) -> None:
     first, again, other = (film(share="0"), film(share="0"), film(share="0"))
-    histories = [first.fit(few), again.fit(few), other.fit(few, seed=1)]
+    histories = [first.fit(few).history, again.fit(few).history, other.fit(few, seed=1).history]
     assert (first.L == again.L).all()
     assert histories[0].csv() == histories[1].csv()
     assert (first.L != other.L).any()
