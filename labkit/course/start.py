@@ -33,7 +33,8 @@ def start_page(folder: Path) -> Path:
         record = AnswerRecord()
     cell = {"cell_type": "markdown", "id": "start", "metadata": {}, "source": _markdown(record)}
     page = folder / PAGE
-    write_text(page, json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}) + "\n")
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}  # else Jupyter asks
+    write_text(page, json.dumps({"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}) + "\n")
     return page
 
 
