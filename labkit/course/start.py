@@ -20,9 +20,7 @@ New to this? Take [0 · A tour](00_tour.ipynb), then [1 · Pairs and weights](01
 
 Run a cell with Shift+Enter. Where a cell says `...  # your turn`, you write code. In a new cell, `hint("01.1")` helps,
 and `solve("01.1")` shows and runs a solution."""
-LAST = (
-    "This page is written again each time you run `labkit lab`. Your answers stay in `progress.json`."
-)
+LAST = "This page is written again each time you run `labkit lab`. Your answers stay in `progress.json`."
 
 
 def start_page(folder: Path) -> Path:
