@@ -22,8 +22,8 @@ from labkit.pretrained import PACKAGED, packaged_folder
 
 SEEDS = (0, 1, 2)
 ENCODERS: Mapping[str, tuple[str, dict[str, Any], tuple[float, ...]]] = {
-    "bag": ("bag", {"epochs": 4}, (0.001, 0.003, 0.01)),
-    "MiniLM, map": ("sentpwnet", {"encoder": "transformer", "layers": 0, "epochs": 4}, (0.0003, 0.001, 0.003)),
+    "bag": ("bag", {"epochs": 4}, (0.003, 0.01, 0.03)),
+    "MiniLM, map": ("sentpwnet", {"encoder": "transformer", "layers": 0, "epochs": 4}, (0.001, 0.003, 0.01)),
 }
 
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from labkit.corpora.files import write_rows
 from labkit.corpora.frames import from_classes, from_sentences
-from labkit.corpora.records import Corpus, Labelled
+from labkit.corpora.records import Corpus, Labelled, Sentences
 from labkit.evaluation.geometry import probe_figures
 from labkit.evaluation.retrieval import hit_at
 from labkit.figure_names import OF_PROBE
@@ -36,7 +36,7 @@ from labkit.training.trained import probe_of
 try:
     from transformers import TrainerCallback
 except ImportError:  # a loop of your own needs none
-    TrainerCallback = object  # type: ignore[misc,assignment]
+    TrainerCallback = object
 
 FOLLOWED = 100  # sentences of a corpus
 SHARE, STEP = 0.025, 8  # of the time for recording; a step costs as much as encoding 8 sentences for each of its pairs
@@ -62,9 +62,11 @@ class Recorder(TrainerCallback):  # type: ignore[misc]
         if isinstance(sentences, Corpus):
             probe = probe_of(sentences)
             sentences, labels = probe.texts[:FOLLOWED], probe.labels[:FOLLOWED]
-        self.corpus = from_sentences(sentences) if labels is None else from_classes(sentences, labels)
-        classes = self.corpus.labels if isinstance(self.corpus, Labelled) else ("",) * len(self.corpus)
-        self.snapshots = Snapshots(self.corpus.texts, classes)
+        self.corpus: Sentences | Labelled = (
+            from_sentences(sentences) if labels is None else from_classes(sentences, labels)
+        )
+        classes = self.corpus.labels if isinstance(self.corpus, Labelled) else [""] * len(self.corpus)
+        self.snapshots = Snapshots(tuple(self.corpus.texts), tuple(classes))
         if len(self.snapshots.texts) < 2:
             raise ValueError("sentences are fewer than two, expected at least two; give more whose vectors to compare")
         self.folder.mkdir(parents=True, exist_ok=True)
