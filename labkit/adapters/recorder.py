@@ -36,7 +36,7 @@ from labkit.training.trained import probe_of
 try:
     from transformers import TrainerCallback
 except ImportError:  # a loop of your own needs none
-    TrainerCallback = object
+    TrainerCallback = object  # type: ignore[misc,assignment]
 
 FOLLOWED = 100  # sentences of a corpus
 SHARE, STEP = 0.025, 8  # of the time for recording; a step costs as much as encoding 8 sentences for each of its pairs
@@ -44,7 +44,7 @@ RECORDS = 40  # at most, of a training
 CROWDED, ONE_POINT = 1 / 4, 1 / 20  # of the room at the start, `1 - mean cosine`
 
 
-class Recorder(TrainerCallback):  # type: ignore[misc]
+class Recorder(TrainerCallback):
     """A callback for transformers' trainers, and `record` for any other loop."""
 
     def __init__(
