@@ -26,10 +26,10 @@ from labkit.course import answer, hint, predict, progress, recall, solve
 playground()
 
 # %% [markdown]
-# Each point is a sentence, each colour a topic. Lines are pairs: the thicker the line, the more the loss cares about it.
-# Press Play, then drag the temperature slowly to the left and watch the lines. At one end all pairs count alike; at the
-# other a few pairs take everything. The sentences do not change and neither do the labels, so what is it that the slider
-# changes?
+# Each mark is a sentence, each colour a topic. Lines are pairs: the thicker the line, the more the loss cares about it.
+# Drag the temperature slowly to the left, then to the right, and watch the lines and the number under the slider. At one
+# end a few pairs take everything; at the other all pairs count nearly alike. The sentences do not change and neither do
+# the labels, so what is it that the slider changes?
 #
 # ## 1. What a loss gets to see
 #

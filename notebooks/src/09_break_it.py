@@ -14,7 +14,7 @@
 #
 # *45 minutes, 30 of them for four exercises. You need notebook 1 (what a weight is), and to know what a singular value is.*
 #
-# In Play, choose the scene *Collapse*. Watch Hit@1 while the sentences fall into one spot. Would you have noticed the
+# In Play, choose scene 3, *Collapse*. Watch Hit@1 while the sentences fall into one spot. Would you have noticed the
 # collapse if you had seen only that number?
 
 # %%

@@ -15,7 +15,7 @@
 #
 # *60 minutes, 40 of them for five exercises. You need notebook 1, and to know what a mean and a standard deviation are.*
 #
-# In Play, choose the scene *Learned by heart* and drag the number of training sentences. Filled points are sentences that
+# In Play, choose scene 9, *Learned by heart*, and drag the number of training sentences. Filled points are sentences that
 # it has trained on, rings are new ones. How many sentences does it take until the rings, too, find their topic?
 
 # %%
