@@ -52,7 +52,7 @@ class Recorder(TrainerCallback):
         sentences: Sequence[str] | Corpus,
         labels: Sequence[str] | None = None,
         *,
-        folder: Path | str,
+        folder: Path | str = "runs/recorded",
         every: int | None = None,
     ) -> None:
         """`every`: steps between two records in a trainer; left out, recording takes about 2.5 % of the time."""
