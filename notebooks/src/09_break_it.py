@@ -12,7 +12,7 @@
 # vectors turn into one. Here you break a training on purpose, look at it while it is broken, find out why it stays broken,
 # and mend it.
 #
-# *45 minutes, 30 of them for four exercises. You need notebook 1 (what a weight is), and to know what a singular value is.*
+# *45 minutes, 29 of them for four exercises. You need notebook 1 (what a weight is), and to know what a singular value is.*
 #
 # In Play, choose scene 3, *Collapse*. Watch Hit@1 while the sentences fall into one spot. Would you have noticed the
 # collapse if you had seen only that number?
