@@ -98,12 +98,12 @@ from labkit.sentpwnet.view import examine
 S, P, N = three_matrices(V, labels)
 nearest_negative, farthest_positive = S[N].max().item(), S[P].min().item()
 print(f"nearest negative  {nearest_negative:.2f}\nfarthest positive {farthest_positive:.2f}")
-recall("01.a", "nearest negative" if nearest_negative > farthest_positive else "farthest positive")
 show(
     similarity_heatmap(examine(batch, S.numpy(), PairSettings(miner="none")), height=480),
     "A square with a row and a column for each of the 24 sentences, ordered by topic. Dark blue means nothing in common, "
     "yellow the same. No block along the diagonal stands out: these vectors do not know the topics.",
 )
+recall("01.a", "nearest negative" if nearest_negative > farthest_positive else "farthest positive")
 
 # %% [markdown]
 # If the vectors knew the topics, you would see six bright blocks along the diagonal and darkness elsewhere. You do not.

@@ -296,12 +296,12 @@ pd.DataFrame(map(line, table.figures)).set_index("training").round(3)
 from labkit.figures import seed_dots
 
 changes = {"step": "a smaller step, 0.01", "pairs": "all pairs", "loss": "another loss: InfoNCE"}
-recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_cosine").mean))
 show(
     seed_dots(table, "map@r"),
     "One line for each training, MAP@R to the right. Open circles are seeds, diamonds their means; open diamonds are shown "
     "to be behind the best. The broken training and the one with another loss are on the left, the cured ones on the right.",
 )
+recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_cosine").mean))
 
 # %% [markdown]
 # MAP@R looks at as many neighbours as a topic has sentences, so it sees more than Hit@1 does. Each training has five seeds
