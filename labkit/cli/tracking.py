@@ -8,7 +8,8 @@ wandb         a run of the project "labkit", where you are logged in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,15 +36,8 @@ def tracked(name: str | None, folder: Path | None, config: Mapping[str, Any]) ->
     if name is None or folder is None:
         yield lambda row: None
     elif name == "tensorboard":
-        from torch.utils.tensorboard import SummaryWriter
-
-        with SummaryWriter(str(folder / "tensorboard")) as writer:
-
-            def log(row: Mapping[str, float]) -> None:
-                for figure, value in row.items():
-                    writer.add_scalar(figure, value, int(row["epoch"]))
-
-            yield log
+        with ExitStack() as opened:
+            yield partial(_to_tensorboard, cache(lambda: opened.enter_context(_writer(folder))))
     else:
         service = import_module(name)
         service.init(project=PROJECT, name=folder.name, config=dict(config))
@@ -51,3 +45,15 @@ def tracked(name: str | None, folder: Path | None, config: Mapping[str, Any]) ->
             yield lambda row: service.log(dict(row), step=int(row["epoch"]))
         finally:
             service.finish()
+
+
+def _writer(folder: Path) -> Any:
+    """A writer of event files, opened for the first row: a run is not begun in a folder that has other files."""
+    from torch.utils.tensorboard import SummaryWriter
+
+    return SummaryWriter(str(folder / "tensorboard"))
+
+
+def _to_tensorboard(writer: Callable[[], Any], row: Mapping[str, float]) -> None:
+    for figure, value in row.items():
+        writer().add_scalar(figure, value, int(row["epoch"]))
