@@ -115,7 +115,8 @@ def show_journey(
     figure = figures.clusters_over_epochs(journey, at=at, **drawing, **look.colours(journey.shown), **marks)
     with st.container(key=f"tall-{side.name}"):
         show_side(figure, side, first, look, journey.rows)
-    figures_table(st, [f"space, {where}", f"picture, {where}"], [journey.space[at], journey.drawn[at]])
+    names = [f"space, epoch {journey.epochs[0]}"] * (at > 0) + [f"space, {where}", f"picture, {where}"]
+    figures_table(st, names, [journey.space[0]] * (at > 0) + [journey.space[at], journey.drawn[at]])
 
 
 def show_measured(trained: Mapping[str, Space]) -> None:

@@ -189,15 +189,22 @@ def buttons(queue: Queue, job: Job, *, shown: bool) -> None:
 
 
 def see_it_move(job: Job) -> None:
-    """Open the space of a run beside that of mean word vectors, on its own corpus."""
+    """Open the space of a run on its own corpus: from before its first epoch to its end, where it kept vectors of the
+    epochs, else beside mean word vectors."""
     if job.own:
         st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
     corpus = choosing.OWN if job.own else job.corpus
     st.session_state[choosing.CARRIED] = corpus
-    st.switch_page(
-        "space_page.py",
-        query_params={"corpus": corpus, "left": "mean word vectors", "right": choosing.STORED, "right-run": job.name},
-    )
+    st.switch_page("space_page.py", query_params={"corpus": corpus} | before_and_after(job))
+
+
+def before_and_after(job: Job) -> dict[str, str]:
+    """The address of Space that shows what a training changed."""
+    kept = space_so_far(job, None)
+    if kept is not None and len(kept.epochs) > 1:
+        run = {"left": choosing.STORED, "left-run": job.name}
+        return {"view": "While it trained", "how": "PCA", "right": "nothing", **run}
+    return {"left": "mean word vectors", "right": choosing.STORED, "right-run": job.name}
 
 
 # --- how it grows ------------------------------------------------------------------------------------------------
