@@ -7,7 +7,7 @@ and opened only when its vectors are needed: stored pictures do not wait for the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -194,7 +194,9 @@ def arranged_epochs(space: Space, how: str, opened: cached.Opened) -> Journey:
     arrange = cached.picture_process().epochs if how == "umap" else epochs
 
     def make() -> Journey:
-        return in_classes_of(journey(space.method.snapshots, how, common=how == "pca", arrange=arrange), opened.corpus)
+        made = in_classes_of(journey(space.method.snapshots, how, common=how == "pca", arrange=arrange), opened.corpus)
+        # steps, where it was recorded in somebody else's training
+        return replace(made, unit="step") if "step" in space.method.history.columns else made
 
     return once("Arranging every epoch …", journey_key(space, how, opened), make)
 

@@ -18,7 +18,6 @@ from labkit.course.ablation import (
     Ablation,
     Variant,
     measure_all,
-    priced,
     scored_and_clustered,
     scored_elsewhere,
     scored_on_withheld,
@@ -331,7 +330,7 @@ BREAK_IT = (
 )
 
 
-# --- notebook 10: losses of the gallery as they come, temperatures, sizes of a batch, and grades -----------------
+# --- notebook 10: losses of the gallery as they come, temperatures, and sizes of a batch ------------------------
 
 _MEAN: dict[str, Any] = _SMALL["sentpwnet"] | {"encoder": "mean", "miner": "none"}
 
@@ -379,14 +378,6 @@ WHICH_LOSS = (
             | {f"{size} pairs, as many steps": {"batch": size, "epochs": size * 6 // 64} for size in _BATCHES}
         ),
         ("auc",),
-    ),
-    Ablation(
-        "loss-grades",
-        "Where pairs have grades, does it help to use all of them?",
-        "relatedness",
-        _by_loss("cosent", "contrastive", "logistic", "infonce", "simcse"),
-        ("spearman", "mean_cosine"),
-        _FIVE,
     ),
 )
 
@@ -498,20 +489,6 @@ STARTS = (
         ("auc", *(f"{corpus} {measure}" for corpus, measure in ELSEWHERE.items())),
         _FIVE,
         scored_elsewhere,
-    ),
-    Ablation(
-        "start-costs",
-        "What does each cost whoever uses it?",
-        "questions",
-        (
-            Variant("mean of word vectors", "mean-vectors"),
-            _started("bag", "no labels"),
-            _started("static vectors", "no labels"),
-            Variant("MiniLM", "sbert"),
-        ),
-        ("parameters", "megabytes", "milliseconds"),
-        _FIVE,
-        priced,
     ),
 )
 
