@@ -172,6 +172,7 @@ def show_moved(
     ranked = moved.ranked if rows is None else moved.ranked[np.isin(moved.ranked, rows)]
     with left:
         chosen = ranked if rows is not None else ranked[: min(WAYS, max(FEWEST, len(ranked) // 10))]
+        marking.equip_pictures(len(after.shown))
         show_ways(old, replace(in_colour(after, look, before, after), picture=new), look, chosen)
         every = rows is not None and len(rows) <= WAYS
         which = "all that are marked" if every else f"the {min(WAYS, len(chosen)):,} that moved most"
