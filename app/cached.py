@@ -8,9 +8,9 @@ methods need it, so they are imported where they are used: the first page does n
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,24 +24,9 @@ from umap_process import PictureProcess
 
 from labkit.arrays import unit
 from labkit.corpora import Corpus, Labelled, load
-from labkit.corpora.relations import UNLABELLED, class_order, counted, points
-from labkit.evaluation.classes import Separation, found_clusters, separation
-from labkit.evaluation.geometry import EpochCosines, cosines_over_epochs, figures_over_epochs
-from labkit.evaluation.neighbours import Movement, movement
-from labkit.evaluation.regions import (
-    CountedWords,
-    PlacedName,
-    Regions,
-    counted_words,
-    found_classes,
-    regions,
-    words_on_map,
-)
-from labkit.figures.clusters import with_column
-from labkit.projection import Projection, epochs, project, trust
+from labkit.corpora.relations import class_order, counted, points
 from labkit.projection.arrange import STARTED
-from labkit.projection.epochs import Journey, in_classes_of, journey
-from labkit.runs import History, Snapshots, read_record, settings_of
+from labkit.runs import read_record, settings_of
 from labkit.shipped import Origin, pictured
 from labkit.shipped.pictures import known_origin
 from labkit.untrusted import SECONDS, busy, corpus_apart, embeddings_apart
@@ -49,8 +34,6 @@ from labkit.untrusted import SECONDS, busy, corpus_apart, embeddings_apart
 if TYPE_CHECKING:
     from choosing import Space
 
-    from labkit.baselines.difficulty import Difficulty
-    from labkit.evaluation.leaderboard import Result
     from labkit.explanation import Explanation
     from labkit.film.reading import RowEnds, WordRow
     from labkit.method import Method
@@ -60,8 +43,6 @@ if TYPE_CHECKING:
 
 VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
 OWN_SECONDS = 600  # to read a file on one's own machine
-NEAREST = 10  # neighbours by which it is told who moved
-FOUND = "class found"  # the column of classes that were found, beside those of the corpus
 LANDMARKS = 20_000  # sentences that t-SNE and UMAP arrange: of more, the others are placed among them
 
 
@@ -122,29 +103,6 @@ def _reading(said: str) -> Iterator[None]:
 def _reader() -> dict[str, Any]:
     """The visitor for whom a file is read, and the seconds that it may take: fewer where others wait."""
     return {"visitor": classroom.me(), "seconds": SECONDS if classroom.is_on() else OWN_SECONDS}
-
-
-@keep(show_spinner="Measuring …")
-def corpus_difficulty(opened: Opened) -> Difficulty:
-    """What three methods without learning reach on the corpus."""
-    from labkit.baselines.difficulty import difficulty
-
-    return difficulty(opened.corpus)
-
-
-@keep(show_spinner=False)
-def probe_of_corpus(opened: Opened) -> Snapshots:
-    """The sentences of a corpus that trainings follow over the epochs."""
-    from labkit.training.trained import probe_of
-
-    return probe_of(opened.corpus)
-
-
-@keep(show_spinner="Comparing the pairs …")
-def pair_cosines(opened: Opened, name: str) -> np.ndarray:
-    """The cosine of each pair of a corpus of pairs, (n,)."""
-    pairs: Any = opened.corpus
-    return fitted_method(opened, name).similarity_pairwise(pairs.text_a, pairs.text_b)
 
 
 # --- methods, and where vectors come from ------------------------------------------------------------------------
@@ -251,25 +209,6 @@ def sentence_vectors(space: Space, _shown: Labelled, shown: tuple[Any, ...]) -> 
     return rows, unit_rows
 
 
-@keep(show_spinner="Finding classes …", show_time=True)
-def with_classes_found(space: Space, _shown: Labelled, shown: tuple[Any, ...], way: str, count: int) -> Labelled:
-    """The sentences with the classes found in these vectors: as their labels if they have none, else as a column."""
-    found = found_classes(_shown.texts, found_clusters(sentence_vectors(space, _shown, shown)[1], way, count))
-    if set(_shown.labels) == {UNLABELLED}:
-        return replace(_shown, labels=found)
-    return replace(_shown, extra={**_shown.extra, FOUND: found})
-
-
-@keep(show_spinner="Arranging the picture …", show_time=True)
-def arranged_picture(_rows: Any, space: str, shown: tuple[Any, ...], how: str, dimensions: int) -> Projection:
-    """A picture of vectors at unit length; whoever asks next has it at once."""
-    arrange = picture_process().project if how == "umap" else project
-    picture = arrange(_rows, how, dimensions, landmarks=landmarks_for(how, _rows.shape[0]))
-    picture.points.flags.writeable = False
-    remember_made((space, shown, how, dimensions))
-    return picture
-
-
 def landmarks_for(how: str, count: int) -> int | None:
     """How many of so many sentences are arranged; None: all."""
     return LANDMARKS if how in STARTED and count > LANDMARKS else None
@@ -279,99 +218,6 @@ def landmarks_for(how: str, count: int) -> int | None:
 def picture_process() -> PictureProcess:
     """The process that makes UMAP's pictures, for all visitors."""
     return PictureProcess()
-
-
-@st.cache_resource(max_entries=1, show_spinner=False)
-def made_before() -> set[tuple[Any, ...]]:
-    """What has been made before, so that nobody need be told to wait for it."""
-    return set()
-
-
-def remember_made(key: tuple[Any, ...]) -> None:
-    """Note that this has been made; thousands of notes are never kept."""
-    if len(made_before()) > 5_000:
-        made_before().clear()
-    made_before().add(key)
-
-
-@keep(show_spinner=False)
-def headline(space: Space, opened: Opened) -> tuple[str, float]:
-    """The leading figure of a method on the test split: its name, and what it is."""
-    from labkit.evaluation.scores import score
-
-    scores = score(space.method, opened.corpus)
-    return scores.measure, scores.headline
-
-
-@keep(show_spinner=False)
-def class_separation(_rows: Any, _labels: Sequence[str], *key: Any) -> Separation:
-    """How well the classes stand apart in these rows; `key` stands for rows and labels."""
-    measured = separation(_rows, _labels)
-    remember_made(key)
-    return measured
-
-
-@keep(show_spinner="Comparing the neighbours …", show_time=True)
-def compared_neighbours(_before: Any, _after: Any, *key: Any) -> Movement:
-    """The neighbours of all sentences in two spaces; `key` stands for the rows of both."""
-    count = len(_before) if isinstance(_before, np.ndarray) else _before.shape[0]
-    moved = movement(_before, _after, min(NEAREST, (count - 1) // 2))
-    remember_made(key)
-    return moved
-
-
-@keep(show_spinner="Comparing the neighbours …", show_time=True)
-def trust_in_points(_rows: Any, _points: np.ndarray, *key: Any) -> np.ndarray:
-    """The share of each sentence's neighbours that the picture keeps; `key` stands for rows and picture."""
-    shares = trust(_rows, _points)
-    remember_made(key)
-    return shares
-
-
-@keep(show_spinner=False)
-def sentences_with_column(_shown: Labelled, _values: np.ndarray, name: str, *key: Any) -> Labelled:
-    """The sentences with a column to colour by; `key` stands for them and for its values."""
-    return with_column(_shown, name, _values)
-
-
-@keep(show_spinner="Counting the words …", show_time=True)
-def words_of_sentences(_texts: Sequence[str], *key: Any) -> CountedWords:
-    """How often each sentence has each word; `key` stands for the sentences."""
-    return counted_words(_texts)
-
-
-@keep(show_spinner="Looking for words …", show_time=True)
-def picture_regions(
-    _words: CountedWords, _points: np.ndarray, _labels: Sequence[str], fine: bool, *key: Any
-) -> Regions:
-    """The regions of a picture with their words; `key` stands for the sentences and for the picture."""
-    return regions(_words, _points, _labels, fine=fine)
-
-
-@keep(show_spinner="Looking for words …", show_time=True)
-def map_words(
-    _texts: Sequence[str], _points: np.ndarray, _labels: Sequence[str], fine: bool, *key: Any
-) -> tuple[tuple[PlacedName, ...], ...]:
-    """The words of a map's regions, whole and from close by; `key` stands for the sentences and for the picture."""
-    return words_on_map(_texts, _points, _labels, fine=fine)
-
-
-@keep(show_spinner="Arranging every epoch …", show_time=True)
-def arranged_epochs(space: Space, how: str, opened: Opened) -> Journey:
-    """A run's probe over its epochs, in the classes of the corpus; PCA with one basis for all."""
-    arrange = picture_process().epochs if how == "umap" else epochs
-    pictures = journey(space.method.snapshots, how, common=how == "pca", arrange=arrange)
-    pictures = in_classes_of(pictures, opened.corpus)
-    if "step" in space.method.history.columns:  # recorded in somebody else's training
-        pictures = replace(pictures, unit="step")
-    remember_made(("journey", space.key, how))
-    return pictures
-
-
-@keep(show_spinner="Measuring every epoch …", show_time=True)
-def measured_epochs(space: Space) -> tuple[History, EpochCosines]:
-    """The figures of a run's probe over its epochs, and its cosines."""
-    return figures_over_epochs(space.method.snapshots), cosines_over_epochs(space.method.snapshots)
 
 
 # --- Pairs: what a loss makes of a batch is worked out anew at each move of a slider ----------------------------
@@ -443,26 +289,6 @@ def some_sentences(opened: Opened, most: int) -> tuple[str, ...]:
 
 
 # --- Compare -----------------------------------------------------------------------------------------------------
-
-
-@keep(show_spinner="Scoring the runs …", show_time=True)
-def run_result(folder: str, written: int, opened: Opened) -> Result:
-    """What a run is worth on the test split."""
-    from labkit.evaluation.leaderboard import Result
-    from labkit.evaluation.scores import score
-
-    scores = score(opened_run(folder, written), opened.corpus, apart=True)
-    return Result.of(folder, run_record(folder, written), scores)
-
-
-@keep(show_spinner="Scoring the baselines …", show_time=True)
-def baseline_result(name: str, opened: Opened) -> Result:
-    """What a method with its own settings, fitted here, is worth on the test split."""
-    from labkit.evaluation.leaderboard import Result
-    from labkit.evaluation.scores import score
-
-    method, corpus = fitted_method(opened, name), opened.corpus
-    return Result(name, name, method.settings.values(), corpus.name, opened.key, 0, score(method, corpus, apart=True))
 
 
 @st.cache_resource(max_entries=1, ttl=60, show_spinner=False)

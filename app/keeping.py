@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from inspect import signature
 from types import FunctionType, ModuleType
 from typing import Any, ParamSpec, TypeVar
@@ -32,6 +32,10 @@ class Room:
         self.most, self.held = most, 0
         self._entries: OrderedDict[Any, tuple[int, Callable[[], None]]] = OrderedDict()
         self._lock = threading.Lock()
+
+    def has(self, key: Any) -> bool:
+        """Whether a value is kept, so that nobody need be told to wait for it."""
+        return key in self._entries
 
     def asked(self, key: Any, value: Any, forget: Callable[[], None]) -> None:
         """Record that a value was used; `forget` evicts it. The latest value stays, however large it is."""
@@ -104,6 +108,28 @@ def keep(
         return asked
 
     return decorated
+
+
+def once(said: str, key: tuple[Any, ...], make: Callable[[], R]) -> R:
+    """The value that `key` stands for, made once for all visitors, while the page says what it is doing.
+
+    once("Ranking neighbours …", ("rule", space.key, opened.key), lambda: mutual_rule(space.method, opened.corpus))
+    """
+    stored = _stored(said)
+    value: R = stored(key, make)
+    ROOM.asked(key, value, lambda: stored.clear(key, None))
+    return value
+
+
+@cache
+def _stored(said: str) -> Any:
+    """Streamlit's cache of the values that are made under one spinner."""
+
+    def value(key: tuple[Any, ...], _make: Callable[[], Any]) -> Any:
+        return _make()
+
+    value.__qualname__ = f"value made under {said}"
+    return st.cache_resource(show_spinner=said or False, show_time=True)(value)
 
 
 def weight(value: Any) -> int:

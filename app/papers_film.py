@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import cached
 import choosing
 import frame
 import streamlit as st
-from keeping import keep
+from keeping import once
 
 from labkit import figures
 from labkit.corpora import Corpus
@@ -39,20 +37,15 @@ def film_of(opened: cached.Opened) -> choosing.Space | None:
     return choosing.fitted(opened, "film", dimension=rows)
 
 
-@keep(show_spinner="Ranking neighbours …")
-def rule_of(space: choosing.Space, opened: cached.Opened) -> Any:
-    """The rule of mutual neighbours for every k."""
-    from labkit.film.rule import mutual_rule
-
-    return mutual_rule(space.method, opened.corpus)
-
-
 def show(opened: cached.Opened) -> None:
     """Figure 4: yes or no by mutual neighbours, for every k."""
+    from labkit.film.rule import mutual_rule
+
     chosen = film_of(opened)
     if chosen is None:
         return
-    rule = rule_of(chosen, opened)
+    key = ("rule", chosen.key, opened.key)
+    rule = once("Ranking neighbours …", key, lambda: mutual_rule(chosen.method, opened.corpus))
     most = int(rule.test.k[-1])
     k = st.slider(
         "k", 1, most, rule.chosen, key="film-k", help="The slider starts at the k that was chosen on dev.", **frame.KEEP

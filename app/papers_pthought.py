@@ -13,7 +13,7 @@ import cached
 import choosing
 import frame
 import streamlit as st
-from keeping import keep
+from keeping import once
 
 from labkit import figures
 from labkit.corpora import Corpus
@@ -46,30 +46,22 @@ GROUPS = (
 )
 
 
-@keep(show_spinner="Reading the groups …")
 def groups_of_test(opened: cached.Opened) -> list[list[str]]:
     """The groups of test, each of sentences that mean the same."""
     from labkit.pthought.task import groups_of
 
-    return groups_of(opened.corpus.part("test"))
+    return once("Reading the groups …", ("groups", opened.key), lambda: groups_of(opened.corpus.part("test")))
 
 
-@keep(show_spinner="Encoding the groups …")
-def plane_of(space: choosing.Space, _shown: Any, shown: tuple[Any, ...], how: str) -> Any:
-    """A handful of groups in the plane of a method's vectors; `shown` stands for the handful."""
-    from labkit.pthought.view import plane
-
-    return plane(space.method.encode(list(_shown.texts)), how)
-
-
-@keep(show_spinner="Encoding all groups …")
 def coherence_of(space: choosing.Space, opened: cached.Opened) -> Any:
     """P-coherence of a method on all groups of test, with its companions."""
     from labkit.pthought.view import companions
 
     groups = groups_of_test(opened)
     texts = [text for group in groups for text in group]
-    return companions(space.method.encode(texts, 256), [number for number, group in enumerate(groups) for _ in group])
+    numbers = [number for number, group in enumerate(groups) for _ in group]
+    key = ("coherence", space.key, opened.key)
+    return once("Encoding all groups …", key, lambda: companions(space.method.encode(texts, 256), numbers))
 
 
 # --- the views ---------------------------------------------------------------------------------------------------
@@ -77,7 +69,13 @@ def coherence_of(space: choosing.Space, opened: cached.Opened) -> Any:
 
 def show_planes(spaces: Sequence[choosing.Space], shown: Any, at: tuple[Any, ...], how: str) -> None:
     """The same handful of groups in the plane of each space; `at` stands for the handful."""
-    planes = [plane_of(space, shown, at, how) for space in spaces]
+    from labkit.pthought.view import plane as plane_of
+
+    def made(space: choosing.Space) -> Any:
+        key = ("plane", space.key, *at, how)
+        return once("Encoding the groups …", key, lambda: plane_of(space.method.encode(list(shown.texts)), how))
+
+    planes = [made(space) for space in spaces]
     rows = partial(shown.rows, **{f"plane {number}": plane for number, plane in enumerate(planes, 1)})
     for number, (column, space, plane) in enumerate(zip(st.columns(len(spaces)), spaces, planes, strict=True)):
         with column:

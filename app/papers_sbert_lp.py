@@ -15,7 +15,7 @@ import choosing
 import frame
 import streamlit as st
 import why
-from keeping import keep
+from keeping import once
 
 from labkit import figures
 from labkit.corpora import Corpus, Pairs
@@ -48,53 +48,16 @@ FORM = "These vectors are a run of SBERT-LP: its base is taken, and embedded ane
 NO_ORDER = "Only pairs with grades or labels have an order: choose the corpus relatedness or questions."
 
 
-# --- what is worked out ------------------------------------------------------------------------------------------
-
-
-@keep(show_spinner="Choosing sentences …")
-def sample_of(opened: cached.Opened, most: int) -> Any:
-    """The sentences of test that are embedded together."""
-    from labkit.sbert_lp.sweeps import compared
-
-    return compared(opened.corpus, most=most)
-
-
-@keep(show_spinner="Embedding the sentences together …")
-def embedded(space: choosing.Space, _sentences: Sequence[str], sentences: tuple[Any, ...], k: int, p: int) -> Any:
-    """SBERT-LP over a base, and what it had to say; `sentences` stands for them."""
+def embedded(space: choosing.Space, sentences: Sequence[str], of: tuple[Any, ...], k: int, p: int) -> Any:
+    """SBERT-LP over a base, and what it had to say; `of` stands for the sentences."""
     from labkit.sbert_lp.method import SbertLp, SbertLpSettings
 
-    with collected() as notes:
-        method = SbertLp.over(space.method, list(_sentences), SbertLpSettings(neighbours=k, dimension=p))
-    return method, tuple(notes)
+    def embed() -> tuple[Any, tuple[str, ...]]:
+        with collected() as notes:
+            method = SbertLp.over(space.method, list(sentences), SbertLpSettings(neighbours=k, dimension=p))
+        return method, tuple(notes)
 
-
-@keep(show_spinner="Measuring all sentences …")
-def structure_of(_space: Any, *embedding: Any) -> Any:
-    """Errors, parts, copies and eigenvalues of an embedding."""
-    from labkit.sbert_lp.view import structure
-
-    return structure(_space)
-
-
-@keep(show_spinner="Comparing the pairs …")
-def order_of(_method: Any, _sample: Any, least: float, *embedding: Any) -> Any:
-    """The pairs that changed order."""
-    from labkit.baselines.base import base_rows
-    from labkit.sbert_lp.view import changed
-
-    before = base_rows(_method.base, _sample.sentences, 256, silent)
-    return changed(_sample, before, _method.fit_encode(_sample.sentences), least=least)
-
-
-@keep(show_spinner="Trying many k and p …", show_time=True)
-def sweep_of(space: choosing.Space, opened: cached.Opened, most: int) -> Any:
-    """The sweep on dev over the base of a space, and what was chosen there on test."""
-    from labkit.sbert_lp.sweeps import tried
-
-    base = space.method.base if space.method.name == "sbert-lp" else space.method
-    with collected():  # small parts at large p: their points are in the picture
-        return tried(base, opened.corpus, most=most)
+    return once("Embedding the sentences together …", ("embedded", space.key, *of, k, p), embed)
 
 
 # --- one sentence, all sentences -----------------------------------------------------------------------------------
@@ -142,7 +105,9 @@ def show_one(spaces: list[choosing.Space], opened: cached.Opened, sample: Any, c
 
 def show_every(method: Any, key: tuple[Any, ...], code: partial[None]) -> None:
     """What is left over of every sentence, the spectrum, and what was done about copies and components."""
-    structure = structure_of(method.space, *key)
+    from labkit.sbert_lp.view import structure as structure_of
+
+    structure = once("Measuring all sentences …", ("structure", *key), lambda: structure_of(method.space))
     count = len(structure.sentences)
     chosen = frame.number_in_address("row", count, 0)
     left, right = st.columns([1.25, 1])
@@ -176,7 +141,15 @@ def show_every(method: Any, key: tuple[Any, ...], code: partial[None]) -> None:
 
 def show_sweep(chosen: choosing.Space, opened: cached.Opened, most: int) -> None:
     """Curves on dev, what was chosen there on test."""
-    sweep = sweep_of(chosen, opened, most)
+    from labkit.sbert_lp.sweeps import tried
+
+    base = chosen.method.base if chosen.method.name == "sbert-lp" else chosen.method
+
+    def measure() -> Any:
+        with collected():  # small parts at large p: their points are in the picture
+            return tried(base, opened.corpus, most=most)
+
+    sweep = once("Trying many k and p …", ("sweep", chosen.key, opened.key, most), measure)
     st.markdown(f"**{sweep.verdict}**")
     left, right = st.columns([1.5, 1])
     with left:
@@ -188,14 +161,17 @@ def show_sweep(chosen: choosing.Space, opened: cached.Opened, most: int) -> None
         pairs = zip(sweep.chosen, sweep.test, strict=True)
         alt = "Bars: " + ", ".join(f"{point.transform} {value:.3f}" for point, value in pairs)
         frame.picture(figures.chosen_bars(sweep, height=400), key="chosen_bars", alt=alt, rows=sweep.rows)
-    base = "method.base" if chosen.method.name == "sbert-lp" else "method"
-    choosing.show_code(TRIED_CODE, chosen, opened, base=base, most=most)
+    name = "method" if base is chosen.method else "method.base"
+    choosing.show_code(TRIED_CODE, chosen, opened, base=name, most=most)
 
 
 def show_order(
     spaces: list[choosing.Space], opened: cached.Opened, sample: Any, key: tuple[Any, ...], code: partial[None]
 ) -> None:
     """Table 4, both ways: mended and spoilt."""
+    from labkit.baselines.base import base_rows
+    from labkit.sbert_lp.view import changed
+
     if not isinstance(sample.rows, Pairs):
         st.info(NO_ORDER)
         return
@@ -204,7 +180,13 @@ def show_order(
         least = frame.choices().slider(
             "Grades differ by more than", 0.0, 4.0, 1.0, 0.5, key="least", width=choosing.WIDTH, **frame.KEEP
         )
-    changes = order_of(spaces[1].method, sample, least, *key)
+    method = spaces[1].method
+
+    def compare() -> Any:
+        before = base_rows(method.base, sample.sentences, 256, silent)
+        return changed(sample, before, method.fit_encode(sample.sentences), least=least)
+
+    changes = once("Comparing the pairs …", ("order", *key, least), compare)
     counts = changes.found
     st.markdown(
         f"Of {counts.couples:,} couples of pairs with different grades the embedding **mends {counts.mended:,}** "
@@ -258,6 +240,8 @@ def both_spaces(chosen: choosing.Space, method: Any, anew: str, key: tuple[Any, 
 
 def show(opened: cached.Opened) -> None:
     """A base, k and p, and one of the views."""
+    from labkit.sbert_lp.sweeps import compared
+
     bases = [*choosing.VECTORS, *(["sbert"] if find_spec("sentence_transformers") else []), choosing.STORED]
     chosen = choosing.space(opened, bases, label="Base", key="base")
     if chosen is None:
@@ -278,7 +262,8 @@ def show(opened: cached.Opened) -> None:
     if view == SWEEP:
         show_sweep(chosen, opened, most)
         return
-    sample, of = sample_of(opened, most), (opened.key, most)
+    of = (opened.key, most)
+    sample = once("Choosing sentences …", ("sample", *of), lambda: compared(opened.corpus, most=most))
     method, notes = embedded(chosen, sample.sentences, of, k, p)
     for note in notes:
         st.caption(f"⚠ {frame.plain(note)}")

@@ -9,7 +9,7 @@ import cached
 import choosing
 import frame
 import streamlit as st
-from keeping import keep
+from keeping import once
 
 from labkit import figures
 from labkit.corpora import Articles
@@ -46,30 +46,17 @@ NO_ARTICLES = "This panel needs articles with sections: choose the corpus articl
 NO_ATTENTION = "Only the thematic network pays attention to words: choose a run of it under Sentence vectors."
 
 
-@keep(show_spinner="Encoding the article …")
-def vectors_of(space: choosing.Space, _article: Any, article: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The vectors of an article's sentences, and the clusters of k-means, which knows no temperature."""
-    from labkit.thematic.sections import means
+def themes_of(space: choosing.Space, article: Any, at: tuple[Any, ...], temperature: float) -> Any:
+    """The clusters of an article's sentences; those of k-means know no temperature."""
+    from labkit.thematic.sections import means, themes
 
-    vectors = space.method.encode(list(_article.sentences))
-    return vectors, means(_article, vectors)
+    def encoded() -> tuple[Any, Any]:
+        vectors = space.method.encode(list(article.sentences))
+        return vectors, means(article, vectors)
 
-
-@keep(show_spinner="Clustering the sentences …")
-def themes_of(space: choosing.Space, _article: Any, article: tuple[Any, ...], temperature: float) -> Any:
-    """The clusters of an article's sentences; `article` stands for it."""
-    from labkit.thematic.sections import themes
-
-    vectors, by_means = vectors_of(space, _article, article)
-    return themes(_article, vectors, temperature=temperature, by_means=by_means)
-
-
-@keep(show_spinner="Clustering all articles …", show_time=True)
-def agreement_of(space: choosing.Space, opened: cached.Opened, split: str) -> Any:
-    """How far clusters agree with sections, over all articles of a split."""
-    from labkit.thematic.sections import section_agreement
-
-    return section_agreement(space.method, opened.corpus.part(split), restarts=3)
+    vectors, by_means = once("Encoding the article …", ("article", space.key, *at), encoded)
+    clusters = partial(themes, article, vectors, temperature=temperature, by_means=by_means)
+    return once("Clustering the sentences …", ("themes", space.key, *at, temperature), clusters)
 
 
 def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[Any, ...], code: partial[None]) -> None:
@@ -131,8 +118,11 @@ def show_words(right: Any, article: Any, method: Any, code: partial[None]) -> No
 
 def show_agreement(chosen: choosing.Space, opened: cached.Opened, split: str, code: partial[None]) -> None:
     """Table 4 of the paper for these vectors."""
+    from labkit.thematic.sections import section_agreement
+
     name = st.radio("Figure", FIGURES, format_func=spoken, horizontal=True, key="figure", **frame.KEEP)
-    agreement = agreement_of(chosen, opened, split)
+    measure = partial(section_agreement, chosen.method, opened.corpus.part(split), restarts=3)
+    agreement = once("Clustering all articles …", ("agreement", chosen.key, opened.key, split), measure)
     means, info = (agreement.values(algorithm, name) for algorithm in ("kmeans", "iclust"))
     ahead, behind, count = int((info > means).sum()), int((info < means).sum()), len(agreement.articles)
     left, right = st.columns([1.2, 1])

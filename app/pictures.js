@@ -10,7 +10,8 @@ const TOOLS = [ // name, label, the button of plotly's own that it presses
 let tell = () => {};
 
 const rows = trace => trace.customdata ?? [];
-const pictures = () => [...document.querySelectorAll('[class*=st-key-tall-] .js-plotly-plot')].filter(each => each._fullData);
+const SIDES = ['left', 'right', 'moved'].map(side => `.st-key-tall-${side} .js-plotly-plot`).join();
+const pictures = () => [...document.querySelectorAll(SIDES)].filter(each => each._fullData);
 const plane = picture => picture._fullLayout?._plots?.xy;
 
 // The ring of a sentence that was clicked here, where the figure has none.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import cached
@@ -13,16 +14,18 @@ import marking
 import numpy as np
 import streamlit as st
 from choosing import Space
+from keeping import once
 from space_look import Look, look_of
 from space_moved import in_colour, show_side_code
 from space_reading import marks_on, search_field, show_list, show_reading
 from space_sides import WIDTHS, Side, figures_table, journey_of, show_name, show_side, side_of
 
 from labkit import figures
-from labkit.evaluation.geometry import EpochCosines
+from labkit.evaluation.geometry import EpochCosines, cosines_over_epochs, figures_over_epochs
 from labkit.figure_names import spoken
 from labkit.figures.epochs import probe_columns
 from labkit.projection.epochs import Journey
+from labkit.runs import History
 
 EPOCHS_SHOWN = (
     "The {count} sentences are those of the run's probe, the same at every epoch, in axes that stay as they are. {how} "
@@ -115,12 +118,16 @@ def show_journey(
     figure = figures.clusters_over_epochs(journey, at=at, **drawing, **look.colours(journey.shown), **marks)
     with st.container(key=f"tall-{side.name}"):
         show_side(figure, side, first, look, journey.rows)
-    figures_table(st, [f"space, {where}", f"picture, {where}"], [journey.space[at], journey.drawn[at]])
+    names = [f"space, {journey.unit} {journey.epochs[0]}"] * (at > 0) + [f"space, {where}", f"picture, {where}"]
+    figures_table(st, names, [journey.space[0]] * (at > 0) + [journey.space[at], journey.drawn[at]])
 
 
 def show_measured(trained: Mapping[str, Space]) -> None:
     """The figures, the cosines and the spectrum of every side that was trained in epochs."""
-    measured = {name: cached.measured_epochs(space) for name, space in trained.items()}
+    measured = {
+        name: once("Measuring every epoch …", ("measured", space.key), partial(measure, space))
+        for name, space in trained.items()
+    }
     names = {name: f"{name}, {space.name}" if len(trained) > 1 else space.name for name, space in trained.items()}
     histories = {names[name]: history for name, (history, _) in measured.items()}
     shown = probe_columns(histories)
@@ -134,6 +141,11 @@ def show_measured(trained: Mapping[str, Space]) -> None:
     for place, (name, space) in zip(st.columns(len(trained)), trained.items(), strict=True):
         with place:
             show_cosines(names[name], name, space, measured[name][1])
+
+
+def measure(space: Space) -> tuple[History, EpochCosines]:
+    """The figures of a run's probe over its epochs, and its cosines."""
+    return figures_over_epochs(space.method.snapshots), cosines_over_epochs(space.method.snapshots)
 
 
 def show_cosines(title: str, side: str, space: Space, cosines: EpochCosines) -> None:

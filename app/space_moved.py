@@ -11,25 +11,27 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import cached
 import choosing
 import frame
 import marking
 import numpy as np
 import streamlit as st
+from cached import Opened
 from choosing import Space
+from keeping import ROOM, once
 from space_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, look_of, sentences_of
 from space_reading import clear_button, show_apart
 from space_sides import Side, journey_of, opened_side, picture_rows, show_side, side_of, words_on
 
 from labkit import figures
-from labkit.evaluation.neighbours import Movement, moved_rows, moved_together
-from labkit.figures.clusters import MOVED, TRUST, WAYS
-from labkit.projection import Projection, laid_over
+from labkit.evaluation.neighbours import Movement, moved_rows, moved_together, movement
+from labkit.figures.clusters import MOVED, TRUST, WAYS, with_column
+from labkit.projection import Projection, laid_over, trust
 
 AT_ONCE = 20_000  # sentences: their neighbours in one space take some 3 seconds, and four times that of twice as many
 SPARSE_AT_ONCE = 5_000  # the same, of vectors that are mostly zeros
 SECONDS = 3
+NEAREST = 10  # neighbours by which it is told who moved
 FEWEST = 20  # lines from where a sentence stood: a tenth of all, up to WAYS, else none could be followed
 RANKED = 100  # sentences of the list
 HEIGHT = 520  # pixels, about
@@ -57,7 +59,8 @@ def in_colour(side: Side, look: Look, before: Side | None, after: Side | None) -
         return side
     if look.by == TRUST:
         key = trust_key(side)
-        shares = may_measure(key, side, 2) and cached.trust_in_points(side.vectors()[1], side.picture.points, *key)
+        rows, points = side.vectors()[1], side.picture.points
+        shares = may_measure(key, side, 2) and once("Comparing the neighbours …", key, lambda: trust(rows, points))
     elif before is None or after is None:
         return side
     else:
@@ -65,7 +68,8 @@ def in_colour(side: Side, look: Look, before: Side | None, after: Side | None) -
         shares = may_measure(key, side, 2) and who_moved(before, after).change
     if shares is False:
         return side
-    return replace(side, shown=cached.sentences_with_column(side.shown, shares, look.by, side.key, key))
+    shown = once("", ("column", look.by, side.key, key), lambda: with_column(side.shown, look.by, shares))
+    return replace(side, shown=shown)
 
 
 def trust_key(side: Side) -> tuple[Any, ...]:
@@ -81,7 +85,7 @@ def movement_key(before: Side, after: Side) -> tuple[Any, ...]:
 def may_measure(key: tuple[Any, ...], side: Side, spaces: int) -> bool:
     """Whether it is known, or takes seconds, or somebody has clicked to wait for it."""
     count, rows = len(side.shown), side.vectors()[1]
-    if key in cached.made_before() or count <= (AT_ONCE if isinstance(rows, np.ndarray) else SPARSE_AT_ONCE):
+    if ROOM.has(key) or count <= (AT_ONCE if isinstance(rows, np.ndarray) else SPARSE_AT_ONCE):
         return True
     minutes = max(1, round(spaces * SECONDS * (count / AT_ONCE) ** 2 / 60))
     place = st.empty()
@@ -95,13 +99,15 @@ def may_measure(key: tuple[Any, ...], side: Side, spaces: int) -> bool:
 
 def who_moved(before: Side, after: Side) -> Movement:
     """Who moved from one side to the other."""
-    return cached.compared_neighbours(before.vectors()[1], after.vectors()[1], *movement_key(before, after))
+    old, new = before.vectors()[1], after.vectors()[1]
+    k = min(NEAREST, (len(before.shown) - 1) // 2)
+    return once("Comparing the neighbours …", movement_key(before, after), lambda: movement(old, new, k))
 
 
 # --- the view ----------------------------------------------------------------------------------------------------
 
 
-def show_who(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
+def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
     """Two spaces over each other: those of the sides, or two epochs of a run."""
     options = comparisons(chosen)
     if not options:
@@ -128,7 +134,7 @@ def show_who(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
 
 
 def show_who_in_epochs(
-    opened: cached.Opened, space: Space, wanted: Comparison, box: Any, verdict: Any, places: tuple[Any, Any]
+    opened: Opened, space: Space, wanted: Comparison, box: Any, verdict: Any, places: tuple[Any, Any]
 ) -> None:
     """One epoch of a run over another one, at first the first and the last."""
     look, name = look_of(opened, None, box), wanted.epochs_of
@@ -166,6 +172,7 @@ def show_moved(
     ranked = moved.ranked if rows is None else moved.ranked[np.isin(moved.ranked, rows)]
     with left:
         chosen = ranked if rows is not None else ranked[: min(WAYS, max(FEWEST, len(ranked) // 10))]
+        marking.equip_pictures(len(after.shown))
         show_ways(old, replace(in_colour(after, look, before, after), picture=new), look, chosen)
         every = rows is not None and len(rows) <= WAYS
         which = "all that are marked" if every else f"the {min(WAYS, len(chosen)):,} that moved most"
@@ -321,7 +328,7 @@ def code_of_colour(side: Side, sides: Sequence[Side], look: Look, at: int | None
     return replace(side.space, code=code), MOVED_CODE
 
 
-def show_side_code(lines: str, side: Side, sides: list[Side], opened: cached.Opened, look: Look, **values: Any) -> None:
+def show_side_code(lines: str, side: Side, sides: list[Side], opened: Opened, look: Look, **values: Any) -> None:
     """The lines that make the picture of a side."""
     of = side.title if len(sides) > 1 else ""
     space, measured = code_of_colour(side, sides, look, values.get("at"))

@@ -13,6 +13,7 @@ import frame
 import marking
 import streamlit as st
 from choosing import Space
+from keeping import once
 from space_epochs import show_epochs
 from space_look import look_of, sentences_of
 from space_moved import in_colour, show_side_code, show_who
@@ -31,7 +32,8 @@ from space_sides import (
 
 from labkit.corpora import Labelled, Pairs, Sentences
 from labkit.corpora.relations import FEW, UNLABELLED
-from labkit.evaluation.classes import WAYS, Separation, seconds_of_hdbscan
+from labkit.evaluation.classes import WAYS, Separation, found_clusters, seconds_of_hdbscan
+from labkit.evaluation.regions import found_classes
 from labkit.figure_names import spoken
 from labkit.figures.clusters import CLASS
 from labkit.progress import lasting
@@ -91,6 +93,7 @@ WORTH = (
     "other: where many of them share whole phrases, as in topics, counting words is enough to do well."
 )
 NOT_FOUND = "nobody"
+FOUND = "class found"  # the column of classes that were found, beside those of the corpus
 FOUND_BY = (
     "k-means makes as many classes as you say; density makes one of each dense region, as many as there are, and "
     "leaves what lies between them in the class none. They are found in the vectors of the first picture, and named by "
@@ -130,17 +133,22 @@ def found_in(space: Space, shown: Labelled, key: tuple[Any, ...], box: Any) -> t
     count = box.slider("Classes to find", 2, 36, 12, key="found-count", **frame.KEEP) if way == "kmeans" else 0
     if way == "density" and (seconds := seconds_of_hdbscan(len(shown))) > 3:
         box.caption(f"Density of {len(shown):,} sentences takes about {lasting(seconds)}, once.")
-    return cached.with_classes_found(space, shown, key, way, count), (way, count)
+
+    def find() -> Labelled:
+        found = found_classes(shown.texts, found_clusters(cached.sentence_vectors(space, shown, key)[1], way, count))
+        return replace(shown, labels=found) if bare else replace(shown, extra={**shown.extra, FOUND: found})
+
+    return once("Finding classes …", ("found", space.key, *key, way, count), find), (way, count)
 
 
 def colour_by_found(name: str) -> None:
     """Somebody has asked for classes to be found: they colour the points; or no more, and the own ones do."""
-    st.session_state["colour"] = CLASS if st.session_state[name] == NOT_FOUND else cached.FOUND
+    st.session_state["colour"] = CLASS if st.session_state[name] == NOT_FOUND else FOUND
 
 
 def save_found(shown: Labelled) -> None:
     """The classes that were found, as a file, or as the corpus of all pages."""
-    found = shown.extra.get(cached.FOUND, shown.labels)
+    found = shown.extra.get(FOUND, shown.labels)
     rows = [{"text": text, "label": label} for text, label in zip(shown.texts, found, strict=True)]
     with st.popover("Use the classes found", icon=":material/category:", type="tertiary", key="use-found"):
         st.caption(f"{len(rows):,} sentences in {len(set(found)):,} classes, as a corpus with the columns text, label.")
@@ -156,8 +164,8 @@ def code_of(found: tuple[str, int] | None, side: Side, first: Side) -> dict[str,
     """
     if found is None:
         return {"found": "", "order": ORDER}
-    bare = cached.FOUND not in side.shown.extra
-    as_what = "labels=found" if bare else f"extra={{**shown.extra, {cached.FOUND!r}: found}}"
+    bare = FOUND not in side.shown.extra
+    as_what = "labels=found" if bare else f"extra={{**shown.extra, {FOUND!r}: found}}"
     rows = "vectors" if side is first else "first.encode(shown.texts, normalize_embeddings=True)"
     way, count = found
     code = FOUND_CODE.format(rows=rows, way=way, count=count, what=as_what)
@@ -249,8 +257,13 @@ def show_verdict(place: Any, opened: cached.Opened, sides: Sequence[Side], measu
     if isinstance(opened.corpus, Sentences):
         return
     if "test" in opened.corpus.sizes and len(opened.corpus) <= SCORED:
-        figures = [cached.headline(side.space, opened) for side in sides]
-        what, values = f"On the test split, {spoken(figures[0][0])}", [value for _, value in figures]
+        from labkit.evaluation.scores import score
+
+        scores = [
+            once("", ("score", side.space.key, opened.key), partial(score, side.space.method, opened.corpus))
+            for side in sides
+        ]
+        what, values = f"On the test split, {spoken(scores[0].measure)}", [each.headline for each in scores]
     elif measured:
         what, values = "Among the sentences shown, Hit@1", [each.hit for each in measured]
     else:

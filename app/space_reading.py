@@ -19,7 +19,7 @@ import papers_sbert_lp
 import streamlit as st
 import why
 from marking import Brush, rows_with_same_text
-from space_sides import Side
+from space_sides import Side, words_of
 
 from labkit.arrays import unit
 from labkit.corpora import Labelled
@@ -140,8 +140,7 @@ def rows_to_read(shown: Labelled, rows: list[int] | None, matches: list[int] | N
 def show_apart(side: Side, rows: Sequence[int]) -> None:
     """Say what sets the marked sentences apart from the rest: words, classes, lengths, with counts."""
     if 1 < len(rows) < len(side.shown):
-        counted = cached.words_of_sentences(side.shown.texts, side.key)
-        st.caption(frame.plain(str(set_apart(counted, rows, side.shown.labels))))
+        st.caption(frame.plain(str(set_apart(words_of(side), rows, side.shown.labels))))
 
 
 # --- to read -------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ and opened only when its vectors are needed: stored pictures do not wait for the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 from choosing import Space
+from keeping import ROOM, once
 from marking import rows_with_same_text
 from space_look import COARSE, FINE, OF_CLASSES, Look
 
@@ -28,12 +29,12 @@ from labkit import figures
 from labkit.arrays import unit
 from labkit.corpora import Labelled, Sentences
 from labkit.embedding_files import embedding_bytes
-from labkit.evaluation.classes import Separation
-from labkit.evaluation.regions import PlacedName, Regions
+from labkit.evaluation.classes import Separation, separation
+from labkit.evaluation.regions import CountedWords, PlacedName, Regions, counted_words, regions, words_on_map
 from labkit.figures.clusters import MOST, colouring
 from labkit.progress import lasting
-from labkit.projection import NAMES, Projection
-from labkit.projection.epochs import Journey
+from labkit.projection import NAMES, Projection, epochs, project
+from labkit.projection.epochs import Journey, in_classes_of, journey
 from labkit.projection.exchange import atlas_bytes
 from labkit.shipped import DEMONSTRATIONS
 from labkit.shipped import picture as stored_picture
@@ -148,26 +149,56 @@ def opened_side(
     picture = stored_picture(space.origin(), shown.texts, look.how, look.dimensions) if space.origin else None
     preview, slot = box.empty(), box
     if picture is None:
-        rows, wanted = vectors()[1], (space.key, key, look.how, look.dimensions)
-        if look.how != "pca" and wanted not in cached.made_before():
+        rows, wanted = vectors()[1], ("picture", space.key, key, look.how, look.dimensions)
+        if look.how != "pca" and not ROOM.has(wanted):
             slot = box.empty()  # what is there from before goes
-            first = cached.arranged_picture(rows, space.key, key, "pca", look.dimensions)
+            first = arranged(rows, (*wanted[:-2], "pca", look.dimensions))
             show_first_look(preview, name, first, shown, look, HEIGHT)
-        picture = cached.arranged_picture(rows, *wanted)
+        picture = arranged(rows, wanted)
         preview.empty()
     return Side(name, space, shown, key, picture, vectors), slot.container()
 
 
+def arranged(rows: Any, key: tuple[Any, ...]) -> Projection:
+    """A picture of vectors at unit length; whoever asks next has it at once. `key` ends with how, and dimensions."""
+    *_, how, dimensions = key
+
+    def arrange() -> Projection:
+        make = cached.picture_process().project if how == "umap" else project
+        picture = make(rows, how, dimensions, landmarks=cached.landmarks_for(how, rows.shape[0]))
+        picture.points.flags.writeable = False
+        return picture
+
+    return once("Arranging the picture …", key, arrange)
+
+
 def journey_of(name: str, space: Space, look: Look, opened: cached.Opened) -> Journey:
     """A run's pictures; while they are made, its last one by PCA."""
-    if look.how == "pca" or ("journey", space.key, look.how) in cached.made_before():
-        return cached.arranged_epochs(space, look.how, opened)
-    first = cached.arranged_epochs(space, "pca", opened)
+    if look.how == "pca" or ROOM.has(journey_key(space, look.how, opened)):
+        return arranged_epochs(space, look.how, opened)
+    first = arranged_epochs(space, "pca", opened)
     preview = st.empty()
     show_first_look(preview, name, first.pictures[-1], first.shown, look, 500)
-    journey = cached.arranged_epochs(space, look.how, opened)
+    made = arranged_epochs(space, look.how, opened)
     preview.empty()
-    return journey
+    return made
+
+
+def journey_key(space: Space, how: str, opened: cached.Opened) -> tuple[str, ...]:
+    """What decides the pictures of a run's epochs."""
+    return ("journey", space.key, how, opened.key)
+
+
+def arranged_epochs(space: Space, how: str, opened: cached.Opened) -> Journey:
+    """A run's probe over its epochs, in the classes of the corpus; PCA with one basis for all."""
+    arrange = cached.picture_process().epochs if how == "umap" else epochs
+
+    def make() -> Journey:
+        made = in_classes_of(journey(space.method.snapshots, how, common=how == "pca", arrange=arrange), opened.corpus)
+        # steps, where it was recorded in somebody else's training
+        return replace(made, unit="step") if "step" in space.method.history.columns else made
+
+    return once("Arranging every epoch …", journey_key(space, how, opened), make)
 
 
 def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
@@ -277,17 +308,24 @@ def alt_of(side: Side, look: Look) -> str:
 
 def words_on(side: Side, *, fine: bool) -> Regions:
     """The regions of a side's picture with their words."""
-    picture = (side.space.key, side.key, side.picture.method)
-    counted = cached.words_of_sentences(side.shown.texts, side.key)
-    return cached.picture_regions(counted, side.picture.points, side.shown.labels, fine, *picture)
+    counted, key = words_of(side), ("regions", side.space.key, side.key, side.picture.method, fine)
+    make = partial(regions, counted, side.picture.points, side.shown.labels, fine=fine)
+    return once("Looking for words …", key, make)
+
+
+def words_of(side: Side) -> CountedWords:
+    """How often each sentence of a side has each word."""
+    return once("Counting the words …", ("words", side.key), lambda: counted_words(side.shown.texts))
 
 
 def words_of_map(side: Side, labels: str) -> Sequence[Sequence[PlacedName]] | None:
     """The names written on a side's map, whole and from close by; None: those of its classes."""
     if labels not in (COARSE, FINE):
         return None if labels == OF_CLASSES else ((), ())
-    picture = (side.space.key, side.key, side.picture.method)
-    return cached.map_words(side.shown.texts, side.picture.points, side.shown.labels, labels == FINE, *picture)
+    fine, shown = labels == FINE, side.shown
+    key = ("words on the map", side.space.key, side.key, side.picture.method, fine)
+    make = partial(words_on_map, shown.texts, side.picture.points, shown.labels, fine=fine)
+    return once("Looking for words …", key, make)
 
 
 def show_side(
@@ -324,8 +362,8 @@ def show_figures(sides: Sequence[Side]) -> list[Separation]:
             if not apart:
                 continue
             labels, rows, (in_space, in_picture) = side.shown.labels, side.vectors()[1], keys_of_figures(side)
-            space = cached.class_separation(rows, labels, *in_space)
-            found += space, cached.class_separation(side.picture.points, labels, *in_picture)
+            space = once("", in_space, partial(separation, rows, labels))
+            found += space, once("", in_picture, partial(separation, side.picture.points, labels))
             if space.sample < len(labels):  # of sparse rows the ratio is measured on the sample, too
                 sampled = "silhouette and Hit@1" if isinstance(rows, np.ndarray) else "the figures of the space"
                 notes.append(f"Of {side.space.name} {sampled} are measured on a sample of {space.sample:,}.")
@@ -337,15 +375,15 @@ def show_figures(sides: Sequence[Side]) -> list[Separation]:
 
 def keys_of_figures(side: Side) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """What decides the figures of a side's space, and those of its picture."""
-    in_space = (side.space.key, side.key)
+    in_space = ("separation", side.space.key, side.key)
     return in_space, (*in_space, side.picture.method, side.picture.points.shape[1])
 
 
 def figures_table(box: Any, names: Sequence[str], measured: Sequence[Separation]) -> None:
     """Write where something was measured, and the three figures."""
     lines = ["| measured in | inter/intra | silhouette | Hit@1 |", "|:--|--:|--:|--:|"]
-    for where, separation in zip(names, measured, strict=True):
-        values = (separation.ratio, separation.silhouette, separation.hit)
+    for where, each in zip(names, measured, strict=True):
+        values = (each.ratio, each.silhouette, each.hit)
         cells = ["–" if np.isnan(value) else f"{value:.3f}" for value in values]
         lines.append("| " + " | ".join([frame.plain(where), *cells]) + " |")
     box.markdown("\n".join(lines))

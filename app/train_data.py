@@ -13,6 +13,7 @@ import frame
 import numpy as np
 import pandas as pd
 import streamlit as st
+from keeping import ROOM, once
 
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.records import SPLITS
@@ -46,7 +47,7 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
     left, right = st.columns([5, 3], gap="large")
     with left:
         table = st.empty()
-        if not all(("difficulty", name) in cached.made_before() for name in bundled()):
+        if not all(ROOM.has(("difficulty", cached.lab_corpus(name).key)) for name in bundled()):
             fill(table, {}, key=None)
         show_templates()
     with right:
@@ -56,9 +57,15 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
         show_contents(opened)
     known = {}
     for name in bundled():  # last, because it takes seconds when the app has just started
-        known[name] = cached.corpus_difficulty(cached.lab_corpus(name))
-        cached.remember_made(("difficulty", name))
+        known[name] = difficulty_of(cached.lab_corpus(name))
     fill(table, known, key="corpora")
+
+
+def difficulty_of(opened: cached.Opened) -> Any:
+    """What three methods without learning reach on a corpus."""
+    from labkit.baselines.difficulty import difficulty
+
+    return once("Measuring …", ("difficulty", opened.key), lambda: difficulty(opened.corpus))
 
 
 def bundled() -> list[str]:
@@ -144,7 +151,7 @@ def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
     st.markdown(f"{len(corpus):,} rows ({counts}); each is {SHAPES[type(corpus).__name__]}.")
     st.button("Train on it", type="primary", icon=":material/arrow_forward:", key="train-on-it", on_click=to_train)
     try:
-        difficulty = cached.corpus_difficulty(opened)
+        difficulty = difficulty_of(opened)
     except ValueError as reason:  # a visitor's file may have no test split
         st.caption(f"Its difficulty is not measured: {frame.plain(str(reason))}")
         return
@@ -178,7 +185,9 @@ def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
     vectors = st.radio(
         "Vectors", list(VECTORS), format_func=VECTORS.__getitem__, horizontal=True, key="space", **frame.KEEP
     )
-    cosine = cached.pair_cosines(opened, vectors)
+    method = cached.fitted_method(opened, vectors)
+    measure = partial(method.similarity_pairwise, corpus.text_a, corpus.text_b)
+    cosine = once("Comparing the pairs …", ("pairs", opened.key, vectors), measure)
     known = "scores" if corpus.graded else "labels"
     draw = similarity_scatter if corpus.graded else similarity_histogram
     alt = f"The cosines of {len(corpus):,} pairs by {VECTORS[vectors]} against the {known} of the corpus."

@@ -8,11 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import cached
 import choosing
 import classroom
 import frame
 import streamlit as st
+from cached import Opened
+from keeping import once
 from safetensors import SafetensorError, safe_open
 from trainings import ENDED, Job, Order, Queue, watch
 from trainings.owners import Owned, all_owned, owned, write_owned
@@ -82,7 +83,7 @@ def is_shown(queue: Queue, job: Job) -> bool:
     return whose.shared if whose else not (job.own or queue.visitor(job))
 
 
-def submit(queue: Queue, order: Order, opened: cached.Opened) -> None:
+def submit(queue: Queue, order: Order, opened: Opened) -> None:
     """Put the order into the line, or say in one sentence why not."""
     try:
         job = queue.submit(order, **visitor())
@@ -189,21 +190,28 @@ def buttons(queue: Queue, job: Job, *, shown: bool) -> None:
 
 
 def see_it_move(job: Job) -> None:
-    """Open the space of a run beside that of mean word vectors, on its own corpus."""
+    """Open the space of a run on its own corpus: from before its first epoch to its end, where it kept vectors of the
+    epochs, else beside mean word vectors."""
     if job.own:
         st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
     corpus = choosing.OWN if job.own else job.corpus
     st.session_state[choosing.CARRIED] = corpus
-    st.switch_page(
-        "space_page.py",
-        query_params={"corpus": corpus, "left": "mean word vectors", "right": choosing.STORED, "right-run": job.name},
-    )
+    st.switch_page("space_page.py", query_params={"corpus": corpus} | before_and_after(job))
+
+
+def before_and_after(job: Job) -> dict[str, str]:
+    """The address of Space that shows what a training changed."""
+    kept = space_so_far(job, None)
+    if kept is not None and len(kept.epochs) > 1:
+        run = {"left": choosing.STORED, "left-run": job.name}
+        return {"view": "While it trained", "how": "PCA", "right": "nothing", **run}
+    return {"left": "mean word vectors", "right": choosing.STORED, "right-run": job.name}
 
 
 # --- how it grows ------------------------------------------------------------------------------------------------
 
 
-def show_growth(job: Job, history: History, opened: cached.Opened | None) -> None:
+def show_growth(job: Job, history: History, opened: Opened | None) -> None:
     """The space of a training as it is now and its curves, and the lines that make the same."""
     left, right = st.columns([3, 2])
     with left:
@@ -225,7 +233,7 @@ def show_growth(job: Job, history: History, opened: cached.Opened | None) -> Non
     st.code(shlex.join(["labkit", *words]), language="bash", wrap_lines=True)
 
 
-def show_space(job: Job, opened: cached.Opened | None) -> None:
+def show_space(job: Job, opened: Opened | None) -> None:
     """The probe as points, by PCA, each epoch rotated onto the one before; at first as the network starts."""
     kept = space_so_far(job, opened)
     if kept is None or not len(kept.epochs) or len(kept.texts) < 3:
@@ -245,7 +253,7 @@ def show_space(job: Job, opened: cached.Opened | None) -> None:
     frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points)
 
 
-def space_so_far(job: Job, opened: cached.Opened | None) -> Snapshots | None:
+def space_so_far(job: Job, opened: Opened | None) -> Snapshots | None:
     """The vectors of the probe that a training has kept so far.
 
     While it runs they are in its checkpoint, which names no sentence: these are known of the corpus that is chosen.
@@ -259,7 +267,9 @@ def space_so_far(job: Job, opened: cached.Opened | None) -> Snapshots | None:
         return None
     count = vectors.shape[1] if vectors.ndim == 3 else 0
     mine = opened is not None and job.corpus == opened.in_code
-    probe = cached.probe_of_corpus(opened) if mine else Snapshots((), ())
+    from labkit.training.trained import probe_of
+
+    probe = once("", ("probe", opened.key), lambda: probe_of(opened.corpus)) if mine else Snapshots((), ())
     if len(probe.texts) == count:
         return Snapshots(probe.texts, probe.labels, kept, vectors)
     return Snapshots(("",) * count, ("",) * count, kept, vectors)

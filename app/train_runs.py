@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import classroom
 import frame
 import streamlit as st
 import why
+from keeping import once
 
 from labkit import figures
 from labkit.figure_names import SAW, VERDICTS, ordered, spoken
@@ -118,7 +120,7 @@ def show_scores(opened: cached.Opened) -> None:
     )
     results = results_of(runs, opened)
     folders = [result.run for result in results]
-    results += [cached.baseline_result(name, opened) for name in baselines]
+    results += [baseline_result(name, opened) for name in baselines]
     if not results:
         st.info(NO_RUN)
         return
@@ -152,15 +154,32 @@ def show_scores(opened: cached.Opened) -> None:
 
 def results_of(runs: Mapping[str, Path], opened: cached.Opened) -> list[Result]:
     """What each run is worth on the test split; one that cannot be scored is named, and the others are shown."""
+    from labkit.evaluation.leaderboard import Result
+    from labkit.evaluation.scores import score
+
     results, bad = [], {}
     for name, folder in runs.items():
         try:
-            results.append(cached.run_result(str(folder), cached.written(folder), opened))
+            run = str(folder), cached.written(folder)
+            scored = partial(score, cached.opened_run(*run), opened.corpus, apart=True)
+            scores = once("Scoring the runs …", ("scores", *run, opened.key), scored)
+            results.append(Result.of(str(folder), cached.run_record(*run), scores))
         except (ValueError, OSError) as reason:
             bad[name] = reason
     if bad:
         st.warning(choosing.left_out_note(bad))
     return results
+
+
+def baseline_result(name: str, opened: cached.Opened) -> Result:
+    """What a method with its own settings, fitted here, is worth on the test split."""
+    from labkit.evaluation.leaderboard import Result
+    from labkit.evaluation.scores import score
+
+    method, corpus = cached.fitted_method(opened, name), opened.corpus
+    scored = partial(score, method, corpus, apart=True)
+    scores = once("Scoring the baselines …", ("scores", name, opened.key), scored)
+    return Result(name, name, method.settings.values(), corpus.name, opened.key, 0, scores)
 
 
 def verdict_of(lines: Sequence[Line]) -> str:

@@ -607,6 +607,16 @@ def test_a_comparison_needs_labels_and_the_data_need_none(opened: Opened, view: 
     assert len([*page.error, *page.info]) == (view == "Runs")
 
 
+@pytest.mark.parametrize("view", ["Before and after", "Who moved", "While it trained"])
+def test_the_pictures_of_every_view_have_their_toolbar(opened: Opened, run: Path, view: str) -> None:
+    page = (
+        with_runs(opened, run, view=view)
+        if view != "Who moved"
+        else opened("space_page", **QUICK | {"right": "SIF", "view": view}).run()
+    )
+    assert "labkit_pictures" in [element.proto.component_name for element in fine(page).get("bidi_component")]
+
+
 # --- the panels of a sentence that is read ------------------------------------------------------------------------
 
 

@@ -223,7 +223,7 @@ def test_the_space_of_a_training_is_drawn_while_it_runs(opened: Opened, waiting:
 
 
 def test_a_finished_training_opens_its_space_before_and_after(
-    opened: Opened, waiting: Queue, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, waiting: Queue, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where: list[tuple[Any, dict[str, str]]] = []
     monkeypatch.setattr(st, "switch_page", lambda page, query_params: where.append((page, query_params)))
@@ -242,6 +242,10 @@ def test_a_finished_training_opens_its_space_before_and_after(
     settings = {"corpus": "your own file", "left": "mean word vectors", "right": "a stored run", "right-run": job.name}
     assert where == [("space_page.py", settings)]
     assert page.session_state["file"].name == "mine.csv"
+    shutil.copytree(run / "small", job.folder, dirs_exist_ok=True)  # which kept vectors of its epochs
+    fine(fine(page.run()).button(key=f"move-{job.id}").click().run())
+    settings = {"view": "While it trained", "how": "PCA", "left": "a stored run", "left-run": job.name}
+    assert where[1:] == [("space_page.py", {"corpus": "your own file", "right": "nothing"} | settings)]
 
 
 # --- which method? ------------------------------------------------------------------------------------------------
