@@ -134,7 +134,7 @@ def front(method: Method, name: str, library: str, scores: list[tuple[str, str, 
         "tags": ["sentence-similarity", "feature-extraction", "labkit", method.name],
     }
     if bundled and not models:
-        entries |= {"license": "mit", "language": ["en"]}
+        entries |= {"license": "mit", "language": ["multilingual" if method.trained_on == "places" else "en"]}
     if models:
         entries["base_model"] = models
     if scores:
