@@ -9,7 +9,7 @@ const CORNERS = 300, NEAR = 10; // of a lasso; pixels from the mouse to a point 
 const CLOSE = 3; // zoom from which the words of finer regions are written
 const GLYPHS = '●◆■✚▲★';
 const SLOTS = new Map(); // the name of a side -> its points, which stay when only marks change
-const MAPS = new Set(); // all maps of the page: they pan and zoom together
+const MAPS = new Set(); // all maps of the page: what is in view in one is bright in the others
 
 const VERTEX = `#version 300 es
 in vec2 place;
@@ -104,6 +104,7 @@ canvas {position: absolute; inset: 0; width: 100%; height: 100%}
 .over:focus-visible, button:focus-visible {outline: 3px solid #0072B2; outline-offset: -1px}
 .hint {position: absolute; z-index: 1; max-width: 15rem; padding: 0.2rem 0.5rem; border-radius: 0.3rem; pointer-events: none;
   background: var(--st-background-color); border: 1px solid var(--st-border-color)}
+.tools {position: absolute; top: -1.9rem; right: 0}
 .tools, .legend {display: flex; flex-wrap: wrap; gap: 0.2rem}
 button {font: inherit; color: inherit; cursor: pointer; min-height: 24px; min-width: 24px; border-radius: 0.3rem;
   background: none; border: 1px solid var(--st-border-color)}
@@ -123,7 +124,7 @@ button {font: inherit; color: inherit; cursor: pointer; min-height: 24px; min-wi
   aria-roledescription="map of points"></canvas><div class="hint" hidden></div></div>
 <div class="legend" role="group" aria-label="Classes: press to hide or show"></div>
 <p class="note">Drag moves, the wheel zooms, Lasso (or Shift and drag) marks, a click reads. Keys: arrows, + and −,
-0 shows all, Enter marks what is in view, Escape clears.</p>`;
+0 shows all, Enter marks what is in view, Escape clears. What is in view in one map is bright in the other.</p>`;
 
 class DotMap {
   constructor(host) {
@@ -191,7 +192,10 @@ class DotMap {
     const points = SLOTS.get(data.slot);
     if (points?.key !== data.points) return; // they are on their way
     if (this.points !== points) {
-      if (this.points?.place !== points.place) [this.view, this.lasso] = [{ x: points.wide[0] / 2, y: points.wide[1] / 2, zoom: 1 }, null];
+      if (this.points?.place !== points.place) {
+        [this.view, this.lasso, this.seen] = [{ x: points.wide[0] / 2, y: points.wide[1] / 2, zoom: 1 }, null, null];
+        for (const map of MAPS) map.seen = null;
+      }
       this.points = points;
       this.hidden.clear();
       this.load();
@@ -223,17 +227,17 @@ class DotMap {
     gl.enableVertexAttribArray(at);
   }
 
-  // One bit a row comes: whether it is chosen.
+  // One bit a row comes: whether it is chosen; where nothing is, whether it is in view in the map beside.
   mark() {
-    const { gl, points, data } = this;
-    if (this.chosen === data.chosen) return;
-    this.chosen = data.chosen;
-    if (!data.chosen) {
+    const { gl, points } = this, chosen = this.data.chosen ?? this.seen;
+    if (this.chosen === chosen) return;
+    this.chosen = chosen;
+    if (!chosen) {
       gl.disableVertexAttribArray(2);
       gl.vertexAttribI4ui(2, 0, 0, 0, 0);
       return;
     }
-    const bits = Uint8Array.from(atob(data.chosen), letter => letter.charCodeAt(0));
+    const bits = typeof chosen === 'string' ? Uint8Array.from(atob(chosen), letter => letter.charCodeAt(0)) : chosen;
     this.fill(2, Uint8Array.from(points.order, row => (bits[row >> 3] >> (row & 7)) & 1));
     gl.vertexAttribIPointer(2, 1, gl.UNSIGNED_BYTE, 0, 0);
   }
@@ -290,7 +294,7 @@ class DotMap {
       this.frame = undefined;
       this.pace(now);
       this.drawNow();
-      if (this.moving) this.rest = setTimeout(() => this.draw(), 120 + 3 * this.gap);
+      if (this.moving) this.rest = setTimeout(() => { this.draw(); this.light(); }, 120 + 3 * this.gap);
     });
   }
 
@@ -389,10 +393,30 @@ class DotMap {
     return [this.view.x + (event.clientX - box.left - width / 2) / pixels, this.view.y - (event.clientY - box.top - height / 2) / pixels];
   }
 
-  // All maps go where this one goes.
   go(view) {
     view.zoom = Math.max(0.5, Math.min(500, view.zoom));
-    for (const map of MAPS) if (map.points) { map.view = { ...view }; map.draw(true); }
+    this.view = view;
+    this.draw(true);
+  }
+
+  // The rows in view, one bit each; null where all are.
+  inView() {
+    const { points, view } = this, { width, height, pixels } = this.measure(), n = points.count;
+    const [w, h] = [width / pixels / 2, height / pixels / 2], bits = new Uint8Array(Math.ceil(n / 8));
+    let count = 0;
+    for (let row = 0; row < n; row++) {
+      const [x, y] = [points.places[2 * row] / 65535 - view.x, points.places[2 * row + 1] / 65535 - view.y];
+      if (Math.abs(x) > w || Math.abs(y) > h) continue;
+      bits[row >> 3] |= 1 << (row & 7);
+      count += 1;
+    }
+    return count === n ? null : bits;
+  }
+
+  // The map beside has places of its own: there, the same sentences are bright.
+  light() {
+    const seen = this.inView();
+    for (const map of MAPS) if (map !== this && map.points?.count === this.points.count) { map.seen = seen; map.mark(); map.draw(); }
   }
 
   zoom(times, [x, y] = [this.view.x, this.view.y]) {

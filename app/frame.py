@@ -49,6 +49,7 @@ READABLE = f"""
   text-shadow: {", ".join([f"0 0 3px light-dark({', '.join(GROUND)})"] * 3)} !important}}
 :is([data-tag-index], [data-testid=stBaseButton-primary]) :is(span, p, svg) {{
   color: light-dark({", ".join(ON_PRIMARY)})}}
+.st-key-panel {{scroll-margin-top: 4rem}}
 [data-testid=stCaptionContainer] code {{color: inherit; background: none; padding: 0}}
 @media (max-width: 640px) {{
   .stElementContainer:has(.stPlotlyChart) {{margin-top: 2rem}}
@@ -196,6 +197,17 @@ def what_is_shown(about: str, *formulas: str) -> None:
         st.markdown(about)
         for formula in formulas:
             st.latex(formula)
+
+
+def dialog(title: str, show: Callable[[], None]) -> None:
+    """Open a panel over the place; a mistake becomes its one sentence there."""
+
+    def panel() -> None:
+        # a dialog stands outside of what knows whether the page is light or dark, and letters of pictures ask for it
+        st.html(f"<style>.stDialog {{color-scheme: {st.context.theme.type or 'normal'}}}</style>")
+        run(show)
+
+    st.dialog(title, width="large")(panel)()
 
 
 def choices() -> Any:

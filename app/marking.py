@@ -8,16 +8,17 @@ point that was clicked, however many its points are.
 A picture that changes is drawn anew and forgets how far one has zoomed into it. So the picture in which something is
 marked is left as it is: plotly shows there itself what is marked, and only the other picture is told. `baked` is what
 was marked when the picture had to be drawn anew for another reason, and was drawn into it. So the sentence that was
-clicked has its ring in the other picture by its figure, and in its own by a few lines in the browser. A map is told all
-of it, and keeps its zoom.
+clicked has its ring in the other picture by its figure, and in its own by a few lines in the browser (`pictures.js`). A
+map is told all of it, and keeps its zoom.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import frame
@@ -33,53 +34,7 @@ FARTHEST = 1e38
 STATE, ROW, NO_WEBGL = "marked", "row", "no-webgl"
 QUERY, TYPED, READ = "query", "typed", "read"  # the widgets of what is searched, typed and read
 
-# Put into a page whose points can be clicked, it gives the one that was a ring in its own picture, too; and a picture
-# without a legend hides what the legend beside it hides.
-RING = """\
-<script>
-(() => {
-  if (window.labkitRing) return;
-  window.labkitRing = true;
-  const events = ['afterplot', 'selected', 'deselect', 'relayout', 'animatingframe'];
-  const draw = picture => {
-    const plot = picture._fullLayout?._plots?.xy;
-    picture.querySelectorAll('.labkit-ring').forEach(ring => ring.remove());
-    if (!plot || !picture._fullData.some(trace => trace.customdata)) return;
-    const isRing = trace => trace.marker?.symbol === 'circle-open' && trace.marker.size >= 20 && trace.x.length;
-    const drawn = picture._fullData.some(isRing);
-    const points = trace => [...(trace.selectedpoints || [])].map(at => [trace.x[at], trace.y[at]]);
-    const chosen = picture._fullData.flatMap(points);
-    if (drawn || chosen.length !== 1) return;
-    const ring = document.createElementNS('http://www.w3.org/2000/svg', 'circle');
-    const looks = {class: 'labkit-ring', r: 13, fill: 'none', stroke: '#D55E00', 'stroke-width': 4};
-    looks.cx = plot.xaxis.d2p(chosen[0][0]);
-    looks.cy = plot.yaxis.d2p(chosen[0][1]);
-    for (const name in looks) ring.setAttribute(name, looks[name]);
-    plot.plot.node().append(ring);
-  };
-  const follow = picture => {
-    for (const other of document.querySelectorAll('.js-plotly-plot')) {
-      if (other === picture || other._fullLayout?.showlegend || !picture._fullLayout.showlegend) continue;
-      for (const trace of other._fullData) {
-        const same = picture._fullData.find(each => each.name === trace.name);
-        const hidden = same?.visible === 'legendonly', group = other.querySelector('.trace' + trace.uid);
-        if (group) group.style.display = hidden ? 'none' : '';
-        trace.hoverinfo = hidden ? 'skip' : trace._input?.hoverinfo ?? 'all';
-      }
-    }
-  };
-  const equip = picture => {
-    if (picture.labkitRing || !picture.on) return;
-    picture.labkitRing = true;
-    for (const event of events) picture.on('plotly_' + event, () => requestAnimationFrame(() => draw(picture)));
-    picture.on('plotly_restyle', () => follow(picture));
-    draw(picture);
-  };
-  const look = () => document.querySelectorAll('.js-plotly-plot').forEach(equip);
-  new MutationObserver(look).observe(document.body, {childList: true, subtree: true});
-  look();
-})();
-</script>"""
+PICTURES = st.components.v2.component("labkit_pictures", js=(Path(__file__).parent / "pictures.js").read_text("utf-8"))
 
 
 # --- one mark ----------------------------------------------------------------------------------------------------
@@ -281,6 +236,20 @@ def on_map_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int
     state.clicked = bool(carry(state.now.rows))
     if not state.now.polygons:
         set_read_row(next(iter(carry(state.now.rows)), None))
+
+
+def equip_pictures(count: int) -> None:
+    """Give the plotly pictures of `count` sentences their tools; in three dimensions plotly selects nothing, and a
+    click comes from there."""
+    PICTURES(key="pictures", on_clicked_change=partial(on_solid_clicked, count))
+
+
+def on_solid_clicked(count: int) -> None:
+    """A point in three dimensions was clicked."""
+    row = _row({"customdata": _part(st.session_state.get("pictures"), "clicked", Mapping).get("row")}, count)
+    if row is not None:
+        set_read_row(row)
+        state_of_marks().clicked = False  # its ring is drawn into all figures
 
 
 def on_chosen() -> None:

@@ -1,6 +1,6 @@
 """Panel of "Papers": what P-thought writes, P-coherence with its companions, and groups of paraphrases in the plane.
 
-`show_planes` is also what Space shows of the group of a sentence that was clicked.
+`show_handful` is also what Space shows of a sentence that was clicked, with its own group.
 """
 
 from __future__ import annotations
@@ -92,20 +92,19 @@ def show_planes(spaces: Sequence[choosing.Space], shown: Any, at: tuple[Any, ...
         frame.table(shown.rows(), "The letter and the text of every sentence shown.")
 
 
-def show_handful(opened: cached.Opened, both: Sequence[choosing.Space]) -> None:
-    """Some groups of test, drawn by lot."""
+def show_handful(opened: cached.Opened, spaces: Sequence[choosing.Space], around: str | None = None) -> None:
+    """Some groups of test, drawn by lot, and always that of the sentence `around`."""
     from labkit.pthought.view import handful
 
-    draw, keep_ = "Another number draws another handful.", frame.KEEP
+    another, wide = "Another number draws another handful.", {"width": choosing.WIDTH, **frame.KEEP}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        count = st.slider("Groups shown", 2, 12, 6, key="groups", width=choosing.WIDTH, **keep_)
-        seed = st.number_input(
-            "Number of the handful", 0, 9999, 0, key="handful", help=draw, width=choosing.WIDTH, **keep_
-        )
-        how = st.radio("Plane", ["PCA", "t-SNE"], horizontal=True, key="plane", **keep_)
-    shown = handful(groups_of_test(opened), count=count, seed=seed)
-    show_planes(both, shown, (opened.key, count, seed), how)
-    choosing.show_code(PLANE_CODE, both[1], opened, count=len(shown.first), seed=seed, how=how)
+        count = st.slider("Groups shown", 2, 12, 6, key="groups", **wide)
+        seed = st.number_input("Number of the handful", 0, 9999, 0, key="handful", help=another, **wide)
+        how = st.radio("Plane", ["PCA", "t-SNE"], horizontal=True, key="plane", **frame.KEEP)
+    shown = handful(groups_of_test(opened), count=count, seed=seed, around=around)
+    show_planes(spaces, shown, (opened.key, count, seed, around), how)
+    among = f", around={around!r}" if around else ""
+    choosing.show_code(PLANE_CODE, spaces[-1], opened, count=count, seed=seed, how=how, among=among)
 
 
 def show_coherence(opened: cached.Opened, both: Sequence[choosing.Space]) -> None:
@@ -199,7 +198,7 @@ PLANE_CODE = """\
 from labkit.figures import paraphrase_groups
 from labkit.pthought.task import groups_of
 from labkit.pthought.view import handful, plane
-shown = handful(groups_of(corpus.part("test")), count={count}, seed={seed})
+shown = handful(groups_of(corpus.part("test")), count={count}, seed={seed}{among})
 paraphrase_groups(shown, plane(method.encode(list(shown.texts)), {how!r})).show()
 """
 COHERENCE_CODE = """\

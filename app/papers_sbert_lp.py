@@ -1,6 +1,6 @@
 """Panel of "Papers": SBERT-LP. Which pairs changed order, many k and p, all sentences, and one with its neighbours.
 
-`star` and `show_star` are also what Space shows of a sentence that was clicked.
+`show_star` is also what Space shows of a sentence that was clicked.
 """
 
 from __future__ import annotations

@@ -83,7 +83,8 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         with column:
             journey = replace(journeys[side.name], shown=shown)
             show_journey(journey, places[side.name], side, first, look, legend, marks_on(side, sides, matches))
-    st.html(marking.RING + frame.BUTTONS, unsafe_allow_javascript=True)
+    marking.equip_pictures(len(first.shown))
+    st.html(frame.BUTTONS, unsafe_allow_javascript=True)
     with right:
         show_reading(sides, matches, {})
     with left:

@@ -45,6 +45,13 @@ EARLIER = {  # a view as links of before name it -> what they mean now
 LAYOUT = f"""<style>
 [class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {{height: calc({TALL} - var(--less, 0px))}}
 .st-key-reading {{height: {TALL} !important; max-height: none !important}}
+[class*=st-key-tall] .modebar-container {{display: none}}
+.labkit-tools {{position: absolute; top: -1.9rem; right: 0; display: flex; gap: 0.2rem}}
+.labkit-tools button {{font: inherit; font-size: 0.8rem; color: inherit; background: none; cursor: pointer;
+  min-height: 24px; min-width: 24px; border-radius: 0.3rem; border: 1px solid rgb(128 132 149 / 40%)}}
+.labkit-tools button[aria-pressed=true] {{box-shadow: inset 0 -2px #0072B2}}
+.labkit-away {{fill-opacity: 0.12 !important; stroke-opacity: 0.12 !important}}
+[class*=st-key-tall] :is(.stPlotlyChart, .js-plotly-plot) {{overflow: visible !important}}
 .stMarkdown table :is(th, td) {{padding: 0.25rem 0.3rem; font-size: 0.78rem}}
 .st-key-reading :is(p, li, [data-testid=stText]) {{font-size: 0.875rem; line-height: 1.4}}
 .st-key-suggested button {{min-height: 1.7rem; padding: 0; text-align: left}}
@@ -218,9 +225,9 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
                 landed=None if star is None else star.points,
                 **marks_on(side, sides, matches, whole=look.as_map),
             )
-    st.html(marking.RING, unsafe_allow_javascript=True)
+    marking.equip_pictures(len(shown))
     with right:
-        show_reading(sides, matches, landed, opened, typed)
+        show_reading(sides, matches, landed, opened, typed, line)
     with slots[sides[-1].name] if len(sides) > 1 else below:  # beside the legend
         found_figures = show_figures(sides)  # after the pictures, so that they do not wait for the figures
     show_verdict(verdict, opened, sides, found_figures)

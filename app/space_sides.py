@@ -53,9 +53,6 @@ SECONDS = {
     "tsne": (33.0, 1e-4),
     "umap": (10.0, 1e-4),
 }  # of a core, for as many sentences as there are landmarks, and for each sentence placed among them
-IN_SPACE = (
-    "Points in three dimensions cannot be clicked. Search above: what is found gets a ring, and stands in the list."
-)
 
 
 # --- the space of a side -----------------------------------------------------------------------------------------
@@ -299,13 +296,13 @@ def show_side(
     """A figure of a side's sentences as points, as high as the window allows, with alt text, export and tools."""
     count, dimensions = side.picture.points.shape
     marks: dict[str, Any] = {"height": "stretch"}
-    if dimensions == 2:
+    if dimensions == 3:
+        figure.layout.uirevision = side.space.key  # it stays turned as it is when a ring is drawn
+    else:
         marks["on_select"] = partial(marking.on_marked, side.name, side.chart, count, carried(side, first))
         marks["selection_mode"] = ("points", "box", "lasso") if count <= MOST else ("box",)
     marks |= {"tools": ("select2d", "lasso2d"), "saving": saving}
     frame.picture(figure, key=side.chart, alt=alt_of(side, look), rows=rows, **marks)
-    if dimensions == 3:
-        st.caption(IN_SPACE)
 
 
 def show_name(space: Space) -> None:

@@ -108,8 +108,12 @@ class Handful:
             yield {"group": letter, "sentence": text} | places
 
 
-def handful(groups: Sequence[Sequence[str]], *, count: int = 6, most: int = 8, seed: int = 0) -> Handful:
-    """So many of the groups with two or more different sentences, drawn by lot, and at most `most` sentences of each.
+def handful(
+    groups: Sequence[Sequence[str]], *, count: int = 6, most: int = 8, seed: int = 0, around: str | None = None
+) -> Handful:
+    """Draw `count` of the groups with two or more different sentences, with at most `most` sentences of each.
+
+    The group of the sentence `around` is always one of them.
 
     >>> handful([["a b", "b a"], ["c"], ["d e", "e d", "d e"]], count=2).letters
     ('A', 'A', 'B', 'B')
@@ -120,8 +124,9 @@ def handful(groups: Sequence[Sequence[str]], *, count: int = 6, most: int = 8, s
         raise ValueError(
             f"groups: none of {len(groups)} has two different sentences, expected some that have; choose another corpus"
         )
-    drawn = np.random.default_rng(seeded(seed)).permutation(len(several))[:count]
-    chosen = [several[number][:most] for number in sorted(drawn.tolist())]
+    drawn = np.random.default_rng(seeded(seed)).permutation(len(several)).tolist()
+    drawn.sort(key=lambda number: around not in several[number])
+    chosen = [several[number][:most] for number in sorted(drawn[:count])]
     lettered = [(letter, text) for letter, group in zip(ascii_uppercase, chosen, strict=False) for text in group]
     return Handful(tuple(text for _, text in lettered), tuple(letter for letter, _ in lettered))
 

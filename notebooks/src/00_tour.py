@@ -311,8 +311,8 @@ show(
 # ## Where to go on
 #
 # - *How does a method decide which pairs matter?* Notebook 1.
-# - *I have a file of my own.* Notebook 7, or `make app`, page Clusters.
-# - *I want to see it move.* `make app`: the play button on page Clusters walks through the epochs of a training.
+# - *I have a file of my own.* Notebook 7, or `make app`, Space.
+# - *I want to see it move.* `make app`: the play button of *While it trained*, in Space, walks through the epochs of a training.
 
 # %% [markdown]
 # ## Three questions to end with

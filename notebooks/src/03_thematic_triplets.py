@@ -427,7 +427,7 @@ pd.DataFrame(losses.rows(PLANS["thematic-losses"].measures)).set_index("variant"
 # ## To try on your own
 #
 # 1. `labkit data make triplets --articles FILE --rule titles --output t.csv`: triplets whose positive is the section's *title*. Train on them.
-# 2. In the app, page Themes: choose another article, and look at the sentences in the wrong cluster. Whose mistake is it, the network's or the author's?
+# 2. In the app, Papers, *Try it* of Thematic: choose another article, and look at the sentences in the wrong cluster. Whose mistake is it, the network's or the author's?
 #
 # ## Further reading
 #

@@ -625,7 +625,7 @@ print(f"LP lowers {lower} of {len(steps)}, raises {higher}")
 #
 # ## To try on your own
 #
-# 1. In the app, page Neighbourhoods: take your own file, and compare the star before with that after for a sentence you
+# 1. In the app, Papers, *Try it* of SBERT-LP: take your own file, and compare the star before with that after for a sentence you
 #    know well.
 # 2. Repeat a point of the spiral a hundred times and build $W$ by hand, without setting copies aside: how many
 #    eigenvalues of $M$ are 0 now?

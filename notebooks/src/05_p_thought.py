@@ -623,7 +623,7 @@ for decoder in ("auto", "paraphrase"):
 # 1. Train the network of section 2 with `decoders="auto"`, then with `decoders="paraphrase"`. How much of the lift is left?
 #    Before you believe it: three seeds of each.
 # 2. `Search(width=1)` must write what greedy does. Does it? And `repeat=0`?
-# 3. In the app, page Paraphrases: write a sentence of your own with a word that no caption has.
+# 3. In the app, Papers, *Try it* of P-thought: write a sentence of your own with a word that no caption has.
 # 4. `labkit train pthought --corpus captions --set form=two-bi --epochs 4`, then with more epochs. When does *between* come
 #    down?
 #

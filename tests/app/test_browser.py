@@ -70,6 +70,8 @@ SELECTED = """() => [...document.querySelectorAll('.js-plotly-plot')].map(pictur
 RINGS = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture =>
     picture.querySelectorAll('.labkit-ring').length
     + picture._fullData.filter(trace => trace.marker?.symbol === 'circle-open').length)"""
+AWAY = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture =>
+    picture.querySelectorAll('.labkit-away').length)"""
 EPOCHS = "() => [...document.querySelectorAll('.js-plotly-plot')].map(one => one._fullLayout.annotations[0].text)"
 
 
@@ -112,8 +114,12 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
     assert view.evaluate("document.querySelector('.js-plotly-plot').here")  # not drawn again: zoom is kept
 
     picture = view.locator(".js-plotly-plot").nth(1)
-    picture.hover()
-    picture.locator("[data-title='Box Select']").click()
+    picture.get_by_role("button", name="Zoom in").click()
+    view.wait_for_function(f"({AWAY})()[0] > 0")  # in the other picture, what is not in view in this one is pale
+    assert view.evaluate(AWAY)[1] == 0
+    picture.get_by_role("button", name="Fit").click()
+    view.wait_for_function(f"({AWAY})()[0] == 0")
+    picture.get_by_role("button", name="Box").click()
     drag(view, picture.locator(".nsewdrag").last.bounding_box(), [(0.3, 0.3), (0.7, 0.7)])
     view.wait_for_function(f"(all => String(all[0]) == String(all[1]) && all[0].length > 20)(({SELECTED})())")
     listener.settle()
@@ -140,8 +146,7 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
     assert "rain" not in view.url
     assert view.locator("main i").count() == 0
     with view.expect_download() as waited:
-        view.locator(".js-plotly-plot").first.hover()
-        view.locator("[data-title^='Download plot']").first.click()
+        view.get_by_role("button", name="PNG").first.click()
     waited.value.save_as(tmp_path / "saved.png")
     saved = pytest.importorskip("PIL.Image").open(tmp_path / "saved.png").convert("RGBA")
     assert saved.getextrema()[3] == (255, 255)  # nowhere can one see through it
@@ -204,12 +209,15 @@ def test_maps_by_mouse_and_keyboard(address: str, listener: Listener) -> None:
     before = view.evaluate(VIEWS)
     drag(view, box, [(0.5, 0.5), (0.7, 0.4)])
     left, right = view.evaluate(VIEWS)
-    assert left == right
     assert left[0] < before[0][0]
+    assert right == before[1]  # whose places mean other things
     view.mouse.wheel(0, -300)
-    view.wait_for_function(f"({VIEWS})()[1][2] > 1.5")
+    view.wait_for_function(f"({VIEWS})()[0][2] > 1.5")
+    view.wait_for_function(
+        f"!({INSTANCES})()[0].chosen && ({INSTANCES})()[1].chosen"
+    )  # what is in view is bright there
     view.get_by_role("button", name="Fit").first.click()
-    view.wait_for_function(f"({VIEWS})()[1][2] === {before[0][2]}")
+    view.wait_for_function(f"({VIEWS})()[0][2] === {before[0][2]} && !({INSTANCES})()[1].chosen")
 
     view.get_by_role("button", name="Lasso").first.click()
     drag(view, box, [(0.3, 0.3), (0.7, 0.3), (0.7, 0.7), (0.3, 0.7), (0.3, 0.32)])
@@ -236,12 +244,19 @@ def test_maps_by_mouse_and_keyboard(address: str, listener: Listener) -> None:
     for key in ("ArrowRight", "ArrowUp", "+"):
         view.keyboard.press(key)
     left, right = view.evaluate(VIEWS)
-    assert left == right
+    assert right == before[1]
     assert all(now > then for now, then in zip(left, before[0], strict=True))
     view.keyboard.press("Enter")
     view.wait_for_function(f"({INSTANCES})().every(map => map.chosen)")
     listener.settle()
     assert view.evaluate(VIEWS)[0][:2] == left[:2]  # the page ran again, and the map stays where it is
+
+    listener.go(f"{address}/space?left=SIF&right=nothing&how=PCA&solid=true")
+    view.wait_for_selector(".gl-container canvas", state="attached")
+    listener.settle()
+    view.evaluate("document.querySelector('.js-plotly-plot').emit('plotly_click', {points: [{customdata: 7}]})")
+    view.wait_for_selector(".st-key-reading li")
+    assert row_in(view.url) == "7"
     listener.quiet(address)
 
 

@@ -605,3 +605,43 @@ def test_a_comparison_needs_labels_and_the_data_need_none(opened: Opened, view: 
     page = pasted(opened, "\n".join(LINES), "train_page", view=view)
     assert not page.exception
     assert len([*page.error, *page.info]) == (view == "Runs")
+
+
+# --- the panels of a sentence that is read ------------------------------------------------------------------------
+
+
+def test_a_sentence_that_is_read_has_its_star(opened: Opened, run_code: RunCode) -> None:
+    page = fine(opened("space_page", **QUICK | {"left": "SIF", "row": "5"}).run())
+    before = len(charts(page))
+    fine(page.button(key="star").click().run())
+    assert len(charts(page)) == before + 2
+    (table,) = named(page, "The neighbours of the sentence")
+    shown = pictured(load("topics"))
+    assert set(table["sentence"]) < set(shown.texts) - {shown.texts[5]}
+    assert (table["rank before"] > 0).sum() == 10
+    number = next(
+        at for at, code in enumerate(code for code in page.code if "import" in code.value) if "star(" in code.value
+    )
+    drawn = json.loads(run_code(page, number)[-1].to_json())
+    assert [trace["type"] for trace in drawn["data"]] == [trace["type"] for trace in figure(page, before + 1)["data"]]
+    assert not [button for button in page.button if button.key == "group"]  # topics are no paraphrases
+
+
+def test_a_paraphrase_that_is_read_has_its_group(opened: Opened, run_code: RunCode) -> None:
+    page = fine(opened("space_page", **QUICK | {"left": "SIF", "right": "LSA", "corpus": "captions", "row": "5"}).run())
+    fine(page.button(key="group").click().run())
+    (table,) = named(page, "The letter and the text")
+    text = pictured(load("captions")).texts[5]
+    letter = table.set_index("sentence").loc[text, "group"]
+    test = load("captions").part("test")
+    own = {
+        each
+        for each, group in zip(test.texts, test.groups, strict=True)
+        if group == test.groups[test.texts.index(text)]
+    }
+    assert set(table[table["group"] == letter]["sentence"]) == own
+    number = [code.value for code in page.code if "import" in code.value].index(
+        next(code.value for code in page.code if "paraphrase_groups" in code.value)
+    )
+    drawn = run_code(page, number)[-1]
+    assert len(drawn.data) == len(figure(page, 3)["data"])

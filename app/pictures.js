@@ -1,0 +1,121 @@
+// What the plotly pictures of Space have beside plotly: one toolbar, the same as that of a map, which the keyboard
+// reaches, too; a ring around the sentence that was clicked; in the other picture, what is in view in this one; classes
+// hidden in both; and clicks in three dimensions, which come out as the event `clicked`: {row: number}.
+
+const EVENTS = ['afterplot', 'selected', 'deselect', 'relayout', 'animatingframe'];
+const TOOLS = [ // name, label, the button of plotly's own that it presses
+  ['Pan', '', 'Pan'], ['Lasso', '', 'Lasso Select'], ['Box', '', 'Box Select'], ['+', 'Zoom in', 'Zoom in'],
+  ['−', 'Zoom out', 'Zoom out'], ['Fit', '', 'Reset'], ['PNG', '', 'Download plot'],
+];
+let tell = () => {};
+
+const rows = trace => trace.customdata ?? [];
+const pictures = () => [...document.querySelectorAll('[class*=st-key-tall-] .js-plotly-plot')].filter(each => each._fullData);
+const plane = picture => picture._fullLayout?._plots?.xy;
+
+// The ring of a sentence that was clicked here, where the figure has none.
+function draw(picture) {
+  const plot = plane(picture);
+  picture.querySelectorAll('.labkit-ring').forEach(ring => ring.remove());
+  if (!plot || !picture._fullData.some(trace => trace.customdata)) return;
+  fade(picture);
+  const drawn = picture._fullData.some(trace => trace.marker?.symbol === 'circle-open' && trace.marker.size >= 20 && trace.x.length);
+  const chosen = picture._fullData.flatMap(trace => [...(trace.selectedpoints || [])].map(at => [trace.x[at], trace.y[at]]));
+  if (drawn || chosen.length !== 1) return;
+  const ring = document.createElementNS('http://www.w3.org/2000/svg', 'circle'), [x, y] = chosen[0];
+  const looks = { class: 'labkit-ring', r: 13, fill: 'none', stroke: '#D55E00', 'stroke-width': 4 };
+  Object.assign(looks, { cx: plot.xaxis.d2p(x), cy: plot.yaxis.d2p(y) });
+  for (const name in looks) ring.setAttribute(name, looks[name]);
+  plot.plot.node().append(ring);
+}
+
+// Points whose sentences are not in view in the picture beside are pale.
+function fade(picture) {
+  const seen = picture.labkitSeen;
+  for (const trace of picture._fullData) {
+    const points = picture.querySelectorAll(`.trace${trace.uid} .point`);
+    rows(trace).forEach((row, at) => points[at]?.classList.toggle('labkit-away', !!seen && !seen.has(Number(row))));
+  }
+}
+
+// The rows in view, null where all are.
+function inView(picture) {
+  const { xaxis, yaxis } = plane(picture), seen = new Set(), within = (axis, value) =>
+    (value - axis.range[0]) * (value - axis.range[1]) <= 0;
+  let count = 0;
+  for (const trace of picture._fullData)
+    rows(trace).forEach((row, at) => {
+      count += 1;
+      if (within(xaxis, trace.x[at]) && within(yaxis, trace.y[at])) seen.add(Number(row));
+    });
+  return seen.size === count ? null : seen;
+}
+
+// The other picture has coordinates of its own: there, what is in view here stays bright.
+function light(picture) {
+  if (!plane(picture)) return;
+  const seen = inView(picture);
+  for (const other of pictures()) if (other !== picture) { other.labkitSeen = seen; fade(other); }
+}
+
+// A picture without a legend hides what the legend beside it hides.
+function follow(picture) {
+  for (const other of pictures()) {
+    if (other === picture || other._fullLayout.showlegend || !picture._fullLayout.showlegend) continue;
+    for (const trace of other._fullData) {
+      const same = picture._fullData.find(each => each.name === trace.name);
+      const hidden = same?.visible === 'legendonly', group = other.querySelector('.trace' + trace.uid);
+      if (group) group.style.display = hidden ? 'none' : '';
+      trace.hoverinfo = hidden ? 'skip' : trace._input?.hoverinfo ?? 'all';
+    }
+  }
+}
+
+// Plotly's own bar cannot be reached by keyboard, and comes only when the mouse does: its buttons are pressed by these.
+function tools(picture) {
+  const bar = document.createElement('div');
+  bar.className = 'labkit-tools';
+  bar.setAttribute('role', 'toolbar');
+  bar.setAttribute('aria-label', 'Tools of the picture');
+  for (const [name, label, title] of TOOLS) {
+    const own = () => [...picture.querySelectorAll('.modebar-btn')].find(each => each.dataset.title?.startsWith(title));
+    if (!own()) continue;
+    const button = Object.assign(document.createElement('button'), { type: 'button', textContent: name });
+    if (label) button.setAttribute('aria-label', label);
+    button.onclick = () => { own()?.click(); press(picture); };
+    button.labkitPressed = () => own()?.dataset.attr === 'dragmode' && String(own().classList.contains('active'));
+    bar.append(button);
+  }
+  picture.append(bar);
+  press(picture);
+}
+
+// Which of the tools is in hand.
+function press(picture) {
+  for (const button of picture.querySelectorAll('.labkit-tools button')) {
+    const pressed = button.labkitPressed();
+    if (pressed) button.setAttribute('aria-pressed', pressed);
+  }
+}
+
+function equip(picture) {
+  if (picture.labkitEquipped || !picture.on) return;
+  picture.labkitEquipped = true;
+  for (const event of EVENTS) picture.on('plotly_' + event, () => requestAnimationFrame(() => draw(picture)));
+  picture.on('plotly_restyle', () => follow(picture));
+  picture.on('plotly_relayout', () => { light(picture); press(picture); });
+  picture.on('plotly_click', event => {
+    const row = event.points?.[0]?.customdata;
+    if (picture._fullLayout.scene && row !== undefined) tell({ row: Number(row) });
+  });
+  tools(picture);
+  draw(picture);
+}
+
+const look = () => pictures().forEach(equip);
+new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+
+export default function ({ setTriggerValue }) {
+  tell = mark => setTriggerValue('clicked', mark);
+  look();
+}
