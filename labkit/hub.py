@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from labkit.corpora import CORPORA
-from labkit.extras import require
 
 if TYPE_CHECKING:
     from labkit.method import Method
@@ -25,8 +24,7 @@ def folder_of(name: Path | str) -> Path:
     """The folder of this name, or, where there is none, the hub's repository OWNER/NAME, fetched into its cache."""
     if Path(name).exists() or not REPOSITORY.fullmatch(str(name)):
         return Path(name)
-    require("sbert", "huggingface_hub")
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import snapshot_download  # which tokenizers needs, too
 
     try:
         return Path(snapshot_download(str(name), allow_patterns=RUN_FILES))
@@ -39,7 +37,6 @@ def folder_of(name: Path | str) -> Path:
 
 def push(method: Method, repository: str, *, private: bool = False, metrics: Metrics | None = None) -> str:
     """Push a method's run folder and card into a repository, which is made if need be; returns the address."""
-    require("sbert", "huggingface_hub")
     from huggingface_hub import HfApi
 
     name, kind = repository.rpartition("/")[2], type(method).__name__
