@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from labkit.baselines.transforms import AllButTheTop, Pca, Whitening
     from labkit.corpora import load
     from labkit.evaluation.scores import score
+    from labkit.evaluation.threshold import threshold
     from labkit.film.deep import FilmDeep
     from labkit.film.method import Film
     from labkit.methods import METHODS, load_run
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "METHODS", "AllButTheTop", "Bag", "Film", "FilmDeep", "Lsa", "MeanVectors", "PThought", "Pca", "PvDbow", "Sbert",
     "SbertLp", "SentPWNet", "Siamese", "Sif", "Static", "Tfidf", "Thematic", "Triplet", "Whitening", "__version__",
-    "bench", "explain", "load", "load_run", "playground", "score",
+    "bench", "explain", "load", "load_run", "playground", "score", "threshold",
 ]
 # fmt: on
 __version__ = "0.1.0"
@@ -56,6 +57,7 @@ _FUNCTIONS = {
     "load_run": "methods",
     "playground": "play",
     "score": "evaluation.scores",
+    "threshold": "evaluation.threshold",
 }
 
 

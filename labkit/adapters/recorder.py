@@ -3,12 +3,12 @@
     recorder = Recorder(sentences, labels, folder="runs/minilm")
     SentenceTransformerTrainer(..., callbacks=[recorder]).train()      extra: sbert
     recorder.record(step, model)                                       the same in a loop of your own
-    recorder.finish(model)
+    recorder.finish()
 
-In: the sentences to follow, with their classes if they have any, or a corpus, of which up to 300 are followed. Out: a
-run folder with a row of figures and a snapshot of the vectors for each recorded step: MAP@R, Hit@1, alignment,
-uniformity, mean cosine, effective rank. Space offers the run with its corpus, which is `sentences.csv` in the folder if
-none was given. The run holds vectors and no model.
+In: the sentences to follow, with their classes if they have any, or a corpus, of which 100 are followed. Out: a run
+folder with a row of figures and a snapshot of the vectors for each recorded step: MAP@R, Hit@1, alignment, uniformity,
+mean cosine, effective rank. Space offers the run with the file `sentences.csv` of the folder as its corpus. The run
+holds vectors and no model.
 
 All vectors may become one while the loss looks calm. Such a collapse is said at the first record that shows it.
 """
@@ -27,7 +27,6 @@ from labkit.corpora.files import write_rows
 from labkit.corpora.frames import from_classes, from_sentences
 from labkit.corpora.records import Corpus, Labelled
 from labkit.evaluation.geometry import probe_figures
-from labkit.evaluation.neighbours import MOST_ASKING
 from labkit.evaluation.retrieval import hit_at
 from labkit.figure_names import OF_PROBE
 from labkit.progress import note
@@ -39,7 +38,8 @@ try:
 except ImportError:  # a loop of your own needs none
     TrainerCallback = object  # type: ignore[misc,assignment]
 
-SHARE = 0.025  # of the training's time that recording may take, by count of the sentences read
+FOLLOWED = 100  # sentences of a corpus
+SHARE, STEP = 0.025, 8  # of the time for recording; a step costs as much as encoding 8 sentences for each of its pairs
 RECORDS = 40  # at most, of a training
 CROWDED, ONE_POINT = 1 / 4, 1 / 20  # of the room at the start, `1 - mean cosine`
 
@@ -60,16 +60,15 @@ class Recorder(TrainerCallback):  # type: ignore[misc]
             raise ValueError(f"folder {str(folder)!r} holds a run already; choose another folder, or remove this one")
         self.folder, self.every = Path(folder), every
         if isinstance(sentences, Corpus):
-            self.corpus: Corpus = sentences
-            self.snapshots = probe_of(sentences)
-        else:
-            self.corpus = from_sentences(sentences) if labels is None else from_classes(sentences, labels)
-            classes = self.corpus.labels if isinstance(self.corpus, Labelled) else ("",) * len(self.corpus)
-            self.snapshots = Snapshots(self.corpus.texts, classes)
-            self.folder.mkdir(parents=True, exist_ok=True)
-            write_rows(self.corpus.rows(), self.folder / "sentences.csv")
+            probe = probe_of(sentences)
+            sentences, labels = probe.texts[:FOLLOWED], probe.labels[:FOLLOWED]
+        self.corpus = from_sentences(sentences) if labels is None else from_classes(sentences, labels)
+        classes = self.corpus.labels if isinstance(self.corpus, Labelled) else ("",) * len(self.corpus)
+        self.snapshots = Snapshots(self.corpus.texts, classes)
         if len(self.snapshots.texts) < 2:
-            raise ValueError("sentences are fewer than two, expected at least two whose vectors can be compared")
+            raise ValueError("sentences are fewer than two, expected at least two; give more whose vectors to compare")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_rows(self.corpus.rows(), self.folder / "sentences.csv")
         self.rows: list[dict[str, float]] = []
         self.alarms: list[str] = []
 
@@ -91,27 +90,25 @@ class Recorder(TrainerCallback):  # type: ignore[misc]
         if OF_PROBE + "map@r" in row:
             row[OF_PROBE + "hit@1"] = hit_at(vectors, np.unique(self.snapshots.labels, return_inverse=True)[1], [1])[1]
         self.rows.append(row)
-        self._write("training", self.snapshots.texts, vectors)
+        self._write("training")
         if not self.alarms and (why := collapsed(self.rows[0], row)):
             self.alarms.append(f"after {step} steps {why}")
             note(self.alarms[-1], stacklevel=2)
         return row
 
-    def finish(self, model: Any) -> None:
-        """Mark the run as finished; the vectors of all sentences of the corpus are kept, if they are few enough."""
-        every = self.corpus.sentences()
-        texts = every if len(every) <= MOST_ASKING else self.snapshots.texts
-        self._write("finished", texts, encoded(model, texts))
+    def finish(self) -> None:
+        """Mark the run as finished."""
+        self._write("finished")
 
-    def _write(self, state: str, texts: Sequence[str], vectors: np.ndarray) -> None:
+    def _write(self, state: str) -> None:
         run = Run(
             method="matrix",
             settings={"file": ""},
             corpus=self.corpus.name,
             fingerprint=self.corpus.fingerprint,
             seed=0,
-            arrays={"rows": vectors},
-            words={"sentences": list(texts)},
+            arrays={"rows": self.snapshots.vectors[-1]},
+            words={"sentences": list(self.snapshots.texts)},
             history=History(tuple(self.rows)),
             snapshots=self.snapshots,
             state=state,
@@ -123,8 +120,9 @@ class Recorder(TrainerCallback):  # type: ignore[misc]
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Record the model as it starts."""
         if self.every is None:
-            read = 6 * args.per_device_train_batch_size  # two sentences a row, forwards, and backwards for two
-            self.every = max(1, ceil(len(self.snapshots.texts) / (read * SHARE)), ceil(state.max_steps / RECORDS))
+            cost = len(self.snapshots.texts) / (STEP * args.per_device_train_batch_size)  # of a record, in steps
+            records = min(RECORDS, SHARE * state.max_steps / cost)
+            self.every = ceil(state.max_steps / max(1, records - 1))
         self._record_state(state, kwargs["model"])
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -137,7 +135,7 @@ class Recorder(TrainerCallback):  # type: ignore[misc]
         """Record the last step, and close the run."""
         self._record_state(state, kwargs["model"])
         if state.is_world_process_zero:
-            self.finish(kwargs["model"])
+            self.finish()
 
     def _record_state(self, state: Any, model: Any) -> None:
         """Record a step of the trainer once, with the loss that it logged last; of several processes the first does."""

@@ -13,7 +13,6 @@ variant and a seed; means, spreads, leads and verdicts are worked out from the f
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,7 +22,6 @@ from typing import Any, Self
 import numpy as np
 
 from labkit.atomic import write_text
-from labkit.baselines.sbert import Sbert
 from labkit.corpora import CORPORA, Labelled, load
 from labkit.course.notebooks import NOTEBOOKS
 from labkit.course.variants import COURSE, map_at_r, withheld_classes, without_classes
@@ -224,24 +222,6 @@ def scored_on_withheld(case: Case) -> Result:
     assert isinstance(test, Labelled)
     unknown = without_classes(test, set(test.classes) - withheld_classes(test, case.seed))
     return Result({WITHHELD: map_at_r(case.fitted(), unknown)})
-
-
-def priced(case: Case) -> Result:
-    """What a method costs whoever uses it: numbers, megabytes at four bytes each, and CPU time of a sentence of test.
-
-    The time is the least of three, for all sentences in one call, by one thread.
-    """
-    method, texts = case.fitted(), case.corpus.part("test").sentences()
-    if isinstance(method, Sbert):
-        numbers = sum(parameter.numel() for parameter in method.model.parameters())
-    else:
-        numbers = sum(array.size for array in method._state()[0].values())
-    spent = []
-    for _ in range(3):
-        start = time.process_time()
-        method.encode(texts)
-        spent.append(1000 * (time.process_time() - start) / len(texts))
-    return Result({"parameters": numbers, "megabytes": 4 * numbers / 1e6, "milliseconds": min(spent)})
 
 
 def write_table(table: Figures, folder: Path = FOLDER) -> Path:

@@ -18,7 +18,6 @@ from labkit.course.ablation import (
     Ablation,
     Variant,
     measure_all,
-    priced,
     scored_and_clustered,
     scored_elsewhere,
     scored_on_withheld,
@@ -498,20 +497,6 @@ STARTS = (
         ("auc", *(f"{corpus} {measure}" for corpus, measure in ELSEWHERE.items())),
         _FIVE,
         scored_elsewhere,
-    ),
-    Ablation(
-        "start-costs",
-        "What does each cost whoever uses it?",
-        "questions",
-        (
-            Variant("mean of word vectors", "mean-vectors"),
-            _started("bag", "no labels"),
-            _started("static vectors", "no labels"),
-            Variant("MiniLM", "sbert"),
-        ),
-        ("parameters", "megabytes", "milliseconds"),
-        _FIVE,
-        priced,
     ),
 )
 

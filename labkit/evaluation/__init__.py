@@ -2,6 +2,7 @@
 
     pairs        pairs of sentences against labels and grades   best_threshold, pair_classification, triplet_accuracy,
                                                                 correlation, reversals, relatedness
+    threshold    where to cut a similarity, and how sure        threshold
     neighbours   exact nearest neighbours                       nearest; movement, moved_together: what moved
     retrieval    neighbours of the same class                   hit_at, precision_at_r, knn_accuracy
     classes      clusters and classes                           kmeans, clustering_agreement, inter_intra, ...

@@ -32,7 +32,8 @@ from labkit import scale
 from labkit.atomic import write_text
 from labkit.corpora.records import Corpus, Pairs
 from labkit.evaluation.comparison import Parts, lead_of
-from labkit.evaluation.scores import require_labels, score
+from labkit.evaluation.scores import require_labels
+from labkit.evaluation.threshold import Threshold, threshold
 from labkit.experiment import Experiment, versions_of
 from labkit.method import Method
 from labkit.methods import METHODS
@@ -306,6 +307,7 @@ class Report:
     gain: tuple[float, float, float] | None = None  # of all labels over half of them, for the winner
     mistakes: tuple[Mistake, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
+    cut: Threshold | None = None  # of the winner, on pairs with 0/1 labels
     code: str = ""
     exported: str = ""
     finished: bool = True
@@ -608,12 +610,15 @@ def _answered(report: Report, corpus: Corpus, choices: Mapping[str, Any], shown:
     method = METHODS[ENTRIES[winner].method]()
     method.load(engine.model_of(_finals(winner, choices[winner], plan)[0], corpus, metric, folder))
     method.save(folder / "model")
+    labelled = isinstance(corpus, Pairs) and not corpus.graded
+    cut = threshold(method, corpus) if labelled else None
     return replace(
         report,
         curve=curve,
         gain=gain,
         mistakes=tuple(mistakes_of(method, corpus)),
-        code=_code(method, corpus, folder / "model"),
+        cut=cut,
+        code=_code(cut, folder / "model"),
         exported=_exported(method, corpus, folder / "sentence-transformers"),
     )
 
@@ -624,14 +629,13 @@ def _own(runs: Sequence[Parts], lowest: float) -> tuple[float, float, float]:
     return row.score, row.low, row.high
 
 
-def _code(method: Method, corpus: Corpus, folder: Path) -> str:
+def _code(cut: Threshold | None, folder: Path) -> str:
     """The lines that use the winner."""
     lines = ["from labkit import load_run", "", f"model = load_run({str(folder)!r})"]
-    if isinstance(corpus, Pairs) and not corpus.graded:
-        threshold = score(method, corpus).figures["threshold"]
+    if cut is not None:
         lines += [
             'similarities = model.similarity_pairwise(["a sentence"], ["another one"])',
-            f"same = similarities > {np.clip(threshold, -2, 2):.3f}  # the threshold of dev",
+            f"same = similarities > {cut.threshold:.3f}  # the threshold of dev",
         ]
     else:
         lines += ['vectors = model.encode(["a sentence", "another one"])', "print(model.similarity(vectors, vectors))"]

@@ -11,8 +11,10 @@ from labkit.trials.metrics import NAMES
 from labkit.trials.verdict import UNITS
 
 if TYPE_CHECKING:
+    from labkit.evaluation.threshold import Threshold
     from labkit.trials.bench import Line, Report
 
+ROWS = 10  # thresholds that the page shows
 HEAD = ("method", "score", "95 % interval", "behind the best", "", "train", "a sentence", "size")
 
 
@@ -87,6 +89,7 @@ def as_text(report: Report) -> str:
             for row in rows
         ]
         parts += ["\n".join(line.rstrip() for line in table), verdict_sentence(report), curve_sentence(report)]
+        parts += [] if report.cut is None else [str(report.cut)]
     else:
         parts.append("Stopped before the first method was scored on test; the same command resumes.")
     left = [f"left out: {name}: {why}" for name, why in {**report.plan.left_out, **report.failed}.items()]
@@ -233,6 +236,8 @@ def as_html(report: Report) -> str:
         ]
     if report.curve:
         body += ["<h2>Would more labels help?</h2>", f"<p>{escape(curve_sentence(report))}</p>", curve_svg(report)]
+    if report.cut is not None:
+        body += ["<h2>Where to cut</h2>", *_cut(report.cut)]
     if report.code:
         body += ["<h2>Use it</h2>", f"<pre>{escape(report.code)}</pre>", f"<p>{escape(report.exported)}</p>"]
     body += ["<h2>The data</h2>", *map(_finding, report.findings)]
@@ -249,6 +254,19 @@ def as_html(report: Report) -> str:
         + "\n".join(body)
         + "</body></html>\n"
     )
+
+
+def _cut(cut: Threshold) -> list[str]:
+    """Where to cut, what other thresholds give, and how many pairs of a similarity are the same."""
+    every = max(1, len(cut.curve) // ROWS)
+    curve = [[f"{at:.3f}", str(precision), str(recall)] for at, precision, recall in cut.curve[::every]]
+    bins = [[f"{each.score:.3f}", str(each.pairs), str(each.same)] for each in cut.calibration]
+    return [
+        f"<p>{escape(str(cut))}</p>",
+        _table(("same above", "precision", "recall"), curve),
+        f'<p class="quiet">How many pairs of a similarity are the same, on {escape(cut.measured_on)}:</p>',
+        _table(("mean similarity", "pairs", "share that is the same"), bins),
+    ]
 
 
 def _finding(found: Any) -> str:

@@ -223,6 +223,11 @@ def verdict_by_scipy(a, b):
     return "first" if low > 0 else "second" if high < 0 else "open"
 
 
+def lead_by_scipy(a, b):
+    low, high = stats.ttest_rel(a, b).confidence_interval(0.95)
+    return [np.mean(a) - np.mean(b), low, high, "ahead" if low > 0 else "behind" if high < 0 else "open"]
+
+
 def turned(M, p):
     """The constant made dear, the p smallest taken, and turned: as orthonormal and as cheap."""
     Y = eigh(M + 9 / len(M), subset_by_index=[0, p - 1])[1] * np.sqrt(len(M))
@@ -316,8 +321,7 @@ ALSO_RIGHT: dict[str, list[Any]] = {
     "09.2": [geometry.effective_rank],
     "09.4": [lambda v, pull: [g - np.outer(a, a) @ g for a, g in zip(v, pull, strict=True)]],
     "10.2": [lambda p, n, tau: torch.softmax(torch.tensor([p, *n]) / tau, 0)[1:] / tau],
-    "11.2": [lambda a, b: stats.ttest_rel(a, b).confidence_interval(0.95)],
-    "11.4": [lambda start, learned, share: np.average([learned, start], axis=0, weights=[1 - share, share])],
+    "11.3": [lead_by_scipy],
     "12.3": [trapezoids],
     "12.5": [lambda one, other: stats.norm.interval(0.95, (one - other).mean(), stats.sem(one - other))],
     "12.7": [0.86],

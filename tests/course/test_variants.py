@@ -211,16 +211,6 @@ def test_the_way_back_ends_where_the_weights_started() -> None:
 # --- recipes of the course ---------------------------------------------------------------------------------------
 
 
-def test_the_price_counts_all_numbers_of_a_method() -> None:
-    plan = PLANS["start-costs"]
-    figures = again(plan, "mean of word vectors", 0)
-    method = plan.cell("mean of word vectors", 0).case().unfitted()
-    method.fit(load("questions"), seed=0)
-    assert figures["parameters"] == sum(array.size for array in method._state()[0].values())
-    assert figures["megabytes"] == pytest.approx(4 * figures["parameters"] / 1e6)
-    assert figures["milliseconds"] > 0
-
-
 @pytest.mark.whole
 def test_figures_elsewhere_are_of_corpora_that_were_not_learned_from() -> None:
     variant = Variant("bag", "bag, partly taught", {"epochs": 0, "dimension": 8, "patience": 0})

@@ -104,6 +104,10 @@ def test_the_page_and_the_record_have_the_numbers_of_the_table(made: tuple[Repor
     assert [line["ranked"]["score"] for line in record["lines"]] == [line.ranked.score for line in report.lines]
     assert not re.search(r'(src|href)="https?:', page)  # it opens without a network
     assert report.lines[0].ranked.name in str(report)
+    assert report.cut is not None
+    assert str(report.cut) in str(report)
+    assert f"<td>{report.cut.calibration[0].score:.3f}</td>" in page
+    assert record["cut"]["threshold"] == report.cut.threshold
     assert "There are few." in page
     assert "There are few." in str(report)
 

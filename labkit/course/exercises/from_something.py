@@ -1,4 +1,4 @@
-"""Notebook 11: what labels bring to who starts from nothing, and to who starts from something."""
+"""Notebook 11: learning curves, where they cross, how sure a lead is, and whether it is worth its price."""
 
 from __future__ import annotations
 
@@ -9,11 +9,47 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from labkit.course.exercise import Unfit, check, find_mistake, number, several
-from labkit.evaluation.comparison import Parts, lead_of
+from labkit.course.exercise import Unfit, array, check, find_mistake, number, several
+
+
+def half_width(values: np.ndarray, n: int) -> Any:
+    """Half of Student's 95 % interval of a mean."""
+    return stats.t.ppf(0.975, n - 1) * values.std(axis=-1, ddof=1) / n**0.5
 
 
 @check("11.1")
+def check_learning_curve(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """Means over the seeds, and Student's interval of each."""
+
+    def world(shares: list[float], seeds: list[int]) -> tuple[Any, ...]:
+        found = {(share, seed): float(random.uniform(0.5, 0.9)) for share in shares for seed in seeds}
+        return lambda share, seed: (share, seed), lambda method: found[method], shares, seeds
+
+    cases = [world([0.1, 0.5], [0, 1, 2]), world([0.25, 0.5, 1.0], [0, 1, 2, 3, 4]), world([0.2, 1.0], [3, 7])]
+
+    def by(half: Callable[[np.ndarray, int], Any] = half_width, axis: int = 1) -> Callable[..., Any]:
+        def curve(train: Any, score: Any, shares: Any, seeds: Any) -> Any:
+            values = np.array([[score(train(share, seed)) for seed in seeds] for share in shares])
+            values = values if axis else values.T
+            mean, width = values.mean(axis=1), half(values, values.shape[1])
+            return mean, mean - width, mean + width
+
+        return curve
+
+    mistakes = (
+        (by(lambda v, n: half_width(v, n) * v.std(axis=1) / v.std(axis=1, ddof=1)),
+         "your standard deviation divides by n; use `ddof=1`"),
+        (by(lambda v, n: half_width(v, n) * n**0.5), "that is for one more seed; for the mean divide by √n"),
+        (by(lambda v, n: 1.96 * v.std(axis=1, ddof=1) / n**0.5), "1.96 is for many seeds; for few use Student's t"),
+        (by(lambda v, n: half_width(v, n) * stats.t.ppf(0.95, n - 1) / stats.t.ppf(0.975, n - 1)),
+         "a fortieth is left out at either end: `t.ppf(0.975, n - 1)`"),
+        (by(axis=0), "yours has a mean for each seed; for each share is asked (`axis=1`)"),
+    )  # fmt: skip
+    read = several(3, array, "three arrays were expected, as in `return mean, low, high`")
+    return find_mistake(answer, by(), cases, mistakes, read=read)
+
+
+@check("11.2")
 def check_crossing(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The crossing on a straight line over log2 of the labels, from the last point behind to the first that is not."""
     falls_back, never, level = (-2, -1, 1.5, -0.7, 2), (-4, -1, -2.5, -3), (-3, -1, 0)
@@ -50,87 +86,72 @@ def check_crossing(answer: Callable[..., Any], random: np.random.Generator) -> s
          "that is a point at which both are measured; the lines cross between two points, where the gap is 0"),
         (crossing(np.log2, np.exp2, lambda before, after: after / (after - before)),
          "the two shares are exchanged: near the point where the gap is small"),
-        (lambda labels, a, b: min(right(labels, a, b), labels[-1]), "where a never catches up infinity was asked for"),
+        (lambda labels, a, b: min(right(labels, a, b), labels[-1]), "if a never catches up, return infinity"),
         (lambda labels, a, b: right(labels, a, b) if a[-1] >= b[-1] else inf,
          "where a falls back later it has caught up all the same: the first time counts"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, tolerance=1e-4)
 
 
-@check("11.2")
-def check_paired_interval(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Student's interval of the mean of a - b."""
-    cases = []
-    for count, lead in ((5, 0.03), (3, 0.03), (8, -0.004)):  # in the last some seeds are ahead, some behind
-        luck = random.normal(scale=0.02, size=count)  # which both share
-        cases.append(tuple(level + luck + random.normal(scale=0.01, size=count) for level in (0.81 + lead, 0.81)))
-
-    def right(a: np.ndarray, b: np.ndarray) -> Any:
-        lead = lead_of(*([Parts(np.array([value]), np.ones(1)) for value in each] for each in (a, b)))
-        return lead.interval()
-
-    def by(half: Callable[[np.ndarray, int], Any]) -> Callable[..., Any]:
-        """A mistake of half the width."""
-        return lambda a, b: tuple((a - b).mean() + side * half(a - b, len(a)) for side in (-1, 1))
-
-    def t(n: int, share: float = 0.975) -> float:
-        return float(stats.t.ppf(share, n - 1))
-
-    mistakes = (
-        (by(lambda d, n: t(n) * d.std() / n**0.5),
-         "your spread divides by n; of a few seeds divide by n - 1 (`ddof=1`)"),
-        (by(lambda d, n: t(n) * d.std(ddof=1)), "that is for one more seed; the mean of n is surer: divide by √n"),
-        (by(lambda d, n: 1.96 * d.std(ddof=1) / n**0.5),
-         "1.96 is for many seeds; of so few the spread itself is unsure, and Student's t is larger"),
-        (by(lambda d, n: t(n, 0.95) * d.std(ddof=1) / n**0.5),
-         "from both sides: a fortieth is left out at either end, `t.ppf(0.975, n - 1)`"),
-        (by(lambda d, n: t(n + 1) * d.std(ddof=1) / n**0.5), "n differences have n - 1 degrees of freedom"),
-    )  # fmt: skip
-    read = several(2, number, "two ends were expected, as in `return low, high`")
-    return find_mistake(answer, right, cases, mistakes, read=read)
-
-
 @check("11.3")
-def check_gap_closed(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """(taught - nothing) / (something - nothing), below 0 and above 1 as it comes."""
+def check_lead(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """The mean of a - b, Student's interval, and a word for it."""
     cases = []
-    for share, sign in ((0.4, 1), (1.3, 1), (-0.2, 1), (0.8, 1), (0.7, -1)):  # the last way leads down, as with places
-        nothing, way = float(random.uniform(0.4, 0.6)), sign * float(random.uniform(0.1, 0.3))
-        cases.append((nothing, nothing + way * (share + float(random.uniform(-0.05, 0.05))), nothing + way))
+    for count, lead in ((5, 0.08), (4, -0.09), (8, 0.001)):  # in the last some seeds are ahead, some behind
+        luck = random.normal(scale=0.02, size=count)  # which both share
+        own = random.permutation(np.linspace(-0.01, 0.01, count))
+        cases.append((0.81 + lead + luck + own, 0.81 + luck))
 
-    def right(nothing: float, taught: float, something: float) -> Any:
-        return (taught - nothing) / (something - nothing)
+    def by(half: Callable[[np.ndarray, int], Any], paired: bool = True) -> Callable[..., Any]:
+        """The answer with this half of the width."""
 
+        def found(a: np.ndarray, b: np.ndarray) -> Any:
+            d = a - b
+            width = half(d, len(d)) if paired else half(a, len(a)) + half(b, len(b))
+            low, high = d.mean() - width, d.mean() + width
+            return d.mean(), low, high, "ahead" if low > 0 else "behind" if high < 0 else "open"
+
+        return found
+
+    def read(given: Any) -> tuple[np.ndarray, ...]:
+        if not isinstance(given, tuple | list) or len(given) != 4 or given[3] not in ("ahead", "behind", "open"):
+            raise Unfit('four things were expected: mean, low, high, and "ahead", "behind" or "open"')
+        return *(np.asarray(number(each)) for each in given[:3]), np.asarray(given[3])
+
+    right = by(half_width)
     mistakes = (
-        (lambda n, t, s: (s - t) / (s - n), "that is what is left of the way; what is gone is asked for"),
-        (lambda n, t, s: t / s, "the way does not begin at 0: it begins at `nothing`, which is taken off both"),
-        (lambda n, t, s: (t - n) / s, lambda n, t, s: (t - n) / n, lambda n, t, s: t - n,
-         "divide by the whole way, `something - nothing`"),
-        (lambda n, t, s: min(1, max(0, right(n, t, s))),
-         "who goes beyond the end has more than 1, and who falls behind less than 0: do not cut it off"),
-        (lambda n, t, s: (t - n) / abs(s - n), "a way may lead down: leave `something - nothing` its sign"),
-    )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)
+        (by(lambda d, n: half_width(d, n) * d.std() / d.std(ddof=1)), "your spread divides by n: use `ddof=1`"),
+        (by(lambda d, n: half_width(d, n) * n**0.5), "that is for one more seed; for the mean of n divide by √n"),
+        (by(lambda d, n: 1.96 * d.std(ddof=1) / n**0.5), "1.96 is for many seeds; for few use Student's t"),
+        (by(half_width, paired=False), "you add two intervals; take the one interval of the differences d"),
+        (lambda a, b: right(b, a), "that is the lead of b over a"),
+    )
+    return find_mistake(answer, right, cases, mistakes, read=read)
 
 
 @check("11.4")
 def check_way_back(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """(1 - share) · learned + share · start."""
-    cases = [
-        (random.normal(size=shape), random.normal(size=shape), float(random.uniform(*share)))
-        for shape, share in (((4, 3), (0.2, 0.4)), ((5, 2), (0.6, 0.8)), ((6,), (0.05, 0.15)))
-    ]
+    """(share, home, elsewhere) at learned + share (start - learned)."""
+    cases = []
+    for shape in ((4, 3), (5, 2), (6,)):
+        shares = [0.0, *random.uniform(0.1, 0.9, size=2).tolist(), 1.0]
+        cases.append((random.normal(size=shape), random.normal(size=shape), shares, np.sum, np.ptp))
 
-    def right(start: np.ndarray, learned: np.ndarray, share: float) -> Any:
-        return (1 - share) * learned + share * start
+    def by(weights: Callable[[Any, Any, float], Any]) -> Callable[..., Any]:
+        def rows(start: Any, learned: Any, shares: Any, home: Any, elsewhere: Any) -> Any:
+            return [(share, home(w := weights(start, learned, share)), elsewhere(w)) for share in shares]
 
+        return rows
+
+    right = by(lambda start, learned, share: learned + share * (start - learned))
     mistakes = (
-        (lambda s, w, p: right(w, s, p), "turned round: share 0 is what was learned, share 1 is the start"),
-        (lambda s, w, p: w + p * s, "what is put in must be taken off the other: 1 - share of what was learned"),
-        (lambda s, w, p: p * (s - w), "that is the step alone: where does it start from?"),
-        (lambda s, w, p: w - p * (s - w), "yours goes away from the start: the way back is `start - learned`"),
-        (lambda s, w, p: p * s, "a share of the start; that of what was learned is missing"),
-    )
+        (by(lambda s, w, p: s + p * (w - s)), "turned round: share 0 is what was learned, share 1 is the start"),
+        (by(lambda s, w, p: w + p * s), "what is put in must be taken off: learned + share * (start - learned)"),
+        (by(lambda s, w, p: p * (s - w)), "that is the step alone; it starts from `learned`"),
+        (by(lambda s, w, p: w - p * (s - w)), "yours goes away from the start: the way back is start - learned"),
+        (lambda s, w, shares, home, elsewhere: [(p, b, a) for p, a, b in right(s, w, shares, home, elsewhere)],
+         "home comes second and elsewhere third"),
+    )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
 
 

@@ -1,0 +1,117 @@
+"""Where to cut: by hand, against plain loops, scikit-learn and scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, norm
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import precision_score, recall_score
+
+from labkit.corpora import load
+from labkit.evaluation import pair_classification
+from labkit.evaluation.threshold import interval, threshold
+from labkit.methods import METHODS
+
+Z = 1.959963984540054
+
+
+def drawn(count: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    labels = (random.random(count) < 0.4).astype(int)
+    return np.round(random.normal(0.4 + 0.3 * labels, 0.15), 2), labels
+
+
+def test_by_hand() -> None:
+    """Scores 1 to 10, same from 6 on, but 4 is and 7 is not: cuts at 5.5 and 3.5 are right on 8, and the lower wins.
+
+    Against 3.5: the cut at 2.5 is right on one pair less, of the one between them, 1/√1 = 1 < 1.64; at 1.5 on two less,
+    2/√2 = 1.41 < 1.64; below all on three less, 3/√3 = 1.73. On the other side: 7.5 on none less; 8.5 on one of five;
+    9.5 on two of six, 0.82; above all on three of seven, 1.13.
+    """
+    scores, labels = np.arange(1.0, 11), np.array([0, 0, 0, 1, 0, 1, 0, 1, 1, 1])
+    found = threshold(scores, labels)
+    assert found.threshold == 3.5
+    assert (found.low, found.high) == (1, 10)
+    assert found.accuracy.value == 0.8
+    assert (found.precision.value, found.recall.value) == (5 / 7, 1)
+    assert interval(scores, labels.astype(bool), 0.95) == (1, 10)
+    assert interval(scores, labels.astype(bool), 0.9) == (2, 10)  # 1.28: the cut at 1.5 goes, that at 2.5 stays
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_the_interval_is_that_of_plain_loops_over_all_cuts(level: float) -> None:
+    scores, labels = drawn()
+    cuts = [-np.inf, *np.unique(scores)[:-1], np.inf]  # called the same: above
+    right = [(scores > cut) == (labels == 1) for cut in cuts]
+    best = max(range(len(cuts)), key=lambda at: right[at].sum())
+    kept = []
+    for cut, each in zip(cuts, right, strict=True):
+        differ = int((each != right[best]).sum())
+        lost = int(right[best].sum() - each.sum())
+        if lost <= norm.ppf(level) * np.sqrt(differ):
+            kept.append(cut)
+    above = np.unique(scores)
+    wanted = max(kept[0], above[0]), above[min(np.searchsorted(above, kept[-1], "right"), len(above) - 1)]
+    assert interval(scores, labels.astype(bool), level) == pytest.approx(wanted)
+
+
+def test_measures_are_those_of_scikit_learn_with_wilsons_intervals() -> None:
+    scores, labels = drawn()
+    found = threshold(scores, labels)
+    for point in found.curve:
+        called = scores > point.threshold
+        assert point.precision.value == pytest.approx(precision_score(labels, called, zero_division=0))
+        assert point.recall.value == pytest.approx(recall_score(labels, called))
+        wanted = binomtest(int((called & (labels == 1)).sum()), int(called.sum())).proportion_ci(method="wilson")
+        assert point.precision[1:] == pytest.approx((wanted.low, wanted.high))
+    called = scores > found.threshold
+    assert found.precision.value == pytest.approx(precision_score(labels, called))
+    assert found.at_precision(0.9).precision.value >= 0.9
+    with pytest.raises(ValueError, match="wanted"):
+        found.at_precision(1.01)
+
+
+def test_calibration_is_that_of_scikit_learn() -> None:
+    random = np.random.default_rng(1)
+    scores = random.random(1000)  # no ties, so that quantiles leave no choice
+    labels = (random.random(1000) < scores).astype(int)
+    same, means = calibration_curve(labels, scores, n_bins=10, strategy="quantile")
+    found = threshold(scores, labels).calibration
+    np.testing.assert_allclose([each.score for each in found], means, atol=1e-3)
+    np.testing.assert_allclose([each.same.value for each in found], same, atol=0.02)  # one pair may be in the next bin
+    assert sum(each.pairs for each in found) == 1000
+
+
+def test_a_model_is_cut_on_dev_and_measured_on_test() -> None:
+    corpus = load("questions")
+    model = METHODS["tfidf"]()
+    model.fit(corpus)
+    found = threshold(model, corpus)
+    dev, test = corpus.part("dev"), corpus.part("test")
+    cosines = [model.similarity_pairwise(part.text_a, part.text_b) for part in (dev, test)]
+    wanted = pair_classification(cosines[0], dev.labels, cosines[1], test.labels)
+    assert found.threshold == pytest.approx(wanted.threshold, abs=1e-6)
+    assert found.precision.value == pytest.approx(wanted.precision)
+    assert found.recall.value == pytest.approx(wanted.recall)
+    assert "dev" in found.chosen_on
+    assert "test" in found.measured_on
+    assert threshold(model, test).measured_on == f"the same {len(test):,} pairs"
+
+
+def test_where_it_is_best_to_call_nothing_the_same_the_cut_is_finite() -> None:
+    found = threshold([0.1, 0.2, 0.3], [1, 0, 0])
+    assert found.threshold == found.high == 0.3
+    assert found.precision == (0, 0, 1)
+
+
+@pytest.mark.parametrize(("scores", "labels", "named"), [([0.1, 0.2], [1, 1], "labels"), ([0.1], [0, 1], "labels")])
+def test_what_cannot_be_cut_is_refused(scores: list[float], labels: list[int], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        threshold(scores, labels)
+    with pytest.raises(ValueError, match="level"):
+        threshold([0.1, 0.2], [0, 1], level=2)
+    with pytest.raises(ValueError, match="model"):
+        threshold([0.1, 0.2], load("questions"))
+    with pytest.raises(ValueError, match="graded"):
+        threshold([0.1, 0.2], load("relatedness"))
