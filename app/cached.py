@@ -362,6 +362,8 @@ def arranged_epochs(space: Space, how: str, opened: Opened) -> Journey:
     arrange = picture_process().epochs if how == "umap" else epochs
     pictures = journey(space.method.snapshots, how, common=how == "pca", arrange=arrange)
     pictures = in_classes_of(pictures, opened.corpus)
+    if "step" in space.method.history.columns:  # recorded in somebody else's training
+        pictures = replace(pictures, unit="step")
     remember_made(("journey", space.key, how))
     return pictures
 

@@ -64,7 +64,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
     left, right = st.columns(WIDTHS[len(trained)])
     with left:
-        epoch = choosing.number_on_slider("Epoch", epochs, "epoch", epochs[-1])
+        epoch = choosing.number_on_slider(next(iter(journeys.values())).unit.capitalize(), epochs, "epoch", epochs[-1])
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
     first = sides[0]
@@ -100,7 +100,7 @@ def show_way(verdict: Any, journeys: Mapping[str, Journey], sides: Sequence[Side
     """How Hit@1 of the probe went from the first epoch to the last, of each side."""
     said = [
         f"from **{journeys[side.name].space[0].hit:.1%}** before to **{journeys[side.name].space[-1].hit:.1%}** after "
-        f"{journeys[side.name].epochs[-1]} epochs of {frame.plain(side.space.name)}"
+        f"{journeys[side.name].epochs[-1]} {journeys[side.name].unit}s of {frame.plain(side.space.name)}"
         for side in sides
     ]
     verdict.markdown(f"Nearest neighbour of the same class, of the sentences followed: {'; '.join(said)}.")
@@ -110,7 +110,7 @@ def show_journey(
     journey: Journey, at: int, side: Side, first: Side, look: Look, legend: bool | None, marks: Mapping[str, Any]
 ) -> None:
     """The picture that plays, with what is marked on it, and below it the figures of the epoch it stands at."""
-    where = f"epoch {journey.epochs[at]}"
+    where = f"{journey.unit} {journey.epochs[at]}"
     drawing = {"height": 480 if legend is None else 400, "legend": legend}
     figure = figures.clusters_over_epochs(journey, at=at, **drawing, **look.colours(journey.shown), **marks)
     with st.container(key=f"tall-{side.name}"):

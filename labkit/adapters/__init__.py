@@ -8,3 +8,21 @@ explain      why two sentences are alike to any method or model                 
 recorder     the vectors of anybody's training as a run that Space plays, with an alarm        extra: sbert for trainers
 export       a method as a folder that needs nothing of labkit; `tokenizer`                  extra: export, sbert
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from labkit.adapters.recorder import Recorder
+
+__all__ = ["Recorder"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the recorder when it is asked for: transformers takes seconds."""
+    if name == "Recorder":
+        from labkit.adapters.recorder import Recorder
+
+        return Recorder
+    raise AttributeError(f"module 'labkit.adapters' has no attribute {name!r}")

@@ -25,7 +25,7 @@ import numpy as np
 
 from labkit.corpora.files import write_rows
 from labkit.corpora.frames import from_classes, from_sentences
-from labkit.corpora.records import Corpus, Labelled
+from labkit.corpora.records import Corpus, Labelled, Sentences
 from labkit.evaluation.geometry import probe_figures
 from labkit.evaluation.retrieval import hit_at
 from labkit.figure_names import OF_PROBE
@@ -44,7 +44,7 @@ RECORDS = 40  # at most, of a training
 CROWDED, ONE_POINT = 1 / 4, 1 / 20  # of the room at the start, `1 - mean cosine`
 
 
-class Recorder(TrainerCallback):  # type: ignore[misc]
+class Recorder(TrainerCallback):
     """A callback for transformers' trainers, and `record` for any other loop."""
 
     def __init__(
@@ -52,7 +52,7 @@ class Recorder(TrainerCallback):  # type: ignore[misc]
         sentences: Sequence[str] | Corpus,
         labels: Sequence[str] | None = None,
         *,
-        folder: Path | str,
+        folder: Path | str = "runs/recorded",
         every: int | None = None,
     ) -> None:
         """`every`: steps between two records in a trainer; left out, recording takes about 2.5 % of the time."""
@@ -62,9 +62,11 @@ class Recorder(TrainerCallback):  # type: ignore[misc]
         if isinstance(sentences, Corpus):
             probe = probe_of(sentences)
             sentences, labels = probe.texts[:FOLLOWED], probe.labels[:FOLLOWED]
-        self.corpus = from_sentences(sentences) if labels is None else from_classes(sentences, labels)
-        classes = self.corpus.labels if isinstance(self.corpus, Labelled) else ("",) * len(self.corpus)
-        self.snapshots = Snapshots(self.corpus.texts, classes)
+        self.corpus: Sentences | Labelled = (
+            from_sentences(sentences) if labels is None else from_classes(sentences, labels)
+        )
+        classes = self.corpus.labels if isinstance(self.corpus, Labelled) else [""] * len(self.corpus)
+        self.snapshots = Snapshots(tuple(self.corpus.texts), tuple(classes))
         if len(self.snapshots.texts) < 2:
             raise ValueError("sentences are fewer than two, expected at least two; give more whose vectors to compare")
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -107,6 +107,10 @@ Json = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Write over what is there already.")]
 MethodName = Annotated[str, typer.Argument(metavar="METHOD", help="One of the methods below.", autocompletion=_methods)]
+OptionalMethodName = Annotated[
+    str | None,
+    typer.Argument(metavar="METHOD", help="One of the methods below; --config has its own.", autocompletion=_methods),
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.", autocompletion=_runs)]
 RunFolders = Annotated[
     list[Path], typer.Argument(metavar="RUN...", help="The folders of the runs.", autocompletion=_runs)

@@ -167,17 +167,21 @@ def open_lab(
         bool, typer.Option("--copy-only", help="Copy the notebooks without opening JupyterLab.")
     ] = False,
 ) -> None:
-    """Copy the notebooks into a folder and open JupyterLab on it."""
+    """Copy the notebooks into a folder and open JupyterLab on its start page."""
     if not copy_only:
         require("notebooks", "jupyterlab", "plotly")
     for line in copied(folder):
         typer.echo(line)
     if copy_only:
         return
+    from labkit.course.start import start_page
+
+    page = start_page(folder)
     settings = [str(NOTEBOOKS / "settings"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, settings))  # saves the sliders with a notebook
     sys.stdout.flush()
     command = [*_python("jupyterlab"), "--ip=127.0.0.1", f"--notebook-dir={folder.resolve()}"]
+    command.append(f"--LabApp.default_url=/lab/tree/{page.name}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")  # the only user in many containers
     os.execv(command[0], command)

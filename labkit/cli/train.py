@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from labkit.cli.arguments import CorpusName, Json, MethodName, WithProgress, nearest_name, opened_corpus
+from labkit.cli.arguments import CorpusName, Json, OptionalMethodName, WithProgress, nearest_name, opened_corpus
 from labkit.cli.output import (
     Stopped,
     detail,
@@ -29,6 +29,7 @@ from labkit.cli.output import (
     step,
     text_table,
 )
+from labkit.cli.tracking import TRACKERS, Log, check_tracker, tracked
 from labkit.experiment import Experiment
 from labkit.figure_names import OF_PROBE
 from labkit.interrupts import interruptible
@@ -203,9 +204,11 @@ def _takes(field: dataclasses.Field[Any]) -> str:
 
 
 def train(
-    method: MethodName,
+    method: OptionalMethodName = None,
     corpus: CorpusName = None,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same machine: same numbers.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Same seed, same machine: same numbers; 0 if left out.")
+    ] = None,
     epochs: Annotated[int | None, typer.Option(help="Short for --set epochs=N.")] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps; short for --set device=...")] = None,
     out: Annotated[
@@ -223,6 +226,15 @@ def train(
             "whichever it is; without --out in runs/METHOD-CORPUS-seedN.",
         ),
     ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RUN.json", help="The run.json of a run: train the same again, except for what else is given."
+        ),
+    ] = None,
+    log: Annotated[
+        str | None, typer.Option(metavar="|".join(TRACKERS), help="Send the figures of each epoch to this tracker.")
+    ] = None,
     processes: Annotated[
         int | None, typer.Option(min=1, help="Train one model by so many processes of this machine.")
     ] = None,
@@ -230,15 +242,22 @@ def train(
     json: Json = False,
 ) -> None:
     """Train a method on a corpus, keep the run in a folder, and say what it is worth on the test split."""
+    before = {} if config is None else _configuration(config, method)
+    method = method or before.get("method")
+    if method is None:
+        raise ValueError("METHOD is missing; `labkit train --help` lists them")
     entry = entry_of(method)
     if show:
         show_result(*settings_of(entry), json=json)
         return
+    corpus = corpus or before.get("corpus")
     if corpus is None:
         raise ValueError("--corpus is missing, expected a corpus' name or a file; `labkit data list` names them")
+    seed = before.get("seed", 0) if seed is None else seed
+    check_tracker(log)
     changes = changes or []
     settings = _settings(entry, changes, epochs, device)
-    untrained = entry(**settings)
+    untrained = entry(**before.get("settings", {}) | settings)
     untrained.settings.check_used(settings)
     if _to_launch(entry, processes):
         opened_corpus(corpus).part("train")  # what is wrong is said once, not by each
@@ -251,15 +270,28 @@ def train(
             opened.part("train")  # if it has none, that is to be said before anything else
             untrained.settings.check_used(settings, type(opened).__name__, "dev" in opened.sizes)
             with claimed(wanted, numbered=out is None and resume != AUTO, resume=resume) as folder:
-                record, text = _trained(untrained, opened, seed, folder, done=resume == AUTO)
+                record, text = _trained(untrained, opened, seed, folder, done=resume == AUTO, log=log)
     except KeyboardInterrupt as asked:
         words = ["train", method, "--corpus", corpus, "--seed", str(seed)]
         words += [word for change in changes for word in ("--set", change)]
-        for option, value in (("--epochs", epochs), ("--device", device), ("--processes", processes)):
+        given = {"--config": config, "--log": log, "--epochs": epochs, "--device": device, "--processes": processes}
+        for option, value in given.items():
             words += [] if value is None else [option, str(value)]
         raise Stopped(way_back(folder, words), getattr(asked, "status", 130)) from None
     if first_process():
         show_result(record, text, json=json)
+
+
+def _configuration(file: Path, method: str | None) -> dict[str, Any]:
+    """Method, settings, corpus and seed of a run, from its `run.json` or its folder."""
+    from labkit.runs import read_record
+    from labkit.runs import settings_of as settings_of_run
+
+    record = read_record(file.parent if file.name == "run.json" else file)
+    if method not in (None, record["method"]):
+        raise ValueError(f"METHOD is {method!r}, but --config is a run of {record['method']!r}; leave one of them out")
+    settings = settings_of_run(entry_of(record["method"]).Settings, record["settings"]).values()
+    return {"settings": settings, **{name: record[name] for name in ("method", "corpus", "seed")}}
 
 
 def entry_of(name: str) -> type[Method]:
@@ -353,7 +385,7 @@ def launched(count: int, words: Sequence[str]) -> int:
 
 
 def _trained(
-    method: Method, corpus: Corpus, seed: int, folder: Path | None, *, done: bool
+    method: Method, corpus: Corpus, seed: int, folder: Path | None, *, done: bool, log: str | None = None
 ) -> tuple[dict[str, Any], str]:
     """Learn, unless that may be `done` and is; returns what came of it, as a record and as lines."""
     from labkit.runs import read_record
@@ -363,7 +395,7 @@ def _trained(
     detail(f"settings: {', '.join(f'{name}={value}' for name, value in method.settings.values().items()) or 'none'}")
     if not finished:
         with step("learned"):
-            _learn(method, corpus, seed, folder)
+            _learn(method, corpus, seed, folder, log)
     if folder is None or not first_process():
         return {}, ""
     if finished:
@@ -396,21 +428,22 @@ def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
     return True
 
 
-def _learn(method: Method, corpus: Corpus, seed: int, folder: Path | None) -> None:
+def _learn(method: Method, corpus: Corpus, seed: int, folder: Path | None, log: str | None) -> None:
     if not first_process():
         method.fit(corpus, seed=seed, folder=folder)
         return
-    with terminal("batch") as draw:
-        progress = _WithFigures(method, draw)
+    config = {"method": method.name, "corpus": corpus.name, "seed": seed, **method.settings.values()}
+    with tracked(log, folder, config) as send, terminal("batch") as draw:
+        progress = _WithFigures(method, draw, send)
         method.fit(corpus, seed=seed, progress=progress, folder=folder)
         progress.write_new_rows()
 
 
 class _WithFigures:
-    """Progress that also writes each epoch's figures, as soon as the method's history has them."""
+    """Progress that also writes each epoch's figures, and sends them to a tracker, as soon as the history has them."""
 
-    def __init__(self, method: Method, draw: Progress) -> None:
-        self._method, self._draw, self._written = method, draw, 0
+    def __init__(self, method: Method, draw: Progress, send: Log = lambda row: None) -> None:
+        self._method, self._draw, self._send, self._written = method, draw, send, 0
 
     def __call__(self, done: int, total: int | None, what: str) -> None:
         self.write_new_rows()
@@ -422,6 +455,8 @@ class _WithFigures:
         rows = self._method.history.rows
         for row in () if quiet() else rows[self._written :]:
             tqdm.write(figures_line(row), file=sys.stderr)  # above the bar, not through it
+        for row in rows[self._written :]:
+            self._send(row)
         self._written = len(rows)
 
 

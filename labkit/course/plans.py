@@ -330,7 +330,7 @@ BREAK_IT = (
 )
 
 
-# --- notebook 10: losses of the gallery as they come, temperatures, sizes of a batch, and grades -----------------
+# --- notebook 10: losses of the gallery as they come, temperatures, and sizes of a batch ------------------------
 
 _MEAN: dict[str, Any] = _SMALL["sentpwnet"] | {"encoder": "mean", "miner": "none"}
 
@@ -378,14 +378,6 @@ WHICH_LOSS = (
             | {f"{size} pairs, as many steps": {"batch": size, "epochs": size * 6 // 64} for size in _BATCHES}
         ),
         ("auc",),
-    ),
-    Ablation(
-        "loss-grades",
-        "Where pairs have grades, does it help to use all of them?",
-        "relatedness",
-        _by_loss("cosent", "contrastive", "logistic", "infonce", "simcse"),
-        ("spearman", "mean_cosine"),
-        _FIVE,
     ),
 )
 

@@ -127,7 +127,7 @@ def _frame(journey: Journey, place: int, groups: list[np.ndarray], names: list[E
 
 
 def _said(journey: Journey, place: int) -> Entries:
-    text = f"epoch {journey.epochs[place]}" + (" (before training)" if journey.epochs[place] == 0 else "")
+    text = f"{journey.unit} {journey.epochs[place]}" + (" (before training)" if journey.epochs[place] == 0 else "")
     return annotation(text, 0, 1.01, size=16, xref="paper", yref="paper", xanchor="left", yanchor="bottom")
 
 
@@ -139,7 +139,7 @@ def _axes(journey: Journey) -> Entries:
     layout["xaxis"] |= bare | {"range": x}
     layout["yaxis"] |= bare | {"range": y, "scaleanchor": "x"}
     ticks = max(1, round((journey.epochs[-1] - journey.epochs[0]) / 10))
-    layout["xaxis2"] |= {"title": {"text": "epoch", "standoff": 2}, "dtick": ticks}
+    layout["xaxis2"] |= {"title": {"text": journey.unit, "standoff": 2}, "dtick": ticks}
     layout["yaxis2"] |= {"rangemode": "tozero", "title": {"text": "inter/intra", "standoff": 2}}
     return layout
 

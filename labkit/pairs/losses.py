@@ -283,19 +283,6 @@ LOSSES: dict[str, PairLoss] = {loss.name: loss for loss in _TABLE}
 ALIASES = {"multi-similarity": "locality"}  # other names of a loss
 
 
-SHAPES = ("pairs", "graded pairs", "classes", "groups", "triplets", "articles", "unlabelled texts")
-
-
-def shapes_table() -> str:
-    """Make a table in Markdown that says what each loss learns from each shape of data."""
-    rows = [["loss", *SHAPES], ["---"] * (1 + len(SHAPES))]
-    for name, loss in LOSSES.items():
-        graded = "all grades" if loss.needs == "grades" else "ends of the scale"
-        labelled = ["yes", graded, *["yes"] * 4, ""]
-        rows.append([f"`{name}`", *(["without labels"] * len(SHAPES) if loss.needs == "texts" else labelled)])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
-
-
 def check_locality(alpha: float, beta: float, base: float) -> None:
     """Refuse settings of the locality loss other than two positive scales and a finite base."""
     for name, value in (("alpha", alpha), ("beta", beta)):

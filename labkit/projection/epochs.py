@@ -142,7 +142,7 @@ def _with_one_basis(
 class Journey:
     """How the space of a run developed: a picture of each epoch (e,), with scores in the space and in the picture.
 
-    `axes` (2, 2) contain all pictures.
+    `axes` (2, 2) contain all pictures. `unit` is what `epochs` count: a recorder counts steps.
     """
 
     shown: Labelled
@@ -151,6 +151,7 @@ class Journey:
     space: tuple[Separation, ...]
     drawn: tuple[Separation, ...]
     axes: np.ndarray
+    unit: str = "epoch"
 
     def __len__(self) -> int:
         return len(self.epochs)

@@ -610,8 +610,7 @@ def _answered(report: Report, corpus: Corpus, choices: Mapping[str, Any], shown:
     method = METHODS[ENTRIES[winner].method]()
     method.load(engine.model_of(_finals(winner, choices[winner], plan)[0], corpus, metric, folder))
     method.save(folder / "model")
-    labelled = isinstance(corpus, Pairs) and not corpus.graded
-    cut = threshold(method, corpus) if labelled else None
+    cut = threshold(method, corpus) if isinstance(corpus, Pairs) and not corpus.graded else None
     return replace(
         report,
         curve=curve,

@@ -8,22 +8,16 @@
 # %% [markdown]
 # # 0 · A tour
 #
-# *Time: 40 minutes, 25 of them for the exercises. You need: what a vector and a dot product are. All cells together run
-# in under a minute on a laptop.*
+# **How do numbers come to know that two sentences belong together?** A *sentence embedding* is a list of numbers for a
+# sentence, made so that related sentences get similar lists. In this tour you turn sentences into points, measure how
+# good such a space is without looking at any picture, and see what the five methods of this lab do to it.
 #
-# A **sentence embedding** is a list of numbers for a sentence, made so that sentences that belong together get numbers that
-# lie together. This lab is about how such numbers are *learned*. At the end of the tour you will know
+# *40 minutes, 25 of them for four exercises. You need to know what a vector and a dot product are.*
 #
-# - how a sentence becomes a vector, and a vector a point in a picture,
-# - two figures that say how good a space of sentences is, without looking at any picture,
-# - what each of the five methods of this lab does to such a space.
-#
-# Each section has three steps: **predict** (say what you expect before you look), **run**, **explain**. Where a line
-# says `...  # your turn`, it is yours to fill in. `answer(...)` looks at it at once; `hint("00.1")` helps, in three steps.
-# A cell is run with Shift and Enter; while `[*]` stands before it, it is at work. For a hint make a new cell: Esc, then B.
-#
-# Below what an exercise asks stands how many minutes it may take (an estimate), how hard it is, and what it is for; below its
-# cell, folded, what to do with the answer if you have time to *go further*.
+# Run a cell with Shift+Enter; while it shows `[*]`, it is working. Where a cell says `...  # your turn`, you write the code.
+# `answer(...)` checks it at once. If you are stuck, make a new cell (Esc, then B): `hint("00.1")` gives a hint, three times,
+# and `solve("00.1")` shows and runs a solution. Before a result is shown you are asked to predict it; nobody grades
+# predictions.
 
 # %%
 import numpy as np
@@ -317,7 +311,7 @@ show(
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+# *No cell checks these. Answer aloud or in writing before you unfold ours.*
 #
 # **1.** Two sentences lie far apart in the t-SNE picture. How alike are they?
 #

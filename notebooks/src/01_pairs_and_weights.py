@@ -26,10 +26,10 @@ from labkit.course import answer, hint, predict, progress, recall, solve
 playground()
 
 # %% [markdown]
-# Each point is a sentence, each colour a topic. Lines are pairs: the thicker the line, the more the loss cares about it.
-# Press Play, then drag the temperature slowly to the left and watch the lines. At one end all pairs count alike; at the
-# other a few pairs take everything. The sentences do not change and neither do the labels, so what is it that the slider
-# changes?
+# Each mark is a sentence, each colour a topic. Lines are pairs: the thicker the line, the more the loss cares about it.
+# Drag the temperature slowly to the left, then to the right, and watch the lines and the number under the slider. At one
+# end a few pairs take everything; at the other all pairs count nearly alike. The sentences do not change and neither do
+# the labels, so what is it that the slider changes?
 #
 # ## 1. What a loss gets to see
 #
@@ -98,12 +98,12 @@ from labkit.sentpwnet.view import examine
 S, P, N = three_matrices(V, labels)
 nearest_negative, farthest_positive = S[N].max().item(), S[P].min().item()
 print(f"nearest negative  {nearest_negative:.2f}\nfarthest positive {farthest_positive:.2f}")
-recall("01.a", "nearest negative" if nearest_negative > farthest_positive else "farthest positive")
 show(
     similarity_heatmap(examine(batch, S.numpy(), PairSettings(miner="none")), height=480),
     "A square with a row and a column for each of the 24 sentences, ordered by topic. Dark blue means nothing in common, "
     "yellow the same. No block along the diagonal stands out: these vectors do not know the topics.",
 )
+recall("01.a", "nearest negative" if nearest_negative > farthest_positive else "farthest positive")
 
 # %% [markdown]
 # If the vectors knew the topics, you would see six bright blocks along the diagonal and darkness elsewhere. You do not.

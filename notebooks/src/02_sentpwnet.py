@@ -8,27 +8,16 @@
 # %% [markdown]
 # # 2 · SentPWNet, trained and taken apart
 #
-# *Time: 130 minutes, 66 of them for the exercises, in two halves: sections 1 and 2, in which you write and train a
-# network of your own, and the rest. You need: notebook 1 (what a weight is, what a miner keeps), and what an LSTM and a
-# softmax are. All cells together run in about a minute on a laptop; whatever takes longer than a second shows how far
-# it is.*
+# **Do clever pair weights make a better encoder, or only a better-looking table?** First you write and train a network of
+# your own, from the batch to the epochs. Then you ask where the lead of a published method comes from: its weights, its
+# miner, a hyperparameter that somebody tuned, or a threshold chosen in the wrong place.
 #
-# The first notebook looked at one batch and one loss. Now networks are trained with them, the first by a loop that you
-# write. At the end you will know
-#
-# - what a training loop consists of: a batch, an encoder, a step, epochs,
-# - three encoders that turn words into a vector, and how they fare on the same pairs,
-# - what mining brings, and when it is open which is better,
-# - whether a lead is that of an idea or of a dial that somebody turned, and how a table can be fair,
-# - how a threshold chosen in the wrong place flatters, by how much, and how to see it with no data at all,
-# - what the "Geohash of length 19" (section 4.3) is, and why its first digits are not a larger cell,
-# - what a cross-encoder costs.
+# *130 minutes, 66 of them for the exercises, in two halves: sections 1 and 2 are the network of your own. You need
+# notebook 1 (what a weight is, what a miner keeps), and to know what an LSTM and a softmax are.*
 #
 # The paper is [*SentPWNet: A Unified Sentence Pair Weighting Network for Task-specific Sentence
-# Embedding*](https://arxiv.org/abs/2005.11347); equation and section numbers are its own.
-#
-# Tables of many trainings are kept beside the notebooks, with three seeds a cell; the command that made each stands
-# in its file. You will train some of their cells again, here, and compare.
+# Embedding*](https://arxiv.org/abs/2005.11347); equation and section numbers are its own. Tables of many trainings are
+# stored with the notebooks, with the command that measured each; you will train some of their cells again and compare.
 
 # %%
 import statistics
@@ -1106,7 +1095,7 @@ for name in ("MiniLM and a map, no labels", "MiniLM, its last layer, 1/4"):
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+# *No cell checks these. Answer aloud or in writing before you unfold ours.*
 #
 # **1.** Each row of the table of λ was measured honestly. Why may its best row not be reported as what the method can
 # do?

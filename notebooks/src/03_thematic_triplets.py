@@ -8,20 +8,14 @@
 # %% [markdown]
 # # 3 · Thematic triplets
 #
-# *Time: 70 minutes, 34 of them for the exercises. You need: notebook 1, and what a softmax is. All cells together run
-# in under a minute on a laptop.*
+# **What can a network learn from text that nobody has labelled?** People have sorted sentences by theme already: they wrote
+# articles, with *sections*. In this lesson sections become triplets, triplets train a network with attention, and two
+# clustering methods show what it has learned.
 #
-# Nobody has time to label a million pairs of sentences. But people have sorted sentences by theme already: they wrote articles, with
-# **sections**. This notebook learns from that alone. At the end you will know
-#
-# - how an article becomes triplets, rule by rule, and how much each rule costs,
-# - why the loss of section 4 of the paper is one sigmoid, and what follows from it,
-# - what attention does, and what it does not say,
-# - why k-means and Iclust look for the same clusters at temperature 0,
-# - whether it matters where the negative sentence comes from.
+# *70 minutes, 34 of them for the exercises. You need notebook 1, and to know what a softmax is.*
 #
 # The paper is [*Learning Thematic Similarity Metric from Article Sections Using Triplet
-# Networks*](https://doi.org/10.18653/v1/P18-2009) (Ein Dor et al. 2018); numbers of sections and tables are its own.
+# Networks*](https://doi.org/10.18653/v1/P18-2009) (Ein Dor et al. 2018); section and table numbers are its own.
 
 # %%
 import numpy as np
@@ -445,7 +439,7 @@ pd.DataFrame(losses.rows(PLANS["thematic-losses"].measures)).set_index("variant"
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+# *No cell checks these. Answer aloud or in writing before you unfold ours.*
 #
 # **1.** Nobody has checked the labels, and some are wrong. Why can a network learn from them all the same, and when
 # could it not?

@@ -6,23 +6,17 @@
 # ---
 
 # %% [markdown]
-# # 4 · SBERT-LP: staying near one's neighbours
+# # 4 · SBERT-LP: keeping neighbours together
 #
-# *Time: 60 minutes, 30 of them for the exercises. You need: linear systems, eigenvectors, and cosines. All cells
-# together run in under a minute on a laptop.*
+# **Can sentence vectors get better without any labels, just by keeping each sentence close to its neighbours?** SBERT-LP
+# says yes. You build it in three steps, neighbours, reconstruction weights and eigenvectors, and then measure when it
+# helps and when it hurts. It does both.
 #
-# SBERT-LP takes sentence vectors from somebody else and moves them, so that each sentence stays the same mixture of its
-# neighbours. It learns from no label. At the end you will know
+# *60 minutes, 30 of them for the exercises. You need linear systems, eigenvectors and cosines.*
 #
-# - what a manifold is, and why near neighbours can be trusted more than far ones,
-# - how a sentence is rebuilt from its neighbours, and what regularisation is for,
-# - how the best few dimensions are read off from eigenvectors, and why "drop the first one" is wrong,
-# - where a new sentence goes,
-# - when all this helps, and when it hurts. It does both.
-#
-# The paper is [*Locality Preserving Sentence Encoding*](https://doi.org/10.18653/v1/2021.findings-emnlp.262) (Min et
-# al. 2021); numbers of equations, sections and tables are its own. What it calls SBERT is a trained sentence encoder;
-# here cheaper vectors stand in its place until the end. Where a line says `...  # your turn`, it is yours.
+# The paper is [*Locality Preserving Sentence Encoding*](https://doi.org/10.18653/v1/2021.findings-emnlp.262) (Min et al.
+# 2021); equation, section and table numbers are its own. Its SBERT is a trained sentence encoder; until the end of this
+# lesson cheaper vectors take its place.
 
 # %%
 import numpy as np
@@ -649,7 +643,7 @@ print(f"LP lowers {lower} of {len(steps)}, raises {higher}")
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+# *No cell checks these. Answer aloud or in writing before you unfold ours.*
 #
 # **1.** Each sentence is rebuilt almost exactly by the mixture of its old neighbours. Why may its nearest sentences
 # be others all the same?

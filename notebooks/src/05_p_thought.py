@@ -6,20 +6,14 @@
 # ---
 
 # %% [markdown]
-# # 5 · P-thought
+# # 5 · P-thought: say it in other words
 #
-# *Time: 70 minutes, 31 of them for the exercises. You need: notebook 1, and what a recurrent network is. All cells
-# together run in about a minute on a laptop; half of it is a training of 20 to 30 seconds.*
+# **If a network can paraphrase a sentence from its vector alone, has it understood the sentence?** P-thought takes the idea
+# literally: one encoder reads a sentence into one vector, and from that vector one decoder writes the sentence again and
+# another one a paraphrase. You train it, read what it writes, and find out how its score can be fooled.
 #
-# Can you say it in other words? Then you have understood it. P-thought takes this literally: a network reads a sentence
-# into one vector, and from that vector alone must write the sentence again, *and* a paraphrase of it. At the end you will
-# know
-#
-# - what one encoder with two decoders learns from, and what λ does,
-# - how to read a table of eight numbers until it tells you which of them is wrong,
-# - how to reach a P-coherence of .99 with vectors that know nothing, and which figures notice,
-# - why a distance can be the same for every encoder there is,
-# - how sentences are written from a vector: greedily, or with a beam.
+# *70 minutes, 31 of them for the exercises. You need notebook 1, and to know what a recurrent network is. One training takes
+# 20 to 30 seconds.*
 #
 # The paper is *Paraphrase thought: Sentence embedding module imitating human language recognition*
 # ([Jang and Kang 2020](https://doi.org/10.1016/j.ins.2020.05.129)).
@@ -646,7 +640,7 @@ for decoder in ("auto", "paraphrase"):
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+# *No cell checks these. Answer aloud or in writing before you unfold ours.*
 #
 # **1.** Somebody reports an encoder whose paraphrases have a mean cosine close to 1. What do you ask for?
 #

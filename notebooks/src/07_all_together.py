@@ -8,15 +8,10 @@
 # %% [markdown]
 # # 7 · All together
 #
-# *Time: 45 minutes, 19 of them for the exercises. You need: notebook 0, and one of notebooks 2 to 6. All cells together
-# run in about half a minute on a laptop.*
+# **Which method should you try first on your own sentences?** Eleven methods on one corpus, then four of them on a file of
+# your own: how to read a table of means and spreads, how to split a file so that nothing leaks, and what you may conclude.
 #
-# Eleven methods, one corpus, then a file of your own. At the end you will know
-#
-# - how to read a table of means and spreads, and what one may say after reading it,
-# - how to split a file so that nothing leaks,
-# - which method to try first on which kind of sentences,
-# - how our figures stand beside those that the papers printed.
+# *45 minutes, 19 of them for the exercises. You need notebook 0, and one of notebooks 2 to 6.*
 
 # %%
 import time
@@ -385,7 +380,7 @@ recall("07.c", "all" if of_film > 0.9 else "none" if of_film < 0.05 else "as by 
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+# *No cell checks these. Answer aloud or in writing before you unfold ours.*
 #
 # **1.** Over three seeds it is open which of two methods is better. Has it been shown that they are equally good?
 #

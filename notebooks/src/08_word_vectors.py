@@ -8,17 +8,11 @@
 # %% [markdown]
 # # 8 · Corpora and word vectors
 #
-# *Time: 45 minutes, 18 of them for the exercises. You need: a little Python, what a dot product and a logarithm are.
-# All cells together run in about a minute. This one stands beside the course: it says where the word vectors come from
-# that the others begin with.*
+# **How much can you learn about a word from the company it keeps?** Here you meet the corpora of this lab and build the
+# simplest vectors that know something about words: from nothing but counts of which words occur near each other. All other
+# lessons start from such vectors.
 #
-# Everything in this lab begins with sentences and a question: **which of them mean the same?**
-# Here you meet the sentences, and build the simplest vectors that know something about words: those made from
-# nothing but which words stand near which. At the end you will know
-#
-# - what the shapes of a corpus are (labelled sentences, pairs, groups, articles),
-# - how counts become *pointwise mutual information*, and how that becomes vectors,
-# - three ways from the words of a sentence to one vector for it, none of which sees a label, and where they fail.
+# *45 minutes, 18 of them for the exercises. You need a little Python, and to know what a dot product and a logarithm are.*
 
 # %%
 import numpy as np
@@ -307,7 +301,7 @@ for name, entry in CORPORA.items():
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+# *No cell checks these. Answer aloud or in writing before you unfold ours.*
 #
 # **1.** *Hot* and *cold* come out close together. Has the counting gone wrong?
 #

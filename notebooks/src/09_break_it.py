@@ -12,9 +12,9 @@
 # vectors turn into one. Here you break a training on purpose, look at it while it is broken, find out why it stays broken,
 # and mend it.
 #
-# *45 minutes, 30 of them for four exercises. You need notebook 1 (what a weight is), and to know what a singular value is.*
+# *45 minutes, 29 of them for four exercises. You need notebook 1 (what a weight is), and to know what a singular value is.*
 #
-# In Play, choose the scene *Collapse*. Watch Hit@1 while the sentences fall into one spot. Would you have noticed the
+# In Play, choose scene 3, *Collapse*. Watch Hit@1 while the sentences fall into one spot. Would you have noticed the
 # collapse if you had seen only that number?
 
 # %%
@@ -296,12 +296,12 @@ pd.DataFrame(map(line, table.figures)).set_index("training").round(3)
 from labkit.figures import seed_dots
 
 changes = {"step": "a smaller step, 0.01", "pairs": "all pairs", "loss": "another loss: InfoNCE"}
-recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_cosine").mean))
 show(
     seed_dots(table, "map@r"),
     "One line for each training, MAP@R to the right. Open circles are seeds, diamonds their means; open diamonds are shown "
     "to be behind the best. The broken training and the one with another loss are on the left, the cured ones on the right.",
 )
+recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_cosine").mean))
 
 # %% [markdown]
 # MAP@R looks at as many neighbours as a topic has sentences, so it sees more than Hit@1 does. Each training has five seeds

@@ -8,18 +8,11 @@
 # %% [markdown]
 # # 12 · Why alike?
 #
-# *Time: 75 minutes, 44 of them for the exercises. You need: cosines, what a gradient is, and notebook 2 or 3 for attention. All cells
-# together run in under a minute.*
+# **A model says that two posts are alike and names the words that made them so: is that true of the model?** Every
+# explanation method answers, always, and with numbers. You compare four of them on one network, put them before four
+# judges, and find out that a judge can be wrong, too.
 #
-# A model says that two posts are alike. Why? There are many ways to ask, and each of them answers, always, and with numbers. This
-# notebook is about the second question: **is the answer about the model?** At the end you will know
-#
-# - for which models an explanation is exact, a sum that one can check,
-# - four things that people ask of a network in place of such a sum, and how each of them goes wrong,
-# - four judges for an explanation, and that a judge has errors of its own,
-# - why an explanation that convinces you may still be wrong.
-#
-# Each section has three steps: **predict**, **run**, **explain**.
+# *75 minutes, 44 of them for the exercises. You need cosines, gradients, and notebook 2 or 3 for attention.*
 
 # %%
 import numpy as np
@@ -680,7 +673,7 @@ recall("12.f", min(("mine", "integrated"), key=lambda way: without({"mine": mine
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell asks for these. Say your answer aloud, or write it down, before you unfold ours.*
+# *No cell checks these. Answer aloud or in writing before you unfold ours.*
 #
 # **1.** A colleague shows that the words in red, taken out, cost more similarity than words at random. What do you ask next?
 #

@@ -11,7 +11,8 @@ import pytest
 import torch
 from torch import nn
 
-from labkit.adapters.recorder import Recorder, collapsed
+from labkit.adapters import Recorder
+from labkit.adapters.recorder import collapsed
 from labkit.arrays import unit
 from labkit.corpora import load
 from labkit.evaluation import hit_at

@@ -82,5 +82,5 @@ def test_an_assignment_says_how_it_is_graded(labkit: Labkit, tmp_path: Path) -> 
     assert "otter run SUBMISSION.ipynb -a week2/autograder/autograder.zip" in done.out
     (tmp_path / "week2" / "mine.txt").write_text("x")
     document = labkit("class", "assign", "01", "week2", "--to", "otter", "--force", "--json").document()
-    assert (document["notebook"], document["points"]) == ("01_pairs_and_weights", 26)
+    assert (document["notebook"], document["points"]) == ("01_pairs_and_weights", 20)
     assert (tmp_path / "week2" / "mine.txt").read_text() == "x"

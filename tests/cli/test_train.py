@@ -13,8 +13,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
 from subprocess import DEVNULL
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -85,6 +88,52 @@ def test_settings_are_those_asked_for(labkit: Labkit) -> None:
     assert labkit("train", "triplet", "--corpus", "mine.csv", "--out", "r", "--device", "cpu", *words).status == 0
     wanted = {"encoder": "mean", "learning_rate": 0.01, "tune": False, "epochs": 1, "device": "cpu"}
     assert read_record("r")["settings"] == dataclasses.asdict(METHODS["triplet"].Settings()) | wanted
+
+
+def test_a_run_is_a_configuration(labkit: Labkit) -> None:
+    assert labkit(*LEARNS, "--epochs", 1, "--seed", 3, "--set", "margin=0.7", *SMALL, "--out", "one").status == 0
+    for config, out in (("one/run.json", "two"), ("one", "three")):
+        assert labkit("train", "--config", config, "--out", out).status == 0
+        assert contents(Path(out)) == contents(Path("one"))
+    changed = ("--config", "one/run.json", "--set", "margin=0.6", "--seed", 4, "--out", "four")
+    assert labkit("train", "siamese", *changed).status == 0
+    one, four = read_record("one"), read_record("four")
+    assert four["settings"] == one["settings"] | {"margin": 0.6}
+    assert four["seed"] == 4
+    assert "METHOD" in labkit("train", "bag", "--config", "one/run.json").mistake()
+    assert "METHOD" in labkit("train", "--corpus", "mine.csv").mistake()
+
+
+def test_every_epoch_is_sent_to_a_tracker(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module in the place of wandb; trackio is called alike."""
+    sent: list[Any] = []
+    service = ModuleType("wandb")
+    service.__spec__ = ModuleSpec("wandb", None)
+    service.init = lambda **about: sent.append(about)
+    service.log = lambda row, step: sent.append((step, row))
+    service.finish = lambda: sent.append("finished")
+    monkeypatch.setitem(sys.modules, "wandb", service)
+    assert labkit(*LEARNS, "--epochs", 2, "--log", "wandb", *SMALL, "--out", "r").status == 0
+    about, *rows, last = sent
+    assert (about["project"], about["name"], last) == ("labkit", "r", "finished")
+    assert about["config"]["epochs"] == 2
+    assert [row for _, row in rows] == [dict(row) for row in load_run("r").history.rows]
+    assert [step for step, _ in rows] == [1, 2]
+
+
+def test_every_epoch_is_sent_to_tensorboard(labkit: Labkit) -> None:
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    assert labkit(*LEARNS, "--epochs", 2, "--log", "tensorboard", *SMALL, "--out", "r").status == 0
+    events = EventAccumulator("r/tensorboard").Reload()
+    assert [event.value for event in events.Scalars("loss")] == pytest.approx(load_run("r").history.column("loss"))
+
+
+def test_a_tracker_that_is_not_there_is_refused_before_the_training(labkit: Labkit) -> None:
+    assert "--log" in labkit(*LEARNS, "--log", "paper").mistake()
+    if find_spec("trackio") is None:
+        assert "pip install trackio" in labkit(*LEARNS, "--log", "trackio").mistake()
 
 
 def test_two_with_one_seed_are_identical(labkit: Labkit) -> None:

@@ -22,10 +22,8 @@ def check_contributions(answer: Callable[..., Any], random: np.random.Generator)
         x_a[random.permutation(words)[:empty]] = x_b[random.permutation(words)[:empty]] = 0
         cases.append((x_a, x_b, random.normal(size=(d, words))))
 
-    def parts(
-        x_a: Any, x_b: Any, G: Any, lengths: float = 1.0, all_words: bool = False
-    ) -> list[tuple[int, int, float]]:
-        of_a, of_b = (range(len(x)) if all_words else np.flatnonzero(x) for x in (x_a, x_b))
+    def parts(x_a: Any, x_b: Any, G: Any, lengths: Any = 1.0, all_words: bool = False) -> list[Any]:
+        of_a, of_b = (np.arange(len(x)) if all_words else np.flatnonzero(x) for x in (x_a, x_b))
         return [(u, v, x_a[u] * x_b[v] * G[u, v] / lengths) for u in of_a for v in of_b]
 
     def by(order: Callable[[float], float] = lambda part: -abs(part), cosine: bool = True, every: bool = False) -> Any:

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import torch
 from scipy.special import softmax
+from torch import Tensor
 
 from labkit.course.exercise import Unnamed, array, check, close, find_mistake, known_mistake, number, several
 
@@ -76,6 +78,41 @@ def check_infonce_push(answer: Callable[..., Any], random: np.random.Generator) 
 
 
 @check("10.3")
+def check_nearest_share(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """The largest push of each anchor over their sum, a mean over the anchors that push."""
+    cases = []
+    for m, silent in ((5, 0), (6, 2), (4, 1)):
+        N = random.random((m, m)) < 0.5
+        N[:, :2] = True
+        W = random.uniform(0.1, 3, size=(m, m))  # positives weigh, too
+        quiet = random.permutation(m)[:silent]
+        W[quiet] = np.where(N[quiet], 0, W[quiet])
+        cases.append((torch.from_numpy(W), torch.from_numpy(N)))
+
+    def by(share: Callable[[Tensor], Any], mask: Callable[[Tensor], Tensor] = lambda N: N) -> Callable[..., Any]:
+        def mean(W: Tensor, N: Tensor) -> Any:
+            pushes = [W[i, mask(N)[i]] for i in range(len(W))]
+            return np.mean([float(share(push)) for push in pushes if push.sum() > 0])
+
+        return mean
+
+    def with_silent(W: Tensor, N: Tensor) -> Any:
+        push = W * N
+        return (push.max(1).values / push.sum(1).clamp(min=1e-300)).mean()
+
+    mistakes = (
+        (with_silent, "an anchor that pushes nothing is in your mean, with a share of 0: leave it out"),
+        (by(lambda push: push.max() / push.sum(), lambda N: torch.ones_like(N)),
+         "positives are in your row: only negatives are pushed, `W[i, N[i]]`"),
+        (by(lambda push: push.max()), "that is the largest push; divide it by the sum of the anchor's pushes"),
+        (by(lambda push: 1 / len(push)), "that is an equal share for all; what does the largest of them get?"),
+        (lambda W, N: (W * N).max(1).values.sum() / (W * N).sum(),
+         "yours divides two sums over the batch; take the share of each anchor first, then the mean"),
+    )  # fmt: skip
+    return find_mistake(answer, by(lambda push: push.max() / push.sum()), cases, mistakes, read=number)
+
+
+@check("10.4")
 def check_loss_of_guessing(answer: Any, random: np.random.Generator) -> str | None:
     """-log(1/64) = log 64."""
     given = number(answer)
@@ -88,31 +125,3 @@ def check_loss_of_guessing(answer: Any, random: np.random.Generator) -> str | No
     )
     general = Unnamed("work out the share of the positive, and take -log of it")
     return None if close(given, np.log(64), 2e-3) else known_mistake(given, mistakes, 2e-3) or general
-
-
-@check("10.4")
-def check_cosent(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """log(1 + Σ e^((s_kl - s_ij)/τ)) over pairs ij graded above kl."""
-    grades = ([4.0, 1.0, 3.5, 0.0, 3.5], [2.0, 5.0, 0.5, 2.0], [1.0, 1.0, 0.0, 4.0, 3.0, 0.0])
-    cases = [
-        (drawn_cosines(random, len(each)), random.permutation(each), tau)
-        for each, tau in zip(grades, (0.5, 0.2, 0.9), strict=True)
-    ]
-
-    def summed(s: np.ndarray, g: np.ndarray, tau: float) -> Any:
-        return (np.exp((s[None, :] - s[:, None]) / tau) * (g[:, None] > g[None, :])).sum()
-
-    def right(s: np.ndarray, grades: np.ndarray, tau: float) -> Any:
-        return np.log1p(summed(s, grades, tau))
-
-    mistakes = (
-        (lambda s, g, t: right(-s, g, t), "turned round: yours is small where pairs of a *low* grade are near"),
-        (lambda s, g, t: np.log(summed(s, g, t)), "the 1 is missing: log(1 + Σ)"),
-        (lambda s, g, t: right(s, g, 1.0), lambda s, g, t: right(s, g, 1 / t),
-         "where is the temperature? It divides the difference"),
-        (lambda s, g, t: np.log1p(summed(s, g, t) / len(s) ** 2), lambda s, g, t: np.log1p(summed(s, g, t) / len(s)),
-         "the sum, not a mean"),
-        (lambda s, g, t: np.log1p((np.exp((s[None, :] - s[:, None]) / t) * (g[:, None] >= g[None, :])).sum()),
-         "a pair is compared with itself, and with pairs of the same grade: > and not >="),
-    )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)

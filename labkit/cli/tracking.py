@@ -1,0 +1,59 @@
+"""`labkit train --log TRACKER`: the figures of each epoch, sent to a tracker as the training goes.
+
+tensorboard   event files in the run's folder, under tensorboard/
+trackio       a run of the project "labkit", on this machine
+wandb         a run of the project "labkit", where you are logged in
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import cache, partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+Log = Callable[[Mapping[str, float]], None]
+TRACKERS = ("tensorboard", "trackio", "wandb")
+PROJECT = "labkit"
+
+
+def check_tracker(name: str | None) -> None:
+    """Refuse a tracker that is not one of these or not installed."""
+    if name is None:
+        return
+    if name not in TRACKERS:
+        raise ValueError(f"--log is {name!r}, expected one of {', '.join(TRACKERS)}; leave it out to log nothing")
+    if find_spec(name) is None:
+        raise ValueError(f"{name} is not installed, and --log {name} needs it; run pip install {name}")
+
+
+@contextmanager
+def tracked(name: str | None, folder: Path | None, config: Mapping[str, Any]) -> Iterator[Log]:
+    """Give what logs a row of the history; `config` is what was trained, and the folder gives the name of the run."""
+    if name is None or folder is None:
+        yield lambda row: None
+    elif name == "tensorboard":
+        with ExitStack() as opened:
+            yield partial(_to_tensorboard, cache(lambda: opened.enter_context(_writer(folder))))
+    else:
+        service = import_module(name)
+        service.init(project=PROJECT, name=folder.name, config=dict(config))
+        try:
+            yield lambda row: service.log(dict(row), step=int(row["epoch"]))
+        finally:
+            service.finish()
+
+
+def _writer(folder: Path) -> Any:
+    """A writer of event files, opened for the first row: a run is not begun in a folder that has other files."""
+    from torch.utils.tensorboard import SummaryWriter
+
+    return SummaryWriter(str(folder / "tensorboard"))
+
+
+def _to_tensorboard(writer: Callable[[], Any], row: Mapping[str, float]) -> None:
+    for figure, value in row.items():
+        writer().add_scalar(figure, value, int(row["epoch"]))
