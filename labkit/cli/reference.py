@@ -19,7 +19,6 @@ from typer.main import get_command
 
 from labkit.method import Method
 from labkit.methods import METHODS, SUMMARIES
-from labkit.pairs.losses import shapes_table
 from labkit.settings import Settings
 
 MODULES: dict[str, tuple[str, ...]] = {  # module -> its public names; without any those that it offers
@@ -127,11 +126,11 @@ def _helps(command: Any, name: str) -> Iterator[str]:
 
 
 def settings() -> str:
-    """The settings of every method, and what each loss learns from."""
+    """The settings of every method."""
     parts = []
     for name, kind in METHODS.items():
         parts += [f"## {name}", f"`labkit.{kind.__name__}`: {SUMMARIES[name]}.", _table(kind.Settings)]
-    return "\n\n".join([*parts, "## Which loss learns from which data", shapes_table()])
+    return "\n\n".join(parts)
 
 
 def _table(kind: type[Settings]) -> str:
