@@ -194,7 +194,7 @@ class Method(ABC):
         each row, which a training with `matryoshka_dims` prepares for; `convert_to_tensor` gives a torch tensor.
         """
         one = isinstance(sentences, str)
-        rows = self._distinct([sentences] if one else sentences, batch_size, show_progress_bar)
+        rows: Any = self._distinct([sentences] if one else sentences, batch_size, show_progress_bar)
         if truncate_dim is not None:
             rows = rows[:, : whole("truncate_dim", truncate_dim, 1, 2**31, "numbers of a vector")]
         rows = unit(rows) if normalize_embeddings else rows
