@@ -3,7 +3,7 @@
 Sphinx reads the Markdown and MyST-NB the notebooks, as they are; nothing is run. What they do not do is done here:
 
     chapter       a solved notebook -> one with exercises open, solutions folded, pictures still and live
-    read          pages that are made of records (`labkit.papers.pages`)
+    read          pages that are made of records (`labkit.papers.pages`) and of the code (`labkit.cli.reference`)
     link_terms    the first use of a term of the glossary on a page -> a link
     mathml        a formula -> MathML, which browsers draw without a script or a font of ours
 """
@@ -28,6 +28,7 @@ from plotly.io import write_images
 from sphinx.addnodes import pending_xref
 
 from labkit import __version__
+from labkit.cli.reference import api, commands, settings
 from labkit.course.notebooks import sources
 from labkit.papers.pages import errata, leaders
 from labkit.play import playground
@@ -57,6 +58,9 @@ html_math_renderer = "mathml"
 PLOTLY, PICTURE, WIDGET = "application/vnd.plotly.v1+json", "image/png", "application/vnd.jupyter.widget-view+json"
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 SLIDERS = '<p class="sliders">In the notebook, sliders move this picture.</p>'
+
+
+REFERENCE = {"docs/reference": api, "docs/commands": commands, "docs/settings": settings}
 
 
 # --- chapters ----------------------------------------------------------------------------------------------------
@@ -127,6 +131,8 @@ def read(app: Any, docname: str, source: list[str]) -> None:
     source[0] = COMMENT.sub("", source[0])
     if docname == "docs/errata":
         source[0] += errata(link_to_chapter)
+    elif docname in REFERENCE:
+        source[0] += REFERENCE[docname]()
     elif docname == "docs/who-leads":
         source[0] += drawn_leaders(folder, up)
 
@@ -166,7 +172,7 @@ NOT_PROSE = (nodes.title, nodes.literal, nodes.literal_block, nodes.math, nodes.
 
 def link_terms(app: Any, doctree: nodes.document) -> None:
     """Link the first use of each term on a page to the glossary, in prose only."""
-    if app.env.docname in ("docs/glossary", "docs/RESULTS", "docs/errata", "docs/who-leads"):
+    if app.env.docname in ("docs/glossary", "docs/RESULTS", "docs/errata", "docs/who-leads", *REFERENCE):
         return
     left = {term.casefold(): term for term in terms()}
     while left:

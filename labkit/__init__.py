@@ -1,12 +1,19 @@
 """labkit: how sentence embeddings are learned, in five papers.
 
-corpora -> text, vectors -> training: encoders, loop -> (n, d) -> pairs: S, P, N -> loss, weights, mining
-                               |                                      |
-              sentpwnet  thematic  sbert_lp  pthought  film  baselines: one fit and encode each (METHODS)
-                                                 |
-                       evaluation, projection, runs on disk, figures
-                                                 |
-               lab: course, papers' tables, shipped runs, command line · app · notebooks
+    corpora -> text, vectors -> training: encoders, loop -> (n, d) -> pairs: S, P, N -> loss, weights, mining
+                                   |                                      |
+                  sentpwnet  thematic  sbert_lp  pthought  film  baselines: one fit and encode each (METHODS)
+                                                     |
+                           evaluation, projection, runs on disk, figures
+                                                     |
+                   course, papers' tables, shipped runs, command line · app · notebooks
+
+>>> from labkit import Lsa, load
+>>> method = Lsa(dimension=50).fit(load("topics"))
+>>> method.encode("The chain of my bicycle slips.").shape
+(50,)
+>>> method.similarity("my bicycle", ["a worn chain", "a cake"]).shape
+(1, 2)
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from scipy import sparse
 from labkit.arrays import array_of, seeded, unit, whole
 from labkit.corpora.records import Corpus
 from labkit.explanation import LEFT_OUT, Contrast, Explanation, Parts, left_out
+from labkit.hub import folder_of, push
 from labkit.locks import locked
 from labkit.progress import Progress, silent, terminal
 from labkit.runs import History, Keeper, Run, Snapshots, read_run, settings_of, write_run
@@ -193,7 +194,7 @@ class Method(ABC):
         each row, which a training with `matryoshka_dims` prepares for; `convert_to_tensor` gives a torch tensor.
         """
         one = isinstance(sentences, str)
-        rows = self._distinct([sentences] if one else sentences, batch_size, show_progress_bar)
+        rows: Any = self._distinct([sentences] if one else sentences, batch_size, show_progress_bar)
         if truncate_dim is not None:
             rows = rows[:, : whole("truncate_dim", truncate_dim, 1, 2**31, "numbers of a vector")]
         rows = unit(rows) if normalize_embeddings else rows
@@ -290,9 +291,13 @@ class Method(ABC):
         self.save(folder)
 
     @classmethod
-    def from_pretrained(cls, folder: Path | str) -> Self:
-        """The method of this class that was saved in a run folder."""
-        return cls().load(folder)
+    def from_pretrained(cls, name: Path | str) -> Self:
+        """The method of this class in a run folder, or in a repository OWNER/NAME of the Hugging Face hub."""
+        return cls().load(folder_of(name))
+
+    def push_to_hub(self, repository: str, *, private: bool = False) -> str:
+        """Push the run folder with a model card to the Hugging Face hub, and return the address there."""
+        return push(self, repository, private=private)
 
     def get_sentence_embedding_dimension(self) -> int:
         """The number of columns of `encode`."""

@@ -30,8 +30,7 @@ def explain(model: Any, a: str, b: str, *, way: str = "", steps: int = 0) -> Exp
     integrated Jacobians; 0 takes as many as the sum needs.
 
     >>> from labkit import MeanVectors, load
-    >>> method = MeanVectors()
-    >>> history = method.fit(load("captions").take(range(50)))
+    >>> method = MeanVectors().fit(load("captions").take(range(50)))
     >>> found = explain(method, "a dog runs", "a dog sleeps")
     >>> abs(sum(found.own_a) + sum(found.own_b) - found.cosine) < 1e-6
     True

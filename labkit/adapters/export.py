@@ -29,15 +29,12 @@ from labkit.adapters.parts import ExportParts, parts_of
 from labkit.adapters.tokenizer import PADDING
 from labkit.arrays import unit
 from labkit.atomic import amount, folder_in_place
-from labkit.baselines.sbert import Sbert
-from labkit.corpora import CORPORA
 from labkit.evaluation.pairs import correlation
 from labkit.extras import require
+from labkit.hub import card_of
 from labkit.method import Method
 from labkit.pretrained import opened_model, without_bars
 from labkit.text import PAD, without_halves
-from labkit.training.reader import DISTILLED
-from labkit.training.transformer import TRANSFORMER
 
 # --- forms -------------------------------------------------------------------------------------------------------
 
@@ -208,15 +205,20 @@ class Exported:
     difference: float | None = None  # the largest difference of any number, before quantisation
     size_before: int | None = None  # bytes before quantisation; None without it
     spearman: float | None = None  # of the similarities of all pairs of these sentences, before and after
+    cost: float | None = None  # the largest difference of any number of the unit vectors, before and after
 
     def __str__(self) -> str:
         lines = [f"{self.folder}: {self.form}, {amount(self.size)}"]
         if self.difference is not None:
-            lines[0] += f"; on {self.sentences:,} sentences its numbers differ from labkit's by {self.difference:.1g}"
+            when = "" if self.size_before is None else "before int8 "
+            lines[0] += (
+                f"; on {self.sentences:,} sentences {when}its numbers differ from labkit's by {self.difference:.1g}"
+            )
         if self.size_before is not None and self.spearman is not None:
             lines.append(
-                f"int8: {amount(self.size)} instead of {amount(self.size_before)}; loss in Spearman of the "
-                f"similarities {1 - self.spearman:.4f} (all pairs of {self.sentences:,} sentences, before and after)"
+                f"int8: {amount(self.size)} instead of {amount(self.size_before)}; the numbers of unit vectors differ "
+                f"by {self.cost:.1g}, loss in Spearman of the similarities {1 - self.spearman:.4f} (all pairs of "
+                f"{self.sentences:,} sentences, before and after)"
             )
         return "\n".join(lines)
 
@@ -260,9 +262,18 @@ def export(
             exported = replace(exported, difference=float(np.abs(method.encode(sentences) - before).max()))
         if quantize and form.quantize is not None:
             form.quantize(beside)
-            spearman = cosines_correlation(before, form.read(beside, sentences))
-            exported = replace(exported, size=size_of(beside), size_before=exported.size, spearman=spearman)
-        (beside / CARD).write_text(card_of(method, exported, form, metrics or {}), "utf-8")
+            after = form.read(beside, sentences)
+            exported = replace(
+                exported,
+                size=size_of(beside),
+                size_before=exported.size,
+                spearman=cosines_correlation(before, after),
+                cost=float(np.abs(unit(before) - unit(after)).max()),
+            )
+        opening = form.opening.format(folder=folder.name)
+        limits = "\n".join(f"- {limit}" for limit in exported.limits)
+        card = card_of(method, folder.name, form.library, opening, metrics or {}, f"{MARK}. {exported}", limits)
+        (beside / CARD).write_text(card, "utf-8")
     return exported
 
 
@@ -312,70 +323,3 @@ MARK = "Written by `labkit export`"
 def is_export(folder: Path) -> bool:
     card = folder / CARD
     return card.is_file() and MARK in card.read_text("utf-8", errors="replace")
-
-
-def models_in(method: Method | None) -> Iterator[str]:
-    """Yield the names of other people's models whose weights are in it, and what was done with them here."""
-    while method is not None:
-        settings = method.settings
-        vectors = str(getattr(settings, "vectors", ""))
-        if isinstance(method, Sbert):
-            yield f"`{settings.model}` are in it, as somebody else trained them"
-        elif getattr(settings, "encoder", "") == TRANSFORMER:
-            yield f"`{settings.model}` are in it, as somebody else trained them, and trained further here"
-        elif vectors.startswith(DISTILLED):
-            yield f"`{vectors.removeprefix(DISTILLED)}` are in it, distilled into vectors of words"
-        method = getattr(method, "base", None)
-
-
-def card_of(method: Method, exported: Exported, form: ExportForm, metrics: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return a README: what this is, how to open it, what it learned from, and how good it is."""
-    origin = method.origin
-    corpus = origin["corpus"]
-    licence = CORPORA[corpus].licence if corpus in CORPORA else "not known to labkit: ask the people who made them"
-    texts = f"The texts of `{corpus}` (fingerprint {origin['fingerprint'][:12]}), seed {origin['seed']}."
-    learned = "Nothing was learned here." if isinstance(method, Sbert) else f"{texts} Their licence: {licence}."
-    weights = "".join(
-        f"\nThe weights of {model}. That model's own card says on what it was trained and under which licence. Scores "
-        "on texts that it was trained on are too high.\n"
-        for model in models_in(method)
-    )
-    scores = [
-        f"| {name} | {metric} | {value:.4f} |"
-        for name, each in metrics.items()
-        for metric, value in each.items()
-        if isinstance(value, int | float)
-    ]
-    table = "\n".join(["| corpus/split | metric | value |", "| --- | --- | --- |", *scores])
-    return f"""---
-library_name: {form.library}
-pipeline_tag: sentence-similarity
-tags:
-- sentence-similarity
-- feature-extraction
----
-
-# {exported.folder.name}
-
-Vectors of sentences, to be compared by {method.similarity_name}. {MARK} from a run of the method `{origin["method"]}`.
-
-```python
-{form.opening.format(folder=exported.folder.name)}
-```
-
-## What it learned from
-
-{learned}
-{weights}
-Settings: {", ".join(f"{name}={value}" for name, value in origin["settings"].items())}.
-
-## How good it is
-
-{table if scores else "Its run has no metrics."}
-
-{exported}
-
-## Limits
-
-{chr(10).join(f"- {limit}" for limit in exported.limits) or "None known."}
-"""

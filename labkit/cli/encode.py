@@ -65,18 +65,29 @@ def encode(
             help="A text with one sentence a line, or a corpus file; - (or nothing) is standard input.",
         ),
     ] = None,
+    distinct: Annotated[
+        bool,
+        typer.Option("--distinct", help="Each sentence of a corpus file once, not the texts of its rows in order."),
+    ] = False,
     column: Annotated[str | None, typer.Option(help="--out: the column of sentences, `text` unless said so.")] = None,
     half: Annotated[bool, typer.Option("--half", help="--out: numbers as float16, half the size.")] = False,
     executor: ExecutorName = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Write the vectors of sentences: of a text's lines, of a corpus file's distinct sentences, of standard input; or,
-    with --out, of all rows of Parquet files and folders of shards."""
+    """Write the vectors of sentences: of a text's lines, of a corpus file's rows, of standard input; or, with --out, of
+    all rows of Parquet files and folders of shards.
+
+    A row of pairs or triplets gives a vector for each of its texts, one after the other.
+    """
     named = [*(inputs or []), *([] if source is None else [source])]
     if out is not None:
         if output is not None:
             raise ValueError(f"--output is {str(output)!r} and --out {str(out)!r}; leave one of them out")
+        if distinct:
+            raise ValueError(
+                "--distinct is of a corpus file, and --out takes all rows; use `labkit data dedup` before it"
+            )
         _encode_shards(run, named, out, column or "text", half, executor, force=force, json=json)
         return
     if output is None:
@@ -86,7 +97,7 @@ def encode(
             raise ValueError(f"{option} is of a folder of shards, which --out names; leave {option} out")
     if len(named) > 1:
         raise ValueError(f"there are {len(named)} inputs, expected one for a file; name a folder of shards with --out")
-    _encode_file(run, named[0] if named else "-", output, force=force, json=json)
+    _encode_file(run, named[0] if named else "-", output, distinct, force=force, json=json)
 
 
 def _encode_shards(
@@ -108,7 +119,7 @@ def _encode_shards(
     show_result(record | {"shards": shards}, text + "s" * (shards > 1), json=json)
 
 
-def _encode_file(run: Path, source: str, output: Path, *, force: bool, json: bool) -> None:
+def _encode_file(run: Path, source: str, output: Path, distinct: bool, *, force: bool, json: bool) -> None:
     from labkit.embedding_files import check_place
 
     if str(output) != "-":
@@ -123,7 +134,7 @@ def _encode_file(run: Path, source: str, output: Path, *, force: bool, json: boo
     method = usable_method(run)
     if source == "-" and sys.stdin is not None and sys.stdin.isatty():
         remark("one sentence a line; Ctrl-D ends")
-    with step("encoded"), _opened(source) as (blocks, total, unit), terminal(unit) as progress:
+    with step("encoded"), _opened(source, distinct) as (blocks, total, unit), terminal(unit) as progress:
         rows, width = _written(method, blocks, total, output, progress)
     if str(output) == "-":
         remark(f"{rows:,} sentences, {width:,} columns")
@@ -163,7 +174,7 @@ def _standard_lines() -> Iterator[Callable[[list[str], Any], None]]:
 
 
 @contextmanager
-def _opened(source: str) -> Iterator[tuple[Blocks, int | None, str]]:
+def _opened(source: str, distinct: bool) -> Iterator[tuple[Blocks, int | None, str]]:
     """The blocks of a source, the total that their progress counts up to, and what it counts."""
     from labkit.corpora.files import FORMATS
     from labkit.text import LINES, line_blocks
@@ -172,10 +183,23 @@ def _opened(source: str) -> Iterator[tuple[Blocks, int | None, str]]:
         stream = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
         yield line_blocks(stream, "standard input"), None, "B"
     elif any(ending in FORMATS for ending in Path(source.lower()).suffixes):
-        sentences = opened_corpus(source).sentences()
+        sentences = opened_corpus(source).sentences() if distinct else _texts(Path(source))
         ends = range(LINES, len(sentences) + LINES, LINES)
         blocks = ((sentences[end - LINES : end], min(end, len(sentences))) for end in ends)
         yield blocks, len(sentences), "sentence"
     else:
         with Path(source).open("rb") as stream:
             yield line_blocks(stream, Path(source).name), Path(source).stat().st_size, "B"
+
+
+def _texts(path: Path) -> list[str]:
+    """The texts of a corpus file, row by row; of articles their sentences."""
+    from labkit.corpora.files import read_rows
+    from labkit.corpora.rows import texts_of_rows
+    from labkit.untrusted import within_memory
+
+    with within_memory(path.name):
+        first = next(read_rows(path), (0, {}))[1]
+        return (
+            opened_corpus(str(path)).sentences() if "sections" in first else texts_of_rows(read_rows(path), path.name)
+        )

@@ -53,6 +53,7 @@ _TEXTS = {  # what others call our columns of texts
     "query": "anchor",
     "sentence": "text",
 }
+_OF_TEXTS = ("text_a", "text_b", "anchor", "positive", "negative", "text")
 _LABELS = {"text": ("category", "class", "target"), "text_b": ("is_duplicate",)}  # `label`, beside these
 _SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "val": "dev", "valid": "dev", "validation": "dev",
                 "test": "test"}  # fmt: skip
@@ -174,6 +175,18 @@ def articles_of_rows(rows: Iterable[tuple[int, Mapping[str, Any]]], where: str) 
                 raise ValueError(f"{at}: column {column!r} is missing; give each row the same columns")
         checked = _cleaned(Articles, row, at)
         yield Article(checked["title"], checked["sections"]), checked.get("split") or hashed_split(checked["title"])
+
+
+def texts_of_rows(rows: Iterable[tuple[int | str, Mapping[str, Any]]], where: str) -> list[str]:
+    """The texts of all rows in their order, those of a row side by side; repeated rows and sentences stay."""
+    texts: list[str] = []
+    for number, row in rows:
+        theirs = {ours: column for column, ours in our_names(row, {}).items()}
+        columns = [theirs[ours] for ours in _OF_TEXTS if ours in theirs]
+        if not columns:
+            _shape(where, row)  # which says what is missing
+        texts += [_text(row[column], column, f"{where} row {number}") for column in columns]
+    return texts
 
 
 def _shape(where: str, row: Mapping[str, Any]) -> type[Corpus]:

@@ -313,10 +313,13 @@ def leads_before_and_after(leads: Sequence[tuple[str, ShownLead, ShownLead]]) ->
     """
     if not leads:
         raise ValueError("no claim has a lead before and after; `labkit reproduce --all` computes them")
-    looks = ((1, "as printed", "circle-open", COLOURS[1], -0.16), (2, "tuned", "circle", COLOURS[0], 0.16))
+    names, before, after = zip(*leads, strict=True)
+    looks = (
+        (before, "as printed", "circle-open", COLOURS[1], -0.16),
+        (after, "tuned", "circle", COLOURS[0], 0.16),
+    )
     traces = []
-    for side, name, symbol, colour, aside in looks:
-        drawn = [lead[side] for lead in leads]
+    for drawn, name, symbol, colour, aside in looks:
         around = {
             "type": "data",
             "symmetric": False,
@@ -339,10 +342,10 @@ def leads_before_and_after(leads: Sequence[tuple[str, ShownLead, ShownLead]]) ->
             )
         )
     where = {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}
-    names = [annotation(short(name, 90), 0, row - 0.22, size=12, **where) for row, (name, _, _) in enumerate(leads)]
+    lines = [annotation(short(name, 90), 0, row - 0.22, size=12, **where) for row, name in enumerate(names)]
     return figure_of(
         traces,
-        annotations=names,
+        annotations=lines,
         xaxis={"title": "lead, with its 95 % interval", "zerolinecolor": INK, "zerolinewidth": 2},
         yaxis=EMPTY | {"range": [len(leads) - 0.5, -0.8]},
         height=AROUND + CLAIM_HEIGHT * len(leads),

@@ -6,6 +6,14 @@
 `P[i, j]` says that j is a positive of anchor i, `N[i, j]` that it is a negative; a pair in neither is unknown and
 counts for nothing. A method is a miner, a loss and an encoder put together. `losses.py` has each loss once, with its
 formula, and the table `LOSSES`; `large_batch.py` computes them for batches whose S would be too large.
+
+>>> import torch
+>>> S = torch.tensor([[1.0, 0.8, 0.1], [0.8, 1.0, 0.3], [0.1, 0.3, 1.0]])
+>>> P, N = masks_from_labels(torch.tensor([0, 0, 1]))
+>>> round(float(contrastive(S, P, N, margin=0.5)), 3)
+-0.533
+>>> [name for name, loss in LOSSES.items() if loss.needs == "grades"]
+['cosent']
 """
 
 from labkit.pairs.large_batch import streaming_locality

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import yaml
 
 from labkit import METHODS
 from labkit.adapters.export import CARD, FORMS, export
@@ -193,6 +194,8 @@ def test_int8_is_smaller_and_reports_its_loss(tmp_path: Path, case: str, form: s
     ]
     assert done.spearman == pytest.approx(spearmanr(*cosines).statistic, abs=1e-4)
     assert 0.9 < done.spearman < 1
+    assert done.cost is not None
+    assert 1e-5 < done.cost < 0.1
 
 
 # --- what may go wrong -------------------------------------------------------------------------------------------
@@ -237,3 +240,7 @@ def test_the_card_names_data_settings_and_scores(tmp_path: Path) -> None:
     for words in ("`siamese`", "`questions`", "encoder=mean, ", "0.7500", "MIT"):
         assert words in card
     assert "auc" not in card.partition("0.7500")[2]
+    front = yaml.safe_load(card.split("---")[1])
+    assert (front["license"], front["language"], "base_model" in front) == ("mit", ["en"], False)
+    assert front["model-index"][0]["results"][0]["metrics"] == [{"type": "accuracy", "value": 0.75}]
+    assert "MiniLM" not in card  # a setting of transformers alone

@@ -96,6 +96,15 @@ def test_sparse_vectors_in_every_format(labkit: Labkit, counted: str, monkeypatc
 labkit_text = labkit.text
 
 
+def test_a_corpus_file_gives_the_texts_of_its_rows_in_order(labkit: Labkit, dense: str) -> None:
+    rows = [("a cat", "the cat", 1), ("a dog", "a cat", 0), ("a cat", "the cat", 1)]
+    pd.DataFrame(rows, columns=["question1", "question2", "is_duplicate"]).to_csv("pairs.csv", index=False)
+    assert labkit("encode", dense, "--input", "pairs.csv", "--output", "out.npz").status == 0
+    assert npz("out.npz")["sentences"].tolist() == [text for a, b, _ in rows for text in (a, b)]
+    Path("gap.csv").write_text("text,id\na,1\n,2\n")
+    assert "gap.csv row 3" in labkit("encode", dense, "--input", "gap.csv", "--output", "gap.npz").mistake()
+
+
 @pytest.mark.parametrize("block", [5, 1000])
 def test_a_corpus_file_gives_each_of_its_distinct_sentences(
     labkit: Labkit, dense: str, monkeypatch: pytest.MonkeyPatch, block: int
@@ -105,7 +114,7 @@ def test_a_corpus_file_gives_each_of_its_distinct_sentences(
     assert len(sentences) % 5 != 0
     pd.read_csv("mine.csv").to_json("mine.jsonl", orient="records", lines=True)
     for name in ("mine.csv", "mine.jsonl"):
-        assert labkit("encode", dense, "--input", name, "--output", "out.npz", "--force").status == 0
+        assert labkit("encode", dense, "--input", name, "--output", "out.npz", "--distinct", "--force").status == 0
         found = npz("out.npz")
         assert found["sentences"].tolist() == sentences
         np.testing.assert_allclose(found["vectors"], load_run(dense).encode(sentences), atol=1e-6)
@@ -166,6 +175,7 @@ def test_nothing_is_written_over_unasked(labkit: Labkit, dense: str) -> None:
         (("in.txt", "in.txt", "--output", "out.npz"), "2 inputs"),
         (("in.txt", "--output", "out.npz", "--half"), "--half"),
         (("--out", "vectors"), "INPUT"),
+        (("rows.parquet", "--out", "vectors", "--distinct"), "--distinct"),
         (("in.txt", "--out", "vectors"), ".parquet"),
         (("rows.parquet", "--out", "vectors", "--column", "no"), "'no'"),
         (("rows.parquet", "--out", "vectors", "--output", "out.npz"), "--output"),

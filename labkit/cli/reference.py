@@ -1,0 +1,150 @@
+"""The reference, made from the code: pages of the book in Markdown.
+
+api()         every public name: its signature, its docstring and the examples in it, which the tests run
+commands()    what each command of `labkit` says of itself
+settings()    the settings of every method: default, meaning, values, and when they count
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from importlib import import_module
+from typing import Any
+
+import click
+from typer.main import get_command
+
+from labkit.method import Method
+from labkit.methods import METHODS, SUMMARIES
+from labkit.settings import Settings
+
+MODULES: dict[str, tuple[str, ...]] = {  # module -> its public names; without any those that it offers
+    "labkit": (),
+    "labkit.corpora": (),
+    "labkit.pairs": (),
+    "labkit.evaluation": (),
+    "labkit.projection": (),
+    "labkit.adapters.sklearn": ("Embedder",),
+    "labkit.adapters.losses": ("sentence_transformers_loss", "metric_learning_loss"),
+    "labkit.adapters.evaluators": ("AsModel",),
+    "labkit.adapters.mteb": ("AsEncoder",),
+    "labkit.adapters.explain": ("explain",),
+    "labkit.adapters.recorder": ("Recorder",),
+    "labkit.adapters.export": ("export",),
+}
+WIDTH = 100  # characters of a command's help
+
+
+def public_names(module: str) -> list[str]:
+    """The functions and classes that a module offers, in its order."""
+    loaded = import_module(module)
+    if names := MODULES.get(module) or getattr(loaded, "__all__", ()):
+        return [name for name in names if callable(getattr(loaded, name))]
+    return [
+        name
+        for name, value in vars(loaded).items()
+        if not name.startswith("_") and str(getattr(value, "__module__", "")).startswith(module) and callable(value)
+    ]
+
+
+def api() -> str:
+    """Every public name, a section for each module, and what all methods have in common."""
+    parts = []
+    for module in MODULES:
+        loaded = import_module(module)
+        parts += [f"## {module}", _text(loaded.__doc__)]
+        for name in public_names(module):
+            value = getattr(loaded, name)
+            if inspect.isclass(value) and issubclass(value, Method):
+                summary = f"What it is: {SUMMARIES[value.name]}. [Its settings](settings.md#{value.name})"
+                parts += [f"### {name}", _text(value.__doc__), summary]
+            else:
+                parts += [f"### {name}", *_entry(name, value)]
+        if module == "labkit":
+            parts += ["### What every method can do", *_members(Method)]
+    return "\n\n".join(parts)
+
+
+def _entry(name: str, value: Any) -> Iterator[str]:
+    if inspect.isclass(value) or inspect.isfunction(value):
+        yield f"```python\n{name}{_signature(value)}\n```"
+    yield _text(value.__doc__)
+    if inspect.isclass(value):
+        yield from _members(value)
+
+
+def _members(kind: type) -> Iterator[str]:
+    """The public methods of a class."""
+    for name, value in vars(kind).items():
+        function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+        if inspect.isfunction(function) and not name.startswith("_"):
+            yield f"```python\n{kind.__name__}.{name}{_signature(function)}\n```"
+            yield _text(function.__doc__)
+
+
+def _signature(value: Any) -> str:
+    """The signature, a line for each parameter where it would be long."""
+    line = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(value)))  # annotations are texts
+    line = re.sub(r"<function (<lambda>|\w+) at \w+>", r"\1", line).replace("<lambda>", "...")
+    if len(line) <= WIDTH - 20:
+        return line
+    inside, arrow, result = line[1:].rpartition(")")
+    parts = re.split(r", (?=[\w*]+(?::|=|,|$))", inside)
+    return "(\n    " + ",\n    ".join(parts) + f",\n{arrow}{result}"
+
+
+def _text(doc: str | None) -> str:
+    """A docstring as Markdown: what is indented is code already, and examples are put in fences."""
+    lines, fenced = [], False
+    for line in inspect.cleandoc(doc or "").splitlines():
+        if line.startswith(">>>") and not fenced:
+            lines.append("```python")
+        elif fenced and not line:
+            lines.append("```")
+        fenced = line.startswith(">>>") or (fenced and bool(line))
+        lines.append(line)
+    return "\n".join([*lines, *["```"] * fenced])
+
+
+def commands() -> str:
+    """The help of every command, and of its subcommands."""
+    from labkit.cli.main import app
+
+    return "\n\n".join(_helps(get_command(app), "labkit"))
+
+
+def _helps(command: Any, name: str) -> Iterator[str]:
+    if isinstance(command, click.Group) or hasattr(command, "commands"):
+        for word, each in command.commands.items():
+            yield from _helps(each, f"{name} {word}")
+        return
+    context = command.make_context(name, [], resilient_parsing=True, terminal_width=WIDTH, max_content_width=WIDTH)
+    yield f"## {name}\n\n```text\n{command.get_help(context)}\n```"
+
+
+def settings() -> str:
+    """The settings of every method."""
+    parts = []
+    for name, kind in METHODS.items():
+        parts += [f"## {name}", f"`labkit.{kind.__name__}`: {SUMMARIES[name]}.", _table(kind.Settings)]
+    return "\n\n".join(parts)
+
+
+def _table(kind: type[Settings]) -> str:
+    """A row for each setting of a class."""
+    when = {name: text for name, (_, text) in kind().conditions().items()}
+    rows = [["setting", "default", "what it is", "values", "counts"], ["---"] * 5]
+    for entry in fields(kind):
+        limits = entry.metadata
+        bounds = [
+            f"{words} {limits[bound]:g}"
+            for bound, words in (("minimum", "at least"), ("above", "above"), ("maximum", "at most"))
+            if limits.get(bound) is not None
+        ]
+        values = ", ".join([*limits.get("choices", ()), *bounds])
+        cells = [f"`{entry.name}`", f"`{entry.default!r}`", limits.get("what", ""), values, when.get(entry.name, "")]
+        rows.append([cell.replace("|", "\\|") for cell in cells])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

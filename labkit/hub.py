@@ -1,0 +1,148 @@
+"""A method on the Hugging Face hub: its run folder with a card, pushed there and opened from there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from labkit.corpora import CORPORA
+
+if TYPE_CHECKING:
+    from labkit.method import Method
+
+Metrics = Mapping[str, Mapping[str, Any]]  # corpus/split -> metric -> value, as in run.json
+
+REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+RUN_FILES = ["run.json", "model.safetensors", "vocabulary.json", "history.csv", "snapshots.npz", "probe.csv"]
+
+
+def folder_of(name: Path | str) -> Path:
+    """The folder of this name, or, where there is none, the hub's repository OWNER/NAME, fetched into its cache."""
+    if Path(name).exists() or not REPOSITORY.fullmatch(str(name)):
+        return Path(name)
+    from huggingface_hub import snapshot_download  # which tokenizers needs, too
+
+    try:
+        return Path(snapshot_download(str(name), allow_patterns=RUN_FILES))
+    except Exception as error:  # no network, no such repository, no right to read it
+        raise ValueError(
+            f"{str(name)!r} is no folder, and could not be fetched from the Hugging Face hub "
+            f"({' '.join(str(error).split())[:160]}); check the name and your connection"
+        ) from error
+
+
+def push(method: Method, repository: str, *, private: bool = False, metrics: Metrics | None = None) -> str:
+    """Push a method's run folder and card into a repository, which is made if need be; returns the address."""
+    from huggingface_hub import HfApi
+
+    name, kind = repository.rpartition("/")[2], type(method).__name__
+    opening = f'from labkit import {kind}\n\nmodel = {kind}.from_pretrained("{repository}")'
+    with TemporaryDirectory() as place:
+        method.save(Path(place) / "run")
+        card = card_of(method, name, "labkit", opening, metrics or {})
+        (Path(place) / "run" / "README.md").write_text(card, "utf-8")
+        hub = HfApi()
+        hub.create_repo(repository, private=private, exist_ok=True)
+        done = hub.upload_folder(repo_id=repository, folder_path=Path(place) / "run", ignore_patterns=[".*"])
+    return str(done.commit_url)
+
+
+# --- the card ----------------------------------------------------------------------------------------------------
+
+
+def models_in(method: Method | None) -> Iterator[tuple[str, str]]:
+    """Yield the names of other people's models whose weights are in it, and what was done with them here."""
+    while method is not None:
+        settings = method.settings
+        vectors = str(getattr(settings, "vectors", ""))
+        if method.name == "sbert":
+            yield settings.model, "as somebody else trained them"
+        elif getattr(settings, "encoder", "") == "transformer":
+            yield settings.model, "as somebody else trained them, and trained further here"
+        elif vectors.startswith("distilled:"):
+            yield vectors.removeprefix("distilled:"), "distilled into vectors of words"
+        method = getattr(method, "base", None)
+
+
+def card_of(
+    method: Method, name: str, library: str, opening: str, metrics: Metrics, measured: str = "", limits: str = ""
+) -> str:
+    """Return a README: how to open this, what it learned from, and how good it is; above it what the hub reads."""
+    corpus, origin = method.trained_on, method.origin
+    licence = CORPORA[corpus].licence if corpus in CORPORA else "not known to labkit: ask the people who made them"
+    texts = f"The texts of `{corpus}` (fingerprint {origin['fingerprint'][:12]}), seed {origin['seed']}."
+    learned = "Nothing was learned here." if method.name == "sbert" else f"{texts} Their licence: {licence}."
+    weights = "".join(
+        f"\nThe weights of `{model}` are in it, {how}. That model's own card says on what it was trained and under "
+        "which licence. Scores on texts that it was trained on are too high.\n"
+        for model, how in models_in(method)
+    )
+    scores = [
+        (where, metric, value)
+        for where, each in metrics.items()
+        for metric, value in each.items()
+        if isinstance(value, int | float)
+    ]
+    rows = [f"| {where} | {metric} | {value:.4f} |" for where, metric, value in scores]
+    table = "\n".join(["| corpus/split | metric | value |", "| --- | --- | --- |", *rows])
+    idle = method.settings.unused()
+    settings = ", ".join(f"{key}={value}" for key, value in origin["settings"].items() if key not in idle)
+    return f"""---
+{front(method, name, library, scores)}
+---
+
+# {name}
+
+Vectors of sentences, to be compared by {method.similarity_name}, from a run of labkit's method `{method.name}`.
+
+```python
+{opening}
+```
+
+## What it learned from
+
+{learned}
+{weights}
+Settings: {settings}.
+
+## How good it is
+
+{table if scores else "Its run has no metrics."}
+
+{measured}
+
+## Limits
+
+{limits or "None known."}
+"""
+
+
+def front(method: Method, name: str, library: str, scores: list[tuple[str, str, float]]) -> str:
+    """Return what the hub reads, as YAML; licence and language are known of the bundled corpora alone."""
+    models = [model for model, _ in models_in(method)]
+    bundled = method.trained_on in CORPORA and CORPORA[method.trained_on].kind == "embedded"
+    entries: dict[str, Any] = {
+        "library_name": library,
+        "pipeline_tag": "sentence-similarity",
+        "tags": ["sentence-similarity", "feature-extraction", "labkit", method.name],
+    }
+    if bundled and not models:
+        entries |= {"license": "mit", "language": ["multilingual" if method.trained_on == "places" else "en"]}
+    if models:
+        entries["base_model"] = models
+    if scores:
+        task = {"type": "sentence-similarity", "name": "Sentence similarity"}
+        results = [
+            {
+                "task": task,
+                "dataset": {"type": where.partition("/")[0], "name": where},
+                "metrics": [{"type": metric, "value": round(value, 6)}],
+            }
+            for where, metric, value in scores
+        ]
+        entries["model-index"] = [{"name": name, "results": results}]
+    return "\n".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in entries.items())
