@@ -91,7 +91,7 @@ def show_planes(spaces: Sequence[choosing.Space], shown: Any, at: tuple[Any, ...
 
 
 def show_handful(opened: cached.Opened, spaces: Sequence[choosing.Space], around: str | None = None) -> None:
-    """Some groups of test, drawn by lot, and always that of the sentence `around`."""
+    """A random sample of the test groups that always includes the group of the sentence `around`."""
     from labkit.pthought.view import handful
 
     another, wide = "Another number draws another handful.", {"width": choosing.WIDTH, **frame.KEEP}

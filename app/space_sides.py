@@ -160,7 +160,7 @@ def opened_side(
 
 
 def arranged(rows: Any, key: tuple[Any, ...]) -> Projection:
-    """A picture of vectors at unit length; whoever asks next has it at once. `key` ends with how, and dimensions."""
+    """Lay out unit-length vectors, and cache the picture. `key` ends with the projection and the dimensions."""
     *_, how, dimensions = key
 
     def arrange() -> Projection:

@@ -108,13 +108,12 @@ def page() -> None:
     except (ValueError, OSError) as mistake:  # an invalid file: the rest of the place stays
         st.error(frame.plain(sentence_of(mistake)))
     view = frame.view(VIEWS)
-    queue = queue_of(choosing.training_folder())
     if view == DATA:
         train_data.show_data(opened, to_train)
-    elif view == TRAIN:
-        show_train(queue, opened)
+    elif view == TRAIN:  # only what trains takes the queue, which one app at a time may have
+        show_train(queue_of(choosing.training_folder()), opened)
     elif view == BENCH:
-        show_which(queue, opened)
+        show_which(queue_of(choosing.training_folder()), opened)
     elif opened is not None:
         {RUNS: train_runs.show_scores, CURVES: train_runs.show_histories, PAIR: train_runs.show_two}[view](opened)
     frame.show_link(own_file=opened is not None and opened.own)

@@ -128,7 +128,7 @@ class Recorder(TrainerCallback):
         self._record_state(state, kwargs["model"])
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Record the model at every so many steps."""
+        """Record the model every `self.every` steps."""
         assert self.every is not None
         if state.global_step % self.every == 0:
             self._record_state(state, kwargs["model"])

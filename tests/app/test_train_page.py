@@ -399,3 +399,11 @@ def test_the_teacher_makes_room_by_deleting_what_is_not_shared(
     assert [run.folder.name for run in all_owned(waiting.runs)] == ["three", "two"]
     assert not (waiting.runs / "one").exists()
     assert f"delete-{'a' * 16}" not in [button.key for button in page.button]
+
+
+def test_only_a_training_needs_the_queue_which_another_app_may_have(opened: Opened, runs: Path) -> None:
+    with module.for_this_app(runs / ".jobs"):
+        for view in ("Data", "Runs", "Curves"):
+            fine(opened("train_page", view=view, corpus="topics").run())
+        page = opened("train_page", view="Train", corpus="topics").run()
+    assert ["another labkit app" in error.value for error in page.error] == [True]

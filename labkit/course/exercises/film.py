@@ -154,7 +154,7 @@ def check_mixed(answer: Callable[..., Any], random: np.random.Generator) -> str 
         return float(above / (same.sum() * (~same).sum()))
 
     def drawn(strength: tuple[float, float], width: float) -> tuple[Any, ...]:
-        """Scores, labels and shares of which one is best, beyond rounding."""
+        """Draw scores, labels and shares with one clear best share, so that rounding cannot change the answer."""
         while True:
             labels = (random.random(450) < 0.35).astype(int)
             plain, learned = (each * labels + random.standard_t(2, 450) for each in strength)
