@@ -236,8 +236,14 @@ def export(
     """Write a fitted method into a new folder, completely or not at all, and try it on these sentences.
 
     `quantize` stores its weights as 8-bit integers. `metrics` go into its README, in the form of run.json. `force`
-    replaces
-    an earlier export in the folder, and nothing else.
+    replaces an earlier export in the folder, and nothing else.
+
+    >>> from tempfile import mkdtemp
+    >>> from labkit import Bag, load
+    >>> bag = Bag(epochs=1).fit(load("questions").take(range(60)))
+    >>> made = export(bag, Path(mkdtemp()) / "served", "model2vec")
+    >>> sorted(path.name for path in made.folder.iterdir())
+    ['README.md', 'config.json', 'model.safetensors', 'tokenizer.json']
     """
     folder, form = Path(folder), FORMS.get(to)
     if form is None:

@@ -85,6 +85,11 @@ def score(
     """Return the scores of a fitted method on one split of a corpus, with their parts if `apart`.
 
     Above `most` sentences, only a sample of `most` is used as queries; None uses all of them.
+
+    >>> from labkit import Lsa, load
+    >>> corpus = load("questions").take(range(400))
+    >>> sorted(score(Lsa(dimension=20).fit(corpus), corpus).figures)[:3]
+    ['accuracy', 'alignment', 'auc']
     """
     asks = _Asks(most, progress, apart)
     require_labels(corpus)
