@@ -35,7 +35,7 @@ from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Se
 from labkit.corpora.relations import linked, opened
 from labkit.evaluation.classes import inter_intra
 from labkit.evaluation.coherence import p_coherence
-from labkit.evaluation.comparison import Parts
+from labkit.evaluation.comparison import Parts, lead_of
 from labkit.evaluation.geometry import alignment, class_alignment, space_figures
 from labkit.evaluation.neighbours import MOST_ASKING, blocks, sampled
 from labkit.evaluation.pairs import auc_parts, correlation, correlation_parts, pair_classification, triplet_accuracy
@@ -61,6 +61,15 @@ class Scores:
     @property
     def headline(self) -> float:
         return self.figures[self.measure]
+
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """Return the 95 % interval of each score over test units, for the scores that have their parts."""
+        found = {}
+        for name, parts in self.parts.items():
+            nothing = Parts(np.zeros(len(parts.above)), np.ones(len(parts.above)))
+            if len(parts.above) > 1:
+                found[name] = lead_of([parts], [nothing]).interval()
+        return found
 
     @property
     def sample(self) -> str:
