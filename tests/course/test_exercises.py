@@ -258,8 +258,9 @@ def regrouped_by_the_best_move(S, labels, most=1000):
     return labels
 
 
-def turned(M, p):
+def turned(W, p):
     """The constant made dear, the p smallest taken, and turned: as orthonormal and as cheap."""
+    M = (np.eye(len(W)) - W).T @ (np.eye(len(W)) - W)
     Y = eigh(M + 9 / len(M), subset_by_index=[0, p - 1])[1] * np.sqrt(len(M))
     return Y @ np.linalg.qr(np.random.default_rng(1).normal(size=(p, p)))[0]
 
@@ -334,9 +335,8 @@ ALSO_RIGHT: dict[str, list[Any]] = {
     "03.2": [ratio_by_sigmoid],
     "03.4": [lambda S, labels: np.trace(np.linalg.pinv(np.eye(9)[labels]) @ S @ np.eye(9)[labels]) / len(S)],
     "03.5": [regrouped_by_the_best_move],
-    "04.2": [lambda k, d: [max(k - d, 1) - 1]],
     "04.3": [turned],
-    "04.5": [lambda dev, test: test[np.unravel_index(dev.argmax(), dev.shape)]],
+    "04.4": [turned],
     "05.1": [lambda copy, paraphrase, emphasis: copy + paraphrase + emphasis * (paraphrase - copy)],
     "05.2": [line_by_hand],
     "05.3": [lambda start, slope: np.linalg.solve([[1, 1], [-1, 1]], [[start], [slope]])],
@@ -419,11 +419,11 @@ ALSO_WRONG: dict[str, list[Any]] = {
         lambda S, labels: np.arange(len(S)),
     ],
     "04.3": [
-        lambda M, p: 3 * turned(M, p) / math.sqrt(len(M)),
-        lambda M, p: turned(M, p + 1)[:, :p],
-        lambda M, p: turned(M, p).T,
+        lambda W, p: 3 * turned(W, p) / math.sqrt(len(W)),
+        lambda W, p: turned(W, p + 1)[:, :p],
+        lambda W, p: turned(W, p).T,
     ],
-    "04.5": [lambda dev, test: test[dev == dev.max()].max()],
+    "04.4": [lambda W, p: solution("04.3")(W, p)],
     "05.7": [drawn(None), lambda *given: " ".join(map(str, written(*given)))],
     "07.3": [["nobody"], [], ["open", "first"], 1, list(kept("together").figures)],
     "07.4": [

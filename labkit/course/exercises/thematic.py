@@ -64,7 +64,7 @@ def _triplets(answer: Any) -> np.ndarray:
 @check("03.2")
 def check_ratio_loss(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """|p(d⁺)| + |1 - p(d⁻)| = 2 σ(d⁺ - d⁻), with d = scale · (1 - cos)."""
-    cases = [
+    cases: list[tuple[Any, ...]] = [
         (*(tensor(random, m, d) for _ in range(3)), scale) for m, d, scale in ((5, 3, 2.0), (1, 4, 5.0), (8, 2, 1.5))
     ]
 
@@ -93,9 +93,10 @@ def check_attention(answer: Callable[..., Any], random: np.random.Generator) -> 
     for n, longest, d, k in ((3, 4, 3, 5), (3, 6, 4, 2), (4, 5, 2, 3)):
         with torch.random.fork_rng():
             torch.manual_seed(int(random.integers(2**31)))
-            parts = {"words": nn.Embedding(9, d), "hidden": nn.Linear(d, k), "score": nn.Linear(k, 1, bias=False)}
-            parts["score"].weight.data *= 4
-        cases.append((nn.ModuleDict(parts), padded(random, n, longest, 9)[0]))
+            score = nn.Linear(k, 1, bias=False)
+            score.weight.data *= 4
+            net = nn.ModuleDict({"words": nn.Embedding(9, d), "hidden": nn.Linear(d, k), "score": score})
+        cases.append((net, padded(random, n, longest, 9)[0]))
 
     def by(weights: Callable[[Tensor, Tensor], Tensor], squash: Callable[[Tensor], Tensor] = torch.tanh) -> Any:
         def vectors(net: Any, numbers: Tensor) -> Tensor:
