@@ -18,7 +18,7 @@ SLIPS = (
     "every sentence is its own nearest: leave the diagonal out",
     "P and N are exchanged: positives would be pushed apart",
 )
-HARD = {"01.4": 0.45, "02.10": 0.5, "02.11": 0.4, "00.4": 0.3}  # how often an exercise is not solved
+HARD = {"01.4": 0.45, "02.2": 0.5, "02.3": 0.4, "00.4": 0.3}  # how often an exercise is not solved
 NAMES = (
     "Ada", "Bea", "Cem", "Dora", "Eli", "Fay", "Gus", "Hana", "Ida", "Jon", "Kim", "Leo", "Mia", "Noa", "Ole", "Pia",
     "Qi", "Rosa", "Sam", "Tea", "Udo", "Vera", "Wim", "Xenia", "Yara", "Zoe", "Åsa", "Émile", "Łukasz", "Мила",
