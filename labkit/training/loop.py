@@ -128,16 +128,16 @@ def _gradients(module: nn.Module) -> list[Tensor]:
 class Training(Settings):
     """Settings of the loop; a method's own settings class adds to them."""
 
-    epochs: int = setting(
-        10, "how often all training sentences are seen; 0: the network as it starts", minimum=0, maximum=10_000
-    )
+    epochs: int = setting(10, "passes through the training data; 0: no training", minimum=0, maximum=10_000)
     batch: int = setting(64, "pairs, triplets or sentences a step learns from", minimum=2, maximum=100_000)
     learning_rate: float = setting(0.001, "step size of Adam", above=0, maximum=10, tune=(0.0003, 0.01))
-    patience: int = setting(3, "epochs without a better dev figure before training stops; 0: never", minimum=0)
-    max_grad_norm: float = setting(
-        5.0, "largest norm of the gradient; a larger one is scaled down to it; 0: never", minimum=0
+    patience: int = setting(
+        3, "epochs without a better dev score before training stops; 0: never stop early", minimum=0
     )
-    device: str = setting("auto", "where to compute", choices=("auto", "cpu", "cuda", "mps"))
+    max_grad_norm: float = setting(
+        5.0, "maximum norm of the gradient, which is clipped to it; 0: no clipping", minimum=0
+    )
+    device: str = setting("auto", "device for training and encoding", choices=("auto", "cpu", "cuda", "mps"))
 
     @property
     def rate_name(self) -> str:
@@ -159,7 +159,7 @@ class Training(Settings):
 class EncoderTraining(Training):
     """Settings of the loop where an encoder of sentences learns."""
 
-    amp: bool = setting(True, "bfloat16 in the encoder, on CUDA only; similarities stay float32")
+    amp: bool = setting(True, "use bfloat16 in the encoder, on CUDA only; similarities stay float32")
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
         """Mixed precision is for GPUs."""
