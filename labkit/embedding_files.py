@@ -53,14 +53,14 @@ def read_embeddings(path: Path | str, *, limit: int = LARGEST) -> Embedded:
         raise
     except Exception as error:  # a damaged file makes its reader fail in a dozen ways
         raise ValueError(
-            f"file {path.name!r} has no readable vectors ({' '.join(str(error).split())}); write it with `labkit encode`, "
-            "numpy.save, or numpy.savez with the arrays sentences and vectors"
+            f"file {path.name!r} has no readable vectors ({' '.join(str(error).split())}); write it with `labkit "
+            "encode`, numpy.save, or numpy.savez with the arrays sentences and vectors"
         ) from error
     rows = _finite_rows(path.name, rows)
     if sentences is not None and len(sentences) != rows.shape[0]:
         raise ValueError(
-            f"file {path.name!r} has {len(sentences)} sentences and {rows.shape[0]} rows, expected equal numbers; write it "
-            "again"
+            f"file {path.name!r} has {len(sentences)} sentences and {rows.shape[0]} rows, expected equal numbers; "
+            "write it again"
         )
     return sentences, rows
 

@@ -72,8 +72,8 @@ class Tfidf(Method):
             vectorizer.fit(sentences)
         except ValueError as error:  # nothing is left to count; scikit-learn has three ways of saying it
             raise ValueError(
-                f"corpus {corpus.name!r} has no {settings.unit} that occur in {settings.min_count} training sentences or "
-                "more (words need at least two letters); give more text, or set unit=characters or min_count=1"
+                f"corpus {corpus.name!r} has no {settings.unit} that occur in {settings.min_count} training sentences "
+                "or more (words need at least two letters); give more text, or set unit=characters or min_count=1"
             ) from error
         self.vectorizer = restored_tfidf(settings, vectorizer.get_feature_names_out(), vectorizer.idf_)
         return History()

@@ -170,8 +170,8 @@ def _table(path: Path, lines: Iterable[str], separator: str, quoting: Any = csv.
                 columns = column_names(cells, f"{path.name} row 1")
             elif cells and len(cells) != len(columns):
                 raise ValueError(
-                    f"{path.name} row {row}: {len(cells)} cells, but the header has {len(columns)}; look for a missing cell, "
-                    "or a separator in unquoted text"
+                    f"{path.name} row {row}: {len(cells)} cells, but the header has {len(columns)}; look for a "
+                    "missing cell, or a separator in unquoted text"
                 )
             elif cells:  # a blank line is no row
                 yield row, dict(zip(columns, cells, strict=True))
@@ -331,8 +331,8 @@ def write_rows(
                     table.writeheader()
                 if ending == ".tsv" and any(sign in str(value) for value in row.values() for sign in "\t\r\n"):
                     raise ValueError(
-                        f"{path.name}: row {count} contains a tab or a line break, which a .tsv cannot hold; write a .csv or "
-                        ".jsonl"
+                        f"{path.name}: row {count} contains a tab or a line break, which a .tsv cannot hold; write a "
+                        ".csv or .jsonl"
                     )
                 table.writerow(row)
             if count % 1000 == 0:

@@ -101,8 +101,8 @@ class Corpus:
         for name, values in columns.items():
             if len(values) != len(self):
                 raise ValueError(
-                    f"corpus {self.name!r}: {name} has {len(values)} values, expected {len(self)}, one per row; fill in "
-                    "the missing ones"
+                    f"corpus {self.name!r}: {name} has {len(values)} values, expected {len(self)}, one per row; fill "
+                    "in the missing ones"
                 )
         if self.mapped:  # written by labkit, and read when its turn comes
             return

@@ -154,8 +154,8 @@ def load(name: str | Path, columns: Mapping[str, str] | None = None) -> Corpus:
     """
     if not isinstance(name, str | Path):
         raise ValueError(
-            f"corpus is a {type(name).__name__}, expected a name or a file; labkit.corpora has from_frame, from_dataset, "
-            "from_classes, from_pairs and others for data in memory"
+            f"corpus is a {type(name).__name__}, expected a name or a file; labkit.corpora has from_frame, "
+            "from_dataset, from_classes, from_pairs and others for data in memory"
         )
     if str(name) in CORPORA:
         return CORPORA[str(name)].load()

@@ -122,15 +122,15 @@ class Film(Method):
         X = self.vectorizer.transform(source.texts)
         if X.shape[1] < 2:
             raise ValueError(
-                f"corpus {corpus.name!r} has one word in all its training sentences, "
-                f"{self.vectorizer.get_feature_names_out()[0]!r}, expected at least two; one word tells none apart"
+                f"corpus {corpus.name!r} has only one word in its training sentences, "
+                f"{self.vectorizer.get_feature_names_out()[0]!r}, but at least two are needed"
             )
         L, rows = learn(X, self._triplets(source, X, seed), settings, seed=seed, progress=progress)
         self.L = L.astype(np.float32)
         if len(self.L) < settings.dimension:
             note(
-                f"only {len(self.L)} directions bring sentences closer to those that mean the same than to others: "
-                f"there are as many dimensions, not {settings.dimension}",
+                f"only {len(self.L)} directions bring sentences closer to those that mean the same than to others, so "
+                f"the vectors have {len(self.L)} dimensions instead of {settings.dimension}",
                 stacklevel=2,
             )
         self.words = Terms.of(self.vectorizer.get_feature_names_out().tolist(), X)
@@ -159,7 +159,7 @@ class Film(Method):
                 scores.append(selection(self, dev))
         except ValueError as reason:
             self.share = UNDECIDED
-            note(f"the share of TF-IDF is {UNDECIDED}: dev cannot tell ({reason})", stacklevel=2)
+            note(f"the share of TF-IDF is {UNDECIDED}, because dev cannot decide ({reason})", stacklevel=2)
             return {"share": self.share}
         best = int(np.argmax([value for _, value in scores]))
         self.share, (figure, value) = SHARES[best], scores[best]
@@ -182,8 +182,8 @@ class Film(Method):
         unknown = [sentences[row] for row in empty if sentences[row].strip()]
         if unknown:
             note(
-                f"{len(unknown)} of {len(sentences)} sentences have no word that was met in training, the first is "
-                f"{unknown[0]!r}; their similarity to any other is 0",
+                f"{len(unknown)} of {len(sentences)} sentences have no word from the training data, the first is "
+                f"{unknown[0]!r}; their similarity to all others is 0",
                 stacklevel=2,
             )
 
@@ -254,7 +254,7 @@ def _warn_of_contradictions(source: FilmSource) -> None:
     if source.contradictions:
         a, b = source.contradictions[0]
         note(
-            f"{len(source.contradictions)} labels contradict the others and are left out: these sentences are told "
-            f"apart and yet tied together by other labels, the first {a!r} and {b!r}",
+            f"{len(source.contradictions)} labels contradict others and are ignored: they separate sentences that "
+            f"other labels join, the first {a!r} and {b!r}",
             stacklevel=3,
         )

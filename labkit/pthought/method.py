@@ -81,8 +81,8 @@ class PThoughtSettings(EncoderTraining):
         super().__post_init__()
         if self.decoders == "both" and not 0 < self.emphasis < 1:
             raise ValueError(
-                f"setting emphasis is {self.emphasis:g}, expected above 0 and below 1 where both decoders learn, so "
-                "that neither is told to unlearn; for one decoder alone set decoders to auto or paraphrase"
+                f"setting emphasis is {self.emphasis:g}, expected above 0 and below 1 if both decoders learn; for a "
+                "single decoder, set decoders to auto or paraphrase"
             )
 
 

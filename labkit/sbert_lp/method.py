@@ -187,8 +187,8 @@ class SbertLp(Method):
         known = np.flatnonzero(rows.any(axis=1))
         if len(known) < 2:
             raise ValueError(
-                f"sentences are {len(sentences)}, of which base {self.base.name!r} knows {len(known)}, expected at "
-                "least two that can be compared; give more sentences or take another base"
+                f"sentences are {len(sentences)}, of which base {self.base.name!r} knows {len(known)}, but at least "
+                "two are needed; give more sentences or use another base"
             )
         model = LocalityPreserving(
             n_neighbors=settings.neighbours,

@@ -151,8 +151,8 @@ class PairSettings(EncoderTraining):
             object.__setattr__(self, "temperature", LOSSES[self.loss].temperature)
         if self.loss == "simcse" and self.epochs and not self.dropout and self.encoder != TRANSFORMER:
             raise ValueError(
-                "setting dropout is 0.0, expected above 0 with loss=simcse, which learns from what dropout makes of "
-                "one sentence twice; 0.1 is usual"
+                "setting dropout is 0.0, but loss=simcse needs it above 0 to encode a sentence in two ways; 0.1 is "
+                "usual"
             )
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
@@ -215,8 +215,8 @@ class PairSettings(EncoderTraining):
             cuts = [0]
         if cuts and cuts[0] < 1:
             raise ValueError(
-                f"setting matryoshka_dims is {self.matryoshka_dims!r}, expected whole numbers from 1 on with commas "
-                "between; write them like 16,64"
+                f"setting matryoshka_dims is {self.matryoshka_dims!r}, expected positive integers separated by "
+                "commas, such as 16,64"
             )
         return cuts
 
@@ -296,8 +296,8 @@ class SentPWNet(TrainedReader):
         source = self._source(corpus, seed)
         if isinstance(source, RowSource) and source.contradictions:
             note(
-                f"{source.contradictions} training pairs are labelled 0 although others labelled 1 join their "
-                "sentences; they count as positive",
+                f"{source.contradictions} training pairs are labelled 0, but pairs labelled 1 join their sentences; "
+                "they count as positive",
                 stacklevel=2,
             )
         if settings.encoder == TRANSFORMER:
@@ -490,7 +490,7 @@ class PairTask:
         if cuts and cuts[-1] >= embeddings.shape[1]:
             raise ValueError(
                 f"setting matryoshka_dims is {self._settings.matryoshka_dims!r}, expected numbers below "
-                f"{embeddings.shape[1]}, the length of a sentence's vector; leave out the others"
+                f"{embeddings.shape[1]}, the length of the sentence vectors"
             )
         value, note = self._loss_of(embeddings, batch, temperature, 1 + len(cuts))
         for cut in cuts:

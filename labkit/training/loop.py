@@ -280,8 +280,8 @@ class _Loop:
         if here != first:
             raise ValueError(
                 f"process {distributed.rank() + 1} of {distributed.size()} resumes from batch {here[1]} of epoch "
-                f"{here[0]}, the first from batch {first[1]} of epoch {first[0]}, expected the same; give a folder "
-                "that all of them see"
+                f"{here[0]}, the first from batch {first[1]} of epoch {first[0]}, but all must resume from the same; "
+                "use a folder that all of them share"
             )
 
     def _given_up(self) -> bool:
@@ -293,9 +293,7 @@ class _Loop:
     def _epoch(self) -> None:
         batches = self.task.batches(self.at.epoch)
         if not len(batches):
-            raise ValueError(
-                "the training split makes no batch, expected at least one; give more rows or a smaller batch"
-            )
+            raise ValueError("the training split is too small for one batch; give more rows or a smaller batch")
         saved = time.monotonic()
         self.task.module.train()
         for number in range(self.at.batch, len(batches)):
@@ -332,7 +330,9 @@ class _Loop:
         """A ValueError if no batch so far has given a gradient: the network would stay as it is, in silence."""
         first = min(IDLE, batches)
         if self.at.epoch == 1 and self.at.batch == first and not self.at.sums["gradient"]:
-            raise ValueError(f"nothing is learned: the first {first} batches give no gradient; {self.settings.if_idle}")
+            raise ValueError(
+                f"nothing is learned: the first {first} batches have no gradient; {self.settings.if_idle}"
+            )
 
     def _close(self, batches: int) -> None:
         """Means over the epoch, the dev figure, the probe's vectors and figures, and whether it is the best so far."""

@@ -59,8 +59,8 @@ def fetch(address: str, target: Path, *, sha256: str | None = None, progress: Pr
         raise
     except OSError as reason:  # as all errors of the network are
         raise ValueError(
-            f"{target.name} could not be downloaded ({reason}); check your connection and try again, or download it from "
-            f"the dataset's page into {target.parent}"
+            f"{target.name} could not be downloaded ({reason}); check your connection and try again, or download it "
+            f"from the dataset's page into {target.parent}"
         ) from None
     except ValueError as reason:
         raise ValueError(f"{address} is not the file of the release ({reason}); look at the dataset's page") from None
@@ -90,8 +90,8 @@ def unpack(archive: Path, folder: Path, *, limit_bytes: int, only: Sequence[str]
                 pack.extractall(inside, [member for member, _ in members])
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, NotImplementedError, RuntimeError) as reason:
         raise ValueError(
-            f"{archive.name} could not be unpacked ({sentence_of(reason)}); if it is damaged, delete it and download it "
-            "again"
+            f"{archive.name} could not be unpacked ({sentence_of(reason)}); if it is damaged, delete it and download "
+            "it again"
         ) from None
     return folder
 

@@ -172,7 +172,8 @@ def _collected(wanted: Published, rows: ReleaseRows) -> tuple[Corpus, Counter[st
             continue
         if odd := sorted(row.keys() ^ (columns or row).keys()):
             raise ValueError(
-                f"{file}: column {odd[0]!r} is not in all files of {wanted.name}; check that they are from the same release"
+                f"{file}: column {odd[0]!r} is not in all files of {wanted.name}; check that they are from the same "
+                "release"
             )
         for column, value in _with_numbers(row, f"{file} row {read[file]}").items():
             columns.setdefault(column, []).append(value)
