@@ -17,6 +17,7 @@ files, `frames.py` those in memory.
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,6 +58,8 @@ _OF_TEXTS = ("text_a", "text_b", "anchor", "positive", "negative", "text")
 _LABELS = {"text": ("category", "class", "target"), "text_b": ("is_duplicate",)}  # `label`, beside these
 _SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "val": "dev", "valid": "dev", "validation": "dev",
                 "test": "test"}  # fmt: skip
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_HASHABLE = (str, float, int, tuple, type(None))
 _BINARY = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
 
 
@@ -233,7 +236,7 @@ def _cleaned(shape: type[Corpus], row: Mapping[str, Any], at: str) -> dict[str, 
 def _text(value: Any, column: str, at: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"{at}: {column} is {_shown(value)}, expected a non-empty text; fill it in or drop the row")
-    if "\0" in value or any("\ud800" <= sign <= "\udfff" for sign in value):
+    if _NO_TEXT.search(value):
         raise ValueError(f"{at}: {column} contains a NUL character or a lone surrogate; remove it")
     return value
 
@@ -280,7 +283,7 @@ def _shown(value: Any) -> str:
 
 
 def _hashable(key: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple(value if isinstance(value, str | float | int | tuple | None) else repr(value) for value in key)
+    return tuple(value if isinstance(value, _HASHABLE) else repr(value) for value in key)
 
 
 def _check_classes(where: str, corpus: Corpus, numbers: Sequence[int | str]) -> None:
