@@ -235,9 +235,7 @@ class Method(ABC):
         """The cosine of each row of `a` with the same row of `b`, (n,)."""
         a, b = self._unit(a), self._unit(b)
         if a.shape != b.shape:
-            raise ValueError(
-                f"a has shape {a.shape} and b {b.shape}, expected equal shapes; give pairs row by row"
-            )
+            raise ValueError(f"a has shape {a.shape} and b {b.shape}, expected equal shapes; give pairs row by row")
         return np.asarray((a * b).sum(axis=1)).ravel()
 
     def embedded(self, rows: Any) -> Embeddings:

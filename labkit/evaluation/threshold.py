@@ -175,9 +175,7 @@ def _checked(scores: Any, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     scores = numbers("scores", scores).astype(np.float64)
     same = binary("labels", labels, count=len(scores))
     if same.all() or not same.any():
-        raise ValueError(
-            f"all {len(same)} labels are {int(same[0])}, but both 0 and 1 are needed"
-        )
+        raise ValueError(f"all {len(same)} labels are {int(same[0])}, but both 0 and 1 are needed")
     return scores, same
 
 

@@ -134,9 +134,7 @@ class Dump:
                 "download it again and compare its checksum, or read only the first articles with --limit"
             ) from None
         if not self.pages and not self.start and self.stop is None:
-            raise ValueError(
-                f"{self.path.name} has no <page>; give a pages-articles dump of MediaWiki"
-            )
+            raise ValueError(f"{self.path.name} has no <page>; give a pages-articles dump of MediaWiki")
 
     def _articles(self, parser: XMLPullParser[Element]) -> Iterator[Page]:
         """The articles among the pages that have ended; each page is let go once it is read."""

@@ -330,9 +330,7 @@ class _Loop:
         """A ValueError if no batch so far has given a gradient: the network would stay as it is, in silence."""
         first = min(IDLE, batches)
         if self.at.epoch == 1 and self.at.batch == first and not self.at.sums["gradient"]:
-            raise ValueError(
-                f"nothing is learned: the first {first} batches have no gradient; {self.settings.if_idle}"
-            )
+            raise ValueError(f"nothing is learned: the first {first} batches have no gradient; {self.settings.if_idle}")
 
     def _close(self, batches: int) -> None:
         """Means over the epoch, the dev figure, the probe's vectors and figures, and whether it is the best so far."""
