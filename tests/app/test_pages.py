@@ -267,15 +267,6 @@ def test_the_table_of_corpora_has_their_classes_and_how_hard_they_are(opened: Op
     assert table.loc["topics", "TF-IDF"] == difficulty(load("topics")).tfidf
 
 
-def test_a_file_is_trained_on_at_one_click(opened: Opened) -> None:
-    page = fine(with_file(opened("train_page"), HOSTILE.encode()))
-    assert page.selectbox(key="corpus").value == "your own file"
-    assert "mine.csv" in texts(page)
-    fine(page.button(key="train-on-it").click().run())
-    assert page.radio(key="preset").value == "Neighbours decide (SentPWNet)"
-    shows_no_markup(page)
-
-
 def test_a_template_is_a_file_that_labkit_reads(opened: Opened) -> None:
     opened("train_page")
     from train_data import TEMPLATES
