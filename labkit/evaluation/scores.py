@@ -148,7 +148,7 @@ def threshold_split(corpus: Corpus, split: str = "test") -> str:
 
 @dataclass(frozen=True)
 class _Asks:
-    """How many sentences are used as queries, who is told about the progress, and whether parts are wanted."""
+    """The number of queries, the progress callback, and whether to return parts."""
 
     most: int | None
     progress: Progress
@@ -267,7 +267,7 @@ def _hits(
 
 
 def _of(asking: int, having: int) -> dict[str, float]:
-    """Return the entry that says a sample was used."""
+    """Return the entry that reports the sample."""
     return {"asked": float(asking)} if asking < having else {}
 
 
