@@ -31,7 +31,7 @@ def dedup(
         list[str] | None,
         typer.Option(
             "--column",
-            help="Column to compare; whole rows are kept. Default: text. Repeat it for several columns, such as anchor, "
+            help="Column to compare; whole rows are kept. Default: text. Repeat it for several, such as anchor, "
             "positive and negative, to get their distinct texts in one column.",
         ),
     ] = None,
