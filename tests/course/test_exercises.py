@@ -354,6 +354,12 @@ def trained_twice(values, train, auc):
     return best, auc(train(best), "test")
 
 
+def rank_with_zeros(V):
+    sigma = np.linalg.svd(geometry.unit(V) - geometry.unit(V).mean(0), compute_uv=False)
+    p = sigma / sigma.sum()
+    return np.exp(-(p * np.log(p)).sum())
+
+
 def without_gradients(net, numbers, lengths):
     with torch.no_grad():
         return encoded(net, numbers, lengths)
@@ -411,6 +417,8 @@ ALSO_WRONG: dict[str, list[Any]] = {
         lambda groups: ["test" if each[-1] in "05" else "train" for each in groups],
     ],
     "08.5": ["reworded", "same words, other intent", 0.82],
+    "09.2": [rank_with_zeros],
+    "09.3": ["0.2"],
 }  # fmt: skip
 
 
