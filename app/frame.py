@@ -215,6 +215,16 @@ def choices() -> Any:
     return st.session_state[CHOICES]
 
 
+@contextmanager
+def choices_behind(label: str) -> Iterator[None]:
+    """Choices that stay behind one button in the row at the top."""
+    row = choices()
+    with row:
+        st.session_state[CHOICES] = st.popover(label, icon=":material/database:", key="data")
+    yield
+    st.session_state[CHOICES] = row
+
+
 @dataclass(frozen=True)
 class Saving:
     """The button behind which a picture is saved: its name, where it stands if not below the picture, and what else
