@@ -374,9 +374,8 @@ def lab_runs(method: str = "", corpus: str = "") -> list[str]:
 
 
 def run_label(name: str, folder: Path, opened: cached.Opened) -> str:
-    """A run's name, whether it comes with the lab, and the corpus that it was trained on if it is not this one."""
-    label = f"{name} (comes with the lab)" if name in lab_runs() else name
-    return label if is_trained_on(folder, opened) else f"{label} (trained on {record_of(folder).get('corpus', '')})"
+    """A run's name, and the corpus that it was trained on if it is not this one."""
+    return name if is_trained_on(folder, opened) else f"{name} (trained on {record_of(folder).get('corpus', '')})"
 
 
 def record_of(folder: Path) -> Mapping[str, Any]:

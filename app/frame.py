@@ -52,6 +52,7 @@ READABLE = f"""
 .st-key-panel {{scroll-margin-top: 4rem}}
 [data-testid=stCaptionContainer] code {{color: inherit; background: none; padding: 0}}
 @media (max-width: 640px) {{
+  .stMainBlockContainer {{padding-inline: 1rem !important}}
   .stElementContainer:has(.stPlotlyChart) {{margin-top: 2rem}}
   .stPlotlyChart, .stPlotlyChart .js-plotly-plot {{overflow: visible !important}}
   .stPlotlyChart .modebar-container {{top: -2rem !important}}

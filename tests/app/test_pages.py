@@ -248,7 +248,7 @@ def test_a_note_reaches_only_the_owner_of_the_file(opened: Opened, monkeypatch: 
 
 @pytest.mark.parametrize("name", ["relatedness", "places"])
 def test_a_corpus_has_rows_and_figures(opened: Opened, name: str) -> None:
-    page = fine(opened("train_page", corpus=name).run())
+    page = fine(opened("train_page", corpus=name, view="Data").run())
     assert f"{EMBEDDED[name].rows:,} rows" in texts(page)
     assert len(page.metric) == 3
     pairs = EMBEDDED[name].shape == "Pairs"
@@ -262,7 +262,7 @@ def test_a_corpus_has_rows_and_figures(opened: Opened, name: str) -> None:
 
 
 def test_the_table_of_corpora_has_their_classes_and_how_hard_they_are(opened: Opened) -> None:
-    page = fine(opened("train_page").run())
+    page = fine(opened("train_page", view="Data").run())
     table = named(page, "The corpora")[0].set_index("corpus")
     counted = Counter(load("topics").labels)
     assert list(table.loc["topics", "classes"]) == sorted(counted.values(), reverse=True)
@@ -270,7 +270,7 @@ def test_the_table_of_corpora_has_their_classes_and_how_hard_they_are(opened: Op
 
 
 def test_a_file_is_trained_on_at_one_click(opened: Opened) -> None:
-    page = fine(with_file(opened("train_page"), HOSTILE.encode()))
+    page = fine(with_file(opened("train_page", view="Data"), HOSTILE.encode()))
     assert page.selectbox(key="corpus").value == "your own file"
     assert "mine.csv" in texts(page)
     fine(page.button(key="train-on-it").click().run())
@@ -289,7 +289,7 @@ def test_a_template_is_a_file_that_labkit_reads(opened: Opened) -> None:
 
 @pytest.mark.whole
 def test_the_most_surprising_pair_comes_first(opened: Opened) -> None:
-    page = fine(opened("train_page", corpus="questions").run())
+    page = fine(opened("train_page", corpus="questions", view="Data").run())
     corpus, method = load("questions"), METHODS["tfidf"]()
     method.fit(corpus)
     cosine = method.similarity_pairwise(corpus.text_a, corpus.text_b)
