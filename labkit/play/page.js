@@ -248,9 +248,9 @@ class Page {
 
   /** Copy a link to this state; without a clipboard it is in the address bar. Pasted sentences are not in it. */
   async share() {
-    const hash = toHash(this.lab);
-    this.place.replace(hash);
-    const said = await navigator.clipboard.writeText(this.place.href).then(() => "Link copied", () => "In the address");
+    const link = this.place.href.split("#")[0] + toHash(this.lab);
+    (this.place === location ? history : parent.history).replaceState(null, "", link);
+    const said = await navigator.clipboard.writeText(link).then(() => "Link copied", () => "In the address");
     byId("share").textContent = said;
     this.say(said);
     setTimeout(() => (byId("share").textContent = "Share"), SAID);
