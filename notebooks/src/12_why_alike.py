@@ -15,8 +15,8 @@
 # *60 minutes, 36 of them for five exercises. You need cosines and gradients; lesson 2 or 3 helps with attention.*
 #
 # Here are two posts about the same topic. Move the slider. It shows three explanations of one and the same similarity: the
-# words with the largest parts in it, (a) for the first post and (b) for the second; *rest* is what belongs to no word. For the
-# first, *phone* and *cables* matter most; for the others it is *laptops*. Which one is right?
+# words with the largest parts in it, (a) for the first post and (b) for the second; *rest* is what belongs to no word. To the
+# first explanation *computer* and *fan* matter most, to the other two *laptops* and *disks*. Which one is right?
 
 # %%
 import numpy as np
@@ -273,7 +273,7 @@ curves["in random orders"] = np.mean([falling(alike, w, each) for each in orders
 show(
     named_curves(curves, across="words taken out", upwards="similarity"),
     "To the right the number of words taken out, upwards the similarity that is left. By integrated gradients the line falls "
-    "soonest, by leaving out somewhat later, in random orders late.",
+    "from the first words on; by leaving out it is hardly below the line of random orders.",
 )
 
 # %% [markdown]
@@ -305,8 +305,8 @@ show(
 recall("12.c", max(names, key=lambda way: table.spread(names[way], "below_chance").mean))
 
 # %% [markdown]
-# - **Integrated gradients** are ahead of leaving a word out. A post names its topic many times over: if one word on bread goes,
-#   others are left, and hardly anything is lost.
+# - **Integrated gradients** are ahead of leaving a word out. A post names its topic many times over: if one word on computers
+#   goes, others are left, and hardly anything is lost.
 # - **Better than random is not enough.** "The rarest words first" has never seen the network, and its area is above 0, too.
 # - **Attention** does well here, although it looks at one post only. For posts of one topic, what makes the vector is mostly what
 #   makes the two similar. This judge does not ask for the difference.

@@ -33,8 +33,8 @@ def _network(random: np.random.Generator, steep: float = 2.0) -> nn.ModuleDict:
         }
         for decoder in ("copy", "paraphrase"):
             parts[decoder] = nn.GRU(D + HIDDEN, HIDDEN, batch_first=True)
-            parts[f"{decoder} word"] = nn.Linear(HIDDEN, WORDS)
-            parts[f"{decoder} word"].weight.data *= steep
+            parts[f"{decoder} word"] = word = nn.Linear(HIDDEN, WORDS)
+            word.weight.data *= steep
     return nn.ModuleDict(parts)
 
 
