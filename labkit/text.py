@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from encodings.aliases import aliases
+from itertools import chain, repeat
 from random import Random
 from typing import IO, Any, cast
 
@@ -127,13 +128,13 @@ class Vocabulary:
     @classmethod
     def of(cls, tokenised: Iterable[Sequence[str]], *, min_count: int = 1, vocab_size: int | None = None) -> Vocabulary:
         """The words that occur at least `min_count` times, at most `vocab_size` of them; ties alphabetically."""
-        counts = Counter(word for sentence in tokenised for word in sentence)
+        counts = Counter(chain.from_iterable(tokenised))
         ranked = sorted((word for word in counts if counts[word] >= min_count), key=lambda word: (-counts[word], word))
         return cls((PAD, UNKNOWN, *[word for word in ranked[:vocab_size] if word not in (PAD, UNKNOWN)]))
 
     def encode(self, tokenised: Sequence[str]) -> list[int]:
         """Numbers for the words of one sentence."""
-        return [self.numbers.get(word, 1) for word in tokenised]
+        return list(map(self.numbers.get, tokenised, repeat(1)))
 
 
 def pad(rows: Sequence[Sequence[int]]) -> np.ndarray:

@@ -207,8 +207,9 @@ class Corpus:
     def fingerprint(self) -> str:
         """sha256 of all rows: two corpora with the same rows in the same order have the same fingerprint."""
         digest = hashlib.sha256(type(self).__name__.encode())
+        encoder = json.JSONEncoder(ensure_ascii=True, sort_keys=True, default=str)
         for row in self.rows():
-            digest.update(json.dumps(row, ensure_ascii=True, sort_keys=True, default=str).encode() + b"\n")
+            digest.update(encoder.encode(row).encode() + b"\n")
         return digest.hexdigest()
 
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@ files, `frames.py` those in memory.
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,6 +58,8 @@ _OF_TEXTS = ("text_a", "text_b", "anchor", "positive", "negative", "text")
 _LABELS = {"text": ("category", "class", "target"), "text_b": ("is_duplicate",)}  # `label`, beside these
 _SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "val": "dev", "valid": "dev", "validation": "dev",
                 "test": "test"}  # fmt: skip
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_HASHABLE = (str, float, int, tuple, type(None))
 _BINARY = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
 
 
@@ -235,7 +238,7 @@ def _text(value: Any, column: str, at: str) -> str:
         raise ValueError(
             f"{at}: {column} is {_shown(value)}, expected a text that is not empty; fill it in or drop the row"
         )
-    if "\0" in value or any("\ud800" <= sign <= "\udfff" for sign in value):
+    if _NO_TEXT.search(value):
         raise ValueError(f"{at}: {column} holds a sign that is no text (NUL or half a surrogate pair); remove it")
     return value
 
@@ -282,7 +285,7 @@ def _shown(value: Any) -> str:
 
 
 def _hashable(key: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple(value if isinstance(value, str | float | int | tuple | None) else repr(value) for value in key)
+    return tuple(value if isinstance(value, _HASHABLE) else repr(value) for value in key)
 
 
 def _check_classes(where: str, corpus: Corpus, numbers: Sequence[int | str]) -> None:

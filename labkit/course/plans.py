@@ -124,7 +124,7 @@ SENTPWNET = (
 )
 
 
-# --- notebook 03: where the negative comes from, and what a triplet costs ----------------------------------------
+# --- notebook 03: where the negative comes from ------------------------------------------------------------------
 
 _NEGATIVES = {"adjacent": "adjacent", "other section": "article", "other article": "other", "titles": "titles"}
 
@@ -141,19 +141,6 @@ THEMATIC = (
         ),
         ("triplet_accuracy", "kmeans_ami", "iclust_ami"),
         recipe=scored_and_clustered,
-    ),
-    Ablation(
-        "thematic-losses",
-        "Which loss learns best, and what does the scale of the distances do?",
-        "articles",
-        _small(
-            "thematic",
-            {
-                f"{loss}, scale {scale:g}": {"loss": loss, "scale": scale}
-                for loss, scale in (("ratio", 8.0), ("ratio", 200.0), ("softplus", 8.0), ("hinge", 8.0))
-            },
-        ),
-        ("triplet_accuracy",),
     ),
 )
 

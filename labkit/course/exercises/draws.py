@@ -35,3 +35,10 @@ def lengths_of(random: np.random.Generator, n: int, longest: int) -> Tensor:
     lengths = random.integers(1, longest + 1, n)
     lengths[:2] = longest, 1
     return torch.from_numpy(random.permutation(lengths))
+
+
+def padded(random: np.random.Generator, n: int, longest: int, known: int) -> tuple[Tensor, Tensor]:
+    """Word numbers below `known` of n sentences, filled up with 0, here and there beyond the longest; their lengths."""
+    lengths = lengths_of(random, n, longest)
+    numbers = torch.from_numpy(random.integers(1, known, (n, longest + random.integers(2))))
+    return numbers * (torch.arange(numbers.shape[1]) < lengths[:, None]), lengths

@@ -1,4 +1,4 @@
-"""Notebook 04: weights, eigenvectors, choosing, new sentences and reversals."""
+"""Notebook 04: weights, eigenvectors and new sentences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labkit.course.exercise import Unnamed, array, check, find_mistake, known_mistake, number, several
+from labkit.course.exercise import Unnamed, array, check, find_mistake
 
 
 def unsummed(G: np.ndarray, added: float) -> np.ndarray:
@@ -55,107 +55,109 @@ def check_weights(answer: Callable[..., Any], random: np.random.Generator) -> st
     return find_mistake(answer, weights_of, cases, mistakes)
 
 
+def mixed(X: np.ndarray, k: int, reg: float, weigh: Any = weights_of, first: int = 1, farthest: bool = False) -> Any:
+    """What exercise 04.2 asks for, with other weights or other neighbours."""
+    W = np.zeros((len(X), len(X)))
+    for i, x in enumerate(X):
+        order = np.linalg.norm(X - x, axis=1).argsort(kind="stable")
+        near = order[-k:] if farthest else order[first : first + k]
+        W[i, near] = weigh(x, X[near], reg)
+    return W
+
+
 @check("04.2")
-def check_freedom(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """k weights, d + 1 equations: max(0, k - d - 1) are free."""
-    dimensions = random.choice(np.arange(2, 40), 8, replace=False)
-    cases = [(max(1, int(d) + more), int(d)) for d, more in zip(dimensions, (9, 4, 3, 2, 1, 0, -3, -9), strict=True)]
+def check_mixtures(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """The weights of each row's k nearest others, in its row."""
+    cases = [
+        (random.normal(size=(m, d)) + random.normal(size=d), k, reg)
+        for m, d, k, reg in ((7, 4, 3, 0.1), (9, 3, 4, 0.02), (6, 5, 2, 0.3))
+    ]
+
+    def nearest_alone(X: Any, k: int, reg: float) -> Any:
+        return (mixed(X, k, reg) != 0).astype(float)
+
     mistakes = (
-        (lambda k, d: k - d - 1, "there are never fewer than 0 free directions"),
-        (lambda k, d: max(0, k - d), lambda k, d: k - d, "that the weights sum to 1 is an equation too"),
-        (lambda k, d: max(0, k - 1), "each of the d numbers of x is an equation too"),
-        (lambda k, d: max(0, k - d + 1), "a further equation takes freedom away, it does not give any"),
-        (lambda k, d: max(0, d - k), lambda k, d: d - k, "the other way round: unknowns, k, less equations"),
-    )
-    return find_mistake(answer, lambda k, d: max(0, k - d - 1), cases, mistakes, read=number)
+        (lambda X, k, reg: mixed(X, k, reg, first=0), "a sentence is its own neighbour in yours: leave it out"),
+        (lambda X, k, reg: mixed(X, k, reg, farthest=True), "those are the farthest: `argsort` rises"),
+        (lambda X, k, reg: mixed(X, k, reg).T, "row i holds the weights of sentence i; in yours its column does"),
+        (nearest_alone, lambda X, k, reg: nearest_alone(X, k, reg) / k,
+         "all neighbours have the same weight in yours: take those of `rebuild`"),
+        (lambda X, k, reg: mixed(X, k, 1e-3), "hand on `reg` to `rebuild`"),
+    )  # fmt: skip
+    return find_mistake(answer, lambda X, k, reg: mixed(X, k, reg), cases, mistakes)
+
+
+def rings(random: np.random.Generator, *sizes: int) -> np.ndarray:
+    """Weights of sentences that are each rebuilt from the one before and the one after, in rings: a component each."""
+    W, start = np.zeros((sum(sizes), sum(sizes))), 0
+    for size in sizes:
+        here, share = np.arange(size), random.uniform(0.3, 0.7, size=size)
+        W[start + here, start + here - 1 + size * (here == 0)] = share
+        W[start + here, start + (here + 1) % size] = 1 - share
+        start += size
+    return W
+
+
+def eigenrows_of(W: np.ndarray, chosen: slice, power: float = 0.5, dear: float = 0.0, turned: bool = False) -> Any:
+    """Columns of the eigenvectors of M, times a power of m; `dear`: the share of tr(M) that the constant costs."""
+    m, away = len(W), np.eye(len(W)) - W
+    M = away @ away.T if turned else away.T @ away
+    return m**power * np.linalg.eigh(M + dear * np.trace(M) / m)[1][:, chosen]
+
+
+def embedded(answer: Callable[..., Any], cases: list[tuple[Any, ...]], right: Any, mistakes: Any) -> str | None:
+    """The complaint about Y, which is right up to signs and any rotation among its columns."""
+    for W, p in cases:
+        shape = array(answer(W.copy(), p)).shape
+        if shape == (p, len(W)):
+            return "the shape is (p, m): eigenvectors are the columns of what `eigh` gives, and a sentence is a row"
+        if shape != (len(W), p):
+            return Unnamed(f"the shape is {shape}, expected {(len(W), p)}: a row of p numbers for each sentence")
+
+    def up_to_a_rotation(given: Any) -> np.ndarray:
+        return np.asarray(array(given) @ array(given).T)
+
+    complaint = find_mistake(answer, right, cases, mistakes, read=up_to_a_rotation)
+    if isinstance(complaint, Unnamed):
+        given = [array(answer(W.copy(), p)) for W, p in cases]
+        if not all(np.allclose(Y.T @ Y / len(Y), np.eye(Y.shape[1]), atol=1e-5) for Y in given):
+            return "YᵀY/m is not I in yours: take eigenvectors of M, and mind their size"
+        return "YᵀY/m is I, but other directions are cheaper: `eigh` gives the eigenvalues in rising order"
+    return complaint
 
 
 @check("04.3")
 def check_embedded(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The p smallest eigenvectors after the constant, times √m; up to signs, or any turn among them."""
-    cases = []
-    for m, p in ((9, 3), (12, 2), (7, 4)):  # each sentence is rebuilt from the one before and the one after
-        share, here = random.uniform(0.3, 0.7, size=m), np.arange(m)
-        away = np.eye(m)
-        away[here, here - 1], away[here, (here + 1) % m] = -share, share - 1
-        cases.append((away.T @ away, p))
-
-    def chosen(columns: Callable[[int], slice], power: float = 0.5) -> Callable[..., Any]:
-        """Other columns, times another power of m."""
-        return lambda M, p: len(M) ** power * np.linalg.eigh(M)[1][:, columns(p)]
-
-    def after(p: int) -> slice:
-        return slice(1, p + 1)
-
-    def right(M: Any, p: int) -> Any:
-        return chosen(after)(M, p)
-
+    """The p smallest eigenvectors after the constant, times √m."""
+    cases: list[tuple[Any, ...]] = [(rings(random, m), p) for m, p in ((9, 3), (12, 2), (7, 4))]
     mistakes = (
-        (chosen(after, 0), "the columns have length 1, so YᵀY = I; for YᵀY/m = I, which factor is missing?"),
-        (chosen(after, 1), "YᵀY/m is m here: squared, the factor should give m"),
-        (chosen(lambda p: slice(0, p)), chosen(lambda p: slice(0, p), 0),
+        (lambda W, p: eigenrows_of(W, slice(1, p + 1), 0),
+         "the columns have length 1, so YᵀY = I; for YᵀY/m = I, which factor is missing?"),
+        (lambda W, p: eigenrows_of(W, slice(1, p + 1), 1), "YᵀY/m is m here: squared, the factor should give m"),
+        (lambda W, p: eigenrows_of(W, slice(0, p)), lambda W, p: eigenrows_of(W, slice(0, p), 0),
          "the first column is the constant: it says the same of every sentence"),
-        (chosen(lambda p: slice(-p, None)), "these are the largest eigenvalues: the cost is to be small"),
+        (lambda W, p: eigenrows_of(W, slice(-p, None)), "these are the largest eigenvalues: the cost is to be small"),
+        (lambda W, p: eigenrows_of(W, slice(1, p + 1), turned=True), "M is (I - W)ᵀ (I - W), with the ᵀ on the left"),
     )  # fmt: skip
-    for M, p in cases:
-        shape = array(answer(M.copy(), p)).shape
-        if shape == (p, len(M)):
-            return "the shape is (p, m): eigenvectors are the columns of what `eigh` gives, and a sentence is a row"
-        if shape != (len(M), p):
-            return Unnamed(f"the shape is {shape}, expected {(len(M), p)}: a row of p numbers for each sentence")
-
-    def up_to_a_turn(given: Any) -> np.ndarray:
-        return np.asarray(array(given) @ array(given).T)
-
-    complaint = find_mistake(answer, right, cases, mistakes, read=up_to_a_turn)
-    if isinstance(complaint, Unnamed):
-        given = [array(answer(M.copy(), p)) for M, p in cases]
-        if not all(np.allclose(Y.T @ Y / len(Y), np.eye(Y.shape[1]), atol=1e-5) for Y in given):
-            return "YᵀY/m is not I in yours: take eigenvectors of M, and mind their size"
-        return "YᵀY/m is I, but other directions are cheaper: `eigh` gives the eigenvalues rising, take columns 1 to p"
-    return complaint
+    return embedded(answer, cases, lambda W, p: eigenrows_of(W, slice(1, p + 1)), mistakes)
 
 
 @check("04.4")
-def check_zeros(answer: Any, random: np.random.Generator) -> str | None:
-    """The graph of seven sentences has two sets that nothing leaves."""
-    given = number(answer)
+def check_centred(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """The p smallest eigenvectors once the constant has the largest eigenvalue, times √m."""
+    cases: list[tuple[Any, ...]] = [(rings(random, *sizes), p) for sizes, p in (((5, 6), 3), ((4, 5, 6), 4), ((9,), 3))]
     mistakes = (
-        (1.0, "the graph hangs together, but that is not asked: which sets of sentences does no arrow leave?"),
-        (3.0, "from sentence 6 arrows lead away, and none comes back: it is no set that nothing leaves"),
-        (0.0, "the constant is always one of them"),
-        (5.0, "these are the eigenvalues that are not 0: the others are asked for"),
-        (6.0, "within a set the sentences rebuild each other: one value for each *set*, not for each sentence"),
-    )
-    general = Unnamed("follow the arrows until you cannot get out any more: how many such places are there?")
-    return None if given == 2 else known_mistake(given, mistakes) or general
+        (lambda W, p: eigenrows_of(W, slice(1, p + 1)),
+         "that drops the first eigenvector, as before; make the constant expensive instead"),
+        (lambda W, p: eigenrows_of(W, slice(1, p + 1), dear=1), "nothing is to be dropped now: begin at column 0"),
+        (lambda W, p: eigenrows_of(W, slice(0, p), 0, dear=1), "the columns have length 1: the factor √m is missing"),
+        (lambda W, p: eigenrows_of(W, slice(0, p)), "the constant is still cheap: add tr(M) 1 1ᵀ / m to M"),
+        (lambda W, p: eigenrows_of(W, slice(-p, None), dear=1), "these are the largest eigenvalues, with the constant"),
+    )  # fmt: skip
+    return embedded(answer, cases, lambda W, p: eigenrows_of(W, slice(0, p), dear=1), mistakes)
 
 
 @check("04.5")
-def check_chosen(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The figure on test of the cell that is best on dev."""
-    cases = []
-    for shape, low in (((4, 5), 0.5), ((3, 4), 0.1), ((2, 6), -0.6), ((5, 3), 0.3)):
-        dev, test = random.uniform(low, low + 0.4, size=(2, *shape))
-        test.flat[dev.argmax()] = low + 0.2  # neither the best nor the worst
-        cases.append((dev, test))
-    best = np.array([[0.5, 0.7, 0.6], [0.7, 0.4, 0.3]])  # two cells are best on dev, and test differs
-    mistakes = (
-        (lambda dev, test: test.max(), "that is the best on test: chosen there, the best of many flatters itself"),
-        (lambda dev, test: dev.max(), "that is its value on dev, where it was chosen; report what it is on test"),
-        (lambda dev, test: dev.flat[test.argmax()], "the other way round: dev chooses, test reports"),
-        (lambda dev, test: test.flat[dev.argmin()], "larger is better: yours takes the worst on dev"),
-        (lambda dev, test: test[dev.max(axis=1).argmax()].max(),
-         "the row is chosen on dev, but the column on test; dev chooses both"),
-    )  # fmt: skip
-    complaint = find_mistake(answer, lambda dev, test: test.flat[dev.argmax()], cases, mistakes, read=number)
-    ties = [np.array([[0.3, one, 0.9], [1.1 - one, 0.2, 0.4]]) for one in (0.5, 0.6)]
-    if complaint is None and all(np.isclose(number(answer(best.copy(), test.copy())), 0.6) for test in ties):
-        return "where two cells are equally good on dev, yours takes the better one on test: so test has chosen, too"
-    return complaint
-
-
-@check("04.6")
 def check_placed(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Weights in the old space, sums in the new one."""
     cases = []
@@ -189,31 +191,3 @@ def check_placed(answer: Callable[..., Any], random: np.random.Generator) -> str
          "that is where the nearest alone is; there are k neighbours"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
-
-
-@check("04.7")
-def check_both_ways(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """(mended, spoilt) among all couples with different grades."""
-    cases = [  # whole numbers, so that there are ties in each of the three
-        tuple(random.integers(-span, span + 1, size=n).astype(float) for span in (2, 3, 2)) for n in (12, 20, 60)
-    ]
-
-    def by(count: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *three: np.array(count(*(each[:, None] > each[None, :] for each in three)))
-
-    def right(gold: Any, before: Any, after: Any) -> Any:
-        return by(lambda asked, old, new: [(asked & ~old & new).sum(), (asked & old & ~new).sum()])(gold, before, after)
-
-    mistakes = (
-        (lambda *three: right(*three)[::-1], "they have changed places: mended is wrong before and right after"),
-        (by(lambda asked, old, new: [(~old & new).sum(), (old & ~new).sum()]),
-         "a couple counts only where the grades differ, and i has the higher one"),
-        (by(lambda asked, old, new: [(asked & new).sum(), (asked & ~new).sum()]),
-         "that is right and wrong after; what was it before?"),
-        (by(lambda asked, old, new: [(asked & ~old & new).mean(), (asked & old & ~new).mean()]),
-         "the numbers were asked for, not the shares"),
-        (by(lambda asked, old, new: [(asked & old.T & new).sum(), (asked & old & new.T).sum()]),
-         "in order means strictly higher: a tie of two scores is not in order"),
-    )  # fmt: skip
-    read = several(2, number, "two numbers were expected: how many were mended, and how many were spoilt")
-    return find_mistake(answer, right, cases, mistakes, read=read)

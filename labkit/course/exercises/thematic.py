@@ -1,148 +1,131 @@
-"""Notebook 03: articles, the ratio loss, attention and Iclust."""
+"""Notebook 03: triplets of an article, the ratio loss, attention and clustering by similarities."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch import Tensor, nn
 
-from labkit.corpora.article_rules import too_long, too_short
-from labkit.course.exercise import Unnamed, check, find_mistake, known_mistake, number, yes_or_no
-from labkit.course.exercises.draws import cosines, in_classes, lengths_of, tensor
+from labkit.course.exercise import Unfit, Unnamed, array, check, find_mistake, number
+from labkit.course.exercises.draws import cosines, in_classes, padded, tensor
+from labkit.course.exercises.sentpwnet import blocked, learnable
 from labkit.evaluation.iclust import mean_similarity
-from labkit.text import tokens, words
+
+Section = list[tuple[int, str]]  # paragraph numbers, and first sentences
 
 
 @check("03.1")
-def check_long_enough(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """5 to 50 tokens, the borders count, punctuation is none."""
-    known = ["".join(random.choice(list("abcdefgh"), 6)) for _ in range(70)]
-    cases = [(" ".join(random.choice(known, count)) + ".",) for count in (3, 4, 5, 6, 30, 49, 50, 51, 60)]
-    cases += [(f"{word}, {word} , {word}; {word}",) for word in random.choice(known, 2)]  # blanks and commas
-    cases += [(", ".join(known[:50]),), (" ".join([*known[:3], known[0], known[1]]),), ("",)]
+def check_triplets(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """All pairs of a section at most `apart` paragraphs apart, with each sentence of the sections beside it."""
+    cases = []
+    for sizes, apart in (((3, 2, 4, 1), 3), ((2, 4), 1), ((1, 3, 2), 2)):
+        names = iter(random.permutation(1000).tolist())
+        numbers = (np.sort(random.choice(8, size, replace=False)).tolist() for size in sizes)
+        cases.append(([[(one, f"sentence {next(names)}") for one in section] for section in numbers], apart))
 
-    def counted(least: int, most: int, count: Callable[[str], int] = lambda text: len(words(text))) -> Any:
-        return lambda sentence: least <= count(sentence) <= most
+    def by(
+        near: Callable[[int, int, int], bool] = lambda one, two, apart: one != two and abs(one - two) <= apart,
+        beside: Callable[[list[Section], int], list[Section]] = lambda all, at: (
+            all[max(0, at - 1) : at] + all[at + 1 :][:1]
+        ),
+    ) -> Callable[..., Any]:
+        def found(sections: list[Section], apart: int) -> Iterator[tuple[str, str, str]]:
+            for at, section in enumerate(sections):
+                pairs = [(a, p) for one, a in section for two, p in section if near(one, two, apart)]
+                yield from ((a, p, n) for a, p in pairs for other in beside(sections, at) for _, n in other)
 
-    def right(sentence: str) -> bool:
-        return not (too_short(sentence) or too_long(sentence))
+        return lambda sections, apart: list(found(sections, apart))
 
     mistakes = (
-        (counted(6, 49), counted(6, 50), counted(5, 49), "5 and 50 tokens are allowed: the borders count"),
-        (counted(0, 50), counted(5, 999), "a sentence may be too short, and it may be too long: a border is missing"),
-        (lambda sentence: not right(sentence), "yours takes just the sentences that are to be left out"),
-        (counted(5, 50, len), "that counts letters; `words(sentence)` gives the tokens"),
-        (counted(5, 50, lambda text: len(text.split())), counted(5, 50, lambda text: len(tokens(text))),
-         "a comma is no token: use `words(sentence)`"),
+        (by(lambda one, two, apart: one < two <= one + apart), "either sentence of a pair may be the anchor"),
+        (by(lambda one, two, apart: abs(one - two) <= apart), "a sentence is not its own positive"),
+        (by(lambda one, two, apart: one != two and abs(one - two) < apart),
+         "sentences exactly `apart` paragraphs apart are a pair, too"),
+        (by(lambda one, two, apart: one != two), "some of your pairs are too far apart: compare paragraph numbers"),
+        (by(beside=lambda all, at: all[at + 1 : at + 2]), by(beside=lambda all, at: all[max(0, at - 1) : at]),
+         "negatives come from the section before and from the section after"),
     )  # fmt: skip
+    return find_mistake(answer, by(), cases, mistakes, read=_triplets)
 
-    def read(given: Any) -> np.ndarray:
-        return yes_or_no(given, "compare the number of tokens with 5 and 50")
 
-    return find_mistake(answer, right, cases, mistakes, read=read)
+def _triplets(answer: Any) -> np.ndarray:
+    """Triplets in any order."""
+    if not isinstance(answer, list | tuple) or any(
+        not isinstance(each, list | tuple) or len(each) != 3 for each in answer
+    ):
+        raise Unfit("a list of (anchor, positive, negative) was expected")
+    return np.array(sorted(map(" / ".join, answer)))
 
 
 @check("03.2")
-def check_near_pairs(answer: Any, random: np.random.Generator) -> str | None:
-    """Pairs of the paragraphs 0, 1, 2, 5 and 6 that are at most three apart."""
-    given = number(answer)
+def check_ratio_loss(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """|p(d⁺)| + |1 - p(d⁻)| = 2 σ(d⁺ - d⁻), with d = scale · (1 - cos)."""
+    cases: list[tuple[Any, ...]] = [
+        (*(tensor(random, m, d) for _ in range(3)), scale) for m, d, scale in ((5, 3, 2.0), (1, 4, 5.0), (8, 2, 1.5))
+    ]
+
+    def by(
+        loss: Callable[[Tensor], Tensor] = lambda gap: 2 * torch.sigmoid(gap),
+        near: Callable[[Tensor, Tensor], Tensor] = F.cosine_similarity,
+        scaled: bool = True,
+    ) -> Callable[..., Tensor]:
+        return lambda a, p, n, scale: loss((scale if scaled else 1.0) * (near(a, n) - near(a, p)))
+
     mistakes = (
-        (10.0, "10 are all pairs, or the right ones and as many again: a pair counts once, and only if it is near"),
-        (4.0, "one is missing: have you counted 0 with 2, which are two apart, and 2 with 5, exactly three?"),
-        (3.0, "these are the direct neighbours; two or three apart is near enough, too"),
-        (6.0, "one too many: check 1 with 5 and 2 with 6, which are four apart"),
-        (7.0, "you have taken some that are four apart, 1 with 5 and 2 with 6: three paragraphs lie between these"),
+        (by(torch.sigmoid), "that is p(d⁺) alone; |1 - p(d⁻)| is part of the loss, too"),
+        (by(lambda gap: 2 * torch.sigmoid(-gap)), "yours is large when the positive is nearer: a distance is 1 - cos"),
+        (by(scaled=False), "the distances must be multiplied by `scale` before the softmax"),
+        (by(near=lambda a, b: (a * b).sum(1)), "those are dot products: a cosine divides by both lengths"),
+        (lambda *given: by()(*given).mean(), "one loss for each triplet is wanted, not their mean"),
     )
-    general = Unnamed("write the ten pairs down and cross out those over 3 apart")
-    return None if given == 5 else known_mistake(given, mistakes) or general
+    complaint = find_mistake(answer, by(), cases, mistakes, read=learnable)
+    return complaint or blocked(lambda rows: answer(rows, *cases[0][1:]), cases[0][0])
 
 
 @check("03.3")
-def check_ratio_loss(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """|p(d⁺)| + |1 - p(d⁻)| = 2 σ(d⁺ - d⁻)."""
-    cases = [tuple(torch.from_numpy(random.uniform(0, reach, n)) for _ in range(2))
-             for n, reach in ((5, 2.0), (1, 3.0), (8, 6.0))]  # fmt: skip
-    cases.append((cases[0][0], cases[0][0].clone()))  # a tie
-
-    def right(near: Any, far: Any) -> Any:
-        return 2 * torch.sigmoid(near - far)
-
-    mistakes = (
-        (lambda near, far: torch.sigmoid(near - far),
-         "that is p(d⁺) alone; |1 - p(d⁻)| is just as large, and belongs to it"),
-        (lambda near, far: right(far, near),
-         "yours is small where the positive is farther than the negative: the sign is wrong"),
-        (lambda near, far: F.softplus(near - far), "that is softplus, another loss of a triplet; here is no logarithm"),
-        (lambda near, far: (near - far).clamp(min=0), lambda near, far: (1 + near - far).clamp(min=0),
-         "that is a hinge, another loss of a triplet; here a softmax comes first"),
-        (lambda near, far: 2 * near / (near + far), lambda near, far: near / (near + far),
-         "the softmax is taken of e to the power of the distances, not of the distances"),
-    )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)
-
-
-@check("03.4")
-def check_ratio_slope(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The derivative with respect to d⁺: 2 σ (1 - σ)."""
-    cases = [(3 * tensor(random, n),) for n in (6, 1, 9)]
-    s = torch.sigmoid
-    mistakes = (
-        (lambda x: s(x) * (1 - s(x)), "the factor 2 is missing: the loss is 2σ"),
-        (lambda x: 2 * s(x), "that is the loss itself"),
-        (lambda x: 2 * (1 - s(x)), lambda x: 1 - s(x), "the chain rule gives both factors, σ and 1 - σ"),
-        (lambda x: 2 * s(x) ** 2, "the second factor is 1 - σ, not σ once more"),
-        (lambda x: 2 * x * (1 - x), "σ is `torch.sigmoid(x)`, and not x itself"),
-    )
-    return find_mistake(answer, lambda x: 2 * s(x) * (1 - s(x)), cases, mistakes)
-
-
-@check("03.5")
 def check_attention(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Σ_t a_t h_t with a = softmax(u · tanh(W h_t + b)) over the words that are there."""
     cases = []
     for n, longest, d, k in ((3, 4, 3, 5), (3, 6, 4, 2), (4, 5, 2, 3)):
-        there = torch.arange(longest) < lengths_of(random, n, longest)[:, None]
-        cases.append((tensor(random, n, longest, d), there, tensor(random, k, d), tensor(random, k),
-                      2 * tensor(random, k)))  # fmt: skip
+        with torch.random.fork_rng():
+            torch.manual_seed(int(random.integers(2**31)))
+            score = nn.Linear(k, 1, bias=False)
+            score.weight.data *= 4
+            net = nn.ModuleDict({"words": nn.Embedding(9, d), "hidden": nn.Linear(d, k), "score": score})
+        cases.append((net, padded(random, n, longest, 9)[0]))
 
-    def weighted(
-        weights: Callable[..., Any], scores: Callable[..., Any] = lambda h, W, b, u: torch.tanh(h @ W.mT + b) @ u
-    ) -> Callable[..., Any]:
-        """The sentence's vector by other weights, made of the scores and what is there, or by other scores."""
-        return lambda h, there, W, b, u: torch.einsum("nt,ntd->nd", weights(scores(h, W, b, u), there), h)
+    def by(weights: Callable[[Tensor, Tensor], Tensor], squash: Callable[[Tensor], Tensor] = torch.tanh) -> Any:
+        def vectors(net: Any, numbers: Tensor) -> Tensor:
+            h = net["words"](numbers)
+            shares = weights(net["score"](squash(net["hidden"](h)))[:, :, 0], numbers != 0)
+            return torch.einsum("nt,ntd->nd", shares, h)
 
-    def over(score: Any, there: Any) -> Any:
-        return score.masked_fill(~there, -torch.inf).softmax(1)
+        return vectors
 
-    def right(h: Any, there: Any, W: Any, b: Any, u: Any) -> Any:
-        return weighted(over)(h, there, W, b, u)
+    def masked(scores: Tensor, there: Tensor) -> Tensor:
+        return scores.masked_fill(~there, -torch.inf)
 
     mistakes = (
-        (weighted(lambda g, m: g.softmax(1)), "padding takes part: its scores must be -∞ before the softmax"),
-        (weighted(lambda g, m: g.softmax(1) * m),
-         "weights that are cut after the softmax no longer sum to 1: mask before it"),
-        (weighted(lambda g, m: (g * m).softmax(1)),
-         "a score of 0 is a score like others, e⁰ = 1: what is not there needs -∞"),
-        (weighted(lambda g, m: g.masked_fill(~m, -torch.inf).softmax(0).nan_to_num()),
-         weighted(lambda g, m: g.masked_fill(~m, -torch.inf).softmax(0)),
-         "the softmax is over a sentence's words, not over the sentences"),
-        (weighted(over, lambda h, W, b, u: (h @ W.mT + b) @ u), "tanh is missing: without it b changes nothing"),
+        (by(lambda g, m: g.softmax(1)), "padding takes part: its scores must be -∞ before the softmax"),
+        (by(lambda g, m: g.softmax(1) * m), "weights that are cut after the softmax do not sum to 1: mask before it"),
+        (by(lambda g, m: (g * m).softmax(1)), "a score of 0 is a score like any other, e⁰ = 1: padding needs -∞"),
+        (by(lambda g, m: masked(g, m).softmax(0).nan_to_num()), by(lambda g, m: masked(g, m).softmax(0)),
+         "the softmax is over the words of a sentence (axis 1), not over the sentences"),
+        (by(lambda g, m: masked(g, m).softmax(1), lambda x: x), "tanh is missing"),
     )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)
+    return find_mistake(answer, by(lambda g, m: masked(g, m).softmax(1)), cases, mistakes, read=learnable)
 
 
-@check("03.6")
-def check_iclust_objective(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+@check("03.4")
+def check_objective(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """1/n · Σ_C S_C / |C|, with each element's similarity to itself."""
     S, labels = cosines(random, (2, 5, 3, 2), 4)
     rows, others = in_classes(random, (4, 5), 4)  # not of length 1, as the formula allows
     cases = [cosines(random, (6, 4, 2), 4), (S, 2 * labels + 1), (rows @ rows.T, others)]
-
-    def right(S: Any, labels: Any) -> Any:
-        return mean_similarity(S, (labels[:, None] == np.unique(labels)).astype(float))
 
     def by(share: Callable[..., Any]) -> Callable[..., Any]:
         """Another share of each cluster, from its square of S and all of its rows."""
@@ -154,23 +137,41 @@ def check_iclust_objective(answer: Callable[..., Any], random: np.random.Generat
         return made
 
     mistakes = (
-        (by(lambda block, rows: block.sum()), "each cluster's sum is to be divided by its size"),
-        (by(lambda block, rows: block.mean()), "a cluster's sum is divided by its size once, not by its square"),
-        (by(lambda block, rows: rows.sum() / len(block)), "both must be in the cluster: rows and columns, `np.ix_`"),
+        (by(lambda block, rows: block.sum()), "the sum of each cluster must be divided by its size"),
+        (by(lambda block, rows: block.mean()), "the sum of a cluster is divided by its size, not by its size squared"),
+        (by(lambda block, rows: rows.sum() / len(block)), "both elements must be in the cluster: use `np.ix_`"),
         (by(lambda block, rows: (block.sum() - block.trace()) / len(block)),
-         "an element's similarity to itself is in the sum, too"),
+         "the similarity of an element to itself is part of the sum"),
+        (lambda S, labels: len(labels) * mean_of(S, labels), "divide by the number of elements at the end"),
     )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes, read=number)
+    return find_mistake(answer, mean_of, cases, mistakes, read=number)
 
 
-@check("03.7")
-def check_inertia(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Σ ‖x - μ‖² = n (1 - <s>) for vectors of length 1."""
-    cases = [(float(random.uniform(0.05, 0.95)), int(n)) for n in random.choice(np.arange(4, 150), 5, replace=False)]
-    mistakes = (
-        (lambda objective, n: 1 - objective, "for the sum over all elements, that times n"),
-        (lambda objective, n: n - objective, "<s> is a mean: the sum over all elements is n <s>"),
-        (lambda objective, n: n * objective, "that grows as clusters get better; k-means' sum of squares shrinks"),
-        (lambda objective, n: 2 * n * (1 - objective), "twice too much: ‖x - μ‖² is no ‖x - y‖²"),
-    )
-    return find_mistake(answer, lambda objective, n: n * (1 - objective), cases, mistakes, read=number)
+def mean_of(S: Any, labels: Any) -> float:
+    return mean_similarity(S, (labels[:, None] == np.unique(labels)).astype(float))
+
+
+@check("03.5")
+def check_regroup(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """Labels that no single move makes better; where a search ends depends on the order of its moves."""
+    for sizes in ((4, 5, 3), (6, 6), (3, 4, 2, 5)):
+        S, truth = cosines(random, sizes, 4, apart=0.7)
+        start = random.permutation(truth)
+        own = start.copy()
+        found = array(answer(S.copy(), own))
+        if not np.array_equal(own, start):
+            return "your function changes labels itself: work on a copy"
+        if found.shape != start.shape or not set(found.tolist()) <= set(start.tolist()):
+            return "a label for each element was expected, each one of the labels at the start"
+        value = mean_of(S, found)
+        if value < mean_of(S, start) - 1e-6:
+            return "⟨s⟩ is smaller than at the start: it should become as large as possible"
+        better = [(row, name) for row in range(len(S)) for name in np.unique(start)
+                  if mean_of(S, np.where(np.arange(len(S)) == row, name, found)) > value + 1e-6]  # fmt: skip
+        if better and np.array_equal(found, start):
+            return "nothing has moved, though some moves would raise ⟨s⟩"
+        if better:
+            row, name = better[0]
+            return Unnamed(f"moving element {row} to cluster {name} would still raise ⟨s⟩: pass over all elements "
+                           "again until a whole pass moves nothing")  # fmt: skip
+    return None
