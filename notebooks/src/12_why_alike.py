@@ -417,6 +417,8 @@ pd.DataFrame(mine, index=["one", "two", "alarm"]).T
 
 # %%
 recall("12.e", round(table.spread("a word left out", "hit_two").mean, 2))
+
+# %%
 means_of("hit", "hit_two", "false")  # five networks, a hundred pairs each
 
 # %% [markdown]
