@@ -58,7 +58,8 @@ def check_three_matrices(answer: Callable[..., Any], random: np.random.Generator
 
     mistakes = (
         (lambda V, labels: (V @ V.T, *masks_from_labels(labels)),
-         "yours are dot products; a cosine is the dot product of vectors of length 1"),
+         lambda V, labels: ((V / V.norm(dim=0)) @ (V / V.norm(dim=0)).T, *masks_from_labels(labels)),
+         "your rows do not have length 1: divide each row by its own length, `V.norm(dim=1, keepdim=True)`"),
         (changed(lambda P, N, own: (P | own, N)),
          "the diagonal of P is set: a sentence is not its own positive"),
         (changed(lambda P, N, own: (P, N | own)), changed(lambda P, N, own: (P, ~P)),
@@ -86,14 +87,19 @@ def check_measured_weights(answer: Callable[..., Any], random: np.random.Generat
     def signed(loss: Loss, S: Tensor, P: Tensor, N: Tensor) -> Tensor:
         return len(S) * slope(loss, S, P, N)
 
+    def one_copy(loss: Loss, S: Tensor, P: Tensor, N: Tensor) -> Tensor:
+        """Each nudge stays in the copy, so that the changes add up from entry to entry."""
+        return signed(loss, S, P, N).flatten().cumsum(0).abs().view_as(S)
+
     mistakes = (
         (signed, lambda *case: -signed(*case), "a weight is the size of the slope: yours has a sign"),
         (lambda loss, S, *masks: right(loss, S, *masks) / len(S),
          "the factor m is missing: the loss is a mean over the anchors, the weight is of one anchor's term"),
         (lambda *case: (signed(*case) + signed(*case).T).abs(),
          "you nudge (i, j) and (j, i) together; they are two entries, because each sentence is an anchor"),
-        (lambda *case: 1e-6 * right(*case), "that is the change of the loss; divide it by h"),
-        (lambda *case: right(*case).T, "rows and columns are swapped: W[i, j] belongs to S[i, j]"),
+        (lambda loss, S, *masks: torch.zeros_like(S),
+         "yours are all 0 or nearly 0: fill in every W[i, j], and divide the change of the loss by h"),
+        (one_copy, "your nudges add up: start each entry from a new copy of S, inside both loops"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, tolerance=1e-3)
 
@@ -115,11 +121,18 @@ def check_triplet_weights(answer: Callable[..., Any], random: np.random.Generato
     def only(mask_of: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
         return lambda S, P, N: by(torch.sigmoid)(S, P, N) * mask_of(P, N)
 
+    def last_triplet(S: Tensor, P: Tensor, N: Tensor) -> Tensor:
+        """What `=` leaves in the place of `+=`."""
+        W = torch.zeros_like(S)
+        for i, p, n in (P[:, :, None] & N[:, None, :]).nonzero().tolist():
+            W[i, p] = W[i, n] = torch.sigmoid(S[i, n] - S[i, p])
+        return W
+
     mistakes = (
         (by(torch.ones_like), "every triplet weighs 1 in yours, as eq. 5 of the paper prints it"),
         (by(lambda x: torch.sigmoid(-x)), "yours is large where the triplet is in order: it is σ(S_n - S_p)"),
         (by(F.softplus), "that is the loss of a triplet; its weight is the derivative"),
-        (by(lambda x: (x > 0).double()), "that is the derivative of a hinge, a step; log(1 + e^x) bends smoothly"),
+        (last_triplet, "each pair has the weight of its last triplet only: add up with `+=`"),
         (only(lambda P, N: P), only(lambda P, N: N),
          "a triplet gives its weight to two pairs, the positive and the negative: yours leaves one of them at 0"),
     )  # fmt: skip
@@ -135,14 +148,14 @@ def check_locality_weights(answer: Callable[..., Any], random: np.random.Generat
         (*batch(random, (2, 5, 2), 3, 0.6), 0.7, 6.5, 0.8),
     ]
 
-    def by(relative: Callable[..., Tensor], of_positives: float = -1.0) -> Callable[..., Tensor]:
+    def by(relative: Callable[..., Tensor], of_positives: float = -1.0, of_own: float = 1.0) -> Callable[..., Tensor]:
         """Weights whose relative part is made of gaps [i, j, k] = e^(scale (S_ik - S_ij)) and the mask of rivals."""
 
         def weights(S: Tensor, P: Tensor, N: Tensor, alpha: float, beta: float, base: float) -> Tensor:
             W = torch.zeros_like(S)
             for mask_, scale in ((N, beta), (P, of_positives * alpha)):
                 gaps = torch.exp(scale * (S[:, None, :] - S[:, :, None]))
-                part = 1 / (torch.exp(scale * (base - S)) + relative(gaps, mask_))
+                part = 1 / (torch.exp(of_own * scale * (base - S)) + relative(gaps, mask_))
                 W = torch.where(mask_, part, W)
             return W
 
@@ -154,8 +167,8 @@ def check_locality_weights(answer: Callable[..., Any], random: np.random.Generat
     mistakes = (
         (by(among_rivals, 1.0), "positives have the wrong sign: a far positive weighs much, so it is -α, not α"),
         (by(lambda gaps, mask_: gaps.sum(2)), "your sum runs over the whole row; its rivals are pairs of its own kind"),
-        (by(lambda gaps, mask_: among_rivals(1 / gaps, mask_)),
-         "the differences in the sum are the wrong way round: S_ik - S_ij"),
+        (by(lambda gaps, mask_: among_rivals(1 / gaps, mask_)), by(among_rivals, of_own=-1.0),
+         "a difference is the wrong way round: own has λ - S_ij, and the sum has S_ik - S_ij"),
         (by(lambda gaps, mask_: among_rivals(gaps, mask_) - 1), "the pair itself, k = j, belongs to the sum, too"),
         (lambda S, P, N, a, b, t: (P | N) * by(among_rivals)(S, P, N, a, b, t) * torch.where(P, a, b),
          "yours has a factor α or β too many: 1/α and 1/β in front of the logarithms cancel it"),
