@@ -95,7 +95,7 @@ ablations: $(VENV)/.dev
 corpora: $(VENV)/.dev
 	for name in $(CORPORA); do \
 		ending=csv; [ $$name = articles ] && ending=jsonl; \
-		$(BIN)/labkit data make $$name --out data/$$name.$$ending --force || exit 1; \
+		$(BIN)/labkit data make corpus $$name --out data/$$name.$$ending --force || exit 1; \
 	done
 	$(BIN)/python -c "from labkit.corpora.table import DATA, generator; generator('truths').write(DATA)"
 	$(BIN)/python -m labkit.shipped.cards

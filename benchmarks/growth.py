@@ -1,10 +1,8 @@
-"""How the seconds and the memory of each command grow with the rows: linearly, or it is seen here.
+"""How time and memory of each command grow with the number of rows.
 
-Sentences of twelve classes are made (`labkit data make topics`, of some forty words each); then every command runs on
-them as a user types it, in a process of its own. CPU seconds are those of all its processes; memory is the largest sum
-of their resident bytes. Networks learn for one epoch. A million rows take hours: LABKIT_GROWTH=1000000 adds them.
-
-    python -m benchmarks growth
+Generates sentences of about forty words in twelve classes (`labkit data make corpus topics`) and runs every command on
+them as a user types it, in its own process. CPU seconds are those of all its processes; memory is the peak sum of their
+resident bytes. Networks train for one epoch. A million rows take hours: LABKIT_GROWTH=1000000 adds them.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from benchmarks.machine import describe
 ROWS = (1_000, 10_000, 100_000)
 ONE_EPOCH = ("--set", "epochs=1")
 COMMANDS = (  # each needs what those before it have written
-    ("data", "make", "topics", "--rows", "{rows}", "--out", "c.csv"),
+    ("data", "make", "corpus", "topics", "--rows", "{rows}", "--out", "c.csv"),
     ("data", "check", "c.csv"),
     ("data", "dedup", "c.csv", "--out", "distinct"),
     ("train", "tfidf", "--corpus", "c.csv", "--out", "tfidf"),

@@ -15,7 +15,7 @@ def device_of(name: str, *, insist: bool = True) -> torch.device:
     if name == "auto" or (not insist and kind not in there):
         name = there[0]
     elif kind not in there:
-        raise ValueError(f"device is {name!r}, which this machine lacks (it has {', '.join(there)}); use auto")
+        raise ValueError(f"device is {name!r}, which is not available (this machine has {', '.join(there)}); use auto")
     several = os.environ.get("WORLD_SIZE", "1") != "1"  # of several processes each takes a GPU of its own
     return torch.device(f"cuda:{own_gpu()}" if name == "cuda" and several else name)
 

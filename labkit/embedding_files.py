@@ -44,23 +44,23 @@ def read_embeddings(path: Path | str, *, limit: int = LARGEST) -> Embedded:
     """The sentences, if the file has them, and a row for each; `limit` bounds its unpacked bytes."""
     path = Path(path)
     if path.suffix.lower() not in ENDINGS:
-        raise ValueError(f"file is {path.name!r}, expected a matrix in {', '.join(ENDINGS)}; rename or convert it")
+        raise ValueError(f"file is {path.name!r}, expected one of {', '.join(ENDINGS)}; rename or convert it")
     if not path.is_file():
-        raise ValueError(f"file {str(path)!r} does not exist; check the name and the folder you are in")
+        raise ValueError(f"file {str(path)!r} does not exist; check the name and the current folder")
     try:
         sentences, rows = READERS[path.suffix.lower()](path, limit)
     except (MemoryError, TooLarge):
         raise
     except Exception as error:  # a damaged file makes its reader fail in a dozen ways
         raise ValueError(
-            f"file {path.name!r} holds no vectors that can be read ({' '.join(str(error).split())}); write it with "
-            "`labkit encode`, numpy.save, or numpy.savez with the names sentences and vectors"
+            f"file {path.name!r} has no readable vectors ({' '.join(str(error).split())}); write it with `labkit "
+            "encode`, numpy.save, or numpy.savez with the arrays sentences and vectors"
         ) from error
     rows = _finite_rows(path.name, rows)
     if sentences is not None and len(sentences) != rows.shape[0]:
         raise ValueError(
-            f"file {path.name!r} has {len(sentences)} sentences and {rows.shape[0]} rows, expected as many; write it "
-            "again"
+            f"file {path.name!r} has {len(sentences)} sentences and {rows.shape[0]} rows, expected equal numbers; "
+            "write it again"
         )
     return sentences, rows
 
@@ -69,16 +69,15 @@ def _finite_rows(name: str, rows: Any) -> Any:
     """float32, or a sentence that says what is wrong."""
     if rows.ndim != 2 or rows.dtype.kind not in "biuf" or not all(rows.shape):
         raise ValueError(
-            f"file {name!r} holds {rows.dtype} of shape {rows.shape}, expected numbers in two dimensions, a row for "
-            "each sentence"
+            f"file {name!r} holds {rows.dtype} of shape {rows.shape}, expected a matrix with a row for each sentence"
         )
     with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite, and is refused for that
         rows = rows.astype(np.float32)
     bad = ~np.isfinite(rows.data if sparse.issparse(rows) else rows)
     if bad.any():
         raise ValueError(
-            f"file {name!r} has {int(bad.sum())} numbers that are NaN or too large for float32, expected finite ones; "
-            "drop or mend these rows"
+            f"file {name!r} has {int(bad.sum())} values that are NaN or too large for float32; drop or repair these "
+            "rows"
         )
     return rows
 
@@ -179,11 +178,11 @@ def embedding_bytes(sentences: list[str], rows: Any, ending: str) -> bytes:
 def check_place(path: Path) -> None:
     """A ValueError if such a file cannot be written there."""
     if path.suffix.lower() not in WRITERS:
-        raise ValueError(f"output is {path.name!r}, expected a name that ends in {', '.join(WRITERS)}; rename it")
+        raise ValueError(f"output is {path.name!r}, expected one of {', '.join(WRITERS)}; rename it")
     if not path.parent.is_dir():
-        raise ValueError(f"output {path.name!r}: the folder {str(path.parent)!r} does not exist; make it first")
+        raise ValueError(f"output {path.name!r}: the folder {str(path.parent)!r} does not exist; create it first")
     if path.is_dir():
-        raise ValueError(f"output is {str(path)!r}, a folder, expected the name of a file; choose another")
+        raise ValueError(f"output is {str(path)!r}, which is a folder; give a file name")
 
 
 def json_lines(sentences: list[str], rows: Any) -> Iterator[bytes]:
@@ -301,8 +300,8 @@ def _npz(file: IO[bytes], folder: Path) -> Iterator[Add]:
         longest = max([1, *map(len, texts)])
         if 4 * longest * len(texts) > LARGEST_TEXT:
             note(
-                f"the .npz is without its sentences: the longest has {longest:,} characters, and each would take "
-                "as much room; the rows are in the order of the input, or take .parquet",
+                f"the .npz does not include the sentences, because each would take the space of the longest "
+                f"({longest:,} characters); rows are in input order; .parquet includes them",
                 stacklevel=2,
             )
         else:

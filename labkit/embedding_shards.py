@@ -64,8 +64,8 @@ def write_vectors(
         probe = method.encode(["a"])
     if sparse.issparse(probe):
         raise ValueError(
-            f"method {method.name!r} gives sparse rows of {probe.shape[1]:,} columns, expected dense ones for a folder "
-            "of files; take a method such as lsa, or write one file (--output FILE.npz)"
+            f"method {method.name!r} gives sparse rows of {probe.shape[1]:,} columns, which a folder of files cannot "
+            "hold; use a method such as lsa, or write one file (--output FILE.npz)"
         )
     parts = parts_of(sources, [column], rows=size, tables_only=True)
     plan = {"kind": "vectors", "run": state, "column": column, "type": kind, "size": size}
@@ -88,7 +88,7 @@ def _method(run: str, state: str) -> Any:
 
     method = load_run(run)
     if state != sha256_of(Path(run) / "run.json"):
-        raise ValueError(f"run {run!r} has changed since the work began; start again, in a new folder")
+        raise ValueError(f"run {run!r} has changed since the work began; start again in a new folder")
     return method
 
 
@@ -105,7 +105,7 @@ def _encode(given: Encoding, path: Path) -> None:
             file.write(np.ascontiguousarray(_narrowed(rows, given.kind), np.dtype(given.kind).newbyteorder("<")).data)
             count += len(texts)
     if count != rows_of_part:
-        raise ValueError(f"{given.part.path} has changed while it was read; start again, in a new folder")
+        raise ValueError(f"{given.part.path} changed while it was read; start again in a new folder")
 
 
 def _narrowed(rows: np.ndarray, kind: str) -> np.ndarray:
@@ -113,7 +113,7 @@ def _narrowed(rows: np.ndarray, kind: str) -> np.ndarray:
     with np.errstate(over="ignore"):
         narrow = rows.astype(kind)
     if not np.isfinite(narrow).all():
-        raise ValueError(f"a vector has the number {np.abs(rows).max():.3g}, too large for {kind}; leave --half out")
+        raise ValueError(f"a vector contains {np.abs(rows).max():.3g}, which is too large for {kind}; omit --half")
     return narrow
 
 
@@ -157,12 +157,12 @@ def opened_vectors(place: Path | str) -> VectorShards:
     else:
         paths = []
     if not paths or any(path.suffix != ".npy" for path in paths):
-        raise ValueError(f"{place} has no vectors, expected a .npy or a folder that `labkit encode RUN --out` has made")
+        raise ValueError(f"{place} has no vectors; give a .npy or a folder written by `labkit encode RUN --out`")
     arrays = [_mapped(path) for path in paths]
     widths = {array.shape[1] for array in arrays}
     bounds = np.cumsum([0, *map(len, arrays)]).tolist()
     if len(widths) > 1 or not bounds[-1]:
-        raise ValueError(f"{place} has {bounds[-1]} vectors of {sorted(widths)} numbers, expected some of one length")
+        raise ValueError(f"{place} has {bounds[-1]} vectors of different lengths, {sorted(widths)}, or none")
     return VectorShards(str(place), tuple(str(path.resolve()) for path in paths), tuple(bounds), widths.pop())
 
 
@@ -172,10 +172,10 @@ def _mapped(path: Path) -> np.ndarray:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, OSError) as reason:
         why = " ".join(str(reason).split())
-        raise ValueError(f"{path} holds no array that can be read ({why}); make the folder again") from None
+        raise ValueError(f"{path} is not a readable array ({why}); write the folder again") from None
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.name not in KINDS or not array.shape[1]:
         what = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else "an archive"
-        raise ValueError(f"{path} holds {what}, expected float32 or float16 in two dimensions; save it as that")
+        raise ValueError(f"{path} holds {what}, expected a matrix of float32 or float16; save it as that")
     return array
 
 
@@ -186,7 +186,5 @@ def in_float32(rows: np.ndarray, where: str, first: int = 0) -> np.ndarray:
         good = np.isfinite(rows[start : start + LOOKED]).all(axis=1)
         if not good.all():
             row = first + start + int(np.argmin(good))
-            raise ValueError(
-                f"{where} row {row:,} holds NaN or infinite numbers, expected finite ones; encode it again"
-            )
+            raise ValueError(f"{where} row {row:,} holds NaN or infinite values; encode it again")
     return rows

@@ -40,8 +40,7 @@ def explore(draw: Callable[..., Any], says: str, **sliders: Slider) -> None:
     for name, slider in sliders.items():
         if not slider.low <= slider.value <= slider.high:
             raise ValueError(
-                f"slider {name} has the value {slider.value}, expected one from {slider.low} to {slider.high}; "
-                "begin inside"
+                f"slider {name} has the value {slider.value}, expected one from {slider.low} to {slider.high}"
             )
     controls, place = _controls(sliders)
     for widget in (*controls.values(), *([place] if controls else [])):

@@ -30,7 +30,7 @@ def folder_of(name: Path | str) -> Path:
         return Path(snapshot_download(str(name), allow_patterns=RUN_FILES))
     except Exception as error:  # no network, no such repository, no right to read it
         raise ValueError(
-            f"{str(name)!r} is no folder, and could not be fetched from the Hugging Face hub "
+            f"{str(name)!r} is not a folder and could not be downloaded from the Hugging Face Hub "
             f"({' '.join(str(error).split())[:160]}); check the name and your connection"
         ) from error
 

@@ -28,7 +28,7 @@ def locked(folder: Path | str, *, patience: float = PATIENCE) -> Iterator[Path]:
     folder = Path(folder)
     new = not folder.exists()
     if folder.is_file():
-        raise ValueError(f"folder is {str(folder)!r}, a file, expected a folder; choose another name")
+        raise ValueError(f"folder is {str(folder)!r}, which is a file; choose another name")
     lock = FileLock(folder / LOCK, thread_local=False)
     while not lock.is_locked:
         try:

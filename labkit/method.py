@@ -51,7 +51,7 @@ class Method(ABC):
     def __init__(self, settings: Any = None, **values: Any) -> None:
         """Take values for some of the settings, `Bag(epochs=3)`, or all of them as one object."""
         if settings is not None and not isinstance(settings, self.Settings):
-            raise ValueError(f"settings is {settings!r}, expected them by name: {type(self).__name__}(NAME=VALUE)")
+            raise ValueError(f"settings is {settings!r}, expected keyword arguments: {type(self).__name__}(NAME=VALUE)")
         self.settings: Any = self.Settings.of(values) if settings is None else settings
         self.history = History()
         self.snapshots = Snapshots((), ())
@@ -110,7 +110,7 @@ class Method(ABC):
                 f"way is {way!r}, which method {self.name!r} does not have, expected one of {', '.join(self.ways)}"
             )
         if steps and way != "integrated":
-            raise ValueError(f"steps is {steps}, but way {way!r} takes none; leave it out, or take way='integrated'")
+            raise ValueError(f"steps is {steps}, but way {way!r} has no steps; omit it, or use way='integrated'")
         if way == LEFT_OUT:
             return left_out(self, a, b)
         one = self._parts(a, way, steps)
@@ -159,8 +159,8 @@ class Method(ABC):
         """
         if others or not isinstance(corpus, Corpus):
             raise ValueError(
-                f"corpus is {type(corpus).__name__}, expected one Corpus of texts and labels; labkit.load opens one by "
-                "name or file, labkit.corpora.from_classes(texts, labels), from_pairs, from_frame and others make one"
+                f"corpus is {type(corpus).__name__}, expected a Corpus of texts and labels; use labkit.load(name or "
+                "file), or labkit.corpora.from_classes(texts, labels), from_pairs or from_frame"
             )
         self._origin, self._processes = (corpus.name, corpus.fingerprint, seeded(seed)), _processes()
         self.history, self.snapshots = History(), Snapshots((), ())
@@ -226,7 +226,7 @@ class Method(ABC):
         a, b = self._unit(a), self._unit(b)
         if a.shape[1] != b.shape[1]:
             raise ValueError(
-                f"a has {a.shape[1]} columns and b {b.shape[1]}, expected as many; use one method for both"
+                f"a has {a.shape[1]} columns and b {b.shape[1]}, but both must have the same; use one method for both"
             )
         cosines = a @ b.T
         return cosines.toarray() if sparse.issparse(cosines) else cosines
@@ -235,7 +235,7 @@ class Method(ABC):
         """The cosine of each row of `a` with the same row of `b`, (n,)."""
         a, b = self._unit(a), self._unit(b)
         if a.shape != b.shape:
-            raise ValueError(f"a has shape {a.shape} and b {b.shape}, expected the same; give pairs, row by row")
+            raise ValueError(f"a has shape {a.shape} and b {b.shape}, expected equal shapes; give pairs row by row")
         return np.asarray((a * b).sum(axis=1)).ravel()
 
     def embedded(self, rows: Any) -> Embeddings:
@@ -251,8 +251,8 @@ class Method(ABC):
         rows = rows[None] if rows.ndim == 1 and isinstance(rows, np.ndarray) else rows
         if rows.ndim != 2 or rows.dtype.kind not in "biuf":
             raise ValueError(
-                f"embeddings are {rows.dtype} of shape {rows.shape}, expected numbers in two dimensions, a row for "
-                "each sentence; give what encode returned, or a list of sentences"
+                f"embeddings are {rows.dtype} of shape {rows.shape}, expected a matrix with a row for each "
+                "sentence; give the result of encode, or a list of sentences"
             )
         return rows if rows.dtype.kind == "f" else rows.astype(np.float32)
 
@@ -277,8 +277,8 @@ class Method(ABC):
             self._restore(dict(run.arrays), dict(run.words))
         except (KeyError, TypeError, IndexError) as error:
             raise ValueError(
-                f"run {str(folder)!r} cannot be read: its model lacks or garbles {error}; "
-                "train it again or take an intact copy"
+                f"run {str(folder)!r} cannot be read: its model lacks {error} or it is damaged; train it "
+                "again or use an intact copy"
             ) from error
         except ValueError as error:
             raise ValueError(f"run {str(folder)!r} cannot be read: {error}") from error
@@ -323,7 +323,7 @@ class Method(ABC):
 
     def _known(self) -> tuple[str, str, int]:
         if self._origin is None:
-            raise ValueError(f"method {self.name!r} has learned nothing yet; call fit(corpus) or load(folder) first")
+            raise ValueError(f"method {self.name!r} is not trained yet; call fit(corpus) or load(folder) first")
         return self._origin
 
     def _unit(self, rows: Any) -> Any:
@@ -338,11 +338,11 @@ def _processes() -> int:
 def texts(sentences: Any) -> list[str]:
     """The sentences as a list, if they are texts."""
     if isinstance(sentences, str) or not isinstance(sentences, Iterable):
-        raise ValueError(f"sentences is {type(sentences).__name__}, expected a list of texts; put it in brackets")
+        raise ValueError(f"sentences is {type(sentences).__name__}, expected a list of texts")
     sentences = list(sentences)
     for row, text in enumerate(sentences):
         if not isinstance(text, str):
-            raise ValueError(f"sentences[{row}] is {type(text).__name__}, expected a text; drop it or fill it in")
+            raise ValueError(f"sentences[{row}] is {type(text).__name__}, expected a text; fill it in or drop it")
     return sentences
 
 
@@ -354,8 +354,8 @@ def finite(rows: Any, sentences: Sequence[str], whose: str) -> Any:
     at = np.searchsorted(rows.indptr, np.flatnonzero(~good), "right") - 1 if sparse.issparse(rows) else ~good
     bad = np.unique(at) if sparse.issparse(rows) else np.flatnonzero(at.any(axis=1))
     raise ValueError(
-        f"{whose} gives NaN or infinite numbers for {len(bad):,} of {len(sentences):,} sentences, the first is "
-        f"{sentences[bad[0]]!r}, expected finite ones; its model is damaged, train it again or take an intact copy"
+        f"{whose} gives NaN or infinite values for {len(bad):,} of {len(sentences):,} sentences, the first is "
+        f"{sentences[bad[0]]!r}; its model is damaged, train it again or use an intact copy"
     )
 
 
@@ -366,6 +366,6 @@ def require_numbers(arrays: Mapping[str, np.ndarray], measured_later: str) -> No
             continue
         if bad := int((~np.isfinite(array)).sum()):
             raise ValueError(
-                f"{bad:,} of {array.size:,} numbers of {name!r} in model.safetensors are NaN or infinite, expected "
-                "finite ones; train it again or take an intact copy"
+                f"{bad:,} of {array.size:,} values of {name!r} in model.safetensors are NaN or infinite; train it "
+                "again or use an intact copy"
             )

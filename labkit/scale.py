@@ -61,7 +61,7 @@ def each(
         path.mkdir(parents=True, exist_ok=True)
     for done, path in enumerate(run(partial(_whole, function), missing), len(files) - len(missing) + 1):
         if not path.is_file():
-            raise ValueError(f"a worker wrote {path}, which this machine does not see; give a folder that all share")
+            raise ValueError(f"a worker wrote {path}, which this machine cannot see; use a shared folder")
         progress(done, len(files), "files")
 
 
@@ -118,7 +118,7 @@ def _cluster(address: str) -> Any:
         except (ConnectionError, RuntimeError, OSError, ValueError) as reason:
             raise ValueError(
                 f"no Ray cluster answers {f'at {address}' if address else 'on this machine'} "
-                f"({' '.join(str(reason).split())[:120]}); start one with `ray start --head`, or take --executor local"
+                f"({' '.join(str(reason).split())[:120]}); start one with `ray start --head`, or use --executor local"
             ) from None
     return ray
 
@@ -132,7 +132,7 @@ def check_processes(argument: str, count: int) -> None:
     if not 1 <= count <= PER_CORE * cores:
         raise ValueError(
             f"{argument} asks for {count} processes, expected 1 to {PER_CORE * cores}: this machine has {cores} "
-            f"core{'s' * (cores > 1)}, and labkit starts at most {PER_CORE} processes per core. Ask for fewer."
+            f"core{'s' * (cores > 1)}, and labkit starts at most {PER_CORE} processes per core; ask for fewer"
         )
 
 
@@ -151,7 +151,7 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         raise
     except BrokenProcessPool:
         raise ValueError(
-            "a process ended before its work was done; is there enough memory? Take fewer workers"
+            "a process ended before its work was done, perhaps for lack of memory; use fewer workers"
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)
@@ -209,14 +209,14 @@ def folder(path: Path, plan: Mapping[str, Any]) -> bool:
         found = manifest(path)["plan"]
     else:
         if path.exists() and (not path.is_dir() or any(not each.name.startswith(".") for each in path.iterdir())):
-            raise ValueError(f"{path} exists and was not made by this command; name a new folder")
+            raise ValueError(f"{path} exists and was not written by this command; use a new folder")
         path.mkdir(parents=True, exist_ok=True)
         write_text(path / PLAN, json.dumps(plan, indent=1, ensure_ascii=False))
         return False
     for key in {**found, **plan}:
         if found.get(key) != plan.get(key):
             raise ValueError(
-                f"{path} was made with {key} {json.dumps(found.get(key))}, now it is {json.dumps(plan.get(key))}; name "
+                f"{path} was written with {key} {json.dumps(found.get(key))}, not {json.dumps(plan.get(key))}; use "
                 "another folder, or add --force"
             )
     return is_finished(path)
@@ -243,14 +243,14 @@ def manifest(path: Path | str) -> dict[str, Any]:
     """The manifest of a finished folder; a ValueError where it is not finished or not such a folder."""
     path = Path(path)
     if is_begun(path):
-        raise ValueError(f"the files in {path} are not all made yet; run the command that makes them again")
+        raise ValueError(f"the files in {path} are incomplete; run the command that writes them again")
     if not is_finished(path):
-        raise ValueError(f"{path} has no {MANIFEST}, expected a folder that labkit has made; check the name")
+        raise ValueError(f"{path} has no {MANIFEST}, so it was not written by labkit; check the name")
     try:
         said: dict[str, Any] = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
         return {**said, "plan": dict(said["plan"])}
     except (ValueError, KeyError, TypeError) as reason:
-        raise ValueError(f"{path / MANIFEST} is damaged ({reason}); make the folder again") from None
+        raise ValueError(f"{path / MANIFEST} is damaged ({reason}); write the folder again") from None
 
 
 def is_begun(path: Path | str) -> bool:

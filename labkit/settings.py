@@ -79,7 +79,7 @@ class Settings:
         if name not in fields:
             near = get_close_matches(name, fields, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(fields) or 'none at all'}"
-            raise ValueError(f"setting {name!r} is not one of this method; {hint}")
+            raise ValueError(f"setting {name!r} does not exist for this method; {hint}")
         return fields[name]
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
@@ -100,8 +100,8 @@ class Settings:
         for name in given:
             if name in unused:
                 raise ValueError(
-                    f"setting {name} is {getattr(self, name)!r}, but changes nothing here: it counts only "
-                    f"{unused[name]}; leave it out"
+                    f"setting {name} is {getattr(self, name)!r}, but has no effect here; it applies only "
+                    f"{unused[name]}; omit it"
                 )
 
     def values(self) -> dict[str, Any]:

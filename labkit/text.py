@@ -187,8 +187,7 @@ def line_blocks(stream: IO[bytes], name: str) -> Iterator[tuple[list[str], int]]
     for number, text in enumerate(text_lines(stream, name), 1):
         if "\0" in text:
             raise ValueError(
-                f"{name} line {number} holds a NUL, which is no text; remove it, or save the text as UTF-8 if it is "
-                "UTF-16"
+                f"{name} line {number} contains a NUL character; remove it, or save the text as UTF-8 if it is UTF-16"
             )
         block.append(text.removesuffix("\n").removesuffix("\r"))
         size, done = size + len(text), done + len(text.encode())
@@ -251,10 +250,11 @@ def known_encoding(name: str) -> str:
         near = get_close_matches(str(name).lower(), [*aliases, *aliases.values()], n=1)
         hint = f"did you mean {near[0]!r}?" if near else "save the text as UTF-8 if you do not know which it is"
         raise ValueError(
-            f"encoding is {name!r}, expected one that Python knows, such as utf-8, utf-16, latin-1 or cp1252; {hint}"
+            f"encoding is {name!r}, which Python does not know; use one such as utf-8, utf-16, latin-1 or cp1252; "
+            f"{hint}"
         ) from None
     if encoding in ("utf-16", "utf-32"):
         return f"{encoding}-le"  # without a mark: as Windows writes
     if lines != b"a\n" and not encoding.startswith("utf-"):
-        raise ValueError(f"encoding is {name!r}, whose lines do not end as those of a text do; save the text as UTF-8")
+        raise ValueError(f"encoding is {name!r}, which is not supported; save the text as UTF-8")
     return encoding

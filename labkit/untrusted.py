@@ -100,7 +100,7 @@ def within_memory(name: str, most: int | None = None) -> Iterator[None]:
     try:
         yield
     except MemoryError:
-        raise ValueError(f"{name} takes more than {amount(most)} of memory to read; give a part of it") from None
+        raise ValueError(f"{name} needs more than {amount(most)} of memory; use a part of it") from None
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
 
@@ -131,11 +131,11 @@ def _answer(what: str, path: Path, limit: int, seconds: int, visitor: str) -> tu
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise ValueError(f"{path.name} could not be read in {seconds} seconds; give a part of it") from None
+            raise ValueError(f"{path.name} could not be read in {seconds} seconds; use a part of it") from None
     if ended.returncode:
         raise ValueError(
-            f"{path.name} ended the process that read it: it is damaged, or takes more memory than there is; save it "
-            "again, as CSV if you can, or give a part of it"
+            f"{path.name} crashed the process that read it, because it is damaged or too large; save it again, as CSV "
+            "if possible, or use a part of it"
         )
     table = arrow.ipc.open_file((path.parent / ANSWER).read_bytes()).read_all()
     about: dict[str, Any] = json.loads(table.schema.metadata[b"about"])
@@ -188,8 +188,8 @@ def _embeddings(path: Path, limit: int) -> tuple[dict[str, Any], dict[str, Any]]
     if sparse.issparse(rows):
         if (filled := 4 * rows.shape[0] * rows.shape[1]) > limit:
             raise ValueError(
-                f"{path.name} has sparse rows of {rows.shape[1]:,} columns, {amount(filled)} when they are filled up, "
-                f"the limit is {amount(limit)}; give fewer rows, or reduce them first, with LSA for example"
+                f"{path.name} has sparse rows of {rows.shape[1]:,} columns, {amount(filled)} if stored densely, "
+                f"above the limit of {amount(limit)}; use fewer rows, or reduce them first, for example with LSA"
             )
         rows = rows.toarray()
     columns = {} if sentences is None else {"sentence": arrow.array(sentences, arrow.string())}

@@ -54,7 +54,7 @@ class WordVectors:
         """The words whose vectors point most nearly the same way, with their cosines."""
         number = self.vocabulary.numbers.get(word, 1)
         if not self.known[number]:
-            raise ValueError(f"word is {word!r}, which has no vector here; choose one of the vocabulary")
+            raise ValueError(f"word is {word!r}, which has no vector; choose a word of the vocabulary")
         directions = unit(self.matrix)
         cosine = np.where(self.known, directions @ directions[number], -np.inf)
         cosine[number] = -np.inf
@@ -132,8 +132,8 @@ def ppmi_vectors(
     vocabulary = Vocabulary.of(tokenised, min_count=min_count, vocab_size=vocab_size)
     if len(vocabulary) < 4:
         raise ValueError(
-            f"the training texts have {len(vocabulary) - 2} words that occur {min_count} times or more, expected at "
-            f"least 2 to learn word vectors from; give more text{', or a smaller min_count' if min_count > 1 else ''}"
+            f"the training texts have {len(vocabulary) - 2} words that occur {min_count} times or more, but at least "
+            f"2 are needed for word vectors; give more text{', or a smaller min_count' if min_count > 1 else ''}"
         )
     whole("dimension", dimension, 1, 2**31, "numbers of a vector")
     counts = cooccurrence(map(vocabulary.encode, tokenised), len(vocabulary), window=window)
@@ -182,10 +182,7 @@ def load_vectors(path: Path | str, vocabulary: Vocabulary | None = None, *, seed
         else:
             vectors.setdefault(word.lower(), vector)
     if not vectors:
-        raise ValueError(
-            f"the word vectors in {str(path)!r} know none of the words asked for, expected some; are they of the right "
-            "language?"
-        )
+        raise ValueError(f"the word vectors in {str(path)!r} contain none of the words; check their language")
     vocabulary = vocabulary or Vocabulary((PAD, UNKNOWN, *vectors))
     matrix = np.zeros((len(vocabulary), len(next(iter(vectors.values())))), dtype=np.float32)
     known = np.zeros(len(vocabulary), dtype=bool)
@@ -211,9 +208,7 @@ def file_words(path: Path | str) -> list[str]:
 def _rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, np.ndarray]]:
     """The words that are wanted, with their vectors."""
     if not path.is_file():
-        raise ValueError(
-            f"there is no file {str(path)!r}, expected one of word vectors (.txt, .txt.gz, .vec or .npz); name it"
-        )
+        raise ValueError(f"{str(path)!r} does not exist; give a file of word vectors (.txt, .txt.gz, .vec or .npz)")
     yield from (_npz_rows if path.suffix == ".npz" else _text_rows)(path, wanted)
 
 

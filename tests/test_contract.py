@@ -389,7 +389,7 @@ def test_embeddings_and_batches_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="batch_size"):
         method.encode(["a"], batch_size=0)
     for wrong in (lambda: method.similarity(rows, rows[:, :-1]), lambda: method.similarity(rows[None], rows)):
-        with pytest.raises(ValueError, match="columns|dimensions"):
+        with pytest.raises(ValueError, match="columns|matrix"):
             wrong()
     with pytest.raises(ValueError, match="shape"):
         method.similarity_pairwise(rows, rows[:2])

@@ -107,7 +107,7 @@ class Order:
             return [BENCH, self.corpus, "--minutes", minutes, "--out", str(out), "--workers", str(workers)]
         changes = [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
         words = ["train", self.method, "--corpus", self.corpus, "--seed", str(self.seed), *changes, "--out", str(out)]
-        return [*words, "--resume", "auto"] if resume else words
+        return [*words, "--resume"] if resume else words
 
 
 # --- records -----------------------------------------------------------------------------------------------------

@@ -57,8 +57,8 @@ def method_of(model: Any) -> Method:
         return load_run(model) if (Path(model) / "run.json").is_file() else Sbert.around(_model_named(str(model)))
     if not hasattr(model, "encode") or not hasattr(model, "tokenizer"):
         raise ValueError(
-            f"model is {type(model).__name__}, expected a fitted method, a SentenceTransformer, or the folder of a run "
-            "or a model; open it first"
+            f"model is {type(model).__name__}, expected a fitted method, a SentenceTransformer, or the folder of a "
+            "run or a model"
         )
     return Sbert.around(model)
 

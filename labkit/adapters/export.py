@@ -47,8 +47,8 @@ def write_modules(parts: ExportParts, folder: Path) -> None:
 
     if parts.modules is None:
         raise ValueError(
-            "sentence-transformers has no module for a BiLSTM with attention, for attention that is compared by L1, or "
-            "for two networks side by side, expected a bag, mean, CNN or LSTM; use --to onnx"
+            "sentence-transformers has no module for a BiLSTM with attention, for attention compared by L1, or for two "
+            "networks side by side; use --to onnx"
         )
     SentenceTransformer(modules=parts.modules(), device="cpu").save(str(folder), create_model_card=False)
 
@@ -102,8 +102,8 @@ def quantize_onnx(folder: Path) -> None:
 def write_model2vec(parts: ExportParts, folder: Path) -> None:
     if parts.rows is None:
         raise ValueError(
-            "model2vec holds a vector per token and their mean, which this method's vectors are not, expected a bag, a "
-            "mean of word vectors, or attention over words compared by cosine; use --to sentence-transformers or onnx"
+            "model2vec can only represent a mean of token vectors, which this method is not; use "
+            "--to sentence-transformers or onnx"
         )
     parts.tokenizer.save(str(folder / TOKENIZER))
     write_rows(folder, parts.rows, {"normalize": parts.normalised, "max_length": parts.max_length})
@@ -248,10 +248,10 @@ def export(
         raise ValueError(f"folder is {str(folder)!r}, which {what}; choose another name")
     sentences = [text for text in dict.fromkeys(sentences) if text and text == without_halves(text)]
     if quantize and form.quantize is None:
-        raise ValueError(f"quantize is set with {to}, whose modules have no int8; use onnx or model2vec")
+        raise ValueError(f"quantize is set with {to}, which does not support int8; use onnx or model2vec")
     if quantize and len(sentences) < 3:
         raise ValueError(
-            f"sentences are {len(sentences)}, expected at least three to say what int8 costs; name a corpus"
+            f"sentences are {len(sentences)}, expected at least three to measure the loss of int8; give a corpus"
         )
     parts = parts_of(method)
     with folder_in_place(folder) as beside, silenced():

@@ -67,7 +67,7 @@ def sentence_transformers_loss(
     `labelled`, `in_batch` and `top`, the grade of two sentences that mean the same, say how columns become pairs.
     """
     if not isinstance(model, nn.Module):
-        raise ValueError(f"model is {type(model).__name__}, expected a SentenceTransformer, not its name")
+        raise ValueError(f"model is {type(model).__name__}, expected a SentenceTransformer object, not a name")
     if not top > 0:
         raise ValueError(f"top is {top!r}, expected a number above 0: the grade of two sentences that mean the same")
     columns = {name: said for name, said in {"labelled": labelled, "in_batch": in_batch}.items() if said}
@@ -170,7 +170,7 @@ class SentenceLoss(nn.Module):
         self.positives, self.kept = self.positives + positives, self.kept + kept
         if self.steps == IDLE and not self.learns:
             raise ValueError(
-                f"nothing is learned: the first {IDLE} steps give no gradient; {self.pairs.settings.if_idle}"
+                f"nothing is learned, because the first {IDLE} steps have no gradient; {self.pairs.settings.if_idle}"
             )
         if self.steps == IDLE:
             note_few_kept(self.pairs.settings, self.kept / max(self.positives, 1), f"the first {IDLE} steps")
@@ -200,9 +200,9 @@ def batch_of_columns(
         return Batch([*once, *(number + sum(map(len, columns)) for number in once)], twice=True)
     shape = f"{len(columns)} of texts, {'none' if labels is None else 'one'} of labels"
     if settings.labelled and (labels is None or len(columns) != 2):
-        raise ValueError(f"columns are {shape}, expected two and one with labelled=True; leave it out")
+        raise ValueError(f"columns are {shape}, expected two texts and a label with labelled=True; omit labelled")
     if settings.in_batch and (labels is not None or len(columns) < 2):
-        raise ValueError(f"columns are {shape}, expected two or more and none with in_batch=True; leave it out")
+        raise ValueError(f"columns are {shape}, expected two or more texts without labels; omit in_batch=True")
     if labels is None:
         if len(columns) == 2 and not settings.in_batch:
             return class_batch([(a, b, True) for a, b in rows])

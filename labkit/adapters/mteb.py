@@ -38,7 +38,7 @@ def model_meta(method: Method, name: str) -> Any:
     from mteb.models.model_meta import ModelMeta, ScoringFunction
 
     if "/" not in name:
-        raise ValueError(f"name is {name!r}, expected owner/model, as MTEB wants it; put a word and a slash before it")
+        raise ValueError(f"name is {name!r}, but MTEB needs owner/model; add an owner and a slash")
     run = method.run("finished")
     return ModelMeta(
         loader=None,

@@ -112,7 +112,7 @@ def corpus_of(X: Any, y: Any) -> Corpus:
     """Return what `fit` learns from: every row in the training split, in the shape given by X and y together."""
     if isinstance(X, Corpus):
         if y is not None:
-            raise ValueError(f"X is the corpus {X.name!r}, which has its own labels, but y is given; leave y out")
+            raise ValueError(f"X is the corpus {X.name!r}, which has its own labels; omit y")
         return X
     texts = text_columns(X)
     labels = None if y is None else checked_labels(y, len(texts))
@@ -122,7 +122,7 @@ def corpus_of(X: Any, y: Any) -> Corpus:
         try:
             grades = np.asarray(labels, dtype=float).tolist()
         except ValueError as error:
-            raise ValueError("y of pairs has texts, expected 1 (the same), 0 (not) or how near they are") from error
+            raise ValueError("y of pairs holds text, expected 1 (same), 0 (different) or a similarity") from error
         return Pairs(a, b, grades, graded=not set(grades) <= {0, 1}, **shared)
     if labels is None or type_of_target(labels) not in ("binary", "multiclass"):
         return Sentences(texts.T.ravel().tolist(), **shared)

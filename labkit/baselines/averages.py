@@ -49,11 +49,11 @@ def by_parts(encode: Callable[[list[str]], Any], sentences: list[str], progress:
 class MeanVectorsSettings(Settings):
     """Settings of the word vectors: their file, or how they are made."""
 
-    vectors: str = setting("ppmi", "word vectors: ppmi makes them here; else a file (GloVe, word2vec, .npz)")
+    vectors: str = setting("ppmi", "word vectors: ppmi (computed here) or a file (GloVe, word2vec, .npz)")
     dimension: int = setting(100, "ppmi: length of a word vector", minimum=1, maximum=10_000, tune=(50, 300))
     window: int = setting(
         10,
-        "ppmi: words to either side that count as neighbours",
+        "ppmi: context window, in words on either side",
         minimum=1,
         maximum=1_000,
         tune=(2, 20),
@@ -129,8 +129,8 @@ def known_vectors(known: list[str], matrix: np.ndarray) -> WordVectors:
 class SifSettings(MeanVectorsSettings):
     """Settings of the weights, and of what is taken away."""
 
-    a: float = setting(0.001, "words more frequent than this share count little", above=0, tune=(0.00001, 0.1))
-    components: int = setting(1, "principal directions taken away; 0: none", minimum=0, maximum=10_000, tune=(0, 3))
+    a: float = setting(0.001, "frequency above which words are down-weighted", above=0, tune=(0.00001, 0.1))
+    components: int = setting(1, "number of principal directions to remove", minimum=0, maximum=10_000, tune=(0, 3))
 
 
 class Sif(MeanVectors):
@@ -148,7 +148,7 @@ class Sif(MeanVectors):
         if settings.components >= vectors.dimension:
             raise ValueError(
                 f"setting components is {settings.components}, expected less than {vectors.dimension}, the length of a "
-                "word vector, or nothing would be left; lower it"
+                "word vector, because nothing would remain; lower it"
             )
         texts = train_sentences(corpus)
         weights = settings.a / (settings.a + shares(vectors, texts))

@@ -75,7 +75,7 @@ class Matrix(Method):
         if missing:
             raise ValueError(
                 f"{len(missing)} of {len(sentences)} sentences have no row in the matrix, the first is {missing[0]!r}; "
-                "add them to its file, or take a base that can encode new sentences"
+                "add them to its file, or use a base that can encode new sentences"
             )
         rows = self.rows[[self._place.get(text, 0) for text in sentences]]
         rows[[text not in self._place for text in sentences]] = 0  # the empty text
@@ -98,8 +98,8 @@ def dense_rows(rows: Any, whose: str) -> np.ndarray:
         return rows
     if rows.shape[0] * rows.shape[1] > LARGEST:
         raise ValueError(
-            f"{whose} has sparse rows of {rows.shape[1]:,} columns, too many to fill up for {rows.shape[0]:,} "
-            f"sentences, expected at most {LARGEST:,} numbers; take base=lsa, which keeps the directions that matter"
+            f"{whose} has sparse rows of {rows.shape[1]:,} columns, too many to store densely for {rows.shape[0]:,} "
+            f"sentences, expected at most {LARGEST:,} numbers; use base=lsa, which reduces them"
         )
     return rows.toarray()
 
@@ -112,7 +112,7 @@ class BasedSettings(Settings):
     """Settings of what stands on another method's vectors."""
 
     base: str = setting(
-        "mean-vectors", "whose vectors: a method, sbert:MODEL, the folder of a run, or .npz, .npy, .parquet"
+        "mean-vectors", "source of the vectors: a method, sbert:MODEL, a run folder, or .npz, .npy, .parquet"
     )
 
 

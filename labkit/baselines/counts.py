@@ -42,10 +42,10 @@ class TfidfSettings(Settings):
 
     earlier_names = RENAMED | {"longest": "max_ngram"}
 
-    unit: str = setting("words", "what a sentence consists of", choices=tuple(ANALYZERS), tune=("words", "characters"))
-    min_ngram: int = setting(1, "shortest n-gram that is counted: how many units in a row", minimum=1, maximum=20)
-    max_ngram: int = setting(1, "longest n-gram that is counted", minimum=1, maximum=20, tune=(1, 4))
-    min_count: int = setting(1, "training sentences that must have what is counted", minimum=1, tune=(1, 3))
+    unit: str = setting("words", "tokens of a sentence", choices=tuple(ANALYZERS), tune=("words", "characters"))
+    min_ngram: int = setting(1, "length of the shortest n-grams", minimum=1, maximum=20)
+    max_ngram: int = setting(1, "length of the longest n-grams", minimum=1, maximum=20, tune=(1, 4))
+    min_count: int = setting(1, "minimum number of training sentences with an n-gram", minimum=1, tune=(1, 3))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -72,9 +72,8 @@ class Tfidf(Method):
             vectorizer.fit(sentences)
         except ValueError as error:  # nothing is left to count; scikit-learn has three ways of saying it
             raise ValueError(
-                f"corpus {corpus.name!r} has no {settings.unit} that {settings.min_count} training sentences or more "
-                "share and that count here (words have two letters or more); give more text, or set unit=characters "
-                "or min_count=1"
+                f"corpus {corpus.name!r} has no {settings.unit} that occur in {settings.min_count} training sentences "
+                "or more (words need at least two letters); give more text, or set unit=characters or min_count=1"
             ) from error
         self.vectorizer = restored_tfidf(settings, vectorizer.get_feature_names_out(), vectorizer.idf_)
         return History()
@@ -142,7 +141,7 @@ def _analyzer(vectorizer: TfidfVectorizer) -> Callable[[str], list[str]]:
 class LsaSettings(TfidfSettings):
     """Settings of what is counted, and of how much of it is kept."""
 
-    dimension: int = setting(100, "directions kept", minimum=1, maximum=10_000, tune=(25, 400))
+    dimension: int = setting(100, "number of directions to keep", minimum=1, maximum=10_000, tune=(25, 400))
 
 
 class Lsa(Tfidf):

@@ -37,13 +37,13 @@ STEPS = 200  # at most; about twenty are usual, and a hundred at the corners of 
 class PvDbowSettings(Training):
     """Sizes and noise."""
 
-    epochs: int = setting(20, "how often all training sentences are seen", minimum=0, maximum=10_000)
-    batch: int = setting(256, "sentences a step learns from", minimum=2, maximum=100_000)
+    epochs: int = setting(20, "passes through the training data", minimum=0, maximum=10_000)
+    batch: int = setting(256, "sentences per step", minimum=2, maximum=100_000)
     learning_rate: float = setting(0.02, "step size of Adam", above=0, maximum=10, tune=(0.005, 0.05))
-    size: int = setting(100, "length of a sentence's vector", minimum=2, maximum=10_000, tune=(50, 300))
-    noise: int = setting(5, "k: words of the noise against each word", minimum=1, maximum=1_000, tune=(2, 20))
-    penalty: float = setting(0.2, "ρ: what keeps vectors short", above=0, maximum=100, tune=(0.02, 2))
-    min_count: int = setting(2, "a word must occur so often in training to be known", minimum=1)
+    size: int = setting(100, "length of the sentence vectors", minimum=2, maximum=10_000, tune=(50, 300))
+    noise: int = setting(5, "number k of noise words per word", minimum=1, maximum=1_000, tune=(2, 20))
+    penalty: float = setting(0.2, "regularisation ρ of the vectors' length", above=0, maximum=100, tune=(0.02, 2))
+    min_count: int = setting(2, "minimum count of a word in the training data", minimum=1)
 
 
 class PvDbow(Trained):

@@ -29,8 +29,8 @@ _SAME = 1e-3  # between devices and versions a number of a vector of length 1 di
 class SbertSettings(Settings):
     """Settings of a ready model: its name or folder, and where it computes."""
 
-    model: str = setting(PACKAGED, "a sentence-transformers model: its name on the hub, or its folder")
-    device: str = setting("auto", "where to compute", choices=("auto", "cpu", "cuda", "mps"))
+    model: str = setting(PACKAGED, "a sentence-transformers model: its name on the Hub or its folder")
+    device: str = setting("auto", "device for training and encoding", choices=("auto", "cpu", "cuda", "mps"))
 
 
 class Sbert(Method):
@@ -89,8 +89,8 @@ class Sbert(Method):
         known = arrays["probe"]
         if known.shape != self.probe.shape or not np.allclose(known, self.probe, atol=_SAME * np.linalg.norm(known)):
             raise ValueError(
-                f"model {self.settings.model!r} makes another vector of one and the same sentence than when the run "
-                "was made, expected the same; its tokenizer or its settings have changed"
+                f"model {self.settings.model!r} gives a different vector for the same sentence than when the run was "
+                "made; its tokenizer or its settings have changed"
             )
 
 

@@ -66,8 +66,7 @@ def principal_axes(rows: np.ndarray) -> Axes:
     rank = int((variances > _ROUNDING * variances[0]).sum()) if spread else 0
     if not rank:
         raise ValueError(
-            f"the base gives {len(rows)} sentences one and the same vector, expected at least two different ones; give "
-            "more sentences, or take another base"
+            f"the base gives all {len(rows)} sentences the same vector; give more sentences, or use another base"
         )
     return Axes(centre, variances[:rank], directions[:, :rank])
 
@@ -131,7 +130,7 @@ class AllButTheTopSettings(BasedSettings):
     """Settings of all but the top: a base, and how many directions go."""
 
     components: int = setting(
-        0, "directions taken away; 0: one for every hundred columns", minimum=0, maximum=10_000, tune=(1, 10)
+        0, "number of directions to remove; 0: one per hundred columns", minimum=0, maximum=10_000, tune=(1, 10)
     )
 
 
@@ -142,8 +141,8 @@ def all_but_the_top(rows: np.ndarray, components: int = 0) -> Affine:
     count = components or max(1, round(width / 100))
     if count >= len(axes.variances):
         raise ValueError(
-            f"components is {count}, expected less than {len(axes.variances)}, the directions along which the rows "
-            "vary, or nothing would be left; lower it or give more sentences"
+            f"components is {count}, expected less than {len(axes.variances)}, the number of directions in which "
+            "the rows vary, because nothing would remain; lower it or give more sentences"
         )
     top = axes.directions[:, :count]
     return single(axes.centre, np.eye(width) - top @ top.T)
@@ -166,7 +165,7 @@ class AllButTheTop(AffineMethod):
 class PcaSettings(BasedSettings):
     """Settings of principal components: a base, and how many directions stay."""
 
-    dimension: int = setting(100, "directions kept", minimum=1, maximum=10_000, tune=(20, 100))
+    dimension: int = setting(100, "number of directions to keep", minimum=1, maximum=10_000, tune=(20, 100))
 
 
 def pca(rows: np.ndarray, dimension: int) -> Affine:
@@ -192,7 +191,7 @@ class Pca(AffineMethod):
 class WhiteningSettings(BasedSettings):
     """Settings of whitening: a base, and how many directions stay."""
 
-    dimension: int = setting(0, "directions kept; 0: all", minimum=0, maximum=10_000, tune=(20, 100))
+    dimension: int = setting(0, "number of directions to keep; 0: all", minimum=0, maximum=10_000, tune=(20, 100))
 
 
 def whitening(rows: np.ndarray, dimension: int = 0) -> Affine:

@@ -1,7 +1,7 @@
-"""What commands are given: options and arguments, each defined once, and the runs and corpora that they name.
+"""Options and arguments, each defined once, and functions that open the runs and corpora they name.
 
-`command` makes a function a command and adds -q and -v to it. The other options are types of parameters; with each
-stands what a shell completes it by. The functions at the end open what was named, or say in one sentence why not.
+`command` turns a function into a command and adds -q and -v. The other options are parameter types, with their shell
+completion.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say results and mistakes only.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only results and errors.")]
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Also say versions, settings, seconds and memory of each step, tracebacks."),
+    typer.Option("--verbose", "-v", help="Also print versions, settings, time and memory per step, tracebacks."),
 ]
 
 
 def command(app: typer.Typer, name: str | None = None, **how: Any) -> Callable[[F], F]:
-    """Make a function a command of this program; the function itself stays as it is."""
+    """Make a function a command; the function itself does not change."""
 
     def register(function: F) -> F:
         app.command(name, **how)(with_verbosity(function, first=detail_versions))
@@ -62,7 +62,7 @@ def with_verbosity(function: Callable[..., Any], *, first: Callable[[], None] = 
     return called
 
 
-# --- what a shell may complete -----------------------------------------------------------------------------------
+# --- shell completion ----------------------------------------------------------------------------------------------
 
 
 def _methods(incomplete: str) -> list[str]:
@@ -72,7 +72,7 @@ def _methods(incomplete: str) -> list[str]:
 
 
 def complete_corpora(incomplete: str) -> list[str]:
-    """What a shell may complete a corpus by: names, and files of a format that can be read."""
+    """Completions of a corpus: names, and files in a readable format."""
     from labkit.corpora import CORPORA
     from labkit.corpora.files import FORMATS
 
@@ -90,7 +90,7 @@ def _runs(incomplete: str) -> list[str]:
 
 
 def _paths(incomplete: str) -> Iterator[str]:
-    """Files and folders that begin like this; folders with a slash at the end."""
+    """Files and folders that begin like this; folders end in a slash."""
     folder, start = os.path.split(incomplete)
     if not Path(folder or ".").expanduser().is_dir():
         return
@@ -103,13 +103,13 @@ def _paths(incomplete: str) -> Iterator[str]:
 
 Json = Annotated[
     bool,
-    typer.Option("--json", help="One JSON document on standard output, for programs; all else is on standard error."),
+    typer.Option("--json", help="Print one JSON document on standard output; everything else goes to standard error."),
 ]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Write over what is there already.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
 MethodName = Annotated[str, typer.Argument(metavar="METHOD", help="One of the methods below.", autocompletion=_methods)]
 OptionalMethodName = Annotated[
     str | None,
-    typer.Argument(metavar="METHOD", help="One of the methods below; --config has its own.", autocompletion=_methods),
+    typer.Argument(metavar="METHOD", help="One of the methods below; optional with --config.", autocompletion=_methods),
 ]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.", autocompletion=_runs)]
 RunFolders = Annotated[
@@ -117,41 +117,39 @@ RunFolders = Annotated[
 ]
 ExecutorName = Annotated[
     str | None,
-    typer.Option("--executor", help="Who makes shards: `local:N` processes, one a core, or `ray[:HOST:PORT]`."),
+    typer.Option("--executor", help="`local:N` processes (default: one per core) or `ray[:HOST:PORT]`."),
 ]
 CorpusName = Annotated[
     str | None,
     typer.Option(
-        help="A corpus' name, a file of your own (CSV, TSV, TXT, JSONL, Parquet), or a folder of shards; where it can "
-        "be left out, that of the run.",
+        help="A corpus name, your own file (CSV, TSV, TXT, JSONL, Parquet) or a folder of shards. Default, with a run: "
+        "the run's corpus.",
         autocompletion=complete_corpora,
     ),
 ]
 AnyCorpus = Annotated[
     str,
     typer.Argument(
-        help="A corpus' name, a file of your own (CSV, TSV, TXT, JSONL, Parquet), or a folder of shards.",
+        help="A corpus name, your own file (CSV, TSV, TXT, JSONL, Parquet) or a folder of shards.",
         autocompletion=complete_corpora,
     ),
 ]
 
 
 def nearest_name(name: str, names: Iterable[str], otherwise: str) -> str:
-    """The name of these that may be meant, as a question; where none is like it, what to do `otherwise`."""
+    """The closest of these names, as a question, or what to do `otherwise`."""
     near = get_close_matches(name, list(names), n=1)
     return f"did you mean {near[0]!r}?" if near else otherwise
 
 
 def check_free(path: Path, option: str, *, force: bool) -> None:
-    """Refuse a place where something lies already, unless it may be written over; to be called before any work."""
+    """Refuse a path that exists, unless it may be overwritten; call it before any work."""
     if not force and os.path.lexists(path):
-        raise ValueError(
-            f"{option} is {str(path)!r}, which is there already; add --force to write over it, or choose another name"
-        )
+        raise ValueError(f"{option} {str(path)!r} exists; add --force to overwrite it, or choose another name")
 
 
 def clear_shards(folder: Path, *, force: bool) -> None:
-    """Remove shards of an earlier call, where that is asked for; without it their making goes on."""
+    """Remove the shards of an earlier call if asked to; otherwise their making resumes."""
     from labkit.corpora.shards import is_folder
     from labkit.scale import clear
 
@@ -160,7 +158,7 @@ def clear_shards(folder: Path, *, force: bool) -> None:
 
 
 def workers_of(executor: str | None) -> dict[str, Any]:
-    """Who does the work, as `labkit.scale.each` takes it: local, local:N, ray or ray:HOST:PORT."""
+    """The arguments of `labkit.scale.each` for local, local:N, ray or ray:HOST:PORT."""
     from labkit.scale import check_processes
 
     kind, _, rest = (executor or "local").partition(":")
@@ -170,14 +168,14 @@ def workers_of(executor: str | None) -> dict[str, Any]:
         return {"workers": count}
     if kind == "ray":
         return {"ray": rest}
-    raise ValueError(f"executor is {executor!r}, expected local, local:N, ray or ray:HOST:PORT; local takes every core")
+    raise ValueError(f"executor {executor!r} is not local, local:N, ray or ray:HOST:PORT; local uses every core")
 
 
 # --- runs and corpora, opened ------------------------------------------------------------------------------------
 
 
 def opened_corpus(name: str) -> Corpus:
-    """The corpus of this name or in this file; a file's corpus is called by its path, so that it is found again."""
+    """The corpus of this name or in this file; the latter is named by its path, so that it can be found again."""
     from labkit.corpora import CORPORA, load
 
     with step(f"corpus {name} opened"):
@@ -207,8 +205,8 @@ def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> C
     name = record["corpus"]
     if name not in CORPORA and not (Path(name).is_file() or is_finished(name)):
         raise ValueError(
-            f"run {str(run)!r} was trained on {name!r}, which is neither a known corpus nor a file seen from this "
-            "folder; name its corpus or another with --corpus"
+            f"run {str(run)!r} was trained on {name!r}, which is neither a known corpus nor a file found from this "
+            "folder; give one with --corpus"
         )
     return opened_corpus(name)
 
@@ -221,10 +219,10 @@ def record_of(run: Path) -> dict[str, Any]:
     busy = is_locked(run)
     if not (run / "run.json").is_file() and (busy or has_checkpoint(run)):
         raise ValueError(
-            f"run {str(run)!r} is being trained, and there is nothing to use yet; wait for it"
+            f"run {str(run)!r} is still training and cannot be used yet; wait for it"
             if busy
-            else f"run {str(run)!r} was interrupted before its first epoch was done, so there is nothing to use yet; "
-            "train it on with --resume"
+            else f"run {str(run)!r} was interrupted in its first epoch and cannot be used yet; resume it with "
+            "`labkit train ... --resume`"
         )
     record = read_record(run)
     if record["state"] != "finished":
@@ -248,7 +246,7 @@ def usable_method(run: Path) -> Method:
 
 
 class WithProgress:
-    """A method whose `encode` shows progress on the terminal, for `labkit.evaluation.scores.score`."""
+    """A method whose `encode` shows progress on the terminal."""
 
     def __init__(self, method: Method) -> None:
         self._method = method

@@ -1,6 +1,7 @@
-"""`labkit bench mine.csv`: which method for this data, in as many minutes as it is given.
+"""`labkit bench mine.csv`: which method is best for this data?
 
-In: a corpus. Out: the verdict and the table, and a folder with report.html, report.json and the model of the winner.
+In: a corpus and a number of minutes. Out: the verdict, the table, and a folder with report.html, report.json and the
+winning model.
 """
 
 from __future__ import annotations
@@ -19,22 +20,23 @@ from labkit.progress import terminal
 
 def bench(
     corpus: AnyCorpus,
-    minutes: Annotated[float, typer.Option(min=0.1, help="How long it may take, about.")] = 20.0,
+    minutes: Annotated[float, typer.Option(min=0.1, help="Approximate time limit.")] = 20.0,
     out: Annotated[Path, typer.Option(help="Folder of the report.")] = Path("report"),
-    methods: Annotated[str, typer.Option(help="Compare these alone, with commas: tfidf,bag,sbert.")] = "",
-    metric: Annotated[str, typer.Option(help="Decide by this metric: auc, accuracy, probe, hit@1, …")] = "",
+    methods: Annotated[str, typer.Option(help="Compare only these methods, for example tfidf,bag,sbert.")] = "",
+    metric: Annotated[str, typer.Option(help="Metric that decides: auc, accuracy, probe, hit@1, …")] = "",
     test: Annotated[
         str, typer.Option(help="A file with the test rows, in the same columns.", autocompletion=complete_corpora)
     ] = "",
-    seeds: Annotated[int, typer.Option(min=0, help="Runs of each method on test; 0: 3 or 5, as time allows.")] = 0,
-    workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one a core.")] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of what is tried.")] = 0,
+    seeds: Annotated[int, typer.Option(min=0, help="Seeds per method on test; 0 chooses 3 or 5.")] = 0,
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one per core.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the search.")] = 0,
     json: Json = False,
 ) -> None:
-    """Find out which method is best for your data, and get it.
+    """Find out which method is best for your data, and get the model.
 
-    Checks the data, gives each method the same number of trials on dev, scores test once with several seeds, and says
-    who leads, what it costs, whether more labels would help and where the winner errs. The same command resumes.
+    Checks the data, gives each method the same number of trials on dev, and scores test once with several seeds. The
+    report says which method leads, what it costs, whether more labels would help, and where the winner errs. The same
+    command resumes.
     """
     from labkit.trials.bench import bench as compared
     from labkit.trials.bench import with_test
@@ -62,6 +64,6 @@ def bench(
         given = {"methods": methods, "metric": metric, "test": test, "seeds": seeds, "workers": workers, "seed": seed}
         words += [word for name, value in given.items() if value for word in (f"--{name}", str(value))]
         raise Stopped(
-            f"stopped; what is known so far is in {out}; `{shlex.join(words)}` resumes", getattr(stop, "status", 130)
+            f"stopped; the results so far are in {out}; `{shlex.join(words)}` resumes", getattr(stop, "status", 130)
         ) from None
     show_result(report.to_json(), f"{report}\n\nreport: {out / 'report.html'}", json=json)

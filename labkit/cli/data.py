@@ -1,40 +1,32 @@
-"""`labkit data list | get | check | make | mine | cluster`: embedded and published corpora, and files of one's own."""
+"""`labkit data list | get | check | mine | cluster`: bundled and published corpora, and your own files."""
 
 from __future__ import annotations
 
-import io
-import shutil
 from collections import Counter
-from contextlib import redirect_stdout
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from labkit.cli import make
 from labkit.cli.arguments import (
     AnyCorpus,
     Force,
     Json,
     WithProgress,
     check_free,
-    clear_shards,
     command,
     complete_corpora,
     corpus_of_file,
-    nearest_name,
     opened_corpus,
     usable_method,
-    workers_of,
 )
-from labkit.cli.output import remark, show_result, step, text_table
+from labkit.cli.output import show_result, step
 from labkit.progress import terminal
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus, Sentences
-    from labkit.corpora.article_triplets import Plan
-    from labkit.thematic.making import Funnel
 
 
 def _published(incomplete: str) -> list[str]:
@@ -43,12 +35,13 @@ def _published(incomplete: str) -> list[str]:
     return [name for name, each in CORPORA.items() if each.kind == "published" and name.startswith(incomplete)]
 
 
-app = typer.Typer(no_args_is_help=True, help="The corpora: list them, fetch one, check a file, make one of any size.")
+app = typer.Typer(no_args_is_help=True, help="Corpora: list, download, check, generate, mine, cluster, deduplicate.")
+app.add_typer(make.app, name="make")
 
 
 @command(app, "list")
 def list_corpora(json: Json = False) -> None:
-    """Say of each corpus what it is, its size, its licence, and whether it is here."""
+    """List all corpora with their size, their licence, and whether they are on this machine."""
     from labkit.corpora import CORPORA
 
     table: list[dict[str, Any]] = [
@@ -66,7 +59,7 @@ def list_corpora(json: Json = False) -> None:
         for entry in CORPORA.values()
     ]
     lines = []
-    for kind, title in (("embedded", "Embedded: here at once"), ("published", "Published: `labkit data get NAME`")):
+    for kind, title in (("embedded", "Bundled"), ("published", "Published: `labkit data get NAME` downloads one")):
         lines += [f"\n{title}\n", f"{'name':22}{'shape':10}{'rows':>18}{'size':>9}  {'here':5} what (licence)"]
         lines += [_line(row) for row in table if row["kind"] == kind]
     show_result(table, "\n".join(lines), json=json)
@@ -83,22 +76,20 @@ def _line(row: dict[str, Any]) -> str:
 
 @command(app)
 def get(
-    name: Annotated[
-        str, typer.Argument(help="A published corpus; `labkit data list` names them.", autocompletion=_published)
-    ],
+    name: Annotated[str, typer.Argument(help="A published corpus; see `labkit data list`.", autocompletion=_published)],
     json: Json = False,
 ) -> None:
-    """Fetch a published corpus from its official address and check it. A broken download is retried."""
+    """Download a published corpus from its official address and verify it. A broken download is retried."""
     from labkit.corpora.published import PUBLISHED, fetch_published
     from labkit.corpora.table import CORPORA, nearest_corpus
 
     if name in PUBLISHED:
-        with step("fetched"), terminal("B") as progress:
+        with step("downloaded"), terminal("B") as progress:
             fetched = fetch_published(name, progress=progress)
         by_hand = [source.address for source in fetched.by_hand]
         show_result({"name": name, "place": fetched.folder, "by_hand": by_hand}, str(fetched), json=json)
     elif name in CORPORA:
-        text = f"{name} comes with labkit: there is nothing to fetch."
+        text = f"{name} is bundled with labkit; there is nothing to download."
         show_result({"name": name, "place": CORPORA[name].here()}, text, json=json)
     else:
         raise ValueError(f"corpus is {name!r}, expected a published one; {nearest_corpus(name)}")
@@ -108,12 +99,12 @@ def get(
 def check(
     name: AnyCorpus,
     measure: Annotated[
-        bool, typer.Option("--measure", help="Also: how far chance, TF-IDF and mean word vectors get on it.")
+        bool, typer.Option("--measure", help="Also score chance, TF-IDF and mean word vectors on it.")
     ] = False,
-    encoding: Annotated[str, typer.Option(help="Of a file of your own.")] = "utf-8-sig",
+    encoding: Annotated[str, typer.Option(help="Text encoding of your file.")] = "utf-8-sig",
     json: Json = False,
 ) -> None:
-    """Read a corpus to its end and say what is in it, or what is wrong with it and in which row."""
+    """Read a whole corpus and report what is in it, or which row is wrong and why."""
     from labkit.corpora import CORPORA, Sentences, load
     from labkit.corpora.rows import contradictions
     from labkit.corpora.shards import is_folder
@@ -124,7 +115,7 @@ def check(
         return
     here = name in CORPORA or not Path(name).is_file()
     if name in CORPORA and encoding != "utf-8-sig":
-        raise ValueError(f"--encoding is {encoding!r}, but {name} is not a file of your own; leave it out")
+        raise ValueError(f"--encoding {encoding!r} is for your own files, but {name} is not one; omit it")
     with step("read"):
         corpus = load(name) if here else corpus_of_file(Path(name), encoding)
     texts = len(corpus.sentences())
@@ -137,7 +128,7 @@ def check(
         "fingerprint": corpus.fingerprint,
     }
     lines = [str(corpus), f"{texts:,} distinct texts, fingerprint {corpus.fingerprint[:16]}"]
-    if here and (contradiction := contradictions(corpus)):  # of a file it was said when it was read
+    if here and (contradiction := contradictions(corpus)):  # a file reports it as it is read
         note(f"{name}: {contradiction}")
     if isinstance(corpus, Sentences):
         lines += _without_labels(corpus, name)
@@ -152,14 +143,14 @@ def check(
 
 
 def _has_corpus(folder: Path) -> bool:
-    """Whether a finished folder holds sentences, and not vectors or neighbours."""
+    """Whether a finished folder holds sentences rather than vectors or neighbours."""
     from labkit.scale import manifest
 
     return manifest(folder)["plan"].get("kind") not in ("vectors", "neighbours")
 
 
 def _made_folder(folder: Path) -> tuple[dict[str, Any], str]:
-    """What a folder of vectors or of neighbours says of itself."""
+    """What a folder of vectors or neighbours contains."""
     from labkit.corpora.shards import shards_in
     from labkit.scale import manifest
 
@@ -174,177 +165,18 @@ FROM_TEXTS = (
 
 
 def _without_labels(corpus: Sentences, name: str) -> list[str]:
-    """What can and what cannot be done with sentences of which nothing more is known."""
+    """What can and cannot be done with sentences without labels."""
     lines = [
-        f"They have no labels. What needs none: `labkit train` of {', '.join(FROM_TEXTS)}, of sentpwnet or bag with "
-        "--set loss=simcse --set dropout=0.1, of static with --set epochs=0; pictures, neighbours and search in the "
-        "app.",
-        "What needs labels: scoring and tuning, hard negatives, all other methods. "
-        f"`labkit data cluster {name} --out found.csv` finds classes and gives each sentence one.",
+        f"The sentences have no labels. Without labels you can train {', '.join(FROM_TEXTS)}, sentpwnet or bag with "
+        "--set loss=simcse --set dropout=0.1, and static with --set epochs=0. The app shows pictures, neighbours and "
+        "search.",
+        "Scores, tuning, hard negatives and all other methods need labels. "
+        f"`labkit data cluster {name} --out found.csv` finds classes and labels each sentence with one.",
     ]
     if corpus.extra:
         columns = ", ".join(map(repr, corpus.extra))
-        lines.append(f"Further columns: {columns}. If one of them holds the classes, name it 'label'.")
+        lines.append(f"Other columns: {columns}. If one of them holds the classes, rename it to 'label'.")
     return lines
-
-
-@command(app)
-def make(
-    name: Annotated[
-        str,
-        typer.Argument(
-            help="An embedded corpus, to be made anew or at another size; `triplets`, of articles; or `runs`, those "
-            "that come with the lab, and their pictures."
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "--output",
-            help="The file: .csv, .tsv or .jsonl, or one of these .gz. Of runs, and with --format: a folder.",
-        ),
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            help="triplets: `arrow`, a folder that training reads from disk; `parquet`, a smaller one that it reads "
-            "into memory. The same call resumes what was stopped.",
-        ),
-    ] = None,
-    rows: Annotated[
-        int | None, typer.Option(min=1, help="At least so many rows; without it, the size that ships.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Without it, that of the file that ships; 0 for triplets.")] = None,
-    articles: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="triplets: a corpus of articles, a .jsonl, or a Wikipedia dump; any number of them, with the option "
-            "before each."
-        ),
-    ] = None,
-    rule: Annotated[
-        str | None,
-        typer.Option(help="triplets: `adjacent`, `article` or `other`, where negatives come from; or `titles`."),
-    ] = None,
-    by: Annotated[
-        str | None, typer.Option(help="triplets: a section is a `top` section with all below it, or each `heading`.")
-    ] = None,
-    max_per_anchor: Annotated[int | None, typer.Option(min=1, help="triplets: at most so many positives.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="triplets: the first N articles of each source.")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="triplets: processes; one per core by default.")] = None,
-    executor: Annotated[
-        str | None, typer.Option(help="triplets: who does the work: `local:N` processes, or `ray[:HOST:PORT]`.")
-    ] = None,
-    force: Force = False,
-    json: Json = False,
-) -> None:
-    """Make an embedded corpus, triplets of articles, or the shipped runs: the same call gives the same files."""
-    from labkit.corpora.table import DATA
-    from labkit.scale import check_processes
-
-    further = {
-        "--articles": articles,
-        "--rule": rule,
-        "--by": by,
-        "--max-per-anchor": max_per_anchor,
-        "--limit": limit,
-        "--workers": workers,
-        "--executor": executor,
-    }
-    if form not in (None, "arrow", "parquet"):
-        raise ValueError(f"--format is {form!r}, expected arrow or parquet; leave it out for a file, by its name")
-    if workers is not None and executor is not None:
-        raise ValueError(f"--workers is {workers} and --executor {executor!r}, which say the same; leave one out")
-    if workers is not None:
-        check_processes("--workers", workers)
-    if executor is not None:
-        workers_of(executor)  # a mistake in it is said before --force removes anything
-    if name == "runs":
-        for option, value in {**further, "--rows": rows, "--seed": seed}.items():
-            if value is not None:
-                raise ValueError(
-                    f"{option} is {value}, but `make runs` has its settings in a table; leave {option} out"
-                )
-        for part in ("runs", "pictures"):
-            check_free((out or DATA) / part, f"the folder of {part}", force=force)
-        show_result(*make_shipped_runs(out or DATA), json=json)
-        return
-    if out is None:
-        raise ValueError("--out is missing, expected the file to write; name it")
-    if form is None:
-        check_free(out, "--out", force=force)
-    if name == "triplets":
-        if not articles:
-            raise ValueError("--articles is missing, expected a corpus of articles, a .jsonl or a dump; name one")
-        if rows is not None:
-            raise ValueError(
-                f"--rows is {rows}, which is of embedded corpora; for triplets give --limit, a number of articles"
-            )
-        from labkit.corpora.article_triplets import Plan
-
-        plan = Plan(rule or "adjacent", seed or 0, max_per_anchor, by or "top")
-        if form is not None:
-            clear_shards(out, force=force)
-        work = {"workers": workers} if workers else workers_of(executor or "local")
-        record, text = _make_triplets(articles, out, plan, form, {"limit": limit, **work})
-    elif foreign := [option for option, value in further.items() if value is not None]:
-        raise ValueError(
-            f"{foreign[0]} is {further[foreign[0]]}, which is of `make triplets`, not of {name!r}; leave it out"
-        )
-    else:
-        record, text = _make_embedded(name, out, rows, seed)
-    show_result(record, text, json=json)
-
-
-def _make_embedded(name: str, out: Path, rows: int | None, seed: int | None) -> tuple[dict[str, Any], str]:
-    from labkit.corpora.files import format_of, write_rows
-    from labkit.corpora.table import EMBEDDED
-
-    if name not in EMBEDDED:
-        hint = nearest_name(name, [*EMBEDDED, "triplets", "runs"], "`labkit data make --help` says what each is")
-        raise ValueError(f"corpus is {name!r}, expected one of {', '.join(EMBEDDED)}, triplets or runs; {hint}")
-    if name == "articles" and format_of(out)[0] != ".jsonl":
-        raise ValueError(
-            f"--out is {out.name!r}, expected a .jsonl, since articles have sections, for which a table has no room; "
-            "rename it"
-        )
-    with step("written"), terminal("row") as progress:
-        count = write_rows(EMBEDDED[name].stream(seed=seed, rows=rows), out, total=rows, progress=progress)
-    return {"file": out, "rows": count}, f"{out}: {count:,} rows"
-
-
-def _make_triplets(
-    articles: list[str], out: Path, plan: Plan, form: str | None, how: dict[str, Any]
-) -> tuple[dict[str, Any], str]:
-    """Write the file or the folder; the record says what each rule removed, and how many shards there are."""
-    from labkit.corpora.shards import shards_in
-    from labkit.thematic.making import write_shards, write_triplets
-
-    with step("written"), terminal("shard") as progress:
-        if form is None:
-            return _sifted(out, write_triplets(articles, out, plan, **how, progress=progress))
-        made, funnel = write_shards(articles, out, plan, ending=form, **how, progress=progress)
-    record, text = _sifted(out, funnel)
-    shards = len(shards_in(out))
-    return record | {"shards": shards, "splits": made["splits"]}, f"{text} in {shards:,} shard{'s' * (shards > 1)}"
-
-
-def _sifted(out: Path, funnel: Funnel) -> tuple[dict[str, Any], str]:
-    """What was read, what each rule removed, and what is left."""
-    from labkit.thematic.making import UNITS
-
-    record = {
-        "file": out,
-        "read": {unit: funnel.read(unit) for unit in UNITS},
-        "removed": {
-            rule: {unit: gone for unit in UNITS if (gone := funnel.removed(rule, unit))} for rule in funnel.rules
-        },
-        "left": {unit: funnel.left(unit) for unit in UNITS},
-    }
-    table = text_table(funnel.rows(), right=range(1, 6))
-    return record, f"{table}\n{out}: {funnel.left('triplets'):,} triplets of {funnel.left('articles'):,} articles"
 
 
 # --- hard negatives ----------------------------------------------------------------------------------------------
@@ -355,36 +187,34 @@ def mine(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="RUN|METHOD", help="Whose neighbours: a run's folder, or a method, fitted here as it stands."
+            metavar="RUN|METHOD", help="Model to mine with: a run folder, or a method to fit with default settings."
         ),
     ],
-    corpus: Annotated[
-        str, typer.Option(help="Where to mine: a corpus' name, or a file of your own.", autocompletion=complete_corpora)
-    ],
+    corpus: Annotated[str, typer.Option(help="Corpus to mine: a name or a file.", autocompletion=complete_corpora)],
     out: Annotated[
-        Path, typer.Option("--out", "--output", help="The file of triplets: .csv, .tsv or .jsonl, or one of these .gz.")
+        Path, typer.Option("--out", "--output", help="Output file: .csv, .tsv or .jsonl, optionally with .gz.")
     ],
-    count: Annotated[int, typer.Option(min=1, help="Negatives for each pair of anchor and positive.")] = 3,
+    count: Annotated[int, typer.Option(min=1, help="Negatives per pair of anchor and positive.")] = 3,
     ranks: Annotated[
         str,
-        typer.Option(help="From..to: so many of the nearest are skipped, up to that rank candidates are looked at."),
+        typer.Option(help="FROM..TO: ranks of the neighbours to consider; 10..50 skips the ten nearest."),
     ] = "0..50",
     margin: Annotated[
-        float | None, typer.Option(help="A negative is at least so much less similar than the positive.")
+        float | None, typer.Option(help="Minimum difference in similarity between positive and negative.")
     ] = None,
     relative: Annotated[float | None, typer.Option(help="The same, as a share of the positive's similarity.")] = None,
-    most: Annotated[float | None, typer.Option(help="Similarity of a negative at most.")] = None,
-    least: Annotated[float | None, typer.Option(help="Similarity of a negative at least.")] = None,
-    sampling: Annotated[str, typer.Option(help="Of what is left: `top`, the nearest, or `random`.")] = "top",
+    most: Annotated[float | None, typer.Option(help="Maximum similarity of a negative.")] = None,
+    least: Annotated[float | None, typer.Option(help="Minimum similarity of a negative.")] = None,
+    sampling: Annotated[str, typer.Option(help="Choose the nearest candidates (`top`) or `random` ones.")] = "top",
     guide: Annotated[
         str | None,
-        typer.Option(help="A run or a method that drops what it finds as near as the positive (GISTEmbed)."),
+        typer.Option(help="Run or method that drops candidates it finds as similar as the positive (GISTEmbed)."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of `random`, and of who is whose positive in a class.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed, also for pairing positives within a class.")] = 0,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Mine hard negatives in each split of a corpus, as triplets that `labkit train` takes."""
+    """Mine hard negatives in each split of a corpus and write triplets for `labkit train`."""
     from labkit.corpora.files import format_of, write_rows
     from labkit.pairs.hard_negatives import false_negatives, known_meanings, mine_negatives
 
@@ -425,7 +255,7 @@ def mine(
         if meanings is not None:
             share = float(false_negatives(mined, meanings).mean())
             record["splits"][split]["false"] = share
-            lines[-1] += f"; {share:.1%} are false, as the generator knows"
+            lines[-1] += f"; {share:.1%} are false negatives according to the generator"
     write_rows(rows, out)
     lines.append(f"{out}: {len(rows):,} triplets")
     show_result(record, "\n".join(lines), json=json)
@@ -434,12 +264,12 @@ def mine(
 def _from_to(ranks: str) -> tuple[int, int]:
     low, dots, high = ranks.partition("..")
     if not (dots and low.isdigit() and high.isdigit()):
-        raise ValueError(f"--ranks is {ranks!r}, expected two whole numbers as in 10..50; 0..50 skips none")
+        raise ValueError(f"--ranks {ranks!r} is not a range of whole numbers such as 10..50; 0..50 skips none")
     return int(low), int(high)
 
 
 def _method_of(name: str, corpus: Corpus) -> WithProgress:
-    """The method of a run, or one of the table, fitted to the corpus."""
+    """The method of a run, or a method fitted to the corpus."""
     from labkit.methods import METHODS
 
     if name not in METHODS or Path(name).exists():
@@ -450,30 +280,31 @@ def _method_of(name: str, corpus: Corpus) -> WithProgress:
     return WithProgress(method)
 
 
-# --- classes of one's own ------------------------------------------------------------------------------------------
+# --- found classes ----------------------------------------------------------------------------------------------
 
 
 @command(app)
 def cluster(
     name: AnyCorpus,
     out: Annotated[
-        Path, typer.Option("--out", "--output", help="The file, text and label: .csv, .tsv or .jsonl, or .gz of these.")
+        Path, typer.Option("--out", "--output", help="Output file: .csv, .tsv or .jsonl, optionally with .gz.")
     ],
-    by: Annotated[str, typer.Option(help="`kmeans`, so many classes; or `density`, as many as there are.")] = "kmeans",
-    classes: Annotated[int, typer.Option(min=2, help="Classes of kmeans.")] = 12,
+    by: Annotated[str, typer.Option(help="`kmeans`, or `density`, which finds the number itself.")] = "kmeans",
+    classes: Annotated[int, typer.Option(min=2, help="Number of classes for kmeans.")] = 12,
     method: Annotated[
         str,
         typer.Option(
-            metavar="RUN|METHOD", help="Whose vectors: a run's folder, or a method, fitted here as it stands."
+            metavar="RUN|METHOD", help="Model of the vectors: a run folder, or a method to fit with default settings."
         ),
     ] = "sif",
-    seed: Annotated[int, typer.Option(min=0, help="Of kmeans.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of kmeans.")] = 0,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Find classes among the sentences of a corpus, named by their words, as a corpus that `labkit train` takes.
+    """Cluster the sentences of a corpus, name the clusters by their words, and write a corpus for `labkit train`.
 
-    In a table no text starts a formula: a ' stands before it. What density leaves out is in the class `none`.
+    In CSV and TSV files, text that a spreadsheet would run as a formula gets a leading '. Sentences that density leaves
+    out are in the class `none`.
     """
     from labkit.corpora.files import format_of, write_rows
     from labkit.evaluation.classes import WAYS, found_clusters
@@ -481,7 +312,7 @@ def cluster(
     from labkit.spreadsheet import without_formula
 
     if by not in WAYS:
-        raise ValueError(f"--by is {by!r}, expected one of {', '.join(WAYS)}; kmeans takes the number of classes")
+        raise ValueError(f"--by {by!r} is not known; choose one of {', '.join(WAYS)}")
     check_free(out, "--out", force=force)
     table = format_of(out)[0] != ".jsonl"
     corpus = opened_corpus(name)
@@ -496,56 +327,3 @@ def cluster(
     sizes = Counter(labels)
     lines = [f"{size:>7,}  {label}" for label, size in sizes.most_common()]
     show_result({"file": out, "classes": sizes}, "\n".join([*lines, f"{out}: {len(texts):,} sentences"]), json=json)
-
-
-# --- the runs that come with the lab -----------------------------------------------------------------------------
-
-
-def make_shipped_runs(out: Path) -> tuple[dict[str, Any], str]:
-    """Train the small runs into `out`/runs and draw pictures into `out`/pictures, anew from their seeds.
-
-    What lay there under the same names goes.
-    """
-    from labkit.corpora.table import EMBEDDED
-    from labkit.methods import load_run
-    from labkit.shipped import DEMONSTRATIONS, Origin
-    from labkit.shipped.making import PLAIN, draw_pictures, plain_methods, standing_of, write_standings
-    from labkit.shipped.pictures import write_known
-
-    runs, pictures = out / "runs", out / "pictures"
-    corpora = {name: embedded.load() for name, embedded in EMBEDDED.items()}
-    trained, standings, lines = [], {}, list[str]()
-    for name, shipped in DEMONSTRATIONS.items():
-        _train(name, runs)
-        trained.append((load_run(runs / name), corpora[shipped.corpus]))
-        standings[name] = standing_of(*trained[-1])
-        lines.append(f"{name}: {standings[name]}")
-        remark(lines[-1])
-    write_standings(standings, runs)
-    with terminal("picture") as progress:
-        pictured = chain(trained, plain_methods(corpora))
-        drawn = {draw_pictures(method, corpus, pictures, progress) for method, corpus in pictured}
-    write_known((Origin.unfitted(name, corpus) for corpus in corpora.values() for name in PLAIN), pictures)
-    for old in set(pictures.glob("*.npz")) - drawn:
-        old.unlink()
-    lines.append(f"{runs}: {len(standings)} runs, {_kilobytes(runs):,} kB; {pictures}: {_kilobytes(pictures):,} kB")
-    figures = {name: {"measure": each.measure, "figure": each.figure} for name, each in standings.items()}
-    return {"runs": runs, "pictures": pictures, "figures": figures}, "\n".join(lines)
-
-
-def _train(name: str, runs: Path) -> None:
-    """Train one by `labkit train`, beside its place, so that an interruption leaves the run that was there."""
-    from labkit.cli.train import train
-    from labkit.shipped import DEMONSTRATIONS
-
-    shipped = DEMONSTRATIONS[name]
-    new = runs / f".{name}"
-    shutil.rmtree(new, ignore_errors=True)
-    with redirect_stdout(io.StringIO()):  # what it is worth is said beside its baseline
-        train(shipped.method, shipped.corpus, shipped.seed, out=new, changes=list(shipped.changes))
-    shutil.rmtree(runs / name, ignore_errors=True)
-    new.rename(runs / name)
-
-
-def _kilobytes(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) // 1000

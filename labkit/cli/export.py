@@ -1,4 +1,4 @@
-"""The command `labkit export`: a run in the form in which others serve models.
+"""`labkit export`: write a run in a format that other libraries can serve.
 
 In: the folder of a run. Out: a folder that sentence-transformers, onnxruntime or model2vec opens without labkit.
 """
@@ -25,7 +25,7 @@ from labkit.cli.output import remark, show_result, step
 if TYPE_CHECKING:
     from labkit.method import Method
 
-SAMPLE = 1_000  # sentences on which an export is tried
+SAMPLE = 1_000  # sentences with which the exported model is checked
 
 
 def export(
@@ -34,17 +34,17 @@ def export(
     to: Annotated[str, typer.Option(metavar="sentence-transformers|onnx|model2vec", help="Who is to open it.")],
     quantize: Annotated[
         bool,
-        typer.Option("--quantize", help="Weights as 8-bit numbers (onnx, model2vec); says what it costs."),
+        typer.Option("--quantize", help="Store 8-bit weights (onnx, model2vec) and report the loss of precision."),
     ] = False,
     corpus: CorpusName = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Write a run as a model that others serve without labkit, and try it on sentences of the corpus' dev split.
+    """Export a run as a model that works without labkit, and check it on sentences of the dev split.
 
-    Methods: sentpwnet, siamese, triplet, bag, static, thematic, mean-vectors, sif, sbert, and pca, whitening and
-    all-but-the-top over these; with encoder=transformer the model and what it learned. What depends on the other
-    sentences (sbert-lp), or is no network, cannot go there.
+    Works for sentpwnet, siamese, triplet, bag, static, thematic, mean-vectors, sif, sbert, and for pca, whitening and
+    all-but-the-top on top of these; with encoder=transformer it includes the fine-tuned model. Methods whose vectors
+    depend on other sentences (sbert-lp) cannot be exported.
     """
     from labkit.adapters.export import export as exported
 
@@ -62,7 +62,7 @@ def export(
 
 
 def _sample(run: Path, record: dict[str, Any], method: Method, corpus: str | None) -> list[str]:
-    """Sentences of dev, or of all where there is no dev; where the corpus is gone, those that the run keeps."""
+    """Sentences of dev, or of the whole corpus without a dev split; if the corpus is gone, those stored in the run."""
     try:
         opened = corpus_for(run, record, corpus)
     except ValueError:

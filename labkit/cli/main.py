@@ -1,4 +1,4 @@
-"""The program `labkit`. A user's mistake prints one line on standard error and exits with status 2, Ctrl-C with 130.
+"""The program `labkit`. A user error prints one line on standard error and exits with status 2; Ctrl-C exits with 130.
 
 Each group of commands has its own module in this folder. This one has those that open the app, JupyterLab and the
 playground. A command reads its arguments (`arguments`), calls the package, and prints the result (`output`).
@@ -47,7 +47,7 @@ app = typer.Typer(
 )
 app.add_typer(data.app, name="data")
 app.add_typer(teaching.app, name="class")
-command(app, cls=train.TrainCommand)(train.train)
+command(app, cls=train.WithMethods)(train.train)
 command(app, cls=train.WithMethods)(tune.tune)
 command(app)(bench.bench)
 for function in (runs.evaluate, encode.encode, runs.compare, runs.runs, export.export, runs.explain):
@@ -256,7 +256,7 @@ def _run() -> None:
         if (sentence := output.memory_sentence(mistake)) and not (output.verbose() or os.environ.get("LABKIT_DEBUG")):
             _say(sentence)
             sys.exit(2)
-        if not hasattr(mistake, "format_message"):  # not a usage error but a fault of labkit: shown in full
+        if not hasattr(mistake, "format_message"):  # not a usage error but a bug in labkit: shown in full
             raise
         _say(_usage_sentence(mistake))
         sys.exit(2)

@@ -1,5 +1,5 @@
-"""What commands write: results on standard output, for people or as JSON; all else on standard error, as much as
-`--quiet` and `--verbose` ask for."""
+"""Output of commands: results on standard output, as text or JSON; everything else on standard error, depending on
+`--quiet` and `--verbose`."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from labkit import progress
 from labkit.atomic import amount
 from labkit.progress import first_process
 
-#: parts of what torch says where there is no memory, which it calls a RuntimeError
+#: fragments of the RuntimeError that torch raises when memory runs out
 _NO_MEMORY = ("can't allocate memory", "out of memory", "bad_alloc", "ALLOC_FAILED")
-DEAD_PIPE = 141  # as a program ends that the system stops for writing where nobody reads
+DEAD_PIPE = 141  # the status of a program killed by SIGPIPE
 
 _quiet = _verbose = False
 
 
 class Stopped(Exception):
-    """Ctrl-C or SIGTERM, with what there is to say about it, in one line; `status` is that of the program."""
+    """Ctrl-C or SIGTERM, with a one-line message and the exit status."""
 
     def __init__(self, sentence: str, status: int = 130) -> None:
         super().__init__(sentence)
@@ -39,38 +39,38 @@ class Stopped(Exception):
 
 
 def set_verbosity(*, quiet: bool = False, verbose: bool = False) -> None:
-    """Say results and mistakes only (`quiet`), or every step as well (`verbose`), or what is usual, from now on."""
+    """Print only results and errors (`quiet`), or every step too (`verbose`)."""
     global _quiet, _verbose
     if quiet and verbose:
-        raise ValueError("--quiet and --verbose exclude each other: one says less, one says more; leave one out")
+        raise ValueError("--quiet and --verbose cannot be combined; omit one")
     _quiet, _verbose = quiet, verbose
     progress.hush(quiet)
 
 
 def quiet() -> bool:
-    """Whether only results and mistakes are asked for."""
+    """Whether to print only results and errors."""
     return _quiet
 
 
 def verbose() -> bool:
-    """Whether steps, versions and the tracebacks of mistakes are asked for."""
+    """Whether to print steps, versions and tracebacks."""
     return _verbose
 
 
 def remark(line: str) -> None:
-    """Write a line that is no result."""
+    """Print a line that is not a result."""
     if not _quiet and first_process():
         typer.echo(line, err=True)
 
 
 def detail(line: str) -> None:
-    """Write a line for those who ask for more."""
+    """Print a line if --verbose is given."""
     if _verbose and first_process():
         typer.echo(f"labkit: {line}", err=True)
 
 
 def detail_versions() -> None:
-    """Name the versions of all that figures depend on, for those who ask for more."""
+    """Print the versions of everything that results depend on, if --verbose is given."""
     if _verbose:
         from labkit.runs import versions
 
@@ -79,7 +79,7 @@ def detail_versions() -> None:
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Do the work of the block; with --verbose say how long it took and how much memory was used at most by then."""
+    """Run the block; with --verbose, print its time and the peak memory so far."""
     began = time.monotonic()
     yield
     if _verbose:
@@ -87,11 +87,11 @@ def step(what: str) -> Iterator[None]:
 
 
 def _peak() -> str:
-    with suppress(ImportError):  # some systems do not count it
+    with suppress(ImportError):  # not on every system
         import resource
 
         unit = 1 if platform.system() == "Darwin" else 1024
-        return f", at most {amount(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)} of memory until here"
+        return f", peak memory {amount(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)}"
     return ""
 
 
@@ -99,19 +99,19 @@ def _peak() -> str:
 
 
 def show_result(record: Any, text: str, *, json: bool) -> None:
-    """Write what a command has found out in one piece: as text, or as one JSON document."""
+    """Print the result of a command, as text or as one JSON document."""
     write_output(json_text(record) if json else text)
 
 
 def write_output(text: str) -> None:
-    """Write a result on standard output."""
+    """Print a result on standard output."""
     with standard_output():
         typer.echo(text)
 
 
 @contextmanager
 def standard_output() -> Iterator[None]:
-    """Guard what is written there: whoever stops reading (`| head`) ends it quietly, a full disk is a sentence."""
+    """End quietly when the reader stops (`| head`); turn a full disk into one sentence."""
     try:
         yield
     except BrokenPipeError:
@@ -120,28 +120,28 @@ def standard_output() -> Iterator[None]:
     except OSError as reason:
         _discard_output()
         raise ValueError(
-            f"standard output cannot be written to ({reason.strerror or reason}); make room, or send it elsewhere"
+            f"cannot write to standard output ({reason.strerror or reason}); free some space or redirect it elsewhere"
         ) from reason
 
 
 def _discard_output() -> None:
-    """Discard what still waits for standard output, which nobody reads any more, so that Python ends without a word."""
+    """Discard buffered output that nobody reads, so that Python exits silently."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def json_text(record: Any) -> str:
-    """One document that every program can read: null in the place of what is not a number."""
+    """A JSON document, with null for NaN and infinity."""
     text = json.dumps(json_value(record), indent=2, ensure_ascii=False, allow_nan=False)
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except UnicodeEncodeError:  # half a character, or a terminal with few
+    except UnicodeEncodeError:  # a lone surrogate, or a terminal with a small character set
         text = json.dumps(json_value(record), indent=2, allow_nan=False)
     return text
 
 
 def json_value(value: Any) -> Any:
-    """The value as JSON may hold it: None in the place of what is not a number."""
+    """The value as JSON can represent it, with None for NaN and infinity."""
     if isinstance(value, Mapping):
         return {str(name): json_value(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
@@ -154,19 +154,19 @@ def json_value(value: Any) -> Any:
 
 
 def memory_sentence(reason: BaseException) -> str | None:
-    """What to do where memory did not suffice, for Python, numpy or torch on its devices; None for other mistakes."""
+    """A message for an out-of-memory error of Python, numpy or torch; None for other errors."""
     message = " ".join(str(reason).split())
     if not isinstance(reason, MemoryError) and not any(words in message for words in _NO_MEMORY):
         return None
     what = f" ({message[:120].rstrip('.')})" if message else ""
     return (
-        f"there is not enough memory{what}; give fewer rows, a smaller batch or shorter vectors, close other "
-        "programs, or take a machine with more"
+        f"not enough memory{what}; use fewer rows, a smaller batch or shorter vectors, close other programs, or use a "
+        "larger machine"
     )
 
 
 def text_table(rows: Sequence[Sequence[str]], *, right: Iterable[int] = ()) -> str:
-    """Rows of cells, each column as wide as its widest cell; the columns `right` are flush right.
+    """A text table whose columns fit their widest cell; the columns in `right` are right-aligned.
 
     >>> print(text_table([["name", "hit@1"], ["tfidf", "0.5"]], right=[1]))
     name   hit@1

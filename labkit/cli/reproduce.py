@@ -1,5 +1,4 @@
-"""`labkit reproduce [PAPER[/TABLE]]`: the papers' tables recomputed on the data at hand, the paper's figure beside
-ours."""
+"""`labkit reproduce [PAPER[/TABLE]]`: recompute the papers' tables and show the papers' numbers next to ours."""
 
 from __future__ import annotations
 
@@ -30,37 +29,35 @@ ENDINGS = (".md", ".json", ".jsonl")
 
 def reproduce(
     table: Annotated[
-        str, typer.Argument(metavar="[PAPER[/TABLE]]", help="A paper or one of its tables; without it, a list of all.")
+        str, typer.Argument(metavar="[PAPER[/TABLE]]", help="A paper or one of its tables. Default: list them all.")
     ] = "",
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of the published datasets; else LABKIT_DATA, the cache, or the embedded corpora."),
+        typer.Option(help="Folder of published datasets. Default: LABKIT_DATA, the cache, or the bundled corpora."),
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, help="Runs of each row that chance has a part in; else the table's own, with --quick 1."),
+        typer.Option(min=1, help="Seeds per row that depends on chance. Default: that of the table; 1 with --quick."),
     ] = None,
     row: Annotated[
-        str, typer.Option(metavar="TEXT", help="Compute only rows whose name holds this, such as 'as printed'.")
+        str, typer.Option(metavar="TEXT", help="Compute only rows whose name contains this, such as 'as printed'.")
     ] = "",
-    stored: Annotated[bool, typer.Option("--stored", help="Compute nothing; show what is stored.")] = False,
-    anew: Annotated[
-        bool, typer.Option("--anew", help="Compute again what is stored, and say whether it is the same.")
-    ] = False,
+    stored: Annotated[bool, typer.Option("--stored", help="Show stored results without computing.")] = False,
+    anew: Annotated[bool, typer.Option("--anew", help="Recompute stored results and compare.")] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Small embedded data, one epoch, nothing tuned, one seed: not evidence.")
+        bool, typer.Option("--quick", help="Small bundled data, one epoch, no tuning, one seed: not evidence.")
     ] = False,
     everything: Annotated[bool, typer.Option("--all", help="Every table of every paper.")] = False,
     out: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Also write .md, .json, or .jsonl (the results); may be repeated."),
+        typer.Option(metavar="FILE", help="Also write a .md, .json or .jsonl file (the results); repeatable."),
     ] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Recompute the papers' tables: ours over several seeds, the paper's figure beside it.
+    """Recompute the papers' tables over several seeds and show the papers' numbers next to ours.
 
-    What was computed once is kept and shown again; --anew computes it again. A command that was stopped resumes.
+    Results are stored and shown again; --anew recomputes them. The same command resumes.
     """
     from labkit.papers.cells import plan
     from labkit.papers.data import DATASETS, Desk
@@ -68,18 +65,18 @@ def reproduce(
     from labkit.papers.store import Store
 
     for one, other, why in (
-        (quick and "--quick", everything and "--all", "--quick is small data and one seed"),
-        (table and repr(table), everything and "--all", "--all is every table"),
-        (quick and "--quick", data is not None and "--data", "--quick takes embedded data"),
+        (quick and "--quick", everything and "--all", "--quick uses small data and one seed"),
+        (table and repr(table), everything and "--all", "--all means every table"),
+        (quick and "--quick", data is not None and "--data", "--quick uses bundled data"),
         (stored and "--stored", anew and "--anew", "--stored computes nothing"),
     ):
         if one and other:
-            raise ValueError(f"{one} and {other} exclude each other: {why}; leave one out")
+            raise ValueError(f"{one} and {other} cannot be combined, because {why}; omit one")
     files = out or []
     if not (table or quick or everything):
         for option, value in (("--out", files), ("--row", row), ("--seeds", seeds), ("--anew", anew)):
             if value:
-                raise ValueError(f"{option} is for what is recomputed, but no table is named; name one, or give --all")
+                raise ValueError(f"{option} needs a table to recompute; name one or add --all")
     _check_files(files, force=force)
     wanted, store = tables(table), Store()
     _check_row(row, wanted)
@@ -89,8 +86,8 @@ def reproduce(
     asked = any(DATASETS[name].parts for each in wanted for name in each.data)
     if data is not None and not quick and asked and not any(each.published for each in plans):
         remark(
-            f"--data {data} holds none of the published data that is asked for, so embedded corpora are taken; "
-            "`labkit data list` names what can be put there"
+            f"--data {data} has none of the published datasets of these tables, so bundled corpora are used; "
+            "`labkit data list` names the datasets"
         )
     if not table and not quick and not everything:
         show_result(*_listed(plans, store), json=json)
@@ -101,11 +98,9 @@ def reproduce(
 def _check_files(files: Sequence[Path], *, force: bool) -> None:
     for file in files:
         if file.suffix not in ENDINGS:
-            raise ValueError(
-                f"--out is {str(file)!r}, expected a file that ends in {', '.join(ENDINGS)}; give it such an ending"
-            )
+            raise ValueError(f"--out {str(file)!r} must end in {', '.join(ENDINGS)}; rename it")
         if not file.parent.is_dir():
-            raise ValueError(f"--out is {str(file)!r}, but there is no folder {str(file.parent)!r}; make it first")
+            raise ValueError(f"--out {str(file)!r}: the folder {str(file.parent)!r} does not exist; create it")
         check_free(file, "--out", force=force)
 
 
@@ -115,19 +110,19 @@ def _check_row(row: str, wanted: Sequence[Table]) -> None:
     if not any(rows_named(table, row) for table in wanted):
         names = dict.fromkeys(each.name for table in wanted for each in table.rows)
         near = get_close_matches(row, names, n=1, cutoff=0.0)[0]
-        raise ValueError(f"--row is {row!r}, which no row's name holds; did you mean {near!r}?")
+        raise ValueError(f"--row {row!r} is not part of any row's name; did you mean {near!r}?")
 
 
 def _listed(plans: Sequence[TablePlan], store: Store) -> tuple[list[dict[str, Any]], str]:
-    """All tables, with what of them can be computed here and on which data; as records and as text."""
+    """All tables, how much of each can be computed here, and on which data; as records and as text."""
     from labkit.papers.cells import cells_of, stored
 
-    rows, records = [["table", "rows", "on", "runs to do", "what"]], []
+    rows, records = [["table", "rows", "data", "runs to do", "caption"]], []
     for each in plans:
         cells = cells_of([each])
         known = stored(cells, store)
         left = sum(cell.key not in known for cell in cells)
-        where = "published" if each.published else "embedded" if cells else "-"
+        where = "published" if each.published else "bundled" if cells else "-"
         possible = f"{each.possible} of {len(each.table.rows)}"
         rows.append([each.table.name, possible, where, f"{left} of {len(cells)}", each.table.caption])
         records.append(
@@ -143,7 +138,7 @@ def _listed(plans: Sequence[TablePlan], store: Store) -> tuple[list[dict[str, An
         )
     listed = text_table(rows, right=[3])
     return records, (
-        f"{listed}\n\n`labkit reproduce film/1` recomputes one table, --quick a small form of all, --all everything."
+        f"{listed}\n\n`labkit reproduce film/1` recomputes one table, --all every table, --quick small versions of all."
     )
 
 
@@ -165,7 +160,7 @@ def _recompute(
     outcome = Computed()
     if not only_stored:
         with step("computed"), terminal("runs") as progress, interruptible():
-            runs = None if anew else store.runs  # where trainings would be taken from
+            runs = None if anew else store.runs  # stored trainings to reuse
             outcome = compute(wanted, store, again=anew, runs=runs, progress=progress)
     remark(_compared(known, outcome) if anew else _from_store(wanted, known, outcome))
     outcome.known = known | outcome.known
@@ -173,7 +168,7 @@ def _recompute(
     if outcome.broken:
         first = next(iter(outcome.broken.values()))
         raise RuntimeError(
-            f"{len(outcome.broken)} cells failed by a fault of labkit's own; all others are kept"
+            f"{len(outcome.broken)} results failed because of a bug in labkit; all others are stored"
         ) from first
     if outcome.interrupted:
         status = getattr(outcome.interrupted, "status", 130)
@@ -181,18 +176,18 @@ def _recompute(
 
 
 def _from_store(wanted: Sequence[Cell], known: Mapping[str, Result], outcome: Computed) -> str:
-    """How much of what is shown was computed by this command, and where the rest comes from."""
+    """How much was computed by this command, and where the rest comes from."""
     rest = [known[cell.key] for cell in wanted if cell.key in known]
     hosts = {each.notes.get("host", "an unnamed machine") for each in rest}
     fresh = len(outcome.fresh)
     if not rest:
         return f"computed {fresh} results"
-    start = f"computed {fresh} results; the other" if fresh else "computed nothing: the"
-    return f"{start} {len(rest)} are stored ones, from {'; '.join(sorted(hosts))}. --anew computes them again"
+    start = f"computed {fresh} results; the other" if fresh else "all"
+    return f"{start} {len(rest)} were stored, from {'; '.join(sorted(hosts))}; --anew recomputes them"
 
 
 def _compared(known: Mapping[str, Result], outcome: Computed) -> str:
-    """Whether what was computed again is what was stored."""
+    """Whether the recomputed results equal the stored ones."""
     both = [(cell, known[cell.key]) for cell in outcome.fresh if cell.key in known]
     gaps = [
         (abs(outcome.known[cell.key].figures.get(name, float("nan")) - value), name, cell, before)
@@ -200,19 +195,19 @@ def _compared(known: Mapping[str, Result], outcome: Computed) -> str:
         for name, value in before.figures.items()
         if outcome.known[cell.key].figures.get(name) != value
     ]
-    said = f"computed {len(outcome.fresh)} results again:"
+    said = f"recomputed {len(outcome.fresh)} results:"
     if not gaps:
-        return f"{said} {len(both)} were stored before, and all their figures are equal"
+        return f"{said} {len(both)} were stored before, and all their values are equal"
     gap, name, cell, before = max(gaps, key=lambda each: each[0])
     differ, there = len({cell.key for _, _, cell, _ in gaps}), before.notes.get("host", "an unnamed machine")
     return (
-        f"{said} {differ} of {len(both)} differ from the stored ones, most in {name} of {cell}, by {gap:.2g}; the "
-        f"stored one is from {there}, this machine is {outcome.known[cell.key].notes['host']}"
+        f"{said} {differ} of {len(both)} differ from the stored ones, most by {gap:.2g} in {name} of {cell}; that is "
+        f"from {there}, this machine is {outcome.known[cell.key].notes['host']}"
     )
 
 
 def _show(plans: Sequence[TablePlan], outcome: Computed, desk: Desk, files: Sequence[Path], *, json: bool) -> None:
-    """Write the report to standard output, and to the files that are asked for."""
+    """Write the report to standard output and to the files asked for."""
     from labkit.atomic import in_place
     from labkit.papers import published
     from labkit.papers.reports import as_markdown
@@ -237,10 +232,10 @@ def _show(plans: Sequence[TablePlan], outcome: Computed, desk: Desk, files: Sequ
 
 
 def _command() -> str:
-    """The command as it was called, but for paths of this machine: where the data lies, and files outside of here."""
+    """The command as it was called, without paths of this machine."""
     words, before = ["labkit"], ""
     for word in sys.argv[1:]:
-        apart = before in ("--data", "--out")  # an option's value that stands in a word of its own
+        apart = before in ("--data", "--out")  # the value is a separate word
         option, is_set, value = (before, "", word) if apart else word.partition("=")
         if option == "--data" and (apart or is_set):
             value = "DATA"

@@ -1,7 +1,6 @@
-"""The commands on trained runs: `labkit compare`, `evaluate`, `explain`, `paraphrase`, and `runs`, the list.
+"""Commands on trained runs: `labkit compare`, `evaluate`, `explain`, `paraphrase`, `runs`.
 
-In: folders of runs, as `labkit train` leaves them. Out: figures or sentences, as text or as JSON. `encode` has a module
-of its own.
+In: run folders. Out: scores or sentences, as text or JSON.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ def compare(
     corpus: CorpusName = None,
     json: Json = False,
 ) -> None:
-    """Put the test figures of runs side by side; those that differ only in the seed are one line."""
+    """Compare the test scores of runs; runs that differ only in the seed share a line."""
     from labkit.evaluation.leaderboard import Result, leaderboard
     from labkit.evaluation.scores import score
 
-    folders = list({run.resolve(): run for run in reversed(runs)}.values())[::-1]  # each once, however it is written
+    folders = list({run.resolve(): run for run in reversed(runs)}.values())[::-1]  # without repeats
     records = {run: record_of(run) for run in folders}
     opened = _common_corpus(records) if corpus is None else opened_corpus(corpus)
     results = []
@@ -60,10 +59,10 @@ def compare(
             results.append(Result.of(str(run), record, scores))
         lines = leaderboard(results)
     if len(records) > sum(len(line.results) for line in lines):
-        note("runs that differ in nothing, not even in the seed, count once", stacklevel=2)
+        note("identical runs, with the same seed too, count once", stacklevel=2)
     comparison = {"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}
     ranking = text_table([[line.name, _figure(line), _verdict(line)] for line in lines])
-    text = f"{opened.name}, test: {lines[0].figure}, the best first\n\n{ranking}\n\n{_means(lines)}"
+    text = f"{opened.name}, test: {lines[0].figure}, best first\n\n{ranking}\n\n{_means(lines)}"
     show_result(comparison, text, json=json)
 
 
@@ -73,8 +72,8 @@ def _common_corpus(records: dict[Path, dict[str, Any]]) -> Corpus:
     for run, other in rest:
         if other["fingerprint"] != record["fingerprint"]:
             raise ValueError(
-                f"run {str(run)!r} was trained on {other['corpus']}, {str(first)!r} on {record['corpus']} (their "
-                "fingerprints differ), expected one corpus for all; name the one to compare them on with --corpus"
+                f"run {str(run)!r} was trained on {other['corpus']}, but {str(first)!r} on {record['corpus']} "
+                "(different fingerprints); choose the corpus to compare them on with --corpus"
             )
     corpus = corpus_for(first, record)
     if corpus.fingerprint != record["fingerprint"]:
@@ -143,10 +142,9 @@ def evaluate(
     split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
     json: Json = False,
 ) -> None:
-    """Say how good a run is, by the figures that fit the corpus' shape.
+    """Score a run with the metrics that fit the corpus.
 
-    Of more than 20,000 sentences a sample of 20,000 looks for its neighbours, always the same and among all; the
-    figures then say so.
+    Above 20,000 sentences, only a fixed sample of 20,000 is used as queries; the output then says so.
     """
     from labkit.evaluation.scores import score
 
@@ -168,7 +166,7 @@ def evaluate(
     } | ({"sample": scores.sample} if scores.sample else {})
     lines = [f"{run}: {record['method']}, trained on {record['corpus']} with seed {record['seed']}"]
     if not same:
-        lines.append(f"{opened.name} is not the corpus it was trained on (another fingerprint)")
+        lines.append(f"{opened.name} is not the corpus it was trained on (different fingerprint)")
     figures = text_table([[name, f"{value:.4f}"] for name, value in scores.figures.items()], right=[1])
     lines += ["", f"{opened.name}, {split}", "", figures, *(["", scores.sample] if scores.sample else [])]
     show_result(outcome, "\n".join(lines), json=json)
@@ -182,27 +180,28 @@ def explain(
         str,
         typer.Argument(
             metavar="MODEL",
-            help="The folder of a run or of a sentence-transformers model, or a model's name on the hub.",
+            help="A run folder, the folder of a sentence-transformers model, or a model name on the Hub.",
         ),
     ],
     a: Annotated[str, typer.Argument(help="A sentence.")],
-    b: Annotated[str, typer.Argument(help="Another one.")],
-    c: Annotated[str | None, typer.Argument(help="A third: why is the first nearer to the second than to it?")] = None,
+    b: Annotated[str, typer.Argument(help="Another sentence.")],
+    c: Annotated[str | None, typer.Argument(help="A third: why is the first closer to the second than to it?")] = None,
     way: Annotated[
-        str, typer.Option(help="exact, attention, integrated, neighbours or left-out; else the method's first.")
+        str,
+        typer.Option(help="exact, attention, integrated, neighbours or left-out. Default: the model's first."),
     ] = "",
-    steps: Annotated[int, typer.Option(min=0, help="integrated: steps of the integral; 0: as many as it needs.")] = 0,
+    steps: Annotated[int, typer.Option(min=0, help="For integrated: steps of the integral; 0 chooses them.")] = 0,
     top: Annotated[
-        int | None, typer.Option(min=1, help="Parts of each kind to show, 8 unless said otherwise; JSON has them all.")
+        int | None, typer.Option(min=1, help="Number of parts of each kind to show; JSON has them all.  [default: 8]")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Say why a model finds two sentences alike, word by word, or the first nearer to the second than to a third."""
+    """Show which words make two sentences similar, or one closer to a second than to a third."""
     from labkit.adapters import explain as adapter
     from labkit.explanation import contrast_text, explanation_text
 
     if json and top is not None:
-        raise ValueError(f"--top is {top}, but --json gives all parts; leave one of them out")
+        raise ValueError(f"--top {top} does not apply to --json, which has all parts; omit one")
     if (folder := Path(model)).is_dir() and not (folder / "modules.json").is_file():
         method = usable_method(folder)
     else:
@@ -218,13 +217,13 @@ def explain(
 
 def paraphrase(
     run: RunFolder,
-    sentence: Annotated[str, typer.Argument(metavar="SENTENCE", help="What to say in other words.")],
+    sentence: Annotated[str, typer.Argument(metavar="SENTENCE", help="The sentence to paraphrase.")],
     width: Annotated[
-        int, typer.Option("--beam", min=1, help="Beginnings kept at every step; 1: the likeliest word each time.")
+        int, typer.Option("--beam", min=1, help="Beam width; 1 takes the most likely word each time.")
     ] = 1,
     json: Json = False,
 ) -> None:
-    """Write a sentence anew from its vector: itself (auto), and a paraphrase; before each stands its log p."""
+    """Decode a sentence from its vector: itself (auto) and a paraphrase, each with its log-probability."""
     from labkit.pthought.writing import Search, described
 
     method = _method_with(run, "paraphrase", "has no decoder")
@@ -235,15 +234,14 @@ def paraphrase(
 
 
 def _method_with(run: Path, ability: str, otherwise: str) -> Any:
-    """The method of a run; a ValueError that says what it is `otherwise`, where it has no function of this name."""
+    """The method of a run, which must have a function of this name."""
     from labkit.methods import METHODS
 
     method = usable_method(run)
     if not hasattr(method, ability):
         able = [name for name, entry in METHODS.items() if hasattr(entry, ability)]
         raise ValueError(
-            f"run {str(run)!r} is of method {method.name!r}, which {otherwise}, expected one of {', '.join(able)}; "
-            "train that, and name its run"
+            f"run {str(run)!r} was trained with {method.name}, which {otherwise}; use a run of {' or '.join(able)}"
         )
     return method
 
@@ -253,7 +251,7 @@ def _method_with(run: Path, ability: str, otherwise: str) -> Any:
 
 @dataclass(frozen=True)
 class RunLine:
-    """A run as a line of the list. `figure` is the one that leads on test; `reason`: why it cannot be used."""
+    """A run in the list. `figure`: its main test score; `reason`: why it cannot be used."""
 
     run: str
     state: str  # finished, unfinished, training or damaged
@@ -323,12 +321,12 @@ def runs(
 
 
 def _without_none(value: Any) -> Any:
-    """The value to sort by; what is missing comes as the least."""
+    """The value to sort by; a missing one is the smallest."""
     return float("-inf") if value is None else value
 
 
 def _lines(place: Path) -> Iterator[tuple[RunLine, str]]:
-    """The runs directly in a folder, or the run that it is; each with the text that words are looked for in."""
+    """The runs in a folder, or the folder itself if it is a run; each with the text to search."""
     from labkit.locks import LOCK
     from labkit.runs import CHECKPOINT, HISTORY, MODEL
 
@@ -349,10 +347,10 @@ def _line(folder: Path) -> tuple[RunLine, str]:
     from labkit.runs import has_checkpoint, read_record
 
     date, busy = _date(folder), is_locked(folder)
-    by = "being trained" if busy else None
+    by = "training" if busy else None
     try:
         if (busy or has_checkpoint(folder)) and not (folder / "run.json").is_file():
-            state, why = ("training", by) if busy else ("unfinished", "unfinished: no epoch is done")
+            state, why = ("training", by) if busy else ("unfinished", "unfinished: no epoch completed")
             return RunLine(str(folder), state, date, reason=why), f"{folder} {state}"
         record = read_record(folder)
         missing = [name for name in record["files"] if not (folder / name).is_file()]
@@ -371,7 +369,7 @@ def _line(folder: Path) -> tuple[RunLine, str]:
 
 
 def _date(folder: Path) -> str:
-    """The time at which a file in it was last written; one that a training replaces at this moment does not count."""
+    """When a file in it was last written, ignoring any that a training replaces at this moment."""
     times = [folder.stat().st_mtime]
     for path in folder.iterdir():
         with suppress(FileNotFoundError):
@@ -380,7 +378,7 @@ def _date(folder: Path) -> str:
 
 
 def _headline(record: Mapping[str, Any]) -> tuple[str | None, float | None]:
-    """The name and value of the figure that leads on the test split of the run's own corpus, else of another."""
+    """Name and value of the main test score, on the run's own corpus if it has one."""
     from labkit.figure_names import ordered
 
     tests = {name: each for name, each in record["metrics"].items() if name.endswith("/test") and each}
@@ -391,7 +389,7 @@ def _headline(record: Mapping[str, Any]) -> tuple[str | None, float | None]:
 
 
 def _epochs(folder: Path) -> int | None:
-    """The number of rows of its history; None for methods that do not learn in epochs."""
+    """The number of epochs in its history; None for methods without epochs."""
     from labkit.runs import HISTORY
 
     lines = (folder / HISTORY).read_text("utf-8").splitlines() if (folder / HISTORY).is_file() else []

@@ -1,4 +1,4 @@
-"""`labkit class collect | assign`: a class by its progress files, and a notebook as an assignment that is graded."""
+"""`labkit class collect | assign`: the progress of a class, and notebooks as graded assignments."""
 
 from __future__ import annotations
 
@@ -14,42 +14,44 @@ from labkit.cli.output import remark, show_result, text_table
 if TYPE_CHECKING:
     from labkit.course.collect import ClassProgress, ExerciseCount
 
-MOST = 8  # lines of a table: what a class talks about, and not all there is
+MOST = 8  # rows per table
 
-app = typer.Typer(help="A class: its progress, and assignments.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="For teachers: the progress of a class, assignments.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @command(app, "collect")
 def collect_class(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="FOLDER", help="Of progress files, such as anna.json or anna/progress.json."),
+        typer.Argument(metavar="FOLDER", help="Folder with progress files, such as anna.json or anna/progress.json."),
     ],
-    names: Annotated[bool, typer.Option("--names", help="Say who is who, by the names of files or folders.")] = False,
+    names: Annotated[bool, typer.Option("--names", help="Show names, taken from files or folders.")] = False,
     notebook: Annotated[
-        str, typer.Option(metavar="NN", help="The notebook of the figure; else the one that most are in.")
+        str, typer.Option(metavar="NN", help="Notebook of --figure. Default: the one that most students are in.")
     ] = "",
     figure: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="Also write a page for the projector.")
     ] = None,
     csv: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Also write a row a student and exercise.")
+        Path | None, typer.Option(metavar="FILE.csv", help="Also write a row per student and exercise.")
     ] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Say of a class who is where, which exercise stops whom, and which slip is commonest.
+    """Show where a class is, which exercises stop students, and the most common mistakes.
 
-    Progress files that are broken or none are named and left out. Students are numbered unless --names is given.
+    Unreadable progress files are listed and skipped. Students are numbered unless --names is given.
     """
     from labkit.course.collect import collect
 
     if notebook and figure is None:
-        raise ValueError(f"--notebook is {notebook!r}, which is for the figure alone; add --figure, or leave it out")
+        raise ValueError(f"--notebook {notebook!r} needs --figure; add it or omit --notebook")
     for option, path, ending in (("--figure", figure, ".html"), ("--csv", csv, ".csv")):
         if path is not None:
             if path.suffix != ending:
-                raise ValueError(f"{option} is {str(path)!r}, expected a name with the ending {ending}; add it")
+                raise ValueError(f"{option} {str(path)!r} must end in {ending}; rename it")
             check_free(path, option, force=force)
     progress = collect(folder, names=names)
     for sentence in progress.skipped:
@@ -64,7 +66,7 @@ def collect_class(
 
 
 def _page(progress: ClassProgress, notebook: str, *, names: bool) -> str:
-    """The figure as a page that asks nothing of the network."""
+    """The figure as a page that works offline."""
     from labkit.figures.class_progress import class_progress
 
     figure = class_progress(progress, notebook or None, names=names)
@@ -84,13 +86,13 @@ def _record(progress: ClassProgress) -> dict[str, Any]:
 
 
 def _told(progress: ClassProgress, *, names: bool) -> str:
-    """Three tables: who is where, what stops whom, and the commonest slips."""
+    """Three tables: where everybody is, what stops students, and the most common mistakes."""
     here = [each for each in progress.exercises if each.here]
     stops = sorted((each for each in progress.exercises if each.stuck), key=_stops)[:MOST]
-    parts = [f"students: {len(progress.students)}, files left out: {len(progress.skipped)}"]
+    parts = [f"students: {len(progress.students)}, skipped files: {len(progress.skipped)}"]
     if here:
         rows = [[each.key, str(len(each.here)), *([", ".join(each.here)] if names else [])] for each in here]
-        parts.append(_table("at this exercise now", ["exercise", "students", *["who"] * names], rows))
+        parts.append(_table("now at this exercise", ["exercise", "students", *["who"] * names], rows))
     if stops:
         rows = [
             [
@@ -103,11 +105,11 @@ def _told(progress: ClassProgress, *, names: bool) -> str:
             ]
             for each in stops
         ]
-        head = ["exercise", "stuck", "answered", "solution read", "tries (median)", *["who is stuck"] * names]
-        parts.append(_table("what stops most", head, rows))
+        head = ["exercise", "stuck", "answered", "read solution", "median tries", *["who is stuck"] * names]
+        parts.append(_table("what stops students", head, rows))
     if progress.slips:
         rows = [[each.key, str(each.students), str(each.times), each.says] for each in progress.slips[:MOST]]
-        parts.append(_table("the commonest slips", ["exercise", "students", "times", "what was said"], rows))
+        parts.append(_table("most common mistakes", ["exercise", "students", "times", "message"], rows))
     return "\n\n".join(parts)
 
 
@@ -121,27 +123,27 @@ def _table(title: str, head: list[str], rows: list[list[str]]) -> str:
 
 @command(app, "assign")
 def assign_notebook(
-    number: Annotated[str, typer.Argument(metavar="NN", help="The number of a notebook, such as 01.")],
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write it.")],
-    to: Annotated[str, typer.Option(metavar="otter", help="Who is to grade it.")],
+    number: Annotated[str, typer.Argument(metavar="NN", help="Number of a notebook, such as 01.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Output folder.")],
+    to: Annotated[str, typer.Option(metavar="otter", help="Grader; only otter is supported.")],
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Write a notebook as an assignment: for students with exercises open, for the grader solved.
+    """Turn a notebook into a graded assignment: exercises for students, solutions for otter-grader.
 
-    The grader is otter-grader (pip install "labkit-embeddings[class,notebooks]").
+    Needs pip install "labkit-embeddings[class,notebooks]".
     """
     from labkit.course.assign import assign
 
     if to != "otter":
-        raise ValueError(f"--to is {to!r}, expected otter; it is the one grader known here")
+        raise ValueError(f"--to {to!r} is not supported; use otter")
     check_free(folder, "FOLDER", force=force)
     written = assign(number, folder)
     text = (
         f"{written.notebook}: {len(written.exercises)} exercises, {written.points} points\n"
         f"hand out   {folder / 'student'}\n"
         f"keep       {folder / 'autograder'}\n"
-        f"pack it    cd {folder / 'autograder'} && otter generate\n"
+        f"package    cd {folder / 'autograder'} && otter generate\n"
         f"grade one  otter run SUBMISSION.ipynb -a {folder / 'autograder' / 'autograder.zip'}"
     )
     record = {"notebook": written.notebook, "folder": folder, "exercises": written.exercises, "points": written.points}

@@ -1,4 +1,4 @@
-"""`labkit train --log TRACKER`: the figures of each epoch, sent to a tracker as the training goes.
+"""`labkit train --log TRACKER`: send the metrics of each epoch to a tracker.
 
 tensorboard   event files in the run's folder, under tensorboard/
 trackio       a run of the project "labkit", on this machine
@@ -21,18 +21,18 @@ PROJECT = "labkit"
 
 
 def check_tracker(name: str | None) -> None:
-    """Refuse a tracker that is not one of these or not installed."""
+    """Refuse a tracker that is unknown or not installed."""
     if name is None:
         return
     if name not in TRACKERS:
-        raise ValueError(f"--log is {name!r}, expected one of {', '.join(TRACKERS)}; leave it out to log nothing")
+        raise ValueError(f"--log {name!r} is not one of {', '.join(TRACKERS)}; omit it to log nothing")
     if find_spec(name) is None:
-        raise ValueError(f"{name} is not installed, and --log {name} needs it; run pip install {name}")
+        raise ValueError(f"--log {name} needs {name}, which is not installed; run pip install {name}")
 
 
 @contextmanager
 def tracked(name: str | None, folder: Path | None, config: Mapping[str, Any]) -> Iterator[Log]:
-    """Give what logs a row of the history; `config` is what was trained, and the folder gives the name of the run."""
+    """Yield a function that logs a row of the history; the run is named after the folder and described by `config`."""
     if name is None or folder is None:
         yield lambda row: None
     elif name == "tensorboard":
@@ -48,7 +48,7 @@ def tracked(name: str | None, folder: Path | None, config: Mapping[str, Any]) ->
 
 
 def _writer(folder: Path) -> Any:
-    """A writer of event files, opened for the first row: a run is not begun in a folder that has other files."""
+    """A writer of event files, opened at the first row: a training needs an empty folder to start."""
     from torch.utils.tensorboard import SummaryWriter
 
     return SummaryWriter(str(folder / "tensorboard"))

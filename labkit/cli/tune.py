@@ -1,7 +1,6 @@
-"""`labkit tune METHOD --corpus NAME`: try settings by short trainings, and say which are best on dev.
+"""`labkit tune METHOD --corpus NAME`: search for the settings that score best on dev, with `labkit.trials.tune`.
 
-In: a method, a corpus, and what to try. Out: the trials, the best first, and the command line that trains with the best
-settings. `labkit.trials.tune` does it.
+In: a method, a corpus, a search space. Out: the trials, best first, and the command that trains with the best settings.
 """
 
 from __future__ import annotations
@@ -28,36 +27,35 @@ if TYPE_CHECKING:
 def tune(
     method: MethodName,
     corpus: CorpusName = None,
-    trials: Annotated[int, typer.Option(min=1, help="Trainings; the first has the settings as given.")] = 16,
-    seed: Annotated[int, typer.Option(min=0, help="Of what is tried; all trials are trained with seed 0.")] = 0,
+    trials: Annotated[int, typer.Option(min=1, help="Number of trainings; the first uses the given settings.")] = 16,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the search; all trials train with seed 0.")] = 0,
     space: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KEY=LOW..HIGH",
-            help="Try this setting, also as KEY=A|B|C, and those alone that are named so; as often as needed. Without "
-            "it the method's own choice.",
+            help="Search this setting, in a range or among KEY=A|B|C; repeatable. Default: chosen by the method.",
         ),
     ] = None,
     changes: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="A setting that all trials have; as often as needed."),
+        typer.Option("--set", metavar="KEY=VALUE", help="Fix a setting in all trials; repeatable."),
     ] = None,
-    sampler: Annotated[str, typer.Option(metavar="tpe|random", help="Who proposes what to try.")] = "tpe",
-    part: Annotated[float, typer.Option(help="Share of the training rows that trials learn from.")] = 1.0,
-    epochs_share: Annotated[float, typer.Option(help="Share of the epochs that trials go through.")] = 1.0,
+    sampler: Annotated[str, typer.Option(metavar="tpe|random", help="Search algorithm.")] = "tpe",
+    part: Annotated[float, typer.Option(help="Share of the training rows used in trials.")] = 1.0,
+    epochs_share: Annotated[float, typer.Option(help="Share of the epochs used in trials.")] = 1.0,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the tuning; without it runs/tune-METHOD-CORPUS-seedN, here.")
+        Path | None, typer.Option(help="Folder of the search. Default: runs/tune-METHOD-CORPUS-seedN.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Try settings of a method by short trainings, and say which are best on dev.
+    """Search for the settings of a method that score best on dev.
 
-    The same command resumes what was stopped. Nothing of the test split is seen: to get test scores, train with the
-    best settings, using the command printed at the end.
+    The same command resumes. The test split is never used: to get test scores, run the command printed at the end,
+    which trains with the best settings.
     """
     entry = entry_of(method)
     if corpus is None:
-        raise ValueError("--corpus is missing, expected a corpus' name or a file; `labkit data list` names them")
+        raise ValueError("--corpus is missing; give a file or a name from `labkit data list`")
     renamed = entry.Settings.renamed
     settings = renamed(keys_and_values("--set", changes or [], "epochs=5"))
     entry(**settings).settings.check_used(settings)
@@ -89,12 +87,12 @@ def tune(
         words += [word for each in space or [] for word in ("--space", each)]
         words += [word for each in changes or [] for word in ("--set", each)]
         words += ["--sampler", sampler, "--part", str(part), "--epochs-share", str(epochs_share), "--out", str(folder)]
-        raise Stopped(f"stopped; `{shlex.join(words)}` goes on", getattr(stop, "status", 130)) from None
+        raise Stopped(f"stopped; `{shlex.join(words)}` resumes", getattr(stop, "status", 130)) from None
     show_result({**_record(tuned), "folder": folder}, _text(tuned), json=json)
 
 
 def _tell(trial: TunedTrial) -> None:
-    """Write a line for a trial that has just been trained."""
+    """Print a line for a finished trial."""
     from tqdm import tqdm
 
     if not quiet():
@@ -104,7 +102,7 @@ def _tell(trial: TunedTrial) -> None:
 
 
 def _text(tuned: Tuned) -> str:
-    """All trials, the best first, what was tried, and the command that trains with the best settings."""
+    """All trials, best first, the search space, and the command that trains with the best settings."""
     rows = [
         [
             str(trial.number),
@@ -117,9 +115,9 @@ def _text(tuned: Tuned) -> str:
     ]
     table = text_table([["trial", tuned.measure, *tuned.space, "CPU s", ""], *rows], right=range(len(rows[0]) - 1))
     tried = ", ".join(f"{name} {dial}" for name, dial in tuned.space.items())
-    lines = [table, "", f"tried: {tried}; trial 0: the settings as given"]
+    lines = [table, "", f"searched: {tried}; trial 0 has the given settings"]
     if len(tuned.trials) < tuned.wanted:
-        lines.append(f"{len(tuned.trials)} of {tuned.wanted} trials: there is nothing else to try")
+        lines.append(f"{len(tuned.trials)} of {tuned.wanted} trials: the search space is exhausted")
     return "\n".join([*lines, "", tuned.command])
 
 

@@ -87,7 +87,7 @@ def triplets_of(
 ) -> Triplets:
     """The triplets of all articles by one rule, each in the split of its article; of a repeated title the first."""
     if not isinstance(corpus, Articles):
-        raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles: triplets are made of their sections")
+        raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles, whose sections give triplets")
     plan = Plan(rule, seed, max_per_anchor, by)
     firsts: dict[str, tuple[Article, str]] = {}
     for article, split in zip(corpus.articles, corpus.splits, strict=True):
@@ -100,8 +100,8 @@ def triplets_of(
     rows = list(triplet_rows(prepared, plan, Counter()))
     if not rows:
         raise ValueError(
-            f"{corpus.name} makes no triplet: {len(firsts):,} articles were read; give articles with five sections or "
-            "more, of several paragraphs each"
+            f"{corpus.name} gives no triplets ({len(firsts):,} articles were read); give articles with at least five "
+            "sections of several paragraphs each"
         )
     return triplet_record(corpus.name, rows)
 

@@ -51,13 +51,13 @@ def format_of(path: Path) -> tuple[str, bool]:
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
     if path.is_dir():
-        raise ValueError(f"{path} is a folder, expected a .csv, .tsv, .jsonl or .parquet file; name a file in it")
+        raise ValueError(f"{path} is a folder; give a .csv, .tsv, .jsonl or .parquet file inside it")
     if ending in _SPREADSHEETS:
-        raise ValueError(f"{path.name} is a spreadsheet, which is not read; save it as CSV in UTF-8 and use that file")
+        raise ValueError(f"{path.name} is a spreadsheet, which labkit cannot read; save it as CSV (UTF-8)")
     if ending not in FORMATS or (packed and ending == ".parquet"):
         raise ValueError(
-            f"{path.name}: expected a file named .csv, .tsv, .jsonl (or one of these .gz) or .parquet, or for articles "
-            "a dump of a wiki; rename or convert it"
+            f"{path.name} is not a .csv, .tsv or .jsonl (also with .gz), a .parquet, or, for articles, a wiki "
+            "dump; rename or convert it"
         )
     return ending, packed
 
@@ -68,12 +68,12 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
     encoding = known_encoding(encoding)
     ending, packed = (".txt", False) if path.suffix.lower() == ".txt" else format_of(path)
     if path.is_dir():
-        raise ValueError(f"{path.name} is a folder, expected a file; name the file inside it")
+        raise ValueError(f"{path.name} is a folder; give a file inside it")
     if not path.exists():
-        raise ValueError(f"{path} does not exist; check the name and the folder you are in")
+        raise ValueError(f"{path} does not exist; check the name and the current folder")
     if path.stat().st_size > limit:
         raise ValueError(
-            f"{path.name} has {amount(path.stat().st_size)}, the limit is {amount(limit)}; give a part of it"
+            f"{path.name} has {amount(path.stat().st_size)}, above the limit of {amount(limit)}; use a part of it"
         )
     try:
         if ending == ".parquet":
@@ -90,7 +90,7 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
                     yield from _csv(path, lines, ending, wide)
     except (OSError, EOFError, zlib.error) as reason:
         why = getattr(reason, "strerror", None) or " ".join(str(reason).split())
-        raise ValueError(f"{path.name} could not be read to its end ({why}); is it complete and still there?") from None
+        raise ValueError(f"{path.name} could not be read to the end ({why}); check that it is complete") from None
 
 
 @contextmanager
@@ -101,9 +101,9 @@ def _opened(path: Path, packed: bool) -> Iterator[IO[bytes]]:
         raw.seek(0)
         kind = next((kind for magic, kind in _MAGIC.items() if first.startswith(magic)), "")
         if kind and not (packed and kind == _MAGIC[_GZIP]):
-            raise ValueError(f"{path.name} is {kind} by its first bytes; unpack it or give it its right ending")
+            raise ValueError(f"{path.name} looks like {kind}; unpack it or correct its ending")
         if packed and first and not kind:
-            raise ValueError(f"{path.name} is not a gzip file; drop the .gz from its name or pack it again")
+            raise ValueError(f"{path.name} is not a gzip file; remove .gz from its name or compress it again")
         if not packed:
             yield raw
             return
@@ -114,7 +114,7 @@ def _opened(path: Path, packed: bool) -> Iterator[IO[bytes]]:
 def check_unpacked(path: Path, size: int, limit: int) -> None:
     """Refuse a file that unpacks to more than the limit."""
     if size > limit:
-        raise TooLarge(f"{path.name} unpacks to more than {amount(limit)}, the limit; give a part of it")
+        raise TooLarge(f"{path.name} is larger than the limit of {amount(limit)} when unpacked; use a part of it")
 
 
 def _lines(path: Path, stream: IO[bytes], encoding: str, limit: int) -> Iterator[str]:
@@ -125,8 +125,8 @@ def _lines(path: Path, stream: IO[bytes], encoding: str, limit: int) -> Iterator
     for number, line in enumerate(lines, 1):
         if number == 1 and "\0" in line:
             raise ValueError(
-                f"{path.name} row 1 holds a NUL, which is no text; if it is UTF-16 without a mark, save it as "
-                "'CSV UTF-8' or name the encoding utf-16"
+                f"{path.name} row 1 contains a NUL character; if the file is UTF-16 without a byte order mark, save it "
+                "as 'CSV UTF-8' or give the encoding utf-16"
             )
         seen += len(line)
         if seen > limit:
@@ -150,7 +150,7 @@ def _csv(path: Path, lines: Iterator[str], ending: str, wide: bool) -> NumberedR
 def _check_width(columns: Sized, at: str) -> None:
     """A table of very many columns takes minutes, and no corpus has them."""
     if len(columns) > COLUMNS:
-        raise ValueError(f"{at}: {len(columns):,} columns, expected at most {COLUMNS:,}; keep those of a corpus")
+        raise ValueError(f"{at}: {len(columns):,} columns, more than {COLUMNS:,}; keep only those of the corpus")
 
 
 def _separator(header: str) -> str:
@@ -170,18 +170,18 @@ def _table(path: Path, lines: Iterable[str], separator: str, quoting: Any = csv.
                 columns = column_names(cells, f"{path.name} row 1")
             elif cells and len(cells) != len(columns):
                 raise ValueError(
-                    f"{path.name} row {row}: {len(cells)} cells where the header has {len(columns)}; is a separator "
-                    "inside a text that is not in quotes, or a cell missing?"
+                    f"{path.name} row {row}: {len(cells)} cells, but the header has {len(columns)}; look for a "
+                    "missing cell, or a separator in unquoted text"
                 )
             elif cells:  # a blank line is no row
                 yield row, dict(zip(columns, cells, strict=True))
     except csv.Error as reason:
         if "new-line" in str(reason):
             raise ValueError(
-                f"{path.name} row {row + 1}: a carriage return inside a line, as where files with different line ends "
-                "were joined; save the file with one kind of line end"
+                f"{path.name} row {row + 1}: a carriage return within a line, perhaps from files with different line "
+                "endings; save the file with one kind of line ending"
             ) from None
-        raise ValueError(f"{path.name} row {row + 1}: {reason}; look for a quote that is not closed") from None
+        raise ValueError(f"{path.name} row {row + 1}: {reason}; look for an unclosed quote") from None
 
 
 def _txt(path: Path, lines: Iterator[str]) -> NumberedRows:
@@ -197,8 +197,8 @@ def _txt(path: Path, lines: Iterator[str]) -> NumberedRows:
     for number, line in enumerate(chain([first], lines), 1):
         if len(line) > _CELL:
             raise ValueError(
-                f"{path.name} line {number} has {len(line):,} letters, expected one sentence a line, of at most "
-                f"{_CELL:,}; break it into lines"
+                f"{path.name} line {number} has {len(line):,} characters, but a line holds one sentence of at most "
+                f"{_CELL:,}; split it into lines"
             )
         if line.strip():
             yield number, {"text": line.strip()}
@@ -212,7 +212,7 @@ def _jsonl(path: Path, lines: Iterator[str]) -> NumberedRows:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as reason:  # ValueError: a number of many thousand digits, too
-            raise ValueError(f"{path.name} row {number}: not JSON ({reason}); write one object a line") from None
+            raise ValueError(f"{path.name} row {number}: invalid JSON ({reason}); write one object per line") from None
         if not isinstance(row, dict):
             raise ValueError(f"{path.name} row {number}: {type(row).__name__}, expected a JSON object with columns")
         _check_width(row, f"{path.name} row {number}")
@@ -229,7 +229,7 @@ def _parquet(path: Path, limit: int) -> NumberedRows:
         except (ValueError, OverflowError) as reason:  # a text that is not UTF-8, a date of the year 300,000
             raise ValueError(
                 f"{path.name} rows {number + 1} to {number + batch.num_rows}: a value does not fit its type "
-                f"({' '.join(str(reason).split())}); mend or drop its column"
+                f"({' '.join(str(reason).split())}); repair or drop the column"
             ) from None
         seen += sum(len(value) for column in columns for value in column if isinstance(value, str))
         check_unpacked(path, seen, limit)
@@ -300,9 +300,9 @@ def check_output(path: Path) -> tuple[str, bool]:
     """The format of a file of rows that can be written there, and whether it is packed; else a ValueError."""
     ending, packed = format_of(path)
     if ending == ".parquet":
-        raise ValueError(f"{path.name}: rows are written as .csv, .tsv or .jsonl (or one of these .gz); rename it")
+        raise ValueError(f"{path.name}: the output must be .csv, .tsv or .jsonl (also with .gz); rename it")
     if not path.parent.is_dir():
-        raise ValueError(f"{path.name}: the folder {str(path.parent)!r} does not exist; make it first")
+        raise ValueError(f"{path.name}: the folder {str(path.parent)!r} does not exist; create it first")
     return ending, packed
 
 
@@ -331,8 +331,8 @@ def write_rows(
                     table.writeheader()
                 if ending == ".tsv" and any(sign in str(value) for value in row.values() for sign in "\t\r\n"):
                     raise ValueError(
-                        f"{path.name}: row {count} holds a tab or a line break, for which a .tsv has no room; write a "
-                        ".csv or a .jsonl"
+                        f"{path.name}: row {count} contains a tab or a line break, which a .tsv cannot hold; write a "
+                        ".csv or .jsonl"
                     )
                 table.writerow(row)
             if count % 1000 == 0:

@@ -75,7 +75,7 @@ def from_pairs(
     if (labels is None) == (scores is None):
         raise ValueError(
             f"from_pairs has {'neither labels nor scores' if labels is None else 'both labels and scores'}, expected "
-            "labels (1 the same, 0 not) or scores (degrees); pairs that all mean the same are from_groups(pairs)"
+            "labels (1 the same, 0 not) or scores (degrees); for pairs that all mean the same, use from_groups(pairs)"
         )
     columns = _apart("from_pairs", pairs, ("text_a", "text_b"))
     columns |= {"label": labels} if labels is not None else {"score": scores}
@@ -131,8 +131,8 @@ def _apart(where: str, rows: Iterable[Sequence[str]], names: Sequence[str]) -> d
         parts.append([] if isinstance(row, str) or not isinstance(row, Iterable) else list(row))
         if len(parts[-1]) != len(names):
             raise ValueError(
-                f"{where} row {number} is {row!r:.60}, expected {len(names)} texts ({', '.join(names)}); of lists of "
-                "them, zip makes such rows"
+                f"{where} row {number} is {row!r:.60}, expected {len(names)} texts ({', '.join(names)}); zip turns "
+                "lists into such rows"
             )
     return {column: [part[place] for part in parts] for place, column in enumerate(names)}
 
@@ -143,14 +143,14 @@ def _beside(where: str, columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     (first, rows), *_ = ((column, len(values)) for column, values in lists.items())
     for column, values in lists.items():
         if len(values) != rows:
-            raise ValueError(f"{where}: {column} has {len(values)} values and {first} {rows}, expected as many of each")
+            raise ValueError(f"{where}: {column} has {len(values)} values and {first} {rows}, expected equal numbers")
     return (dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True))
 
 
 def _list(where: str, column: str, values: Any) -> list[Any]:
     values = values.tolist() if hasattr(values, "tolist") else values  # of numpy, pandas, torch: as Python's own
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ValueError(f"{where}: {column} is {values!r:.60}, expected a list, a value for each row")
+        raise ValueError(f"{where}: {column} is {values!r:.60}, expected a list with a value for each row")
     return list(values)
 
 
@@ -168,13 +168,13 @@ def _numbered(rows: Iterable[Mapping[str, Any]], where: str, splits: Splits = ()
         plain = {name: _plain(value) for name, value in zip(names, row.values(), strict=True)}
         if splits:
             if "split" in plain:
-                raise ValueError(f"{where} row {number} has a column 'split' as well as splits; give one of the two")
+                raise ValueError(f"{where} row {number} has a column 'split', but splits is given too; omit one")
             if each and number > len(each):
                 break
             plain["split"] = each[number - 1] if each else splits
         yield number, plain
     if each and number != len(each):
-        raise ValueError(f"{where}: splits has {len(each)} values, expected one for each row, or one for all")
+        raise ValueError(f"{where}: splits has {len(each)} values, expected one per row, or a single one for all")
 
 
 def _plain(value: Any) -> Any:
@@ -197,8 +197,8 @@ def from_frame(frame: Any, *, name: str = "corpus", columns: Mapping[str, str] |
         values = frame.iter_rows()
     else:
         raise ValueError(
-            f"frame is {type(frame).__name__}, expected a DataFrame of pandas or polars; from_dataset takes those of "
-            "datasets, from_rows a list of dictionaries"
+            f"frame is {type(frame).__name__}, expected a pandas or polars DataFrame; use from_dataset for the package "
+            "datasets and from_rows for a list of dictionaries"
         )
     names = column_names(frame.columns, "DataFrame")
     rows = (dict(zip(names, row, strict=True)) for row in values)
@@ -217,7 +217,7 @@ def to_polars(corpus: Corpus) -> Any:
     try:
         import polars
     except ImportError as error:
-        raise ValueError("polars is not installed, and to_polars needs it; run pip install polars") from error
+        raise ValueError("to_polars needs polars, which is not installed; run pip install polars") from error
     try:
         return polars.DataFrame(list(corpus.rows()), infer_schema_length=None)
     except (TypeError, polars.exceptions.PolarsError) as error:
@@ -259,8 +259,8 @@ def _rows_of(dataset: Any) -> Iterator[dict[str, Any]]:
     """The rows of a Dataset as Python's own values, classes of texts by their names."""
     if not hasattr(dataset, "with_format"):
         raise ValueError(
-            f"dataset is {type(dataset).__name__}, expected a Dataset or DatasetDict of the package datasets; "
-            "from_frame takes DataFrames, from_rows a list of dictionaries"
+            f"dataset is {type(dataset).__name__}, expected a Dataset or DatasetDict of the package datasets; use "
+            "from_frame for DataFrames and from_rows for a list of dictionaries"
         )
     features = dataset.features or {}
     numbers = ("label",) if "text_a" in features else ()

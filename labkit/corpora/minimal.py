@@ -46,7 +46,7 @@ def minimal_pairs(corpus: str, kind: str, count: int) -> list[MinimalPair]:
             raise ValueError(f"{name} is {value!r}, expected one of {', '.join(known)}")
     pairs = _bundled()[corpus, kind]
     if not 1 <= count <= len(pairs):
-        raise ValueError(f"count is {count}, expected 1 to {len(pairs)}; ask for fewer, or another kind besides")
+        raise ValueError(f"count is {count}, expected 1 to {len(pairs)}; ask for fewer, or for more kinds")
     return pairs[:count]
 
 

@@ -40,7 +40,7 @@ def _check(argument: str, degrees: float, largest: int) -> None:
     if not isinstance(degrees, Real) or not -largest <= degrees <= largest:
         raise ValueError(
             f"{argument} is {degrees!r}, expected a number of degrees from -{largest} to {largest}; "
-            "write it in decimal degrees and check that latitude and longitude are not exchanged"
+            "use decimal degrees, and check that latitude and longitude are not swapped"
         )
 
 
@@ -52,9 +52,7 @@ def place_text(address: str, name: str, latitude: float, longitude: float) -> st
     """
     for argument, part in (("address", address), ("name", name)):
         if PAD in part:
-            raise ValueError(
-                f"{argument} is {part!r}, expected a text without {PAD}, which parts it from the rest; remove it"
-            )
+            raise ValueError(f"{argument} is {part!r}, which must not contain the separator {PAD}; remove it")
     return f"{address} {PAD} {name} {PAD} {s2_code(latitude, longitude)}"
 
 

@@ -101,8 +101,8 @@ class Corpus:
         for name, values in columns.items():
             if len(values) != len(self):
                 raise ValueError(
-                    f"corpus {self.name!r}: {name} has {len(values)} values, expected {len(self)}, one a row; "
-                    "fill in what is missing"
+                    f"corpus {self.name!r}: {name} has {len(values)} values, expected {len(self)}, one per row; fill "
+                    "in the missing ones"
                 )
         if self.mapped:  # written by labkit, and read when its turn comes
             return
@@ -110,8 +110,8 @@ class Corpus:
             for row, text in enumerate(getattr(self, name), 1):
                 if not isinstance(text, str) or not text.strip():
                     raise ValueError(
-                        f"corpus {self.name!r}: {self.COLUMNS[name]} of row {row} is {text!r}, expected a text "
-                        "that is not empty; fill it in or drop the row"
+                        f"corpus {self.name!r}: {self.COLUMNS[name]} of row {row} is {text!r}, expected a "
+                        "non-empty text; fill it in or drop the row"
                     )
         unknown = next(((row, split) for row, split in enumerate(self.splits, 1) if split not in SPLITS), None)
         if unknown:
@@ -264,8 +264,8 @@ class Pairs(Corpus):
                 raise ValueError(f"corpus {self.name!r}: the value of row {row} is {value}, expected a finite number")
             if not self.graded and value not in (0, 1):
                 raise ValueError(
-                    f"corpus {self.name!r}: the label of row {row} is {value}, expected 0 or 1; for degrees use "
-                    "graded=True (a column 'score' in a file)"
+                    f"corpus {self.name!r}: the label of row {row} is {value}, expected 0 or 1; for "
+                    "grades use graded=True (a column 'score' in a file)"
                 )
 
     def _divided(self) -> Sequence[str]:
@@ -289,7 +289,7 @@ class Pairs(Corpus):
     def labels(self) -> np.ndarray:
         """0/1 for each pair, int64 (n,)."""
         if self.graded:
-            raise ValueError(f"corpus {self.name!r} is graded: it has scores, not 0/1 labels; use .scores")
+            raise ValueError(f"corpus {self.name!r} has grades, not 0/1 labels; use .scores")
         return np.array(self.values, dtype=np.int64)
 
     @property
@@ -357,7 +357,7 @@ class Sentences(Corpus):
     def part(self, split: str) -> Self:
         if split in SPLITS and split not in self.splits:
             sizes = ", ".join(f"{name} {self.sizes.get(name, 0)}" for name in SPLITS)
-            raise self.without_labels(f"has no row in split {split!r} (it has {sizes}) to measure anything on")
+            raise self.without_labels(f"has no row in split {split!r} (it has {sizes}), so nothing can be measured")
         return super().part(split)
 
     def without_labels(self, why: str) -> ValueError:
@@ -391,7 +391,7 @@ class Article:
     def __post_init__(self) -> None:
         object.__setattr__(self, "sections", tuple(self.sections))
         if not self.title.strip():
-            raise ValueError("an article has an empty title; give it one")
+            raise ValueError("an article has no title; add one")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

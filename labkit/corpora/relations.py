@@ -61,8 +61,8 @@ def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0)
     class_of = classes_by_sentence(corpus)
     if not class_of:
         raise ValueError(
-            f"corpus {corpus.name!r} has no two sentences that belong together, expected a class, a group or a pair "
-            "labelled 1; choose another corpus or split"
+            f"corpus {corpus.name!r} has no two sentences that belong together (a class, a group, or a pair labelled "
+            "1); choose another corpus or split"
         )
     largest = Counter(class_of.values()).most_common(classes)
     place = {name: number for number, (name, _) in enumerate(largest)}
@@ -201,8 +201,8 @@ def opened(articles: Articles) -> Triplets:
     triplets = [triplet for article in articles.articles for triplet in opening_triplets(article)]
     if not triplets:
         raise ValueError(
-            f"corpus {articles.name!r} makes no triplet: no article has two neighbouring sections, one of them with "
-            "two paragraphs whose first sentence has 5 to 50 words; give longer articles"
+            f"corpus {articles.name!r} gives no triplets, because no article has two adjacent sections of which one "
+            "has two paragraphs that start with a sentence of 5 to 50 words; give longer articles"
         )
     anchors, positives, negatives = zip(*triplets, strict=True)
     return Triplets(name=articles.name, anchors=anchors, positives=positives, negatives=negatives, splits="train")

@@ -63,9 +63,7 @@ def write_distinct(
     """
     columns, folder, files = tuple(columns), Path(folder), files_of(sources)
     if not columns or len(set(columns)) < len(columns):
-        raise ValueError(
-            f"columns are {', '.join(columns) or 'none'}, expected one or several different ones; name them"
-        )
+        raise ValueError(f"columns are {', '.join(columns) or 'none'}, expected one or more different names")
     parts = parts_of(sources, columns, rows=size)
     _check_alike(files, columns)
     plan = {"kind": "distinct", "columns": columns, "plain": plain, "size": size, "sources": identified(files)}
@@ -92,7 +90,7 @@ def _check_alike(files: Sequence[Path], columns: tuple[str, ...]) -> None:
                 ", ".join(f"{field.name} ({field.type})" for field in each) for each in (schema_of(file), first)
             )
             raise ValueError(
-                f"{file} has the columns {here}, {files[0]} has {there}, expected the same; give them alike"
+                f"{file} has the columns {here}, {files[0]} has {there}; all files must have the same columns"
             )
 
 

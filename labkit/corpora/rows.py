@@ -157,13 +157,13 @@ def corpus_of_rows(
     if repeated:
         some = ", ".join(f"row {row} repeats row {first}" for row, first in repeated[:3])
         rest = f" and {len(repeated) - 3} more" if len(repeated) > 3 else ""
-        note(f"{where}: repeated rows were left out: {some}{rest}", stacklevel=3)
+        note(f"{where}: repeated rows were skipped: {some}{rest}", stacklevel=3)
     corpus = from_columns(shape, values, name)
     _check_classes(where, corpus, numbers)
     if unused := _unused_labels(corpus):
-        note(f"{where}: column {unused!r} looks like labels and is not used; call it 'label'", stacklevel=3)
+        note(f"{where}: column {unused!r} looks like labels but is not used; rename it to 'label'", stacklevel=3)
     if twice := contradictions(corpus, numbers):
-        note(f"{where}: {twice}; no method can tell which is meant: keep one of them, or drop the rows", stacklevel=3)
+        note(f"{where}: {twice}; methods cannot tell which is right: keep one of them, or drop the rows", stacklevel=3)
     return corpus
 
 
@@ -205,8 +205,8 @@ def _shape(where: str, row: Mapping[str, Any]) -> type[Corpus]:
     columns = ", ".join(repr(column) for column in list(row)[:8])
     remedy = "; a line each, without a header, they go into a .txt" if len(row) == 1 else ""
     raise ValueError(
-        f"{where} row 1: columns {columns} are not those of a corpus, expected one of: {wanted}; rename them, "
-        f"or say in Python which are which, as columns={{'text': ...}}{remedy}"
+        f"{where} row 1: the columns {columns} are not those of a corpus, which are one of: {wanted}; rename "
+        f"them, or in Python pass columns={{'text': ...}}{remedy}"
     )
 
 
@@ -235,11 +235,9 @@ def _cleaned(shape: type[Corpus], row: Mapping[str, Any], at: str) -> dict[str, 
 
 def _text(value: Any, column: str, at: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ValueError(
-            f"{at}: {column} is {_shown(value)}, expected a text that is not empty; fill it in or drop the row"
-        )
+        raise ValueError(f"{at}: {column} is {_shown(value)}, expected a non-empty text; fill it in or drop the row")
     if _NO_TEXT.search(value):
-        raise ValueError(f"{at}: {column} holds a sign that is no text (NUL or half a surrogate pair); remove it")
+        raise ValueError(f"{at}: {column} contains a NUL character or a lone surrogate; remove it")
     return value
 
 
@@ -296,8 +294,8 @@ def _check_classes(where: str, corpus: Corpus, numbers: Sequence[int | str]) -> 
     if len(classes) == 1:
         what = corpus.COLUMNS.get(corpus.CLASSES, "label")
         raise ValueError(
-            f"{where} rows {numbers[0]} to {numbers[-1]}: every {what} is {next(iter(classes))!r}, expected at least "
-            f"two different ones; add rows with another {what}"
+            f"{where} rows {numbers[0]} to {numbers[-1]}: every {what} is {next(iter(classes))!r}, but at least two "
+            f"different ones are needed; add rows with another {what}"
         )
 
 

@@ -52,7 +52,7 @@ def files_of(sources: Iterable[Path | str]) -> list[Path]:
         elif source.is_file():
             files.append(source)
         else:
-            raise ValueError(f"there is no file or folder {str(source)!r}; check the name and the folder you are in")
+            raise ValueError(f"{str(source)!r} does not exist; check the name and the current folder")
     return files
 
 
@@ -71,7 +71,7 @@ def parts_of(
 ) -> list[Part]:
     """The parts of files and folders that have these columns of texts; a ValueError names the file that lacks one."""
     if rows < 1:
-        raise ValueError(f"rows is {rows}, expected at least 1 in a part; leave it out for {ROWS:,}")
+        raise ValueError(f"rows is {rows}, expected at least 1 per part; omit it for {ROWS:,}")
     parts: list[Part] = []
     for path in files_of(sources):
         if path.suffix.lower() in TABLES:
@@ -86,7 +86,7 @@ def parts_of(
             parts.append(Part(str(path.resolve())))
     if not parts:
         names = ", ".join(map(str, sources)) or "the list of sources"
-        raise ValueError(f"{names} has no rows, expected at least one; name a file with sentences")
+        raise ValueError(f"{names} has no rows; give a file with sentences")
     return parts
 
 
@@ -114,7 +114,7 @@ def mapped(path: Path) -> Any:
         return arrow.ipc.open_file(arrow.memory_map(str(path))).read_all()
     except (arrow.ArrowException, OSError) as reason:
         raise ValueError(
-            f"{path} is no table that can be read ({' '.join(str(reason).split())[:120]}); make or fetch it again"
+            f"{path} is not a readable table ({' '.join(str(reason).split())[:120]}); create or download it again"
         ) from None
 
 
@@ -165,8 +165,8 @@ def texts_of(part: Part, columns: Sequence[str] = ("text",)) -> Iterator[list[st
         if None in block:
             at = block.index(None)
             raise ValueError(
-                f"{Path(part.path).name} row {row + at // len(columns) + 1} has nothing in column "
-                f"{columns[at % len(columns)]!r}, expected a text; drop it or fill it in"
+                f"{Path(part.path).name} row {row + at // len(columns) + 1} has no text in column "
+                f"{columns[at % len(columns)]!r}; fill it in or drop the row"
             )
         yield block
         row += len(table)
@@ -215,11 +215,11 @@ def _check_columns(path: Path, columns: Sequence[str]) -> None:
     for column in columns:
         if schema.names.count(column) != 1 and (schema.names or path.suffix.lower() in TABLES):
             there = ", ".join(map(repr, schema.names)) or "none"
-            raise ValueError(f"{path.name} has no column {column!r}, its columns are {there}; name one with --column")
+            raise ValueError(f"{path.name} has no column {column!r} (it has {there}); choose one with --column")
         kind = schema.field(column).type if schema.names else arrow.string()
         kind = kind.value_type if arrow.types.is_dictionary(kind) else kind
         if not (arrow.types.is_string(kind) or arrow.types.is_large_string(kind)):
-            raise ValueError(f"{path.name} has {kind} in column {column!r}, expected texts; name a column of texts")
+            raise ValueError(f"{path.name} has {kind} in column {column!r}, expected text; choose a column of texts")
 
 
 def _cell(value: Any) -> str | None:
@@ -245,7 +245,7 @@ def corpus_of_folder(folder: Path | str, name: str = "") -> Corpus:
             return cast(Any, shape)(**fields, name=name or folder.name, splits=splits, extra=columns)
     have = ", ".join(map(repr, table.column_names)) or "no column"
     raise ValueError(
-        f"{folder} has {have}, expected the columns of triplets, classes, groups or sentences; name another"
+        f"{folder} has {have}, expected the columns of triplets, classes, groups or sentences; use another folder"
     )
 
 

@@ -154,8 +154,8 @@ def load(name: str | Path, columns: Mapping[str, str] | None = None) -> Corpus:
     """
     if not isinstance(name, str | Path):
         raise ValueError(
-            f"corpus is a {type(name).__name__}, expected a name or a file; from_frame, from_dataset, from_classes, "
-            "from_pairs and others of labkit.corpora make one of what is in memory"
+            f"corpus is a {type(name).__name__}, expected a name or a file; labkit.corpora has from_frame, "
+            "from_dataset, from_classes, from_pairs and others for data in memory"
         )
     if str(name) in CORPORA:
         return CORPORA[str(name)].load()
@@ -164,7 +164,7 @@ def load(name: str | Path, columns: Mapping[str, str] | None = None) -> Corpus:
         return corpus_of_folder(path)
     if path.exists() or any(ending in path.suffixes for ending in (*FORMATS, ".txt")):
         return read_corpus(path, columns=columns)
-    raise ValueError(f"corpus is {str(name)!r}, expected a known corpus or a file of your own; {nearest_corpus(name)}")
+    raise ValueError(f"corpus is {str(name)!r}, which is neither a known corpus nor a file; {nearest_corpus(name)}")
 
 
 def nearest_corpus(name: str | Path) -> str:

@@ -176,13 +176,6 @@ def array(answer: Any) -> np.ndarray:
         raise Unfit(f"numbers were expected, and {came} came") from None
 
 
-def yes_or_no(answer: Any, hint: str = "") -> np.ndarray:
-    """True or False of an answer as a number, for a comparison; anything else is `Unfit`, which says the hint."""
-    if isinstance(answer, list | tuple | str) or number(answer) not in (0, 1):
-        raise Unfit(f"True or False was expected, and {answer!r:.60} came{hint and f': {hint}'}")
-    return np.asarray(number(answer))
-
-
 def number(answer: Any) -> float:
     """One number, whatever it came in."""
     value = array(answer)
@@ -198,6 +191,29 @@ def mask(answer: Any) -> np.ndarray:
     if answer.dtype != torch_bool:
         raise Unfit(f"a tensor of True and False was expected, and one of {answer.dtype} came: use `==`, `&`, `~`")
     return np.asarray(answer.detach().cpu().numpy())
+
+
+def learnable(answer: Any) -> np.ndarray:
+    """A tensor: the network of the next exercises learns through it."""
+    if hasattr(answer, "values") and hasattr(answer, "indices") and not isinstance(answer, Tensor):
+        raise Unfit("values and their places came: `max(dim)` gives both, and the values alone are wanted (`.values`)")
+    if not isinstance(answer, Tensor):
+        raise Unfit(f"a tensor was expected, and a {type(answer).__name__} came: a network learns through it")
+    return array(answer)
+
+
+def blocked(made: Callable[[Tensor], Tensor], rows: Tensor) -> str | None:
+    """What is said where no gradient comes back through a function of rows."""
+    rows = rows.clone().requires_grad_()
+    out = made(rows)
+    if out.requires_grad:
+        out.sum().backward()
+    if rows.grad is None or not rows.grad.any():
+        return (
+            "the numbers are right, but no gradient comes through them: a network could not learn. Work with tensors "
+            "all the way: `float(...)`, `.item()`, `.tolist()`, `.numpy()`, `.detach()`, `torch.tensor(...)` cut it off"
+        )
+    return None
 
 
 def several(count: int, each: Reader, says: str) -> Reader:

@@ -114,13 +114,6 @@ SENTPWNET = (
         _OF_PAIRS,
         _FIVE,
     ),
-    Ablation(
-        "sentpwnet-places",
-        "Which loss finds the records of one place best?",
-        "places",
-        _small("sentpwnet", {name: {"dimension": 30, "miner": "none", **loss} for name, loss in _LOSSES.items()}),
-        ("hit@1", "hit@3", "hit@10"),
-    ),
 )
 
 

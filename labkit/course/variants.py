@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labkit.arrays import unit
 from labkit.baselines.base import base_of
-from labkit.corpora.records import Corpus, Labelled, Pairs
+from labkit.corpora.records import Corpus, Labelled
 from labkit.evaluation.retrieval import own_retrieved
 from labkit.film.method import Film, FilmSettings
 from labkit.film.triplets import Clusters, FilmSource
@@ -175,14 +174,6 @@ def map_at_r(method: Any, part: Labelled) -> float:
     """MAP@R of the sentences of a split among themselves."""
     found = own_retrieved(method, method.encode(list(part.texts)), part.labels, most=None)
     return float(found.average.mean())
-
-
-def two_scores(film: Film, part: Pairs) -> tuple[np.ndarray, np.ndarray]:
-    """The cosine of each pair's TF-IDF rows, and that of its `y = L x`: what a share mixes."""
-    a, b = (film.vectorizer.transform(list(texts)) for texts in (part.text_a, part.text_b))
-    plain = np.asarray(a.multiply(b).sum(axis=1)).ravel()
-    L = film.L.astype(np.float64).T
-    return plain, (unit(a @ L) * unit(b @ L)).sum(axis=1)
 
 
 _OWN = (PartlyLabelled, EmbeddedTogether, PartlyTaught)

@@ -141,7 +141,7 @@ def found_clusters(embeddings: ArrayLike, way: str, k: int, *, seed: int = 0) ->
     With fewer rows than k, each row is its own cluster.
     """
     if way not in WAYS:
-        raise ValueError(f"way is {way!r}, expected one of {', '.join(WAYS)}; kmeans takes the number of classes")
+        raise ValueError(f"way is {way!r}, expected one of {', '.join(WAYS)}")
     rows = unit(vectors("embeddings", embeddings, keep_single=True))
     return hdbscan(rows) if way == "density" else kmeans(rows, min(k, rows.shape[0]), seed=seed, restarts=3)
 
@@ -198,8 +198,7 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = 
     codes = classes("labels", labels, count=rows.shape[0])
     if codes.max() == 0:
         raise ValueError(
-            f"all {len(codes)} rows are of one class, expected at least two, or there is no other centre; "
-            "add rows of another class"
+            f"all {len(codes)} rows belong to one class, but at least two are needed; add rows of another class"
         )
     centres = _centres(rows, codes)
     asking = sampled(np.arange(centres.shape[0]), most)

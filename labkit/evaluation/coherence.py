@@ -61,8 +61,8 @@ def p_coherence(
     sizes = np.bincount(codes)
     if len(sizes) == 1 or sizes.max() == 1:
         raise ValueError(
-            f"the sentences are in {len(sizes)} groups, the largest of {sizes.max()}, expected at least two groups "
-            "and one of at least two sentences; add paraphrases or groups"
+            f"the sentences form {len(sizes)} groups, the largest with {sizes.max()}, but at least two groups and one "
+            "with two sentences are needed; add paraphrases or groups"
         )
     if not not_zero(rows).all():
         unit(rows, refuse="embeddings")  # names the row

@@ -125,13 +125,13 @@ def _paired_runs(first: Sequence[Parts], second: Sequence[Parts]) -> list[tuple[
     sizes = {len(side) for parts in (*first, *second) for side in (parts.above, parts.below)}
     if not first or not second or len(sizes) != 1:
         raise ValueError(
-            f"first and second have {len(first)} and {len(second)} runs, which were scored on {sorted(sizes)} test "
-            "items, expected at least one run each, all on the same items; score both on one test set"
+            f"first and second have {len(first)} and {len(second)} runs, scored on {sorted(sizes)} test items, but at "
+            "least one run each is needed, all on the same items; score both on one test set"
         )
     if len(first) != len(second) and min(len(first), len(second)) > 1:
         raise ValueError(
-            f"first has {len(first)} runs and second {len(second)}, expected as many, seed by seed, or one run where "
-            "nothing is random; give the seeds that both have"
+            f"first has {len(first)} runs and second {len(second)}, expected equal numbers, seed by seed, or one run "
+            "of a method without randomness; give the seeds that both have"
         )
     runs = max(len(first), len(second))
     return [(first[at % len(first)], second[at % len(second)]) for at in range(runs)]

@@ -48,7 +48,7 @@ def alignment(a: ArrayLike, b: ArrayLike) -> float:
     left = vectors("a", a)
     right = vectors("b", b, like=left)
     if left.shape != right.shape:
-        raise ValueError(f"b has {right.shape[0]} rows, expected {left.shape[0]} like a; give each pair's two sides")
+        raise ValueError(f"b has {right.shape[0]} rows, expected {left.shape[0]} like a; give both sides of each pair")
     x, y = unit(left, refuse="a"), unit(right, refuse="b")
     parts = (squares(x[block] - y[block]).sum() for block in blocks(x.shape[0], filled(y)))
     return float(sum(parts) / x.shape[0])
@@ -65,8 +65,8 @@ def class_alignment(embeddings: ArrayLike, labels: ArrayLike) -> float:
     pairs = (sizes * (sizes - 1)).sum()
     if not pairs:
         raise ValueError(
-            f"each of the {len(codes)} rows is the only one of its class, expected a class with at least two; label "
-            "more rows, or give `alignment` the pairs"
+            f"each of the {len(codes)} rows is the only one of its class; label more rows, or give `alignment` the "
+            "pairs"
         )
     return max(0.0, float(2 * (sizes**2 - squares(class_sums(rows, codes, directions=True))).sum() / pairs))
 
@@ -137,7 +137,7 @@ def _several(embeddings: ArrayLike) -> Vectors:
     """Check the rows, of which there must be two with a direction. float32 rows stay float32 to save memory."""
     rows = vectors("embeddings", embeddings, keep_single=True)
     if rows.shape[0] < 2:
-        raise ValueError("embeddings has 1 row, expected at least two, or there is no pair; give more sentences")
+        raise ValueError("embeddings has 1 row, but a pair needs two; give more sentences")
     if not not_zero(rows).all():
         unit(rows, refuse="embeddings")  # names the row
     return rows
@@ -233,8 +233,8 @@ def cosines_over_epochs(snapshots: Snapshots) -> EpochCosines:
     """Return the cosines of all pairs of a run's probe at each kept epoch: positive within a class, negative across."""
     if not len(snapshots.epochs) or len(snapshots.texts) < 2:
         raise ValueError(
-            "the run has no snapshots of two sentences, expected vectors of its probe at some epochs; train a method "
-            "that goes in epochs, such as `labkit train sentpwnet --corpus topics`"
+            "the run has no snapshots of two sentences; train a method that learns in epochs, such as `labkit train "
+            "sentpwnet --corpus topics`"
         )
     labels = np.array(snapshots.labels)
     upper = np.triu_indices(len(labels), 1)

@@ -46,11 +46,13 @@ def _symmetric(similarity: ArrayLike) -> np.ndarray:
     s = vectors("similarity", similarity)
     s = s if isinstance(s, np.ndarray) else s.toarray()
     if s.shape[0] != s.shape[1]:
-        raise ValueError(f"similarity has shape {s.shape}, expected (n, n); give all pairs, such as unit @ unit.T")
+        raise ValueError(f"similarity has shape {s.shape}, expected (n, n), all pairs, such as unit @ unit.T")
     gap = np.abs(s - s.T).max()
     # float32 products are symmetric only to their rounding
     if gap > 1e-5 * max(np.abs(s).max(), 1e-300):
-        raise ValueError(f"similarity differs from its transpose by {gap:.3g}, expected symmetry; give (s + s.T) / 2")
+        raise ValueError(
+            f"similarity is not symmetric (it differs from its transpose by {gap:.3g}); give (s + s.T) / 2"
+        )
     return (s + s.T) / 2
 
 

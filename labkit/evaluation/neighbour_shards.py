@@ -71,13 +71,13 @@ def write_neighbours(
     The same call resumes what was stopped. Exact neighbours that take more than a day are refused without `insist`.
     """
     if index not in INDEXES:
-        raise ValueError(f"index is {index!r}, expected one of {', '.join(INDEXES)}; faiss is for many rows")
+        raise ValueError(f"index is {index!r}, expected one of {', '.join(INDEXES)}")
     folder, rows = Path(folder), opened_vectors(base)
     asking = rows if queries is None else opened_vectors(queries)
     if asking.dimension != rows.dimension:
         raise ValueError(
-            f"queries have {asking.dimension} numbers a row and the base {rows.dimension}, expected as many; encode "
-            "both by one run"
+            f"queries have {asking.dimension} columns and the base {rows.dimension}, but both must have the same; "
+            "encode both with one run"
         )
     whole("count", count, 1, len(rows) - (queries is None), "the number of other rows")
     if index == "faiss":

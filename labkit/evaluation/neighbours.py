@@ -254,7 +254,7 @@ def movement(before: ArrayLike, after: ArrayLike, k: int = 10, *, progress: Prog
     spaces = [vectors(name, each, keep_single=True) for name, each in (("before", before), ("after", after))]
     n = spaces[0].shape[0]
     if spaces[1].shape[0] != n:
-        raise ValueError(f"after has {spaces[1].shape[0]} rows, expected {n} like before; give the same sentences")
+        raise ValueError(f"after has {spaces[1].shape[0]} rows, expected {n} like before; use the same sentences")
     whole("k", k, 1, n - 1, "the number of other rows")
     near: list[np.ndarray] = []
     for number, rows in enumerate(spaces):

@@ -97,8 +97,8 @@ def pair_classification(
     truth = binary("test_labels", test_labels, count=len(test_scores))
     if not truth.any():
         raise ValueError(
-            f"none of the {len(truth)} test pairs is labelled 1, expected at least one, or recall and F1 do not "
-            "exist; test on pairs of both kinds"
+            f"none of the {len(truth)} test pairs is labelled 1, so recall and F1 are undefined; test on pairs of both "
+            "kinds"
         )
     called = test_scores > threshold
     hits = int((called & truth).sum())
@@ -145,10 +145,7 @@ def correlation(scores: ArrayLike, gold: ArrayLike) -> Correlation:
     scores = numbers("scores", scores).astype(np.float64)
     gold = numbers("gold", gold, like=scores).astype(np.float64)
     if not np.ptp(gold):
-        raise ValueError(
-            f"all {len(gold)} grades are {gold[0]:g}, expected at least two different ones, or no correlation exists; "
-            "take more pairs"
-        )
+        raise ValueError(f"all {len(gold)} grades are {gold[0]:g}, so correlations are undefined; use more pairs")
     if not np.ptp(scores):
         return Correlation(0.0, 0.0)
     from scipy.stats import pearsonr, rankdata  # takes a second
@@ -293,8 +290,8 @@ def reversals(
     whole("examples", examples, 0, 1_000, "couples that are shown of each kind")
     if np.ptp(gold) <= least:
         raise ValueError(
-            f"all {len(gold)} grades are within {np.ptp(gold):g}, expected two that are more than {least:g} apart "
-            "(`least`); take more pairs"
+            f"all {len(gold)} grades are within {np.ptp(gold):g}, but two must be more than {least:g} apart "
+            "(`least`); use more pairs"
         )
     from scipy.stats import rankdata  # takes a second
 
@@ -381,9 +378,7 @@ def relatedness(
     u, v, gold = _graded_pairs("train", train_a, train_b, train_scores, scale)
     test_u, test_v, test_gold = _graded_pairs("test", test_a, test_b, test_scores, scale, like=u)
     if len(gold) < 2 * HELD_OUT:
-        raise ValueError(
-            f"there are {len(gold)} training pairs with a score, expected at least {2 * HELD_OUT}; give more of them"
-        )
+        raise ValueError(f"only {len(gold)} training pairs have a score, but {2 * HELD_OUT} are needed; add more")
     features, test_features = _features((u, v), (u, v)), _features((test_u, test_v), (u, v))
     target = grade_distribution(gold, scale)
     weights = _fit(features, target, _best_strength(features, target, gold, scale))
@@ -396,8 +391,8 @@ def _scale(grades: Iterable[int]) -> np.ndarray:
     scale = sorted(set(grades))
     if len(scale) < 2 or len(scale) not in (2, scale[-1] - scale[0] + 1):
         raise ValueError(
-            f"grades is {grades!r}, expected the consecutive integers of the scale or its first and last; "
-            "give range(1, 6) for grades 1 to 5"
+            f"grades is {grades!r}, expected the consecutive integers of the scale, or its first and last; use "
+            "range(1, 6) for grades 1 to 5"
         )
     return np.arange(scale[0], scale[-1] + 1)
 

@@ -250,7 +250,7 @@ def set_apart(counted: CountedWords, chosen: Sequence[int] | np.ndarray, labels:
     inside[np.asarray(chosen, np.int64)] = True
     size = int(inside.sum())
     if not 0 < size < n:
-        raise ValueError(f"chosen has {size} of {n} rows, expected some and not all; choose others to compare with")
+        raise ValueError(f"chosen has {size} of {n} rows, expected some but not all")
     found: list[tuple[Trait, ...]] = []
     has_word = sparse.csr_matrix((counted.counts > 0).astype(np.int64))
     tables = [(has_word, counted.words)]

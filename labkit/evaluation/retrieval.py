@@ -54,7 +54,7 @@ def hit_at(
     are more than `most` queries, a sample is used.
     """
     if not isinstance(ks, Iterable):
-        raise ValueError(f"ks is {ks!r}, expected several whole numbers; put it in brackets, such as (1, 3, 10)")
+        raise ValueError(f"ks is {ks!r}, expected a tuple of whole numbers, such as (1, 3, 10)")
     ks = [whole("ks", k, 1, 2**31, "how many neighbours count") for k in ks]
     found = _by_cosine(embeddings, labels, most, progress, deep=False)
     return {k: float((found.ranks <= k).mean()) for k in ks}
@@ -86,8 +86,8 @@ def _with_company(codes: np.ndarray, most: int | None) -> np.ndarray:
     having = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if not len(having):
         raise ValueError(
-            f"each of the {len(codes)} sentences is the only one of its class, expected a class with at least two; "
-            "label more sentences or evaluate pairs instead"
+            f"each of the {len(codes)} sentences is the only one of its class; label more sentences, or evaluate "
+            "pairs instead"
         )
     return sampled(having, most)
 

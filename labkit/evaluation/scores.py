@@ -141,8 +141,8 @@ def threshold_split(corpus: Corpus, split: str = "test") -> str:
         if other != split and other in corpus.splits:
             return other
     raise ValueError(
-        f"corpus {corpus.name!r} has no dev or train split beside {split!r}, expected one to choose the threshold on; "
-        "give it a column 'split'"
+        f"corpus {corpus.name!r} has only the split {split!r}, but the threshold is chosen on dev or train; add a "
+        "column 'split'"
     )
 
 
@@ -251,8 +251,8 @@ def _hits(
     codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
     if sizes.max() > DEEPEST + 1:
         note(
-            f"map@r and r_precision are left out: the largest class has {sizes.max():,} sentences, which would have to "
-            f"be sorted for each query; the limit is {DEEPEST:,}",
+            f"map@r and r_precision are skipped, because the largest class has {sizes.max():,} sentences, which would "
+            f"have to be sorted for each query; the limit is {DEEPEST:,}",
             stacklevel=4,
         )
         at_r = {}

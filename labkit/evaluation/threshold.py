@@ -99,12 +99,12 @@ def threshold(model_or_scores: Any, pairs: Pairs | ArrayLike, *, level: float = 
     Cut at 0.500; cuts from 0.100 to 0.900 cannot be told from it on 6 pairs. On the same 6 pairs: accuracy 1.000 ...
     """
     if not 0.5 < level < 1:
-        raise ValueError(f"level is {level}, expected a share above 0.5 and below 1; 0.95 is usual")
+        raise ValueError(f"level is {level}, expected a number above 0.5 and below 1, usually 0.95")
     if not isinstance(pairs, Pairs):
         scores, labels = _checked(model_or_scores, pairs)
         return _threshold((scores, labels), (scores, labels), level, f"{len(scores):,} pairs", "")
     if pairs.graded:
-        raise ValueError("pairs are graded, expected labels 0 and 1; cut the grades first")
+        raise ValueError("pairs have grades, expected labels 0 and 1; turn grades into labels first")
     if "test" not in pairs.splits or set(pairs.splits) == {"test"}:
         chosen = _checked(_cosines(model_or_scores, pairs), pairs.labels)
         return _threshold(chosen, chosen, level, f"{len(pairs):,} pairs", "")
@@ -175,7 +175,7 @@ def _checked(scores: Any, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     scores = numbers("scores", scores).astype(np.float64)
     same = binary("labels", labels, count=len(scores))
     if same.all() or not same.any():
-        raise ValueError(f"all {len(same)} labels are {int(same[0])}, expected both 0 and 1; give pairs of both kinds")
+        raise ValueError(f"all {len(same)} labels are {int(same[0])}, but both 0 and 1 are needed")
     return scores, same
 
 

@@ -39,9 +39,7 @@ def class_progress(progress: ClassProgress, notebook: str | None = None, *, name
     number = notebook or progress.notebook
     counts = [each for each in progress.exercises if each.key[:2] == number]
     if not counts:
-        raise ValueError(
-            f"notebook is {number!r}, of which nobody has begun an exercise; choose one that the class has begun"
-        )
+        raise ValueError(f"notebook is {number!r}, in which nobody has started an exercise; choose another one")
     slips = [each for each in progress.slips if each.key[:2] == number][:MOST_SLIPS]
     size = len(progress.students)
     rows = max(1, len(slips))

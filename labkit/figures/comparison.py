@@ -221,7 +221,9 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
     """
     names = list(ablation.figures)
     if not names or measure not in next(iter(ablation.figures[names[0]].values())):
-        raise ValueError(f"measure is {measure!r}, which ablation {ablation.name!r} has not; name one of its figures")
+        raise ValueError(
+            f"measure is {measure!r}, which ablation {ablation.name!r} does not have; choose one of its metrics"
+        )
     spreads = [ablation.spread(name, measure) for name in names]
     ahead = ablation.front(measure)
     seeds = marks(
@@ -273,7 +275,7 @@ def label_curves(
     """
     counts = sorted({count for points in curves.values() for count, _ in points})
     if not counts or counts[-1] <= 0:
-        raise ValueError(f"curves have the numbers of labels {counts}, expected at least one above 0; name its variant")
+        raise ValueError(f"curves have the numbers of labels {counts}, expected at least one above 0; name the variant")
     above = [count for count in counts if count > 0]
     none = above[0] / 2
     place = {count: count or none for count in counts}

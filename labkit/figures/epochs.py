@@ -193,8 +193,7 @@ def training_curves(
     columns = curve_columns(histories) if columns is None else list(columns)
     if not columns:
         raise ValueError(
-            "histories have no loss and no dev figure, expected a method that is trained in epochs; "
-            "choose the columns to draw"
+            "histories have neither a loss nor a dev score; use a method that trains in epochs, or choose the columns"
         )
     traces: list[Entries] = []
     for number, (name, history) in enumerate(histories.items()):

@@ -74,9 +74,7 @@ def row_words(row: WordRow, *, height: int = 420) -> go.Figure:
     """
     entries = [*row.positive, *((word, -effect) for word, effect in reversed(row.negative))]
     if not entries:
-        raise ValueError(
-            f"row {row.number} has no word that enough sentences have, expected at least one; lower `min_count`"
-        )
+        raise ValueError(f"row {row.number} has no word that occurs in enough sentences; lower `min_count`")
     effects = [effect for _, effect in entries]
     marker = {"color": [POSITIVE if effect > 0 else NEGATIVE for effect in effects]}
     small = height < SMALL

@@ -308,7 +308,7 @@ def look_of_loss(loss: str) -> tuple[str, str, str, str]:
 def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
     """Draw positives left, negatives right: a mark is a pair of the anchor, the line its hardest pair moved along."""
     if not curves:
-        raise ValueError("curves are empty, expected at least one; choose an anchor of which the miner keeps a pair")
+        raise ValueError("curves are empty; choose an anchor of which the miner keeps a pair")
     traces: list[Entries] = []
     for each in curves:
         colour, mark, dash, name = look_of_loss(each.loss)
@@ -338,7 +338,7 @@ def pull_and_push(triplets: Sequence[WeighedTriplet]) -> go.Figure:
     component along the circle, since vectors keep their length.
     """
     if not triplets:
-        raise ValueError("triplets are empty, expected at least one; one_triplet gives one for each loss")
+        raise ValueError("triplets are empty; one_triplet gives one for each loss")
     turn = np.linspace(0, 2 * np.pi, 181)
     traces: list[Entries] = []
     arrows: list[Entries] = []

@@ -253,8 +253,7 @@ def _square(
     e = explanation
     if not e.word_pairs:
         raise ValueError(
-            "explanation has no pair of words, expected both sentences to have a word that was met in training; "
-            "choose other sentences"
+            "explanation has no pair of words, because one sentence has no word from training; choose other sentences"
         )
     rows, columns = _largest(e.own_a, most), _largest(e.own_b, most)
     z = np.array(e.parts)[np.ix_(rows, columns)]

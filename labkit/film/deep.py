@@ -40,16 +40,16 @@ _NETWORK = "network."
 class FilmDeepSettings(Training, BasedSettings):
     """The settings of base, network and triplets."""
 
-    base: str = setting("sif", "whose vectors are read: a method, the folder of a run, or a file of vectors")
-    batch: int = setting(256, "triplets a step learns from", minimum=2, maximum=100_000)
-    filters: int = setting(32, "of each of the first three convolutions", minimum=1, maximum=10_000, tune=(16, 32, 64))
-    size: int = setting(100, "length of a sentence's vector", minimum=2, maximum=10_000)
-    margin: float = setting(
-        0.3, "by how much the positive has to be closer, in cosines", above=0, maximum=2, tune=(0.05, 1)
+    base: str = setting("sif", "source of the vectors: a method, a run folder, or a file of vectors")
+    batch: int = setting(256, "triplets per step", minimum=2, maximum=100_000)
+    filters: int = setting(
+        32, "filters in each of the first three convolutions", minimum=1, maximum=10_000, tune=(16, 32, 64)
     )
-    positives: int = setting(2, "positives of an anchor, at most", minimum=1)
-    apart: int = setting(2, "negatives that were labelled as such, at most", minimum=0)
-    random: int = setting(5, "negatives drawn at random", minimum=0)
+    size: int = setting(100, "length of the sentence vectors", minimum=2, maximum=10_000)
+    margin: float = setting(0.3, "how much closer the positive must be, in cosines", above=0, maximum=2, tune=(0.05, 1))
+    positives: int = setting(2, "maximum number of positives per anchor", minimum=1)
+    apart: int = setting(2, "maximum number of labelled negatives", minimum=0)
+    random: int = setting(5, "number of random negatives", minimum=0)
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
         """How triplets are drawn counts where the corpus does not list them."""

@@ -42,33 +42,35 @@ CANDIDATES = 10  # neighbours per near negative that are looked at
 class FilmSettings(Settings):
     """The settings of solver, triplets, words and mixture."""
 
-    solver: str = setting("full-rank", "how L is found", choices=SOLVERS)
-    dimension: int = setting(100, "rows of L", minimum=1, maximum=10_000, tune=(25, 400))
-    rank: int = setting(0, "features before L; 0: as many as rows of L, three times as many for an SVD", minimum=0)
-    ridge: float = setting(1.0, "full-rank: what damps directions that occur seldom", above=0, tune=(0.01, 100))
+    solver: str = setting("full-rank", "how to compute L", choices=SOLVERS)
+    dimension: int = setting(100, "number of rows of L", minimum=1, maximum=10_000, tune=(25, 400))
+    rank: int = setting(
+        0, "number of features before L; 0: as many as rows of L, or three times as many for an SVD", minimum=0
+    )
+    ridge: float = setting(1.0, "full-rank: regularisation of rare directions", above=0, tune=(0.01, 100))
     margin: float = setting(
         1.0,
-        "margin, in typical differences of similarity",
+        "margin, in units of the typical difference of similarity",
         above=0,
         tune=(0.1, 10),
     )
     iterations: int = setting(
         12,
-        "steps of the hinge's descent (the Stiefel one wants 100 and more)",
+        "descent steps on the hinge loss (Stiefel needs at least 100)",
         minimum=0,
     )
-    batch: int = setting(0, "anchors at a time, to save memory; 0: all at once", minimum=0)
-    epochs: int = setting(3, "with batches: how often each anchor is met", minimum=1)
-    positives: int = setting(2, "positives of an anchor, at most", minimum=1)
-    apart: int = setting(2, "negatives that were labelled as such, at most", minimum=0)
-    near: int = setting(0, "negatives from its nearest neighbours", minimum=0)
-    random: int = setting(5, "negatives drawn at random", minimum=0)
-    min_count: int = setting(1, "sentences that must have a word", minimum=1)
-    word_pairs: bool = setting(False, "also count two words that stand together", tune=(True, False))
-    share: str = setting("dev", "share of TF-IDF in the similarity, 0 to 1, or dev: the best there")
+    batch: int = setting(0, "anchors per step, to save memory; 0: all at once", minimum=0)
+    epochs: int = setting(3, "passes through the anchors", minimum=1)
+    positives: int = setting(2, "maximum number of positives per anchor", minimum=1)
+    apart: int = setting(2, "maximum number of labelled negatives", minimum=0)
+    near: int = setting(0, "number of negatives among the nearest neighbours", minimum=0)
+    random: int = setting(5, "number of random negatives", minimum=0)
+    min_count: int = setting(1, "minimum number of sentences with a word", minimum=1)
+    word_pairs: bool = setting(False, "also count pairs of adjacent words", tune=(True, False))
+    share: str = setting("dev", "share of TF-IDF in the similarity, from 0 to 1; dev: the best on dev")
     device: str = setting(
         "auto",
-        "where the hinge is computed",
+        "device for the hinge loss",
         choices=("auto", "cpu", "cuda"),
     )
 
@@ -120,15 +122,15 @@ class Film(Method):
         X = self.vectorizer.transform(source.texts)
         if X.shape[1] < 2:
             raise ValueError(
-                f"corpus {corpus.name!r} has one word in all its training sentences, "
-                f"{self.vectorizer.get_feature_names_out()[0]!r}, expected at least two; one word tells none apart"
+                f"corpus {corpus.name!r} has only one word in its training sentences, "
+                f"{self.vectorizer.get_feature_names_out()[0]!r}, but at least two are needed"
             )
         L, rows = learn(X, self._triplets(source, X, seed), settings, seed=seed, progress=progress)
         self.L = L.astype(np.float32)
         if len(self.L) < settings.dimension:
             note(
-                f"only {len(self.L)} directions bring sentences closer to those that mean the same than to others: "
-                f"there are as many dimensions, not {settings.dimension}",
+                f"only {len(self.L)} directions bring sentences closer to those that mean the same than to others, so "
+                f"the vectors have {len(self.L)} dimensions instead of {settings.dimension}",
                 stacklevel=2,
             )
         self.words = Terms.of(self.vectorizer.get_feature_names_out().tolist(), X)
@@ -157,7 +159,7 @@ class Film(Method):
                 scores.append(selection(self, dev))
         except ValueError as reason:
             self.share = UNDECIDED
-            note(f"the share of TF-IDF is {UNDECIDED}: dev cannot tell ({reason})", stacklevel=2)
+            note(f"the share of TF-IDF is {UNDECIDED}, because dev cannot decide ({reason})", stacklevel=2)
             return {"share": self.share}
         best = int(np.argmax([value for _, value in scores]))
         self.share, (figure, value) = SHARES[best], scores[best]
@@ -180,8 +182,8 @@ class Film(Method):
         unknown = [sentences[row] for row in empty if sentences[row].strip()]
         if unknown:
             note(
-                f"{len(unknown)} of {len(sentences)} sentences have no word that was met in training, the first is "
-                f"{unknown[0]!r}; their similarity to any other is 0",
+                f"{len(unknown)} of {len(sentences)} sentences have no word from the training data, the first is "
+                f"{unknown[0]!r}; their similarity to all others is 0",
                 stacklevel=2,
             )
 
@@ -252,7 +254,7 @@ def _warn_of_contradictions(source: FilmSource) -> None:
     if source.contradictions:
         a, b = source.contradictions[0]
         note(
-            f"{len(source.contradictions)} labels contradict the others and are left out: these sentences are told "
-            f"apart and yet tied together by other labels, the first {a!r} and {b!r}",
+            f"{len(source.contradictions)} labels contradict others and are ignored: they separate sentences that "
+            f"other labels join, the first {a!r} and {b!r}",
             stacklevel=3,
         )

@@ -98,7 +98,7 @@ def curves(ranks: np.ndarray, labels: np.ndarray, *, most: int = MOST) -> Curves
     """All rates for all k from two histograms of R, one of each kind of pair (figure 4 of the paper)."""
     same = binary("labels", labels, count=len(ranks))
     if same.all() or not same.any():
-        raise ValueError("labels are all alike, expected pairs of both kinds; without them half the rates do not exist")
+        raise ValueError("labels are all the same, but pairs of both kinds are needed")
 
     def within(R: np.ndarray) -> np.ndarray:
         return np.bincount(R, minlength=most + 2)[1 : most + 1].cumsum()
@@ -150,7 +150,7 @@ class Rule:
 def mutual_rule(method: Any, corpus: Corpus, *, most: int = MOST, seed: int = 0, progress: Progress = silent) -> Rule:
     """Ranks among all sentences of each split. What a yes or a no is worth is learned on dev, and scored on test."""
     if isinstance(corpus, Sentences):
-        raise corpus.without_labels("the rule is measured on pairs of which it is known whether they are the same")
+        raise corpus.without_labels("the rule is scored on pairs labelled as same or different")
     found = []
     for number, split in enumerate(("dev", "test")):
         progress(number, 2, f"ranks of pairs on {split}")
@@ -173,13 +173,13 @@ def judged_pairs(part: Corpus, *, seed: int = 0) -> tuple[list[str], np.ndarray,
     texts, classes = part.sentences(), dict(zip(*part.classified(), strict=True))
     if not classes:
         raise ValueError(
-            f"corpus {part.name!r} has graded pairs, triplets or articles, expected 0/1 pairs, labels or groups: the "
-            "rule needs to know of two sentences whether they are the same; choose another corpus"
+            f"corpus {part.name!r} has graded pairs, triplets or articles, but the rule needs to know whether two "
+            "sentences are the same (0/1 pairs, labels or groups); choose another corpus"
         )
     codes = np.unique([classes[text] for text in texts], return_inverse=True)[1]
     anchors = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if not len(anchors) or codes.max() == 0:
-        raise ValueError(f"corpus {part.name!r} has no two classes, one of them with two sentences; add some")
+        raise ValueError(f"corpus {part.name!r} needs at least two classes, one of them with two sentences; add some")
     random = np.random.default_rng(seed)
     anchors = random.permutation(anchors)[:DRAWN]
     drawn = [draw(codes, anchors, 1, random)[:, 0] for draw in (mates, others)]

@@ -338,8 +338,8 @@ def learn(
     """
     if settings.rank and settings.rank < settings.dimension:
         raise ValueError(
-            f"setting rank is {settings.rank}, expected at least the dimension, {settings.dimension}: a map of "
-            "features onto more dimensions than there are features adds none; raise the rank or leave it at 0"
+            f"setting rank is {settings.rank}, but must be at least the dimension, {settings.dimension}; raise it or "
+            "leave it at 0"
         )
     R = _projection(X, triplets, settings, seed, progress)
     d = min(settings.dimension, R.shape[1])
@@ -355,9 +355,9 @@ def learn(
         solution = _solved(objective, settings, d, seed, progress)
     if not solution.s.any():
         note(
-            f"in no direction of the {X.shape[1]} words (columns) are the {X.shape[0]} sentences closer to those that "
-            "mean the same than to others: what was learned is zero, and so is every similarity; give sentences that "
-            "differ in more words, or check their labels",
+            f"no direction of the {X.shape[1]} words (columns) brings the {X.shape[0]} sentences closer to those that "
+            "mean the same than to others, so the metric and all similarities are zero; give sentences that differ in "
+            "more words, or check their labels",
             stacklevel=2,
         )
     return solution.B @ R.T, solution.rows

@@ -100,7 +100,7 @@ def minimise(
     """
     P = np.asarray(start, dtype=np.float64)
     if drift(P) > 1e-6:
-        raise ValueError("start has columns that are not orthonormal, expected PᵀP = I; take np.linalg.qr(start)[0]")
+        raise ValueError("start has columns that are not orthonormal, expected PᵀP = I; use np.linalg.qr(start)[0]")
     value, gradient = objective(P)
     F = stationarity(P, gradient)
     goal, length = tolerance * np.linalg.norm(F), FIRST

@@ -88,8 +88,8 @@ def cluster_triplets(
     if not len(anchors) or of.max() == 0:
         which = "all" if len(anchors) else "no two"
         raise ValueError(
-            f"{which} of the {len(of)} sentences mean the same by their labels, expected some that do and some that do "
-            "not: a triplet needs a closer one and a further one; add such sentences"
+            f"{which} of the {len(of)} sentences mean the same by their labels, but a triplet needs one that does and "
+            "one that does not; add such sentences"
         )
     random = np.random.default_rng(seed)
     positives = mates(of, anchors, recipe.positives, random)
@@ -101,7 +101,7 @@ def cluster_triplets(
     i, j, k = np.broadcast_arrays(anchors[:, None, None], positives[:, :, None], negatives[:, None, :])
     drawn = (j >= 0) & (k >= 0)
     if not drawn.any():
-        raise ValueError("no sentence is left to be the further one of a triplet; set `random` to at least 1")
+        raise ValueError("no sentence can be the negative of a triplet; set `random` to at least 1")
     return np.stack([i[drawn], j[drawn], k[drawn]], axis=1)
 
 
@@ -170,7 +170,7 @@ def fitted_vectorizer(sentences: Sequence[str], *, min_count: int = 1, pairs: bo
     except ValueError as error:  # scikit-learn says in two ways that nothing is left to count
         raise ValueError(
             f"no word occurs in {min_count} of the {len(sentences)} training sentences; lower `min_count`, or check "
-            "that the texts hold words"
+            "that the texts contain words"
         ) from error
 
 
@@ -207,7 +207,7 @@ class FilmSource:
 def source_of(part: Corpus) -> FilmSource:
     """The texts of one split of a corpus, with their clusters or triplets."""
     if isinstance(part, Sentences):
-        raise part.without_labels("FILM learns from what belongs together (lsa takes texts alone)")
+        raise part.without_labels("FILM needs to know which sentences belong together (lsa needs texts only)")
     if isinstance(part, Articles):
         part = opened(part)
     if isinstance(part, Pairs):
@@ -216,9 +216,7 @@ def source_of(part: Corpus) -> FilmSource:
         texts, (i, j, k) = _numbered(part.anchors, part.positives, part.negatives)
         usable = (i != j) & (i != k) & (j != k)
         if not usable.any():
-            raise ValueError(
-                f"corpus {part.name!r} has no triplet of three different sentences among {len(part)}; give some"
-            )
+            raise ValueError(f"corpus {part.name!r} has no triplet of three different sentences; add some")
         return FilmSource(texts, None, np.stack([i, j, k], axis=1)[usable])
     return _of_classes(*part.classified())
 

@@ -70,9 +70,7 @@ class Mined:
     def corpus(self) -> Triplets:
         """The triplets as a corpus to train on, with rank and similarities as further columns."""
         if not len(self):
-            raise ValueError(
-                f"no candidate of {self.name!r} is left ({self}), expected some; widen the ranks or lower the margin"
-            )
+            raise ValueError(f"no candidate of {self.name!r} remains ({self}); widen the ranks or lower the margin")
         anchors, positives, negatives = ([self.texts[row] for row in column] for column in self.triplets.T)
         extra: dict[str, Sequence[Any]] = {"rank": self.ranks.tolist()}
         for column, values in zip(("to_positive", "to_negative"), self.similarities.T, strict=True):
@@ -180,8 +178,8 @@ def _known(corpus: Corpus, random: np.random.Generator) -> tuple[list[str], np.n
         raise corpus.without_labels("a hard negative needs a positive")
     if isinstance(corpus, Pairs) and corpus.graded:
         raise ValueError(
-            f"corpus {corpus.name!r} has grades, which do not say which sentences belong together, expected labels 0 "
-            "and 1, classes or triplets; label its pairs, or mine in another corpus"
+            f"corpus {corpus.name!r} has grades, but mining needs to know which sentences belong together; label its "
+            "pairs with 0 and 1, or use another corpus"
         )
     texts = corpus.sentences()
     number = {text: row for row, text in enumerate(texts)}
@@ -197,8 +195,8 @@ def _known(corpus: Corpus, random: np.random.Generator) -> tuple[list[str], np.n
     pairs = pairs[spelling[pairs[:, 0]] != spelling[pairs[:, 1]]]
     if not len(pairs):
         raise ValueError(
-            f"corpus {corpus.name!r} has no two sentences that belong together, expected a class of two or a pair "
-            "labelled 1; a hard negative needs a positive"
+            f"corpus {corpus.name!r} has no two sentences that belong together, but a hard negative needs a positive; "
+            "add a class of two or a pair labelled 1"
         )
     spelled = _incidence(np.arange(len(texts)), spelling)  # (m, spellings)
     belongs = spelled @ (spelled.T @ _incidence(holds, classes))  # (m, C): a text has the classes of all its spellings
@@ -289,7 +287,7 @@ def _check_search(ranks: tuple[int, int], count: int, sampling: str) -> tuple[in
     whole("ranks[1]", high, low + 1, 2**31, "to which rank candidates are looked at")
     whole("count", count, 1, high - low, "how many negatives an anchor gets, at most as many as there are ranks")
     if sampling not in SAMPLING:
-        raise ValueError(f"sampling is {sampling!r}, expected 'top' or 'random'; top takes the nearest")
+        raise ValueError(f"sampling is {sampling!r}, expected 'top' (the nearest) or 'random'")
     return low, high
 
 
@@ -303,9 +301,7 @@ def false_negatives(mined: Mined, meanings: Mapping[str, Hashable]) -> np.ndarra
     """
     unknown = next((text for text in mined.texts if text not in meanings), None)
     if unknown is not None:
-        raise ValueError(
-            f"meanings has no entry for {unknown!r}, expected one for each sentence; it is of another corpus"
-        )
+        raise ValueError(f"meanings has no entry for {unknown!r}, expected one for each sentence of this corpus")
     codes = _codes([meanings[text] for text in mined.texts])
     anchors, _, negatives = mined.triplets.T
     false: np.ndarray = codes[anchors] == codes[negatives]
@@ -378,7 +374,7 @@ def with_truth(corpus: Corpus) -> tuple[Corpus, dict[str, Any]]:
     meanings = known_meanings(corpus)
     if meanings is None:
         raise ValueError(
-            f"corpus {corpus.name!r} is {type(corpus).__name__} of which nobody knows more than its labels, expected "
-            "classes, groups or the embedded questions; choose one of these"
+            f"corpus {corpus.name!r} is {type(corpus).__name__}, whose false negatives are unknown; use classes, "
+            "groups or the bundled questions"
         )
     return corpus, meanings

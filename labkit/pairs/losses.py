@@ -288,7 +288,7 @@ def check_locality(alpha: float, beta: float, base: float) -> None:
     for name, value in (("alpha", alpha), ("beta", beta)):
         check_number(name, value)
         if value <= 0:
-            raise ValueError(f"{name} is {value}, expected a number above 0; the paper's kind of value is 2 or 50")
+            raise ValueError(f"{name} is {value}, expected a number above 0, such as 2 or 50")
     check_number("base", base)
 
 
@@ -297,7 +297,7 @@ def check_temperature(temperature: Temperature) -> None:
     value = float(temperature.detach()) if isinstance(temperature, Tensor) else temperature
     check_number("temperature", value)
     if value <= 0:
-        raise ValueError(f"temperature is {value}, expected a number above 0; usual are 0.05 to 1")
+        raise ValueError(f"temperature is {value}, expected a number above 0, usually 0.05 to 1")
 
 
 # --- the steps that keep numbers finite and memory small ---------------------------------------------------------
@@ -375,7 +375,7 @@ def _checked_grades(grades: Tensor, known: Tensor) -> Tensor:
     """The grades of the known pairs, (n,)."""
     if not isinstance(grades, Tensor) or grades.shape != known.shape:
         kind = f"shape {tuple(grades.shape)}" if isinstance(grades, Tensor) else type(grades).__name__
-        raise ValueError(f"grades have {kind}, expected {tuple(known.shape)}, that of similarity; give each pair one")
+        raise ValueError(f"grades have {kind}, expected {tuple(known.shape)} like similarity; grade each pair")
     if not (chosen := grades[known]).isfinite().all():
-        raise ValueError("grades hold NaN or ∞ where positive or negative has a pair, expected numbers; clear the mask")
+        raise ValueError("grades are NaN or infinite for pairs of the masks; clear the masks there")
     return chosen

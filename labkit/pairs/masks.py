@@ -36,7 +36,9 @@ def checked_labels(labels: Tensor | Sequence[int], rows: int | None = None, name
         # by way of numpy: torch makes a list of Python's floats single, and 2^24 + 1 there is 2^24
         codes = labels if isinstance(labels, Tensor) else torch.as_tensor(np.array(labels))
     except (TypeError, ValueError, RuntimeError) as error:
-        raise ValueError(f"{name} are {type(labels).__name__}, expected numbers; number the classes first") from error
+        raise ValueError(
+            f"{name} are {type(labels).__name__}, expected a tensor of numbers; number the classes first"
+        ) from error
     if codes.ndim != 1 or not len(codes):
         raise ValueError(
             f"{name} have shape {tuple(codes.shape)}, expected (m,) with m at least 1; give each row a label"
@@ -44,10 +46,10 @@ def checked_labels(labels: Tensor | Sequence[int], rows: int | None = None, name
     if rows is not None and len(codes) != rows:
         raise ValueError(f"{name} have {len(codes)} values, expected {rows}, one a row; give every row its label")
     if codes.is_floating_point() and codes.isnan().any():
-        raise ValueError(f"{name} hold NaN, which equals not even itself; number the classes with integers")
+        raise ValueError(f"{name} contain NaN; number the classes with integers")
     if codes.is_floating_point() and (large := codes.abs() >= 2 / torch.finfo(codes.dtype).eps).any():
         raise ValueError(
-            f"{name} hold {codes[large][0].item():.0f} as {codes.dtype}, in which the next whole number is the same; "
+            f"{name} hold {codes[large][0].item():.0f} as {codes.dtype}, which cannot tell it from the next integer; "
             "number the classes with integers"
         )
     return codes
@@ -71,7 +73,7 @@ def checked_triple(
     if (both := positive & negative).count_nonzero():  # a third of the time of any()
         i, j = both.nonzero()[0].tolist()
         raise ValueError(
-            f"positive and negative overlap at [{i}, {j}], expected no pair in both; take it out of one of the masks"
+            f"positive and negative overlap at [{i}, {j}], but no pair may be in both; remove it from one mask"
         )
     if cosine and similarity.shape[0] == similarity.shape[1]:
         _check_own(similarity, positive)
@@ -85,7 +87,7 @@ def check_number(name: str, value: float) -> None:
     except TypeError:
         finite = False
     if not finite:
-        raise ValueError(f"{name} is {value!r}, expected a finite number; leave it out for the default")
+        raise ValueError(f"{name} is {value!r}, expected a finite number; omit it for the default")
 
 
 def single_or_double(numbers: Tensor) -> Tensor:
@@ -112,9 +114,9 @@ def row_lengths(embeddings: Tensor, name: str = "embeddings") -> Tensor:
         )
     lengths = torch.linalg.vector_norm(single_or_double(embeddings), dim=1, keepdim=True)
     if (zero := lengths == 0).any():
-        raise ValueError(f"{name}: {_rows(zero)} zero, expected a direction; drop the empty texts behind them")
+        raise ValueError(f"{name}: {_rows(zero)} zero, so they have no direction; drop the empty texts")
     if not lengths.isfinite().all():
-        raise ValueError(f"{name}: {_rows(~lengths.isfinite())} not finite, expected numbers; lower the learning rate")
+        raise ValueError(f"{name}: {_rows(~lengths.isfinite())} not finite; lower the learning rate")
     return lengths
 
 
@@ -140,18 +142,18 @@ def _mask(name: str, mask: Tensor, similarity: Tensor) -> Tensor:
         raise ValueError(f"{name} is {type(mask).__name__}, expected a bool tensor; convert it with torch.as_tensor")
     if mask.shape != similarity.shape:
         raise ValueError(
-            f"{name} has shape {tuple(mask.shape)}, expected {tuple(similarity.shape)}, that of similarity; "
-            "make masks and similarities from the same rows"
+            f"{name} has shape {tuple(mask.shape)}, expected {tuple(similarity.shape)}, like similarity; make masks "
+            "and similarities from the same rows"
         )
     if mask.device != similarity.device:
         raise ValueError(
-            f"{name} is on {mask.device}, expected {similarity.device}, where similarity is; move it there"
+            f"{name} is on {mask.device}, expected {similarity.device}, the device of similarity; move it there"
         )
     if mask.dtype == torch.bool:
         return mask
     strange = mask[(mask != 0) & (mask != 1)]
     if strange.numel():
-        raise ValueError(f"{name} holds {strange[0].item()}, expected True or False (or 1 and 0); compare it first")
+        raise ValueError(f"{name} holds {strange[0].item()}, expected True or False (or 1 and 0)")
     return mask.bool()
 
 
@@ -161,8 +163,7 @@ def _check_own(similarity: Tensor, positive: Tensor) -> None:
     own = positive.diagonal()
     if own.count_nonzero() and (own & (similarity.detach().diagonal() >= 1 - _slack(similarity))).any():
         raise ValueError(
-            "positive holds pairs of a row with itself, on the diagonal, expected none; clear it with "
-            "positive.fill_diagonal_(False)"
+            "positive pairs a row with itself, on the diagonal; clear it with positive.fill_diagonal_(False)"
         )
 
 
@@ -181,7 +182,7 @@ def _check_range(similarity: Tensor, cosine: bool) -> None:
     expected = "a cosine, within [-1, 1]" if cosine else "a finite number"
     raise ValueError(
         f"similarity[{i}, {j}] is {similarity[i, j].item():.6g}, expected {expected}; "
-        "divide the embeddings by their lengths first, and look for NaN in them"
+        "normalise the embeddings first, and check them for NaN"
     )
 
 

@@ -80,8 +80,8 @@ def project(
     else:
         if not varies(rows):
             raise ValueError(
-                f"embeddings has {rows.shape[0]} rows that are all the same, expected two that differ for "
-                f"{NAMES[method]}; choose other sentences, or look whether the method has collapsed"
+                f"embeddings has {rows.shape[0]} identical rows, which {NAMES[method]} cannot arrange; choose other "
+                "sentences, or check whether the method has collapsed"
             )
         kl = None
         if method == "tsne":
@@ -138,13 +138,15 @@ def _require_possible(method: str, dimensions: int, start: Any, landmarks: int |
         if given is not None and method not in STARTED:
             raise ValueError(f"{name} is given with method {method!r}, expected none; use {' or '.join(STARTED)}")
     if start is not None and landmarks is not None:
-        raise ValueError("start is given with landmarks, expected one of the two; leave the other out")
+        raise ValueError("start and landmarks cannot be combined; omit one")
 
 
 def _checked_start(start: Any, shape: tuple[int, int]) -> np.ndarray:
     points = np.asarray(start, dtype=np.float64)
     if points.shape != shape or not np.isfinite(points).all():
-        raise ValueError(f"start has shape {points.shape}, expected {shape} of finite numbers; one point a sentence")
+        raise ValueError(
+            f"start has shape {points.shape}, expected {shape} of finite numbers, a point for each sentence"
+        )
     return points
 
 

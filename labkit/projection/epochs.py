@@ -97,10 +97,10 @@ def epochs(
 ) -> tuple[Projection, ...]:
     """Return one projection per epoch, with the arguments of `project`; `common`: one PCA basis for all epochs."""
     if not len(snapshots):
-        raise ValueError("snapshots is empty, expected the vectors of at least one epoch; train with a probe")
+        raise ValueError("snapshots is empty; train with a probe")
     spaces = [checked_embeddings(each) for each in snapshots]
     if common and method != "pca":
-        raise ValueError(f"common is True with method {method!r}, expected 'pca'; only PCA has a basis to share")
+        raise ValueError(f"common is True with method {method!r}, but only 'pca' has a basis to share")
     if common:
         return _with_one_basis(spaces, dimensions, seed, measure, progress)
     pictures: list[Projection] = []
@@ -169,8 +169,8 @@ def probe(snapshots: Snapshots) -> Labelled:
     """Return the sentences of the probe with their classes."""
     if not len(snapshots.epochs):
         raise ValueError(
-            "the run has no snapshots, expected vectors of its probe at some epochs; train a method that goes in "
-            "epochs, such as `labkit train sentpwnet --corpus topics`"
+            "the run has no snapshots; train a method that learns in epochs, such as `labkit train sentpwnet --corpus "
+            "topics`"
         )
     return Labelled(snapshots.texts, snapshots.labels, name="probe", splits="train")
 

@@ -54,7 +54,7 @@ def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
     if rows.shape[0] != len(projection.points):
         raise ValueError(
             f"embeddings has {rows.shape[0]} rows, expected {len(projection.points)} like the picture; "
-            "give those it was made of"
+            "use the vectors that it was made from"
         )
     fresh = vectors("new", new, like=rows, keep_single=True)
     if projection.basis is not None:

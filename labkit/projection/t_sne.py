@@ -252,7 +252,7 @@ def arrange(
 def fitting(perplexity: float, count: int) -> float:
     """Lower the perplexity if needed: three times as many neighbours are used, of at most count - 1."""
     if not perplexity >= 1:
-        raise ValueError(f"perplexity is {perplexity}, expected at least 1, the neighbours that count; give 5 to 50")
+        raise ValueError(f"perplexity is {perplexity}, expected at least 1, usually 5 to 50")
     return max(1.0, min(float(perplexity), (count - 1) / 3))
 
 

@@ -44,14 +44,12 @@ class Paraphrases:
         texts = tuple(text for group in kept for text in group)
         if not texts:
             raise ValueError(
-                f"none of the {len(distinct)} groups in training has two different sentences, expected some that have; "
-                "give sentences that mean the same one group"
+                f"none of the {len(distinct)} training groups has two different sentences; put sentences that mean "
+                "the same into one group"
             )
         lengths = [len(words(text)) for text in texts]
         if 0 in lengths:
-            raise ValueError(
-                f"the sentence {texts[lengths.index(0)]!r} has no word, expected at least one; drop its row"
-            )
+            raise ValueError(f"the sentence {texts[lengths.index(0)]!r} has no word; drop its row")
         sizes = np.array([len(group) for group in kept], dtype=np.int64)
         first = np.repeat(np.cumsum(sizes) - sizes, sizes)
         cut = sum(length > max_length for length in lengths)
@@ -131,9 +129,7 @@ def reading(
         return Reading(Reader(table.vocabulary, "words", max_length), len(table.vocabulary)), at_unit_size(table)
     vocabulary = Vocabulary.of(tokenised, min_count=min_count)
     if len(vocabulary) == 2:
-        raise ValueError(
-            f"no word occurs {min_count} times in the training texts, expected some that do; lower `min_count`"
-        )
+        raise ValueError(f"no word occurs {min_count} times in the training texts; lower `min_count`")
     if vectors == "random":
         table = random_vectors(vocabulary, dimension, seed=seed)
     else:

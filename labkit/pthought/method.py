@@ -35,33 +35,33 @@ from labkit.vectors import WordVectors
 class PThoughtSettings(EncoderTraining):
     """Forms, sizes, words, and what is written."""
 
-    epochs: int = setting(10, "how often all training sentences are read, each with `partners` paraphrases", minimum=0)
+    epochs: int = setting(10, "passes through the training data, each sentence with `partners` paraphrases", minimum=0)
     learning_rate: float = setting(0.003, "step size of Adam", above=0, maximum=10, tune=(0.0005, 0.01))
-    batch: int = setting(64, "pairs a step learns from", minimum=2, maximum=100_000)
-    form: str = setting("one-bi", "the encoder: layers, and whether they read both ways", choices=tuple(FORMS))
-    hidden: int = setting(200, "size of each GRU of the encoder; a sentence's vector is twice as long", minimum=1)
+    batch: int = setting(64, "pairs per step", minimum=2, maximum=100_000)
+    form: str = setting("one-bi", "encoder: number of layers and direction", choices=tuple(FORMS))
+    hidden: int = setting(200, "size of each GRU of the encoder; the sentence vector is twice as long", minimum=1)
     decoder_hidden: int = setting(200, "size of the decoders' GRUs", minimum=1)
-    decoders: str = setting("both", "what is written from the vector", choices=tuple(DECODERS))
+    decoders: str = setting("both", "what is decoded from the vector", choices=tuple(DECODERS))
     emphasis: float = setting(
         0.5,
-        "λ of eq. 10: the paraphrase counts 1 + λ, the copy 1 - λ; between 0 and 1",
+        "λ of eq. 10, from 0 to 1: the paraphrase has weight 1 + λ, the copy 1 - λ",
         tune=(0.1, 0.9),
     )
-    feed: bool = setting(True, "decoders read the sentence vector with every word, not only at the start")
-    partners: int = setting(1, "paraphrases of a sentence in an epoch, each epoch the next ones; 0: all", minimum=0)
+    feed: bool = setting(True, "feed the sentence vector to the decoders at every word, not only at the start")
+    partners: int = setting(1, "paraphrases per sentence and epoch, the next ones in each epoch; 0: all", minimum=0)
     dropout: float = setting(
         0.0,
-        "share of word vector entries the encoder does without in training",
+        "dropout rate on the encoder's word vectors",
         minimum=0,
         maximum=0.95,
         tune=(0, 0.5),
     )
-    vectors: str = setting("ppmi", "word vectors: ppmi makes them here, random, or a file (GloVe, word2vec, .npz)")
-    dimension: int = setting(100, "length of a word vector made here", minimum=1, maximum=10_000)
-    tune: bool = setting(False, "let training move the word vectors")
-    expansion: int = setting(100_000, "words of a vector file, beyond training's, that are read too", minimum=0)
-    min_count: int = setting(2, "a word must occur so often in training to be known and written", minimum=1)
-    max_length: int = setting(50, "words of a sentence that are read and written", minimum=1, maximum=100_000)
+    vectors: str = setting("ppmi", "word vectors: ppmi (computed here), random, or a file (GloVe, word2vec, .npz)")
+    dimension: int = setting(100, "length of word vectors that are computed here", minimum=1, maximum=10_000)
+    tune: bool = setting(False, "train the word vectors")
+    expansion: int = setting(100_000, "words to read from a vector file beyond those of the training data", minimum=0)
+    min_count: int = setting(2, "minimum count of a word in the training data", minimum=1)
+    max_length: int = setting(50, "maximum number of words to read and to write", minimum=1, maximum=100_000)
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
         """An untrained network has no use for what is about learning; a file has its own word vectors."""
@@ -81,8 +81,8 @@ class PThoughtSettings(EncoderTraining):
         super().__post_init__()
         if self.decoders == "both" and not 0 < self.emphasis < 1:
             raise ValueError(
-                f"setting emphasis is {self.emphasis:g}, expected above 0 and below 1 where both decoders learn, so "
-                "that neither is told to unlearn; for one decoder alone set decoders to auto or paraphrase"
+                f"setting emphasis is {self.emphasis:g}, expected above 0 and below 1 if both decoders learn; for a "
+                "single decoder, set decoders to auto or paraphrase"
             )
 
 

@@ -96,11 +96,11 @@ def groups_of(corpus: Corpus) -> list[list[str]]:
     if groups:
         return list(groups.values())
     if isinstance(corpus, Sentences):
-        raise corpus.without_labels("P-thought asks what is a paraphrase of what (pv-dbow takes texts alone)")
+        raise corpus.without_labels("P-thought needs paraphrases (pv-dbow needs texts only)")
     kind = "graded pairs" if isinstance(corpus, Pairs) else type(corpus).__name__.lower()
     raise ValueError(
-        f"corpus {corpus.name!r} is of {kind}, which do not say what is a paraphrase of what, expected groups (columns "
-        "group, text) or pairs labelled 0/1 (text_a, text_b, label); take captions or questions"
+        f"corpus {corpus.name!r} has {kind}, which do not mark paraphrases; use groups (columns group, text) or pairs "
+        "labelled 0/1 (text_a, text_b, label), such as captions or questions"
     )
 
 

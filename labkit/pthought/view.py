@@ -121,9 +121,7 @@ def handful(
     whole("count", count, 1, len(ascii_uppercase), "groups that are shown")
     several = [kept for group in groups if len(kept := list(dict.fromkeys(group))) > 1]
     if not several:
-        raise ValueError(
-            f"groups: none of {len(groups)} has two different sentences, expected some that have; choose another corpus"
-        )
+        raise ValueError(f"groups: none of {len(groups)} has two different sentences; choose another corpus")
     drawn = np.random.default_rng(seeded(seed)).permutation(len(several)).tolist()
     drawn.sort(key=lambda number: around not in several[number])
     chosen = [several[number][:most] for number in sorted(drawn[:count])]

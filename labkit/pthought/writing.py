@@ -38,7 +38,9 @@ class Search:
 
     def __post_init__(self) -> None:
         if self.width < 1 or self.max_length < 1 or self.repeat < 0 or self.power < 0:
-            raise ValueError(f"{self} is no search: width and max_length begin at 1, repeat and power at 0")
+            raise ValueError(
+                f"{self} is not a valid search: width and max_length must be at least 1, repeat and power at least 0"
+            )
 
     def score(self, log_p: float, tokens: int) -> float:
         """What sentences are ranked by; the end is a token too."""

@@ -95,7 +95,9 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         whole("n_neighbors", self.n_neighbors, 1, 2**31, "neighbours of a row")
         whole("n_components", self.n_components, 1, 2**31, "dimensions")
         if not self.reg > 0:
-            raise ValueError(f"reg is {self.reg!r}, expected above 0: where k exceeds the dimension, 0 has no answer")
+            raise ValueError(
+                f"reg is {self.reg!r}, expected above 0, because 0 has no solution if k exceeds the dimension"
+            )
         device = cuda_or_cpu(self.device)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         copy_of = copies(rows, seed=seed)
@@ -103,8 +105,8 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         base = rows[kept]
         if len(kept) < 2:
             raise ValueError(
-                f"the {rows.shape[0]} vectors (rows of X) are all the same, expected two that differ (n_samples = 1 "
-                "would be no different); give others"
+                f"the {rows.shape[0]} vectors (rows of X) are all the same (with n_samples = 1 too); give different "
+                "ones"
             )
         k = _at_most("neighbours (n_neighbors)", self.n_neighbors, len(kept))
         p = _at_most("dimension (n_components)", self.n_components, len(kept))
@@ -179,14 +181,14 @@ def _warn(spectrum: Spectrum, weights: Weights, reg: float) -> None:
     """Note all that makes the embedding say less than it seems to."""
     if weights.raised:
         note(
-            f"{weights.raised} rows could not be reconstructed with reg {reg:g}; it was raised for them, up to "
+            f"{weights.raised} rows could not be reconstructed with reg {reg:g}, which was raised for them, up to "
             f"{weights.largest_reg:g}",
             stacklevel=CALLER,
         )
     if spectrum.residual > 1e-5:
         note(
-            f"eigenvectors are exact to {spectrum.residual:.2g} only; a smaller dimension (n_components) or a larger "
-            "reg makes them exact to 1e-5",
+            f"eigenvectors are accurate only to {spectrum.residual:.2g}; a smaller dimension (n_components) or a "
+            "larger reg makes them accurate to 1e-5",
             stacklevel=CALLER,
         )
     sizes = np.bincount(spectrum.component)

@@ -122,16 +122,14 @@ class SbertLpSettings(BasedSettings):
     """Settings of SBERT-LP: whose vectors, how many neighbours, how many dimensions."""
 
     neighbours: int = setting(
-        15, "nearest sentences that each is reconstructed from (k)", minimum=1, maximum=10_000, tune=(5, 50)
+        15, "number of neighbours k that reconstruct each sentence", minimum=1, maximum=10_000, tune=(5, 50)
     )
-    dimension: int = setting(100, "numbers that are left of a sentence (p)", minimum=1, maximum=10_000, tune=(25, 400))
+    dimension: int = setting(100, "dimension p of the new vectors", minimum=1, maximum=10_000, tune=(25, 400))
     reg: float = setting(
-        0.001, "what keeps the weights small where neighbours say the same", above=0, tune=(0.0001, 0.1)
+        0.001, "regularisation of the weights, needed if neighbours are similar", above=0, tune=(0.0001, 0.1)
     )
-    embedded: str = setting("train", "which sentences of the corpus are embedded together", choices=("train", "all"))
-    device: str = setting(
-        "auto", "where neighbours, weights and eigenvectors are computed", choices=("auto", "cpu", "cuda")
-    )
+    embedded: str = setting("train", "sentences of the corpus to embed together", choices=("train", "all"))
+    device: str = setting("auto", "device for neighbours, weights and eigenvectors", choices=("auto", "cpu", "cuda"))
 
 
 class SbertLp(Method):
@@ -189,8 +187,8 @@ class SbertLp(Method):
         known = np.flatnonzero(rows.any(axis=1))
         if len(known) < 2:
             raise ValueError(
-                f"sentences are {len(sentences)}, of which base {self.base.name!r} knows {len(known)}, expected at "
-                "least two that can be compared; give more sentences or take another base"
+                f"sentences are {len(sentences)}, of which base {self.base.name!r} knows {len(known)}, but at least "
+                "two are needed; give more sentences or use another base"
             )
         model = LocalityPreserving(
             n_neighbors=settings.neighbours,

@@ -203,8 +203,8 @@ class Compared:
         kept = np.flatnonzero(known[self.places].all(axis=1))
         if not len(kept):
             raise ValueError(
-                f"vectors are zeros in every row of split {self.split!r}, expected sentences with words that the base "
-                "knows; take another base"
+                f"all vectors of split {self.split!r} are zero, because the base knows none of its words; use another "
+                "base"
             )
         left = Compared.of(self.rows.take(kept.tolist()), self.split)
         number = {text: row for row, text in enumerate(self.sentences)}

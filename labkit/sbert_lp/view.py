@@ -75,8 +75,8 @@ def around(space: EmbeddedSentences, sentence: str) -> Around:
     """The neighbours of a sentence that was embedded, before and after."""
     if sentence not in space.number:
         raise ValueError(
-            f"sentence {sentence[:60]!r} is none of the {len(space.sentences)} that were embedded together, expected "
-            "one of them; embed it with them"
+            f"sentence {sentence[:60]!r} is not one of the {len(space.sentences)} that were embedded together; embed "
+            "it with them"
         )
     row = space.number[sentence]
     d, y = (rows.astype(np.float64) for rows in (space.rows, space.embedding))
@@ -252,8 +252,8 @@ def changed(
     pairs = sample.rows
     if not isinstance(pairs, Pairs):
         raise ValueError(
-            f"corpus {pairs.name!r} has the shape {type(pairs).__name__}, expected Pairs: only pairs with "
-            "grades or labels have an order; take relatedness or questions"
+            f"corpus {pairs.name!r} has the shape {type(pairs).__name__}, expected Pairs with grades or "
+            "labels, such as relatedness or questions"
         )
     a, b = sample.places.T.tolist()
     scores = [pair_cosines(rows, a, b) for rows in (before, after)]

@@ -67,9 +67,7 @@ def weights_of_grams(G: Tensor, reg: float) -> tuple[Tensor, Tensor]:
     tr(G) = 0: all neighbours are x itself, any weights will do, and they are equal.
     """
     if not G.isfinite().all():  # no reg would ever do
-        raise ValueError(
-            "vectors hold NaN, or numbers whose products are infinite, expected finite ones; drop these rows"
-        )
+        raise ValueError("vectors contain NaN or values so large that their products are infinite; drop these rows")
     m, k, _ = G.shape
     used = torch.full((m,), float(reg), dtype=G.dtype, device=G.device)
     trace = G.diagonal(dim1=1, dim2=2).sum(dim=1)  # (m,)

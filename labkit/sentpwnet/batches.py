@@ -115,7 +115,9 @@ def batch_source(
     if needs == "texts":
         return TwiceSource(corpus)
     if isinstance(corpus, Sentences):
-        raise corpus.without_labels("this loss asks which of two belong together (loss=simcse, dropout=0.1 does not)")
+        raise corpus.without_labels(
+            "this loss needs to know which sentences belong together (loss=simcse with dropout=0.1 does not)"
+        )
     if isinstance(corpus, Articles):
         corpus = opened(corpus)
     corpus = in_one_spelling(corpus)
@@ -164,13 +166,12 @@ def pair_source(corpus: Pairs, *, labelled: bool = False) -> RowSource:
     ends, same = corpus.numbered()[1], corpus.scores > 0  # (pairs, 2), (pairs,)
     if not same.any():
         raise ValueError(
-            f"corpus {corpus.name!r} has no positive pair among {len(corpus)} of training; "
-            "a pair loss needs pairs labelled 1 too"
+            f"corpus {corpus.name!r} has no positive pair among {len(corpus)} in training; add pairs labelled 1"
         )
     if not component.any() and (same.all() or not labelled):
         raise ValueError(
-            f"corpus {corpus.name!r}: its training pairs labelled 1 join all sentences into one class, expected at "
-            "least two; a pair loss needs sentences that differ"
+            f"corpus {corpus.name!r}: its training pairs labelled 1 join all sentences into one class, but at least "
+            "two are needed"
         )
     pairs, classes = ends.tolist(), component.tolist()
 
@@ -217,8 +218,7 @@ def graded_source(corpus: Pairs) -> RowSource:
     among = {grade for _, _, grade in pairs}
     if len(among) < 2:
         raise ValueError(
-            f"corpus {corpus.name!r} has no two grades among {len(corpus)} pairs of training, expected at least "
-            "two; a loss of grades needs pairs of which one is nearer than the other"
+            f"corpus {corpus.name!r} has only one grade among {len(corpus)} training pairs, but at least two are needed"
         )
     middle = (min(among) + max(among)) / 2
     return RowSource(
@@ -259,13 +259,13 @@ class ClassSource:
         self._per_class = per_class
         if len(names) < 2:
             raise ValueError(
-                f"corpus {corpus.name!r} has one class in training, {next(iter(names))!r}, expected at least two; "
-                "a pair loss needs sentences that differ"
+                f"corpus {corpus.name!r} has only one class in training, {next(iter(names))!r}, but at least two are "
+                "needed"
             )
         if max(Counter(self._codes).values()) < 2:
             raise ValueError(
-                f"corpus {corpus.name!r} has a class of its own for each of {len(names)} training sentences, expected "
-                "some with two or more; a pair loss needs sentences that mean the same"
+                f"corpus {corpus.name!r} has a different class for each of {len(names)} training sentences, but some "
+                "classes must have two or more"
             )
 
     def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
@@ -338,8 +338,7 @@ class TwiceSource:
         self.texts = list({normalise(text): text for text in reversed(train_sentences(corpus))}.values())[::-1]
         if len(self.texts) < 2:
             raise ValueError(
-                f"corpus {corpus.name!r} has one distinct sentence in training, expected at least two; a loss without "
-                "labels tells a sentence from others"
+                f"corpus {corpus.name!r} has only one distinct sentence in training, but at least two are needed"
             )
 
     def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:

@@ -65,84 +65,83 @@ LARGE = 2048  # sentences of a batch, beyond which no m x m matrix is made
 class PairSettings(EncoderTraining):
     """Miner, loss, encoder, words and batches."""
 
-    epochs: int = setting(12, "how often all training sentences are seen; 0: untrained", minimum=0, maximum=10_000)
+    epochs: int = setting(12, "passes through the training data; 0: no training", minimum=0, maximum=10_000)
     batch: int = setting(
         64,
-        "pairs, triplets or sentences a step learns from; beyond 2,048 sentences no matrix of all pairs is held, with "
-        "any loss but cosent and any miner (locality with informative is quickest)",
+        "pairs, triplets or sentences per step; above 2,048, memory grows linearly (except with cosent)",
         minimum=2,
         maximum=100_000,
     )
     learning_rate: float = setting(0.003, "step size of Adam", above=0, maximum=10, tune=(0.0005, 0.02))
     max_length: int = setting(
-        100, "words (characters of places) of a sentence that are read", minimum=1, maximum=100_000
+        100, "maximum number of words (of characters for places) per sentence", minimum=1, maximum=100_000
     )
     encoder: str = setting(
         "cnn",
-        "how words become a sentence; transformer: a model of somebody else's, whose last layers learn",
+        "how words become a sentence vector; transformer: a pretrained model, whose last layers are fine-tuned",
         choices=(*ENCODERS, TRANSFORMER),
     )
-    model: str = setting(PACKAGED, "transformer: a sentence-transformers model, by its name on the hub or its folder")
+    model: str = setting(PACKAGED, "a sentence-transformers model: its name on the Hub or its folder")
     layers: int = setting(
-        2, "transformer: how many of its last layers learn; 0: only a linear map after it", minimum=0, maximum=1_000
+        2, "number of last layers to fine-tune; 0: train only a linear map on top", minimum=0, maximum=1_000
     )
     adapters: int = setting(
         0,
-        "transformer: rank of the adapters that learn in place of the layers' weights; 0: the weights learn",
+        "rank of the adapters trained instead of the layers' weights; 0: train the weights",
         minimum=0,
         maximum=1_000,
     )
-    layer_rate: float = setting(1e-4, "transformer: step size of Adam", above=0, maximum=10, tune=(0.00001, 0.001))
-    loss: str = setting("locality", "what pulls and pushes", choices=(*LOSSES, *ALIASES))
-    miner: str = setting("informative", "which pairs the loss sees; cosent sees all graded ones", choices=MINERS)
-    alpha: float = setting(2.0, "locality: scale of positives", above=0)
-    beta: float = setting(20.0, "locality: scale of negatives", above=0, tune=(5, 80))
+    layer_rate: float = setting(1e-4, "step size of Adam", above=0, maximum=10, tune=(0.00001, 0.001))
+    loss: str = setting("locality", "loss function", choices=(*LOSSES, *ALIASES))
+    miner: str = setting(
+        "informative", "which pairs of a batch the loss uses; cosent uses all graded ones", choices=MINERS
+    )
+    alpha: float = setting(2.0, "locality: scale of positive pairs", above=0)
+    beta: float = setting(20.0, "locality: scale of negative pairs", above=0, tune=(5, 80))
     base: float = setting(
         0.9,
-        "locality, logistic: the similarity λ both kinds are measured from",
+        "locality, logistic: the similarity λ that separates positives from negatives",
         minimum=-1,
         maximum=1,
         tune=(0.2, 0.95),
     )
     margin: float = setting(
         0.5,
-        "contrastive: negatives below it count nothing; margin-triplet: by so much the positive is to be nearer",
+        "contrastive: similarity below which negatives cost nothing; margin-triplet: required lead of the positive",
         minimum=-1,
         maximum=1,
         tune=(0.1, 0.95),
     )
     temperature: float = setting(
-        0.0, "τ that similarities are divided by; 0: the usual one of the loss", minimum=0, tune=(0.02, 1)
+        0.0, "τ, by which similarities are divided; 0: the default of the loss", minimum=0, tune=(0.02, 1)
     )
-    learn_temperature: bool = setting(False, "let training move the temperature, too")
+    learn_temperature: bool = setting(False, "learn the temperature")
     symmetric: bool = setting(
-        False, "infonce: positives pick out their anchors, too (of classes without a miner that is so anyway)"
+        False, "infonce: positives also select their anchors (always true for classes without a miner)"
     )
-    epsilon: float = setting(0.3, "informative: slack ε of the keep rule; the paper's is 0.1", tune=(0.05, 1))
-    share: float = setting(0.5, "random: share of the pairs kept", above=0, maximum=1)
+    epsilon: float = setting(0.3, "informative: slack ε of the selection rule; 0.1 in the paper", tune=(0.05, 1))
+    share: float = setting(0.5, "random: share of the pairs to keep", above=0, maximum=1)
     matryoshka_dims: str = setting(
         "",
-        "Matryoshka embeddings: lengths to which a vector may be truncated, such as 16,64; none: train the whole alone",
+        "Matryoshka embeddings: lengths to which vectors can be truncated, such as 16,64; none: full length only",
     )
-    size: int = setting(300, "length of a sentence's vector", minimum=3, maximum=10_000)
-    dropout: float = setting(
-        0.2, "share of word vector entries dropped in training", minimum=0, maximum=0.95, tune=(0, 0.5)
-    )
-    unit: str = setting("auto", "what a sentence consists of", choices=("auto", *UNITS))
+    size: int = setting(300, "length of the sentence vectors", minimum=3, maximum=10_000)
+    dropout: float = setting(0.2, "dropout rate on word vectors", minimum=0, maximum=0.95, tune=(0, 0.5))
+    unit: str = setting("auto", "tokens of a sentence", choices=("auto", *UNITS))
     vectors: str = setting(
-        "auto", "word vectors to start with: auto, ppmi, random, distilled:MODEL, or a file (GloVe, word2vec, .npz)"
+        "auto", "initial word vectors: auto, ppmi, random, distilled:MODEL, or a file (GloVe, word2vec, .npz)"
     )
-    dimension: int = setting(100, "length of a word vector made here", minimum=1, maximum=10_000)
-    pieces: str = setting(TAUGHT, "whose: learned from the training sentences, or a sentence-transformers model's")
-    vocab_size: int = setting(8_000, "size of the vocabulary of pieces", minimum=2, maximum=1_000_000)
-    tune: bool = setting(True, "let training move the word vectors")
-    sparse: bool = setting(True, "move only the word vectors a batch has read")
-    min_count: int = setting(2, "a word must occur so often in training to be known", minimum=1)
-    per_class: int = setting(4, "classes and groups: sentences of one class in a batch", minimum=2)
-    labelled: bool = setting(
-        False, "pairs: those that are labelled count, not all others of the batch", tune=(True, False)
+    dimension: int = setting(100, "length of word vectors that are computed here", minimum=1, maximum=10_000)
+    pieces: str = setting(
+        TAUGHT, "word pieces: learned from the training data, or those of a sentence-transformers model"
     )
-    in_batch: bool = setting(False, "triplets: what belongs to the batch's other anchors is negative, too")
+    vocab_size: int = setting(8_000, "number of word pieces to learn", minimum=2, maximum=1_000_000)
+    tune: bool = setting(True, "train the word vectors")
+    sparse: bool = setting(True, "update only the word vectors that occur in a batch")
+    min_count: int = setting(2, "minimum count of a word in the training data", minimum=1)
+    per_class: int = setting(4, "sentences per class in a batch", minimum=2)
+    labelled: bool = setting(False, "use only labelled pairs, not all others of the batch", tune=(True, False))
+    in_batch: bool = setting(False, "use the sentences of the batch's other anchors as negatives too")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loss", ALIASES.get(str(self.loss), self.loss))  # two names of one loss: one training
@@ -152,8 +151,8 @@ class PairSettings(EncoderTraining):
             object.__setattr__(self, "temperature", LOSSES[self.loss].temperature)
         if self.loss == "simcse" and self.epochs and not self.dropout and self.encoder != TRANSFORMER:
             raise ValueError(
-                "setting dropout is 0.0, expected above 0 with loss=simcse, which learns from what dropout makes of "
-                "one sentence twice; 0.1 is usual"
+                "setting dropout is 0.0, but loss=simcse needs it above 0 to encode a sentence in two ways; 0.1 is "
+                "usual"
             )
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
@@ -216,8 +215,8 @@ class PairSettings(EncoderTraining):
             cuts = [0]
         if cuts and cuts[0] < 1:
             raise ValueError(
-                f"setting matryoshka_dims is {self.matryoshka_dims!r}, expected whole numbers from 1 on with commas "
-                "between; write them like 16,64"
+                f"setting matryoshka_dims is {self.matryoshka_dims!r}, expected positive integers separated by "
+                "commas, such as 16,64"
             )
         return cuts
 
@@ -297,8 +296,8 @@ class SentPWNet(TrainedReader):
         source = self._source(corpus, seed)
         if isinstance(source, RowSource) and source.contradictions:
             note(
-                f"{source.contradictions} training pairs are labelled 0 although others labelled 1 join their "
-                "sentences; they count as positive",
+                f"{source.contradictions} training pairs are labelled 0, but pairs labelled 1 join their sentences; "
+                "they count as positive",
                 stacklevel=2,
             )
         if settings.encoder == TRANSFORMER:
@@ -491,7 +490,7 @@ class PairTask:
         if cuts and cuts[-1] >= embeddings.shape[1]:
             raise ValueError(
                 f"setting matryoshka_dims is {self._settings.matryoshka_dims!r}, expected numbers below "
-                f"{embeddings.shape[1]}, the length of a sentence's vector; leave out the others"
+                f"{embeddings.shape[1]}, the length of the sentence vectors"
             )
         value, note = self._loss_of(embeddings, batch, temperature, 1 + len(cuts))
         for cut in cuts:

@@ -314,8 +314,8 @@ def probe_batch(snapshots: Snapshots) -> tuple[SentenceBatch, list[int]]:
     rows = [row for name in shared for row, other in enumerate(snapshots.labels) if other == name][:MOST_PROBED]
     if not rows:
         raise ValueError(
-            "the run's probe has no two sentences of one class, expected classes; train on a corpus with labels, "
-            "groups or pairs labelled 1"
+            "the run's probe has no two sentences of one class; train on a corpus with labels, groups or pairs "
+            "labelled 1"
         )
     classes = np.array([snapshots.labels[row] for row in rows])
     same = classes[:, None] == classes
@@ -330,8 +330,8 @@ def epoch_weights(snapshots: Snapshots, settings: PairSettings) -> EpochWeights:
     """
     if not len(snapshots.epochs):
         raise ValueError(
-            "the run has no snapshots, expected vectors of its probe at some epochs; train a method that goes in "
-            "epochs, such as `labkit train sentpwnet --corpus topics`"
+            "the run has no snapshots; train a method that learns in epochs, such as `labkit train sentpwnet --corpus "
+            "topics`"
         )
     batch, rows = probe_batch(snapshots)
     of_epochs = [examine(batch, cosines(vectors[rows]), settings) for vectors in snapshots.vectors]

@@ -118,9 +118,9 @@ def write_shards(
     """
     plan, folder = plan or Plan(), Path(folder)
     if size < 1:
-        raise ValueError(f"size is {size}, expected at least 1 byte of a dump; leave it out for 8 MB")
+        raise ValueError(f"size is {size}, expected at least 1 byte; omit it for 8 MB")
     if limit is not None and limit < 1:
-        raise ValueError(f"limit is {limit}, expected at least 1 article; leave it out for all")
+        raise ValueError(f"limit is {limit}, expected at least 1 article; omit it for all")
     sources = [_file_of(name).resolve() for name in articles]
     settings = {"kind": "triplets", **asdict(plan), "size": size, "limit": limit, "format": ending}
     settings |= {"sources": [[path.name, path.stat().st_size] for path in sources]}
@@ -161,12 +161,12 @@ def _file_of(name: str) -> Path:
         return path
     if name not in CORPORA:
         load(name)  # says what is wrong with it
-        raise ValueError(f"{name} is no file, expected a .jsonl or a dump; name the files in a folder one by one")
+        raise ValueError(f"{name} is not a file; give a .jsonl or a dump (the files of a folder one by one)")
     place, shape = CORPORA[name].here(), CORPORA[name].shape
     if shape != "Articles":
         raise ValueError(f"corpus {name!r} has the shape {shape}, expected Articles: titles, sections, paragraphs")
     if place is None or not place.is_file():
-        raise ValueError(f"corpus {name!r} is no file of articles here; name a .jsonl or a dump")
+        raise ValueError(f"corpus {name!r} is not a file of articles; give a .jsonl or a dump")
     return place
 
 
@@ -267,7 +267,7 @@ def write_triplets(
 def triplets_and_funnel(corpus: Articles, plan: Plan | None = None) -> tuple[Triplets, Funnel]:
     """The triplets of a corpus in memory, and what the rules removed."""
     if not isinstance(corpus, Articles):
-        raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles: triplets are made of their sections")
+        raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles, whose sections give triplets")
     plan, tally = plan or Plan(), Counter[tuple[str, str]]()
     first = {article.title: place for place, article in reversed([*enumerate(corpus.articles)])}
     repeats = [place for place, article in enumerate(corpus.articles) if first[article.title] != place]

@@ -141,14 +141,14 @@ class Thematic(TrainedReader):
             return super().similarity_pairwise(a, b)
         a, b = self._alike(a, b)
         if len(a) != len(b):
-            raise ValueError(f"a has {len(a)} rows and b {len(b)}, expected as many; give pairs, row by row")
+            raise ValueError(f"a has {len(a)} rows and b {len(b)}, but both must have the same; give pairs, row by row")
         return -np.abs(a - b).sum(axis=1)
 
     def _alike(self, a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
         a, b = (np.asarray(self.embedded(rows), np.float64) for rows in (a, b))
         if a.shape[1] != b.shape[1]:
             raise ValueError(
-                f"a has {a.shape[1]} columns and b {b.shape[1]}, expected as many; use one method for both"
+                f"a has {a.shape[1]} columns and b {b.shape[1]}, but both must have the same; use one method for both"
             )
         return a, b
 
@@ -183,18 +183,15 @@ def triplets_of_rule(corpus: Corpus, rule: str, seed: int, progress: Progress = 
     if isinstance(corpus, Articles):
         return [triplets_of(corpus, rule=kind, seed=seed, progress=progress) for kind in _kinds(rule)]
     if isinstance(corpus, Sentences):
-        raise corpus.without_labels(
-            "thematic learns from the sections of articles, or from triplets (pv-dbow does not)"
-        )
+        raise corpus.without_labels("thematic needs articles with sections, or triplets (pv-dbow needs texts only)")
     if not isinstance(corpus, Triplets):
         raise ValueError(
-            f"corpus {corpus.name!r} has the shape {type(corpus).__name__}, expected Articles or Triplets; the method "
-            "sentpwnet learns from pairs, classes and groups"
+            f"corpus {corpus.name!r} has the shape {type(corpus).__name__}, expected Articles or Triplets; use "
+            "sentpwnet for pairs, classes and groups"
         )
     if rule != "adjacent":
         raise ValueError(
-            f"setting rule is {rule!r}, but corpus {corpus.name!r} has triplets made already, expected adjacent (the "
-            "default); leave it out, or give articles"
+            f"setting rule is {rule!r}, but corpus {corpus.name!r} already has triplets; omit rule, or give articles"
         )
     return [corpus]
 
@@ -348,7 +345,7 @@ def dev_part(corpus: Triplets) -> Triplets:
     dev = corpus.part("dev")
     if not dev.mapped or len(dev) <= MEASURED:
         return dev
-    note(f"dev has {len(dev):,} triplets: {MEASURED:,} of them, evenly from all over, are measured", stacklevel=2)
+    note(f"dev has {len(dev):,} triplets; an even sample of {MEASURED:,} is scored", stacklevel=2)
     return spread(dev, MEASURED)
 
 

@@ -150,30 +150,30 @@ RULES = (*ONE_RULE, "both")
 class ThematicSettings(EncoderTraining):
     """Settings of triplets, network and loss."""
 
-    batch: int = setting(256, "triplets a step learns from", minimum=2, maximum=100_000)
-    neighbours: int = setting(16, "triplets of one place that stay in one batch: they share sentences", minimum=1)
-    rule: str = setting("adjacent", "articles: where the negative comes from; both: adjacent and titles", choices=RULES)
-    encoder: str = setting("attention", "how words become a sentence", choices=BODIES)
-    loss: str = setting("ratio", "what a triplet's two distances cost", choices=tuple(LOSSES))
-    distance: str = setting("cosine", "between two sentences; cosine: of vectors of length 1", choices=tuple(DISTANCES))
-    scale: float = setting(8.0, "distances are multiplied by this before the loss", above=0, tune=(1, 32))
-    size: int = setting(300, "length of a sentence's vector, of one network", minimum=2, maximum=10_000)
-    dropout: float = setting(
-        0.2, "share of word vector entries dropped in training", minimum=0, maximum=0.95, tune=(0, 0.5)
+    batch: int = setting(256, "triplets per step", minimum=2, maximum=100_000)
+    neighbours: int = setting(16, "consecutive triplets kept in one batch; they share sentences", minimum=1)
+    rule: str = setting("adjacent", "where negatives come from; both: adjacent and titles", choices=RULES)
+    encoder: str = setting("attention", "how words become a sentence vector", choices=BODIES)
+    loss: str = setting("ratio", "loss function of a triplet's two distances", choices=tuple(LOSSES))
+    distance: str = setting(
+        "cosine", "distance between two sentences; cosine: between vectors of length 1", choices=tuple(DISTANCES)
     )
-    vectors: str = setting("ppmi", "word vectors to start with: ppmi, random, or a file (GloVe, word2vec, .npz)")
-    dimension: int = setting(300, "length of a word vector made here", minimum=1, maximum=10_000)
+    scale: float = setting(8.0, "factor on distances before the loss", above=0, tune=(1, 32))
+    size: int = setting(300, "length of the sentence vectors of one network", minimum=2, maximum=10_000)
+    dropout: float = setting(0.2, "dropout rate on word vectors", minimum=0, maximum=0.95, tune=(0, 0.5))
+    vectors: str = setting("ppmi", "initial word vectors: ppmi, random, or a file (GloVe, word2vec, .npz)")
+    dimension: int = setting(300, "length of word vectors that are computed here", minimum=1, maximum=10_000)
     pace: float = setting(
-        1.0, "step size of the word vectors, as a share of learning_rate; 0: frozen", minimum=0, maximum=1
+        1.0, "step size of the word vectors as a share of learning_rate; 0: frozen", minimum=0, maximum=1
     )
     a: float = setting(
         0.001,
-        "word vectors times a / (a + the word's share in training), as in sif; 0: as they are",
+        "multiply word vectors by a / (a + the word's frequency), as in sif; 0: unweighted",
         minimum=0,
         tune=(0.0001, 0.01),
     )
-    min_count: int = setting(2, "a word must occur so often in training to be known", minimum=1)
-    max_length: int = setting(60, "words of a sentence that are read", minimum=1, maximum=100_000)
+    min_count: int = setting(2, "minimum count of a word in the training data", minimum=1)
+    max_length: int = setting(60, "maximum number of words per sentence", minimum=1, maximum=100_000)
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
         """An untrained network has no use for what is about learning; a file has its own word vectors."""

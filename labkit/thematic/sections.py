@@ -99,8 +99,8 @@ def sectioned(article: Article, *, which: str = "opening") -> Sectioned:
     sections = _sectioned(article, which)
     if not sections.sections:
         raise ValueError(
-            f"article {article.title!r} has fewer than five sections with sentences of 5 to 50 words, expected at "
-            "least five beside the lead; choose another article"
+            f"article {article.title!r} has fewer than five sections (without the lead) with sentences of 5 to 50 "
+            "words; choose another article"
         )
     return sections
 

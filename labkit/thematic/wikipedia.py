@@ -107,7 +107,7 @@ class Dump:
         self.path, self.tally, self.done = path, tally, start
         self.start, self.stop = start, stop
         if not path.is_file():
-            raise ValueError(f"{path} does not exist or is no file; check the name and the folder you are in")
+            raise ValueError(f"{path} is not an existing file; check the name and the current folder")
         self.total = path.stat().st_size
         self.pages = 0
         self._last = False  # whether the file's last page is of this piece
@@ -131,10 +131,10 @@ class Dump:
             where = f" from byte {self.start:,} on" if self.start else ""
             raise ValueError(
                 f"{self.path.name} could not be read to its end ({reason}) after {self.pages:,} whole pages{where}; "
-                "fetch it again and compare its checksum, or take the first articles with a limit"
+                "download it again and compare its checksum, or read only the first articles with --limit"
             ) from None
         if not self.pages and not self.start and self.stop is None:
-            raise ValueError(f"{self.path.name} has no <page>, expected a MediaWiki export; give a pages-articles dump")
+            raise ValueError(f"{self.path.name} has no <page>; give a pages-articles dump of MediaWiki")
 
     def _articles(self, parser: XMLPullParser[Element]) -> Iterator[Page]:
         """The articles among the pages that have ended; each page is let go once it is read."""

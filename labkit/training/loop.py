@@ -128,16 +128,16 @@ def _gradients(module: nn.Module) -> list[Tensor]:
 class Training(Settings):
     """Settings of the loop; a method's own settings class adds to them."""
 
-    epochs: int = setting(
-        10, "how often all training sentences are seen; 0: the network as it starts", minimum=0, maximum=10_000
-    )
+    epochs: int = setting(10, "passes through the training data; 0: no training", minimum=0, maximum=10_000)
     batch: int = setting(64, "pairs, triplets or sentences a step learns from", minimum=2, maximum=100_000)
     learning_rate: float = setting(0.001, "step size of Adam", above=0, maximum=10, tune=(0.0003, 0.01))
-    patience: int = setting(3, "epochs without a better dev figure before training stops; 0: never", minimum=0)
-    max_grad_norm: float = setting(
-        5.0, "largest norm of the gradient; a larger one is scaled down to it; 0: never", minimum=0
+    patience: int = setting(
+        3, "epochs without a better dev score before training stops; 0: never stop early", minimum=0
     )
-    device: str = setting("auto", "where to compute", choices=("auto", "cpu", "cuda", "mps"))
+    max_grad_norm: float = setting(
+        5.0, "maximum norm of the gradient, which is clipped to it; 0: no clipping", minimum=0
+    )
+    device: str = setting("auto", "device for training and encoding", choices=("auto", "cpu", "cuda", "mps"))
 
     @property
     def rate_name(self) -> str:
@@ -159,7 +159,7 @@ class Training(Settings):
 class EncoderTraining(Training):
     """Settings of the loop where an encoder of sentences learns."""
 
-    amp: bool = setting(True, "bfloat16 in the encoder, on CUDA only; similarities stay float32")
+    amp: bool = setting(True, "use bfloat16 in the encoder, on CUDA only; similarities stay float32")
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
         """Mixed precision is for GPUs."""
@@ -280,8 +280,8 @@ class _Loop:
         if here != first:
             raise ValueError(
                 f"process {distributed.rank() + 1} of {distributed.size()} resumes from batch {here[1]} of epoch "
-                f"{here[0]}, the first from batch {first[1]} of epoch {first[0]}, expected the same; give a folder "
-                "that all of them see"
+                f"{here[0]}, the first from batch {first[1]} of epoch {first[0]}, but all must resume from the same; "
+                "use a folder that all of them share"
             )
 
     def _given_up(self) -> bool:
@@ -293,9 +293,7 @@ class _Loop:
     def _epoch(self) -> None:
         batches = self.task.batches(self.at.epoch)
         if not len(batches):
-            raise ValueError(
-                "the training split makes no batch, expected at least one; give more rows or a smaller batch"
-            )
+            raise ValueError("the training split is too small for one batch; give more rows or a smaller batch")
         saved = time.monotonic()
         self.task.module.train()
         for number in range(self.at.batch, len(batches)):
@@ -332,7 +330,7 @@ class _Loop:
         """A ValueError if no batch so far has given a gradient: the network would stay as it is, in silence."""
         first = min(IDLE, batches)
         if self.at.epoch == 1 and self.at.batch == first and not self.at.sums["gradient"]:
-            raise ValueError(f"nothing is learned: the first {first} batches give no gradient; {self.settings.if_idle}")
+            raise ValueError(f"nothing is learned: the first {first} batches have no gradient; {self.settings.if_idle}")
 
     def _close(self, batches: int) -> None:
         """Means over the epoch, the dev figure, the probe's vectors and figures, and whether it is the best so far."""

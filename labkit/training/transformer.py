@@ -290,8 +290,8 @@ def _require_same(body: Any, upper: nn.Module, lower: nn.Module | None, tokenize
         same, cause = False, error
     if not same:
         raise ValueError(
-            f"the model is a {type(body).__name__}, whose layers give something else when they are taken apart, "
-            "expected one that computes as BERT does; set layers=0, which learns a linear map after any model"
+            f"the model is a {type(body).__name__}, whose layers cannot be fine-tuned separately as in BERT; set "
+            "layers=0 to train a linear map on top"
         ) from cause
 
 
@@ -301,8 +301,8 @@ def _stack_of(body: Any) -> str:
         if isinstance(getattr(getattr(body, name, None), "layer", None), nn.ModuleList):
             return name
     raise ValueError(
-        f"the model is a {type(body).__name__}, expected one that keeps its layers as BERT or DistilBERT does; set "
-        "layers=0, which learns a linear map after any model"
+        f"the model is a {type(body).__name__}, whose layers are not organised as in BERT or DistilBERT; set "
+        "layers=0 to train a linear map on top"
     )
 
 

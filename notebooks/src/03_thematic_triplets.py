@@ -296,7 +296,7 @@ from labkit.figures import attention_bars
 explore(
     lambda sentence: attention_bars(network.attend(unseen[0].sentences[sentence])),
     "The words of the sentence in order: each bar is the share of the word in the sentence vector, each orange diamond its "
-    "attention. The dotted line is an even share. In each sentence a few words have most of it.",
+    "attention. The dotted line is an even share. Words such as shore have more than that, words such as the have less.",
     sentence=Slider("sentence", 0, 25, 1, 0),
 )
 

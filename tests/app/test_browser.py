@@ -155,7 +155,9 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
     assert row_in(view.url) == second
 
     listener.go(f"{address}/space?left=run+sentpwnet-topics&right=run+siamese-topics&how=PCA&view=Over+the+epochs")
-    end = view.evaluate(EPOCHS)
+    last = int(view.get_by_role("slider", name="Epoch").get_attribute("aria-valuetext"))
+    at_the_end = f"String(({EPOCHS})()) == 'epoch {last},epoch {last}'"
+    view.wait_for_function(at_the_end)  # it plays once on its own
     view.evaluate(SLOWLY.replace("EPOCHS", f"({EPOCHS})"))
     for _ in range(90):
         view.keyboard.press("Tab")
@@ -163,10 +165,10 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
             break
     view.keyboard.press("Enter")  # both pictures travel together
     view.wait_for_function("seen.has('epoch 1,epoch 1')")
-    view.wait_for_function(f"String(({EPOCHS})()) == '{end[0]},{end[1]}'")
+    view.wait_for_function(at_the_end)
     view.get_by_role("slider", name="Epoch").focus()
     view.keyboard.press("ArrowLeft")
-    view.wait_for_selector(f"td:has-text('space, epoch {int(end[0].split()[1]) - 1}')")
+    view.wait_for_selector(f"td:has-text('space, epoch {last - 1}')")
     listener.settle()
     listener.quiet(address)
 

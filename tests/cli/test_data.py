@@ -202,7 +202,7 @@ def test_mistakes_of_triplets(labkit: Labkit, tmp_path: Path, words: tuple[str, 
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (("topics", "--out", "t.csv", "--rule", "adjacent"), "--rule"),
+        (("corpus", "topics", "--out", "t.csv", "--rule", "adjacent"), "--rule"),
         (("runs", "--rows", "5"), "--rows"),
         (("triplets", "--articles", "articles", "--out", "t", "--executor", "threads"), "executor"),
     ],

@@ -62,7 +62,7 @@ def test_results_are_documents(labkit: Labkit) -> None:
     assert (checked["rows"], checked["shape"], checked["splits"]) == (96, "Pairs", {"train": 48, "dev": 24, "test": 24})
     assert 0 < checked["difficulty"]["tfidf"] <= 1
     assert labkit("data", "get", "questions", "--json").document()["name"] == "questions"
-    made = labkit("data", "make", "topics", "--rows", "50", "--out", "t.csv", "--json").document()
+    made = labkit("data", "make", "corpus", "topics", "--rows", "50", "--out", "t.csv", "--json").document()
     assert made == {"file": "t.csv", "rows": len(Path("t.csv").read_text().splitlines()) - 1}
     assert 50 <= made["rows"] < 200
     assert len(labkit("reproduce", "--json").document()) > 10
@@ -79,12 +79,12 @@ def test_results_are_documents(labkit: Labkit) -> None:
         (("data", "check", "topics", "--encoding", "latin-1"), "--encoding"),
         (("data", "check", "good.csv", "--encoding", "klingon"), "klingon"),
         (("data", "get", "stbs"), "'stsb'"),
-        (("data", "make", "topcis", "--out", "a.csv"), "'topics'"),
-        (("data", "make", "topics", "--out", "a.txt"), "a.txt"),
-        (("data", "make", "topics", "--out", "no/a.csv"), "'no'"),
-        (("data", "make", "articles", "--out", "a.csv"), ".jsonl"),
-        (("data", "make", "topics", "--out", "a.csv", "--rows", "0"), "--rows"),
-        (("data", "make", "topics"), "--out"),
+        (("data", "make", "corpus", "topcis", "--out", "a.csv"), "'topics'"),
+        (("data", "make", "corpus", "topics", "--out", "a.txt"), "a.txt"),
+        (("data", "make", "corpus", "topics", "--out", "no/a.csv"), "'no'"),
+        (("data", "make", "corpus", "articles", "--out", "a.csv"), ".jsonl"),
+        (("data", "make", "corpus", "topics", "--out", "a.csv", "--rows", "0"), "--rows"),
+        (("data", "make", "corpus", "topics"), "--out"),
         (("data", "list", "-q", "-v"), "--quiet"),
         (("brew",), "brew"),
     ],
@@ -101,7 +101,7 @@ def test_a_mistake_is_one_line_and_status_2(labkit: Labkit, tmp_path: Path, word
 @pytest.mark.parametrize(
     "words",
     [
-        ("data", "make", "topics", "--rows", "20", "--out", "there.csv"),
+        ("data", "make", "corpus", "topics", "--rows", "20", "--out", "there.csv"),
         ("data", "make", "triplets", "--articles", "articles", "--limit", "9", "--out", "there.csv"),
         ("reproduce", "film/1", "--stored", "--out", "there.json"),
     ],
@@ -193,15 +193,27 @@ def test_completion(labkit: Labkit) -> None:
 
 @pytest.mark.whole
 def test_make_is_the_committed_file_and_grows_with_rows(labkit: Labkit) -> None:
-    assert labkit("data", "make", "topics", "--out", "t.csv").status == 0
+    assert labkit("data", "make", "corpus", "topics", "--out", "t.csv").status == 0
     assert Path("t.csv").read_bytes() == CORPORA["topics"].here().read_bytes()
-    assert labkit("data", "make", "places", "--rows", "500", "--seed", "9", "--out", "p.csv").status == 0
+    assert labkit("data", "make", "corpus", "places", "--rows", "500", "--seed", "9", "--out", "p.csv").status == 0
     assert 500 <= labkit("data", "check", "p.csv", "--json").document()["rows"] < 1000
 
 
 @pytest.mark.whole
 def test_ctrl_c_is_130_and_leaves_nothing(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "labkit", "data", "make", "places", "--rows", "100000000", "--out", "p.csv"]
+    command = [
+        sys.executable,
+        "-m",
+        "labkit",
+        "data",
+        "make",
+        "corpus",
+        "places",
+        "--rows",
+        "100000000",
+        "--out",
+        "p.csv",
+    ]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         while not any(tmp_path.iterdir()):  # it has begun to write
             assert process.poll() is None

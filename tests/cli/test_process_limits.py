@@ -20,7 +20,6 @@ TRIPLETS = ("data", "make", "triplets", "--articles", "articles", "--out", "shar
     ("option", "words"),
     [
         ("--processes", ("train", "siamese", "--corpus", "questions", "--processes", 99_999)),
-        ("--workers", (*TRIPLETS, "--workers", 99_999)),
         ("executor", (*TRIPLETS, "--executor", "local:99999")),
         ("executor", ("data", "dedup", "shards", "--out", "shards", "--force", "--executor", "local:99999")),
         ("executor", ("encode", "run", "shards", "--out", "shards", "--force", "--executor", "local:99999")),

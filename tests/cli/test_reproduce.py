@@ -66,8 +66,7 @@ def test_anew_computes_what_is_stored_and_compares(labkit: Labkit, fake: None, m
     again = labkit("reproduce", "fake/1", "--row", "ours", "--anew")
     assert again.out == first.out.replace("reproduce fake/1", "reproduce fake/1 --row ours --anew")
     assert len(fakes.ASKED) == 6 + 5  # five seeds of one row
-    assert "5 results again" in again.err
-    assert "equal" in again.err
+    assert "5 results" in again.err
     figures = iter([0.5, 0.75])
 
     def wandering(case: Case) -> Result:

@@ -66,7 +66,7 @@ def test_labels_and_scores() -> None:
     assert isinstance(graded, Pairs)
     assert pairs.labels.tolist() == [1, 0, 1, 0]
     assert graded.scores.tolist() == [0.5, 5.0, 3.0, 2.0]
-    with pytest.raises(ValueError, match="graded"):
+    with pytest.raises(ValueError, match="scores"):
         _ = graded.labels
     assert list(next(pairs.rows()).items()) == [("text_a", "a"), ("text_b", "d"), ("label", 1), ("split", "train")]
     assert next(graded.rows())["score"] == 0.5

@@ -40,7 +40,7 @@ from labkit.course.notebooks import (
     sources,
     with_gaps,
 )
-from labkit.evaluation import best_threshold, geometry, p_coherence
+from labkit.evaluation import geometry, p_coherence
 from labkit.pairs import locality, pair_weights, soft_triplet
 
 SOURCES = {source.stem[:2]: source for source in sources()}
@@ -153,15 +153,6 @@ def step_by_autograd(V, P, N, weights_of, rate):
     return F.normalize(V - rate * free.grad, dim=1)
 
 
-def largest_one_by_one(answers, lengths):
-    return torch.stack([row[:, :n].amax(1) for row, n in zip(answers, lengths.tolist(), strict=True)])
-
-
-def attended_one_by_one(states, logits, lengths):
-    rows = zip(states, logits, lengths.tolist(), strict=True)
-    return torch.stack([logits[:n].softmax(0) @ states[:n] for states, logits, n in rows])
-
-
 def batch_in_another_order(some, sentences, classes):
     rows = sorted({row for pair in some for row in pair})
     own = [torch.tensor(sentences[row]) for row in rows]
@@ -172,23 +163,25 @@ def batch_in_another_order(some, sentences, classes):
 
 def encoded(net, numbers, lengths):
     x = net["words"](numbers) * (numbers != 0).unsqueeze(2)
-    strongest = largest_one_by_one(net["filters"](x.transpose(1, 2)), lengths)
-    v = net["out"](torch.hstack([strongest, attended_one_by_one(x, net["logit"](x).squeeze(2), lengths)]))
+    rows = list(zip(x, net["filters"](x.transpose(1, 2)), net["logit"](x).squeeze(2), lengths.tolist(), strict=True))
+    largest = torch.stack([answers[:, :n].amax(1) for _, answers, _, n in rows])
+    attended = torch.stack([logits[:n].softmax(0) @ own[:n] for own, _, logits, n in rows])
+    v = net["out"](torch.hstack([largest, attended]))
     return v / v.norm(dim=1, keepdim=True)
 
 
-def lost(net, batch):
+def lost(net, batch, base):
     v = encoded(net, *batch[:2])
-    return locality(v @ v.T, *batch[2:], alpha=2.0, beta=20.0, base=0.9)
+    return locality(v @ v.T, *batch[2:], alpha=2.0, beta=20.0, base=base)
 
 
 def in_order(*acts):
     """A step that does these things, in this order."""
 
-    def step(net, optimiser, batch):
+    def step(net, optimiser, batch, base):
         for act in acts:
             if act == "loss":
-                loss = lost(net, batch)
+                loss = lost(net, batch, base)
             elif act == "ask":
                 loss.backward()
             else:
@@ -355,12 +348,6 @@ def two_by_combinations(alike, words):
     return [*least][::-1], alike(words) - left(least)
 
 
-def half_of_noise():
-    draw, labels = np.random.default_rng(1), np.arange(50) % 2
-    rows = [draw.random(50) for _ in range(400)]
-    return np.mean([((scores > best_threshold(scores, labels)) == labels).mean() for scores in rows])
-
-
 ALSO_RIGHT: dict[str, list[Any]] = {
     "00.1": [lambda v, V: torch.cosine_similarity(torch.tensor(V), torch.tensor(v)[None])],
     "00.2": [hit_by_sklearn],
@@ -369,17 +356,11 @@ ALSO_RIGHT: dict[str, list[Any]] = {
     "01.3": [partial(pair_weights, soft_triplet)],
     "01.4": [lambda S, P, N, a, b, t: pair_weights(partial(locality, alpha=a, beta=b, base=t), S, P, N)],
     "01.5": [step_by_autograd],
-    "02.1": [largest_one_by_one],
-    "02.2": [attended_one_by_one],
-    "02.3": [verdict_by_scipy],
-    "02.5": [lambda d, dl, t, tl: round(float(np.mean((t > best_threshold(d, dl)) == tl)), 3)],
-    "02.6": [half_of_noise()],
-    "02.7": [lambda cell, level: ((cell >> 2 * (30 - level)) | 1) << 2 * (30 - level)],
-    "02.9": [batch_in_another_order],
-    "02.10": [encoded],
-    "02.11": [one_step, in_order("loss", "ask", "move", "forget")],
-    "02.12": [epochs_by_numpy],
-    "02.14": [tuned_one_at_a_time],
+    "02.1": [batch_in_another_order],
+    "02.2": [encoded],
+    "02.3": [one_step, in_order("loss", "ask", "move", "forget")],
+    "02.4": [epochs_by_numpy],
+    "02.5": [tuned_one_at_a_time],
     "03.1": [triplets_by_product],
     "03.2": [ratio_by_sigmoid],
     "03.4": [lambda S, labels: np.trace(np.linalg.pinv(np.eye(9)[labels]) @ S @ np.eye(9)[labels]) / len(S)],
@@ -436,19 +417,15 @@ def drawn(seed, warmth=1.0):
 
 ALSO_WRONG: dict[str, list[Any]] = {
     "00.4": ["xyzzy plugh frobnicate", "Which guitar strings are best?", "soup", 7],
-    "02.1": [lambda answers, lengths: torch.tensor(largest_one_by_one(answers, lengths).tolist())],
-    "02.2": [lambda states, logits, lengths: attended_one_by_one(states, logits.detach(), lengths)],
-    "02.3": [lambda a, b: "first" if stats.ttest_rel(a, b).pvalue < 0.05 else "open"],
-    "02.6": [0.5, half_of_noise() - 0.5, 1 - half_of_noise(), 58.0, "58 %"],
-    "02.9": [lambda *given: batch_in_another_order(*given)[:2]],
-    "02.10": [without_gradients],
-    "02.11": [
+    "02.1": [lambda *given: batch_in_another_order(*given)[:2]],
+    "02.2": [without_gradients],
+    "02.3": [
         in_order("loss", "ask", "move"),
         in_order("forget", "loss", "ask"),
         in_order("loss", "ask", "forget", "move"),
-        lambda net, optimiser, batch: one_step(net, optimiser, batch) and lost(net, batch).item(),
+        lambda net, optimiser, batch, base: one_step(net, optimiser, batch, base) and lost(net, batch, base).item(),
     ],
-    "02.12": [
+    "02.4": [
         partial(epochs_by_numpy, new_order=range),
         partial(epochs_by_numpy, new_order=lambda count: torch.randperm(count).tolist()),
         partial(epochs_by_numpy, new_order=lambda count: np.random.default_rng(0).permutation(count)),
@@ -458,7 +435,7 @@ ALSO_WRONG: dict[str, list[Any]] = {
         lambda *given: epochs_by_numpy(*given[:-1], lambda epoch, loss: None),
         lambda *given: epochs_by_numpy(*given)[-1],
     ],
-    "02.14": [trained_twice, partial(tuned_one_at_a_time, by="valid")],
+    "02.5": [trained_twice, partial(tuned_one_at_a_time, by="valid")],
     "03.1": [lambda sections, apart: ["no triplet"]],
     "03.2": [lambda *given: torch.tensor(solution("03.2")(*given).tolist())],
     "03.5": [

@@ -6,11 +6,7 @@ import json
 import random
 from pathlib import Path
 
-ORDER = (
-    [f"00.{n}" for n in (1, 2, 3, 4)]
-    + [f"01.{n}" for n in (1, 2, 3, 4, 5)]
-    + [f"02.{n}" for n in (1, 2, 9, 10, 11, 12, 3, 13, 14, 5, 6, 7)]
-)  # as the notebooks have them
+ORDER = [f"{notebook}.{n}" for notebook, count in (("00", 4), ("01", 5), ("02", 5)) for n in range(1, count + 1)]
 SLIPS = (
     "the sign is turned round: yours is the right number times -1",
     "yours is the right one times len(S): is a mean asked for, and not a sum?",
@@ -18,7 +14,7 @@ SLIPS = (
     "every sentence is its own nearest: leave the diagonal out",
     "P and N are exchanged: positives would be pushed apart",
 )
-HARD = {"01.4": 0.45, "02.10": 0.5, "02.11": 0.4, "00.4": 0.3}  # how often an exercise is not solved
+HARD = {"01.4": 0.45, "02.2": 0.5, "02.3": 0.4, "00.4": 0.3}  # how often an exercise is not solved
 NAMES = (
     "Ada", "Bea", "Cem", "Dora", "Eli", "Fay", "Gus", "Hana", "Ida", "Jon", "Kim", "Leo", "Mia", "Noa", "Ole", "Pia",
     "Qi", "Rosa", "Sam", "Tea", "Udo", "Vera", "Wim", "Xenia", "Yara", "Zoe", "Åsa", "Émile", "Łukasz", "Мила",

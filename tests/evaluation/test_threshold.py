@@ -113,5 +113,5 @@ def test_what_cannot_be_cut_is_refused(scores: list[float], labels: list[int], n
         threshold([0.1, 0.2], [0, 1], level=2)
     with pytest.raises(ValueError, match="model"):
         threshold([0.1, 0.2], load("questions"))
-    with pytest.raises(ValueError, match="graded"):
+    with pytest.raises(ValueError, match="grades"):
         threshold([0.1, 0.2], load("relatedness"))

@@ -86,7 +86,7 @@ def test_more_neighbours_or_dimensions_than_rows_are_warned_of(connected, k, p) 
 
 def test_rows_and_parameters_that_make_no_sense_are_refused(connected) -> None:
     for rows in (np.ones((1, 4)), np.ones((7, 4)), np.array([[0.0, np.nan], [1, 2], [3, 4]])):
-        with pytest.raises(ValueError, match="expected|1 sample|NaN"):
+        with pytest.raises(ValueError, match="vectors|1 sample|NaN"):
             LocalityPreserving(2, 1).fit(rows)
     for name, value in {"n_neighbors": 0, "n_components": 2.5, "reg": 0.0, "device": "xyz"}.items():
         with pytest.raises(ValueError, match=name):

@@ -122,7 +122,7 @@ def test_bad_sources_are_refused(tmp_path: Path) -> None:
         ("topics", "Labelled"),
         ("artcles", "'articles'"),
         (str(tmp_path / "no.xml.bz2"), "no.xml.bz2"),
-        (str(tmp_path), "expected a"),
+        (str(tmp_path), "is a folder"),
         (str(tmp_path / "pairs.csv"), "pairs.csv"),
         (str(tmp_path / "wiki.zim"), "wiki.zim"),
     ):

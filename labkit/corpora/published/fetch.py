@@ -59,11 +59,11 @@ def fetch(address: str, target: Path, *, sha256: str | None = None, progress: Pr
         raise
     except OSError as reason:  # as all errors of the network are
         raise ValueError(
-            f"{target.name} could not be fetched ({reason}); check your connection and try again, or look at the set's "
-            f"page and put the file into {target.parent} by hand"
+            f"{target.name} could not be downloaded ({reason}); check your connection and try again, or download it "
+            f"from the dataset's page into {target.parent}"
         ) from None
     except ValueError as reason:
-        raise ValueError(f"{address} is another file than the release had ({reason}); look at the set's page") from None
+        raise ValueError(f"{address} is not the file of the release ({reason}); look at the dataset's page") from None
     return target
 
 
@@ -81,15 +81,17 @@ def unpack(archive: Path, folder: Path, *, limit_bytes: int, only: Sequence[str]
                 if not only or any(PurePosixPath(name).match(pattern) for pattern in only)
             ]
             if not members:
-                raise ValueError(f"{archive.name} has no file that was asked for ({', '.join(only) or 'it is empty'})")
+                raise ValueError(
+                    f"{archive.name} does not contain the requested files ({', '.join(only) or 'it is empty'})"
+                )
             if sum(size for _, size in members) > limit_bytes:
-                raise ValueError(f"{archive.name} unpacks to more than {limit_bytes:,} bytes, the limit")
+                raise ValueError(f"{archive.name} is larger than the limit of {limit_bytes:,} bytes when unpacked")
             with folder_in_place(folder) as inside:
                 pack.extractall(inside, [member for member, _ in members])
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, NotImplementedError, RuntimeError) as reason:
         raise ValueError(
-            f"{archive.name} could not be unpacked ({sentence_of(reason)}); if it is damaged, remove it and fetch it "
-            "again"
+            f"{archive.name} could not be unpacked ({sentence_of(reason)}); if it is damaged, delete it and download "
+            "it again"
         ) from None
     return folder
 
@@ -103,5 +105,7 @@ def _files(pack: Any) -> list[tuple[Any, str, int]]:
         files = [(each, each.filename, each.file_size) for each in pack.infolist() if not each.is_dir()]
     for _, name, _ in files:
         if name.startswith("/") or ".." in re.split(r"[/\\]", name):
-            raise ValueError(f"the archive has a member named {name!r}, which leads outside; it was not unpacked")
+            raise ValueError(
+                f"the archive has a member named {name!r}, which points outside the folder; nothing was unpacked"
+            )
     return files

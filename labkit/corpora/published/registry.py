@@ -101,7 +101,7 @@ def _manifest(folder: Path) -> dict[str, int | None]:
     try:
         return {str(entry["file"]): entry["rows"] for entry in json.loads(manifest.read_text(encoding="utf-8"))}
     except (ValueError, KeyError, TypeError) as reason:
-        raise ValueError(f"{manifest} is damaged ({reason!r}); put it there again or remove it") from None
+        raise ValueError(f"{manifest} is damaged ({reason!r}); replace or delete it") from None
 
 
 # --- reading ---------------------------------------------------------------------------------------------------
@@ -111,12 +111,12 @@ def load_published(name: str, folder: Path | str | None = None) -> Corpus:
     """The corpus; a note says what was left out or is missing. `folder` replaces LABKIT_DATA and the cache folder."""
     wanted = published_record(name)
     if wanted.shape == "vectors":
-        raise ValueError(f"{name} is no corpus but word vectors; read its files with labkit.vectors.load_vectors")
+        raise ValueError(f"{name} is a set of word vectors, not a corpus; read it with labkit.vectors.load_vectors")
     place = _place(wanted, folder)
     if place is None:
         ways = [f"`labkit data get {name}` fetches it"] if wanted.sources else []
         ways += ["LABKIT_DATA may name a folder that has it in the plain form"] if wanted.plain else []
-        raise ValueError(f"{name} is not here; {', or '.join(ways)}")
+        raise ValueError(f"{name} is not on this machine; {', or '.join(ways)}")
     where, plain = place
     expected: Mapping[str, int | None] = wanted.rows
     also: Mapping[str, int | None] = wanted.also
@@ -124,16 +124,18 @@ def load_published(name: str, folder: Path | str | None = None) -> Corpus:
         rows, also, remedy = read_plain(name, where), {}, "put the file there again"
         expected = {file: count for file, count in _manifest(where).items() if file in wanted.plain}
     elif wanted.parse is None:
-        raise ValueError(f"{name}: labkit does not read the form of its release; set LABKIT_DATA to its plain form")
+        raise ValueError(
+            f"{name}: labkit cannot read the released format; set LABKIT_DATA to a folder with the plain one"
+        )
     else:
         rows = wanted.parse(where)
         remedy = f"remove the file and what it came in, and `labkit data get {name}` again"
     corpus, read, dropped = _collected(wanted, rows)
     missing = _missing(read, expected, also, remedy)
     for (file, why), count in dropped.items():
-        note(f"{file}: rows left out for {why}: {count:,}", stacklevel=2)
+        note(f"{file}: rows skipped because of {why}: {count:,}", stacklevel=2)
     for pattern in missing:
-        note(f"{name} is not complete: {pattern} is not there", stacklevel=2)
+        note(f"{name} is incomplete: {pattern} is missing", stacklevel=2)
     return corpus
 
 
@@ -142,7 +144,7 @@ def read_plain(name: str, folder: Path) -> ReleaseRows:
     wanted = published_record(name)
     for file, split in wanted.plain.items():
         if not (folder / file).is_file():
-            raise ValueError(f"{file} is missing in {folder}, where other files of {name} are; put it there")
+            raise ValueError(f"{file} is missing from {folder}, which has other files of {name}; add it")
         for _, row in read_rows(folder / file):
             if split:
                 row["split"] = split
@@ -170,12 +172,13 @@ def _collected(wanted: Published, rows: ReleaseRows) -> tuple[Corpus, Counter[st
             continue
         if odd := sorted(row.keys() ^ (columns or row).keys()):
             raise ValueError(
-                f"{file}: column {odd[0]!r} is not in all files of {wanted.name}; are they of one release?"
+                f"{file}: column {odd[0]!r} is not in all files of {wanted.name}; check that they are from the same "
+                "release"
             )
         for column, value in _with_numbers(row, f"{file} row {read[file]}").items():
             columns.setdefault(column, []).append(value)
     if not columns:
-        raise ValueError(f"{wanted.name}: no row with a text and a label was found; fetch the set again")
+        raise ValueError(f"{wanted.name}: no row has both a text and a label; download it again")
     return from_columns(SHAPES_BY_NAME[wanted.shape], columns, wanted.name), read, dropped
 
 
@@ -186,7 +189,7 @@ def _with_numbers(row: ReleaseRow, at: str) -> ReleaseRow:
             try:
                 row[column] = float(row[column] or "nan")
             except ValueError:
-                raise ValueError(f"{at}: {column} is {row[column]!r}, expected a number; fetch the set again") from None
+                raise ValueError(f"{at}: {column} is {row[column]!r}, expected a number; download it again") from None
     return row
 
 
@@ -234,7 +237,7 @@ def fetch_published(name: str, *, progress: Progress = silent) -> Fetched:
     """
     wanted = published_record(name)
     if not wanted.sources:
-        raise ValueError(f"{name} has no official release to fetch. {wanted.note}")
+        raise ValueError(f"{name} has no official release to download. {wanted.note}")
     where = cache_folder(name)
     where.mkdir(parents=True, exist_ok=True)
     files, by_hand = [], []

@@ -1,10 +1,9 @@
-"""The checks of the notebooks' exercises, a module a notebook (SentPWNet's training has its own)."""
+"""The checks of the notebooks' exercises, a module for each notebook."""
 
 from labkit.course.exercises import (
     break_it,
     film,
     from_something,
-    own_training,
     pairs_and_weights,
     pthought,
     sbert_lp,

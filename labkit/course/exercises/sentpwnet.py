@@ -1,117 +1,419 @@
-"""Notebook 02: the parts of an encoder, fair tables, tuning, thresholds and cells (its training is `own_training`)."""
+"""Notebook 02: a training by own code, from the batch to the epochs, and a value chosen on dev. Here is 07.1, too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from scipy import stats
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
-from labkit.course.exercise import Unfit, Unnamed, array, check, find_mistake, number, several, yes_or_no
-from labkit.course.exercises.draws import lengths_of, tensor
-from labkit.evaluation import best_threshold
-from labkit.extras import require
+from labkit.course.exercise import (
+    Unfit,
+    Unnamed,
+    array,
+    check,
+    close,
+    find_mistake,
+    learnable,
+    mask,
+    number,
+    several,
+)
+from labkit.course.exercises.draws import padded
+from labkit.pairs import locality, masks_from_labels
 from labkit.training.encoders import inside
 
-# --- the parts of an encoder -----------------------------------------------------------------------------------
+# --- a batch ----------------------------------------------------------------------------------------------------
 
 
-def filled(rows: Tensor, lengths: Tensor, value: float = -torch.inf) -> Tensor:
-    """`value` on padding, for answers (n, filters, longest) or logits (n, longest)."""
-    outside = ~inside(lengths, rows.shape[-1])
-    return rows.masked_fill(outside[:, None, :] if rows.ndim == 3 else outside, value)
-
-
-def largest(answers: Tensor, lengths: Tensor) -> Tensor:
-    return filled(answers, lengths).amax(2)
-
-
-def summed(shares: Tensor, states: Tensor) -> Tensor:
-    return (shares[:, :, None] * states).sum(1)
-
-
-def attended(states: Tensor, logits: Tensor, lengths: Tensor) -> Tensor:
-    return summed(filled(logits, lengths).softmax(1), states)
-
-
-def learnable(answer: Any) -> np.ndarray:
-    """A tensor: the network of the next exercises learns through it."""
-    if hasattr(answer, "values") and hasattr(answer, "indices") and not isinstance(answer, Tensor):
-        raise Unfit("values and their places came: `max(dim)` gives both, and the values alone are wanted (`.values`)")
-    if not isinstance(answer, Tensor):
-        raise Unfit(f"a tensor was expected, and a {type(answer).__name__} came: a network learns through it")
-    return array(answer)
-
-
-def blocked(made: Callable[[Tensor], Tensor], rows: Tensor) -> str | None:
-    """What is said where no gradient comes back through a function of rows."""
-    rows = rows.clone().requires_grad_()
-    out = made(rows)
-    if out.requires_grad:
-        out.sum().backward()
-    if rows.grad is None or not rows.grad.any():
-        return (
-            "the numbers are right, but no gradient comes through them: a network could not learn. Work with tensors "
-            "all the way: `float(...)`, `.item()`, `.tolist()`, `.numpy()`, `.detach()`, `torch.tensor(...)` cut it off"
-        )
-    return None
+def _batch(answer: Any) -> tuple[np.ndarray, ...]:
+    """Numbers, lengths, P and N, with the sentences in the order of their words: in which they come is free."""
+    if not isinstance(answer, tuple | list) or len(answer) != 4:
+        raise Unfit("four things were expected: numbers, lengths, P and N")
+    numbers, lengths = answer[:2]
+    for name, each in (("numbers", numbers), ("lengths", lengths)):
+        if not isinstance(each, Tensor) or each.is_floating_point() or each.dtype == torch.bool:
+            kind = each.dtype if isinstance(each, Tensor) else type(each).__name__
+            raise Unfit(f"{name} must be a tensor of whole numbers, and {kind} came: a table is looked up with them")
+    P, N = (mask(each) for each in answer[2:])
+    if numbers.ndim != 2 or lengths.shape != numbers.shape[:1] or P.shape != N.shape or len(P) != len(numbers):
+        shapes = ", ".join(str(tuple(each.shape)) for each in (numbers, lengths, P, N))
+        raise Unfit(f"numbers (m, longest), lengths (m,), P (m, m) and N (m, m) were expected, and {shapes} came")
+    order = sorted(range(len(numbers)), key=lambda row: numbers[row].tolist())
+    both = np.ix_(order, order)
+    return array(numbers[order]), array(lengths[order]), P[both], N[both]
 
 
 @check("02.1")
-def check_largest_answers(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The maximum over the windows that begin at a word."""
+def check_batch_of(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """Distinct sentences, filled up with 0 to the longest of them; P: one class and not the same row; N: another."""
     cases = []
-    for shift, scale, n, filters, longest in ((0, 1, 3, 5, 4), (-4, 1, 4, 2, 6), (-2e6, 1e5, 3, 3, 5), (0, 1, 3, 1, 4)):
-        lengths = lengths_of(random, n, longest)
-        outside = ~inside(lengths, longest)[:, None, :]  # on padding stand larger ones
-        cases.append((scale * tensor(random, n, filters, longest) + shift + outside * (2.0 - shift), lengths))
+    for known, places in (
+        (4, [(0, 1), (2, 0), (3, 0), (4, 5), (6, 5)]),
+        (3, [(0, 1), (1, 2), (3, 4), (5, 1)]),
+        (5, [(0, 1), (2, 1), (3, 1), (4, 5), (5, 6), (7, 8)]),
+    ):
+        lengths = random.permutation(np.arange(1, 13))
+        sentences = [random.integers(1, 30, length).tolist() for length in lengths]
+        rows = random.permutation(np.flatnonzero(lengths < 12)).tolist()  # the longest sentence stands in no pair
+        classes = random.permutation(np.arange(12) % known) * 3 + 1
+        cases.append(([(rows[a], rows[b]) for a, b in places], sentences, classes))
+
+    def right(some: Any, sentences: Any, classes: Any) -> tuple[Tensor, ...]:
+        return of_rows(list(dict.fromkeys(row for pair in some for row in pair)), sentences, classes)
+
+    def of_rows(rows: list[int], sentences: Any, classes: Any) -> tuple[Tensor, ...]:
+        own = [torch.tensor(sentences[row]) for row in rows]
+        lengths = torch.tensor([len(words) for words in own])
+        return pad_sequence(own, batch_first=True), lengths, *masks_from_labels(torch.tensor(classes[rows]))
+
+    def of_masks(how: Callable[[Tensor, Tensor], Any]) -> Callable[..., Any]:
+        def made(*case: Any) -> Any:
+            numbers, lengths, P, N = right(*case)
+            return numbers, lengths, *how(P, N)
+
+        return made
+
+    def longest_of_all(some: Any, sentences: Any, classes: Any) -> Any:
+        numbers, *others = right(some, sentences, classes)
+        return F.pad(numbers, (0, max(map(len, sentences)) - numbers.shape[1])), *others
+
     mistakes = (
-        (lambda a, n: a.amax(2), "padding takes part in yours: where a sentence is short, an answer beside it wins"),
-        *((lambda a, n, floor=floor: filled(a, n, floor).amax(2),
-           f"{floor:g} is no floor: all answers of a filter may be below it. Which number is below every other?")
-          for floor in (0.0, -100.0, -1e4)),
-        (lambda a, n: filled(a, n, 0.0).sum(2) / n[:, None], "that is the mean; the largest is wanted"),
-        (lambda a, n: filled(a, n).amax(1), "yours is the largest over the filters, at each word"),
+        (lambda some, *rest: of_rows([row for pair in some for row in pair], *rest),
+         "a sentence that stands in two pairs has two rows in yours: take each once (`dict.fromkeys`)"),
+        (longest_of_all, "yours is filled up to the longest sentence of all; the longest of this batch is enough"),
+        (of_masks(lambda P, N: (~N, N)), "everybody is a positive of itself in yours: leave the diagonal of P out"),
+        (of_masks(lambda P, N: (P, ~P)), "everybody is a negative of itself: the diagonal is in neither mask"),
+        (of_masks(lambda P, N: (N, P)), "P and N are exchanged"),
     )  # fmt: skip
-    complaint = find_mistake(answer, largest, cases, mistakes, read=learnable)
-    return complaint or blocked(lambda rows: answer(rows, cases[0][1]), cases[0][0])
+    complaint = find_mistake(answer, right, cases, mistakes, read=_batch)
+    for case in cases if isinstance(complaint, Unnamed) else ():
+        parts = _batch(answer(*case)), _batch(right(*case))
+        for name, mine, wanted in zip(("numbers", "lengths", "P", "N"), *parts, strict=True):
+            if not np.array_equal(mine, wanted):
+                return Unnamed(f"{name} is not what it should be (sentences in the order of their words): {complaint}")
+    return complaint
+
+
+# --- the encoder -------------------------------------------------------------------------------------------------
+
+KNOWN = 14  # words
+
+
+def _network(random: np.random.Generator, dimension: int = 5, filters: int = 4, size: int = 6) -> nn.ModuleDict:
+    """A tiny network of the notebook's parts; the vector of padding is not 0, and shares are far from equal."""
+    with torch.random.fork_rng():
+        torch.manual_seed(int(random.integers(2**31)))
+        logit = nn.Linear(dimension, 1)
+        logit.weight.data *= 4
+        parts = {
+            "words": nn.Embedding(KNOWN, dimension),
+            "filters": nn.Conv1d(dimension, filters, 3, padding=1),
+            "logit": logit,
+            "out": nn.Linear(filters + dimension, size),
+        }
+    return nn.ModuleDict(parts)
+
+
+def _encoded(
+    net: nn.ModuleDict,
+    numbers: Tensor,
+    lengths: Tensor,
+    *,
+    blind: bool = True,
+    floor: float = -torch.inf,
+    both: Callable[[Tensor, Tensor], Tensor] = lambda largest, attended: torch.cat([largest, attended], 1),
+    last: Callable[[Tensor], Tensor] = lambda vectors: F.normalize(vectors, dim=1),
+) -> Tensor:
+    """The encoder; each argument by name is a way to be wrong."""
+    there = inside(lengths, numbers.shape[1])
+    x = net["words"](numbers)
+    if blind:
+        x = x * there[:, :, None]
+    largest = net["filters"](x.transpose(1, 2)).masked_fill(~there[:, None, :], floor).amax(2)
+    shares = net["logit"](x)[:, :, 0].masked_fill(~there, floor).softmax(1)
+    return last(net["out"](both(largest, (shares[:, :, None] * x).sum(1))))
 
 
 @check("02.2")
-def check_attend(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Σ a_t h_t with a the softmax over the words of a sentence."""
+def check_encoder(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """Word vectors without padding; largest answers and attended sum side by side, a linear map, length 1."""
     cases = [
-        (tensor(random, n, t, size) + 0.5, scale * tensor(random, n, t) + shift, lengths_of(random, n, t))
-        for shift, scale, n, t, size in ((0, 1, 3, 4, 5), (-30, 2, 4, 6, 2), (4, 3, 2, 5, 3))
+        (_network(random, *sizes), *padded(random, n, longest, KNOWN))
+        for sizes, n, longest in (((5, 4, 6), 5, 4), ((3, 7, 2), 4, 6), ((6, 2, 5), 5, 5))
     ]
 
-    def over(share: Callable[..., Tensor]) -> Callable[..., Tensor]:
-        return lambda states, logits, lengths: summed(share(logits, lengths), states)
+    def wrong(**how: Any) -> Callable[..., Any]:
+        return lambda net, numbers, lengths: _encoded(net, numbers, lengths, **how)
 
     mistakes = (
-        (over(lambda g, n: g.softmax(1)), "padding takes part in yours: it has a share of the softmax"),
-        (over(lambda g, n: g.softmax(1) * inside(n, g.shape[1])),
-         "padding is taken out after the softmax: what is left no longer sums to 1"),
-        (over(lambda g, n: filled(g, n, 0.0).softmax(1)),
-         "a padded logit of 0 still has a share, e^0; padding needs -∞"),
-        (over(lambda g, n: g.softmax(0)), over(lambda g, n: filled(g, n).softmax(0)),
-         "yours shares out between the sentences; it is the words of one sentence that share"),
-        (over(lambda g, n: filled(g, n).exp()), "e^ alone makes no shares: they must sum to 1 over the sentence"),
+        (
+            wrong(blind=False),
+            "a filter at the end of a sentence sees padding: make its word vectors 0 (`inside`) first",
+        ),
+        (wrong(last=lambda v: v), "the vectors must have length 1: divide each by its own (`F.normalize`)"),
+        (wrong(last=lambda v: F.normalize(v, dim=0)), "divided along the sentences: each row has a length (`dim=1`)"),
+        (wrong(both=lambda s, a: torch.cat([a, s], 1)), "first the largest answers, then the attended half"),
+        (wrong(floor=0.0), "0 is no floor: answers and logits of words may be below it. Set padding to -∞"),
+    )
+    return find_mistake(answer, wrong(), cases, mistakes, read=learnable) or _all_learn(answer, *cases[0])
+
+
+def _all_learn(answer: Callable[..., Any], net: nn.ModuleDict, numbers: Tensor, lengths: Tensor) -> str | None:
+    """Whether a gradient reaches every part of the network."""
+    made = answer(net, numbers, lengths)
+    if made.requires_grad:
+        (made * torch.linspace(-1, 1, made.shape[1])).sum().backward()
+    for name, part in net.items():
+        if next(part.parameters()).grad is None:
+            return f"the vectors are right, but no gradient reaches net[{name!r}]: work with tensors all the way"
+    return None
+
+
+# --- a step -----------------------------------------------------------------------------------------------------
+
+World: TypeAlias = tuple[nn.ModuleDict, list[tuple[Tensor, ...]], float, float]  # a tiny network, batches, a rate, λ
+STEPS = ("forgets", "asks", "moves")
+
+
+def _world(random: np.random.Generator, dimension: int, rate: float, base: float) -> World:
+    batches: list[tuple[Tensor, ...]] = []
+    for _ in range(3):
+        labels = torch.from_numpy(random.permutation(np.arange(7) % 3))
+        batches.append((*padded(random, 7, 5, KNOWN), *masks_from_labels(labels)))
+    return _network(random, dimension), batches, rate, base
+
+
+def _loss(v: Tensor, P: Tensor, N: Tensor, base: float, *, alpha: float = 2.0, beta: float = 20.0) -> Tensor:
+    return locality(v @ v.T, P, N, alpha=alpha, beta=beta, base=base)
+
+
+def _step(loss_of: Callable[..., Tensor] = _loss, uphill: bool = False) -> Callable[..., float]:
+    """A step with another loss, or the other way."""
+
+    def step(net: Any, optimiser: Any, batch: Any, base: float) -> float:
+        optimiser.zero_grad()
+        loss = loss_of(_encoded(net, *batch[:2]), *batch[2:], base)
+        (-loss if uphill else loss).backward()
+        optimiser.step()
+        return loss.item()
+
+    return step
+
+
+def _walk(step: Callable[..., Any]) -> Callable[[World], np.ndarray]:
+    """The losses that a step gives back over some batches, and the parameters after them: SGD with a memory."""
+
+    def walked(world: World) -> np.ndarray:
+        net, batches, rate, base = world
+        optimiser = torch.optim.SGD(net.parameters(), lr=rate, momentum=0.5)
+        losses = [number(step(net, optimiser, batch, base)) for batch in batches]
+        return np.concatenate([losses, *(each.detach().numpy().ravel() for each in net.parameters())])
+
+    return walked
+
+
+@check("02.3")
+def check_one_step(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """zero_grad, loss, backward, step; the parameters and the losses are those of the reference."""
+    cases = [(_world(random, *of),) for of in ((4, 0.5, 0.9), (5, 0.2, 0.6), (6, 1.0, 0.7))]
+    mistakes = (
+        (_walk(_step(uphill=True)), "your network moves uphill: the loss grows. `loss.backward()`, without a minus"),
+        (_walk(_step(partial(_loss, alpha=20.0, beta=2.0))), "α and β are exchanged"),
+        (_walk(_step(lambda v, P, N, base: _loss(v, P, N, 0.9))), "λ is 0.9 whatever is asked: hand on `base`"),
+        (_walk(_step(lambda v, P, N, base: _loss(v, N, P, base))), "P and N are exchanged: positives are pushed apart"),
+        (_walk(_step(lambda v, P, N, base: locality(v @ v.T, P, N, base=base))),
+         "α and β are those that `locality` takes when it is told nothing; asked are 2 and 20"),
     )  # fmt: skip
-    complaint = find_mistake(answer, attended, cases, mistakes, read=learnable)
-    states, logits, lengths = cases[0]
-    return (
-        complaint
-        or blocked(lambda rows: answer(rows, logits, lengths), states)
-        or blocked(lambda rows: answer(states, rows, lengths), logits)
+    complaint = find_mistake(_walk(answer), _walk(_step()), cases, mistakes, tolerance=1e-4)
+    if complaint is None or complaint in {says for *_, says in mistakes}:
+        return complaint
+    return _order(answer, _world(random, 4, 0.5, 0.9)) or Unnamed(
+        "the losses, or the parameters after some steps, are not those of this loss: are `encoded` (02.2), the "
+        "cosines and the settings of `locality` right, and is the loss the one before the move?"
     )
 
 
-# --- who leads -------------------------------------------------------------------------------------------------
+def _order(answer: Callable[..., Any], world: World) -> str | None:
+    """What the second call of a step does, and when: what is said of a part that is missing or in the wrong place."""
+    net, batches, rate, base = world
+    told: list[str] = []
+
+    class Told(torch.optim.SGD):
+        def zero_grad(self, set_to_none: bool = True) -> None:
+            told.append("forgets")
+            super().zero_grad(set_to_none)
+
+        def step(self, closure: Any = None) -> Any:
+            told.append("moves")
+            return super().step(closure)
+
+    optimiser = Told(net.parameters(), lr=rate)
+    net["out"].bias.register_hook(lambda gradient: told.append("asks"))  # type: ignore[operator]
+    answer(net, optimiser, batches[0], base)
+    left = net["out"].bias.grad is not None
+    told.clear()
+    answer(net, optimiser, batches[1], base)
+    forgets, asks, moves = ([at for at, each in enumerate(told) if each == name] for name in STEPS)
+    if not asks:
+        return "no gradient is asked for: `loss.backward()` is missing, or the loss does not hang on the network"
+    if not moves:
+        return "the optimiser never moves the parameters: `optimiser.step()` is missing"
+    if len(asks) > 1 or len(moves) > 1:
+        return "one call makes one step: gradients are asked for once, and the optimiser moves once"
+    if moves < asks:
+        return "the optimiser moves before the gradients of this batch are there: `backward` first, then `step`"
+    if any(asks[0] < at < moves[0] for at in forgets):
+        return "the gradients are forgotten (`zero_grad`) between `backward` and `step`: nothing is left to move by"
+    if left and not forgets:
+        return "gradients add up from step to step: forget the old ones with `optimiser.zero_grad()`"
+    return None
+
+
+# --- the epochs -------------------------------------------------------------------------------------------------
+
+Pair: TypeAlias = tuple[int, int]
+
+
+@check("02.4")
+def check_epochs(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """Every pair once an epoch, `size` at a time, another order each epoch, all from the seed."""
+    for rows, size, epochs in ((23, 5, 4), (12, 4, 3), (9, 20, 3)):
+        pairs, seed = [(row, 100 + 7 * row % 31) for row in range(rows)], int(random.integers(1000))
+        given, told, losses, back = _recorded(answer, list(pairs), size, epochs, seed)
+        complaint = _what_is_learned(given, pairs, size, epochs) or _what_is_told(told, losses, back)
+        if complaint:
+            return complaint
+        if _recorded(answer, list(pairs), size, epochs, seed)[0] != given:
+            return "the same seed gives another order when it is asked again: draw from a generator that `seed` has set"
+        if size < rows and _recorded(answer, list(pairs), size, epochs, seed + 1)[0] == given:
+            return "another seed gives the same order: the order must come from `seed`"
+    return None
+
+
+def _recorded(answer: Callable[..., Any], pairs: list[Pair], size: int, epochs: int, seed: int) -> tuple[Any, ...]:
+    """What `learn` was given in each epoch, what `note` was told, the losses of each epoch, and what came back."""
+    given: list[list[Any]] = [[]]
+    losses: list[list[float]] = [[]]
+    told: list[tuple[Any, Any]] = []
+
+    def learn(some: Any) -> float:
+        given[-1].append([tuple(pair) if isinstance(pair, list) else pair for pair in some])
+        losses[-1].append(1.0 / (1 + sum(map(len, given))) + 0.1 * len(losses))
+        return losses[-1][-1]
+
+    def note(epoch: Any, loss: Any) -> None:
+        told.append((epoch, loss))
+        given.append([])
+        losses.append([])
+
+    back = answer(pairs, size, epochs, seed, learn, note)
+    return [epoch for epoch in given if epoch], told, [epoch for epoch in losses if epoch], back
+
+
+def _what_is_learned(given: list[list[Any]], pairs: list[Pair], size: int, epochs: int) -> str | None:
+    """Whether each epoch has all pairs once, `size` at a time, in an order of its own."""
+    orders = [[pair for call in epoch for pair in call] for epoch in given]
+    if not all(set(order) <= set(pairs) for order in orders):
+        return "`learn` wants a list of the pairs themselves, `pairs[row]`, and not their row numbers"
+    if len(given) != epochs:
+        return f"`note` ends an epoch: {len(given)} were seen, expected {epochs}. Call it once, after the last batch"
+    if any(sorted(order) != sorted(pairs) for order in orders):
+        return "each pair must come exactly once in an epoch; the last batch may be smaller than the others"
+    if any(max(map(len, epoch)) > size or len(epoch) != -(-len(pairs) // size) for epoch in given):
+        return "`learn` must be given `size` pairs at a time, and fewer only the last time"
+    if all(order == pairs for order in orders):
+        return "the pairs always come in the order of the list: draw another order in each epoch"
+    if any(one == other for one, other in pairwise(orders)):
+        return "the order is that of the epoch before: draw it inside the loop, from a generator seeded before it"
+    together = [{frozenset(call) for call in epoch} for epoch in given]
+    if 1 < size < len(pairs) and all(sets == together[0] for sets in together):
+        return "the same pairs are together in a batch in every epoch: shuffle the pairs, not the batches"
+    return None
+
+
+def _what_is_told(told: list[tuple[Any, Any]], losses: list[list[float]], back: Any) -> str | None:
+    """The mean losses, to `note` and at the end."""
+    means = [sum(each) / len(each) for each in losses]
+    if [number(epoch) for epoch, _ in told] != list(range(1, len(losses) + 1)):
+        return f"`note` hears of the epochs {[epoch for epoch, _ in told]}, expected 1 to {len(losses)}, then the loss"
+    if not close([number(loss) for _, loss in told], means):
+        return "`note` must hear the mean of the losses of each epoch"
+    return None if close(back, means) else "what comes back must be what `note` has heard: a mean loss for each epoch"
+
+
+# --- a value chosen on dev ----------------------------------------------------------------------------------------
+
+Tried: TypeAlias = dict[float, dict[str, float]]  # of each value that may be tried the AUC on each split
+
+
+def _worlds(random: np.random.Generator) -> list[tuple[Tried]]:
+    """Nine values and their AUCs: on each split another one is best, and dev and test together like a fourth."""
+    worlds: list[tuple[Tried]] = []
+    for _ in range(3):
+        values = random.choice(np.arange(1, 99), 9, replace=False) / 10
+        aucs = {split: random.uniform(0.6, 0.7, 9) for split in ("train", "dev", "test")}
+        aucs["dev"][[0, 1, 4]], aucs["test"][1:3], aucs["train"][3] = (0.87, 0.86, 0.5), (0.88, 0.89), 0.93
+        worlds.append(({float(values[at]): {split: float(aucs[split][at]) for split in aucs}
+                        for at in random.permutation(9)},))  # fmt: skip
+    return worlds
+
+
+@check("02.5")
+def check_tuning(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """The value that is best on dev, and what test says of its network, which it is asked once."""
+    trained: list[float] = []
+    tested: set[float] = set()
+
+    def asked(world: Tried) -> Any:
+        def train(value: float) -> tuple[str, float]:
+            trained.append(value)
+            return "network", value
+
+        def auc(network: Any, split: str) -> float:
+            if not (isinstance(network, tuple) and network[:1] == ("network",)):
+                raise Unfit(f"`auc` wants what `train` gave back, and {network!r} came")
+            if split not in ("train", "dev", "test"):
+                raise Unfit(f'`auc` knows the splits "train", "dev" and "test", and {split!r} came')
+            tested.update({network[1]} if split == "test" else ())
+            return world[network[1]][split]
+
+        trained.clear()
+        tested.clear()
+        return answer(list(world), train, auc)
+
+    def chosen(by: str, told: str, least: bool = False) -> Callable[[Tried], Any]:
+        def rule(world: Tried) -> tuple[float, float]:
+            best = (min if least else max)(world, key=lambda value: world[value][by])
+            return best, world[best][told]
+
+        return rule
+
+    mistakes = (
+        (chosen("test", "test"), "the value was chosen on test: its AUC is then the best of many looks, and no test"),
+        (chosen("test", "dev"), "dev and test are exchanged: dev chooses, and test says how good the choice is"),
+        (chosen("train", "test"), "the value was chosen on train: whoever learns it by heart wins there. Dev chooses"),
+        (chosen("dev", "dev"), "that is the AUC on dev, by which it was chosen: it flatters. Ask test"),
+        (chosen("dev", "test", least=True), "that is the value that is worst on dev: the larger the AUC, the better"),
+    )
+    worlds = _worlds(random)
+    read = several(2, number, "two things were expected: the best value, and its AUC on test")
+    complaint = find_mistake(asked, chosen("dev", "test"), worlds, mistakes, read=read)
+    if complaint is None and len(tested) > 1:
+        return "right, but yours looks at test for networks that dev has not chosen: ask of the chosen one alone"
+    if complaint is None and len(trained) > len(worlds[-1][0]):
+        return f"right, but yours trains {len(trained)} times for {len(worlds[-1][0])} values: keep the networks"
+    return complaint
+
+
+# --- who leads (07.1) --------------------------------------------------------------------------------------------
 
 
 def _verdict(answer: Any) -> np.ndarray:
@@ -122,7 +424,6 @@ def _verdict(answer: Any) -> np.ndarray:
 
 
 @check("07.1")
-@check("02.3")
 def check_leads(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Student's interval of the mean difference, seed by seed: above 0, below 0, or around it."""
     cases = []
@@ -159,229 +460,3 @@ def check_leads(answer: Callable[..., Any], random: np.random.Generator) -> str 
         (lambda a, b: right(a, b).replace("second", "open"), "yours never says 'second'"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, read=_verdict)
-
-
-# --- fair tables, tuning ---------------------------------------------------------------------------------------
-
-Row: TypeAlias = dict[str, Any]
-
-
-@check("02.13")
-def check_fair(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Encoder, seeds and number of trials alike, at least one trial, all chosen on dev."""
-
-    def table(*changed: tuple[int, str, Any], **all_rows: Any) -> tuple[list[Row]]:
-        """A table of three methods that is fair, but for the cells and columns that are given."""
-        usual = {"encoder": "cnn", "seeds": int(random.integers(2, 9)), "trials": int(random.integers(8, 30))}
-        usual |= {"chosen on": "dev"} | all_rows
-        rows = [{"method": name, "AUC": round(random.uniform(0.7, 0.9), 3)} | usual for name in ("a", "b", "c")]
-        for row, column, value in changed:
-            rows[row][column] = value
-        return (rows,)
-
-    unlike = {"trials": 4, "encoder": "bilstm", "seeds": 1, "chosen on": "test"}
-    cases = [table(), table(encoder="lstm"), table(trials=0), table(**{"chosen on": "test"}), table((1, "trials", 50))]
-    cases += [table(trials=0, **{"chosen on": "nothing"}), table((0, "AUC", 0.99))]
-    cases += [table((row, column, value)) for row in range(3) for column, value in unlike.items()]
-
-    def right(rows: list[Row], alike: Sequence[str] = ("encoder", "seeds", "trials")) -> bool:
-        same = all(row[what] == rows[0][what] for row in rows for what in alike)
-        return same and all(row["trials"] > 0 and row["chosen on"] == "dev" for row in rows)
-
-    def alike(*columns: str) -> Callable[..., bool]:
-        return lambda rows: all(row[what] == rows[0][what] for row in rows for what in columns)
-
-    every = alike("encoder", "seeds", "trials")
-    mistakes = (
-        (every, lambda rows: every(rows) and all(row["trials"] > 0 for row in rows),
-         "yours takes values that were chosen on test: their AUC there is the best of many looks"),
-        (lambda rows: every(rows) and all(row["chosen on"] == "dev" for row in rows),
-         "no trials at all are equal budgets, too, but then the table compares first guesses: ask for at least one"),
-        (alike("encoder", "seeds", "trials", "chosen on"), "alike is not enough: all may be chosen on test"),
-        *((lambda rows, columns=columns: right(rows, columns),
-           f"yours does not compare the {left}: rows that differ in it are no comparison")
-          for left, columns in (("trials", ("encoder", "seeds")), ("encoder", ("seeds", "trials")),
-                                ("seeds", ("encoder", "trials")))),
-        (lambda rows: every(rows) and any(row["trials"] > 0 and row["chosen on"] == "dev" for row in rows),
-         "one row chosen on dev is not enough: `all` of them, not `any`"),
-    )  # fmt: skip
-    return find_mistake(answer, lambda rows: right(rows), cases, mistakes, read=yes_or_no)
-
-
-World: TypeAlias = dict[float, dict[str, float]]  # of each value that may be tried the AUC on each split
-
-
-def _worlds(random: np.random.Generator) -> list[tuple[World]]:
-    """Nine values and their AUCs: on each split another one is best, and dev and test together like a fourth."""
-    worlds: list[tuple[World]] = []
-    for _ in range(3):
-        values = random.choice(np.arange(1, 99), 9, replace=False) / 10
-        aucs = {split: random.uniform(0.6, 0.7, 9) for split in ("train", "dev", "test")}
-        aucs["dev"][[0, 1, 4]], aucs["test"][1:3], aucs["train"][3] = (0.87, 0.86, 0.5), (0.88, 0.89), 0.93
-        worlds.append(({float(values[at]): {split: float(aucs[split][at]) for split in aucs}
-                        for at in random.permutation(9)},))  # fmt: skip
-    return worlds
-
-
-@check("02.14")
-def check_tuning(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The value that is best on dev, and what test says of its network, which it is asked once."""
-    trained: list[float] = []
-    tested: set[float] = set()
-
-    def asked(world: World) -> Any:
-        def train(value: float) -> tuple[str, float]:
-            trained.append(value)
-            return "network", value
-
-        def auc(network: Any, split: str) -> float:
-            if not (isinstance(network, tuple) and network[:1] == ("network",)):
-                raise Unfit(f"`auc` wants what `train` gave back, and {network!r} came")
-            if split not in ("train", "dev", "test"):
-                raise Unfit(f'`auc` knows the splits "train", "dev" and "test", and {split!r} came')
-            tested.update({network[1]} if split == "test" else ())
-            return world[network[1]][split]
-
-        trained.clear()
-        tested.clear()
-        return answer(list(world), train, auc)
-
-    def chosen(by: str, told: str, least: bool = False) -> Callable[[World], Any]:
-        def rule(world: World) -> tuple[float, float]:
-            best = (min if least else max)(world, key=lambda value: world[value][by])
-            return best, world[best][told]
-
-        return rule
-
-    mistakes = (
-        (chosen("test", "test"), "the value was chosen on test: its AUC is then the best of many looks, and no test"),
-        (chosen("test", "dev"), "dev and test are exchanged: dev chooses, and test says how good the choice is"),
-        (chosen("train", "test"), "the value was chosen on train: whoever learns it by heart wins there. Dev chooses"),
-        (chosen("dev", "dev"), "that is the AUC on dev, by which it was chosen: it flatters. Ask test"),
-        (chosen("dev", "test", least=True), "that is the value that is worst on dev: the larger the AUC, the better"),
-    )
-    worlds = _worlds(random)
-    read = several(2, number, "two things were expected: the best value, and its AUC on test")
-    complaint = find_mistake(asked, chosen("dev", "test"), worlds, mistakes, read=read)
-    if complaint is None and len(tested) > 1:
-        return "right, but yours looks at test for networks that dev has not chosen: ask of the chosen one alone"
-    if complaint is None and len(trained) > len(worlds[-1][0]):
-        return f"right, but yours trains {len(trained)} times for {len(worlds[-1][0])} values: keep the networks"
-    return complaint
-
-
-# --- thresholds ------------------------------------------------------------------------------------------------
-
-
-def _right_share(threshold: float, scores: np.ndarray, labels: np.ndarray) -> float:
-    return float(((scores > threshold) == (labels == 1)).mean())
-
-
-@check("02.5")
-def check_honest_accuracy(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The threshold of dev, the accuracy of test."""
-    cases: list[tuple[np.ndarray, ...]] = []
-    for rows, middle, shift in (((40, 30), 0.6, -0.12), ((60, 90), 0.2, 0.1), ((80, 40), -0.1, 0.15)):
-        sides = []
-        for n, mean in zip(rows, (middle, middle + shift), strict=True):
-            labels = random.permutation(np.arange(n) < random.uniform(0.3, 0.7) * n).astype(int)
-            sides += [mean + 0.2 * labels + random.normal(0, 0.12, n), labels]
-        cases.append(tuple(sides))
-    steps = np.arange(12) / 8, (np.arange(12) > 6).astype(int)  # 13/16 parts dev without a mistake
-    cases.append((*steps, np.array([7, 13, 13, 13, 4, 15, 11, 13]) / 16, np.array([0, 1, 0, 0, 0, 1, 1, 0])))
-
-    def right(dev_scores: Any, dev_labels: Any, test_scores: Any, test_labels: Any) -> float:
-        return _right_share(best_threshold(dev_scores, dev_labels), test_scores, test_labels)
-
-    mistakes = (
-        (lambda d, dl, t, tl: _right_share(best_threshold(t, tl), t, tl),
-         "the threshold was searched on the pairs that are scored: the leak of Algorithm 1 as it is printed"),
-        (lambda d, dl, t, tl: _right_share(best_threshold(d, dl), d, dl),
-         "that is the accuracy on dev, whose labels the threshold has seen"),
-        (lambda d, dl, t, tl: _right_share(best_threshold(t, tl), d, dl),
-         "dev and test are exchanged: choose on dev, score on test"),
-        (lambda d, dl, t, tl: _right_share(0.5, t, tl), "0.5 is nobody's best threshold: let dev choose it"),
-        (lambda d, dl, t, tl: float(((t < best_threshold(d, dl)) == (tl == 1)).mean()),
-         "a pair is called the same if its score is above the threshold, not below it"),
-    )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes, tolerance=5e-4)
-
-
-NOISE = 50  # pairs, half of them the same, whose scores are noise
-
-
-@check("02.6")
-def check_leak_of_noise(answer: Any, random: np.random.Generator) -> str | None:
-    """The mean accuracy that a score without any knowledge reports, when its threshold comes from the same 50 pairs."""
-    if isinstance(answer, str):
-        raise Unfit(f"one number was expected, and {answer!r} came")
-    given, right = number(answer), best_of_noise()
-    if abs(given - right) <= 0.01:
-        return None
-    mistakes = (
-        (100 * right, 1, "that is in percent; a share between 0 and 1 was expected"),
-        (NOISE * right, 0.5, f"that is how many of the {NOISE} are right; a share between 0 and 1 was expected"),
-        (right - 0.5, 0.01, "that is by how much it leaks; the accuracy itself was asked, 0.5 more"),
-        (1 - right, 0.01, "that is the share of wrong decisions; the accuracy was asked"),
-        (0.5, 0.012, "0.5 is what noise is worth; the threshold here is the best, found on the pairs that are scored"),
-    )
-    if named := next((says for value, near, says in mistakes if abs(given - value) <= near), None):
-        return named
-    if not 0.5 <= given < 1:
-        return "a threshold that calls all pairs alike is right in half of them, and none is right in all: 0.5 to 1"
-    return Unnamed(
-        f"too {'much' if given > right else 'little'}: draw {NOISE} scores, with labels of which half are 1, search "
-        "the best threshold, note its accuracy on the same pairs, and take the mean over hundreds of draws"
-    )
-
-
-@cache
-def best_of_noise() -> float:
-    """Mean over 400 draws of the best accuracy of any threshold."""
-    random, labels = np.random.default_rng(0), np.arange(NOISE) % 2
-    draws = (random.random(NOISE) for _ in range(400))
-    return float(np.mean([_right_share(best_threshold(scores, labels), scores, labels) for scores in draws]))
-
-
-# --- cells -----------------------------------------------------------------------------------------------------
-
-
-def _whole(answer: Any) -> np.ndarray:
-    """A whole number of up to 64 bits, exactly: as its digits."""
-    if isinstance(answer, bool | str | float | np.floating) or not hasattr(answer, "__int__"):
-        kind = type(answer).__name__
-        raise Unfit(f"a whole number was expected, and a {kind} came: 64 bits need Python's whole numbers")
-    return np.asarray(str(int(answer)))
-
-
-@check("02.7")
-def check_parent(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Clear the bits below the level's own, and set that one."""
-    require("places", "s2cell")
-    from s2cell import cell_id_to_parent_cell_id, lat_lon_to_cell_id
-
-    cases = [
-        (lat_lon_to_cell_id(random.uniform(-60, 60), random.uniform(*around), own), level)
-        for around in ((-180, 180), (0, 40), (100, 150), (-80, -70))  # at -75 the highest of the 64 bits is set
-        for own in (30, 24, 18)
-        for level in (own - 1, own - 4, 12, 6, 1)
-    ]
-
-    def right(cell: int, level: int) -> int:
-        return int(cell_id_to_parent_cell_id(cell, level))
-
-    def marker(level: int) -> int:
-        return 1 << (2 * (30 - level))
-
-    def cleared(cell: int, level: int) -> int:
-        return cell & -marker(level)
-
-    mistakes = (
-        (lambda c, n: c, "yours is the cell itself: the bits below the marker are still set"),
-        (cleared, "the marker is missing: its bit is still what the cell had there. Set it with `| marker`"),
-        (lambda c, n: c | marker(n), "the lower bits are still there: clear them with `& -marker`"),
-        (lambda c, n: cleared(c, n) ^ marker(n), lambda c, n: cleared(c, n) + marker(n),
-         "where the cell has a 1 at the marker's place it must stay: set it with `|`"),
-        (lambda c, n: c >> (2 * (30 - n)), "the bits stay where they are; shifting makes another number of them"),
-    )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes, read=_whole)

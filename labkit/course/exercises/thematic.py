@@ -10,9 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from labkit.course.exercise import Unfit, Unnamed, array, check, find_mistake, number
+from labkit.course.exercise import Unfit, Unnamed, array, blocked, check, find_mistake, learnable, number
 from labkit.course.exercises.draws import cosines, in_classes, padded, tensor
-from labkit.course.exercises.sentpwnet import blocked, learnable
 from labkit.evaluation.iclust import mean_similarity
 
 Section = list[tuple[int, str]]  # paragraph numbers, and first sentences
