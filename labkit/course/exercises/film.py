@@ -26,9 +26,15 @@ def check_contributions(answer: Callable[..., Any], random: np.random.Generator)
         of_a, of_b = (np.arange(len(x)) if all_words else np.flatnonzero(x) for x in (x_a, x_b))
         return [(u, v, x_a[u] * x_b[v] * G[u, v] / lengths) for u in of_a for v in of_b]
 
-    def by(order: Callable[[float], float] = lambda part: -abs(part), cosine: bool = True, every: bool = False) -> Any:
+    def by(
+        order: Callable[[float], float] = lambda part: -abs(part),
+        cosine: bool = True,
+        every: bool = False,
+        of_x: bool = False,
+    ) -> Any:
         def rows(x_a: Any, x_b: Any, L: Any) -> Any:
-            lengths = np.linalg.norm(L @ x_a) * np.linalg.norm(L @ x_b) if cosine else 1.0
+            of_a, of_b = (np.linalg.norm(x if of_x else L @ x) for x in (x_a, x_b))
+            lengths = of_a * of_b if cosine else 1.0
             return sorted(parts(x_a, x_b, L.T @ L, lengths, every), key=lambda row: order(row[2]))
 
         return rows
@@ -37,12 +43,13 @@ def check_contributions(answer: Callable[..., Any], random: np.random.Generator)
         return sorted(parts(x_a, x_b, np.ones((len(x_a), len(x_a)))), key=lambda row: -abs(row[2]))
 
     mistakes = (
-        (by(cosine=False), "yours add up to the dot product; divide by the lengths of both y for the cosine"),
+        (by(cosine=False), by(of_x=True),
+         "yours do not add up to the cosine: divide by the lengths of both y, which are L @ x_a and L @ x_b"),
         (by(lambda part: -part), "a large part below 0 is large, too: sort by the size, `abs(part)`"),
         (by(abs), "turned round: the largest comes first"),
         (by(every=True), "words that a sentence does not have are in yours: their x is 0"),
         (without_L, "L is missing: that is TF-IDF with every word near every other"),
-    )
+    )  # fmt: skip
     return find_mistake(answer, by(), cases, mistakes)
 
 
@@ -69,13 +76,23 @@ def check_attraction(answer: Callable[..., Any], random: np.random.Generator) ->
 
         return A
 
+    def last_triplets(X: Any, triplets: Any) -> np.ndarray:
+        """What `D[i] += ...` leaves, where i is an array: of equal rows only the last counts."""
+        last = np.array(list({i: row for row, i in enumerate(triplets[:, 0].tolist())}.values()))
+        i, j, k = triplets[last].T
+        share = 1 / (np.bincount(triplets[:, 0], minlength=len(X))[i] + 1)
+        found = (X[i] * share[:, None]).T @ (X[j] - X[k])
+        return np.asarray((found + found.T) / 2)
+
     mistakes = (
         (by(both=False), "that is A itself; its symmetric part (A + Aᵀ) / 2 is asked for"),
-        (by(lambda size: 1 / size), "yours divides by |T_i|; it is |T_i| + 1"),
-        (by(lambda size: 1.0 + 0 * size), "every anchor must have an equal say: divide by |T_i| + 1"),
+        (by(lambda size: 1 / size), by(lambda size: 1.0 + 0 * size),
+         "divide each triplet by |T_i| + 1: the number of triplets of its anchor, and 1"),
+        (last_triplets,
+         "`D[i] += …` with an array i adds once where a row repeats: loop over the triplets, or use `np.add.at`"),
         (by(sign=-1), "j and k are swapped: x_j - x_k, because j should be nearer"),
         (by(far=0), "x_k is missing: a triplet also wants the anchor to be far from k"),
-    )
+    )  # fmt: skip
     return find_mistake(answer, by(), cases, mistakes)
 
 
@@ -104,10 +121,20 @@ def check_closed_form(answer: Callable[..., Any], random: np.random.Generator) -
         vectors = np.linalg.qr(random.normal(size=(size, size)))[0]
         values = random.uniform(0.5, 3, size) * np.where(np.arange(size) < positive, 1, -1)
         cases.append((vectors * values @ vectors.T, d))
+
+    def kept(A: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """The rows of these eigenvalues, without those below 0."""
+        values, vectors = np.linalg.eigh(A)
+        order = order[values[order] > 0]
+        return np.asarray((vectors[:, order] * np.sqrt(values[order])).T)
+
     mistakes = (
-        (lambda A, d: eigenrows(A, d, 1.0), "G holds s, so L holds its root: √s times each eigenvector"),
-        (lambda A, d: eigenrows(A, d, 0.0), "eigenvectors alone: each row has to be multiplied by √s"),
-        (lambda A, d: eigenrows(A, d, largest=False), "those are the smallest eigenvalues: `eigh` sorts upwards"),
+        (lambda A, d: eigenrows(A, d, 1.0), lambda A, d: eigenrows(A, d, 0.0),
+         "G holds s, so L holds its root: multiply each eigenvector by √s"),
+        (lambda A, d: eigenrows(A, d, largest=False), lambda A, d: kept(A, np.arange(d)),
+         "those are the smallest eigenvalues: `eigh` sorts upwards"),
+        (lambda A, d: kept(A, np.argsort(-abs(np.linalg.eigvalsh(A)))[:d]),
+         "yours are the largest by absolute value: sort the eigenvalues themselves, then take the d largest"),
         (lambda A, d: eigenrows(A, d, below_0=True),
          "an eigenvalue below 0 is among yours: s must not be negative, so leave that direction out"),
         (lambda A, d: eigenrows(A, len(A)), "yours has more than d rows"),
@@ -136,7 +163,7 @@ def check_scaled_closed_form(answer: Callable[..., Any], random: np.random.Gener
 
     mistakes = (
         (by(lambda inverse: np.eye(len(inverse))), "step 3 is missing: L has to act on x, so go back with @ inverse"),
-        (by(np.transpose), "the way back is L̃ R⁻¹, not L̃ R⁻ᵀ"),
+        (by(np.transpose), by(np.linalg.inv), "the way back is L̃ R⁻¹, not L̃ R⁻ᵀ or L̃ R"),
         (by(ridge_of=lambda ridge: 0.0), "the ridge is missing: C + ε I"),
         (whole_inverse, "yours scales by C + ε I itself; its Cholesky factor R is half of it"),
         (lambda X, A, d, ridge: eigenrows(A, d), "that is the closed form without a change of scale"),
@@ -183,6 +210,10 @@ def check_mixed(answer: Callable[..., Any], random: np.random.Generator) -> str 
     def dev_scores(plain: Any, learned: Any, labels: Any, shares: Any, *test: Any) -> Any:
         return by()(plain, learned, labels, shares, plain, learned)
 
+    def best_auc(plain: Any, learned: Any, labels: Any, shares: Any, *test: Any) -> Any:
+        best, scores = by()(plain, learned, labels, shares, *test)
+        return auc(labels, best * plain + (1 - best) * learned), scores
+
     def read(given: Any) -> tuple[np.ndarray, ...]:
         if not isinstance(given, tuple | list) or len(given) != 2:
             raise Unfit("two things were expected, as in `return best, scores`")
@@ -190,7 +221,7 @@ def check_mixed(answer: Callable[..., Any], random: np.random.Generator) -> str 
 
     mistakes = (
         (by(swapped=True), "the share is TF-IDF's; in yours it goes to the learned score"),
-        (by(lambda labels, scores: -auc(labels, scores)), "that share has the smallest AUC of all"),
+        (best_auc, "the first thing you return is the best AUC; return the share that has it"),
         (dev_scores, "those are the dev scores; mix the test scores with the share that dev chose"),
         (by(rest=lambda share: 1.0), "the learned score's part is (1 - share)"),
         (by(lambda labels, scores: float(np.mean((scores > 0.5) == labels))),
