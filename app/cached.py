@@ -258,10 +258,12 @@ def mined_shares(space: Space, opened: Opened) -> dict[str, FalseShares]:
 @keep(show_spinner="Turning the rows …")
 def film_rows(space: Space, rotated: bool, stable: bool, opened: Opened) -> tuple[WordRow, ...]:
     """The rows in words, the strongest first; `stable`: with the stability of each, which takes three fits."""
+    from labkit.film.reading import word_rows
+
     film = copy.copy(space.method)  # measuring writes into the method
-    if stable:
-        film.measure_stability(opened.corpus)
-    return tuple(sorted(film.rows(rotated=rotated, top=10), key=lambda row: -row.share))
+    stability = film.measure_stability(opened.corpus) if stable else None
+    rows = word_rows(film_matrix(space, rotated).astype(np.float64), film.words, top=10, stability=stability)
+    return tuple(sorted(rows, key=lambda row: -row.share))
 
 
 @keep(show_spinner="Turning the rows …")

@@ -301,31 +301,11 @@ def one_sentence(column: Any, name: str, texts: Sequence[str], default: int) -> 
         return typed if typed.strip() else texts[row]
 
 
-def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int, **slider: Any) -> int:
-    """One of these rising numbers on a slider; it stands in the address of the page."""
+def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int) -> int:
+    """One of these rising numbers on a slider; without a choice there is no slider."""
     if len(numbers) < 2:
         return numbers[0]
-    wished = frame.number_in_address(key, numbers[-1] + 1, default)
-    start = wished if wished in numbers else default
-    if frame.address_changed(key):
-        st.session_state[f"{key}-choice"], start = start, numbers[0]
-    chosen = int(st.select_slider(label, numbers, start, key=f"{key}-choice", **slider))
-    frame.keep_in_address(key, chosen)
-    return chosen
-
-
-def two_on_slider(
-    label: str, numbers: Sequence[int], keys: tuple[str, str], default: tuple[int, int], **slider: Any
-) -> tuple[int, int]:
-    """Two of these rising numbers on a slider with two ends; both stand in the address of the page."""
-    wished = sorted(frame.number_in_address(key, numbers[-1] + 1, at) for key, at in zip(keys, default, strict=True))
-    start = (wished[0], wished[1]) if wished[0] != wished[1] and set(wished) <= set(numbers) else default
-    if any(frame.address_changed(key) for key in keys):
-        st.session_state[f"{keys[0]}-choice"], start = start, default
-    low, high = st.select_slider(label, numbers, start, key=f"{keys[0]}-choice", **slider)
-    for key, number in zip(keys, (low, high), strict=True):
-        frame.keep_in_address(key, int(number))
-    return int(low), int(high)
+    return int(st.select_slider(label, numbers, default, key=key, **frame.KEEP))
 
 
 # --- runs to choose from -----------------------------------------------------------------------------------------

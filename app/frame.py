@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlencode
 
 import classroom
@@ -199,7 +199,7 @@ def what_is_shown(about: str, *formulas: str) -> None:
             st.latex(formula)
 
 
-def dialog(title: str, show: Callable[[], None]) -> None:
+def dialog(title: str, show: Callable[[], None], width: Literal["medium", "large"] = "large") -> None:
     """Open a panel over the place; a mistake becomes its one sentence there."""
 
     def panel() -> None:
@@ -207,7 +207,7 @@ def dialog(title: str, show: Callable[[], None]) -> None:
         st.html(f"<style>.stDialog {{color-scheme: {st.context.theme.type or 'normal'}}}</style>")
         run(show)
 
-    st.dialog(title, width="large")(panel)()
+    st.dialog(title, width=width)(panel)()
 
 
 def choices() -> Any:

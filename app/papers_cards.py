@@ -18,7 +18,7 @@ import streamlit as st
 
 from labkit import figures
 
-TRY, COME = "try", "panel-comes"  # in the address: the open panel; in the session: it has just been opened
+TRY, SHOWN = "try", "panel-shown"  # the open panel: in the address, and in the session once it has scrolled into view
 COMES = """\
 <script>  // {name}
 setTimeout(() => document.querySelector('.st-key-panel')?.scrollIntoView({{behavior: 'smooth'}}), {wait});
@@ -156,11 +156,11 @@ def open_panel(name: str, card: Card) -> None:
     if card.panel:
         wanted = {TRY: name, "corpus": card.panel.CORPUS, "view": card.view}
         st.query_params.update({key: value for key, value in wanted.items() if value})
-        st.session_state[COME] = True
 
 
 def close_panel() -> None:
     """Close the panel that is open; what it has put into the address goes with it."""
+    st.session_state.pop(SHOWN, None)
     for name in list(st.query_params):
         if name == TRY or st.session_state.get(f"{name}-said"):
             st.query_params.pop(name)
@@ -173,7 +173,8 @@ def show_panel(name: str, panel: Any) -> None:
         frame.what_is_shown(panel.ABOUT, *panel.FORMULAS)
         st.button("Close", icon=":material/close:", key="close-panel", on_click=close_panel)
     st.session_state[frame.CHOICES] = st.container(horizontal=True, vertical_alignment="bottom", key="choices-of-panel")
-    comes = st.session_state.pop(COME, False)
+    comes = st.session_state.get(SHOWN) != name  # by its button or by a link
+    st.session_state[SHOWN] = name
     if comes:
         st.html(COMES.format(name=name, wait=100), unsafe_allow_javascript=True)
     frame.run(partial(fill_panel, panel))

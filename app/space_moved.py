@@ -141,8 +141,8 @@ def show_who_in_epochs(
     journey = journey_of(name, space, look, opened)
     epochs = [int(epoch) for epoch in journey.epochs]
     with places[1]:
-        ends = choosing.two_on_slider(
-            "Two epochs", epochs, ("since", "epoch"), (epochs[0], epochs[-1]), label_visibility="collapsed"
+        ends = st.select_slider(
+            "Two epochs", epochs, (epochs[0], epochs[-1]), key="between", label_visibility="collapsed", **frame.KEEP
         )
     if ends[0] == ends[1]:
         st.info(SAME_EPOCH.format(epoch=ends[0]))

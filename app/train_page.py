@@ -26,6 +26,7 @@ DATA, TRAIN, RUNS, CURVES, PAIR, BENCH = VIEWS = [
     "Two sentences",
     "Which method?",
 ]
+START = "start-training"  # in the session: somebody has pressed the button beside the data
 EVERY = 1.5  # seconds between two looks at a training that runs
 ABOUT = """\
 **Data**: what there is to learn from. Each row of the table is a corpus, with the sizes of its classes, and with what
@@ -63,7 +64,8 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
             order = train_presets.order_of(opened)
             if opened.own:
                 st.caption(OWN_FILE.format(READERS[classroom.is_on()]))
-            if st.button("Train", type="primary", icon=":material/play_arrow:", key="train"):
+            pressed = st.button("Train", type="primary", icon=":material/play_arrow:", key="train")
+            if st.session_state.pop(START, False) or pressed:
                 train_line.submit(queue, order, opened)
         train_line.show_limits()
     with right:
@@ -120,8 +122,8 @@ def page() -> None:
 
 
 def to_train() -> None:
-    """Go from the data to the training."""
-    st.session_state["view"] = TRAIN
+    """Go from the data to the training, and start what is chosen there: at first the preset that fits the data best."""
+    st.session_state["view"], st.session_state[START] = TRAIN, True
 
 
 frame.run(page)

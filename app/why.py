@@ -44,13 +44,12 @@ def button(
     """
     if st.button(label, key=f"why-{key}", icon=icon, type="tertiary"):
         c = right() if right else None
-        st.dialog("Why alike?", width="large" if len(spaces) > 1 else "medium")(_panel)(spaces, opened, a, b, c)
+        width = "large" if len(spaces) > 1 else "medium"
+        frame.dialog("Why alike?", partial(_panel, spaces, opened, a, b, c), width)
 
 
 def _panel(spaces: Sequence[choosing.Space], opened: cached.Opened, a: str, b: str, c: str | None) -> None:
     """Both sentences whole, and a column for each space."""
-    # a dialog stands outside of what knows whether the page is light or dark, and letters of pictures ask for it
-    st.html(f"<style>.stDialog {{color-scheme: {st.context.theme.type or 'normal'}}}</style>")
     st.text(f"a · {a}\nb · {b}" + (f"\nc · {c}" if c else ""))
     for number, (column, space) in enumerate(zip(st.columns(len(spaces)), spaces, strict=True)):
         with column:
@@ -82,7 +81,7 @@ def explanation(
         alt = f"Which words make two sentences alike: {shorten(found.largest(), SPOKEN, placeholder=' …')}."
         frame.picture(figures.alike(found), key=f"alike-{number}", alt=alt, rows=found.table)
         one = "neighbour" if way == "neighbours" else "word"
-        st.caption(READ.format(what=LOST if way == LEFT_OUT else OWN_PART.format(one=one)))
+        st.caption(f"{READ.format(what=LOST if way == LEFT_OUT else OWN_PART.format(one=one))} {found.tested}")
     else:
         st.info(NOT_KNOWN)
     if c:

@@ -49,6 +49,7 @@ __all__ = [
 ]
 # fmt: on
 __version__ = "0.2.0"
+_PACKAGES = ("adapters", "corpora", "evaluation", "pairs", "projection")
 _FUNCTIONS = {
     "METHODS": "methods",
     "bench": "trials.bench",
@@ -63,6 +64,8 @@ _FUNCTIONS = {
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for and no more: torch alone takes seconds."""
+    if name in _PACKAGES:
+        return import_module(f"labkit.{name}")
     if name in _FUNCTIONS:
         return getattr(import_module(f"labkit.{_FUNCTIONS[name]}"), name)
     if name in __all__:

@@ -63,8 +63,7 @@ class Parts:
     """A sentence's vector (d,) as a row for each word (words, d) and a rest (d,) that belongs to none.
 
     `vector` is the method's own, before normalisation. `weights` is the attention of each word (words,), if any;
-    `unknown`
-    are words that add nothing because training never saw them.
+    `unknown` are words that add nothing because training never saw them.
     """
 
     names: tuple[str, ...]
@@ -111,8 +110,7 @@ class Explanation:
     """The parts of a similarity; words are in the order of their sentence, with `(rest)` last if there is one.
 
     `parts` is C, a row for each word of a; `own_a` and `own_b` are the words' own parts. `sum(own_a) + sum(own_b)` and
-    the
-    sum of C are both `similarity - gap`. A method with interpretable directions gives `rows`, the part of each, and
+    the sum of C are both `similarity - gap`. A method with interpretable directions gives `rows`, the part of each, and
     `shared`, the part that belongs to no row.
     """
 
@@ -306,8 +304,7 @@ class Contrast:
     """Why an anchor is nearer to b than to c: two explanations, and their difference by words.
 
     `words_a` are the anchor's words with what each adds for b minus what it adds for c; they add up to the difference
-    of
-    the similarities. So do `words_b` and `words_c` together, where the words of c count negatively.
+    of the similarities. So do `words_b` and `words_c` together, where the words of c count negatively.
     """
 
     near: Explanation

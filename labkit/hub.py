@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from labkit.method import Method
 
 Metrics = Mapping[str, Mapping[str, Any]]  # corpus/split -> metric -> value, as in run.json
+Intervals = Mapping[str, Mapping[str, tuple[float, float]]]  # the same, with the limits of a 95 % interval
 
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 RUN_FILES = ["run.json", "model.safetensors", "vocabulary.json", "history.csv", "snapshots.npz", "probe.csv"]
@@ -69,7 +70,15 @@ def models_in(method: Method | None) -> Iterator[tuple[str, str]]:
 
 
 def card_of(
-    method: Method, name: str, library: str, opening: str, metrics: Metrics, measured: str = "", limits: str = ""
+    method: Method,
+    name: str,
+    library: str,
+    opening: str,
+    metrics: Metrics,
+    intervals: Intervals | None = None,
+    *,
+    measured: str = "",
+    limits: str = "",
 ) -> str:
     """Return a README: how to open this, what it learned from, and how good it is; above it what the hub reads."""
     corpus, origin = method.trained_on, method.origin
@@ -82,13 +91,13 @@ def card_of(
         for model, how in models_in(method)
     )
     scores = [
-        (where, metric, value)
+        (where, metric, value, (intervals or {}).get(where, {}).get(metric))
         for where, each in metrics.items()
         for metric, value in each.items()
         if isinstance(value, int | float)
     ]
-    rows = [f"| {where} | {metric} | {value:.4f} |" for where, metric, value in scores]
-    table = "\n".join(["| corpus/split | metric | value |", "| --- | --- | --- |", *rows])
+    rows = [f"| {where} | {metric} | {value:.4f} | {limited(interval)} |" for where, metric, value, interval in scores]
+    table = "\n".join(["| corpus/split | metric | value | 95 % interval |", "| --- | --- | --- | --- |", *rows])
     idle = method.settings.unused()
     settings = ", ".join(f"{key}={value}" for key, value in origin["settings"].items() if key not in idle)
     return f"""---
@@ -121,7 +130,11 @@ Settings: {settings}.
 """
 
 
-def front(method: Method, name: str, library: str, scores: list[tuple[str, str, float]]) -> str:
+def limited(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"{interval[0]:.3f} to {interval[1]:.3f}"
+
+
+def front(method: Method, name: str, library: str, scores: list[tuple[str, str, float, Any]]) -> str:
     """Return what the hub reads, as YAML; licence and language are known of the bundled corpora alone."""
     models = [model for model, _ in models_in(method)]
     bundled = method.trained_on in CORPORA and CORPORA[method.trained_on].kind == "embedded"
@@ -140,9 +153,12 @@ def front(method: Method, name: str, library: str, scores: list[tuple[str, str, 
             {
                 "task": task,
                 "dataset": {"type": where.partition("/")[0], "name": where},
-                "metrics": [{"type": metric, "value": round(value, 6)}],
+                "metrics": [
+                    {"type": metric, "value": round(value, 6)}
+                    | ({"name": f"{metric} (95 % interval {limited(interval)})"} if interval else {})
+                ],
             }
-            for where, metric, value in scores
+            for where, metric, value, interval in scores
         ]
         entries["model-index"] = [{"name": name, "results": results}]
     return "\n".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in entries.items())

@@ -88,7 +88,13 @@ OF_RUNS = Methods({**METHODS.where, "matrix": "baselines.base:Matrix"})
 
 
 def load_run(folder: Path | str) -> Method:
-    """The method that this run was trained with, ready to encode."""
+    """The method that this run was trained with, ready to encode.
+
+    >>> from labkit import load, load_run, score
+    >>> method = load_run("data/runs/film-questions")
+    >>> score(method, load("questions")).headline > 0.5
+    True
+    """
     from labkit.runs import read_record
 
     name = read_record(folder)["method"]

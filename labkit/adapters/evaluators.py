@@ -33,7 +33,13 @@ class ModelCard:
 
 
 class AsModel:
-    """The part of a SentenceTransformer that evaluations use, implemented by a method."""
+    """The part of a SentenceTransformer that evaluations use, implemented by a method.
+
+    >>> from labkit import Lsa, load
+    >>> model = AsModel(Lsa(dimension=10).fit(load("questions").take(range(100))))
+    >>> model.encode("How do I keep a cat?").shape
+    (10,)
+    """
 
     def __init__(self, method: Method) -> None:
         self.method = method

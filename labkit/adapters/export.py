@@ -31,7 +31,7 @@ from labkit.arrays import unit
 from labkit.atomic import amount, folder_in_place
 from labkit.evaluation.pairs import correlation
 from labkit.extras import require
-from labkit.hub import card_of
+from labkit.hub import Intervals, Metrics, card_of
 from labkit.method import Method
 from labkit.pretrained import opened_model, without_bars
 from labkit.text import PAD, without_halves
@@ -230,14 +230,21 @@ def export(
     *,
     quantize: bool = False,
     sentences: Sequence[str] = (),
-    metrics: Mapping[str, Mapping[str, Any]] | None = None,
+    metrics: Metrics | None = None,
+    intervals: Intervals | None = None,
     force: bool = False,
 ) -> Exported:
     """Write a fitted method into a new folder, completely or not at all, and try it on these sentences.
 
-    `quantize` stores its weights as 8-bit integers. `metrics` go into its README, in the form of run.json. `force`
-    replaces
-    an earlier export in the folder, and nothing else.
+    `quantize` stores its weights as 8-bit integers. `metrics` go into its README, in the form of run.json, with
+    their `intervals` in the same form. `force` replaces an earlier export in the folder, and nothing else.
+
+    >>> from tempfile import mkdtemp
+    >>> from labkit import Bag, load
+    >>> bag = Bag(epochs=1).fit(load("questions").take(range(60)))
+    >>> made = export(bag, Path(mkdtemp()) / "served", "model2vec")
+    >>> sorted(path.name for path in made.folder.iterdir())
+    ['README.md', 'config.json', 'model.safetensors', 'tokenizer.json']
     """
     folder, form = Path(folder), FORMS.get(to)
     if form is None:
@@ -272,7 +279,10 @@ def export(
             )
         opening = form.opening.format(folder=folder.name)
         limits = "\n".join(f"- {limit}" for limit in exported.limits)
-        card = card_of(method, folder.name, form.library, opening, metrics or {}, f"{MARK}. {exported}", limits)
+        measured = f"{MARK}. {exported}"
+        card = card_of(
+            method, folder.name, form.library, opening, metrics or {}, intervals, measured=measured, limits=limits
+        )
         (beside / CARD).write_text(card, "utf-8")
     return exported
 

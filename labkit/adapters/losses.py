@@ -65,6 +65,10 @@ def sentence_transformers_loss(
     """Return a pair loss as sentence-transformers expects it; `dials` are the settings of the loss and the miner.
 
     `labelled`, `in_batch` and `top`, the grade of two sentences that mean the same, say how columns become pairs.
+    The [guide](python.md) has a whole training, and which loss has gained most.
+
+    >>> loss = sentence_transformers_loss(model, "locality")  # doctest: +SKIP
+    >>> SentenceTransformerTrainer(model, arguments, pairs, loss=loss).train()  # doctest: +SKIP
     """
     if not isinstance(model, nn.Module):
         raise ValueError(f"model is {type(model).__name__}, expected a SentenceTransformer object, not a name")
@@ -78,8 +82,11 @@ def metric_learning_loss(loss: str = "locality", *, miner: str = "none", **dials
     """Return a pair loss as pytorch-metric-learning expects it; `dials` are the settings of the loss and the miner.
 
     Our miner chooses among the pairs given by labels or by a miner of theirs. `simcse` is for two views of the same
-    rows:
-    `SelfSupervisedLoss(metric_learning_loss("simcse"), symmetric=False)`.
+    rows: `SelfSupervisedLoss(metric_learning_loss("simcse"), symmetric=False)`.
+
+    >>> loss = metric_learning_loss("contrastive", margin=0.3)
+    >>> round(loss(torch.tensor([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]), torch.tensor([0, 0, 1])).item(), 3)
+    -0.333
     """
     return as_pml(MinedLoss(settings_of(loss, miner, dials, {})))
 

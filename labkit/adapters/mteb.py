@@ -21,7 +21,13 @@ from labkit.runs import Run, versions
 
 
 class AsEncoder(AsModel):
-    """MTEB's EncoderProtocol, implemented by a method in its current state; after another fit, make a new encoder."""
+    """MTEB's EncoderProtocol, implemented by a method in its current state; after another fit, make a new encoder.
+
+    >>> from labkit import Lsa, load
+    >>> encoder = AsEncoder(Lsa(dimension=10).fit(load("questions").take(range(100))))  # doctest: +SKIP
+    >>> encoder.encode([{"text": ["How do I keep a cat?", "What does a cat need?"]}]).shape  # doctest: +SKIP
+    (2, 10)
+    """
 
     def __init__(self, method: Method, name: str | None = None) -> None:
         super().__init__(method)
@@ -65,8 +71,7 @@ def revision(run: Run) -> str:
     """Return our version and a checksum of everything that determines the vectors.
 
     MTEB caches its scores by name and revision. If two trainings of one method had the same revision, the second would
-    get
-    the scores of the first.
+    get the scores of the first.
     """
     digest = hashlib.sha256(json.dumps([run.method, dict(run.settings), dict(run.words)]).encode())
     for name, array in sorted(run.arrays.items()):

@@ -45,7 +45,15 @@ CROWDED, ONE_POINT = 1 / 4, 1 / 20  # of the room at the start, `1 - mean cosine
 
 
 class Recorder(TrainerCallback):
-    """A callback for transformers' trainers, and `record` for any other loop."""
+    """A callback for transformers' trainers, and `record` for any other loop.
+
+    >>> from tempfile import mkdtemp
+    >>> recorder = Recorder(["a cat", "one cat", "an oak"], folder=mkdtemp())
+    >>> figures = recorder.record(0, lambda sentences: np.eye(3))
+    >>> recorder.finish()
+    >>> figures["probe_mean_cosine"]
+    0.0
+    """
 
     def __init__(
         self,

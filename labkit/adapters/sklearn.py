@@ -42,6 +42,13 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     has all settings of the method, for grids; if the method is changed, settings that the new one lacks are dropped.
 
     After `fit`: `method_`, the fitted method, with `encode`, `similarity`, `history` and `save`.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> texts, classes = ["a cat naps", "a cat eats", "an oak grows", "an oak falls"], ["pet", "pet", "tree", "tree"]
+    >>> pipeline = make_pipeline(Embedder("lsa", dimension=2), LogisticRegression()).fit(texts, classes)
+    >>> pipeline.predict(["the cat", "the oak"])
+    array(['pet', 'tree'], dtype='<U4')
     """
 
     def __init__(

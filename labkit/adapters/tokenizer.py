@@ -28,8 +28,7 @@ def _signs(pattern: str) -> str:
     regexes.
 
     Python and the tokenizers disagree on what \\w, \\d and \\s are (marks, Roman numerals, newer characters), so they
-    are
-    written out.
+    are written out.
     """
     every = "".join(map(chr, [*range(0xD800), *range(0xE000, sys.maxunicode + 1)]))  # all but surrogates
     runs = (run[0] for run in re.finditer(f"(?:{pattern})+", every))
@@ -43,8 +42,7 @@ def tokenizer_of(vocabulary: Vocabulary, cut: str, *, counted: bool = True) -> t
     Token 0 is padding and occurs in no text: the <PAD> between the parts of a place is another token, the last.
 
     Words are marked by a sign that no word has, and a model without merges looks them up as a whole. Of an unknown word
-    it
-    knows only the mark, which stands for the unknown word. So no token is declared the unknown one, which model2vec
+    it knows only the mark, which stands for the unknown word. So no token is declared the unknown one, which model2vec
     would
     leave out. Of pieces, the tokenizer cuts a word as `in_pieces` does, after each word that has a sign that no piece
     has,

@@ -65,7 +65,13 @@ class MeanVectorsSettings(Settings):
 
 
 class MeanVectors(Method):
-    """Sentences as plain means of their words' vectors."""
+    """Sentences as plain means of their words' vectors.
+
+    >>> from labkit import MeanVectors, load
+    >>> method = MeanVectors().fit(load("questions").take(range(100)))
+    >>> method.encode(["How do I keep a cat?"]).shape
+    (1, 100)
+    """
 
     name = "mean-vectors"
     Settings = MeanVectorsSettings
@@ -134,7 +140,13 @@ class SifSettings(MeanVectorsSettings):
 
 
 class Sif(MeanVectors):
-    """Weighted averages without their common direction; its word vectors are the weighted ones."""
+    """Weighted averages without their common direction; its word vectors are the weighted ones.
+
+    >>> from labkit import Sif, load
+    >>> method = Sif(components=1).fit(load("questions").take(range(100)))
+    >>> method.directions.shape
+    (1, 100)
+    """
 
     name = "sif"
     Settings = SifSettings

@@ -56,7 +56,13 @@ class TfidfSettings(Settings):
 
 
 class Tfidf(Method):
-    """Weighted counts of words or character n-grams."""
+    """Weighted counts of words or character n-grams.
+
+    >>> from labkit import Tfidf, load
+    >>> method = Tfidf().fit(load("questions").take(range(100)))
+    >>> print(method.encode(["How do I keep a cat?"]).format)
+    csr
+    """
 
     name = "tfidf"
     Settings = TfidfSettings
@@ -145,7 +151,13 @@ class LsaSettings(TfidfSettings):
 
 
 class Lsa(Tfidf):
-    """Truncated singular value decomposition of TF-IDF."""
+    """Truncated singular value decomposition of TF-IDF.
+
+    >>> from labkit import Lsa, load
+    >>> method = Lsa(dimension=10).fit(load("questions").take(range(100)))
+    >>> method.encode(["How do I keep a cat?"]).shape
+    (1, 10)
+    """
 
     name = "lsa"
     Settings = LsaSettings

@@ -47,7 +47,13 @@ class PvDbowSettings(Training):
 
 
 class PvDbow(Trained):
-    """Words' vectors u, with which a sentence's vector is inferred."""
+    """Words' vectors u, with which a sentence's vector is inferred.
+
+    >>> from labkit import PvDbow, load
+    >>> method = PvDbow(epochs=2).fit(load("questions").take(range(60)))
+    >>> method.encode(["How do I keep a cat?"]).shape
+    (1, 100)
+    """
 
     name = "pv-dbow"
     Settings = PvDbowSettings

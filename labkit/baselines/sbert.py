@@ -34,7 +34,13 @@ class SbertSettings(Settings):
 
 
 class Sbert(Method):
-    """Somebody else's encoder, as a base and as a comparison."""
+    """Somebody else's encoder, as a base and as a comparison.
+
+    >>> from labkit import Sbert, load
+    >>> method = Sbert(model="all-MiniLM-L6-v2").fit(load("questions"))  # doctest: +SKIP
+    >>> method.encode("How do I keep a cat?").shape  # doctest: +SKIP
+    (384,)
+    """
 
     name = "sbert"
     Settings = SbertSettings

@@ -149,7 +149,13 @@ def all_but_the_top(rows: np.ndarray, components: int = 0) -> Affine:
 
 
 class AllButTheTop(AffineMethod):
-    """Vectors without what is common to all (Mu and Viswanath 2018)."""
+    """Vectors without what is common to all (Mu and Viswanath 2018).
+
+    >>> from labkit import AllButTheTop, load
+    >>> method = AllButTheTop(base="lsa", components=2).fit(load("questions").take(range(100)))
+    >>> method.encode(["How do I keep a cat?"]).shape
+    (1, 76)
+    """
 
     name = "all-but-the-top"
     Settings = AllButTheTopSettings
@@ -175,7 +181,13 @@ def pca(rows: np.ndarray, dimension: int) -> Affine:
 
 
 class Pca(AffineMethod):
-    """Vectors in their few directions of the largest variance."""
+    """Vectors in their few directions of the largest variance.
+
+    >>> from labkit import Pca, load
+    >>> method = Pca(base="lsa", dimension=10).fit(load("questions").take(range(100)))
+    >>> method.encode(["How do I keep a cat?"]).shape
+    (1, 10)
+    """
 
     name = "pca"
     Settings = PcaSettings
@@ -202,7 +214,13 @@ def whitening(rows: np.ndarray, dimension: int = 0) -> Affine:
 
 
 class Whitening(AffineMethod):
-    """Vectors with equal variance in every direction."""
+    """Vectors with equal variance in every direction.
+
+    >>> from labkit import Whitening, load
+    >>> method = Whitening(base="lsa", dimension=10).fit(load("questions").take(range(100)))
+    >>> method.encode(["How do I keep a cat?"]).shape
+    (1, 10)
+    """
 
     name = "whitening"
     Settings = WhiteningSettings

@@ -7,6 +7,7 @@ winning model.
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -60,10 +61,8 @@ def bench(
                 tell=remark,
             )
     except KeyboardInterrupt as stop:
-        words = ["labkit", "bench", corpus, "--minutes", f"{minutes:g}", "--out", str(out)]
-        given = {"methods": methods, "metric": metric, "test": test, "seeds": seeds, "workers": workers, "seed": seed}
-        words += [word for name, value in given.items() if value for word in (f"--{name}", str(value))]
+        again = shlex.join(["labkit", *sys.argv[1:]])
         raise Stopped(
-            f"stopped; the results so far are in {out}; `{shlex.join(words)}` resumes", getattr(stop, "status", 130)
+            f"stopped; the results so far are in {out}; `{again}` resumes", getattr(stop, "status", 130)
         ) from None
     show_result(report.to_json(), f"{report}\n\nreport: {out / 'report.html'}", json=json)

@@ -21,8 +21,10 @@ from labkit.cli.arguments import (
     record_of,
 )
 from labkit.cli.output import remark, show_result, step
+from labkit.progress import terminal
 
 if TYPE_CHECKING:
+    from labkit.corpora.records import Corpus
     from labkit.method import Method
 
 SAMPLE = 1_000  # sentences with which the exported model is checked
@@ -47,26 +49,45 @@ def export(
     depend on other sentences (sbert-lp) cannot be exported.
     """
     from labkit.adapters.export import export as exported
+    from labkit.evaluation.scores import score
 
     check_free(folder, "FOLDER", force=force)
     record = record_of(run)
     method = opened_method(run)
-    sentences = _sample(run, record, method, corpus)
+    opened = _corpus(run, record, corpus)
+    where = f"{record['corpus']}/test"
+    intervals = {}
+    if opened is not None and opened.fingerprint == record["fingerprint"] and where in record["metrics"]:
+        with step("intervals measured"), terminal("sentence") as progress:
+            intervals[where] = score(method, opened, apart=True, progress=progress).intervals()
     with step("exported"):
         outcome = exported(
-            method, folder, to, quantize=quantize, sentences=sentences, metrics=record["metrics"], force=force
+            method,
+            folder,
+            to,
+            quantize=quantize,
+            sentences=_sample(method, opened),
+            metrics=record["metrics"],
+            intervals=intervals,
+            force=force,
         )
     for limit in outcome.limits:
         remark(f"labkit: note: {limit}")
     show_result({"run": run, **vars(outcome)}, str(outcome), json=json)
 
 
-def _sample(run: Path, record: dict[str, Any], method: Method, corpus: str | None) -> list[str]:
-    """Sentences of dev, or of the whole corpus without a dev split; if the corpus is gone, those stored in the run."""
+def _corpus(run: Path, record: dict[str, Any], corpus: str | None) -> Corpus | None:
+    """The corpus of the run, or the one named; None where the run's own is gone."""
     try:
-        opened = corpus_for(run, record, corpus)
+        return corpus_for(run, record, corpus)
     except ValueError:
         if corpus is not None:
             raise
+        return None
+
+
+def _sample(method: Method, opened: Corpus | None) -> list[str]:
+    """Sentences of dev, or of the whole corpus without a dev split; if the corpus is gone, those stored in the run."""
+    if opened is None:
         return list(method.snapshots.texts)
     return (opened.part("dev") if "dev" in opened.splits else opened).sentences()[:SAMPLE]

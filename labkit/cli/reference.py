@@ -92,7 +92,7 @@ def _signature(value: Any) -> str:
     if len(line) <= WIDTH - 20:
         return line
     inside, arrow, result = line[1:].rpartition(")")
-    parts = re.split(r", (?=[\w*]+(?::|=|,|$))", inside)
+    parts = re.split(r", (?=[A-Za-z_*]\w*(?::|=|,|$))", inside)
     return "(\n    " + ",\n    ".join(parts) + f",\n{arrow}{result}"
 
 
@@ -100,6 +100,7 @@ def _text(doc: str | None) -> str:
     """A docstring as Markdown: what is indented is code already, and examples are put in fences."""
     lines, fenced = [], False
     for line in inspect.cleandoc(doc or "").splitlines():
+        line = re.sub(r" +# doctest: \+\w+", "", line)
         if line.startswith(">>>") and not fenced:
             lines.append("```python")
         elif fenced and not line:

@@ -83,11 +83,8 @@ def tune(
                     after_trial=_tell,
                 )
     except KeyboardInterrupt as stop:
-        words = ["labkit", "tune", method, "--corpus", corpus, "--trials", str(trials), "--seed", str(seed)]
-        words += [word for each in space or [] for word in ("--space", each)]
-        words += [word for each in changes or [] for word in ("--set", each)]
-        words += ["--sampler", sampler, "--part", str(part), "--epochs-share", str(epochs_share), "--out", str(folder)]
-        raise Stopped(f"stopped; `{shlex.join(words)}` resumes", getattr(stop, "status", 130)) from None
+        again = shlex.join(["labkit", *sys.argv[1:]])
+        raise Stopped(f"stopped; `{again}` resumes", getattr(stop, "status", 130)) from None
     show_result({**_record(tuned), "folder": folder}, _text(tuned), json=json)
 
 

@@ -281,7 +281,16 @@ def read_corpus(
     columns: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> Corpus:
-    """The corpus in a file; `limit` bounds its unpacked bytes, `columns` are {our name: theirs} of its columns."""
+    """The corpus in a file; `limit` bounds its unpacked bytes, `columns` are {our name: theirs} of its columns.
+
+    >>> import pandas as pd
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> path = Path(mkdtemp()) / "mine.csv"
+    >>> pd.DataFrame({"body": ["a cat", "an oak"], "topic": ["pet", "tree"]}).to_csv(path, index=False)
+    >>> read_corpus(path, columns={"text": "body", "label": "topic"}).labels
+    ('pet', 'tree')
+    """
     path = Path(path)
     rows = read_rows(path, encoding=encoding, limit=limit)
     return corpus_of_rows(rows, path.name, name or path.name.split(".")[0], columns=columns, progress=progress)

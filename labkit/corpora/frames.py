@@ -188,7 +188,13 @@ def _plain(value: Any) -> Any:
 
 
 def from_frame(frame: Any, *, name: str = "corpus", columns: Mapping[str, str] | None = None) -> Corpus:
-    """The corpus of a pandas or polars DataFrame; its index is left out. `columns` are {our name: theirs}."""
+    """The corpus of a pandas or polars DataFrame; its index is left out. `columns` are {our name: theirs}.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"body": ["a cat", "an oak"], "topic": ["pet", "tree"]})
+    >>> from_frame(frame, columns={"text": "body", "label": "topic"}).labels
+    ('pet', 'tree')
+    """
     import pandas
 
     if isinstance(frame, pandas.DataFrame):
@@ -206,14 +212,22 @@ def from_frame(frame: Any, *, name: str = "corpus", columns: Mapping[str, str] |
 
 
 def to_pandas(corpus: Corpus) -> Any:
-    """The corpus as a pandas DataFrame, a row each, with its splits and further columns."""
+    """The corpus as a pandas DataFrame, a row each, with its splits and further columns.
+
+    >>> to_pandas(from_classes(["a cat", "an oak"], ["pet", "tree"], splits="train")).columns.tolist()
+    ['text', 'label', 'split']
+    """
     import pandas
 
     return pandas.DataFrame(list(corpus.rows()))
 
 
 def to_polars(corpus: Corpus) -> Any:
-    """The corpus as a polars DataFrame, a row each; a further column of numbers and texts is one of texts."""
+    """The corpus as a polars DataFrame, a row each; a further column of numbers and texts is one of texts.
+
+    >>> to_polars(from_classes(["a cat", "an oak"], ["pet", "tree"], splits="train")).columns
+    ['text', 'label', 'split']
+    """
     try:
         import polars
     except ImportError as error:
@@ -240,6 +254,10 @@ def from_dataset(dataset: Any, *, name: str = "corpus") -> Corpus:
     The keys of a DatasetDict are the splits (validation is dev), unless there is a column `split`; a single `train` is
     what `datasets` calls rows that nobody has divided, and they are divided here, as those of a Dataset are. The names
     of a ClassLabel are the classes of texts; of pairs its numbers, 0 and 1, count.
+
+    >>> from datasets import Dataset
+    >>> from_dataset(Dataset.from_dict({"text": ["a cat", "an oak"], "label": ["pet", "tree"]})).labels
+    ('pet', 'tree')
     """
     where = type(dataset).__name__
     if not isinstance(dataset, Mapping):
@@ -274,18 +292,23 @@ def _rows_of(dataset: Any) -> Iterator[dict[str, Any]]:
             yield values
 
 
-def to_dataset(corpus: Corpus) -> Any:
-    """The corpus as a Hugging Face DatasetDict with train, validation and test, as far as there are rows in them.
+def to_dataset(corpus: Corpus, *, extra: bool = False) -> Any:
+    """Return a Hugging Face DatasetDict with train, validation and test, as far as the corpus has rows in them.
 
-    Rows of one split keep their order. The texts come first, then a label or score: what
-    `SentenceTransformerTrainer` wants.
+    Rows of one split keep their order. The columns are what `SentenceTransformerTrainer` expects: the texts, then a
+    label or score. `extra` adds the further columns of the corpus, which that trainer would take for texts.
+
+    >>> corpus = from_pairs([("a cat", "one cat"), ("a cat", "an oak")], [1, 0], splits="train")
+    >>> to_dataset(corpus)["train"].column_names
+    ['text_a', 'text_b', 'label']
     """
     require("sbert", "datasets")
     from datasets import Dataset, DatasetDict
 
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in corpus.rows():
-        rows[row.pop("split")].append(row)
+        kept = {name: value for name, value in row.items() if extra or name not in corpus.extra}
+        rows[kept.pop("split")].append(kept)
     try:
         return DatasetDict({_NAMES[split]: Dataset.from_list(rows[split]) for split in SPLITS if rows[split]})
     except (TypeError, ValueError, OverflowError) as error:

@@ -69,7 +69,15 @@ def hashed_split(key: str) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corpus:
-    """What the shapes share: a name, a split for each row, further columns. Use one of the six below."""
+    """What the shapes share: a name, a split for each row, further columns. Use one of the six below.
+
+    >>> from labkit import load
+    >>> corpus = load("questions")
+    >>> corpus
+    Pairs('questions', 4911 rows: train 3447, dev 508, test 956)
+    >>> corpus.part("dev").text_a[0]
+    'What could cause my dishwasher to make a racket?'
+    """
 
     name: str = "corpus"
     splits: Sequence[str] = ()  # one a row, or one for all; without any the rows are divided
@@ -219,7 +227,11 @@ class Corpus:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Labelled(Corpus):
-    """Sentences with a class each."""
+    """Sentences with a class each.
+
+    >>> Labelled(["a cat", "an oak"], ["pet", "tree"], splits="train").labels
+    ('pet', 'tree')
+    """
 
     texts: Sequence[str]
     labels: Sequence[str]
@@ -247,7 +259,11 @@ class Labelled(Corpus):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pairs(Corpus):
-    """Two sentences and what a person said of them: 1 same / 0 not, or, when `graded`, a degree."""
+    """Two sentences and what a person said of them: 1 same / 0 not, or, when `graded`, a degree.
+
+    >>> Pairs(["a cat", "a cat"], ["one cat", "an oak"], [1, 0], splits="train").labels
+    array([1, 0])
+    """
 
     text_a: Sequence[str]
     text_b: Sequence[str]
@@ -300,7 +316,11 @@ class Pairs(Corpus):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Triplets(Corpus):
-    """An anchor, a sentence closer to it, a sentence further from it."""
+    """An anchor, a sentence closer to it, a sentence further from it.
+
+    >>> Triplets(["a cat"], ["one cat"], ["an oak"], splits="train")
+    Triplets('corpus', 1 rows: train 1)
+    """
 
     anchors: Sequence[str]
     positives: Sequence[str]
@@ -318,7 +338,11 @@ class Triplets(Corpus):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Groups(Corpus):
-    """Sentences with the name of the group in which they mean the same."""
+    """Sentences with the name of the group in which they mean the same.
+
+    >>> Groups(["a cat", "one cat", "an oak"], ["cat", "cat", "oak"], splits="train").members()
+    {'cat': ['a cat', 'one cat'], 'oak': ['an oak']}
+    """
 
     texts: Sequence[str]
     groups: Sequence[str]
@@ -344,7 +368,11 @@ class Groups(Corpus):
 @dataclass(frozen=True, eq=False, repr=False)
 class Sentences(Corpus):
     """Sentences of which nothing more is known. There is nothing to measure on a test split, so that where no split is
-    given all of them are learned from."""
+    given all of them are learned from.
+
+    >>> Sentences(["a cat", "an oak"])
+    Sentences('corpus', 2 rows: train 2)
+    """
 
     texts: Sequence[str]
 
@@ -370,7 +398,11 @@ class Sentences(Corpus):
 
 @dataclass(frozen=True)
 class Section:
-    """One section: its title, its depth, the title of the top section that contains it, its paragraphs."""
+    """One section: its title, its depth, the title of the top section that contains it, its paragraphs.
+
+    >>> Section("Diet", ("Cats eat fish.", "They drink milk."))
+    Section(title='Diet', paragraphs=('Cats eat fish.', 'They drink milk.'), level=2, top='')
+    """
 
     title: str
     paragraphs: tuple[str, ...]
@@ -383,7 +415,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Article:
-    """A title and its sections, in reading order."""
+    """A title and its sections, in reading order.
+
+    >>> article = Article("Cat", (Section("Diet", ("Cats eat fish.", "They drink milk.")),))
+    >>> article.sections[0].title
+    'Diet'
+    """
 
     title: str
     sections: tuple[Section, ...]
@@ -396,7 +433,12 @@ class Article:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Articles(Corpus):
-    """Articles with sections and paragraphs; split by article through a hash of its title where no split is given."""
+    """Articles with sections and paragraphs; split by article through a hash of its title where no split is given.
+
+    >>> cat = Article("Cat", (Section("Diet", ("Cats eat fish.", "They drink milk.")),))
+    >>> Articles([cat], splits="train").sentences()
+    ['Cats eat fish.', 'They drink milk.']
+    """
 
     articles: Sequence[Article]
 

@@ -106,7 +106,11 @@ EMBEDDED: dict[str, Embedded] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One corpus of the table: what it is, under which licence, and how to have it."""
+    """One corpus of the table: what it is, under which licence, and how to have it.
+
+    >>> CORPORA["topics"].shape, CORPORA["topics"].licence
+    ('Labelled', 'MIT, made for this project')
+    """
 
     name: str
     kind: str  # "embedded" or "published"

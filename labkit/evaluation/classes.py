@@ -38,7 +38,11 @@ from labkit.evaluation.neighbours import (
 
 @dataclass(frozen=True)
 class Agreement:
-    """Mutual information in nats, its adjusted and normalised forms, the Rand indices, and purity."""
+    """Mutual information in nats, its adjusted and normalised forms, the Rand indices, and purity.
+
+    >>> print(clustering_agreement([0, 0, 1, 1], [1, 1, 0, 0]))
+    MI 0.6931 nats, AMI 1.0000, NMI 1.0000, RI 1.0000, ARI 1.0000, purity 1.0000
+    """
 
     mi: float
     ami: float
@@ -59,6 +63,9 @@ def clustering_agreement(truth: ArrayLike, found: ArrayLike) -> Agreement:
 
     purity = 1/n · sum over found clusters of the size of their largest class. It is 1 when every cluster is pure, and
     also when every sentence is its own cluster, so read it next to the adjusted scores.
+
+    >>> clustering_agreement([0, 0, 1, 1], [0, 0, 0, 1]).purity
+    0.75
     """
     from sklearn.metrics import (
         adjusted_mutual_info_score,
@@ -82,7 +89,12 @@ def clustering_agreement(truth: ArrayLike, found: ArrayLike) -> Agreement:
 
 
 def kmeans(embeddings: ArrayLike, k: int, *, seed: int, restarts: int) -> np.ndarray:
-    """Return labels 0..k-1 (n,), the best of `restarts` k-means++ runs on embeddings (n, d) as they are."""
+    """Return labels 0..k-1 (n,), the best of `restarts` k-means++ runs on embeddings (n, d) as they are.
+
+    >>> rows = np.array([[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]])
+    >>> kmeans(rows, 2, seed=0, restarts=3)
+    array([1, 1, 0, 0])
+    """
     from sklearn.cluster import KMeans
 
     rows = vectors("embeddings", embeddings)
@@ -162,8 +174,11 @@ def logistic_right(
     """Tell for each test row (m, d) whether a logistic regression on the training rows (n, d) predicts its class.
 
     The strength C is the one of STRENGTHS with the best accuracy on dev; the smallest wins a tie. Rows are not
-    normalised:
-    pass them at length 1 if only their direction matters. Nothing is random.
+    normalised: pass them at length 1 if only their direction matters. Nothing is random.
+
+    >>> rows, classes = [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [0, 0, 1, 1]
+    >>> logistic_right(rows, classes, rows, classes, [[0.8, 0.2]], [0])
+    array([ True])
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -193,6 +208,10 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = 
     intra: mean over sentences of the distance to the centre of their class (0 for a sentence alone in its class).
     inter: mean over classes of the distance to the nearest other class centre; with more than `most` classes, over a
     sample of them. The ratio is inf if every class is a point, and 0 if all centres coincide, whatever the width.
+
+    >>> rows, classes = [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [0, 0, 1, 1]
+    >>> print(inter_intra(rows, classes))
+    inter 1.2728 / intra 0.0707 = 18.0000
     """
     rows = vectors("embeddings", embeddings, keep_single=True)
     codes = classes("labels", labels, count=rows.shape[0])

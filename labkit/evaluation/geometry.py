@@ -229,8 +229,11 @@ class EpochCosines:
         ]
 
 
-def cosines_over_epochs(snapshots: Snapshots) -> EpochCosines:
-    """Return the cosines of all pairs of a run's probe at each kept epoch: positive within a class, negative across."""
+def cosines_over_epochs(snapshots: Snapshots, *, low: float = -1.0) -> EpochCosines:
+    """Return the cosines of all pairs of a run's probe at each kept epoch: positive within a class, negative across.
+
+    The bins begin at `low`; the first one also counts what is below. A collapsed space needs bins near 1.
+    """
     if not len(snapshots.epochs) or len(snapshots.texts) < 2:
         raise ValueError(
             "the run has no snapshots of two sentences; train a method that learns in epochs, such as `labkit train "
@@ -239,14 +242,17 @@ def cosines_over_epochs(snapshots: Snapshots) -> EpochCosines:
     labels = np.array(snapshots.labels)
     upper = np.triu_indices(len(labels), 1)
     same = (labels[upper[0]] == labels[upper[1]]) & (labels[upper[0]] != "")
-    edges = np.linspace(-1, 1, BINS + 1)
+    edges = np.linspace(low, 1, BINS + 1)
     shares, means, spectra = [], [], []
     for embeddings in snapshots.vectors:
         rows = unit(embeddings.astype(np.float64))
         cosines = np.clip((rows @ rows.T)[upper], -1, 1)
         kinds = [cosines[same], cosines[~same]]
         shares.append(
-            [np.histogram(kind, edges)[0] / len(kind) if len(kind) else np.full(BINS, np.nan) for kind in kinds]
+            [
+                np.histogram(kind.clip(low), edges)[0] / len(kind) if len(kind) else np.full(BINS, np.nan)
+                for kind in kinds
+            ]
         )
         means.append([kind.mean() if len(kind) else np.nan for kind in kinds])
         known = rows[not_zero(rows)]

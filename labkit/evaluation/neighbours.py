@@ -66,7 +66,15 @@ def squares(rows: Vectors) -> np.ndarray:
 
 
 def nearest(queries: ArrayLike, base: ArrayLike, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find the k nearest rows of `base` for every query: indices (m, k) and distances (m, k) in float64."""
+    """Find the k nearest rows of `base` for every query: indices (m, k) and distances (m, k) in float64.
+
+    >>> rows = [[1, 0], [0.8, 0.6], [0, 1]]
+    >>> numbers, distances = nearest(rows, rows, 2)  # of its own rows, each is its own nearest
+    >>> numbers
+    array([[0, 1],
+           [1, 0],
+           [2, 1]])
+    """
     base = vectors("base", base, keep_single=True)
     queries = vectors("queries", queries, like=base, keep_single=True)
     whole("k", k, 1, base.shape[0], "the number of rows of base")
@@ -250,7 +258,12 @@ class MovedTogether:
 
 
 def movement(before: ArrayLike, after: ArrayLike, k: int = 10, *, progress: Progress = silent) -> Movement:
-    """Compare the k nearest of each sentence in two spaces (n, d) and (n, e), exactly: rows i are the same sentence."""
+    """Compare the k nearest of each sentence in two spaces (n, d) and (n, e), exactly: rows i are the same sentence.
+
+    >>> before, after = [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [[0.1, 0.8], [0.9, 0.1], [0, 1], [0.1, 0.9]]
+    >>> movement(before, after, k=1).change
+    array([1., 0., 0., 1.])
+    """
     spaces = [vectors(name, each, keep_single=True) for name, each in (("before", before), ("after", after))]
     n = spaces[0].shape[0]
     if spaces[1].shape[0] != n:
@@ -285,6 +298,10 @@ def moved_together(moved: Movement, labels: Sequence[str]) -> tuple[MovedTogethe
     """Group sentences by the majority class of their neighbours before and after, if the two differ.
 
     The groups with the largest size · mean change come first; within a group, the sentences that changed most.
+
+    >>> before, after = [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [[0.1, 0.8], [0.9, 0.1], [0, 1], [0.1, 0.9]]
+    >>> print(moved_together(movement(before, after, k=1), ["cat", "cat", "oak", "oak"])[0])
+    1 from cat moved to oak
     """
     codes = classes("labels", labels, count=len(moved.change))
     names = list(dict.fromkeys(labels))

@@ -87,8 +87,10 @@ def pair_classification(
     """Choose the threshold by accuracy on dev; return accuracy, F1, precision and recall of the positives on test.
 
     Precision is 0 if no pair is called positive. (Using one set for both is the leak of the paper's Algorithm 1; show
-    it
-    only next to the honest score.)
+    it only next to the honest score.)
+
+    >>> print(pair_classification([0.2, 0.8], [0, 1], [0.1, 0.6, 0.7], [0, 0, 1]))
+    accuracy 0.6667, F1 0.6667 (precision 0.5000, recall 1.0000) at score > 0.5000
     """
     dev_scores = numbers("dev_scores", dev_scores)
     threshold = _best_cut(dev_scores, binary("dev_labels", dev_labels, count=len(dev_scores)))
@@ -161,6 +163,10 @@ def correlation_parts(
     The influence of a pair is (n - 1) times what the correlation loses without it (the jackknife), which takes n² steps
     in total. With `of`, the numbers of some pairs, their influence is measured among themselves, and the score is still
     that of all pairs.
+
+    >>> parts = correlation_parts([0.1, 0.4, 0.9, 0.5], [1, 2, 4, 3])
+    >>> round(parts["spearman"].figure, 3)
+    1.0
     """
     from scipy.stats import rankdata  # takes a second
 
@@ -239,7 +245,11 @@ COUPLES = 2**21  # compared at once
 
 @dataclass(frozen=True)
 class Reversal:
-    """Two items by number: `higher` has the higher grade. Each tuple gives the higher item's value first."""
+    """Two items by number: `higher` has the higher grade. Each tuple gives the higher item's value first.
+
+    >>> reversals([1, 2, 3], before=[0.5, 0.4, 0.9], after=[0.1, 0.4, 0.3]).mended_examples[0]
+    Reversal(higher=1, lower=0, gold=(2.0, 1.0), before=(0.4, 0.5), after=(0.4, 0.1))
+    """
 
     higher: int
     lower: int
@@ -254,6 +264,9 @@ class Reversals:
 
     Of two items with different grades, the one with the higher grade should have the strictly higher score. (Table 4 of
     the SBERT-LP paper shows one couple that the new space mends, and none of those that it spoils.)
+
+    >>> reversals([1, 2, 3], before=[0.5, 0.4, 0.9], after=[0.1, 0.4, 0.3]).spoilt
+    1
     """
 
     kept: int
@@ -373,6 +386,11 @@ def relatedness(
     Logistic regression maps |u - v| and u · v to a distribution over the integer grades, whose mean is the prediction.
     `grades` are the integers of the scale, such as range(1, 6), or its first and last, (1, 5). The penalty is chosen by
     the squared error on every fifth training pair; then all training pairs are used. Nothing is random.
+
+    >>> a, grades = np.eye(20), [1, 5] * 10
+    >>> b = [row if grade == 5 else -row for row, grade in zip(a, grades)]  # 5: the same vector
+    >>> round(relatedness(a, b, grades, a, b, grades, grades=(1, 5)).spearman, 3)
+    1.0
     """
     scale = _scale(grades)
     u, v, gold = _graded_pairs("train", train_a, train_b, train_scores, scale)

@@ -77,8 +77,7 @@ def regions(
     """Name the regions of a picture (n, p) by at most two words each, chosen by `region_words`.
 
     The regions are the labels (n,) if there are 2 to FEW of them. Otherwise, or with `fine`, they are k-means clusters
-    of
-    the points: √n / 4 of them, from 4 to 12, or with `fine` √n, from 12 to FEW.
+    of the points: √n / 4 of them, from 4 to 12, or with `fine` √n, from 12 to FEW.
     """
     n = counted.counts.shape[0]
     same_length("points", points, n)

@@ -50,8 +50,10 @@ def hit_at(
 
     In: embeddings (n, d) and labels (n,). A sentence alone in its class is no query. Ties never flatter: a sentence of
     another class that is as near as the best of the own class ranks before it, so identical vectors hit nothing. If
-    there
-    are more than `most` queries, a sample is used.
+    there are more than `most` queries, a sample is used.
+
+    >>> hit_at([[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [0, 0, 1, 1], [1])
+    {1: 1.0}
     """
     if not isinstance(ks, Iterable):
         raise ValueError(f"ks is {ks!r}, expected a tuple of whole numbers, such as (1, 3, 10)")
@@ -61,7 +63,11 @@ def hit_at(
 
 
 def precision_at_r(embeddings: ArrayLike, labels: ArrayLike) -> dict[str, float]:
-    """Return `map@r` and `r_precision` by cosine for embeddings (n, d) and labels (n,), as in `hit_at`."""
+    """Return `map@r` and `r_precision` by cosine for embeddings (n, d) and labels (n,), as in `hit_at`.
+
+    >>> precision_at_r([[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [0, 0, 1, 1])
+    {'map@r': 1.0, 'r_precision': 1.0}
+    """
     found = _by_cosine(embeddings, labels, None, silent, deep=True)
     return {"map@r": float(found.average.mean()), "r_precision": float(found.right.mean())}
 
@@ -127,10 +133,8 @@ def retrieved(
     """Find the neighbours of each row in `asking` by a `similarity` between row numbers.
 
     No (n, n) matrix is held in memory: a block of rows searches one tile of the others after another. In large sets,
-    rows
-    of one class are in adjacent tiles, so the nearest of the own class is found in few of them. With `deep`, the R
-    nearest
-    of each row are kept from tile to tile.
+    rows of one class are in adjacent tiles, so the nearest of the own class is found in few of them. With `deep`, the R
+    nearest of each row are kept from tile to tile.
     """
     tiles = tiled(len(codes), codes)
     queue = np.arange(len(asking)) if len(tiles) == 1 else np.argsort(codes[asking], kind="stable")
@@ -204,7 +208,12 @@ def tiled(n: int, codes: np.ndarray | None = None) -> list[Columns]:
 def knn_accuracy(
     train: ArrayLike, train_labels: ArrayLike, test: ArrayLike, test_labels: ArrayLike, k: int = 3
 ) -> float:
-    """Return the share of test rows whose class wins the vote of their k nearest training rows."""
+    """Return the share of test rows whose class wins the vote of their k nearest training rows.
+
+    >>> rows, classes = [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [0, 0, 1, 1]
+    >>> knn_accuracy(rows, classes, [[0.8, 0.2], [0.3, 0.7]], [0, 0])
+    0.5
+    """
     return float(knn_right(train, train_labels, test, test_labels, k).mean())
 
 
@@ -214,8 +223,11 @@ def knn_right(
     """Tell for each test row (m, d) whether its class wins the vote of its k nearest training rows (n, d): bool (m,).
 
     Distances are Euclidean. If classes have equally many votes, the one with the nearest voter wins; of equally near
-    rows,
-    the earlier one counts as nearer.
+    rows, the earlier one counts as nearer.
+
+    >>> rows, classes = [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [0, 0, 1, 1]
+    >>> knn_right(rows, classes, [[0.8, 0.2], [0.3, 0.7]], [0, 0])
+    array([ True, False])
     """
     base = vectors("train", train)
     queries = vectors("test", test, like=base)

@@ -35,7 +35,7 @@ from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Se
 from labkit.corpora.relations import linked, opened
 from labkit.evaluation.classes import inter_intra
 from labkit.evaluation.coherence import p_coherence
-from labkit.evaluation.comparison import Parts
+from labkit.evaluation.comparison import Parts, lead_of
 from labkit.evaluation.geometry import alignment, class_alignment, space_figures
 from labkit.evaluation.neighbours import MOST_ASKING, blocks, sampled
 from labkit.evaluation.pairs import auc_parts, correlation, correlation_parts, pair_classification, triplet_accuracy
@@ -62,6 +62,15 @@ class Scores:
     def headline(self) -> float:
         return self.figures[self.measure]
 
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """Return the 95 % interval of each score over test units, for the scores that have their parts."""
+        found = {}
+        for name, parts in self.parts.items():
+            nothing = Parts(np.zeros(len(parts.above)), np.ones(len(parts.above)))
+            if len(parts.above) > 1:
+                found[name] = lead_of([parts], [nothing]).interval()
+        return found
+
     @property
     def sample(self) -> str:
         """Which of these scores come from a sample, as a sentence; empty if none does."""
@@ -85,6 +94,11 @@ def score(
     """Return the scores of a fitted method on one split of a corpus, with their parts if `apart`.
 
     Above `most` sentences, only a sample of `most` is used as queries; None uses all of them.
+
+    >>> from labkit import Lsa, load
+    >>> corpus = load("questions").take(range(400))
+    >>> sorted(score(Lsa(dimension=20).fit(corpus), corpus).figures)[:3]
+    ['accuracy', 'alignment', 'auc']
     """
     asks = _Asks(most, progress, apart)
     require_labels(corpus)

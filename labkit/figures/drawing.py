@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from html import escape
 from textwrap import wrap
 from typing import Any
@@ -118,6 +119,7 @@ def short(text: str, most: int) -> str:
     return escape(text if len(text) <= most else text[: most - 1].rstrip("</> ") + "…", quote=False)
 
 
+@lru_cache(50_000)  # a picture is drawn again at every move
 def hover_lines(text: str, *, width: int = 60, most: int = 4) -> str:
     """Wrap a sentence into a few short lines for a hover label."""
     return "<br>".join(short(line, width + 10) for line in wrap(text, width)[:most])

@@ -128,7 +128,7 @@ def _frame(journey: Journey, place: int, groups: list[np.ndarray], names: list[E
 
 def _said(journey: Journey, place: int) -> Entries:
     text = f"{journey.unit} {journey.epochs[place]}" + (" (before training)" if journey.epochs[place] == 0 else "")
-    return annotation(text, 0, 1.01, size=16, xref="paper", yref="paper", xanchor="left", yanchor="bottom")
+    return annotation(text, 0, 1.01, size=14, xref="paper", yref="paper", xanchor="left", yanchor="bottom")
 
 
 def _axes(journey: Journey) -> Entries:
@@ -158,7 +158,7 @@ def _menu(journey: Journey, at: int) -> Entries:
         {"label": "▶ Play", "method": "animate", "args": [way, play]},
         {"label": "❚❚ Stop", "method": "animate", "args": [[None], stop]},
     ]
-    where = {"x": 1, "y": 0.21, "xanchor": "right", "yanchor": "bottom", "direction": "left", "pad": {"r": 0, "b": 2}}
+    where = {"x": 1, "y": 1, "xanchor": "right", "yanchor": "bottom", "direction": "left", "pad": {"r": 0, "b": 2}}
     looks = {"type": "buttons", "showactive": False, "font": {"color": INK}, "bgcolor": CLEAR}
     return looks | where | {"buttons": buttons}
 

@@ -79,7 +79,13 @@ class Images(nn.Module):
 
 
 class FilmDeep(Trained):
-    """A network over frozen vectors."""
+    """A network over frozen vectors.
+
+    >>> from labkit import FilmDeep, load
+    >>> method = FilmDeep(base="lsa", epochs=2).fit(load("questions").take(range(200)))
+    >>> len(method.history)
+    2
+    """
 
     name = "film-deep"
     Settings = FilmDeepSettings

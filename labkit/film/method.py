@@ -101,7 +101,13 @@ class FilmSettings(Settings):
 
 
 class Film(Method):
-    """Low-rank metric learning on TF-IDF."""
+    """Low-rank metric learning on TF-IDF.
+
+    >>> from labkit import Film, load
+    >>> method = Film(dimension=5).fit(load("questions").take(range(200)))
+    >>> method.encode(["How do I keep a cat?"]).shape
+    (1, 304)
+    """
 
     name = "film"
     Settings = FilmSettings

@@ -59,6 +59,11 @@ def streaming_locality(
     """Loss of the rows, normalised here, after mining with margin `epsilon` (∞: all pairs of anchors with both kinds).
 
     Negatives that together weigh less than rounding are left out of an anchor's sum.
+
+    >>> import torch
+    >>> rows = torch.tensor([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
+    >>> round(streaming_locality(rows, [0, 0, 1], epsilon=1.0).item(), 3)
+    0.179
     """
     return _streamed(embeddings, labels, _Settings(alpha, beta, base, epsilon))[0]
 

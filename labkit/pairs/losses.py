@@ -37,6 +37,11 @@ def contrastive(similarity: Tensor, positive: Tensor, negative: Tensor, *, margi
     """Anchor's term `Σ_N [S - margin]₊ - Σ_P S` (eq. 6): every positive pulls alike, negatives push beyond the margin.
 
     Eq. 7 prints `S = 1` for the weights and means `w = 1`.
+
+    >>> import torch
+    >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
+    >>> round(contrastive(S, P, ~P, margin=0.2).item(), 3)
+    -0.7
     """
     S, P, N = checked_triple(similarity, positive, negative)
     check_number("margin", margin)
@@ -50,6 +55,11 @@ def soft_triplet(similarity: Tensor, positive: Tensor, negative: Tensor, *, temp
 
     Eq. 5 gives each triplet the weight 1; the derivative is `σ((S_n - S_p)/τ)`, with τ = 1 and cosines between 0.119
     and 0.881.
+
+    >>> import torch
+    >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
+    >>> round(soft_triplet(S, P, ~P).item(), 3)
+    0.474
     """
     S, P, N = checked_triple(similarity, positive, negative)
     check_temperature(temperature)
@@ -57,7 +67,13 @@ def soft_triplet(similarity: Tensor, positive: Tensor, negative: Tensor, *, temp
 
 
 def margin_triplet(similarity: Tensor, positive: Tensor, negative: Tensor, *, margin: float = 0.5) -> Tensor:
-    """Anchor's term `Σ_{p∈P, n∈N} [S_n - S_p + margin]₊`: a triplet in order by the margin counts nothing."""
+    """Anchor's term `Σ_{p∈P, n∈N} [S_n - S_p + margin]₊`: a triplet in order by the margin counts nothing.
+
+    >>> import torch
+    >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
+    >>> round(margin_triplet(S, P, ~P, margin=0.6).item(), 3)
+    0.1
+    """
     S, P, N = checked_triple(similarity, positive, negative)
     check_number("margin", margin)
     return _mean_over_triplets(S, P, N, lambda difference: (difference + margin).relu())
@@ -70,6 +86,11 @@ def locality(
 
     It is the multi-similarity loss (Wang et al. 2019), and the defaults are usual for it. The paper prints the second
     half outside the sum over anchors; it belongs inside. The derivative is eq. 9 for negatives, eq. 10 for positives.
+
+    >>> import torch
+    >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
+    >>> round(locality(S, P, ~P).item(), 3)
+    0.219
     """
     S, P, N = checked_triple(similarity, positive, negative)
     check_locality(alpha, beta, base)
@@ -85,6 +106,11 @@ def logistic(
 
     Each pair alone is asked "the same or not", with the probability `σ((S - λ)/τ)`; τ makes it comparable with the
     hinges, which it becomes when τ goes to 0.
+
+    >>> import torch
+    >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
+    >>> round(logistic(S, P, ~P).item(), 3)
+    0.018
     """
     S, P, N = checked_triple(similarity, positive, negative)
     check_number("base", base)
@@ -105,6 +131,11 @@ def infonce(
 
     Each positive is to be picked out among the anchor's negatives; its other positives are no rivals. `symmetric` is
     the mean of this and of the same with anchors and others exchanged, (Sᵀ, Pᵀ, Nᵀ).
+
+    >>> import torch
+    >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
+    >>> round(infonce(S, P, ~P, temperature=0.5).item(), 3)
+    0.313
     """
     if symmetric:
         back = infonce(similarity.T, positive.T, negative.T, temperature=temperature)
@@ -117,7 +148,13 @@ def infonce(
 
 
 def supcon(similarity: Tensor, positive: Tensor, negative: Tensor, *, temperature: Temperature = 0.1) -> Tensor:
-    """Anchor's term `-1/|P| Σ_p log(e^(S_p/τ) / Σ_{P∪N} e^(S/τ))`: positives are each other's rivals, too."""
+    """Anchor's term `-1/|P| Σ_p log(e^(S_p/τ) / Σ_{P∪N} e^(S/τ))`: positives are each other's rivals, too.
+
+    >>> import torch
+    >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
+    >>> round(supcon(S, P, ~P, temperature=0.5).item(), 3)
+    0.313
+    """
     S, P, N = checked_triple(similarity, positive, negative)
     check_temperature(temperature)
     Z, count = S / temperature, P.sum(1)
@@ -137,6 +174,11 @@ def cosent(
 
     A pair is known where P or N has it, and its grade is that of `grades` (m, m); without them 1 in P and 0 in N. The
     sum over two pairs is computed from sums over one: a product with two grades, cumulative with more.
+
+    >>> import torch
+    >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
+    >>> round(cosent(S, P, ~P, temperature=0.5).item(), 3)
+    0.313
     """
     S, P, N = checked_triple(similarity, positive, negative)
     check_temperature(temperature)
@@ -162,6 +204,11 @@ class PairLoss:
     `temperature` is what trainings start from. `needs` is "masks" of positives and negatives, "grades" of pairs where
     there are any, or "texts" alone. `by_anchor`: a mean over anchors, so that a batch may be computed in strips.
     `learns_temperature`: the loss is lowest at a useful τ, so that τ can be learned with the rest.
+
+    >>> LOSSES["locality"].hyperparameters
+    ('alpha', 'beta', 'base')
+    >>> LOSSES["locality"].title
+    'locality (multi-similarity)'
     """
 
     name: str

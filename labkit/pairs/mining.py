@@ -23,6 +23,11 @@ def informative(
 
     An anchor with no positive keeps no negative, and the other way round. This is the miner of the multi-similarity
     loss (Wang et al. 2019).
+
+    >>> import torch
+    >>> S, P = torch.tensor([[0.8, 0.3, 0.75]]), torch.tensor([[True, False, False]])  # a positive, two negatives
+    >>> informative(S, P, ~P)[1]  # the negative that is far is left out
+    tensor([[False, False,  True]])
     """
     S, P, N = checked_triple(similarity, positive, negative)
     check_epsilon(epsilon)
@@ -37,6 +42,11 @@ def hardest(similarity: Tensor, positive: Tensor, negative: Tensor) -> tuple[Ten
     """Keep each anchor's least similar positive and its most similar negative, the first among equals.
 
     An anchor that lacks one of the two keeps neither: there is no triplet to make.
+
+    >>> import torch
+    >>> S, P = torch.tensor([[0.8, 0.3, 0.75]]), torch.tensor([[True, False, False]])  # a positive, two negatives
+    >>> hardest(S, P, ~P)[1]
+    tensor([[False, False,  True]])
     """
     S, P, N = checked_triple(similarity, positive, negative)
     complete = (P.any(1) & N.any(1))[:, None]  # (m, 1): anchors with both kinds
@@ -49,7 +59,14 @@ def hardest(similarity: Tensor, positive: Tensor, negative: Tensor) -> tuple[Ten
 def random_pairs(
     similarity: Tensor, positive: Tensor, negative: Tensor, *, share: float, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """Keep this share of all positives and of all negatives, to the nearest whole pair, drawn without looking at S."""
+    """Keep this share of all positives and of all negatives, to the nearest whole pair, drawn without looking at S.
+
+    >>> import torch
+    >>> S, P = torch.tensor([[0.8, 0.3, 0.75]]), torch.tensor([[True, False, False]])  # a positive, two negatives
+    >>> kept, _ = random_pairs(S, P, ~P, share=0.5, generator=torch.Generator().manual_seed(0))
+    >>> kept.shape
+    torch.Size([1, 3])
+    """
     _, P, N = checked_triple(similarity, positive, negative)
     if not isinstance(share, Real) or not 0 <= share <= 1:
         raise ValueError(f"share is {share!r}, expected a number from 0 to 1; 0.5 keeps half of the pairs")

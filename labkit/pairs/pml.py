@@ -23,6 +23,12 @@ def as_pml(loss: Loss) -> nn.Module:
     """`as_pml(locality)(embeddings, labels, miner(embeddings, labels))`; settings through `functools.partial`.
 
     Without mined indices every pair counts. The value has the type of the embeddings, computed in float32 at least.
+
+    >>> import torch
+    >>> from labkit.pairs import locality
+    >>> rows = torch.tensor([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
+    >>> round(as_pml(locality)(rows, torch.tensor([0, 0, 1])).item(), 3)
+    0.213
     """
     if not callable(loss):
         raise ValueError(

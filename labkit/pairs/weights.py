@@ -41,6 +41,12 @@ def pair_weights(loss: Loss, similarity: Tensor, positive: Tensor, negative: Ten
     """`m · |dL/dS|` (eq. 1-3) by automatic differentiation, for any loss; 0 outside the masks.
 
     Settings go in through `functools.partial`.
+
+    >>> import torch
+    >>> from labkit.pairs import contrastive
+    >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
+    >>> pair_weights(contrastive, S, P, ~P)
+    tensor([[1., 0.]])
     """
     S, P, N = checked_triple(similarity, positive, negative, cosine=False)
     with torch.inference_mode(False), torch.enable_grad():
@@ -61,6 +67,11 @@ def weight_parts(
     """Own and relative similarity, the two parts of the denominator in eq. 9 (negatives) and eq. 10 (positives).
 
     In float64, finite at S = -1 and λ = 0.5 up to β = 350; beyond that a part may be infinite and its weight 0.
+
+    >>> import torch
+    >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
+    >>> weight_parts(S, P, ~P).own
+    tensor([[1.8221e+00, 2.2026e+04]], dtype=torch.float64)
     """
     S, P, N = checked_triple(similarity, positive, negative)
     S = S.detach().double()

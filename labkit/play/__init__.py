@@ -59,6 +59,9 @@ def playground(
     """Return the page with the bundled sentences and their scenes, or with those of a labelled corpus or file.
 
     A loss, miner or dimension that is named is what the page begins with, without the scenes.
+
+    >>> playground("topics", loss="contrastive", miner="hardest")
+    Playground(height=780)
     """
     chosen = (("loss", loss, LOSSES), ("miner", miner, MINERS), ("dimension", dimension, DIMENSIONS))
     for name, value, choices in chosen:

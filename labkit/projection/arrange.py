@@ -59,6 +59,11 @@ def project(
     landmarks     t-SNE, UMAP: with more rows than this, only a random sample of this size is arranged, and the others
                   are placed among them (`labkit.projection.placement`)
     measure       whether to compute `quality`, which takes up to a second
+
+    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
+    >>> picture = project(rows, "tsne", perplexity=5)
+    >>> picture.points.shape, picture.quality.k
+    ((30, 2), 5)
     """
     rows = checked_embeddings(embeddings)
     _require_possible(method, dimensions, start, landmarks)
@@ -115,12 +120,22 @@ def among_landmarks(
 
 
 def pca(vectors: Any, *, seed: int = 0) -> Projection:
-    """Return the plane of largest variance at once: linear, so that far apart means far apart."""
+    """Return the plane of largest variance at once: linear, so that far apart means far apart.
+
+    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
+    >>> pca(rows).points.shape
+    (30, 2)
+    """
     return project(vectors, "pca", seed=seed, measure=False)
 
 
 def tsne(vectors: Any, *, seed: int = 0) -> Projection:
-    """Return a t-SNE picture of the vectors at unit length, so that near means a large cosine; without its quality."""
+    """Return a t-SNE picture of the vectors at unit length, so that near means a large cosine; without its quality.
+
+    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
+    >>> tsne(rows).points.shape
+    (30, 2)
+    """
     return project(unit(checked_embeddings(vectors)), "tsne", seed=seed, measure=False)
 
 
@@ -202,8 +217,7 @@ def by_lle(
     """Return the two directions after the constant one.
 
     If the neighbour graph is disconnected, they would only separate its parts, one dot each. So the number of
-    neighbours is
-    doubled until the graph is connected, and the settings give the number used.
+    neighbours is doubled until the graph is connected, and the settings give the number used.
     """
     from labkit.sbert_lp import LocalityPreserving
 

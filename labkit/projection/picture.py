@@ -28,6 +28,11 @@ class Quality:
     preserved          share of the k nearest in the embedding space that are among the k nearest in the picture
     points, of         the number of points measured, and of all points: a sample if there are more than a few thousand
     kl                 t-SNE: KL(P||Q), which it minimises         shown    PCA: share of the variance
+
+    >>> from labkit.projection import project
+    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
+    >>> project(rows).quality.points
+    30
     """
 
     trustworthiness: float
@@ -51,7 +56,14 @@ class Quality:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """y = (x - centre) directions + offset, which maps rows (n, d) to points (n, p). Only PCA has one."""
+    """y = (x - centre) directions + offset, which maps rows (n, d) to points (n, p). Only PCA has one.
+
+    >>> from labkit.projection import pca
+    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
+    >>> picture = pca(rows)
+    >>> np.allclose(picture.basis(rows), picture.points, atol=1e-4)
+    True
+    """
 
     centre: np.ndarray
     directions: np.ndarray
@@ -68,6 +80,11 @@ class Projection:
     """Points float32 (n, 2) or (n, 3), with the `settings` used. `name` is for readers, `method` for `project`.
 
     `shown`, `kl`: as in `Quality`; `basis`: PCA's, for new sentences.
+
+    >>> from labkit.projection import project
+    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
+    >>> project(rows).shown > 0.4
+    True
     """
 
     name: str
@@ -147,8 +164,12 @@ def trust(embeddings: Any, points: np.ndarray, k: int | None = None) -> np.ndarr
     """Return the share of each point's k nearest in the embedding space that are among its k nearest in the picture.
 
     (n, d) and (n, p) to (n,). The mean over all points is `Quality.preserved`; k is as in `quality`, and no point is
-    left
-    out.
+    left out.
+
+    >>> from labkit.projection import pca
+    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
+    >>> trust(rows, pca(rows).points, k=5).shape
+    (30,)
     """
     rows = checked_embeddings(embeddings)
     same_length("points", points, rows.shape[0])

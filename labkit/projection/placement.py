@@ -40,7 +40,13 @@ COPY = 1e-6  # of the largest embedding's length; closer rows are copies
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """New points float32 (m, p), `how` they were found, and whose weighted mean they are: (m, k) each, None for PCA."""
+    """New points float32 (m, p), `how` they were found, and whose weighted mean they are: (m, k) each, None for PCA.
+
+    >>> from labkit.projection import pca
+    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
+    >>> place(pca(rows), rows, rows[:2]).how
+    "PCA's own basis, exactly"
+    """
 
     points: np.ndarray
     how: str
@@ -49,7 +55,13 @@ class Placement:
 
 
 def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
-    """Place new embeddings in a picture made from `embeddings`, which are in the order of its points."""
+    """Place new embeddings in a picture made from `embeddings`, which are in the order of its points.
+
+    >>> from labkit.projection import tsne
+    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
+    >>> place(tsne(rows), rows, rows[:2]).points.shape
+    (2, 2)
+    """
     rows = checked_embeddings(embeddings)
     if rows.shape[0] != len(projection.points):
         raise ValueError(
@@ -109,8 +121,7 @@ def unknown_words(method: Method, sentence: str) -> tuple[tuple[str, ...], bool]
     """Return the words of a sentence that a method has never seen, and whether it knows any of its words.
 
     If it knows none, the vector says nothing. A method without a vocabulary of its own (SBERT, a matrix of vectors)
-    reads
-    all words.
+    reads all words.
     """
     from labkit.text import words
 

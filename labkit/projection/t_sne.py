@@ -203,8 +203,7 @@ def descend(
     """Run gradient descent with momentum and a gain per coordinate from a start (n, 2), which determines the result.
 
     `phases` are by default those from a distant start. A gain falls to 0.8 of its value if its coordinate has overshot
-    the
-    minimum, else it grows by 0.2 (Jacobs 1988).
+    the minimum, else it grows by 0.2 (Jacobs 1988).
     """
     phases = phases_for(len(start)) if phases is None else phases
     at = forces(P)

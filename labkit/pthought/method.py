@@ -87,7 +87,13 @@ class PThoughtSettings(EncoderTraining):
 
 
 class PThought(TrainedReader):
-    """One encoder, two decoders."""
+    """One encoder, two decoders.
+
+    >>> from labkit import PThought, load
+    >>> method = PThought(epochs=1).fit(load("captions").take(range(60)))
+    >>> method.encode(["A dog runs."]).shape
+    (1, 400)
+    """
 
     name = "pthought"
     Settings = PThoughtSettings

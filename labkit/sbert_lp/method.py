@@ -133,7 +133,13 @@ class SbertLpSettings(BasedSettings):
 
 
 class SbertLp(Method):
-    """Locality preserving, over any base."""
+    """Locality preserving, over any base.
+
+    >>> from labkit import SbertLp, load
+    >>> method = SbertLp(base="lsa", dimension=20).fit(load("topics").take(range(100)))
+    >>> method.encode(["A worn chain slips."]).shape
+    (1, 20)
+    """
 
     name = "sbert-lp"
     Settings = SbertLpSettings

@@ -281,7 +281,13 @@ class StaticSettings(BagSettings):
 
 
 class SentPWNet(TrainedReader):
-    """A sentence encoder trained on pairs."""
+    """A sentence encoder trained on pairs.
+
+    >>> from labkit import SentPWNet, load
+    >>> method = SentPWNet(encoder="mean", epochs=2).fit(load("topics").take(range(60)))
+    >>> method.encode(["A worn chain slips."]).shape
+    (1, 300)
+    """
 
     name = "sentpwnet"
     version = 2  # a batch holds one spelling of each text
@@ -382,28 +388,52 @@ class SentPWNet(TrainedReader):
 
 
 class Siamese(SentPWNet):
-    """The first baseline: every pair counts, under the contrastive loss (eq. 6)."""
+    """The first baseline: every pair counts, under the contrastive loss (eq. 6).
+
+    >>> from labkit import Siamese, load
+    >>> method = Siamese(encoder="mean", epochs=2).fit(load("topics").take(range(60)))
+    >>> len(method.history)
+    2
+    """
 
     name = "siamese"
     Settings = SiameseSettings
 
 
 class Triplet(SentPWNet):
-    """The second baseline: the hardest pair of each kind, under the soft-margin triplet loss (eq. 4)."""
+    """The second baseline: the hardest pair of each kind, under the soft-margin triplet loss (eq. 4).
+
+    >>> from labkit import Triplet, load
+    >>> method = Triplet(encoder="mean", epochs=2).fit(load("topics").take(range(60)))
+    >>> len(method.history)
+    2
+    """
 
     name = "triplet"
     Settings = TripletSettings
 
 
 class Bag(SentPWNet):
-    """The simplest thing that learns: the mean of word pieces, by the labelled pairs alone."""
+    """The simplest thing that learns: the mean of word pieces, by the labelled pairs alone.
+
+    >>> from labkit import Bag, load
+    >>> method = Bag(epochs=2).fit(load("questions").take(range(60)))
+    >>> method.similarity_pairwise("How do I keep a cat?", "What does a cat need?").shape
+    (1,)
+    """
 
     name = "bag"
     Settings = BagSettings
 
 
 class Static(Bag):
-    """The bag that starts from what a large model knows: a vector for each of its word pieces."""
+    """The bag that starts from what a large model knows: a vector for each of its word pieces.
+
+    >>> from labkit import Static, load
+    >>> method = Static(epochs=2).fit(load("questions"))  # doctest: +SKIP
+    >>> method.encode("How do I keep a cat?").shape  # doctest: +SKIP
+    (384,)
+    """
 
     name = "static"
     Settings = StaticSettings

@@ -68,7 +68,13 @@ class Attended:
 
 
 class Thematic(TrainedReader):
-    """One network, or two side by side."""
+    """One network, or two side by side.
+
+    >>> from labkit import Thematic, load
+    >>> method = Thematic(epochs=1).fit(load("articles").take(range(12)))
+    >>> method.encode(["The town lies on a river."]).shape
+    (1, 300)
+    """
 
     name = "thematic"
     Settings = ThematicSettings

@@ -50,7 +50,10 @@ class Words(nn.Module):
 
     def means(self, numbers: Tensor, lengths: Tensor) -> Tensor:
         """The mean of each sentence's word vectors, (n, d), without a row for each of its words."""
-        flat = numbers[inside(lengths, numbers.shape[1])]
+        if len(numbers) == 1:  # as for a query, where the mask below would take a fifth of the time
+            flat = numbers[0, : int(lengths[0])]
+        else:
+            flat = numbers[inside(lengths, numbers.shape[1])]
         return F.embedding_bag(
             flat, self.table.weight, lengths.cumsum(0) - lengths, mode="mean", sparse=self.table.sparse
         )

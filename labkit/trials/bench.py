@@ -357,6 +357,9 @@ def bench(
     Settings are chosen on dev, with as many trials for each method; test is scored once they are fixed. Without
     `workers` there is a process for each core. The same call resumes what was stopped. `tell` hears the findings about
     the data and the plan, before the first trial.
+
+    >>> from labkit import bench, load
+    >>> print(bench(load("mine.csv"), out="report", minutes=20))  # doctest: +SKIP
     """
     if with_dev(corpus) is not corpus:
         corpus = with_dev(corpus)

@@ -125,19 +125,9 @@ def proposed(space: Mapping[str, Dial], known: Known, seed: int, sampler: str = 
     """
     from optuna import create_study
     from optuna.samplers import RandomSampler, TPESampler
-    from optuna.trial import TrialState, create_trial
 
     distributions = _distributions(space)
-    earlier = [
-        create_trial(
-            state=TrialState.PRUNED if figure is None else TrialState.COMPLETE,
-            value=figure,
-            params=dict(tried),
-            distributions=distributions,
-        )
-        for tried, figure in known
-        if all(value in space[name] for name, value in tried.items())  # other settings tell a sampler nothing
-    ]
+    earlier = optuna_trials(space, known)
     before = [dict(tried) for tried, _ in known]
     with _quiet():
         for attempt in range(REDRAWN + 40 * (len(known) + 1)):
@@ -151,6 +141,33 @@ def proposed(space: Mapping[str, Dial], known: Known, seed: int, sampler: str = 
             if tried not in before:
                 return tried
     return None
+
+
+def optuna_trials(space: Mapping[str, Dial], known: Known) -> list[Any]:
+    """The trials as Optuna keeps them, without those that tried what is not in the space."""
+    from optuna.trial import TrialState, create_trial
+
+    distributions = _distributions(space)
+    return [
+        create_trial(
+            state=TrialState.PRUNED if figure is None else TrialState.COMPLETE,
+            value=figure,
+            params=dict(tried),
+            distributions=distributions,
+        )
+        for tried, figure in known
+        if all(value in space[name] for name, value in tried.items())  # other settings tell a sampler nothing
+    ]
+
+
+def optuna_study(name: str, space: Mapping[str, Dial], known: Known, storage: str | None) -> Any:
+    """A new study of Optuna with these trials, in memory or in a storage such as sqlite:///tuning.db."""
+    from optuna import create_study
+
+    with _quiet():
+        study = create_study(direction="maximize", storage=storage, study_name=name)
+        study.add_trials(optuna_trials(space, known))
+    return study
 
 
 def _distributions(space: Mapping[str, Dial]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.progress import Progress, silent
 from labkit.trials import engine
-from labkit.trials.space import SAMPLERS, Dial, optuna_version, proposed, space_of
+from labkit.trials.space import SAMPLERS, Dial, optuna_study, optuna_version, proposed, space_of
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,11 @@ class Tuned:
     def settings(self) -> dict[str, Any]:
         """The settings as given, and the best of those tried."""
         return {**self.experiment.settings, **self.best.tried}
+
+    def study(self, storage: str | None = None) -> Any:
+        """Return the trials as a new Optuna study, for its plots or, with a `storage`, for `optuna-dashboard`."""
+        known = [(trial.tried, trial.figure) for trial in self.trials]
+        return optuna_study(self.experiment.name, self.space, known, storage)
 
     @property
     def command(self) -> str:

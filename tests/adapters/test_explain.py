@@ -89,6 +89,15 @@ def test_a_prompt_and_what_is_cut_off_belong_to_no_word(tmp_path: Path) -> None:
     assert_adds_up(explain(model, A, B), model)
 
 
+def test_what_encode_does_beyond_the_modules_is_in_the_gap(tmp_path: Path) -> None:
+    model = opened(tmp_path, "bert")
+    of_modules = model.encode
+    model.encode = lambda *texts, **how: of_modules(*texts, **how) + 0.5
+    found = explain(model, A, B)
+    assert abs(found.gap) > TOLERANCE
+    assert_adds_up(found, model)
+
+
 def static() -> Any:
     sentence_transformers = pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
     from sentence_transformers.sentence_transformer.modules import Normalize, StaticEmbedding

@@ -233,14 +233,17 @@ def test_bad_arguments_are_refused(tmp_path: Path, change: dict[str, Any], argum
 
 def test_the_card_names_data_settings_and_scores(tmp_path: Path) -> None:
     metrics = {"questions/test": {"accuracy": 0.75, "auc": None}}
-    done = export(fitted("mean"), tmp_path / "mine", "onnx", sentences=SENTENCES, metrics=metrics)
+    intervals = {"questions/test": {"accuracy": (0.71, 0.79)}}
+    done = export(fitted("mean"), tmp_path / "mine", "onnx", sentences=SENTENCES, metrics=metrics, intervals=intervals)
     card = (tmp_path / "mine" / CARD).read_text("utf-8")
     assert done.difference is not None
     assert done.difference < 1e-5
-    for words in ("`siamese`", "`questions`", "encoder=mean, ", "0.7500", "MIT"):
+    for words in ("`siamese`", "`questions`", "encoder=mean, ", "0.7500 | 0.710 to 0.790", "MIT"):
         assert words in card
     assert "auc" not in card.partition("0.7500")[2]
     front = yaml.safe_load(card.split("---")[1])
     assert (front["license"], front["language"], "base_model" in front) == ("mit", ["en"], False)
-    assert front["model-index"][0]["results"][0]["metrics"] == [{"type": "accuracy", "value": 0.75}]
+    assert front["model-index"][0]["results"][0]["metrics"] == [
+        {"type": "accuracy", "value": 0.75, "name": "accuracy (95 % interval 0.710 to 0.790)"}
+    ]
     assert "MiniLM" not in card  # a setting of transformers alone

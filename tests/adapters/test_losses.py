@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+import labkit
 from labkit.adapters.losses import SentenceLoss, metric_learning_loss, sentence_transformers_loss
 from labkit.corpora.records import Corpus, Labelled, Pairs, Triplets
 from labkit.pairs.losses import LOSSES
@@ -19,6 +21,7 @@ from labkit.sentpwnet.batches import batch_source
 from labkit.sentpwnet.method import PairSettings, PairTask, miner_of
 from tests.tiny_sbert import tiny_sbert
 
+ROOT = Path(__file__).resolve().parents[2]
 EACH = list(LOSSES)
 Columns = Sequence[Sequence[int]]
 
@@ -395,3 +398,25 @@ def test_their_trainer(loss: str, data: str, tmp_path: Path) -> None:
     assert value() < before
     for parameter in module.pairs.parameters():  # the temperature, where it learns
         assert parameter.item() != pytest.approx(torch.tensor(0.1).log().item(), abs=1e-3)
+
+
+@pytest.mark.whole
+def test_the_lines_of_the_guide_train_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`tiny_sbert` is opened under the name of the guide's model, and learns from fewer questions."""
+    pytest.importorskip("accelerate", reason="needs sentence-transformers[train]")
+    pytest.importorskip("datasets")
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.DOTALL)
+    lines = next(block for block in blocks if "SentenceTransformerTrainer(" in block)
+    monkeypatch.chdir(tmp_path)
+    Path("all-MiniLM-L6-v2").symlink_to(tiny_sbert(), target_is_directory=True)
+    questions = labkit.load("questions")
+    fewer = questions.take(range(0, len(questions), 10))
+    monkeypatch.setattr(labkit.corpora, "load", lambda name: fewer)
+    found: dict[str, Any] = {}
+    exec(lines, found)
+    before, after = re.findall(r"auc=?[^0-9]*([0-9.]+)", capsys.readouterr().out)
+    assert before != after
+    start = type(found["model"])(tiny_sbert(), device="cpu").encode(["a cat sleeps"])
+    assert abs(found["model"].encode(["a cat sleeps"]) - start).max() > 1e-3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,9 @@ def test_a_recorded_run_has_the_vectors_and_what_is_measured_of_them(tmp_path: P
     assert row["probe_mean_cosine"] == pytest.approx(mean_cosine(vectors(20)))
     assert row["probe_effective_rank"] == pytest.approx(effective_rank(vectors(20)))
     assert row["probe_hit@1"] == hit_at(vectors(20), np.arange(12) % 3, [1])[1]
+    assert read_run(tmp_path / "run").state == "finished"
     run = load_run(tmp_path / "run")
-    assert run.snapshots.epochs.tolist() == [0, 10, 20]
+    assert run.snapshots.epochs.tolist() == run.history.column("epoch") == [0, 10, 20]
     np.testing.assert_array_equal(run.snapshots.vectors[1], vectors(10))
     assert run.snapshots.labels == tuple(LABELS)
     assert run.history.column("loss") == [1, 1 / 11, 1 / 21]
@@ -107,6 +109,12 @@ def test_crowded_vectors_in_a_worse_order_are_a_collapse(tmp_path: Path) -> None
         recorder.record(5, lambda texts: drawn(0.5, 4, False))
 
 
+def test_without_classes_a_twentieth_of_the_room_is_a_collapse() -> None:
+    start = {"probe_mean_cosine": 0.2}
+    assert not collapsed(start, {"probe_mean_cosine": 0.95})  # a sixteenth
+    assert collapsed(start, {"probe_mean_cosine": 0.97})
+
+
 @pytest.mark.parametrize("name", ["sentpwnet-topics", "siamese-topics", "triplet-topics", "pthought-captions"])
 def test_no_alarm_on_a_bundled_run(name: str) -> None:
     assert not alarms(load_run(Path("data/runs") / name))
@@ -134,6 +142,23 @@ def alarms(method: Any) -> list[int]:
 # --- in a trainer ----------------------------------------------------------------------------------------------------
 
 
+def test_a_trainer_is_recorded_for_a_fortieth_of_its_steps_and_by_its_first_process(tmp_path: Path) -> None:
+    def begun(**differs: Any) -> Recorder:
+        recorder = Recorder(TEXTS, folder=tmp_path / "-".join(map(str, differs.values())))
+        usual = {"max_steps": 1000, "global_step": 0, "is_world_process_zero": True}
+        state = SimpleNamespace(log_history=[{"loss": 3.0}, {"loss": 2.0}], **usual | differs)
+        args = SimpleNamespace(per_device_train_batch_size=1)
+        recorder.on_train_begin(args, state, None, model=lambda texts: vectors(0))
+        return recorder
+
+    recorder = begun(max_steps=1000)
+    cost = len(TEXTS) / 8  # of a record, in steps of one pair
+    assert 0.02 < (1000 / (recorder.every or 1) + 1) * cost / 1000 <= 0.025
+    assert [row["loss"] for row in recorder.rows] == [2.0]
+    assert begun(max_steps=1_000_000).every == 25_642  # 40 records and no more
+    assert begun(is_world_process_zero=False).rows == []
+
+
 class Modes(nn.Module):
     """A model of which one part stays in evaluation while it trains."""
 
@@ -144,7 +169,8 @@ class Modes(nn.Module):
 
     def encode(self, texts: list[str]) -> torch.Tensor:
         self.eval()
-        return torch.ones(len(texts), 2) + torch.arange(len(texts))[:, None] * torch.tensor([1.0, 0])
+        weight = torch.ones(1, requires_grad=True)
+        return weight * torch.ones(len(texts), 2) + torch.arange(len(texts))[:, None] * torch.tensor([1.0, 0])
 
 
 def test_a_model_goes_on_in_its_modes(tmp_path: Path) -> None:

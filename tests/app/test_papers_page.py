@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from labkit.papers.published import tables
 from labkit.papers.stored import beside
@@ -44,6 +45,17 @@ def test_try_it_opens_the_panel_of_its_card_and_close_takes_it_away(opened: Open
 
 
 @pytest.mark.whole
+def test_a_panel_comes_into_view_once_by_its_button_or_by_a_link(opened: Opened) -> None:
+    def comes(page: AppTest) -> bool:
+        return any("scrollIntoView" in each.proto.body for each in fine(page).get("html"))
+
+    page = opened("papers_page?try=sbert-lp").run()
+    assert comes(page)
+    assert not comes(page.run())
+    assert not comes(page.button(key="close-panel").click().run())
+    assert comes(page.button(key="try-sbert-lp").click().run())
+
+
 def test_the_code_of_a_table_makes_its_picture(opened: Opened, run_code: RunCode) -> None:
     page = fine(opened("papers_page", paper="Thematic").run())
     assert [len(trace["x"]) for trace in figure(page)["data"]] == [len(trace.x) for trace in run_code(page)[0].data]

@@ -137,6 +137,15 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
     assert waiting.job(second.id).state in ("waiting", "running", "failed")
 
 
+def test_a_file_is_trained_on_at_one_click_and_once(opened: Opened, waiting: Queue) -> None:
+    page = fine(with_file(opened("train_page"), b"text,label\n<b>a</b>,x\nb,x\nc,y\nd,y\n"))
+    assert page.selectbox(key="corpus").value == "your own file"
+    fine(page.button(key="train-on-it").click().run())
+    assert page.radio(key="preset").value == "Neighbours decide (SentPWNet)"
+    fine(page.run())
+    assert [(job.method, job.corpus) for job in waiting.jobs()] == [("sentpwnet", "mine.csv")]
+
+
 def test_bad_settings_are_one_sentence_and_train_nothing(opened: Opened, waiting: Queue) -> None:
     page = fine(opened("train_page", method="tfidf").run())
     page.number_input(key="tfidf.min_ngram").set_value(5)

@@ -110,6 +110,8 @@ def test_another_way_is_chosen_and_a_gap_is_shown(opened: Opened, monkeypatch: p
     found = learned("tfidf", "topics").explain(a, b, way=LEFT_OUT)
     written = [float(text) for text in alikes(page)[0]["data"][1]["text"]]
     assert written == pytest.approx(found.own_a, abs=0.0051)
+    assert found.tested
+    assert any(found.tested in caption.value for caption in page.caption)
     assert f"way='{LEFT_OUT}'" in next(code.value for code in page.code if "explain" in code.value)
     usual = Method.explain
     for gap, said in ((0.0123, ["+0.0123"]), (0.0004, [])):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -214,6 +215,7 @@ def test_an_export_gives_the_runs_vectors(labkit: Labkit, dense: str) -> None:
     assert (record["run"], record["folder"], record["form"]) == (dense, "out", "onnx")
     texts = ["the cat sleeps", "a dog", ""]
     np.testing.assert_allclose(FORMS["onnx"].read(Path("out"), texts), load_run(dense).encode(texts), atol=1e-5)
+    assert re.search(r"\| accuracy \| \d\.\d{4} \| \d\.\d{3} to \d\.\d{3} \|", Path("out/README.md").read_text("utf-8"))
     assert "FOLDER" in labkit("export", dense, "out", "--to", "model2vec").mistake()
     record = labkit("export", dense, "out", "--to", "model2vec", "--quantize", "--force", "--json").document()
     assert record["size"] < record["size_before"]

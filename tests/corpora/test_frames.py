@@ -103,7 +103,7 @@ def test_embedded_corpora_round_trip(name: str) -> None:
     corpus = corpus.take(range(0, len(corpus), 1 + len(corpus) // 60))
     for there in (to_pandas, to_polars):
         assert from_frame(there(corpus)).fingerprint == corpus.fingerprint
-    made = to_dataset(corpus)  # its splits stand one after the other
+    made = to_dataset(corpus, extra=True)  # its splits stand one after the other
     assert {key: len(part) for key, part in made.items()} == {
         {"dev": "validation"}.get(key, key): size for key, size in corpus.sizes.items()
     }
@@ -286,7 +286,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "splits more": (lambda: from_classes(AB, AB, splits=["dev"] * 3), "splits has 3 values"),
     "splits beside": (lambda: from_rows([{"text": "a", "split": "dev"}], splits="dev"), "splits"),
     "several types": (lambda: to_polars(odd("one", [1])), "odd"),
-    "several types there": (lambda: to_dataset(odd(1, "one")), "odd"),
+    "several types there": (lambda: to_dataset(odd(1, "one"), extra=True), "odd"),
 }  # fmt: skip
 
 

@@ -402,6 +402,12 @@ def trained_twice(values, train, auc):
     return best, auc(train(best), "test")
 
 
+def rank_with_zeros(V):
+    sigma = np.linalg.svd(geometry.unit(V) - geometry.unit(V).mean(0), compute_uv=False)
+    p = sigma / sigma.sum()
+    return np.exp(-(p * np.log(p)).sum())
+
+
 def without_gradients(net, numbers, lengths):
     with torch.no_grad():
         return encoded(net, numbers, lengths)

@@ -8,7 +8,7 @@ from scipy.stats import binomtest, norm
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import precision_score, recall_score
 
-from labkit.corpora import load
+from labkit.corpora import Pairs, load
 from labkit.evaluation import pair_classification
 from labkit.evaluation.threshold import interval, threshold
 from labkit.methods import METHODS
@@ -67,7 +67,9 @@ def test_measures_are_those_of_scikit_learn_with_wilsons_intervals() -> None:
         assert point.precision[1:] == pytest.approx((wanted.low, wanted.high))
     called = scores > found.threshold
     assert found.precision.value == pytest.approx(precision_score(labels, called))
-    assert found.at_precision(0.9).precision.value >= 0.9
+    good = [point for point in found.curve if point.precision.value >= 0.9]
+    assert found.at_precision(0.9) in good
+    assert found.at_precision(0.9).recall.value == max(point.recall.value for point in good)
     with pytest.raises(ValueError, match="wanted"):
         found.at_precision(1.01)
 
@@ -92,6 +94,7 @@ def test_a_model_is_cut_on_dev_and_measured_on_test() -> None:
     cosines = [model.similarity_pairwise(part.text_a, part.text_b) for part in (dev, test)]
     wanted = pair_classification(cosines[0], dev.labels, cosines[1], test.labels)
     assert found.threshold == pytest.approx(wanted.threshold, abs=1e-6)
+    assert (found.low, found.high) == pytest.approx(interval(cosines[0], dev.labels == 1), abs=1e-6)
     assert found.precision.value == pytest.approx(wanted.precision)
     assert found.recall.value == pytest.approx(wanted.recall)
     assert "dev" in found.chosen_on
@@ -99,15 +102,37 @@ def test_a_model_is_cut_on_dev_and_measured_on_test() -> None:
     assert threshold(model, test).measured_on == f"the same {len(test):,} pairs"
 
 
+class Directions:
+    """A model of four sentences, whose vectors differ in length."""
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        rows = {"east": [2, 0, 0, 0], "far east": [20, 0, 0, 0], "north": [0, 3, 0, 0], "all": [1, 1, 1, 1]}
+        return np.array([rows[text] for text in texts], np.float64)
+
+
+def test_without_dev_a_model_is_cut_on_train_by_cosines_above_the_cut() -> None:
+    """On train the cosines are 1 and 0, so that the cut is at 0.5; a pair of test is at 0.5, too, and not above it."""
+    pairs = Pairs(
+        text_a=["east", "east", "far east", "east", "east"],
+        text_b=["far east", "north", "all", "far east", "north"],
+        values=[1, 0, 1, 1, 0],
+        splits=["train", "train", "test", "test", "test"],
+    )
+    found = threshold(Directions(), pairs)
+    assert (found.threshold, found.chosen_on) == (0.5, "2 pairs of train")
+    assert (found.precision.value, found.recall.value) == (1, 0.5)
+
+
 def test_where_it_is_best_to_call_nothing_the_same_the_cut_is_finite() -> None:
     found = threshold([0.1, 0.2, 0.3], [1, 0, 0])
     assert found.threshold == found.high == 0.3
     assert found.precision == (0, 0, 1)
+    assert threshold([0.1, 0.2, 0.3], [1, 1, 0]).threshold < 0.1
 
 
-@pytest.mark.parametrize(("scores", "labels", "named"), [([0.1, 0.2], [1, 1], "labels"), ([0.1], [0, 1], "labels")])
-def test_what_cannot_be_cut_is_refused(scores: list[float], labels: list[int], named: str) -> None:
-    with pytest.raises(ValueError, match=named):
+@pytest.mark.parametrize(("scores", "labels"), [([0.1, 0.2], [1, 1]), ([0.1, 0.2], [0, 0]), ([0.1], [0, 1])])
+def test_what_cannot_be_cut_is_refused(scores: list[float], labels: list[int]) -> None:
+    with pytest.raises(ValueError, match="labels"):
         threshold(scores, labels)
     with pytest.raises(ValueError, match="level"):
         threshold([0.1, 0.2], [0, 1], level=2)

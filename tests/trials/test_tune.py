@@ -75,7 +75,7 @@ def seen(experiment: Experiment) -> list[tuple[Corpus, int]]:
 # --- what is tried -----------------------------------------------------------------------------------------------
 
 
-def test_a_trial_is_worth_what_its_training_gives_on_dev() -> None:
+def test_a_trial_is_worth_what_its_training_gives_on_dev(tmp_path: Path) -> None:
     tuned = tune(replace(networks(), seed=3), trials=3, space=SPACE)
     for trial in tuned.trials:
         corpus = CORPORA["pairs"]()
@@ -88,6 +88,8 @@ def test_a_trial_is_worth_what_its_training_gives_on_dev() -> None:
     assert tuned.settings == TINY | tuned.best.tried
     assert tuned.command == Experiment("siamese", "pairs", tuned.settings, seed=3).command
     assert [trial.figure for trial in tuned.ranked] == sorted((t.figure or 0 for t in tuned.trials), reverse=True)
+    study = tuned.study(f"sqlite:///{tmp_path}/tuning.db")
+    assert [(trial.params, trial.value) for trial in study.trials] == [(t.tried, t.figure) for t in tuned.trials]
 
 
 def test_of_equal_trials_the_earlier_is_the_best_and_one_that_failed_never() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from labkit.arrays import unit
-from labkit.course.exercise import Unnamed, check, close, find_mistake, known_mistake, number
+from labkit.course.exercise import Unfit, Unnamed, check, close, find_mistake, known_mistake, number
 from labkit.evaluation import geometry
 
 
@@ -44,7 +44,9 @@ def check_mean_cosine(answer: Callable[..., Any], random: np.random.Generator) -
 @check("09.2")
 def check_effective_rank(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """exp(-Σ p log p) with p = σ / Σ σ, the singular values of centred rows of length 1."""
-    cases = [*leaning_rows(random), (random.normal(size=(4, 6)) + 0.5,)]  # of four centred rows one σ is 0
+    four = random.normal(size=(4, 6)) + 0.5  # centred, one σ is 0 up to rounding
+    flat = np.array([[1.0, 0, 0], [0, 1, 0], [1, 1, 0]])  # one σ is exactly 0
+    cases = [*leaning_rows(random), (four,), (flat,)]
 
     def centred(V: np.ndarray) -> np.ndarray:
         return unit(V) - unit(V).mean(0)
@@ -71,6 +73,8 @@ def check_effective_rank(answer: Callable[..., Any], random: np.random.Generator
 @check("09.3")
 def check_loss_of_a_point(answer: Any, random: np.random.Generator) -> str | None:
     """[1 - 1 + 0.2]₊ = 0.2."""
+    if isinstance(answer, str):
+        raise Unfit(f"one number was expected, and the text {answer!r:.40} came: leave out the quotes")
     given = number(answer)
     mistakes = (
         (0.0, "S_n - S_p is 0, but the margin is added: the loss asks for a lead of 0.2, and there is none"),
@@ -84,7 +88,7 @@ def check_loss_of_a_point(answer: Any, random: np.random.Generator) -> str | Non
 
 
 @check("09.4")
-def check_along(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+def check_across(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """g - (g · v) v, row by row."""
     cases = [(unit(random.normal(size=shape)), random.normal(size=shape)) for shape in ((3, 3), (4, 3), (2, 5))]
 
@@ -94,8 +98,8 @@ def check_along(answer: Callable[..., Any], random: np.random.Generator) -> str 
     mistakes = (
         (lambda v, g: dot(v, g) * v, "that is the part along v itself: what is left when it is taken off is asked for"),
         (lambda v, g: g + dot(v, g) * v, "take the part along v off, do not add it"),
-        (lambda v, g: g - (v * g).sum(0) * v,
-         "the dot product is a sum along a row, axis 1; yours goes down the columns"),
+        (lambda v, g: g - (v * g).sum(0) * v, lambda v, g: g - (v * g).sum() * v,
+         "each row has its own dot product: sum along the rows, `.sum(1, keepdims=True)`"),
         (lambda v, g: g - dot(v, g), "the dot product is a number: it goes along v, so multiply it by v"),
         (lambda v, g: v - dot(v, g) * g, lambda v, g: g - dot(v, g) * g,
          "it is the pull that loses its part along v: g - (g · v) v"),
