@@ -9,8 +9,7 @@
 # # 9 · Break it
 #
 # **How do you notice that a training has collapsed?** The loss may look calm, and a score may even rise, while all your
-# vectors turn into one. Here you break a training on purpose, look at it while it is broken, find out why it stays broken,
-# and mend it.
+# vectors turn into one. Here you break a training on purpose, look at it while it is broken, and mend it.
 #
 # *60 minutes, 29 of them for four exercises. You need notebook 1 (what a weight is), and to know what a singular value is.*
 #
