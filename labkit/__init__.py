@@ -63,7 +63,7 @@ _FUNCTIONS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for and no more: torch alone takes seconds."""
+    """Import a name only when it is used, because torch alone takes seconds."""
     if name in _PACKAGES:
         return import_module(f"labkit.{name}")
     if name in _FUNCTIONS:

@@ -1,4 +1,4 @@
-"""Checks of arrays: anything numpy can read comes in, float64 or int64 goes out, or a ValueError says what to change.
+"""Checks of arrays. In: anything numpy can read. Out: float64 or int64, or a ValueError that says what to change.
 
     vectors   (n, d) embeddings, dense or scipy-sparse, finite
     numbers   (n,) scores or grades, finite; float16 and float32 stay: a threshold must hold in their precision

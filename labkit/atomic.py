@@ -1,8 +1,8 @@
 """Files that are written whole or not at all, and an error of the file system as one sentence.
 
-`in_place`     a file is written beside its place, then moved there: an interruption leaves what was there before
+`in_place`     a file is written under a temporary name, then renamed: an interruption leaves the old one
 `write_text`   the same for a text;  `folder_in_place`   for a folder of files
-`room_for`, `sentence_of`     a full disk says only that it is full, and not for which file: these make it a sentence
+`room_for`, `sentence_of`     turn a full disk into a sentence that names the file
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def room_for(path: Path | str) -> Iterator[None]:
 
 
 def sentence_of(mistake: Exception) -> str:
-    """A mistake as one sentence; for a full disk and a file that cannot be used it says which, why, and what to do.
+    """An error as one sentence; for a full disk or an unusable file it says which, why, and what to do.
 
     >>> sentence_of(PermissionError(13, "Permission denied", "a.csv"))
     "'a.csv' cannot be used (permission denied); ask its owner for the right to it, or name another place"
@@ -94,7 +94,7 @@ def amount(count: int) -> str:
 
 @contextmanager
 def in_place(path: Path) -> Iterator[IO[bytes]]:
-    """A binary file beside `path` that replaces it when all went well, and is removed when not."""
+    """A temporary binary file that replaces `path` on success and is removed on failure."""
     start = f".{path.name}.{socket.gethostname()}-"
     part = path.with_name(f"{start}{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
@@ -128,7 +128,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def folder_in_place(folder: Path) -> Iterator[Path]:
-    """A new folder beside `folder` that takes its place, and that of what is there, when all went well."""
+    """A temporary folder that replaces `folder` on success."""
     mark = secrets.token_hex(4)
     beside, before = (folder.with_name(f".{folder.name}.{mark}.{what}") for what in ("part", "before"))
     try:

@@ -32,7 +32,7 @@ LOOKED = 2**14  # rows that are looked through for NaN at once
 
 
 class Encoding(NamedTuple):
-    """What is encoded, by which run, and how its numbers are kept."""
+    """The run, the texts to encode, and the number format."""
 
     run: str
     state: str  # the sha256 of its run.json, which holds those of its other files
@@ -55,7 +55,7 @@ def write_vectors(
 ) -> dict[str, Any]:
     """The vectors of all rows to a folder of files, each of at most `size` rows; `half`: as float16.
 
-    The same call resumes what was stopped.
+    The same call resumes.
     """
     run, folder, kind = Path(run).resolve(), Path(folder), KINDS[half]
     state = sha256_of(run / "run.json") if (run / "run.json").is_file() else ""
@@ -122,7 +122,7 @@ def _narrowed(rows: np.ndarray, kind: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class VectorShards:
-    """Arrays (n, d) in files, whose rows are numbered one after the other."""
+    """Arrays (n, d) in files, with their rows numbered consecutively."""
 
     name: str
     paths: tuple[str, ...]
@@ -180,7 +180,7 @@ def _mapped(path: Path) -> np.ndarray:
 
 
 def in_float32(rows: np.ndarray, where: str, first: int = 0) -> np.ndarray:
-    """These rows in memory as float32; a ValueError names the first that holds what is no number."""
+    """These rows in memory as float32; a ValueError names the first row that is not finite."""
     rows = np.asarray(rows, np.float32)
     for start in range(0, len(rows), LOOKED):
         good = np.isfinite(rows[start : start + LOOKED]).all(axis=1)

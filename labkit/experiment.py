@@ -65,7 +65,7 @@ class Experiment:
 
     @property
     def command(self) -> str:
-        """The command line that carries it out anew, elsewhere."""
+        """The command that repeats it."""
         return shlex.join(["labkit", *self.words])
 
     @property
@@ -77,7 +77,7 @@ class Experiment:
 
     @property
     def key(self) -> str:
-        """A digest of all that decides what is learned: method, every setting, the corpus' content, seed, versions."""
+        """A digest of everything that determines the result: method, settings, corpus content, seed, versions."""
         settings = self.unfitted().settings.values()
         decisive = {
             "method": self.method,

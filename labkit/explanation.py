@@ -301,7 +301,7 @@ def explanation_html(explanation: Explanation, *, top: int = 8) -> str:
 
 @dataclass(frozen=True)
 class Contrast:
-    """Why an anchor is nearer to b than to c: two explanations, and their difference by words.
+    """Why an anchor is closer to b than to c: two explanations and their difference, word by word.
 
     `words_a` are the anchor's words with what each adds for b minus what it adds for c; they add up to the difference
     of the similarities. So do `words_b` and `words_c` together, where the words of c count negatively.

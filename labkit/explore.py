@@ -1,4 +1,4 @@
-"""Figures in a notebook, each with a sentence that says what it shows, some with sliders.
+"""Figures in a notebook, each with a description, some with sliders.
 
     show(figure, "what it shows")                    the figure and its sentence
     explore(draw, "what it shows", k=Slider(...))    `draw(k=...)` below its sliders, redrawn when one is moved
@@ -28,7 +28,7 @@ class Slider:
 
 
 def show(figure: Any, says: str) -> None:
-    """Show a figure, and folded below it the sentence that says what it shows."""
+    """Show a figure with a folded description below it."""
     _display(figure, says)
     _caption(says)
 

@@ -10,7 +10,7 @@ class MissingPackage(ImportError, ValueError):
 
 
 def require(extra: str, *packages: str) -> None:
-    """Raise an error that says how to install the extra, unless these packages are there.
+    """Raise an error with the command that installs the extra, unless these packages are installed.
 
     >>> require("plots", "no_such_package")
     Traceback (most recent call last):

@@ -56,7 +56,7 @@ def push(method: Method, repository: str, *, private: bool = False, metrics: Met
 
 
 def models_in(method: Method | None) -> Iterator[tuple[str, str]]:
-    """Yield the names of other people's models whose weights are in it, and what was done with them here."""
+    """Yield the names of pretrained models in it, and whether they are used, distilled or fine-tuned."""
     while method is not None:
         settings = method.settings
         vectors = str(getattr(settings, "vectors", ""))

@@ -67,7 +67,7 @@ class Method(ABC):
 
     @abstractmethod
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
-        """Learn from the corpus' training split; whoever goes in epochs keeps them through the keeper."""
+        """Learn from the training split; methods with epochs pass them to the keeper."""
 
     @abstractmethod
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> Embeddings:
@@ -75,7 +75,7 @@ class Method(ABC):
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """What was learned: arrays, and what of it is text (ready for JSON)."""
+        """The learned state: arrays, and text ready for JSON."""
 
     @abstractmethod
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
@@ -91,7 +91,7 @@ class Method(ABC):
 
     @property
     def ways(self) -> tuple[str, ...]:
-        """The ways in which it can say why two sentences are alike (`labkit.explanation.WAYS`), the best first."""
+        """The ways in which it can explain a similarity (`labkit.explanation.WAYS`), the best first."""
         return (LEFT_OUT,)
 
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:
@@ -99,7 +99,7 @@ class Method(ABC):
         raise NotImplementedError
 
     def explain(self, a: str, b: str, *, way: str = "", steps: int = 0) -> Explanation:
-        """Say why these two sentences are as alike as they are, in its first way or in another of its `ways`.
+        """Explain the similarity of two sentences, in the first or another of its `ways`.
 
         `steps` are those of the integrated Jacobians, 0 as many as the method needs.
         """
@@ -117,7 +117,7 @@ class Method(ABC):
         return Explanation.of_parts((a, b), way, one, one if a == b else self._parts(b, way, steps))
 
     def contrast(self, a: str, b: str, c: str, *, way: str = "", steps: int = 0) -> Contrast:
-        """Say why a is nearer to b than to c, or why it is not."""
+        """Explain why a is closer to b than to c, or why not."""
         return Contrast(*(self.explain(a, other, way=way, steps=steps) for other in (b, c)))
 
     def _one_each(self, *sentences: str) -> list[str]:
@@ -138,7 +138,7 @@ class Method(ABC):
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What tells one training from another: method, settings, corpus, its fingerprint, seed."""
+        """What identifies a training: method, settings, corpus, its fingerprint, seed."""
         corpus, fingerprint, seed = self._known()
         settings = self.settings.values()
         return {"method": self.name, "settings": settings, "corpus": corpus, "fingerprint": fingerprint, "seed": seed}
@@ -263,7 +263,7 @@ class Method(ABC):
             write_run(run, folder)
 
     def load(self, folder: Path | str) -> Self:
-        """Take over settings and what was learned from a run folder of this method."""
+        """Load settings and learned state from a run folder of this method."""
         run = read_run(folder)
         if run.method != self.name:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""The table of methods, name -> class. A class is imported when it is asked for: some take seconds.
+"""The table of methods, name -> class. A class is imported when it is used, because some take seconds.
 
     METHODS["tfidf"](max_ngram=2)    a method with these settings        load_run(folder)    the method of any run
 

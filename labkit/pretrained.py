@@ -138,7 +138,7 @@ def pieces_of_model(model: str) -> Vocabulary:
 
 
 def distilled_vectors(model: str, dimension: int, vocabulary: Vocabulary | None = None) -> WordVectors:
-    """What a sentence-transformers model makes of each word alone, in the directions along which that varies most.
+    """A sentence-transformers model's vectors of single words, reduced by PCA.
 
     The recipe is that of Model2Vec (Tulkens and van Dongen 2024): the mean of the model's states over a word and the
     marks around it, less the mean of all words, its principal components, and each word times a / (a + p), where p is

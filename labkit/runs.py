@@ -1,4 +1,4 @@
-"""A run on disk: a folder that holds all that is known of one trained method. No pickle in it anywhere.
+"""A run on disk: a folder with everything about one trained method, without pickle.
 
     run.json            schema, method, settings, corpus and its fingerprint, seed, versions, state, metrics, processes,
                         checksums
@@ -186,7 +186,7 @@ def write_run(run: Run, folder: Path | str) -> None:
 
 
 def add_metrics(folder: Path | str, metrics: Mapping[str, Any]) -> None:
-    """Put figures into `run.json`, beside those that are there (same name: the new one stays)."""
+    """Add scores to `run.json`; a new score replaces an old one of the same name."""
     record = read_record(folder)
     record["metrics"] = {**record["metrics"], **metrics}
     _write_record(Path(folder), record)

@@ -83,7 +83,7 @@ class Settings:
         return fields[name]
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
-        """For each setting that may change nothing: whether it changes anything beside the others, and when it does.
+        """For each setting that may have no effect: whether it has one with these settings, and when.
 
         `shape` is the name of the corpus' class, such as "Pairs", and `has_dev` whether it has a dev split; None where
         the corpus is not known yet, which rules nothing out.

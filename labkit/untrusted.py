@@ -116,7 +116,7 @@ def _file(name: str, data: bytes) -> Iterator[Path]:
 
 
 def _answer(what: str, path: Path, limit: int, seconds: int, visitor: str) -> tuple[Any, dict[str, Any]]:
-    """Return the table that the process wrote, and what is said about it; a ValueError says why there is none."""
+    """Return the table that the process wrote, with its notes, or raise a ValueError with the reason."""
     with _VISITORS.setdefault(visitor, threading.Lock()), _READERS:
         try:
             ended = subprocess.run(
@@ -148,7 +148,7 @@ def _answer(what: str, path: Path, limit: int, seconds: int, visitor: str) -> tu
 
 
 def main(what: str, path: Path, limit: int) -> None:
-    """Read the file, and write the answer beside it."""
+    """Read the file and write the result next to it."""
     import pyarrow.parquet  # noqa: F401  the limit is on what comes after
 
     os.nice(10)

@@ -51,7 +51,7 @@ class WordVectors:
         return (counts @ self.matrix) / np.maximum(counts.sum(axis=1), 1).astype(np.float32)[:, None]
 
     def nearest(self, word: str, count: int = 10) -> list[tuple[str, float]]:
-        """The words whose vectors point most nearly the same way, with their cosines."""
+        """The words with the most similar vectors, with their cosines."""
         number = self.vocabulary.numbers.get(word, 1)
         if not self.known[number]:
             raise ValueError(f"word is {word!r}, which has no vector; choose a word of the vocabulary")

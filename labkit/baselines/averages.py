@@ -133,7 +133,7 @@ def known_vectors(known: list[str], matrix: np.ndarray) -> WordVectors:
 
 @dataclass(frozen=True, kw_only=True)
 class SifSettings(MeanVectorsSettings):
-    """Settings of the weights, and of what is taken away."""
+    """Settings of the weights and of the directions to remove."""
 
     a: float = setting(0.001, "frequency above which words are down-weighted", above=0, tune=(0.00001, 0.1))
     components: int = setting(1, "number of principal directions to remove", minimum=0, maximum=10_000, tune=(0, 3))

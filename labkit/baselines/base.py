@@ -109,7 +109,7 @@ def dense_rows(rows: Any, whose: str) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class BasedSettings(Settings):
-    """Settings of what stands on another method's vectors."""
+    """Settings of a method on top of another method's vectors."""
 
     base: str = setting(
         "mean-vectors", "source of the vectors: a method, sbert:MODEL, a run folder, or .npz, .npy, .parquet"
@@ -143,7 +143,7 @@ def base_rows(base: Method, sentences: list[str], batch_size: int, progress: Pro
 
 
 def packed(base: Method) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The base's state under names of its own, for the state of the method that stands on it."""
+    """The base's state under its own names, to store it with the method on top."""
     arrays, words = base._state()
     known = {"method": base.name, "settings": base.settings.values(), "words": words}
     origin = list(base._origin or ())

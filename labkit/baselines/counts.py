@@ -38,7 +38,7 @@ ANALYZERS = {"words": "word", "characters": "char"}
 
 @dataclass(frozen=True, kw_only=True)
 class TfidfSettings(Settings):
-    """Settings of what is counted."""
+    """Settings of the n-grams to count."""
 
     earlier_names = RENAMED | {"longest": "max_ngram"}
 
@@ -145,7 +145,7 @@ def _analyzer(vectorizer: TfidfVectorizer) -> Callable[[str], list[str]]:
 
 @dataclass(frozen=True, kw_only=True)
 class LsaSettings(TfidfSettings):
-    """Settings of what is counted, and of how much of it is kept."""
+    """Settings of the n-grams to count and the dimensions to keep."""
 
     dimension: int = setting(100, "number of directions to keep", minimum=1, maximum=10_000, tune=(25, 400))
 

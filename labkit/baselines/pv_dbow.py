@@ -1,4 +1,4 @@
-"""PV-DBOW: a vector for each sentence from which its words can be told from noise (Le and Mikolov 2014).
+"""PV-DBOW: a vector for each sentence that distinguishes its words from noise words (Le and Mikolov 2014).
 
     f(d) = mean over the sentence's words w of [softplus(-d·u_w)] + k · Σ_v p_v softplus(d·u_v) + ρ/2 |d|²
 

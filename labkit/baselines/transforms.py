@@ -81,7 +81,7 @@ class AffineMethod(Method):
 
     @abstractmethod
     def _learned(self, rows: np.ndarray) -> Affine:
-        """The map that these rows (n, d) ask for."""
+        """The map computed from these rows (n, d)."""
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
         self.base = base_of(self.settings.base, corpus, seed=seed, progress=progress)
@@ -149,7 +149,7 @@ def all_but_the_top(rows: np.ndarray, components: int = 0) -> Affine:
 
 
 class AllButTheTop(AffineMethod):
-    """Vectors without what is common to all (Mu and Viswanath 2018).
+    """Vectors without their common directions (Mu and Viswanath 2018).
 
     >>> from labkit import AllButTheTop, load
     >>> method = AllButTheTop(base="lsa", components=2).fit(load("questions").take(range(100)))

@@ -21,8 +21,8 @@ def dedup(
         list[str],
         typer.Argument(
             metavar="INPUT...",
-            help="Files of sentences (Parquet, CSV, TSV, TXT, JSONL) and folders of shards, in the order in which the "
-            "first of equals is looked for.",
+            help="Files of sentences (Parquet, CSV, TSV, TXT, JSONL) and folders of shards. The first of equal "
+            "sentences is kept.",
             autocompletion=complete_corpora,
         ),
     ],
@@ -31,18 +31,16 @@ def dedup(
         list[str] | None,
         typer.Option(
             "--column",
-            help="The column whose texts are compared, `text` unless said so; whole rows stay. With the option before "
-            "each of several, as anchor, positive, negative: their distinct texts, in one column.",
+            help="Column to compare; whole rows are kept. Default: text. Repeat it for several, such as anchor, "
+            "positive and negative, to get their distinct texts in one column.",
         ),
     ] = None,
-    plain: Annotated[
-        bool, typer.Option("--plain", help="Equal are also texts that differ in capitals and blanks alone.")
-    ] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Ignore differences in case and spaces.")] = False,
     executor: ExecutorName = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Drop the rows whose sentence an earlier row has, character by character; the first of equals stays."""
+    """Remove rows whose sentence already occurred; the first of equal sentences is kept."""
     from labkit.corpora.repeats import write_distinct
     from labkit.corpora.shards import shards_in
 
@@ -59,23 +57,21 @@ def dedup(
         "splits": made["splits"],
     }
     share = made["repeats"] / made["read"]
-    text = f"{out}: {made['rows']:,} of {made['read']:,} rows are left, {made['repeats']:,} ({share:.1%}) were repeats"
+    text = f"{out}: {made['rows']:,} of {made['read']:,} rows remain, {made['repeats']:,} ({share:.1%}) were duplicates"
     show_result(record, text, json=json)
 
 
 def neighbours(
     vectors: Annotated[
-        Path, typer.Argument(metavar="VECTORS", help="A folder that `labkit encode --out` has made, or a .npy.")
+        Path, typer.Argument(metavar="VECTORS", help="A folder written by `labkit encode --out`, or a .npy.")
     ],
     out: Annotated[Path, typer.Option("--out", "--output", metavar="FOLDER", help="A folder of Parquet shards.")],
-    queries: Annotated[
-        Path | None, typer.Option(help="Vectors that ask; without them all rows ask for their nearest others.")
-    ] = None,
-    count: Annotated[int, typer.Option(min=1, help="Neighbours of each.")] = 10,
+    queries: Annotated[Path | None, typer.Option(help="Query vectors. Default: every row is a query.")] = None,
+    count: Annotated[int, typer.Option(min=1, help="Neighbours per query.")] = 10,
     index: Annotated[
-        str, typer.Option(help="`exact` compares all with all; `faiss` looks where they may be, and says how often.")
+        str, typer.Option(help="`exact` compares all rows; `faiss` searches approximately and reports its recall.")
     ] = "exact",
-    yes: Annotated[bool, typer.Option("--yes", help="exact: however long it takes.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="For exact: run however long it takes.")] = False,
     executor: ExecutorName = None,
     force: Force = False,
     json: Json = False,

@@ -64,7 +64,7 @@ def too_far(first: tuple[int, str], second: tuple[int, str]) -> bool:
 
 
 def same(first: tuple[int, str], second: tuple[int, str]) -> bool:
-    """A sentence that stands twice says nothing of a theme."""
+    """A sentence that occurs twice is not specific to a theme."""
     return same_text(first[1], second[1])
 
 

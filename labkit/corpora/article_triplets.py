@@ -173,7 +173,7 @@ def _article_rows(article: Prepared, plan: Plan, tally: Tally, candidates: Candi
 
 
 def _drawn(possible: list[Negative], taken: list[str], random: Random) -> Negative | None:
-    """Draw one of the candidates, each as likely, whose sentence is not taken."""
+    """Draw one of the candidates whose sentence is not used yet, uniformly."""
     if not possible:
         return None
     drawn = random.choice(possible)
@@ -230,7 +230,7 @@ def _within(article: Prepared, rule: str) -> Candidates:
 
 
 def _elsewhere(others: list[Prepared], k: int, near: int, random: Random) -> list[Negative]:
-    """The sentences of another article, drawn anew for each triplet."""
+    """The sentences of another article, drawn again for each triplet."""
     if not others:
         return []
     other = random.choice(others)

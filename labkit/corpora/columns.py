@@ -1,4 +1,4 @@
-"""A column of a table on disk, which a corpus holds as it holds a tuple in memory: read where it is looked at."""
+"""A column of a table on disk that a corpus uses like a tuple: values are read when they are accessed."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ def _table(path: Path, lines: Iterable[str], separator: str, quoting: Any = csv.
 
 
 def _txt(path: Path, lines: Iterator[str]) -> NumberedRows:
-    """A sentence a line; or a table, where the first line says so."""
+    """One sentence per line, or a table if the first line is a header."""
     first = next(lines, "")
     separator = "\t" if "\t" in first else _separator(first)
     columns = {name.strip().strip('"').lower() for name in first.split(separator)}
@@ -253,7 +253,7 @@ def parquet_batches(path: Path, limit: int, columns: Sequence[str] | None = None
 
 @contextmanager
 def parquet_file(path: Path, buffer: int = 0) -> Iterator[Any]:
-    """An open Parquet file; what is wrong with it is a ValueError of one sentence.
+    """An open Parquet file, or a one-sentence ValueError.
 
     With a `buffer` of N bytes, the columns of a row group are read as they are needed, however large the groups are.
     """
@@ -318,7 +318,7 @@ def check_output(path: Path) -> tuple[str, bool]:
 def write_rows(
     rows: Iterable[Mapping[str, Any]], path: Path | str, *, total: int | None = None, progress: Progress = silent
 ) -> int:
-    """Write the rows and say how many there were; the columns are those of the first row.
+    """Write the rows and return their number; the columns are those of the first row.
 
     Memory stays flat however many there are. The file is written under a temporary name and moved into place at the
     end, so an interruption leaves what was there before.

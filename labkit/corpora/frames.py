@@ -1,4 +1,4 @@
-"""Corpora out of DataFrames, Hugging Face `datasets` and lists, and back: the columns say what it is, as in a file.
+"""Corpora from DataFrames, Hugging Face `datasets` and lists, and back. As in a file, the columns determine the shape.
 
     from_frame(frame)                  a pandas or polars DataFrame     to_pandas(corpus), to_polars(corpus)
     from_dataset(dataset)              a Dataset or a DatasetDict       to_dataset(corpus) -> DatasetDict
@@ -41,7 +41,7 @@ def from_rows(
     splits: Splits = (),
     columns: Mapping[str, str] | None = None,
 ) -> Corpus:
-    """The corpus of these rows, {column: value} each; what their columns are says which of the six shapes it has.
+    """The corpus of these rows, {column: value} each; their columns determine which of the six shapes it has.
 
     >>> from_rows([{"text": "a cat", "label": "pet"}, {"text": "an oak", "label": "tree"}]).labels
     ('pet', 'tree')
@@ -109,7 +109,7 @@ def from_groups(
 
 
 def from_sentences(texts: Iterable[str], *, name: str = "corpus", splits: Splits = ()) -> Sentences:
-    """Texts of which nothing more is known; one that is there already is left out, with a note.
+    """Texts without labels; repeated ones are skipped, with a note.
 
     >>> from_sentences(["a cat", "an oak"])
     Sentences('corpus', 2 rows: train 2)

@@ -1,6 +1,6 @@
 """Minimal pairs: two sentences that differ in one known thing, with the words that make the difference.
 
-They are the truth for explanations ("why are these two alike?"). The generators of the bundled corpora know which word
+They are the ground truth for explanations of similarity. The generators of the bundled corpora know which word
 they exchanged: `data/make/minimal.py` wrote 1,000 pairs of each kind, with meanings of the test splits, which this
 module reads from `data/minimal_pairs.csv`.
 

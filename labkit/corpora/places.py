@@ -1,6 +1,6 @@
 """A place as a sentence: address, name and the code of its position, joined by `<PAD>` (SentPWNet, section 4.3).
 
-In: what a record of a place holds. Out: its S2 code, its text, and the text as characters, the tokens of that method.
+In: the fields of a place. Out: its S2 code, its text, and the text as characters, the tokens of that method.
 
 **Erratum.** The paper calls the code a "Geohash of length 19". It is the decimal id of an S2 cell, and all eleven codes
 it prints are cells of level 18, some 35 m wide. The id counts along a curve that fills the sphere, so neighbours mostly

@@ -35,7 +35,7 @@ NEAR, FAR = 0.8, 0.4  # shares of the top grade
 
 
 def grade_ends(grades: ArrayLike, top: float) -> tuple[np.ndarray, np.ndarray]:
-    """Which grades say that two sentences mean the same, and which that they do not; those between say neither.
+    """Grades that mark two sentences as the same, and as different; those in between mark neither.
 
     >>> near, far = grade_ends([5, 4, 3, 2, 0], top=5)
     >>> near.tolist(), far.tolist()
@@ -259,7 +259,7 @@ class Labelled(Corpus):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pairs(Corpus):
-    """Two sentences and what a person said of them: 1 same / 0 not, or, when `graded`, a degree.
+    """Two sentences and a human label: 1 same, 0 different, or a grade if `graded`.
 
     >>> Pairs(["a cat", "a cat"], ["one cat", "an oak"], [1, 0], splits="train").labels
     array([1, 0])
@@ -316,7 +316,7 @@ class Pairs(Corpus):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Triplets(Corpus):
-    """An anchor, a sentence closer to it, a sentence further from it.
+    """An anchor, a sentence that should be closer to it, and one that should be farther.
 
     >>> Triplets(["a cat"], ["one cat"], ["an oak"], splits="train")
     Triplets('corpus', 1 rows: train 1)

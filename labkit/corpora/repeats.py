@@ -39,7 +39,7 @@ from labkit.text import normalise
 
 
 class Comparison(NamedTuple):
-    """What is read, and whose texts are compared how."""
+    """The input files and the columns to compare."""
 
     part: Part
     columns: tuple[str, ...]
@@ -59,7 +59,7 @@ def write_distinct(
 ) -> dict[str, Any]:
     """Write the rows whose text is no repeat; the manifest says how many were `read`, and how many are left.
 
-    The same call resumes what was stopped.
+    The same call resumes.
     """
     columns, folder, files = tuple(columns), Path(folder), files_of(sources)
     if not columns or len(set(columns)) < len(columns):

@@ -1,4 +1,4 @@
-"""A corpus out of rows, wherever they are from: the columns say which of the six shapes it has.
+"""A corpus from rows of any origin: the columns determine which of the six shapes it has.
 
     text, label                          sentences with classes      -> Labelled
     text_a, text_b, label | score        pairs, 0/1 or graded        -> Pairs
@@ -124,7 +124,7 @@ def corpus_of_rows(
     columns: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> Corpus:
-    """The corpus of these rows, each with its number: checked, without repeats, of the shape that their columns say.
+    """The corpus of these numbered rows: checked, without repeats, in the shape that their columns determine.
 
     `columns` says which are which, {our name: theirs}, where others call them otherwise; `where` is how complaints call
     what the rows are from. Notes count as those of the caller's caller.
@@ -193,7 +193,7 @@ def texts_of_rows(rows: Iterable[tuple[int | str, Mapping[str, Any]]], where: st
 
 
 def _shape(where: str, row: Mapping[str, Any]) -> type[Corpus]:
-    """The shape whose columns a row has."""
+    """The shape that has the columns of a row."""
     for shape, needed in SHAPES.items():
         if all(column in row for column in needed):
             if shape is Pairs and not {"label", "score"} & row.keys():

@@ -230,7 +230,7 @@ def _cell(value: Any) -> str | None:
 
 
 def corpus_of_folder(folder: Path | str, name: str = "") -> Corpus:
-    """The corpus in a finished folder of tables; its columns say which shape it has."""
+    """The corpus in a finished folder of tables; its columns determine its shape."""
     import pyarrow as arrow
 
     folder = Path(folder)

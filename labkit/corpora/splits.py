@@ -1,4 +1,4 @@
-"""train, dev and test for rows that do not say: the same rows always fall the same way.
+"""Assign rows to train, dev and test, always in the same way for the same rows.
 
 In: the columns of a corpus, of a file or lists. Out: a split for each row in shares 80/10/10. What belongs together
 stays together: all paraphrases of a group, all groups, pairs and triplets that share a sentence. Labelled sentences are

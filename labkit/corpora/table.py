@@ -47,7 +47,7 @@ def generator(name: str) -> ModuleType:
 
 @dataclass(frozen=True)
 class Embedded:
-    """What is known of one embedded corpus without opening it."""
+    """Facts about a bundled corpus that do not require opening it."""
 
     name: str
     shape: str
@@ -123,7 +123,7 @@ class Entry:
     rows_here: Callable[[], int | None]  # that are on this machine, maybe a part; None where it is not known
 
     def size(self) -> int:
-        """Bytes on disk of what it would be read from."""
+        """Size on disk of the files it is read from."""
         place = self.here()
         if place is None or place.is_file():
             return place.stat().st_size if place else 0

@@ -1,4 +1,4 @@
-"""Classes and clusters of embeddings: finding them, comparing two labellings, and how well they stand apart.
+"""Classes and clusters of embeddings: finding them, comparing two labellings, and measuring their separation.
 
     kmeans, hdbscan        clusters (`iclust`, which clusters a similarity matrix, is a module of its own)
     found_clusters         either of them, on rows at length 1; `regions.found_classes` names the clusters

@@ -4,7 +4,7 @@
     lead_of    the scores of two methods, each with several seeds, taken apart over the same test units
                -> the lead and its interval
 
-Where the interval holds 0, it is open which of the two is better.
+If the interval contains 0, it is open which of the two is better.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Parts:
 
     @property
     def influence(self) -> np.ndarray:
-        """What each unit makes of the figure, (n,), to first order; their mean is the figure itself."""
+        """The contribution of each unit to the score, (n,), to first order; their mean is the score itself."""
         return self.figure + len(self.above) * (self.above - self.figure * self.below) / self.below.sum()
 
     @classmethod

@@ -43,7 +43,7 @@ LOOKED_THROUGH, LEARNED_FROM = 32, 64  # lists for each query; rows for each lis
 
 @dataclass(frozen=True)
 class Question:
-    """Which rows of the queries ask, among which rows, and how."""
+    """The queries, the rows to search, and the index."""
 
     base: VectorShards
     queries: VectorShards
@@ -68,7 +68,7 @@ def write_neighbours(
 ) -> dict[str, Any]:
     """The `count` nearest rows of `base` for each row of `queries`, or of `base` itself, to a folder of Parquet files.
 
-    The same call resumes what was stopped. Exact neighbours that take more than a day are refused without `insist`.
+    The same call resumes. Exact neighbours that take more than a day are refused without `insist`.
     """
     if index not in INDEXES:
         raise ValueError(f"index is {index!r}, expected one of {', '.join(INDEXES)}")

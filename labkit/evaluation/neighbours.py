@@ -246,7 +246,7 @@ class Movement:
 
 @dataclass(frozen=True, eq=False)
 class MovedTogether:
-    """Sentences whose neighbours were mostly of one class and are now mostly of another; `change` is their mean."""
+    """Sentences that moved from neighbours of one class to neighbours of another; `change` is their mean."""
 
     source: str
     target: str

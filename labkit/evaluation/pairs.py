@@ -1,4 +1,4 @@
-"""Scores of pairs of sentences against what people say about them: same or not, which is nearer, how near.
+"""Scores of pairs of sentences compared with human labels: same or different, which is closer, how close.
 
     0/1 labels   best_threshold, pair_classification      triplets   triplet_accuracy
     grades       correlation, correlation_parts           two scores and grades       reversals

@@ -162,7 +162,7 @@ def threshold_split(corpus: Corpus, split: str = "test") -> str:
 
 @dataclass(frozen=True)
 class _Asks:
-    """How many sentences are used as queries, who is told about the progress, and whether parts are wanted."""
+    """The number of queries, the progress callback, and whether to return parts."""
 
     most: int | None
     progress: Progress
@@ -281,7 +281,7 @@ def _hits(
 
 
 def _of(asking: int, having: int) -> dict[str, float]:
-    """Return the entry that says a sample was used."""
+    """Return the entry that reports the sample."""
     return {"asked": float(asking)} if asking < having else {}
 
 

@@ -1,4 +1,4 @@
-"""FILM's deep twin: the same triplets and the same hinge, with a convolutional network in the place of the map L.
+"""FILM's deep variant: the same triplets and hinge loss, with a convolutional network instead of the map L.
 
     x = base(sentence), as a square image -> 3 x (convolution, ReLU, 2 x 2 max-pooling) -> convolution -> φ(x)
     loss = mean over triplets of [sim(φ_i, φ_k) + m - sim(φ_i, φ_j)]₊                                  (eq. 29)
@@ -143,7 +143,7 @@ class FilmDeep(Trained):
 
 
 class HingeTask:
-    """Batches of triplets, drawn anew for each epoch, and their mean hinge."""
+    """Batches of triplets, drawn again for each epoch, and their mean hinge loss."""
 
     def __init__(
         self, network: Images, rows: Tensor, triplets: Callable[[int], np.ndarray], settings: FilmDeepSettings

@@ -75,7 +75,7 @@ class TripletHinge:
         return twin
 
     def batch(self, anchors: np.ndarray) -> TripletHinge:
-        """The hinges of these anchors alone, over the sentences they need. V may be lazy: only `V[rows]` is asked."""
+        """The hinges of these anchors only, over the sentences they need. V may be lazy: only `V[rows]` is used."""
         weights = self._Mt[anchors]  # a row for each anchor
         rows = np.union1d(anchors, weights.indices)
         at = np.searchsorted(rows, anchors)

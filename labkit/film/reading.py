@@ -75,7 +75,7 @@ class WordRow:
 
 @dataclass(frozen=True)
 class RowEnds:
-    """The sentences that lie highest and lowest on one row of L, none on the wrong side of 0."""
+    """The sentences with the highest and lowest values on one row of L, none on the wrong side of 0."""
 
     highest: tuple[str, ...]
     lowest: tuple[str, ...]

@@ -119,7 +119,7 @@ def mates(of: np.ndarray, anchors: np.ndarray, most: int, random: np.random.Gene
 
 
 def _told_apart(clusters: Clusters, anchors: np.ndarray, most: int, random: np.random.Generator) -> np.ndarray:
-    """Sentences that were told apart from any sentence of the anchor's cluster."""
+    """Sentences labelled different from any sentence of the anchor's cluster."""
     if not len(clusters.apart):
         return np.empty((len(anchors), 0), np.int64)
     both = np.concatenate([clusters.apart, clusters.apart[:, ::-1]])

@@ -356,7 +356,7 @@ def false_shares(
 
 
 def with_truth(corpus: Corpus) -> tuple[Corpus, dict[str, Any]]:
-    """A corpus whose labels leave something out, and what its sentences mean.
+    """A corpus with incomplete labels, and the meanings of its sentences.
 
     Classes and groups are cut into parts of two sentences, as if nothing more were known; their meaning is the class.
     The labels of the embedded questions do not tie all that ask the same; their meaning is what is asked.

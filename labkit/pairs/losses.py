@@ -199,7 +199,7 @@ def cosent(
 
 @dataclass(frozen=True)
 class PairLoss:
-    """One loss with its title, its formula in LaTeX, its origin, and what `m · |dL/dS|` says of a pair.
+    """One loss with its title, formula in LaTeX, origin, and a description of its weights.
 
     `temperature` is what trainings start from. `needs` is "masks" of positives and negatives, "grades" of pairs where
     there are any, or "texts" alone. `by_anchor`: a mean over anchors, so that a batch may be computed in strips.

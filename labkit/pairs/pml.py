@@ -1,4 +1,4 @@
-"""A loss of ours in the call shape of pytorch-metric-learning, so that it can stand in that project's trainers.
+"""Our losses with the interface of pytorch-metric-learning, for that project's trainers.
 
 In: a loss (S, P, N) -> scalar. Out: a module called with (embeddings, labels, indices_tuple, ref_emb, ref_labels), as
 that project calls its losses: embeddings are normalised, S is their cosine, and what a miner found becomes the masks.

@@ -1,4 +1,4 @@
-"""What a loss makes of each pair, `w = m · |dL/dS|`.
+"""The weight that a loss gives each pair, `w = m · |dL/dS|`.
 
     pair_weights     the weights of any loss, by automatic differentiation
     weight_parts     own and relative similarity, the two parts of a weight of the locality loss (eq. 9 and 10)

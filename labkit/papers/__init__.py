@@ -1,1 +1,1 @@
-"""The papers' tables: what was printed, what this lab computes beside it, and whether the claims are borne out."""
+"""The papers' tables: the printed numbers, ours, and whether the claims hold."""

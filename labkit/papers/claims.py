@@ -61,7 +61,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict, and the numbers it rests on: those of the column that decides, and in how many it holds."""
+    """The verdict and its reason: the numbers of the deciding column, and in how many columns it holds."""
 
     verdict: Verdict
     why: str
@@ -83,12 +83,12 @@ NOT_MEASURED = Judgement("not measured", "no column has figures of both sides")
 
 
 def judge(claim: Claim, look_up: Lookup) -> Judgement:
-    """What our runs say of a claim; columns in which a side has no figure do not count."""
+    """Judge a claim by our runs; columns in which a side has no score do not count."""
     return _judged(claim, {column: _pairs(claim, column, look_up) for column in claim.columns})
 
 
 def judge_printed(claim: Claim, figures: Mapping[tuple[str, str], float]) -> Judgement:
-    """What figures as printed say of a claim: numbers by row and column, taken as exact."""
+    """Judge a claim by the printed numbers, taken as exact."""
 
     def look_up(row: str, column: str) -> Runs | None:
         value = figures.get((row, column))

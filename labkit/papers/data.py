@@ -311,7 +311,7 @@ class Missing(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class DataAtHand:
-    """A data set: what it is called, how many rows each split has, its fingerprint; and the corpus, when asked for.
+    """A dataset: its name, rows per split and fingerprint; the corpus itself is opened when it is used.
 
     Of `articles` a row is a whole one; what is `quick` is little of an embedded corpus.
     """

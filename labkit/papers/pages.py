@@ -1,4 +1,4 @@
-"""Two pages of the book, made of the papers' records and the stored results: the papers' slips, and who leads.
+"""Two pages of the book, generated from the papers' records and the stored results: errata, and who leads.
 
     errata(chapter)   Markdown: each paper's slips, and what its own pages do not bear out
     leaders(draw)     Markdown: who is in front in each table that was fought fairly, and what became of the leads

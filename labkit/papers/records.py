@@ -134,7 +134,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper, its tables, and what it says that only its own pages can confirm or refute."""
+    """A paper, its tables, and statements that can be checked against its own pages."""
 
     name: str
     citation: str
@@ -145,7 +145,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Erratum:
-    """A slip of a paper: where it is, what is printed there, what holds, and the notebook that shows it.
+    """An erratum: where it is, what is printed, what is correct, and the notebook that shows it.
 
     Both are Markdown with formulas, as in the notebooks' own tables of slips, with which a test compares them.
     """

@@ -1,4 +1,4 @@
-"""What was computed beside what the paper prints, ready to be written.
+"""Our results next to the paper's, ready to be written.
 
 In: a `TablePlan` and what is known of its cells. Out: a `TableResult`: for each row and column the published figure and
 ours over its seeds, how each row stands beside the one in front, and the judgement of each claim on both.

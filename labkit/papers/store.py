@@ -29,7 +29,7 @@ BUNDLED = DATA / "cells.jsonl"
 
 
 def default_folder() -> Path:
-    """The folder in which this user's results, and what is remembered of the data sets, are kept."""
+    """The folder of this user's results and of facts about the datasets."""
     return user_cache_path("labkit") / "papers"
 
 

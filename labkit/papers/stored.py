@@ -1,4 +1,4 @@
-"""Results as records: a table of a paper with our figures beside the printed ones, as it is made, stored and read.
+"""Results as records: a table of a paper with our numbers next to the printed ones.
 
     Report -> TableResult -> Figure, one for each row and column, and JudgedClaim
 

@@ -1,6 +1,6 @@
 """One self-contained page out of the modules of this folder: HTML with its style, its script and its sentences.
 
-In: sentences and settings to begin with. Out: HTML that asks nothing of any network and opens from a file.
+In: sentences and settings to begin with. Out: HTML that works offline and opens from a file.
 """
 
 from __future__ import annotations

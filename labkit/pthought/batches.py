@@ -38,7 +38,7 @@ class Paraphrases:
 
     @classmethod
     def of(cls, groups: Iterable[Sequence[str]], *, max_length: int) -> Paraphrases:
-        """A sentence that stands twice in a group counts once; one without any word is refused."""
+        """A sentence that occurs twice in a group counts once; one without words is refused."""
         distinct = [list(dict.fromkeys(group)) for group in groups]
         kept = [group for group in distinct if len(group) > 1]
         texts = tuple(text for group in kept for text in group)
@@ -97,7 +97,7 @@ def epoch_batches(
 
 @dataclass(frozen=True)
 class Reading:
-    """A reader whose first `writable` numbers the decoders may write."""
+    """A reader; the decoders may output its first `writable` numbers."""
 
     reader: Reader
     writable: int

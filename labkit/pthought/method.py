@@ -33,7 +33,7 @@ from labkit.vectors import WordVectors
 
 @dataclass(frozen=True, kw_only=True)
 class PThoughtSettings(EncoderTraining):
-    """Forms, sizes, words, and what is written."""
+    """Settings of the encoder, the decoders and the vocabulary."""
 
     epochs: int = setting(10, "passes through the training data, each sentence with `partners` paraphrases", minimum=0)
     learning_rate: float = setting(0.003, "step size of Adam", above=0, maximum=10, tune=(0.0005, 0.01))
@@ -64,7 +64,7 @@ class PThoughtSettings(EncoderTraining):
     max_length: int = setting(50, "maximum number of words to read and to write", minimum=1, maximum=100_000)
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
-        """An untrained network has no use for what is about learning; a file has its own word vectors."""
+        """Training settings need epochs; a file has its own word vectors."""
         made_here = self.vectors in ("ppmi", "random")
         trained: Conditions = dict.fromkeys(("partners", "dropout", "tune"), (self.epochs > 0, EPOCHS))
         return (

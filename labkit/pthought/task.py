@@ -88,7 +88,7 @@ class ParaphraseTask:
 
 
 def groups_of(corpus: Corpus) -> list[list[str]]:
-    """The sentences of a corpus in groups that mean the same; a ValueError where it does not say so."""
+    """The sentences of a corpus in groups of paraphrases; a ValueError if it has none."""
     groups: dict[Any, list[str]] = {}
     if not isinstance(corpus, Labelled):  # sentences of one topic are no paraphrases
         for text, group in zip(*corpus.same(), strict=True):
@@ -112,7 +112,7 @@ def lift(encode: Callable[[list[str]], np.ndarray], corpus: Corpus) -> float:
 
 
 def note_left_out(source: Paraphrases, max_length: int) -> None:
-    """Say how many groups are skipped, and how many sentences are cut."""
+    """Report how many groups are skipped and how many sentences are truncated."""
     left_out = [
         f"{source.alone} groups of one sentence are skipped: they have no paraphrase" * bool(source.alone),
         f"{source.cut} sentences of more than {max_length} words are cut there" * bool(source.cut),

@@ -1,4 +1,4 @@
-"""P-coherence and what it must be read beside, with the cosines behind it. In: vectors and groups. Out: `Companions`.
+"""P-coherence, the scores it must be read with, and the cosines behind it. In: vectors and groups. Out: `Companions`.
 
 `labkit.evaluation.p_coherence` computes the figures; here they get the words that explain them, and a warning where
 all sentences lie together: then P-coherence is high and says nothing.
@@ -43,7 +43,7 @@ class Companions:
 
     @property
     def warning(self) -> str | None:
-        """What to say where the encoder has collapsed, or nearly."""
+        """The warning for a collapsed encoder."""
         if self.figures.between < CLOSE:
             return None
         return (

@@ -153,7 +153,7 @@ def cosines(vectors: Any) -> np.ndarray:
 
 
 def examine(batch: SentenceBatch, similarity: np.ndarray, settings: PairSettings) -> Examined:
-    """Work out of the cosines of a batch (m, m) all that can be said of its pairs."""
+    """Compute everything about the pairs of a batch from its cosines (m, m)."""
     S, P, N = (torch.as_tensor(array) for array in (similarity, batch.positive, batch.negative))
     kept_P, kept_N = miner_of(settings)(S, P, N)
     loss = loss_of(settings)

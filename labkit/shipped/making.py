@@ -1,4 +1,4 @@
-"""What comes with the lab, made anew: what a run is worth, the pictures of vectors, and the page that lists it all.
+"""Rebuild the bundled runs: their scores, their pictures, and the page that lists them.
 
 In: fitted methods and their corpora. Out: files under `data/`. The runs themselves are trained by `labkit train`,
 called from `labkit data make runs` with the settings of the table: so they are what it gives.
@@ -34,7 +34,7 @@ PLAIN = ("mean-vectors", "sif", "lsa", "tfidf")  # whose vectors are pictured fo
 
 
 def standing_of(method: Method, corpus: Corpus) -> Standing:
-    """The method on test beside mean word vectors and its base, by the corpus' own measure, over its test units."""
+    """Compare the method on test with mean word vectors and with its base, by the corpus's own metric."""
     baseline = Experiment(BASELINE, corpus).fit()
     ours = score(method, corpus, apart=True)
     base = getattr(method, "base", None)  # of those that stand on the vectors of another

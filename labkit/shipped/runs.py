@@ -27,7 +27,7 @@ Verdict: TypeAlias = Literal["first", "second", "open"]
 
 @dataclass(frozen=True)
 class Demonstration(Experiment):
-    """The experiment whose run comes with the lab."""
+    """The experiment of a bundled run."""
 
     corpus: str
 
@@ -117,7 +117,7 @@ class Standing:
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Self:
-        """The standing that stands in a file."""
+        """The standing stored in a file."""
         fields = {name: value for name, value in record.items() if name != "model"}
         base = fields.get("base")
         return cls(**fields | {"lead": Lead(**fields["lead"]), "base": None if base is None else cls.from_json(base)})

@@ -176,7 +176,7 @@ class ThematicSettings(EncoderTraining):
     max_length: int = setting(60, "maximum number of words per sentence", minimum=1, maximum=100_000)
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
-        """An untrained network has no use for what is about learning; a file has its own word vectors."""
+        """Training settings need epochs; a file has its own word vectors."""
         names = ("neighbours", "loss", "scale", "dropout")
         trained: Conditions = dict.fromkeys(names, (self.epochs > 0, EPOCHS))
         made_here = (self.vectors in ("ppmi", "random"), "with vectors=ppmi or random")

@@ -140,7 +140,7 @@ def themes(
 
 
 def means(article: Sectioned, vectors: Any, *, seed: int = 0, restarts: int = 10) -> Clustering:
-    """What k-means alone makes of the vectors (n, d)."""
+    """The k-means clusters of the vectors (n, d)."""
     rows, cosines = _compared(article, vectors)
     k = len(article.sections)
     return _set_against("k-means", article.truth, kmeans(rows, k, seed=seed, restarts=restarts), k, cosines)

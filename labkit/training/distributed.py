@@ -108,7 +108,7 @@ def average_gradients(module: nn.Module) -> None:
 
 
 def agreed(value: Any) -> Any:
-    """What the first process says, on all of them."""
+    """The first process's value, on all processes."""
     said = [value]
     if size() > 1:
         dist.broadcast_object_list(said, src=0)

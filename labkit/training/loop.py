@@ -141,7 +141,7 @@ class Training(Settings):
 
     @property
     def rate_name(self) -> str:
-        """The setting that says how far a step goes."""
+        """The name of the setting that controls the step size."""
         return "learning_rate"
 
     @property

@@ -59,7 +59,7 @@ class Trained(Method):
         return partial(self.selection, dev)
 
     def _probe(self, corpus: Corpus) -> Snapshots:
-        """Give the sentences whose vectors are kept of every epoch, with their classes."""
+        """Return the sentences whose vectors are stored after each epoch, with their classes."""
         return probe_of(corpus)
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
@@ -178,7 +178,7 @@ def probe_of(corpus: Corpus) -> Snapshots:
 
 
 def usable_dev(corpus: Corpus, figure: Callable[[Corpus], float]) -> Corpus | None:
-    """Give the dev split if the figure can be measured on it; else None, and a note that says why not."""
+    """Return the dev split if the score can be computed on it; else None, with a note."""
     if "dev" not in corpus.splits:
         return None
     dev = corpus.part("dev")

@@ -1,4 +1,4 @@
-"""Somebody else's transformer as an encoder that learns further: token numbers (n, length), lengths (n,) -> (n, size).
+"""A pretrained transformer as an encoder to fine-tune: token numbers (n, length), lengths (n,) -> (n, size).
 
     below     what stays as it came: its embeddings and lower layers, computed once a sentence and kept
     above     the last layers, which learn: all of their numbers, or adapters of a low rank beside them
@@ -317,7 +317,7 @@ def _twin(body: Any, name: str, layers: list[nn.Module]) -> Any:
 
 
 def _adapt(above: nn.Module, rank: int) -> None:
-    """Let all weights learn, or adapters of this rank beside those of the attention."""
+    """Train all weights, or adapters of this rank next to those of the attention."""
     for module in list(above.modules()):
         for name, child in module.named_children():
             if isinstance(child, nn.Dropout):

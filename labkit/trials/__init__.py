@@ -1,7 +1,7 @@
-"""Trials: methods x settings x seeds on one corpus, and what they say.
+"""Trials: methods x settings x seeds on one corpus, and conclusions from them.
 
 bench      which method for my data: the doctor, the plan, the search, the test, the report
-doctor     what a careful colleague would say of the data before anything is trained on it
+doctor     checks of the data before anything is trained on it
 engine     a trial is a training and its scores; its result is one small file, computed once
 space      what is tried of a method's settings, and the next proposal
 tune       the settings of one method that are best on dev

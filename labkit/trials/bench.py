@@ -106,7 +106,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is compared, decided before the first trial."""
+    """The plan of a comparison, made before the first trial."""
 
     metric: str
     methods: tuple[str, ...]
@@ -137,7 +137,7 @@ def seconds_of(cost: Cost, trials: int, part: float, seeds: int) -> float:
 
 
 def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: bool, seeds: int = 0) -> dict[str, Any]:
-    """The methods, trials, part and seeds that fit into the minutes that are left.
+    """The methods, trials, part and seeds that fit into the remaining minutes.
 
     The costliest methods are left out until the least that a fair comparison needs fits: 8 trials and 3 seeds. What is
     left of the time goes into trials on all rows, then into 5 seeds, then into more trials.
@@ -174,7 +174,7 @@ class _Given:
 
 
 def _write_cost(given: _Given, path: Path) -> None:
-    """Time one method, or say why it cannot take part."""
+    """Time one method, or report why it cannot take part."""
     with scale.one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         write_text(path, json.dumps(asdict(_cost(given))))
@@ -268,7 +268,7 @@ def _choice(given: _Given) -> dict[str, Any]:
 
 
 def _space_of(entry: Entry, corpus: Corpus) -> dict[str, Dial]:
-    """What is tried of an entry's settings."""
+    """The search space of a method."""
     settings = METHODS[entry.method](**entry.settings).settings
     space = tuned_settings(settings, type(corpus).__name__, has_dev=True)
     return {name: dial for name, dial in space.items() if name not in entry.settings}
@@ -295,7 +295,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Report:
-    """What was found; `print` shows the verdict and the table, and `labkit.trials.report` writes the page."""
+    """The result; `print` shows the verdict and the table, and `labkit.trials.report` writes the page."""
 
     corpus: str
     sizes: Mapping[str, int]
@@ -352,7 +352,7 @@ def bench(
     progress: Progress = silent,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Report:
-    """Compare the methods that fit a corpus, fairly, in about so many minutes, and write report.html into `out`.
+    """Compare the methods that fit a corpus, fairly, in about `minutes`, and write report.html into `out`.
 
     Settings are chosen on dev, with as many trials for each method; test is scored once they are fixed. Without
     `workers` there is a process for each core. The same call resumes what was stopped. `tell` hears the findings about
@@ -403,7 +403,7 @@ def bench(
 
 
 def _findings(corpus: Corpus, file: Path, minutes: float, seed: int) -> tuple[Finding, ...]:
-    """What the doctor says of the corpus, once."""
+    """The findings about the corpus, computed once."""
     if not file.is_file():
         model = len(corpus.sentences()) <= JUDGED_A_MINUTE * minutes
         found = examine(corpus, seed=seed, model=model)

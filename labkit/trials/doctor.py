@@ -1,4 +1,4 @@
-"""Read a corpus before anything is trained on it, and say what a careful colleague would.
+"""Check a corpus before anything is trained on it, as a careful colleague would.
 
     examine(corpus) -> [Finding]   the functions below in their order, each a finding or None
 
@@ -382,7 +382,7 @@ def _owners(train: Corpus) -> np.ndarray:
 
 
 def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Finding | None:
-    """The rows whose label several methods contradict that were trained without them."""
+    """Rows whose label contradicts several methods that were trained without them."""
     doubt = doubts(corpus, seed=seed, model=model)
     if doubt is None or not doubt.contradicted.any():
         return None

@@ -35,7 +35,7 @@ GRAMS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (2, 4), "sublinea
 
 @dataclass(frozen=True)
 class Doubts:
-    """What methods say of labels that they were not trained on."""
+    """Predictions of methods for labels that they were not trained on."""
 
     rows: np.ndarray  # (n,) the rows that were judged
     support: np.ndarray  # (n,) of the label that stands there, the methods' mean: the lower, the more suspicious
@@ -127,7 +127,7 @@ def _doubts(guesses: np.ndarray, codes: np.ndarray, classes: np.ndarray, rows: n
 
 
 def _out_of_fold(models: Sequence[tuple[Any, Any]], target: np.ndarray, seed: int) -> np.ndarray:
-    """What each model says of each row when it is trained on the other folds."""
+    """Each model's prediction for each row when it is trained on the other folds."""
     from sklearn.base import is_classifier
     from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 

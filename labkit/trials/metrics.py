@@ -88,7 +88,7 @@ class Metric:
 
 
 class _Encoded:
-    """A method that has encoded all sentences of a corpus, since several figures ask for them."""
+    """A method with cached vectors of all sentences of a corpus, because several metrics need them."""
 
     def __init__(self, method: Method, corpus: Corpus) -> None:
         self._method, texts = method, corpus.sentences()
@@ -103,7 +103,7 @@ class _Encoded:
 
 
 def metrics_for(corpus: Corpus) -> tuple[str, ...]:
-    """The metrics that can be asked for on this corpus; the first is the usual one."""
+    """The metrics for this corpus; the first is the default."""
     if isinstance(corpus, Pairs):
         return ("spearman", "pearson") if corpus.graded else ("auc", "accuracy", "f1", PROBE)
     if isinstance(corpus, Triplets | Articles):

@@ -20,7 +20,7 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class Mistake:
-    """Two sentences, what the labels say, what the method says, and which words it goes by."""
+    """Two sentences, their label, the method's answer, and the words it relied on."""
 
     a: str
     b: str
@@ -76,7 +76,7 @@ def _graded(method: Method, test: Pairs) -> _Found:
 
 
 def _triplets(method: Method, test: Triplets) -> _Found:
-    """Anchors that are nearer to their negative, shown beside it."""
+    """Anchors that are closer to their negative, shown next to it."""
     count = len(test)
     rows = method.encode([*test.anchors, *test.positives, *test.negatives])
     near = method.similarity_pairwise(rows[:count], rows[count : 2 * count])
@@ -89,7 +89,7 @@ def _triplets(method: Method, test: Triplets) -> _Found:
 
 
 def _neighbours(method: Method, test: Labelled | Groups, base: Any) -> _Found:
-    """Sentences whose nearest neighbour is of another class, the most alike first."""
+    """Sentences whose nearest neighbour belongs to another class, the most similar first."""
     (texts, classes), (others, names) = test.classified(), base.classified()
     rows = unit(method.encode(texts))
     near = nearest_others(rows, 1)[:, 0] if base is test else nearest(rows, unit(method.encode(others)), 1)[0][:, 0]

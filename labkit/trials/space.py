@@ -1,4 +1,4 @@
-"""What is tried of a method's settings: the space, and the next proposal in it.
+"""The search space of a method's settings, and the next proposal in it.
 
     Dial                       what is tried of one setting: a range, or a list of values
     space_of(experiment, …)    the dials of an experiment: those named, else the method's own
@@ -29,7 +29,7 @@ REDRAWN = 20  # proposals like an earlier trial, after which any other will do
 
 @dataclass(frozen=True)
 class Dial:
-    """What is tried of a setting: a number from `low` to `high`, on a log scale or `whole`, or one of the choices."""
+    """The values to try: a number from `low` to `high`, on a log scale or `whole`, or one of the choices."""
 
     low: float = 0.0
     high: float = 0.0
@@ -93,7 +93,7 @@ def tuned_settings(settings: Settings, shape: str | None = None, has_dev: bool |
 
 
 def space_of(experiment: Experiment, corpus: Corpus, space: Mapping[str, Dial] | None = None) -> dict[str, Dial]:
-    """What is tried of an experiment: the dials named, else those of its settings that nobody has set.
+    """The search space of an experiment: the dials named, else those of the settings that are not fixed.
 
     A ValueError where a dial changes nothing, is set as well, or where there is none at all.
     """

@@ -1,4 +1,4 @@
-"""The settings of a method that are best on dev: so many trials, each a training, and a record of them all.
+"""Find the settings of a method that score best on dev: trials, each a training, and a record of them.
 
     tuned = tune(Experiment("film", "questions"), trials=16)
     tuned.settings, tuned.command       what was best, and the command line that trains with it
@@ -104,7 +104,7 @@ def tune(
     progress: Progress = silent,
     after_trial: Callable[[TunedTrial], None] = lambda trial: None,
 ) -> Tuned:
-    """Try settings beside those of the experiment, and say which are best on dev.
+    """Search settings around those of the experiment, and report which score best on dev.
 
     Each trial learns from the same `part` of the training rows, for this share of the `epochs`. The first has the
     settings as given, except for those tried that are named in `first`. A trial that fails with a ValueError, because

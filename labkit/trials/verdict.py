@@ -1,4 +1,4 @@
-"""Who leads, on one table: the scores of several methods on the same test units, and what they allow one to say.
+"""Which method leads: the scores of several methods on the same test units, and a verdict.
 
     rows = ranked({"bag": {0: parts of seed 0, 1: of seed 1, …}, "tfidf": {0: parts}})
     verdict_of(rows)       "leads", "tie" or "open"

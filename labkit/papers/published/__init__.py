@@ -1,4 +1,4 @@
-"""What the five papers print, each in its module, and how each row is recomputed; and what is asked here (`why`).
+"""The tables of the five papers, a module each, and how each row is recomputed; and our own question (`why`).
 
 PAPERS["film"].tables    tables("sentpwnet/2")    nothing here is opened by `import labkit`
 """

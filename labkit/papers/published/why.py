@@ -1,4 +1,4 @@
-"""Why two sentences are alike, asked here: does an explanation name the words that make the difference?
+"""Our own question: does an explanation name the words that make the difference between two sentences?
 
 No paper prints these tables. Each row is a method and one of its ways to explain (`labkit.explanation`), each table the
 minimal pairs of one corpus; the last is of two trainings that differ in their seed alone.
