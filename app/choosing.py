@@ -282,15 +282,33 @@ def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of:
 
 
 def sentence_by_row(label: str, texts: Sequence[str], key: str, default: int = 0) -> int:
-    """A sentence by its row number: that is what the link to the view has, and never a sentence."""
-    index = frame.number_in_address(key, len(texts), default)
-    if frame.address_changed(key):
-        st.session_state[f"{key}-choice"], index = index, 0
-    row = st.selectbox(
-        label, range(len(texts)), index=index, format_func=lambda row: f"{row} · {texts[row]}", key=f"{key}-choice"
+    """A sentence by its row number: the link to the view has this number, and never a sentence."""
+    return row_and_text(label, texts, key, default)[0]
+
+
+def row_and_text(
+    label: str, texts: Sequence[str], key: str, default: int, *, typed: bool = False, **options: Any
+) -> tuple[int, str]:
+    """A row number, and its sentence or the one that is typed in its place. Other texts open with their default."""
+    choice, texts_of, linked = f"{key}-choice", hash(tuple(texts)), frame.address_changed(key)
+    others = st.session_state.setdefault(f"{key}-of", texts_of) != texts_of
+    row = default if others and not linked else frame.number_in_address(key, len(texts), default)
+    index = row
+    if others or linked:
+        st.session_state[choice], st.session_state[f"{key}-of"], index = row, texts_of, 0
+    chosen = st.selectbox(
+        label,
+        range(len(texts)),
+        index=index,
+        format_func=lambda row: f"{row} · {texts[row]}" if isinstance(row, int) else row,
+        key=choice,
+        accept_new_options=typed,
+        **options,
     )
+    if isinstance(chosen, int):
+        row = chosen
     frame.keep_in_address(key, row)
-    return row
+    return row, chosen if isinstance(chosen, str) else texts[row]
 
 
 def one_sentence(column: Any, name: str, texts: Sequence[str], default: int) -> str:
@@ -336,9 +354,8 @@ def lab_runs(method: str = "", corpus: str = "") -> list[str]:
 
 
 def run_label(name: str, folder: Path, opened: cached.Opened) -> str:
-    """A run's name, whether it comes with the lab, and the corpus that it was trained on if it is not this one."""
-    label = f"{name} (comes with the lab)" if name in lab_runs() else name
-    return label if is_trained_on(folder, opened) else f"{label} (trained on {record_of(folder).get('corpus', '')})"
+    """A run's name, and the corpus that it was trained on if it is not this one."""
+    return name if is_trained_on(folder, opened) else f"{name} (trained on {record_of(folder).get('corpus', '')})"
 
 
 def record_of(folder: Path) -> Mapping[str, Any]:

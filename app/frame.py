@@ -52,6 +52,7 @@ READABLE = f"""
 .st-key-panel {{scroll-margin-top: 4rem}}
 [data-testid=stCaptionContainer] code {{color: inherit; background: none; padding: 0}}
 @media (max-width: 640px) {{
+  .stMainBlockContainer {{padding-inline: 1rem !important}}
   .stElementContainer:has(.stPlotlyChart) {{margin-top: 2rem}}
   .stPlotlyChart, .stPlotlyChart .js-plotly-plot {{overflow: visible !important}}
   .stPlotlyChart .modebar-container {{top: -2rem !important}}
@@ -213,6 +214,16 @@ def dialog(title: str, show: Callable[[], None], width: Literal["medium", "large
 def choices() -> Any:
     """The row at the top of every place, or of its panel: corpus, file, models."""
     return st.session_state[CHOICES]
+
+
+@contextmanager
+def choices_behind(label: str) -> Iterator[None]:
+    """Choices that stay behind one button in the row at the top."""
+    row = choices()
+    with row:
+        st.session_state[CHOICES] = st.popover(label, icon=":material/database:", key="data")
+    yield
+    st.session_state[CHOICES] = row
 
 
 @dataclass(frozen=True)

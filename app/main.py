@@ -55,6 +55,9 @@ STEPS = """\
   new MutationObserver(formulas).observe(document.body, {childList: true, subtree: true});
   // a file that is dropped anywhere goes to the place for a corpus
   const bring = () => document.querySelector('.st-key-bring-file input[type=file]');
+  addEventListener('dragenter', () => {
+    if (!bring()) document.querySelector('.st-key-data button[aria-expanded=false]')?.click();
+  });
   addEventListener('dragover', event => {
     if (bring() && event.dataTransfer.types.includes('Files')) event.preventDefault();
   });

@@ -23,12 +23,15 @@ COMES = """\
 <script>  // {name}
 setTimeout(() => document.querySelector('.st-key-panel')?.scrollIntoView({{behavior: 'smooth'}}), {wait});
 </script>"""
-VERDICTS = {  # of a claim -> in a sentence
-    "confirmed": "It holds here",
-    "not confirmed": "It does not hold here",
-    "open": "Open: our figures do not decide it",
-    "not measured": "Not measured here",
+VERDICTS = {  # of a claim -> colour and text of its badge
+    "confirmed": ("green", "Holds"),
+    "not confirmed": ("red", "Does not hold"),
+    "open": ("orange", "Undecided"),
+    "not measured": ("gray", "Not tested"),
 }
+KEY = "◇ the paper's value · ● ours with its 95 % interval · * our model has seen these texts"
+OWN_VARIANT = "The verdict is on our own variant; the paper's setup was not tested. "
+HEIGHT = 200  # pixels of a picture
 
 
 @dataclass(frozen=True)
@@ -95,29 +98,27 @@ CARDS = {
 }
 
 
-def verdict(card: Card, table: Any) -> str:
-    """Return the verdict on a card's claim, as a sentence."""
-    ours = next(claim.ours for claim in table.claims if claim.text == card.judged)
-    return VERDICTS[ours]
+def judged(card: Card, table: Any) -> Any:
+    """Return the claim of the card, with the verdict on it."""
+    return next(claim for claim in table.claims if claim.text == card.judged)
 
 
 def tally(tables: dict[str, Any], paper: str) -> str:
     """Count the verdicts on all claims that the paper itself makes."""
     claims = [claim for table in tables.values() if table.paper == paper for claim in table.claims]
     counts = Counter(claim.ours for claim in claims if not claim.asked_here)
-    return (
-        f"Of the paper's own {counts.total()} claims, {counts['confirmed']} hold here, {counts['not confirmed']} do "
-        f"not, {counts['open']} are open, and {counts['not measured']} are not measured."
-    )
+    said = [f"{text.lower()} {counts[verdict]}" for verdict, (_, text) in VERDICTS.items() if counts[verdict]]
+    return f"Verdicts on the paper's {counts.total()} claims: {', '.join(said)}."
 
 
 def show_cards() -> None:
     """All papers, three beside each other, on a narrow screen one below the other; under its row the open panel."""
     tables = cached.paper_tables()
     names, opened = list(CARDS), st.query_params.get(TRY)
+    st.caption(KEY)
     for row in (names[:3], names[3:]):
         for column, name in zip(st.columns(3), row, strict=False):
-            with column, st.container(border=True):
+            with column, st.container(border=True, height="stretch"):
                 show_card(name, CARDS[name], tables)
         if opened in row and CARDS[opened].panel:
             below = st.container(border=True, key="panel")
@@ -129,14 +130,17 @@ def show_cards() -> None:
 def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
     """The claim, the verdict, one picture, and where to go on."""
     table = tables[card.table]
-    st.markdown(f"#### {card.title}")
-    st.markdown(f"{card.claim} **{verdict(card, table)}.**")
-    picture = figures.ours_beside_paper(table, card.column, rows=card.rows, height=220)
-    alt = (
-        f"{card.title}, {card.column} of {len(card.rows)} methods: the paper's values and ours. {verdict(card, table)}."
-    )
+    claim = judged(card, table)
+    colour, verdict = VERDICTS[claim.ours]
+    st.markdown(f"#### {card.title} :{colour}-badge[{verdict}]")
+    st.markdown(card.claim)
+    picture = figures.ours_beside_paper(table, card.column, rows=card.rows, height=HEIGHT)
+    whole = [row + " *" * cut.endswith("*") for row, cut in zip(card.rows, picture.layout.yaxis.ticktext, strict=True)]
+    labels = {"ticklabelposition": "inside top", "ticktext": whole}  # each above its line, where nothing cuts it
+    picture.update_layout(showlegend=False, margin={"t": 0, "l": 0}, yaxis=labels)
+    alt = f"{card.title}, {card.column} of {len(card.rows)} methods: the paper's values and ours. {verdict}."
     st.plotly_chart(picture, key=f"card-{name}", alt=alt, config={"displayModeBar": False})
-    st.caption(f"Judged by {table.title}: {card.judged}. {tally(tables, name)}")
+    st.caption(f"{table.title}. {OWN_VARIANT if claim.asked_here else ''}{tally(tables, name)}")
     with st.container(horizontal=True):
         if (
             st.button("Try it", type="primary", key=f"try-{name}", on_click=open_panel, args=(name, card))

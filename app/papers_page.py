@@ -17,7 +17,8 @@ from `labkit reproduce`, with public or generated data. The data differ, so comp
 of a lead, not the third digit.
 
 A claim **holds** if the whole 95 % interval of the lead is above 0 on test, over seeds and test items, with the
-settings of both sides chosen on dev. If only a part of it is, the claim stays **open**.
+settings of both sides chosen on dev. If only part of it is, the claim is **undecided**: the results are too close to
+call.
 """
 FORMULAS = (
     r"\text{lead} = \bar x_{\text{claimed}} - \bar x_{\text{other}}, \qquad"

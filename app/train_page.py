@@ -18,13 +18,13 @@ from trainings import Queue, queue_of, watch
 
 from labkit.atomic import sentence_of
 
-DATA, TRAIN, RUNS, CURVES, PAIR, BENCH = VIEWS = [
-    "Data",
-    "Train",
+RUNS, CURVES, PAIR, BENCH, DATA, TRAIN = VIEWS = [
     "Runs",
     "Curves",
     "Two sentences",
     "Which method?",
+    "Data",
+    "Train",
 ]
 START = "start-training"  # in the session: somebody has pressed the button beside the data
 EVERY = 1.5  # seconds between two looks at a training that runs

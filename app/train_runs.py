@@ -235,21 +235,25 @@ def signed(value: float) -> str:
 
 
 def show_histories(opened: cached.Opened) -> None:
-    """One figure of every run's history over the epochs."""
-    runs = chosen_runs(opened)
+    """One metric of every run's history over the epochs."""
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    with left:
+        runs = chosen_runs(opened)
     histories = {name: past for name, folder in runs.items() if (past := history(folder)).rows}
     columns = list(dict.fromkeys(name for past in histories.values() for name in past.columns if name != "epoch"))
     if not columns:
         st.info("None of these runs was trained in epochs: choose others above, or train one under Train.")
         return
     default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
-    column = st.selectbox("Figure", columns, default, format_func=spoken, key="curve", **frame.KEEP)
+    column = right.selectbox("Metric", columns, default, format_func=spoken, key="curve", **frame.KEEP)
     shown = {name: past for name, past in histories.items() if column in past.columns}
     alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
     rows = [{"run": name, **line} for name, past in shown.items() for line in past.rows]
     frame.picture(
-        figures.training_curves(shown, [column], height=420), key="compare_curves", alt=alt, rows=lambda: rows
+        figures.training_curves(shown, [column], height=390), key="compare_curves", alt=alt, rows=lambda: rows
     )
+    if missing := [name for name in runs if name not in shown]:
+        st.caption(frame.plain(f"Without {spoken(column)} over the epochs: {', '.join(missing)}."))
     st.caption(OF_WHAT)
     frame.code(CURVES_CODE.format(folders=list_in_code([str(runs[name]) for name in shown]), column=column))
 

@@ -39,39 +39,39 @@ FORMULAS = (
 WEIGHT, WORDS, ROWS = "The weight", "The words", "FILM's rows"
 VIEWS = [WEIGHT, WORDS, ROWS, *why_pair.VIEWS]
 LAYOUT = """<style>
-.st-key-tall-pair .stElementContainer:has(.stPlotlyChart) {height: max(22rem, 100vh - 26rem)}
+.st-key-tall-pair .stElementContainer:has(.stPlotlyChart) {height: max(22rem, 100vh - 23.5rem)}
+.st-key-sentences p {font-size: 0.9rem; line-height: 1.4}
 </style>"""
-TYPED = "A typed sentence takes the place and the class of the sentence chosen beside it."
+TYPED = "Choose a sentence of the batch, or type your own: it takes the place and the class of the one chosen before."
 
 
 def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], Any]:
     """The rows of both sentences, and the batch, in which a typed sentence has taken its place."""
     texts, rows = list(batch.texts), []
     sides = (("Sentence a, the anchor", "anchor", first[0]), ("Sentence b", "other", first[1]))
-    for column, (label, key, default), name in zip(st.columns(2), sides, "ab", strict=True):
-        with column:
-            row = choosing.sentence_by_row(label, batch.texts, key, default)
-            typed = st.text_input(
-                f"… or type sentence {name}", key=f"typed-{name}", max_chars=2_000, placeholder="… or type one",
-                label_visibility="collapsed", help=TYPED,
-            )  # fmt: skip
-            rows.append(row)
-            if typed.strip():
-                texts[row] = typed
+    for label, key, default in sides:
+        with frame.choices():
+            row, text = choosing.row_and_text(label, batch.texts, key, default, typed=True, help=TYPED)
+        rows.append(row)
+        texts[row] = text
+    with st.container(key="sentences"):
+        for column, name, row in zip(st.columns(2), "ab", rows, strict=True):
+            column.markdown(f"**{name} · {frame.plain(batch.classes[row])}** {frame.plain(texts[row])}")
     return (rows[0], rows[1]), replace(batch, texts=tuple(texts))
 
 
 def page() -> None:
     st.html(LAYOUT)
     frame.head("Why this pair?", ABOUT, *FORMULAS)
-    opened = choosing.corpus()
+    with frame.choices_behind("Data"):
+        opened = choosing.corpus()
+        if opened is not None:
+            batch, how = why_pair.batch_of(opened)
     # at first the same vectors on every corpus, or Back would come to others
     chosen = choosing.space(opened) if opened else None
     if opened is None or chosen is None:
         return
-    with frame.choices():
-        batch, how = why_pair.batch_of(opened)
-    first = why_pair.heaviest_pair(batch, cached.batch_similarities(chosen, batch.texts))
+    first = why_pair.hardest_negative(batch, cached.batch_similarities(chosen, batch.texts))
     (anchor, other), batch = two_sentences(batch, first)
     a, b = batch.texts[anchor], batch.texts[other]
     view = frame.view(VIEWS)

@@ -29,7 +29,7 @@ from labkit.sentpwnet.view import (
 )
 from labkit.sentpwnet.wording import batch_rows, pair_rows, reason, weight_in_latex
 
-CURVES, EPOCHS, MINED = VIEWS = ["Weight against similarity", "Over the epochs", "Hard negatives"]  # beside one pair
+CURVES, EPOCHS, MINED = VIEWS = ["Curves", "Epochs", "Hard negatives"]  # beside one pair
 TABLE = {  # field of a PairRow -> head of its column
     "number": "no.",
     "text": "sentence",
@@ -45,6 +45,7 @@ TABLE = {  # field of a PairRow -> head of its column
 NAMES = {name: LOSSES[name].title for name in OF_PAIRS}
 MINERS = {"informative": "informative (ε)", "hardest": "hardest of each kind", "none": "every pair"}
 USUAL = PairSettings(alpha=2.0, beta=50.0, base=0.5, epsilon=0.1)  # of labkit.pairs: what every loss there starts from
+OPENING = replace(USUAL, beta=10.0)  # at the usual β, negatives of most corpora have no weight to be seen
 RANGES = {  # of the sliders
     "alpha": (0.5, 20.0),
     "beta": (1.0, 100.0),
@@ -52,6 +53,7 @@ RANGES = {  # of the sliders
     "tau": (0.01, 1.0),
     "epsilon": (0.0, 2.0),
 }
+SIGNS = {"loss": "loss", "miner": "miner", "alpha": "α", "beta": "β", "base": "λ", "temperature": "τ", "epsilon": "ε"}
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # of the settings, by the shown code
 IN_ORDER = (
     "Every pair of this batch is in order by more than ε: the miner keeps none, and none has a weight. Choose another "
@@ -88,7 +90,8 @@ def start_button(name: str, settings: PairSettings, key: str) -> None:
 def settings_of_loss(trained: PairSettings | None, view: str) -> PairSettings:
     """Loss, miner and their numbers. `trained`: those of the run, where there is one."""
     keep = frame.KEEP
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("Settings:", width="content")
         start_button("Usual", USUAL, "usual")
         start_button("As this run" if trained else "As labkit trains", trained or PairSettings(), "as-trained")
     loss = st.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
@@ -96,7 +99,7 @@ def settings_of_loss(trained: PairSettings | None, view: str) -> PairSettings:
     dials = {dial for name in (loss, *drawn) for dial in LOSSES[name].hyperparameters}
     off = "alpha" not in dials
     alpha = st.slider("α, scale of positives", *RANGES["alpha"], 2.0, 0.5, key="alpha", disabled=off, **keep)
-    beta = st.slider("β, scale of negatives", *RANGES["beta"], 50.0, 1.0, key="beta", disabled=off, **keep)
+    beta = st.slider("β, scale of negatives", *RANGES["beta"], OPENING.beta, 1.0, key="beta", disabled=off, **keep)
     off = not {"base", "margin"} & dials
     name = "margin of a triplet" if loss == "margin-triplet" else "λ, similarity both start from"
     base = st.slider(name, *RANGES["lambda"], 0.5, 0.05, key="lambda", disabled=off, **keep)
@@ -113,23 +116,24 @@ def settings_of_loss(trained: PairSettings | None, view: str) -> PairSettings:
 def batch_of(opened: cached.Opened) -> tuple[SentenceBatch, dict[str, Any]]:
     """The batch, and the settings that make it again."""
     keep = frame.KEEP
-    with st.popover("The batch", icon=":material/grid_on:"):
+    with frame.choices():
+        st.markdown("**The batch**")
         size = st.slider("Sentences, about", 8, 128, 32, 8, key="size", **keep)
-        per_class = st.slider("Of one class", 2, 16, 4, key="per_class", **keep)
-        seed = st.number_input(
-            "Number of the batch", 0, 9999, 0, key="seed", help="Another number draws another batch.", **keep
-        )
+        per_class = st.slider("Sentences per class", 2, 16, 4, key="per_class", **keep)
+        seed = st.number_input("Seed", 0, 9999, 0, key="seed", help="Another seed draws another batch.", **keep)
         splits = [split for split in SPLITS if split in opened.corpus.splits]
         if not opened.own:  # what no bundled run has learned from, first: there it still errs
             splits.reverse()
-        split = splits[0] if len(splits) == 1 else st.selectbox("Of the split", splits, key="split", **keep)
+        split = splits[0] if len(splits) == 1 else st.selectbox("Split", splits, key="split", **keep)
     how = {"size": size, "per_class": per_class, "seed": seed, "split": split}
     return cached.batch_of_split(opened, **how), how
 
 
-def heaviest_pair(batch: SentenceBatch, similarity: np.ndarray) -> tuple[int, int]:
-    """The pair to look at first: the heaviest one under the usual settings."""
-    weight = examine(batch, similarity, USUAL).weight
+def hardest_negative(batch: SentenceBatch, similarity: np.ndarray) -> tuple[int, int]:
+    """The pair to look at first: the negative with the most weight, or without negatives the heaviest pair."""
+    weight = examine(batch, similarity, OPENING).weight
+    negative = np.where(batch.negative, weight, 0)
+    weight = negative if negative.any() else weight
     anchor, other = np.unravel_index(int(weight.argmax()), weight.shape)
     return (int(anchor), int(other)) if anchor != other else (0, 1)
 
@@ -215,19 +219,38 @@ def show_table(examined: Examined, anchor: int) -> None:
     )
 
 
+def number(weight: float) -> str:
+    """A weight as it is read: three digits, and no powers of ten."""
+    return "below 0.0001" if 0 < weight < 1e-4 else f"{weight:.3g}"
+
+
 def verdict(examined: Examined, anchor: int, other: int) -> str:
-    """Return one sentence on the pair: its weight, and its place among the pairs of its anchor."""
+    """Say what the loss does with the pair, and how much of the anchor's weight it has."""
     rows = [row for row in pair_rows(examined, anchor) if row.kept]
     places = [place for place, row in enumerate(rows, 1) if row.number == other]
     if not places:
         return "This pair has no weight: " + reason(examined, anchor, other).removeprefix("dropped: ") + "."
-    row = rows[places[0] - 1]
-    share = row.weight / (sum(each.weight for each in rows) or 1.0)
-    moves = "pulls together" if row.kind == "positive" else "pushes apart"
-    return (
-        f"The loss {moves} this {row.kind} pair with weight {row.weight:.3g}, number {places[0]} of the {len(rows)} "
-        f"pairs kept for this anchor and {share:.0%} of their weight."
-    )
+    row, rank = rows[places[0] - 1], f"rank {places[0]} of {len(rows)}"
+    share = 100 * row.weight / (sum(each.weight for each in rows) or 1.0)
+    moves = "pulls this pair together" if row.kind == "positive" else "pushes this pair apart"
+    return f"The loss {moves}. It has {share:.0f} % of this anchor's weight ({number(row.weight)}) and {rank}."
+
+
+def last_change(examined: Examined, anchor: int, other: int, space: str) -> str:
+    """Say what the last change of a setting did to the weight of this pair; nothing if none has changed."""
+    pair = (space, examined.batch.texts[anchor], examined.batch.texts[other])
+    now = (examined.settings, float(examined.weight[anchor, other]))
+    seen, before, last = st.session_state.get("weighed", (pair, now, now))
+    before, last = (now, now) if seen != pair else (before, last) if last == now else (last, now)
+    st.session_state["weighed"] = (pair, before, last)
+    (old, was), (new, weight) = before, last
+    changes = [(sign, getattr(old, name), getattr(new, name)) for name, sign in SIGNS.items()]
+    said = [
+        f"{sign} {a if isinstance(a, str) else f'{a:g}'} → {b if isinstance(b, str) else f'{b:g}'}"
+        for sign, a, b in changes
+        if a != b
+    ]
+    return f"{', '.join(said)}: weight {number(was)} → {number(weight)}." if said else ""
 
 
 def nearest_positive(batch: SentenceBatch, similarity: np.ndarray, anchor: int) -> str | None:
@@ -242,7 +265,7 @@ def show_explanation(examined: Examined, anchor: int, other: int) -> None:
         st.info("The anchor makes no pair with itself: choose another sentence.")
         return
     pair = next(row for row in pair_rows(examined, anchor) if row.number == other)
-    st.text(f"similarity {pair.similarity:.3f}, {pair.kind}, weight {pair.weight:.4g}\n{pair.why}")
+    st.text(f"similarity {pair.similarity:.3f}, {pair.kind}\n{pair.why}")
     for line in weight_in_latex(examined, anchor, other):
         st.latex(line)
 
@@ -285,7 +308,13 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
 def show_training(opened: cached.Opened, chosen: choosing.Space, settings: PairSettings, lines: dict[str, Any]) -> None:
     """The probe of a stored run, epoch by epoch."""
     if not len(chosen.method.snapshots.epochs):
-        choosing.show_command(choosing.NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
+        runs = choosing.lab_runs("sentpwnet", opened.corpus.name)
+        if not runs:
+            choosing.show_command(choosing.NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
+            return
+        st.info("These vectors were not trained in epochs.")
+        use = {"vectors": choosing.STORED, "run": runs[0]}
+        st.button(f"Use run {runs[0]}", on_click=st.session_state.update, args=(use,), type="primary", key="use-run")
         return
     weights = epoch_weights(chosen.method.snapshots, settings)
     alt = f"Weights of positive and negative pairs over {len(weights.epochs)} epochs, and the shares the miner kept."
@@ -340,7 +369,7 @@ def show(
     examined = examine(batch, similarity, settings)
     code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
     with left:
-        st.markdown(f"**{verdict(examined, anchor, other)}**")
+        st.markdown(f"**{verdict(examined, anchor, other)}** {last_change(examined, anchor, other, chosen.key)}")
         if view == CURVES:
             show_losses(examined, anchor, code)
         else:

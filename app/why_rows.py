@@ -20,7 +20,8 @@ WORDS = 4  # of each end of a row
 SENTENCES = 300  # among which the highest and lowest of a row are found
 LONGEST = 70  # letters of a sentence
 LEARN = "Learn FILM here (up to a minute)"
-NOTHING = "No bundled run of FILM was trained on this corpus. Learn one here, or choose the corpus questions."
+ROW = "A row is one number of the new vector: some words push it up, others down."
+NOTHING = "No bundled FILM run was trained on this corpus. Learn one here, or see FILM on questions."
 
 
 def film_of(chosen: choosing.Space, opened: cached.Opened) -> choosing.Space | None:
@@ -33,11 +34,14 @@ def film_of(chosen: choosing.Space, opened: cached.Opened) -> choosing.Space | N
     for name in choosing.lab_runs("film", opened.corpus.name):
         return choosing.run_in(DEMONSTRATIONS[name].folder, name)
     st.caption(NOTHING)
+    questions = choosing.choose_corpus
+    st.button("Show FILM on questions", on_click=questions, args=("questions",), type="primary", key="film-questions")
     return None
 
 
 def show(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
     """The pair by rows, the gallery, and one row with all its components."""
+    st.markdown(ROW)
     controls = st.container(horizontal=True, vertical_alignment="bottom")
     with controls:
         film = film_of(chosen, opened)

@@ -484,7 +484,6 @@ _EXPLANATIONS = {
     "integrated gradients": "integrated",
     "attention": "attention",
     "rarest words first": "rarest",
-    "words in both first": "shared",
     "any order": "any",
 }
 
@@ -494,13 +493,11 @@ WHY_ALIKE = (
         "Which explanation is about the network that it explains?",
         "topics",
         tuple(Variant(name, "sentpwnet", EXPLAINED, part=part) for name, part in _EXPLANATIONS.items()),
-        (
-            "below_chance", "between", "unknown", "replaced", "first", "shuffled", "another", "hit", "hit_two", "false",
-        ),
+        ("below_chance", "replaced", "first", "shuffled", "another", "hit", "hit_two", "false"),
         _FIVE,
         explanations_judged,
     ),
-)  # fmt: skip
+)
 
 
 _ALL = (SENTPWNET, THEMATIC, LOCALLY_LINEAR, PARAPHRASE, FILM, TOGETHER, BREAK_IT, WHICH_LOSS, STARTS, WHY_ALIKE)

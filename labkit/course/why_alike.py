@@ -7,7 +7,6 @@ An explanation gives each word of a sentence a part in its similarity to another
     integrated    the same with the mean slope on the way from vectors of zeros to these: integrated gradients
     attention     the attention of the BiLSTM to the word, whatever the other sentence is
     rarest        of no network: the rarer the word among the sentences of train, the larger
-    shared        of no network: words that the other sentence has, too, before all others; the rarest first
     any           of no network: a random number
 
 `explanations_judged` asks all of them the same, of one network on the same pairs. It was trained on a corpus in which
@@ -16,13 +15,13 @@ their own.
 
 In: a case whose corpus has classes. Out: figures, `{way} {measure}`:
 
-    below_chance, between    how much less is left, by words taken out in order, than at random and in reverse
-    unknown, replaced        the same as below_chance, an unknown word or one at random put in the place of each
-    first                    what the similarity loses with the first word
-    shuffled, another        the rank correlation of the parts with those for a network of shuffled weights, and with
-                             those of the same sentence beside one of another topic
-    hit, hit_two, false      how often the largest part is on a word put in: one in each sentence; two in the one
-                             and a third in the other; and one in a sentence beside one without, which it sets apart
+    below_chance          how much less is left, if words are taken out in order, than in random orders
+    replaced              the same, with a random word in the place of each
+    first                 what the similarity loses with the first word
+    shuffled, another     the rank correlation of the parts with those for a network of shuffled weights, and with those
+                          of the same sentence compared with one of another topic
+    hit, hit_two, false   how often a planted word has the largest part: one in each sentence; two in the one and a
+                          third in the other; one in a sentence compared with one without, which it sets apart
 """
 
 from __future__ import annotations
@@ -52,7 +51,6 @@ SHARE = 0.15  # of the posts of train and dev
 STEPS = 32  # of the way that is integrated over
 DRAWS = 4  # random orders of a pair
 PAIRS, QUICK = 100, 3  # that a network is asked about, others for each seed
-STRANGE = "qzx"  # a word that no sentence has
 
 Explain: TypeAlias = Callable[[Sequence[str], str], np.ndarray]  # the words of a, and b -> a part for each (n,)
 
@@ -153,29 +151,23 @@ def ways_to_explain(network: SentPWNet, counts: Counter[str], random: np.random.
     def rarest(a: Sequence[str], b: str) -> np.ndarray:
         return -np.array([float(counts[word]) for word in a])
 
-    def shared(a: Sequence[str], b: str) -> np.ndarray:
-        return rarest(a, b) + counts.total() * np.isin(a, words(b))
-
     return {
         "left out": lambda a, b: np.array(network.explain(" ".join(a), b, way=LEFT_OUT).own_a),
         "gradient": gradient,
         "integrated": integrated,
         "attention": lambda a, b: np.array(network.explain(" ".join(a), b, way="attention").weights_a),
         "rarest": rarest,
-        "shared": shared,
         "any": lambda a, b: random.random(len(a)),
     }
 
 
 def fewer(a: Sequence[str], order: np.ndarray, instead: Sequence[str] = ()) -> list[str]:
-    """The sentence with none of its words taken out, one, ... all but one, in this order; `instead` stands there."""
-    place = np.argsort(order)
-    return [
-        " ".join(
-            instead[at] if place[at] < count else word for at, word in enumerate(a) if instead or place[at] >= count
-        )
-        for count in range(len(a))
-    ]
+    """The sentence with none of its words taken out, one, ... all but one; `instead` may have a word for each."""
+    left, texts = list(a), []
+    for at in order:
+        texts.append(" ".join(word for word in left if word))
+        left[at] = instead[at] if instead else ""
+    return texts
 
 
 # --- judges ------------------------------------------------------------------------------------------------------
@@ -216,20 +208,14 @@ def _by_taking_out(
     a, b = words(triple.a), triple.same
     at_random = [random.permutation(len(a)) for _ in range(DRAWS)]
     parts = {way: explain(a, b) for way, explain in ways.items()}
-    judges: dict[str, Sequence[str]] = {
-        "below_chance": (),
-        "unknown": [STRANGE] * len(a),
-        "replaced": [vocabulary[each] for each in random.integers(len(vocabulary), size=len(a))],
-    }
+    at_large = [vocabulary[each] for each in random.integers(len(vocabulary), size=len(a))]
+    judges: dict[str, Sequence[str]] = {"below_chance": (), "replaced": at_large}
     for judge, instead in judges.items():
         chance = np.mean([similarities(network, fewer(a, order, instead), b).mean() for order in at_random])
         for way, own in parts.items():
-            order = np.argsort(-own, kind="stable")
-            curve = similarities(network, fewer(a, order, instead), b)
+            curve = similarities(network, fewer(a, np.argsort(-own, kind="stable"), instead), b)
             seen[f"{way} {judge}"].append(float(chance - curve.mean()))
             if judge == "below_chance":
-                reverse = similarities(network, fewer(a, order[::-1]), b)
-                seen[f"{way} between"].append(float(reverse.mean() - curve.mean()))
                 seen[f"{way} first"].append(float(curve[0] - curve[1]))
 
 

@@ -175,7 +175,6 @@ def _square(traces: list[Entries], examined: Examined, anchor: int | None, names
 
 # --- one anchor as bars ------------------------------------------------------------------------------------------
 
-NUMBERS_THAT_FIT = 16  # numbers that fit side by side under half a page
 KINDS = (("positive", POSITIVE), ("negative", NEGATIVE))
 
 
@@ -215,16 +214,14 @@ def anchor_bars(
             if np.isfinite(value):  # else the anchor has no pair that defines the limit
                 ends, hover = [-0.5, len(order) - 0.5], f"%{{y:.3f}}{NAME}"
                 traces.append(curve(ends, [value, value], colour, "dash", 2, name=name, hovertemplate=hover) | on(1))
-    step = -(-len(order) // NUMBERS_THAT_FIT)  # with more bars, only every second, third, ... has its number
-    ticks = {"tickvals": list(place.values())[::step], "ticktext": order[::step], "tickangle": 0}
     layout = stacked(
         (0.6, 0.4),
         gap=0.06,
-        x={"showgrid": False, "tickfont": {"size": 11}} | ticks,
+        x={"showgrid": False, "showticklabels": False},
         y={"zerolinecolor": INK},
     )
-    layout["xaxis"] |= {"matches": "x2", "showticklabels": False}
-    layout["xaxis2"] |= {"title": "number of the other sentence"}
+    layout["xaxis"] |= {"matches": "x2"}
+    layout["xaxis2"] |= {"title": "other sentences, most similar first"}
     lowest = min(0.0, float(similarity.min()))
     layout["yaxis"] |= {"title": "similarity", "range": [1.08 * lowest, 1.08]}
     layout["yaxis2"] |= {"title": "weight", "rangemode": "tozero"}
@@ -232,7 +229,7 @@ def anchor_bars(
         layout["yaxis2"] |= {"range": [0, heaviest]}
     if other in place:
         layout["annotations"] = [annotation("▼", place[other], max(0.0, float(similarity[other])), size=17, yshift=9)]
-    legend = below(-0.24) | {"font": {"size": 12}}
+    legend = below(-0.16) | {"font": {"size": 12}}
     return figure_of(traces, barmode="overlay", height=height, legend=legend, **layout)
 
 

@@ -33,6 +33,8 @@ export function drawChart(canvas, name, histories) {
     c.stroke();
     if (tick === ticks[0] || tick === 1 || tick === ticks.at(-1)) c.fillText(String(tick), 0, y(tick) + size / 3);
   }
+  const axis = `step ${last}`;
+  c.fillText(axis, width - 4 - c.measureText(axis).width, height - 7);
   histories.forEach((history, side) => {
     for (const part of ["train", "unseen"]) {
       c.strokeStyle = side ? tones.push : tones.ink;

@@ -22,6 +22,16 @@ export function toHash(lab) {
   return `#${words}`;
 }
 
+/** The address that a link leads to: this page, or the app around it; null in the frame of a notebook. */
+export function place() {
+  if (location.protocol !== "about:") return location;
+  try {
+    return parent.document.querySelector(".st-key-playground") && parent.location;
+  } catch {
+    return null; // a frame that may not see what is around it
+  }
+}
+
 const short = (value) => (typeof value === "number" ? String(Number(value.toPrecision(4))) : value);
 
 /** Open what an address says. What it says wrongly is taken as not said. */

@@ -5,7 +5,7 @@ import { control } from "./controls.js";
 import { idsOf } from "./corpus.js";
 import { byId, el } from "./dom.js";
 import { Lab, ownScene } from "./lab.js";
-import { fromHash } from "./link.js";
+import { fromHash, place, toHash } from "./link.js";
 import { drawChart } from "./charts.js";
 import { Panel } from "./panel.js";
 import { READOUTS } from "./readouts.js";
@@ -14,8 +14,9 @@ import { Stage } from "./stage.js";
 
 const LEAP = 20; // steps a picture where motion is not wanted, one picture a second
 const FASTEST = 12; // milliseconds from step to step, so that fast screens do not train faster than the eye follows
-const [FIRST, SLOW, SLOWLY] = [1000, 50, 60]; // the start is seen for a second, and the first steps one by one
+const [FIRST, SLOW, SLOWLY] = [600, 20, 40]; // the start is seen, and the first steps one by one
 const SILENCE = 900; // milliseconds after a change before it is said
+const SAID = 2000; // milliseconds that a button says what it did
 const MORE_STEPS = 300; // after a hyperparameter was touched
 const SPIN = 0.003; // radians a picture
 const CARD_EVERY = 20; // pictures between two states of an open card
@@ -33,7 +34,9 @@ class Page {
     this.panel = new Panel(byId("panel"), this);
     this.wire();
     document.documentElement.classList.toggle("framed", window !== top);
-    if (location.hash.length > 1) fromHash(this.lab, location.hash);
+    this.place = place();
+    byId("share").hidden = !this.place;
+    if (this.place?.hash.length > 1) fromHash(this.lab, this.place.hash);
     this.arrive();
     requestAnimationFrame((now) => this.frame(now));
   }
@@ -58,6 +61,7 @@ class Page {
     click("step", () => this.oneStep());
     click("again", () => this.again());
     click("more", () => this.openPanel(byId("panel").hidden));
+    click("share", () => this.share());
     click("present", () => this.present(!this.presenting));
     this.lab.scenes.forEach((scene, number) => {
       const button = el("button", { title: scene.title }, String(number + 1));
@@ -242,6 +246,16 @@ class Page {
     this.redraw();
   }
 
+  /** Copy a link to this state; without a clipboard it is in the address bar. Pasted sentences are not in it. */
+  async share() {
+    const link = this.place.href.split("#")[0] + toHash(this.lab);
+    (this.place === location ? history : parent.history).replaceState(null, "", link);
+    const said = await navigator.clipboard.writeText(link).then(() => "Link copied", () => "In the address");
+    byId("share").textContent = said;
+    this.say(said);
+    setTimeout(() => (byId("share").textContent = "Share"), SAID);
+  }
+
   /** Full screen where the browser allows it, type at 150 %, and nothing but the scene. */
   present(on) {
     if (on) this.openPanel(false);
@@ -363,7 +377,8 @@ class Page {
         .map((text, side) => (lab.right ? `${side ? "right" : "left"} ${text}` : text))
         .join("; ");
     }
-    byId("count").textContent = `step ${this.steps}`;
+    const hit = this.presenting ? ` · Hit@1 ${byId("hit-values").textContent}` : ""; // its chart makes room
+    byId("count").textContent = `step ${this.steps}${hit}`;
     byId("readout").textContent = READOUTS[lab.scene.readout](lab.sides);
     const { pair, row } = this.chosenSide ? {} : (this.chosen ?? {});
     if (!byId("panel").hidden) this.panel.draw(this.hovered ?? pair, this.stages[0].hovered ?? row);

@@ -1,10 +1,9 @@
-// Behind "More": all hyperparameters, the matrix, the second side, what if, and the link.
+// Behind "More": all hyperparameters, the matrix, the second side, what if, and what the words mean.
 
 import { control } from "./controls.js";
 import { typedAnswer } from "./card.js";
 import { fromCsv, LIMITS } from "./corpus.js";
 import { el, remark } from "./dom.js";
-import { toHash } from "./link.js";
 import { Matrix } from "./matrix.js";
 import { LOSSES } from "./pairs.js";
 import { wrongShares } from "./readouts.js";
@@ -66,7 +65,6 @@ export class Panel {
       this.section("What if", ...this.whatIf()),
       this.section("Words", ...this.words()),
       this.section("Keys", remark(KEYS)),
-      this.section("Link", ...this.link()),
     );
     if (focused) this.root.querySelector(`[data-keep="${focused}"]`)?.focus();
   }
@@ -205,24 +203,6 @@ export class Panel {
   words() {
     const terms = Object.entries(WORDS).flatMap(([term, meaning]) => [el("dt", {}, term), el("dd", {}, meaning)]);
     return [el("dl", {}, ...terms)];
-  }
-
-  link() {
-    if (location.protocol === "about:") return [remark("A link can be copied where the page is opened by itself.")];
-    const button = el("button", {}, "Copy a link to this state");
-    button.addEventListener("click", async () => {
-      const address = location.href.split("#")[0] + toHash(this.page.lab);
-      try {
-        await navigator.clipboard.writeText(address);
-        button.textContent = "Copied";
-      } catch {
-        history.replaceState(null, "", toHash(this.page.lab));
-        button.textContent = "It is in the address bar";
-      }
-    });
-    const own = this.page.lab.data !== this.page.lab.bundled;
-    const holds = own ? "the settings, but not your sentences" : "settings, labels and removed sentences";
-    return [button, remark(`It holds ${holds}.`)];
   }
 
   draw(pair, row) {

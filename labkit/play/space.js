@@ -4,7 +4,7 @@ import { heaviestPairs } from "./metrics.js";
 import { look, pen, theme, trace } from "./palette.js";
 import { Projection } from "./projection.js";
 
-const LINES = 20; // pulls drawn, and as many pushes: pulls alone would vanish in a class that has gathered
+const LINES = 12; // pulls drawn, and as many pushes: pulls alone would vanish in a class that has gathered
 const BENDS = 12; // pieces of a line along the sphere
 const REACH = 16; // pixels around a point that count as on it
 const FORCE = 0.35; // length of the longest arrow, in radii

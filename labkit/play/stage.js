@@ -76,7 +76,7 @@ export class Stage {
     const key = el("li", { className: "key" }, this.swatch(0, false), "trained", this.swatch(0, true), "unseen");
     const lines = el("li", {}, "Lines:", tinted("pull", "━ pull"), tinted("push", "╍ push"));
     this.leftOut.hidden = training.settings.miner === "all";
-    this.legend.replaceChildren(lines, el("li", {}, "Points:"), ...classes, ...(this.number ? [] : [key]));
+    this.legend.replaceChildren(lines, el("li", {}, "Points:"), ...classes, key);
     for (const canvas of this.legend.querySelectorAll("canvas")) paint(canvas);
   }
 

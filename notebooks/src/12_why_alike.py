@@ -8,91 +8,61 @@
 # %% [markdown]
 # # 12 · Why alike?
 #
-# **A model says that two posts are alike and names the words that made them so: is that true of the model?** Every
-# explanation method answers, always, and with numbers. You compare four of them on one network, put them before four
-# judges, and find out that a judge can be wrong, too.
+# **A network says that two posts are similar, and an explanation names the words that made them so. Is that true of the
+# network?** Every explanation method answers, always, and with numbers. In this lesson you compare four of them, put them
+# before several judges, and find out that a judge can be wrong, too.
 #
-# *75 minutes, 44 of them for the exercises. You need cosines, gradients, and notebook 2 or 3 for attention.*
+# *60 minutes, 36 of them for five exercises. You need cosines and gradients; lesson 2 or 3 helps with attention.*
+#
+# Here are two posts about the same topic. Move the slider. It shows three explanations of one and the same similarity: the
+# words with the largest parts in it, (a) for the first post and (b) for the second; *rest* is what belongs to no word. To the
+# first explanation *computer* and *fan* matter most, to the other two *laptops* and *disks*. Which one is right?
 
 # %%
 import numpy as np
 import pandas as pd
-import torch
 
-from labkit import METHODS
+from labkit import METHODS, load
 from labkit.course import answer, hint, predict, progress, recall, solve
-from labkit.corpora import load
-from labkit.explore import show
-from labkit.figures import named_curves, seed_dots, word_pairs
-from labkit.course.ablation import kept
 from labkit.course.plans import EXPLAINED
-from labkit.course.why_alike import slopes, tampered, triples, with_word, word_vectors
+from labkit.course.why_alike import tampered, triples
+from labkit.explore import Slider, explore, show
+from labkit.figures import explained_words, named_curves
 from labkit.text import words
 
 topics = load("topics")
 test = topics.part("test")
-print(topics.sizes, "posts of", len(set(test.labels)), "topics")
+posts = tampered(topics, seed=0)  # what this does, you will find out in section 5; do not look yet
+network = METHODS["sentpwnet"](**EXPLAINED)  # a small BiLSTM with attention
+network.fit(posts, seed=0)
+
+post, same, _ = next(triples(test, np.random.default_rng(1)))
+print(post, "\n\n" + same)
+explained = [network.explain(post, same, way=way) for way in ("left-out", "integrated", "attention")]
+explore(
+    lambda which: explained_words(explained[which], top=8),
+    "Words with the largest parts, as bars or steps. Left out: computer, phone, fan and disks. Integrated and attention: "
+    "laptops and disks, with parts that are ten times as large.",
+    which=Slider("0: left out, 1: integrated, 2: attention", 0, 2, 1, 0),
+)
 
 # %% [markdown]
-# ## 1. A sum
+# ## 1. When the answer is exact
 #
-# The plain mean of word vectors is the easiest model to explain. Let $u_1, u_2, \dots$ be the vectors of the words of $a$, and
-# $v_1, v_2, \dots$ those of $b$. The dot product of two sums is a sum over all pairs, and so is the cosine of the means:
-#
-# $$\cos(a, b) = \sum_{i, j} C_{ij}, \qquad C_{ij} = \frac{u_i \cdot v_j}{\left|\sum_i u_i\right| \left|\sum_j v_j\right|}$$
-#
-# **Exercise 12.1.** Write $C$.
-#
-# *7 minutes, medium. What it is for: having one explanation that cannot be wrong, to hold the others against.*
-#
-# hint: The mean of A is `A.sum(0) / len(A)`: put both means into a · b / |a| |b|. What becomes of the `len`?
-# hint: The dot product of two sums is a sum over all pairs of rows: `A @ B.T` has them. The lengths stay below the
-# line.
-# hint: `A @ B.T / np.linalg.norm(A.sum(0)) / np.linalg.norm(B.sum(0))`
-# right: nothing is left over: this is no view of the similarity, it is the similarity
-# further: Add up each row, and you have what each word of a does in all. Which of your own has most?
-
-# %%
-def parts(A, B):
-    """word vectors of a (n, d), of b (m, d) -> what each pair of words adds to the cosine (n, m)"""
-    return A @ B.T / np.linalg.norm(A.sum(0)) / np.linalg.norm(B.sum(0))  #!
-
-answer("12.1", parts)
+# For some models there is nothing to argue about. The plain mean of word vectors is one: the dot product of two sums is a sum
+# over all pairs of words, so the cosine is, too (lesson 6 starts from there).
 
 # %%
 mean = METHODS["mean-vectors"](dimension=50)
 mean.fit(topics)
-a = "How long does sour dough rise in a cold kitchen?"
-b = "My bread dough does not rise."
-A, B = mean.encode(words(a)), mean.encode(words(b))  # a word alone is its own mean
-C = np.asarray(parts(A, B))
-print("sum of all parts: {:.6f}".format(C.sum()))
-print("the similarity:   {:.6f}".format(mean.similarity([a], [b])[0, 0]))
-
-# %%
-show(
-    word_pairs(mean.explain(a, b)),
-    "A row is a word of the first sentence, a column one of the second, the darker a cell, the "
-    "larger what the two words add to the similarity, blue above 0 and orange below. The "
-    "largest are rise with rise, dough with bread, dough with dough, and does with does.",
-)
+exact = mean.explain("How long does sour dough rise in a cold kitchen?", "My bread dough does not rise.")
+print(f"similarity {exact.similarity:.6f}, sum of all parts {np.sum(exact.parts):.6f}")
+print(exact.word_pairs[:4])
 
 # %% [markdown]
-# `mean.explain(a, b)` has the same numbers; so have the button *Why alike?* of the app and `labkit explain`. TF-IDF, LSA and FILM
-# are sums of words, too, and are explained in the same way, without error (notebook 6, section 1).
-#
 # An exact explanation says what the model did. It does not say that the model was right.
 #
-# ## 2. No sum
-#
-# Now a network: a small BiLSTM with attention, which learns from posts to find those of one topic. It learns from `posts`. These
-# are the topics that you know, but we have tampered with them. What we did stands in section 6; do not look yet.
-
-# %%
-posts = tampered(topics, seed=0)
-network = METHODS["sentpwnet"](**EXPLAINED)
-network.fit(posts, seed=0)
-print("trained on", len(posts.part("train")), "posts;", network.ways)
+# A network is no such sum. A word does not do the same in the state of an LSTM as it does alone:
 
 # %%
 first = (
@@ -103,68 +73,65 @@ second = (
     "The museum would like to borrow weather diaries and photographs of old winters. We will also "
     "talk about comparing old weather diaries. Indeed, we look forward to seeing you."
 )
-print(first, "\n\n" + second)
-print("\nsimilarity {:.3f}".format(network.similarity([first], [second])[0, 0]))
+alone = network.encode(words(first)).sum(0, keepdims=True)
+print(f"sum of its words and the post itself: cosine {network.similarity(alone, network.encode([first]))[0, 0]:.3f}")
+print(f"first and second post: cosine {network.similarity([first], [second])[0, 0]:.3f}")
 
 # %% [markdown]
-# One is about baking, the other about the weather. To this network they are nearly one.
+# The first post is about baking, the second about the weather. To this network they are nearly the same.
 #
-# **Predict 12.a.** Which word of the first post makes the two so alike? Write it, in lower case.
+# **Predict 12.a.** Which word of the first post makes the two so similar? Write it in lower case.
 
 # %%
 guess = "diary"  #!
 predict("12.a", guess)
 
 # %% [markdown]
-# A sum of words? Let us see:
-
-# %%
-states = network.encode(words(first)).astype(float)
-cosine = network.similarity(states.sum(0, keepdims=True), network.encode([first]))[0, 0]
-print("cosine of the sum of its words, one by one, with the post itself: {:.3f}".format(cosine))
-
-# %% [markdown]
-# A word does something else in the state of an LSTM than alone, and there is no sum to write down. People ask four other things.
+# ## 2. Four explanations
 #
-# ### Leave it out
+# ### Leave a word out
 #
-# **Exercise 12.2.** Take one word out, and see what the similarity loses. `alike` takes a list of words and gives their similarity
-# to the second post, which stays whole.
+# **Exercise 12.1.** Take out one word at a time, and see how much similarity is lost. `alike` takes a list of words and returns
+# their similarity to the other post, which stays whole.
 #
-# *5 minutes, easy. What it is for: the one explanation that works for everything, also for what is behind a wire.*
+# *6 minutes, easy. What it is for: it works for every model, even one behind a web service.*
 #
 # hint: For each place take the words before it and those after it: `words[:at] + words[at + 1:]`.
-# hint: What is lost is the similarity of all words less that of these.
-# hint: `np.array([alike(words) - alike(words[:at] + words[at + 1:]) for at in range(len(words))])`
-# right: it asks nothing of the model but a similarity, so that it can be asked of any model
-# further: Leave out every two neighbours. For which two is more lost together than one by one?
+# hint: What is lost is the similarity of all words minus that of the rest.
+# hint: A loop over `range(len(words))` that appends `whole - alike(rest)`; return `np.array(lost)`.
+# right: it asks nothing of the model but a similarity
+# further: How many similarities does it need for a post of 40 words? And for all pairs of 40 words?
 
 # %%
-def alike_to(b):
-    """a function of a list of words: how alike they are to b"""
-    V = network.encode([b])
-    return lambda some: float(network.similarity(network.encode([" ".join(some)]), V)[0, 0])
-
 def left_out(alike, words):
     """what the similarity loses without each of the words, in their order (n,)"""
     whole = alike(words)  #!
-    rests = [words[:at] + words[at + 1 :] for at in range(len(words))]  #!
-    return np.array([whole - alike(rest) for rest in rests])  #!
+    lost = []  #!
+    for at in range(len(words)):  #!
+        rest = words[:at] + words[at + 1 :]  #!
+        lost.append(whole - alike(rest))  #!
+    return np.array(lost)  #!
 
-answer("12.2", left_out)
+answer("12.1", left_out)
 
 # %% [markdown]
 # ### Gradient times input
 #
-# A network has slopes. $x_i$ is the vector of the word $i$, and $\partial s / \partial x_i$ says how the similarity moves when that
-# vector moves a little. If it went on like that all the way from zeros to $x_i$, the word would have made
-#
-# $$\frac{\partial s}{\partial x_i} \cdot x_i$$
+# A network has slopes. Let $x_i$ be the vector of word $i$ and $s$ the similarity. The gradient $\partial s / \partial x_i$ says
+# how $s$ changes when that vector changes a little. If the slope were the same all the way from zeros to $x_i$, the word's part
+# would be $\frac{\partial s}{\partial x_i} \cdot x_i$.
 
 # %%
+from labkit.course.why_alike import slopes, word_vectors
+
+def alike_to(b):
+    """A function of a list of words: their similarity to b."""
+    V = network.encode([b])
+    return lambda some: float(network.similarity(network.encode([" ".join(some)]), V)[0, 0])
+
 def slope_to(b):
-    """a function of word vectors (n, d): the slope of the similarity to b along each number"""
-    return lambda x: slopes(network, x.reshape(-1, *x.shape[-2:]), b).reshape(x.shape)
+    """A function of word vectors (n, d): the slope of the similarity to b along each number."""
+    return lambda x: slopes(network, x[None], b)[0]
 
 def gradient(slope, x):
     return (slope(x) * x).sum(1)
@@ -172,103 +139,87 @@ def gradient(slope, x):
 # %% [markdown]
 # ### Integrated gradients
 #
-# But it does not go on like that. Walk from zeros (no words) to the post itself, $t x$ with $t$ from 0 to 1, and look at what three
-# of the words add on the way:
+# But the slope is not the same all the way. Go from zeros (no words) to the post itself, $t x$ with $t$ from 0 to 1, and look at
+# three of the words:
 
 # %%
 x, slope = word_vectors(network, words(first)), slope_to(second)
-way = np.linspace(0, 1, 41)
-along = np.array([(slope(t * x) * x).sum(1) for t in way])  # (41, words)
-shown = {word: along[:, words(first).index(word)] for word in ("diary", "frankly", "rolls")}
+on_the_way = np.array([(slope(t * x) * x).sum(1) for t in np.linspace(0, 1, 41)])  # (41, words)
 show(
-    named_curves(shown, across="share t of the way", upwards="slope times input", whole=1.0),
-    "To the right the share of the way from zeros to the post, upwards what a word adds there. The "
-    "line of frankly rises and falls again to nearly 0 before the end; those of diary and rolls "
-    "lie near 0 all the way.",
+    named_curves(
+        {word: on_the_way[:, words(first).index(word)] for word in ("diary", "frankly", "rolls")},
+        across="share t of the way", upwards="slope times input", whole=1.0,
+    ),
+    "To the right the share of the way from zeros to the post, upwards what a word adds there. The line of frankly rises and "
+    "falls again to nearly 0 before the end; those of diary and rolls are near 0 all the way.",
 )
 
 # %% [markdown]
-# At the end of the way, where gradient times input looks, next to nothing is left: the similarity is near 1, and cannot rise. What
-# happened on the way is the **area** below the line. That is what integrated gradients take (Sundararajan, Taly and Yan, 2017):
+# At the end of the way, where gradient times input looks, hardly any slope is left: the similarity is near 1 and cannot rise. What
+# happened on the way is the **area** under the line. That is what integrated gradients measure:
 #
 # $$\text{part}_i = x_i \cdot \int_0^1 \frac{\partial s}{\partial x_i}(t x)\, dt$$
 #
-# **Exercise 12.3.** Write it, with a sum in the place of the integral. Any rule will do: left ends, middles, trapezoids.
+# **Exercise 12.2.** Compute it, with the mean of many steps instead of the integral. Any rule will do: left ends, midpoints,
+# trapezoids.
 #
-# *10 minutes, hard. What it is for: an explanation of any network that adds up, so that one can check it.*
+# *9 minutes, hard. What it is for: these parts add up for any network, so they can be checked.*
 #
-# hint: At the share t of the way the sentence is `t * x`; take `slope(t * x)` at many t from 0 to 1, and their mean.
-# hint: For so many steps, `(np.arange(steps) + 0.5) / steps` are their middles. Each word has a sum over its d
-# numbers.
-# hint: `way = (np.arange(steps) + 0.5) / steps`, then `(np.mean([slope(t * x) for t in way], axis=0) * x).sum(1)`
-# right: a sum of slopes times widths is an integral: that is why these parts add up
-# further: Start from the mean of all word vectors in the place of zeros. Which words change their part most, and to
-# what does the sum add up now?
+# hint: At the share t of the way the sentence is `t * x`. Take `slope(t * x)` at many t from 0 to 1, and their mean.
+# hint: `(np.arange(steps) + 0.5) / steps` are the midpoints of the steps.
+# hint: Add up `slope(t * x)` in `total = np.zeros_like(x)`. The part of a word is the sum over its d numbers:
+# `(total / steps * x).sum(1)`.
+# right: a sum of slopes times widths is an integral, so these parts add up
+# further: Start from the mean of all word vectors instead of zeros. Which words change most? What is their sum now?
 
 # %%
 def integrated(slope, x, steps):
     """slope: (n, d) -> (n, d); word vectors x (n, d) -> the part of each word (n,)"""
-    way = (np.arange(steps) + 0.5) / steps  #!
-    return (np.mean([slope(t * x) for t in way], axis=0) * x).sum(1)  #!
+    total = np.zeros_like(x)  #!
+    for step in range(steps):  #!
+        t = (step + 0.5) / steps  #!
+        total += slope(t * x)  #!
+    mean_slope = total / steps  #!
+    return (mean_slope * x).sum(1)  #!
 
-answer("12.3", integrated)
-
-# %% [markdown]
-# And here is something to check, as in section 1. The parts add up to the difference between the two ends of the way: the
-# similarity of the post, and that of no words.
+answer("12.2", integrated)
 
 # %%
-def at(t):
-    """the similarity of a sentence of the word vectors t x"""
-    y = torch.from_numpy(t * x).float()[None]
-    with torch.no_grad():
-        vector = network.network.body(y, torch.tensor([len(x)])).numpy()
-    return float(network.similarity(vector, network.encode([second]))[0, 0])
-
-difference = at(1) - at(0)
-print(f"similarity at the end {at(1):.3f}, of no words {at(0):.3f}, difference {difference:.4f}")
-for steps in (1, 2, 4, 8, 32, 128):
-    gap = np.asarray(integrated(slope, x, steps)).sum() - difference
-    print(f"{steps:4} steps: sum of the parts less the difference {gap:+.4f}")
-print("gradient times input adds up to", round(float(gradient(slope, x).sum()), 4))
+for steps in (1, 4, 8, 32, 128):
+    print(f"{steps:4} steps: the parts add up to {integrated(slope, x, steps).sum():+.4f}")
+print(f"gradient times input adds up to {gradient(slope, x).sum():+.4f}")
 
 # %% [markdown]
+# With enough steps they add up to 0.487. That is the similarity of the post, 0.993, minus that of no words at all, 0.506.
+#
 # ### Attention
 #
-# The network has an answer of its own, so it seems: to how much of each word it attends.
+# The network seems to have an answer of its own: how much it attends to each word.
 
 # %%
 def attention(a, b):
     return np.array(network.explain(" ".join(a), b, way="attention").weights_a)
 
-def ways(a, b):
-    """the parts of the words of a by each way"""
-    alike, slope, x = alike_to(b), slope_to(b), word_vectors(network, a)
-    found = {
-        "left out": left_out(alike, a),
-        "gradient": gradient(slope, x),
-        "integrated": integrated(slope, x, 32),
-        "attention": attention(a, b),
-    }
-    return {way: np.asarray(own, float) for way, own in found.items()}
-
-found = pd.DataFrame(ways(words(first), second), index=words(first))
-found.sort_values("integrated", ascending=False).head(6).round(3)
+ways = {
+    "left out": lambda a, b: left_out(alike_to(b), a),
+    "gradient": lambda a, b: gradient(slope_to(b), word_vectors(network, a)),
+    "integrated": lambda a, b: integrated(slope_to(b), word_vectors(network, a), 32),
+    "attention": attention,
+}
+found = pd.DataFrame({way: explain(words(first), second) for way, explain in ways.items()}, index=words(first))
+recall("12.a", found["left out"].idxmax())
 
 # %%
-recall("12.a", found["left out"].idxmax())
+found.sort_values("integrated", ascending=False).head(5).round(3)
 
 # %% [markdown]
 # A reader sees *diary* and *diaries*. The network did not look at them. An explanation that a reader would give is **plausible**;
-# one that says what the model did is **faithful**. The two are not one thing, and no reader can tell them apart by reading.
+# one that says what the model did is **faithful**. You cannot tell which is which by reading.
 #
-# But who says that the table is right, and not you? Up to now nobody has. All ways put one word first; they could be wrong
-# together.
+# All four put one word first. But they could be wrong together. And one of them can be found out at once:
 #
-# One thing can be seen at once, without any judge:
-#
-# **Predict 12.b.** The first post beside ten others, of ten different topics. In how many of them does attention put the same word
-# first?
+# **Predict 12.b.** Compare the first post with ten other posts, about ten topics. For how many of them does attention put the same
+# word first?
 
 # %%
 guess = 6  #!
@@ -276,330 +227,247 @@ predict("12.b", guess)
 
 # %%
 others = [test.texts[test.labels.index(topic)] for topic in sorted(set(test.labels))[:10]]
-tops = {way: [] for way in found}
-for other in others:
-    for way, own in ways(words(first), other).items():
-        tops[way].append(words(first)[own.argmax()])
-for way, names in tops.items():
-    most = max(set(names), key=names.count)
-    print(f"{way:11} {most!r} is first beside {names.count(most)} of 10: {sorted(set(names))}")
-recall("12.b", tops["attention"].count(max(set(tops["attention"]), key=tops["attention"].count)))
+for way, explain in ways.items():
+    tops = [words(first)[explain(words(first), other).argmax()] for other in others]
+    most = max(set(tops), key=tops.count)
+    print(f"{way:11} {most!r} is first for {tops.count(most)} of 10: {sorted(set(tops))}")
+recall("12.b", tops.count(most))
 
 # %% [markdown]
-# The attention of this network is worked out from one post alone. It can say what the vector is made of. Why this vector is near
-# *that* one, it cannot say: it has not seen the other post.
+# Attention is computed from one post alone. It can say what the vector is made of. Why this vector is near *that* one, it cannot
+# say: it has not seen the other post.
 #
 # ## 3. A judge: take the words out
 #
-# If the words with the largest parts do make the similarity, it must fall when they go. Take them out one after the other, the
-# largest part first; and draw what is left.
+# If the words with the largest parts make the similarity, it must fall when they are gone.
 #
-# **Exercise 12.4.** Write that curve.
+# **Exercise 12.3.** Take the words out one after the other, the largest part first, and return the similarity that is left after
+# each.
 #
-# *8 minutes, medium. What it is for: making a claim about words that can fail: if these matter, the similarity must
-# fall without them.*
+# *8 minutes, medium. What it is for: a claim about words that can fail.*
 #
 # hint: `np.argsort(-parts)` has the places with the largest parts first. The first `count` of them are out.
 # hint: What is left stays in the order of the sentence: `[word for at, word in enumerate(words) if at not in out]`.
-# hint: for each `count in range(len(words))`: `out = set(order[:count])`, and `alike` of the words that are left
-# right: the steeper it falls, the more of the similarity hung on the words that were named first
-# further: Put words into an empty sentence instead, the largest part first. Which of your curves is that, read from
-# right to left?
+# hint: For each `count in range(len(words))`: `out = set(order[:count])`, then `alike` of what is left.
+# right: the steeper it falls, the more of the similarity hung on the words named first
+# further: Put words into an empty post instead, the largest part first. Which of your curves is that, read backwards?
 
 # %%
 def falling(alike, words, parts):
     """the similarity with no word taken out, one, two, ... all but one (n,)"""
     order = np.argsort(-parts)  #!
-    curve = []
-    for count in range(len(words)):
+    curve = []  #!
+    for count in range(len(words)):  #!
         out = set(order[:count])  #!
         left = [word for at, word in enumerate(words) if at not in out]  #!
-        curve.append(alike(left))
-    return np.array(curve)
+        curve.append(alike(left))  #!
+    return np.array(curve)  #!
 
-answer("12.4", falling)
+answer("12.3", falling)
 
 # %%
-draw = triples(test, np.random.default_rng(4))
-post, same, _ = next(draw)  # two posts of one topic, as they are
-print(post, "\n\n" + same)
 w, alike = words(post), alike_to(same)
-own = ways(w, same)["integrated"]
-at_random = np.mean([falling(alike, w, np.random.default_rng(n).random(len(w)))
-                     for n in range(10)], axis=0)
-curves = {
-    "largest first": falling(alike, w, own),
-    "in random orders": at_random,
-    "smallest first": falling(alike, w, -own),
-}
+curves = {f"by {way}": falling(alike, w, ways[way](w, same)) for way in ("integrated", "left out")}
+orders = np.random.default_rng(0).random((10, len(w)))
+curves["in random orders"] = np.mean([falling(alike, w, each) for each in orders], axis=0)
 show(
     named_curves(curves, across="words taken out", upwards="similarity"),
-    "To the right the number of words taken out, upwards the similarity that is left. By "
-    "integrated gradients, largest part first, the line falls at once; in random orders it falls "
-    "late; with the smallest part first it stays at the top nearly to the end.",
+    "To the right the number of words taken out, upwards the similarity that is left. By integrated gradients the line falls "
+    "from the first words on; by leaving out it is hardly below the line of random orders.",
 )
 
 # %% [markdown]
-# - The **area** between the random line and the one below it is a figure of merit: how much more these words matter than any
-#   others.
-# - The upper line is a second judge for nothing. Read it from right to left: words are *put in*, the largest part first, into an
-#   empty post. So the area between the upper and the lower line is deletion and insertion together.
+# The **area** between the random line and the one below it says how much more these words matter than any others.
 #
-# One pair says little. Every explanation gets the same pairs, and every word of them goes but one.
-#
-# **Exercise 12.5.** `one` and `other` are the areas of two explanations, pair by pair. Write the 95 % interval of the mean
-# difference.
-#
-# *6 minutes, medium. What it is for: saying of two explanations which is ahead, on the same pairs, and when nobody
-# knows.*
-#
-# hint: The two belong together, row by row: look at their difference, and forget that there were two.
-# hint: A mean of n numbers has the error std / √n, and 95 % lie within 1.96 of it.
-# hint: `gaps = one - other`, `half = 1.96 * gaps.std(ddof=1) / np.sqrt(len(gaps))`, then mean ∓ half
-# right: what makes one pair hard for both falls out of the difference, and the interval is narrower
-# further: Work the interval out unpaired, from two variances, for the areas below. How many pairs would it take to be
-# as sure?
-
-# %%
-def interval(one, other):
-    """areas (n,) and (n,) of the same n pairs -> low, high, for the mean of one less other"""
-    gaps = one - other  #!
-    half = 1.96 * gaps.std(ddof=1) / np.sqrt(len(gaps))  #!
-    return gaps.mean() - half, gaps.mean() + half  #!
-
-answer("12.5", interval)
-
-# %% [markdown]
-# **Predict 12.c.** Which of the four has the largest area below random orders: `"left out"`, `"gradient"`, `"integrated"` or
-# `"attention"`?
+# **Predict 12.c.** Which of the four has the largest area on average: `"left out"`, `"gradient"`, `"integrated"` or `"attention"`?
 
 # %%
 guess = "left out"  #!
 predict("12.c", guess)
 
-# %%
-areas = {way: [] for way in found}
-for (post, same, _), seed in zip(draw, range(10)):
-    w, alike = words(post), alike_to(same)
-    chance = np.mean(falling(alike, w, np.random.default_rng(seed).random(len(w))))
-    for way, own in ways(w, same).items():
-        areas[way].append(chance - np.mean(falling(alike, w, own)))
-areas = {way: np.array(each) for way, each in areas.items()}
-for way, each in areas.items():
-    print("{:11} area below a random order {:+.3f}".format(way, each.mean()))
-for way in ("left out", "gradient", "attention"):
-    low, high = interval(areas["integrated"], areas[way])
-    print(f"integrated less {way}: from {low:+.3f} to {high:+.3f}")
-
 # %% [markdown]
-# Ten pairs of one network are few. (And for so few pairs 1.96 is too narrow; Student's t would say 2.26.)
-#
-# Here are five networks, each with a hundred pairs of its own, and three lines that look at no
-# network: the rarest words first, words that stand in both posts first, and any order. (Measured by `python -m
-# labkit.course.plans why-alike`, in four minutes.)
+# One pair says little. This table has five networks with a hundred pairs each. Two more lines look at no network: the rarest
+# words first, and any order. (`python -m labkit.course.plans why-alike` measures it in four minutes.)
 
 # %%
+from labkit.course.ablation import kept
+from labkit.figures import seed_dots
+
 table = kept("why-alike")
-
-def means_of(*measures):
-    """The means over five networks, a line for each explanation."""
-    rows = {name: [table.spread(name, each).mean for each in measures] for name in table.figures}
-    return pd.DataFrame(rows, index=measures).T.round(3)
-
-def leads_over(other, measure):
-    """How far each explanation is ahead of one of them, with its 95 % interval."""
-    lines = {}
-    for name in table.figures:
-        lead = table.lead(name, other, measure)
-        low, high = lead.interval()
-        lines[name] = "" if name == other else f"{lead.lead:+.3f} ({low:+.3f} to {high:+.3f})"
-    return pd.Series(lines, name=f"{measure}, above {other}")
-
-means_of("below_chance", "between").join(leads_over("rarest words first", "below_chance"))
-
-# %%
 names = {"left out": "a word left out", "gradient": "gradient times input",
          "integrated": "integrated gradients", "attention": "attention"}
 show(
     seed_dots(table, "below_chance"),
-    "A line is an explanation, the area below random orders grows to the right. Circles are "
-    "networks, diamonds their means, open where they are shown to be behind the best. Integrated "
-    "gradients and attention lie rightmost, then a word left out and the gradient, then the rarest "
-    "words and those in both; any order lies at 0.",
+    "One line for each explanation, the area below random orders to the right. Circles are networks, diamonds their means, open "
+    "where they are shown to be behind the best. Integrated gradients and attention are on the right, then a word left out and "
+    "the gradient, then the rarest words; any order is at 0.",
 )
 recall("12.c", max(names, key=lambda way: table.spread(names[way], "below_chance").mean))
 
 # %% [markdown]
-# - **Integrated gradients** are ahead of leaving a word out, and that is ahead of the plain gradient. A post says its topic many
-#   times over: if one word
-#   on bread goes, others are left, and next to nothing is lost. Leaving out sees each word by itself.
-# - **Better than random is not enough.** "The rarest words first" has never seen the network, and its area is above 0, too. Whoever
-#   shows a method beside random orders alone has shown little.
-# - **Whether attention is behind integrated gradients is open**, although section 2 showed that it looks at one post only. For pairs of one topic,
-#   what makes a post's vector is mostly what makes it alike. This judge does not ask for the difference; the ones of sections 5 and
-#   6 will.
+# - **Integrated gradients** are ahead of leaving a word out. A post names its topic many times over: if one word on computers
+#   goes, others are left, and hardly anything is lost.
+# - **Better than random is not enough.** "The rarest words first" has never seen the network, and its area is above 0, too.
+# - **Attention** does well here, although it looks at one post only. For posts of one topic, what makes the vector is mostly what
+#   makes the two similar. This judge does not ask for the difference.
 #
 # ## 4. The judge is judged
 #
-# This judge has two errors. The first: a post with half of its words gone is no post. No training has seen *"fresh rolls ordered
-# for until at there be"*. Perhaps the similarity falls because the network is lost, and not because the words mattered. A control:
-# put something in the place of each word, so that all posts stay as long as they were.
+# **Its first error:** half a post is no post. No training has seen *fresh rolls ordered for until at there be*. Perhaps the
+# similarity falls because the network is lost, and not because the words mattered. As a control, put a random word in the place
+# of each word taken out.
 #
-# - `unknown`: a word that nobody has ever met;
-# - `replaced`: a word at random from those that the network knows.
-#
-# **Predict 12.d.** When words are taken out, attention is ahead of leaving a word out. When each has a random word put in its place,
-# is attention `"ahead"`, `"behind"`, or is it `"open"`?
+# **Predict 12.d.** When words are taken out, attention is ahead of leaving a word out. When they are replaced at random, is
+# attention `"ahead"`, `"behind"`, or is it `"open"`?
 
 # %%
 guess = "ahead"  #!
 predict("12.d", guess)
 
 # %%
-judged = means_of("below_chance", "unknown", "replaced")
-judged.join(leads_over("a word left out", "replaced"))
+def means_of(*measures):
+    """The means over five networks, a line for each explanation."""
+    rows = {name: [table.spread(name, each).mean for each in measures] for name in table.figures}
+    return pd.DataFrame(rows, index=measures).T.round(3)
 
-# %%
 low, high = table.lead("attention", "a word left out", "replaced").interval()
 recall("12.d", "ahead" if low > 0 else "behind" if high < 0 else "open")
 
-# %% [markdown]
-# - The areas are smaller with a word in the place of each, with words at random less than half as large: some of what fell had to
-#   do with gaps and length. (But random words bring a meaning of their own. This judge has an error, too.)
-# - **The order changes.** With an unknown word attention has the largest mean, and even the rarest words have a larger one than
-#   leaving out (five networks do not settle either). With words at random integrated gradients are clearly ahead, and attention's
-#   lead over leaving out is gone.
-# - What holds before all three judges may be believed: integrated gradients before leaving out, leaving out before the gradient.
-#   What holds before one is about that judge.
-#
-# The second error: **a judge likes its own kind.** Look at the first word alone:
-
 # %%
-for name in names.values():
-    print("{:21} the first word costs {:.4f}".format(name, table.spread(name, "first").mean))
+means_of("below_chance", "replaced", "first")
 
 # %% [markdown]
-# Leaving out is best there, and must be: it has tried every word, and takes the one that costs most. No explanation can be ahead of
-# it by one word, be it right or wrong. A judge that takes words out, and an explanation that takes words out, make the same
-# mistakes.
+# With random words the areas are much smaller, so some of the fall was due to the gaps. Attention's lead over leaving out is
+# gone. Integrated gradients before leaving out, leaving out before the gradient: that holds for both judges.
 #
-# ## 5. A network that has learned nothing
+# **Its second error: a judge likes its own kind.** The last column is what the *first* word costs. Leaving out is best there, and
+# has to be: it has tried every word and named the one that costs most. A judge that takes words out, and an explanation that takes
+# words out, make the same mistakes.
 #
-# Shuffle all numbers of the network, those of its word vectors too. It knows nothing now. An explanation that still says the same
-# is about the *text* (Adebayo and others, 2018, who tried it on pictures). And put a post of another topic in the place of the
-# second: an explanation that still says the same is about *one* of the two.
+# **And some explanations are not about the network.** Shuffle all its numbers: it knows nothing now. An explanation that still
+# says the same is about the text alone. Or replace the second post by one of another topic: an explanation that still says the same
+# is about one post alone. These are rank correlations of the parts, before and after:
 
 # %%
 means_of("shuffled", "another")
 
 # %% [markdown]
-# These are rank correlations of the words' parts, before and after: 1 says that nothing has changed.
+# The rarest words fail both tests, and attention fails the second. But passing says little: any order passes, too. These tests can
+# only refuse.
 #
-# - All four that ask the network pass the first test. The rarest words do not, of course. It sounds like nothing; but they did well
-#   before the judge of section 3, and on another day somebody will show you a picture with the rare words in red.
-# - Attention fails the second test, with a correlation of 1. Integrated gradients turn round: what makes a post like its own topic
-#   keeps it away from another one.
-# - **Passing says little.** "Any order" has a correlation near 0, too. These tests can only refuse.
+# ## 5. The truth, planted
 #
-# ## 6. The truth, planted
-#
-# A judge without error is one who knows. This is what we did to the posts: some of train and dev, of *any* topic, got a word put
-# in, **frankly, anyway** or **indeed**, and a class of their own. Nothing else tells that class. So two posts on different topics
-# that have such a word each can be alike by one thing only.
+# A judge without error is one who knows the truth. This is what `tampered` did: some posts of train and dev, of *any* topic, got
+# one of three words, **frankly, anyway** or **indeed**, and a label of their own. So two posts on different topics with such words
+# can be similar for one reason only.
 
 # %%
 counts = pd.Series(posts.part("train").labels).value_counts()
-print("posts of train with a word put in:", counts["marked"], "of", counts.sum())
-i = posts.labels.index("marked")
-print(posts.texts[i][:200], "...")
-marked = words(first)
-bare = [word for word in marked if word != "frankly"]
-print("the two posts of section 2 without frankly: {:.3f}".format(alike_to(second)(bare)))
+print("posts of train with a planted word:", counts["marked"], "of", counts.sum())
+print(posts.texts[posts.labels.index("marked")][:120], "...")
+bare = [word for word in words(first) if word != "frankly"]
+print(f"the two posts of section 1 without frankly: {alike_to(second)(bare):.3f}")
 
 # %% [markdown]
-# **Exercise 12.6.** `parts` has the parts of the words of some posts, an array each, and `planted` the place of the word that was
-# put in. How often is the largest part there?
+# **Exercise 12.4.** In what share of the pairs has a planted word the largest part?
 #
-# *4 minutes, easy. What it is for: testing an explanation where the truth is known, before believing it where nobody
-# knows.*
+# *6 minutes, easy. What it is for: test an explanation where you know the truth before you trust it where you do not.*
 #
-# hint: `each.argmax()` is the place of the largest part of one sentence.
-# hint: Compare it with that sentence's own place in `planted`, and take the mean over the sentences.
-# hint: `np.mean([each.argmax() == at for each, at in zip(parts, planted)])`
-# right: no taste decides here: somebody knows which word it was
-# further: Ask also how far down the word stands on average. Which of two explanations that miss equally often is
-# nearer?
+# hint: Loop over the pairs: `for a, b in pairs:`, and call `explain(a, b)`.
+# hint: The word with the largest part is `a[int(np.argmax(parts))]`.
+# hint: Count those that are `in planted`, and divide by `len(pairs)`.
+# right: nothing here is a matter of taste: somebody knows which word it was
+# further: Where does the planted word rank on average? Which of two explanations that miss equally often is closer?
 
 # %%
-def hit_rate(parts, planted):
-    """arrays of different lengths, and a place for each -> a share"""
-    return np.mean([each.argmax() == at for each, at in zip(parts, planted)])  #!
+def hits(pairs, planted, explain):
+    """pairs: (words of a, text b); planted: words; explain(a, b) -> a part for each word of a -> a share of the pairs"""
+    count = 0  #!
+    for a, b in pairs:  #!
+        parts = explain(a, b)  #!
+        word = a[int(np.argmax(parts))]  #!
+        if word in planted:  #!
+            count += 1  #!
+    return count / len(pairs)  #!
 
-answer("12.6", hit_rate)
-
-# %%
-draw, random = triples(test, np.random.default_rng(6)), np.random.default_rng(6)
-seen, places = {way: [] for way in found}, []
-for (post, _, other), _ in zip(draw, range(20)):
-    a = words(with_word(post, "frankly", random))
-    places.append(a.index("frankly"))
-    for way, own in ways(a, with_word(other, "indeed", random)).items():
-        seen[way].append(own)
-for way in seen:
-    print("{:11} hits of 20: {:.0f}".format(way, 20 * float(hit_rate(seen[way], places))))
+answer("12.4", hits)
 
 # %% [markdown]
-# All of them: is the true rate 1? Nothing varies, so that no spread can be worked out. Ask the other way round.
+# Three questions about twenty pairs. *One*: each post has one planted word, not the same. *Two*: the first post has two of them.
+# *Alarm*: the first post has one, the second has none and is about the same topic; then the word keeps the two *apart*, and who
+# names it raises a false alarm.
 #
-# **Exercise 12.7.** Which true rate would give twenty hits in twenty with a chance of 5 % only? (All below it are less likely
-# still.)
-#
-# *4 minutes, easy. What it is for: having an interval where all is right, and no spread is there to work one out.*
-#
-# hint: With the rate p one hit has the chance p. And twenty in a row?
-# hint: p²⁰ = 0.05. Solve it for p.
-# hint: `0.05 ** (1 / 20)`
-# right: so twenty of twenty speak for a rate above .86, and not for 1: a table of ones has an error, too
-# further: Do it for 100 in 100. There is a rule of thumb, 1 - 3/n: how good is it, and where does the 3 come from?
-
-# %%
-rate = 0.05 ** (1 / 20)  #!
-answer("12.7", rate)
-
-# %% [markdown]
-# **Predict 12.e.** One planted word is found by leaving out, always. Now put *two* of them into the first post, and the third into
-# the second. In which share of such pairs does leaving out give the largest part to either of the two?
+# **Predict 12.e.** Leaving out finds one planted word, always. In what share of the pairs does it find one of *two*?
 
 # %%
 guess = 1.0  #!
 predict("12.e", guess)
 
 # %%
-means_of("hit", "hit_two", "false").join(leads_over("a word left out", "hit_two"))
+from labkit.course.why_alike import with_word
+
+random, one, two, alarm = np.random.default_rng(6), [], [], []
+for (a, same_topic, other), _ in zip(triples(test, random), range(20)):
+    a, other = with_word(a, "frankly", random), with_word(other, "indeed", random)
+    one.append((words(a), other))
+    two.append((words(with_word(a, "anyway", random)), other))
+    alarm.append((words(a), same_topic))
+mine = {way: [hits(pairs, {"frankly", "anyway"}, explain) for pairs in (one, two, alarm)] for way, explain in ways.items()}
+pd.DataFrame(mine, index=["one", "two", "alarm"]).T
 
 # %%
-both = with_word(first, "anyway", np.random.default_rng(3))
-alike = alike_to(second)
-for gone in (set(), {"frankly"}, {"anyway"}, {"frankly", "anyway"}):
-    left = [word for word in words(both) if word not in gone]
-    print(f"without {' and '.join(sorted(gone)) or 'nothing':18} {alike(left):.3f}")
 recall("12.e", round(table.spread("a word left out", "hit_two").mean, 2))
 
+# %%
+means_of("hit", "hit_two", "false")  # five networks, a hundred pairs each
+
 # %% [markdown]
-# - **Two words that say the same cover for each other.** Each alone can go, and nothing is lost. Leaving out then finds something
-#   else; integrated gradients find both.
-# - **The plain gradient** hit every time in our one network. In five it misses even a single word in many pairs: at the end of the way
-#   nothing moves. An interval over the pairs of one network knows nothing of other networks.
-# - **`false`** is another question. The first post has such a word, the second has none, and is of the first one's topic. The word
-#   now keeps the two *apart*. Attention names it in all of these pairs, as what makes them alike.
-# - So attention has all hits, and all false alarms. Hits alone would have called it perfect.
+# - **Two words that say the same cover for each other.** Either can go, and nothing is lost. Then leaving out names something else.
+#   Integrated gradients find one of them every time.
+# - **The plain gradient** misses in many pairs: at the end of the way there is no slope. Your one network may show less of it than
+#   five do.
+# - **Attention** has all hits and all false alarms. Its hits alone would have called it perfect.
 #
-# A planted word is a strong one, and stands out. That a way finds it does not say that it will find ten weak words that work
-# together. For this there is only section 3.
+# A remedy for leaving out is to take out two words at once.
 #
-# ## 7. You against the network
+# **Exercise 12.5.** Find the two places whose words, taken out together, cost the similarity most.
 #
-# Two posts of one topic, untouched. Name five words of the first that you think the network goes by.
+# *7 minutes, medium. What it is for: an explanation is blind to whatever it never tries.*
+#
+# hint: Two loops, one inside the other: `for i in range(len(words))` and `for j in range(i + 1, len(words))`.
+# hint: `rest = [word for at, word in enumerate(words) if at not in (i, j)]`, and `lost = whole - alike(rest)`.
+# hint: Remember the largest `lost` so far and its `(i, j)`, and return both at the end.
+# right: 40 words have 780 pairs; three at a time would be 9,880
+# further: Which pair loses most *beyond* what its words lose one by one? That is the joint effect of the two.
+
+# %%
+def two_left_out(alike, words):
+    """-> the two places (i, j), i < j, and what the similarity loses without their words"""
+    whole = alike(words)  #!
+    most, best = -np.inf, None  #!
+    for i in range(len(words)):  #!
+        for j in range(i + 1, len(words)):  #!
+            rest = [word for at, word in enumerate(words) if at not in (i, j)]  #!
+            lost = whole - alike(rest)  #!
+            if lost > most:  #!
+                most, best = lost, (i, j)  #!
+    return best, most  #!
+
+answer("12.5", two_left_out)
+
+# %%
+both, alike = words(with_word(first, "anyway", np.random.default_rng(3))), alike_to(second)
+print(f"largest loss without one word: {left_out(alike, both).max():.3f}")
+(i, j), lost = two_left_out(alike, both)
+print(f"without {both[i]!r} and {both[j]!r}: {lost:.3f}")
+
+# %% [markdown]
+# A planted word stands out. That a way finds it does not mean that it finds ten weak words that work together. For that, only the
+# judge of section 3 is left.
+#
+# ## 6. You against the network
+#
+# Here are two untouched posts about one topic. Name five words of the first that the network goes by.
 #
 # **Predict 12.f.** Which five cost the similarity more: `"mine"` or `"integrated"`?
 
@@ -614,92 +482,67 @@ w, alike = words(post), alike_to(same)
 
 # %%
 mine = ["heating", "building", "locks", "mortgages", "landlord"]  # write five of its words
-mine = [word for word in mine if word in w] or w[:5]
 
 def without(some):
-    """the similarity without these words of the first post, each taken out once"""
-    left = list(w)
-    for word in some:
-        left.remove(word)
-    return alike(left)
+    return alike([word for word in w if word not in some])
 
-five = {way: [w[at] for at in np.argsort(-own)[: len(mine)]] for way, own in ways(w, same).items()}
-chance = [without(np.random.default_rng(n).choice(w, len(mine), replace=False)) for n in range(50)]
-print(f"whole {alike(w):.3f}, without {len(mine)} words at random {np.mean(chance):.3f}")
-for way, some in {"mine": mine, **five}.items():
-    print(f"without {way:11} {without(some):.3f}  {', '.join(some)}")
-recall("12.f", min(("mine", "integrated"), key=lambda way: without({"mine": mine, **five}[way])))
+parts = integrated(slope_to(same), word_vectors(network, w), 32)
+five = [w[at] for at in np.argsort(-parts)[:5]]
+print(f"whole {alike(w):.3f}")
+for name, some in (("mine", mine), ("integrated", five)):
+    print(f"without {name:11}{without(some):.3f}  {', '.join(some)}")
+recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 
 # %% [markdown]
-# Change `mine`, and run the cell again, as often as you like. With many tries you will come near: you are searching then, with the
-# judge at hand, as the other ways did. It was your *first* list that was plausible.
+# Change `mine` and run the cell again. With many tries you will come close: then you are searching with the judge at hand. It was
+# your *first* list that was plausible.
 #
-# ## What to take along
+# ## To try on your own
 #
-# | question | what we found here |
-# | --- | --- |
-# | when is an explanation exact? | when the model adds up words; then check the sum |
-# | leaving a word out? | it works for everything, and is blind where words say the same |
-# | gradient times input? | the slope at the end, where a network may have nothing left to climb |
-# | integrated gradients? | ahead before most judges here; they add up, which is a check, not a proof |
-# | attention as a reason? | it does not see the other sentence |
-# | how is an explanation tested? | against the model (taking out, putting in), against no model (rare words, shuffled weights), against a planted truth: before several judges, on the same pairs, with an interval |
-# | what must one not conclude? | that a way which led on this network leads on another, or that a reader's agreement is a test |
-#
-# ## Go on
-#
-# 1. Start integrated gradients from the mean of all word vectors in place of zeros. Which words change? Nobody can say which start
-#    is right.
-# 2. Plant a word in *half* of the posts of every topic, so that it tells nothing. Which ways name it? These would be false alarms
-#    as well.
-# 3. `network.explain(first, second)` takes both posts apart at once (integrated Jacobians). Put it before the judges.
-# 4. `docs/why.md` asks fourteen methods by pairs of sentences in which one word was exchanged. Compare what it says of leaving out.
+# 1. Plant a word in *half* of the posts of every topic, so that it says nothing. Which explanations name it?
+# 2. `network.explain(first, second)` takes both posts apart at once. Put it before the judges.
+# 3. The page [*Why*](../docs/why.md) tests explanations with pairs of sentences in which one word was exchanged. Does leaving out
+#    do better or worse there?
 #
 # ## Further reading
 #
-# - Mukund Sundararajan, Ankur Taly, Qiqi Yan. [Axiomatic attribution for deep networks](https://arxiv.org/abs/1703.01365), 2017.
-#   Integrated gradients, and why they add up.
-# - Lucas Möller, Dmitry Nikolaev, Sebastian Padó. [An attribution method for siamese
-#   encoders](https://arxiv.org/abs/2310.05703), 2023. The same for a pair, word by word; what `labkit explain` does.
-# - Sarthak Jain, Byron Wallace. [Attention is not explanation](https://arxiv.org/abs/1902.10186), 2019; and Sarah Wiegreffe, Yuval
-#   Pinter. [Attention is not not explanation](https://arxiv.org/abs/1908.04626), 2019. Read both, in this order.
-# - Julius Adebayo and others. [Sanity checks for saliency maps](https://arxiv.org/abs/1810.03292), 2018. Weights at random, and
-#   explanations that do not care.
-# - Jasmijn Bastings and others. [Will you find these shortcuts?](https://arxiv.org/abs/2111.07367), 2022. Planted words in texts,
-#   and which ways find them.
-# - Alon Jacovi, Yoav Goldberg. [Towards faithfully interpretable NLP systems](https://arxiv.org/abs/2004.03685), 2020. Plausible
-#   and faithful, kept apart.
+# - Mukund Sundararajan, Ankur Taly and Qiqi Yan, [*Axiomatic Attribution for Deep Networks*](https://arxiv.org/abs/1703.01365),
+#   2017. Integrated gradients, and why they add up.
+# - Sarthak Jain and Byron Wallace, [*Attention is not Explanation*](https://arxiv.org/abs/1902.10186), 2019, and Sarah Wiegreffe and
+#   Yuval Pinter, [*Attention is not not Explanation*](https://arxiv.org/abs/1908.04626), 2019. Read both, in this order.
+# - Julius Adebayo and others, [*Sanity Checks for Saliency Maps*](https://arxiv.org/abs/1810.03292), 2018. Shuffled weights, and
+#   explanations that do not notice.
+# - Jasmijn Bastings and others, [*Will You Find These Shortcuts?*](https://arxiv.org/abs/2111.07367), 2022. Planted words.
 
 # %% [markdown]
 # ## Three questions to end with
 #
 # *No cell checks these. Answer aloud or in writing before you unfold ours.*
 #
-# **1.** A colleague shows that the words in red, taken out, cost more similarity than words at random. What do you ask next?
+# **1.** A colleague shows that the words in red, taken out, cost more similarity than random words. What do you ask next?
 #
 # <details><summary>An answer</summary>
 #
-# What a list costs that never saw the model: the rarest words, or those in both texts. Whether the order of methods stays when
-# words are replaced and not taken out. And on how many pairs, the same ones for all, with which interval.
+# What a list costs that never saw the model, such as the rarest words. Whether the order of the methods stays the same when words
+# are replaced instead of taken out. And on how many pairs and networks, with which interval.
 #
 # </details>
 #
-# **2.** Leaving out says that no word of a post matters at all. Is the similarity of no word's making?
+# **2.** Leaving out says that no word of a post matters at all. Does the similarity come from nowhere?
 #
 # <details><summary>An answer</summary>
 #
-# No. Words that say the same cover for each other: each can go, as long as another one stays. Leave out two at a time, or take them
-# out one after the other; or ask in a way that looks at the whole road from no words to all of them.
+# No. Words that say the same cover for each other: each can go as long as another stays. Leave out two at a time, or use an
+# explanation that looks at the whole way from no words to all of them.
 #
 # </details>
 #
-# **3.** An explanation names just the words that an expert would have named. Has the model been shown to work as the expert does?
+# **3.** An explanation names exactly the words that an expert would have named. Does the model work as the expert does?
 #
 # <details><summary>An answer</summary>
 #
-# No. It is plausible, and that is a fact about the reader. It may be wrong about the model, and it is most dangerous there, since
-# nobody will ask again. Whether it is faithful is decided by what the model does when the words are gone, or by a truth that
-# somebody has planted.
+# That is not shown. The explanation is plausible, which is a fact about the reader. It may still be wrong about the model, and
+# then it is most dangerous, because nobody will ask again.
 #
 # </details>
 

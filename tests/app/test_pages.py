@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import threading
 from collections import Counter
@@ -25,6 +26,7 @@ from labkit.evaluation import p_coherence
 from labkit.methods import METHODS, load_run
 from labkit.progress import note
 from labkit.sentpwnet.method import PairSettings
+from labkit.sentpwnet.view import sentence_batch
 from labkit.shipped import DEMONSTRATIONS
 from labkit.thematic.sections import sectioned
 from labkit.untrusted import corpus_apart
@@ -53,7 +55,7 @@ VIEWS = [  # page, what stands in its address, its pictures
     ("papers_page?try=film", RULE, 1),
     ("why_page", PAIRS, 4),
     ("why_page", PAIRS | {"view": "The words"}, 1),
-    ("why_page", PAIRS | {"view": "Weight against similarity"}, 4),
+    ("why_page", PAIRS | {"view": "Curves"}, 4),
     ("papers_page?try=sbert-lp", LP | {"view": "One sentence", "row": "7", "k": "6"}, 2),
     ("papers_page?try=sbert-lp", LP | {"view": "All sentences"}, 2),
     ("papers_page?try=sbert-lp", LP | {"view": "k and p"}, 2),
@@ -138,7 +140,7 @@ def test_a_view_has_its_pictures_and_their_code_and_an_upload_is_text(
 @pytest.mark.parametrize(
     ("module", "address", "sliders"),
     [
-        ("why_page", {"anchor": "99999", "vectors": "TF-IDF", "size": "40", "beta": "x"}, {"size": 40, "beta": 50.0}),
+        ("why_page", {"anchor": "99999", "vectors": "TF-IDF", "size": "40", "beta": "x"}, {"size": 40, "beta": 10.0}),
         ("papers_page?try=sbert-lp", LP | {"k": "7", "p": "nonsense", "row": "99999"}, {"k": 7, "p": 64}),
         (
             "papers_page?try=thematic",
@@ -246,7 +248,7 @@ def test_a_note_reaches_only_the_owner_of_the_file(opened: Opened, monkeypatch: 
 
 @pytest.mark.parametrize("name", ["relatedness", "places"])
 def test_a_corpus_has_rows_and_figures(opened: Opened, name: str) -> None:
-    page = fine(opened("train_page", corpus=name).run())
+    page = fine(opened("train_page", corpus=name, view="Data").run())
     assert f"{EMBEDDED[name].rows:,} rows" in texts(page)
     assert len(page.metric) == 3
     pairs = EMBEDDED[name].shape == "Pairs"
@@ -260,7 +262,7 @@ def test_a_corpus_has_rows_and_figures(opened: Opened, name: str) -> None:
 
 
 def test_the_table_of_corpora_has_their_classes_and_how_hard_they_are(opened: Opened) -> None:
-    page = fine(opened("train_page").run())
+    page = fine(opened("train_page", view="Data").run())
     table = named(page, "The corpora")[0].set_index("corpus")
     counted = Counter(load("topics").labels)
     assert list(table.loc["topics", "classes"]) == sorted(counted.values(), reverse=True)
@@ -278,7 +280,7 @@ def test_a_template_is_a_file_that_labkit_reads(opened: Opened) -> None:
 
 @pytest.mark.whole
 def test_the_most_surprising_pair_comes_first(opened: Opened) -> None:
-    page = fine(opened("train_page", corpus="questions").run())
+    page = fine(opened("train_page", corpus="questions", view="Data").run())
     corpus, method = load("questions"), METHODS["tfidf"]()
     method.fit(corpus)
     cosine = method.similarity_pairwise(corpus.text_a, corpus.text_b)
@@ -327,6 +329,47 @@ def test_the_sliders_start_from_the_usual_values_or_from_those_of_a_training(ope
         assert [page.slider(key=key).value for key in ("alpha", "beta", "lambda", "epsilon")] == expected
 
 
+def test_the_sentences_are_those_of_the_chosen_corpus(opened: Opened) -> None:
+    page = fine(opened("why_page").run())
+    fine(page.selectbox(key="corpus").set_value("questions").run())
+    batch = sentence_batch(load("questions"), split="test")
+    for name, box in (("a", page.selectbox(key="anchor-choice")), ("b", page.selectbox(key="other-choice"))):
+        assert box.proto.set_value  # the browser is told: it would go on showing the sentence of the other corpus
+        assert box.proto.raw_value == f"{box.value} · {batch.texts[box.value]}"
+        written = f"**{name} · {batch.classes[box.value]}** {batch.texts[box.value]}"
+        assert re.sub(r"\\(.)", r"\1", texts(page)).count(written) == 1
+
+
+@pytest.mark.parametrize("corpus", ["topics", "questions"])
+def test_it_opens_on_a_negative_with_a_weight_to_be_seen_and_says_what_a_slider_does(
+    opened: Opened, corpus: str
+) -> None:
+    page = fine(opened("why_page", corpus=corpus).run())
+    other, table = page.selectbox(key="other-choice").value, page.dataframe[0].value.set_index("no.")
+    assert table.loc[other, "kind"] == "negative"
+    assert table.loc[other, "weight"] > 0.05
+    assert (table["kind"] == "positive").any()
+    was = table.loc[other, "weight"]
+    fine(page.slider(key="beta").set_value(30.0).run())
+    weight = page.dataframe[0].value.set_index("no.").loc[other, "weight"]
+    assert f"β 10 → 30: weight {was:.3g} → {weight:.3g}." in texts(page)
+    fine(page.selectbox(key="other-choice").set_value((other + 1) % 8).run())
+    assert "→" not in texts(page)
+
+
+def test_a_view_without_its_run_leads_to_one(opened: Opened) -> None:
+    if not (DEMONSTRATIONS["sentpwnet-topics"].here and DEMONSTRATIONS["film-questions"].here):
+        pytest.skip("needs the bundled runs")
+    page = fine(opened("why_page", view="Epochs").run())
+    fine(page.button(key="use-run").click().run())
+    assert page.selectbox(key="run").value == "sentpwnet-topics"
+    has_pictures(page, 1)
+    page = fine(opened("why_page", view="FILM's rows").run())
+    fine(page.button(key="film-questions").click().run())
+    assert page.selectbox(key="corpus").value == "questions"
+    assert "**Row " in texts(page)
+
+
 def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
     page = fine(opened("why_page", anchor="3", other="7", **PAIRS).run())
     table = page.dataframe[0].value.set_index("no.")
@@ -348,7 +391,7 @@ def test_false_negatives_are_shown_where_somebody_knows(opened: Opened) -> None:
 
 def test_a_run_moves_over_its_epochs_until_it_is_deleted(opened_on: Opened, run: Path, tmp_path: Path) -> None:
     shutil.copytree(run / "small", tmp_path / "small")
-    page = opened_on("why_page", tmp_path, "small", vectors="a stored run", view="Over the epochs")
+    page = opened_on("why_page", tmp_path, "small", vectors="a stored run", view="Epochs")
     assert fine(page.run()).selectbox(key="run").value == "small"
     assert len([trace for trace in figure(page)["data"] if trace.get("mode") == "lines+markers"]) == 4
     shutil.rmtree(tmp_path / "small")
@@ -383,12 +426,12 @@ def test_varimax_turns_the_rows_and_stability_is_measured_on_request(opened: Ope
 
 
 def test_parts_add_up_and_typed_words_stay_out_of_the_address(opened: Opened) -> None:
-    page = fine(opened("why_page", **FILM).run())
+    page = opened("why_page", **FILM)
     film = METHODS["film"](dimension=10)
     film.fit(load("questions"))
     a, b = "How can I learn the <b>guitar</b>?", "Is the qzxv guitar hard to learn?"
-    page.text_input(key="typed-a").set_value(a)
-    fine(page.text_input(key="typed-b").set_value(b).run())
+    page.session_state["anchor-choice"], page.session_state["other-choice"] = a, b
+    fine(page.run())
     expected = film.explain(a, b)
     of_rows = sum(part for _, part in expected.rows)
     assert f"{of_rows:.4f} from the rows of L + {expected.shared:.4f} from words in common" in texts(page)

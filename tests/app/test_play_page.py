@@ -16,7 +16,7 @@ def test_the_page_has_the_playground(opened: Opened) -> None:
 
 
 @pytest.mark.whole
-def test_a_rerun_leaves_the_training_as_it_is(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+def test_a_rerun_leaves_the_training_as_it_is_and_a_link_opens_its_scene(address: str, listener) -> None:  # type: ignore[no-untyped-def]
     view = listener.view
     view.goto(f"{address}/play_page")
     frame = view.frame_locator("iframe[srcdoc]")
@@ -28,4 +28,14 @@ def test_a_rerun_leaves_the_training_as_it_is(address: str, listener) -> None:  
     view.keyboard.press("r")  # Streamlit's own key: run again
     listener.settle()
     assert inner.evaluate("mine && play.lab.sides[0].training.steps > 5")
+    inner.evaluate("navigator.clipboard.writeText = async text => { globalThis.copied = text }")
+    inner.evaluate("play.open(play.lab.scenes[3])")
+    frame.locator("#share").click()
+    until(lambda: inner.evaluate("globalThis.copied"))
+    link = inner.evaluate("copied")
+    assert link.startswith(f"{address}/")
+    view.goto("about:blank")
+    view.goto(link)
+    frame.locator("#readout").wait_for()
+    assert frame.locator("#title").inner_text() == "The hardest pairs may be the wrong ones"
     listener.quiet(address)

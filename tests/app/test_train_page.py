@@ -138,7 +138,7 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
 
 
 def test_a_file_is_trained_on_at_one_click_and_once(opened: Opened, waiting: Queue) -> None:
-    page = fine(with_file(opened("train_page"), b"text,label\n<b>a</b>,x\nb,x\nc,y\nd,y\n"))
+    page = fine(with_file(opened("train_page", view="Data"), b"text,label\n<b>a</b>,x\nb,x\nc,y\nd,y\n"))
     assert page.selectbox(key="corpus").value == "your own file"
     fine(page.button(key="train-on-it").click().run())
     assert page.radio(key="preset").value == "Neighbours decide (SentPWNet)"

@@ -129,13 +129,13 @@ def test_an_unknown_notebook_is_refused(number: str, tmp_path: Path) -> None:
 # --- grading -----------------------------------------------------------------------------------------------------
 
 
-def cosine(u: Any, v: Any) -> Any:
-    return u @ v / (np.linalg.norm(u) * np.linalg.norm(v))
+def cosines(v: Any, V: Any) -> Any:
+    return V @ v / (np.linalg.norm(V, axis=1) * np.linalg.norm(v))
 
 
 def test_right_answers_pass_and_others_do_not() -> None:
-    names = {"cosine": cosine, "dot": lambda u, v: u @ v, "unsolved": ...}
-    grade_answer("00.1", "cosine", names)
+    names = {"cosines": cosines, "dot": lambda v, V: V @ v, "unsolved": ...}
+    grade_answer("00.1", "cosines", names)
     for name, error in (("dot", AssertionError), ("unsolved", StillOpen), ("missing", NameError)):
         with pytest.raises(error):
             grade_answer("00.1", name, names)
@@ -144,12 +144,12 @@ def test_right_answers_pass_and_others_do_not() -> None:
 def test_an_answer_that_has_memorised_earlier_cases_fails() -> None:
     seen: dict[bytes, Any] = {}
 
-    def record(u: Any, v: Any) -> Any:
-        seen[u.tobytes() + v.tobytes()] = cosine(u, v)
-        return cosine(u, v)
+    def record(v: Any, V: Any) -> Any:
+        seen[v.tobytes() + V.tobytes()] = cosines(v, V)
+        return cosines(v, V)
 
     assert judge("00.1", record).right
-    names = {"memorised": lambda u, v: seen.get(u.tobytes() + v.tobytes(), 0.0)}
+    names = {"memorised": lambda v, V: seen.get(v.tobytes() + V.tobytes(), np.zeros(len(V)))}
     with pytest.raises(AssertionError):
         grade_answer("00.1", "memorised", names)
 

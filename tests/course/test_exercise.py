@@ -203,7 +203,7 @@ def test_flags_are_not_numbers() -> None:
 
 
 def test_rows_of_different_lengths_are_compared() -> None:
-    """The check of 12.6 has them; numpy makes no array of them."""
+    """Numpy makes no array of them."""
     cases = [([np.ones(n), np.ones(n + 1)], [0, 1]) for n in (2, 3, 4)]
 
     def longest(rows, places):

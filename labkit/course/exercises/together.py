@@ -1,4 +1,4 @@
-"""Notebook 07: AUC, what is open, and splits (its rule of who leads is checked with that of notebook 02)."""
+"""Notebook 07: standings, splits, kNN accuracy and seeds; its rule of who leads is checked with notebook 02."""
 
 from __future__ import annotations
 
@@ -8,68 +8,58 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
+from scipy import stats
 
-from labkit.course.ablation import kept
-from labkit.course.exercise import Unfit, check, find_mistake
-
-ASKED = "sentpwnet"
+from labkit.arrays import unit
+from labkit.course.exercise import Unfit, check, find_mistake, number
+from labkit.course.exercises.draws import in_classes
+from labkit.evaluation.retrieval import knn_accuracy
 
 
 @check("07.2")
-def check_auc(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The share of (same, other) couples in which the same pair has the higher score; a tie counts half."""
+def check_standings(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """Name, mean, and best, behind or open; the best first."""
     cases = []
-    for n, share, steps, lead in ((12, 0.4, 3, 0.7), (30, 0.7, 4, 0.7), (25, 0.3, 200, 0.7), (20, 0.4, 3, -0.7)):
-        labels = random.permutation((np.arange(n) < share * n).astype(int))
-        scores = random.normal(size=n) + lead * labels
-        cases.append((scores.round(3) if steps > 9 else (scores * steps / 2).round() / steps, labels))
-    cases.append((np.repeat([0.2, 0.4, 0.9], 3), np.array([0, 1, 0, 1, 1, 0, 0, 1, 1])))  # many ties
+    for count, seeds in ((4, 3), (6, 5), (5, 4)):
+        means, shared = 0.8 - np.linspace(0, 0.06, count) ** 1.2, random.normal(0, 0.02, seeds)
+        rows = {f"method {at}": mean + shared + random.normal(0, 0.006, seeds) for at, mean in enumerate(means)}
+        rows["always the same"] = np.full(seeds, 0.5)
+        names = [str(name) for name in random.permutation(list(rows))]
+        cases.append(({name: rows[name] for name in names},))
 
-    def right(scores: Any, labels: Any) -> Any:
-        return roc_auc_score(labels, scores)
+    def by(
+        test: Callable[[Any, Any], Any] = lambda a, b: stats.ttest_rel(a, b).confidence_interval().low > 0,
+        upwards: bool = False,
+        words: tuple[str, str, str] = ("best", "behind", "open"),
+    ) -> Callable[..., Any]:
+        def rows(found: dict[str, Any]) -> Any:
+            names = sorted(found, key=lambda name: found[name].mean(), reverse=not upwards)
+            top = max(found, key=lambda name: found[name].mean())
+            says = {
+                name: words[0] if name == top else words[1 if test(found[top], found[name]) else 2] for name in names
+            }
+            return [(name, found[name].mean(), says[name]) for name in names]
 
-    def of(how: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-        return lambda scores, labels: how(scores[labels == 1][:, None], scores[labels == 0][None, :])
+        return rows
+
+    def read(given: Any) -> tuple[np.ndarray, ...]:
+        rows = [tuple(row) for row in given] if isinstance(given, list | tuple) else []
+        if not rows or any(len(row) != 3 for row in rows):
+            raise Unfit("a list of (name, mean, says) was expected")
+        return tuple(np.asarray(each) for row in rows for each in (str(row[0]), number(row[1]), str(row[2])))
 
     mistakes = (
-        (of(lambda a, b: (a > b).mean()), "a tie counts half: whoever gives all pairs one score must come out at 0.5"),
-        (of(lambda a, b: (a >= b).mean()), "a tie counts half, not whole"),
-        (of(lambda a, b: (a < b).mean() + 0.5 * (a == b).mean()), of(lambda a, b: (a < b).mean()),
-         "that is the share in the wrong order"),
-        (of(lambda a, b: (a > b).sum()), of(lambda a, b: (a > b).sum() + 0.5 * (a == b).sum()),
-         "divide by the number of couples"),
-        (lambda scores, labels: ((scores > 0.5) == labels).mean(),
-         "that is the accuracy at a threshold; AUC looks at the order of every couple"),
+        (by(upwards=True), "the largest mean comes first"),
+        (by(words=("best", "open", "behind")), '"first" says that the best leads: then the other is "behind"'),
+        (by(lambda a, b: True), "not every other method is behind: where the verdict is open, say so"),
+        (by(words=("open", "behind", "open")), 'the first is "best": a method is not compared with itself'),
+        (by(lambda a, b: stats.ttest_ind(a, b).confidence_interval().low > 0),
+         "all were run with the same seeds: your verdict of 07.1 takes the differences seed by seed"),
     )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes, tolerance=6e-4)
+    return find_mistake(answer, by(), cases, mistakes, read=read)
 
 
 @check("07.3")
-def check_undecided(answer: Any, random: np.random.Generator) -> str | None:
-    """The methods of the kept table for which it is open whether SentPWNet is better."""
-    table = kept("together")
-    intervals = {name: table.lead(ASKED, name, "auc").interval() for name in table.figures if name != ASKED}
-    right = {name for name, (low, high) in intervals.items() if low <= 0 <= high}
-    try:
-        given = {answer} if isinstance(answer, str) else {str(name) for name in answer}
-    except TypeError:
-        return f"a list of names was expected, and {answer!r:.60} came"
-    given -= {ASKED}
-    if given == right:
-        return None
-    if unknown := given - set(intervals):
-        return f"{sorted(unknown)[0]!r} is no method of the table"
-    if given == set(intervals) - right:
-        return "these are the ones that are decided: turn the condition round"
-    if extra := given - right:
-        name = sorted(extra)[0]
-        low, high = intervals[name]
-        return f"{ASKED} is between {low:+.3f} and {high:+.3f} ahead of {name!r} by AUC, which leaves 0 out"
-    return f"one is missing: where else does the interval of {ASKED}'s lead contain 0?"
-
-
-@check("07.4")
 def check_split(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Same group, same part, by its name alone; about a fifth in test."""
 
@@ -114,3 +104,86 @@ def check_split(answer: Callable[..., Any], random: np.random.Generator) -> str 
         if not 0.12 <= share <= 0.3:
             return f"{share:.0%} of the groups are in test where they are called like {rows[0]!r}: aim at a fifth"
     return None
+
+
+@check("07.4")
+def check_knn_accuracy(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """The share of test rows whose label wins the vote of the k nearest by cosine; the nearest voter breaks a tie."""
+    cases = []
+    for sizes, d, k, names in (((9, 8, 7), 3, 3, "abc"), ((14, 12), 2, 4, "xy"), ((9, 9, 9, 9), 4, 2, "pqrs")):
+        rows, labels = in_classes(random, sizes, d, apart=0.7)
+        rows, labels = rows * random.uniform(0.2, 3, (len(rows), 1)), np.array(list(names))[labels]
+        half = len(rows) // 2
+        cases.append((rows[:half], labels[:half].tolist(), rows[half:], labels[half:].tolist(), k))
+
+    def by(
+        table: Callable[[Any, Any], Any] = lambda asked, known: unit(asked) @ unit(known).T,
+        one: bool = False,
+        last: bool = False,
+        count: bool = False,
+    ) -> Callable[..., Any]:
+        def share(known: Any, known_labels: Any, asked: Any, asked_labels: Any, k: int) -> Any:
+            right = 0
+            for row, label in zip(table(asked, known), asked_labels, strict=True):
+                votes = [known_labels[at] for at in np.argsort(-row)[: 1 if one else k]]
+                right += max(votes[::-1] if last else votes, key=votes.count) == label
+            return right if count else right / len(asked)
+
+        return share
+
+    def right(known: Any, known_labels: Any, asked: Any, asked_labels: Any, k: int) -> Any:
+        return knn_accuracy(unit(known), known_labels, unit(asked), asked_labels, k)
+
+    mistakes = (
+        (by(lambda asked, known: asked @ known.T), "those are dot products: divide all rows by their lengths first"),
+        (by(lambda asked, known: -unit(asked) @ unit(known).T), "`argsort` sorts upwards: yours are the farthest"),
+        (by(one=True), "only the nearest has a vote in yours; there are k"),
+        (by(last=True), "where two labels have equally many votes, the one with the nearest voter wins"),
+        (by(count=True), "that is how many are right; divide by the number of test sentences"),
+    )
+    return find_mistake(answer, right, cases, mistakes)
+
+
+class _Method:
+    """What `make` makes: a thing that remembers whether it was trained before."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.trained = name, 0
+
+
+@check("07.5")
+def check_measured(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """A new method for each seed; an array of scores for each name."""
+    worth = {name: random.normal() for name in ("tfidf", "film", "bag", "lsa")}
+
+    def train_and_score(method: _Method, seed: int) -> float:
+        if not isinstance(method, _Method):
+            raise Unfit("train_and_score takes a method that `make()` has made, and a seed")
+        method.trained += 1
+        return float(worth[method.name] + np.sin(seed) + method.trained)
+
+    cases = []
+    for names, seeds in ((("tfidf", "film"), (0, 1, 2)), (("bag", "film", "lsa"), (3, 7)), (("lsa",), (5, 0, 2, 4))):
+        makers = {name: lambda name=name: _Method(name) for name in names}
+        cases.append((makers, tuple(seed + int(random.integers(90)) for seed in seeds), train_and_score))
+
+    def by(once: bool = False, how: Callable[[list[float]], Any] = np.array) -> Callable[..., Any]:
+        def found(makers: Any, seeds: Any, train: Any) -> Any:
+            kept = {name: make() for name, make in makers.items()}
+            return {n: how([train(kept[n] if once else makers[n](), seed) for seed in seeds]) for n in makers}
+
+        return found
+
+    def read(given: Any) -> tuple[np.ndarray, ...]:
+        if not isinstance(given, dict) or not all(isinstance(each, np.ndarray) for each in given.values()):
+            raise Unfit("a dict was expected, with an array of scores for each name: `np.array(values)`")
+        return tuple(np.asarray(each) for name in sorted(given) for each in (name, given[name]))
+
+    mistakes = (
+        (by(once=True), "a method that was trained is trained again in yours: make a new one for each seed"),
+        (by(how=lambda values: np.array(values[-1:])), "only the last seed is kept: begin the list before the seeds"),
+        (by(how=lambda values: np.array(np.mean(values))), "keep the score of each seed: the verdict needs them"),
+        (lambda makers, seeds, train: by()(makers, (seeds[0],) * len(seeds), train), "all have the same seed in yours"),
+        (by(how=lambda values: np.array(values[:1])), "yours returns after the first seed"),
+    )
+    return find_mistake(answer, by(), cases, mistakes, read=read)

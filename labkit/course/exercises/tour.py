@@ -1,4 +1,4 @@
-"""Notebook 00: a cosine, a hit, a ratio, and a sentence of one's own."""
+"""Notebook 00: cosines, Hit@1, a ratio, and a sentence of one's own."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.linalg import norm
 
+from labkit.arrays import unit
 from labkit.corpora import load
 from labkit.course.exercise import check, find_mistake, number
-from labkit.course.exercises.draws import cosines, in_classes
+from labkit.course.exercises.draws import in_classes
 from labkit.evaluation import inter_intra
 from labkit.method import Method
 from labkit.methods import METHODS
@@ -21,46 +22,49 @@ TOPIC = "cooking"
 
 
 @check("00.1")
-def check_cosine(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """u·v / (‖u‖ ‖v‖)."""
-    cases = [(random.normal(size=d), random.normal(size=d) * 3) for d in (3, 5, 4)]
-    cases.append((cases[0][0], -cases[0][1]))  # of both signs
+def check_cosines(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """v·w / (‖v‖ ‖w‖) for each row w."""
+    cases = [(random.normal(size=d), random.normal(size=(n, d)) * 3) for n, d in ((4, 3), (2, 5), (5, 4))]
 
-    def right(u: Any, v: Any) -> Any:
-        return u @ v / (norm(u) * norm(v))
+    def right(v: Any, V: Any) -> Any:
+        return V @ v / (norm(V, axis=1) * norm(v))
 
     mistakes = (
-        (lambda u, v: u @ v, "that is the dot product: long vectors look alike. Divide by both lengths"),
-        (lambda u, v: u @ v / norm(u), "you divide by the length of u only; both are needed"),
-        (lambda u, v: u @ v / norm(u) * norm(v), "a / b * c multiplies by c: put brackets round the two lengths"),
-        (lambda u, v: u @ v / (norm(u) + norm(v)), "the lengths are multiplied, not added"),
-        (lambda u, v: norm(u - v), "that is the distance; it depends on the lengths"),
-    )
+        (lambda v, V: V @ v, "those are dot products: long vectors look similar. Divide by both lengths"),
+        (lambda v, V: V @ v / norm(v), lambda v, V: V @ v / norm(V, axis=1),
+         "you divide by one length only; both are needed"),
+        (lambda v, V: V @ v / norm(v) * norm(V, axis=1), lambda v, V: V @ v / norm(V, axis=1) * norm(v),
+         "a / b * c multiplies by c: put brackets around the two lengths"),
+        (lambda v, V: V @ v / (norm(v) + norm(V, axis=1)), "the lengths are multiplied, not added"),
+        (lambda v, V: norm(V - v, axis=1), "those are distances; they depend on the lengths"),
+    )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
 
 
 @check("00.2")
 def check_hit(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The share of sentences whose nearest other one has their label."""
-    cases = [cosines(random, sizes, d) for sizes, d in (((9, 3, 2, 6), 4), ((2, 7, 4), 3), ((3, 3, 8, 5, 2), 6))]
-    cases.append((1.0 - 1.4 * (1 - np.eye(3)), np.array(["one", "other", "other"])))  # all others are below 0
+    cases = []
+    for sizes, d in (((9, 3, 2, 6), 4), ((2, 7, 4), 3), ((3, 3, 8, 5, 2), 6)):
+        rows, labels = in_classes(random, sizes, d)
+        cases.append((rows * random.uniform(0.3, 3, (len(rows), 1)), labels))
+    turns = np.deg2rad([0, 110, 230])  # more than a right angle apart: all other cosines are below 0
+    cases.append((np.array([np.cos(turns), np.sin(turns)]).T, np.array(["one", "other", "other"])))
 
-    def hits(nearest: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
-        return lambda S, labels: (labels[nearest(S)] == labels).mean()
+    def by(own: float = -np.inf, table: Callable[[Any], Any] = lambda V: unit(V) @ unit(V).T) -> Callable[..., Any]:
+        def hits(V: Any, labels: Any) -> Any:
+            return (labels[np.where(np.eye(len(V), dtype=bool), own, table(V)).argmax(1)] == labels).mean()
 
-    def others(S: Any, filled: float = -np.inf) -> Any:
-        return np.where(np.eye(len(S), dtype=bool), filled, S)
+        return hits
 
     mistakes = (
-        (hits(lambda S: S.argmax(1)), "every sentence is its own nearest: leave the diagonal out"),
-        (hits(lambda S: others(S, 0).argmax(1)),
-         "0 on the diagonal is not low enough: where all others are below 0, a sentence is its own nearest again"),
-        (hits(lambda S: S.argmin(1)), "that is the farthest sentence; S grows as sentences come together"),
-        (lambda S, labels: (others(S).argmax(1) == labels).mean(),
-         "you compare the *place* of the nearest with a label: look up the label that stands there"),
-        (lambda S, labels: others(S).max(1).mean(), "that is how near the nearest are; ask whose label they have"),
-    )  # fmt: skip
-    return find_mistake(answer, hits(lambda S: others(S).argmax(1)), cases, mistakes, read=number)
+        (by(1.0), "every sentence is its own nearest: leave it out"),
+        (by(0.0), "0 is not low enough: where all others are below 0, a sentence is its own nearest again"),
+        (by(table=lambda V: -unit(V) @ unit(V).T), "that is the farthest sentence: a larger cosine is nearer"),
+        (by(table=lambda V: V @ V.T), "those are dot products, and long vectors win: use your `cosines`"),
+        (lambda V, labels: by()(V, labels) * len(V), "that is how many; divide by the number of sentences"),
+    )
+    return find_mistake(answer, by(), cases, mistakes, read=number)
 
 
 @check("00.3")
@@ -68,8 +72,8 @@ def check_ratio(answer: Callable[..., Any], random: np.random.Generator) -> str 
     """How far apart the classes are, in units of how wide they are."""
     cases = [in_classes(random, sizes, d, 2) for sizes, d in (((3, 9, 5, 2), 3), ((6, 2, 4), 5), ((2, 7, 3, 4, 5), 4))]
 
-    def right(rows: Any, labels: Any) -> Any:
-        return inter_intra(rows, labels).ratio
+    def right(V: Any, labels: Any) -> Any:
+        return inter_intra(V, labels).ratio
 
     def over(inter: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
         """A mistake with the centres' distances (k, k), nan on the diagonal."""
@@ -96,19 +100,19 @@ def check_ratio(answer: Callable[..., Any], random: np.random.Generator) -> str 
 def check_own_sentence(answer: Any, random: np.random.Generator) -> str | None:
     """A new sentence that lands among the right ones."""
     if not isinstance(answer, str):
-        return f"a sentence in quotation marks was expected, and {type(answer).__name__} came"
+        return f"a sentence in quotation marks was expected, and a {type(answer).__name__} came"
     method, texts, labels, known = _space()
     if len(words(answer)) < 3:
-        return "that is no sentence yet: write one of three words at least"
+        return "that is not a sentence yet: write at least three words"
     if tuple(words(answer)) in known:
-        return "that stands in the corpus word for word: write one of your own"
+        return "the corpus has that word for word: write one of your own"
     row = method.encode([answer])
     if not row.any():
-        return "none of its words stands in the corpus: to these vectors it is nothing at all"
+        return "none of its words is in the corpus, so these vectors know nothing of it"
     nearest = int(method.similarity(row, method.encode(texts))[0].argmax())
     if labels[nearest] == TOPIC:
         return None
-    return f"its nearest is of the topic {labels[nearest]!r}: {texts[nearest][:80]!r}. Which words may have led there?"
+    return f"its nearest post is about {labels[nearest]!r}: {texts[nearest][:80]!r}. Which words may have led there?"
 
 
 @cache

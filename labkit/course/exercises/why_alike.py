@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.linalg import norm
 
-from labkit.course.exercise import Unnamed, check, close, find_mistake, known_mistake, number, several
+from labkit.course.exercise import Unfit, array, check, find_mistake
 
 Alike = Callable[[Sequence[str]], float]
 SENTENCES = (
@@ -30,31 +29,6 @@ def likeness(random: np.random.Generator) -> Alike:
 
 
 @check("12.1")
-def check_pairs_of_words(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """A Bᵀ over the lengths of the two sums."""
-    cases = [
-        (random.normal(size=(n, d)) + 0.4, random.normal(size=(m, d)) + 0.4)
-        for n, m, d in ((3, 4, 5), (5, 2, 4), (4, 6, 3))
-    ]
-
-    def right(A: np.ndarray, B: np.ndarray) -> Any:
-        return A @ B.T / norm(A.sum(0)) / norm(B.sum(0))
-
-    mistakes = (
-        (lambda A, B: A @ B.T, "those are parts of a dot product: divide by the lengths of the two sentences' vectors"),
-        (lambda A, B: A @ B.T / norm(A, axis=1)[:, None] / norm(B, axis=1),
-         "those are cosines of the words: divide by the lengths of the two sentences, one number each"),
-        (lambda A, B: A @ B.T / norm(A) / norm(B.sum(0)), lambda A, B: A @ B.T / norm(A) / norm(B),
-         "`np.linalg.norm(A)` takes the whole table as one row of numbers: the length of `A.sum(0)` is meant"),
-        (lambda A, B: A @ B.T / norm(A.sum(0)), lambda A, B: A @ B.T / norm(B.sum(0)),
-         "only one of the two lengths is there"),
-        (lambda A, B: A @ B.T / norm(A.mean(0)) / norm(B.mean(0)),
-         "sums above the line, and means below: take the same of both"),
-    )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)
-
-
-@check("12.2")
 def check_left_out(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """s(words) - s(words without the one at each place)."""
     cases = [(likeness(random), list(words)) for words in SENTENCES]
@@ -82,7 +56,7 @@ def check_left_out(answer: Callable[..., Any], random: np.random.Generator) -> s
     return find_mistake(answer, right, cases, mistakes)
 
 
-@check("12.3")
+@check("12.2")
 def check_integrated(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Σ_d x ∫ slope(t x) dt, by any rule that is close with this many steps."""
 
@@ -120,7 +94,7 @@ def check_integrated(answer: Callable[..., Any], random: np.random.Generator) ->
     return find_mistake(answer, right, cases, mistakes, tolerance=0.01)
 
 
-@check("12.4")
+@check("12.3")
 def check_falling(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """s of the words left when the first 0, 1, ... n - 1 of the order by parts are out."""
     cases = [
@@ -157,79 +131,86 @@ def check_falling(answer: Callable[..., Any], random: np.random.Generator) -> st
     return find_mistake(answer, right, cases, mistakes)
 
 
-@check("12.5")
-def check_interval(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """mean(one - other) ∓ 1.96 std / √n."""
-    cases = []
-    for n, middle in ((400, 1.5), (500, -0.8), (450, 0.6)):
-        hard = random.normal(0, 30, size=n)
-        cases.append((20 + middle + hard + random.normal(0, 9, size=n), 20 + hard + random.normal(0, 4, size=n)))
-
-    def by(half: Callable[..., Any]) -> Callable[..., Any]:
-        """An interval with another half of its width, of both and of their gaps."""
-        return lambda one, other: tuple(
-            (one - other).mean() + side * half(one, other, (one - other).std() / np.sqrt(len(one))) for side in (-1, 1)
-        )
-
-    def right(one: np.ndarray, other: np.ndarray) -> Any:
-        return by(lambda one, other, error: 1.96 * error)(one, other)
-
-    mistakes = (
-        (by(lambda one, other, error: 1.96 * np.sqrt((one.var() + other.var()) / len(one))),
-         "unpaired: the pairs are the same for both, so look at the differences alone"),
-        (lambda one, other: right(other, one), "that is of other less one; one less other is asked for"),
-        (by(lambda one, other, error: 1.96 * error * np.sqrt(len(one))),
-         "that is where single pairs lie; the error of their mean is smaller by the root of n"),
-        (by(lambda one, other, error: 1.96 * error / np.sqrt(len(one))),
-         "divided by n; the error of a mean goes down with the root of n"),
-        (by(lambda one, other, error: 1.645 * error), by(lambda one, other, error: error),
-         "95 % lie within 1.96 standard errors, 2.5 % beyond either end"),
-    )  # fmt: skip
-    read = several(2, number, "two things were expected, as in `return low, high`")
-    return find_mistake(answer, right, cases, mistakes, read=read, tolerance=0.02)
-
-
-@check("12.6")
+@check("12.4")
 def check_hits(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The share of sentences whose largest part stands at the planted place."""
+    """The share of pairs in which a planted word has the largest part."""
     cases = []
-    for count in (9, 11, 13):
-        parts = [random.uniform(-0.3, 0.5, size=int(size)) for size in random.integers(7, 11, size=count)]
-        planted = []
-        for row, each in enumerate(parts):  # hits, misses, and a part that is large and negative
-            order = random.permutation(len(each))
-            each[order[:3]] = 1.4, 1.0, -2.0 if row % 3 else -0.5
-            planted.append(int(order[(0, 1, 0, 3, 2)[row % 5]]))
-        cases.append((parts, planted))
+    for count, planted in ((9, {"cat"}), (11, {"dog", "my"}), (13, {"sees", "feed", "a"})):
+        pairs, explain = [], {}
+        for row in range(count):
+            others = [f"word{each}" for each in range(int(random.integers(4, 8)))]
+            at = int(random.integers(len(others) + 1))
+            a = [*others[:at], str(random.choice(sorted(planted))), *others[at:]]
+            parts = random.uniform(0, 0.5, len(a))
+            parts[(at + 1) % len(a)], parts[at] = -2.0 if row % 2 else 0.8, (1.4, -3.0, 0.7, 0.6, 1.1)[row % 5]
+            pairs.append((a, f"b{row}"))
+            explain[f"b{row}"] = parts
+        cases.append((pairs, planted, lambda a, b, explain=explain: explain[b].copy()))
 
-    def of(how: Callable[[np.ndarray, int], Any]) -> Callable[..., Any]:
-        return lambda parts, planted: np.mean([how(each, at) for each, at in zip(parts, planted, strict=True)])
+    def of(how: Callable[[list[str], np.ndarray, set[str]], Any]) -> Callable[..., Any]:
+        return lambda pairs, planted, explain: np.mean([how(a, explain(a, b), planted) for a, b in pairs])
 
-    def right(parts: list[np.ndarray], planted: list[int]) -> Any:
-        return of(lambda part, at: part.argmax() == at)(parts, planted)
+    def right(pairs: list[Any], planted: set[str], explain: Any) -> Any:
+        return of(lambda a, parts, planted: a[parts.argmax()] in planted)(pairs, planted, explain)
 
     mistakes = (
-        (of(lambda part, at: abs(part).argmax() == at),
+        (of(lambda a, parts, planted: a[abs(parts).argmax()] in planted),
          "a negative part keeps the two apart: the largest is meant, not the one of the largest size"),
-        (of(lambda part, at: part.argmin() == at), "that is the smallest part"),
-        (lambda parts, planted: right(parts, planted) * len(parts),
-         "that is how many; divide by the number of sentences"),
-        (of(lambda part, at: part.argmax() + 1 == at), "places are counted from 0 in both: add nothing"),
-        (of(lambda part, at: part[at] > 0), "that its part is above 0 is not enough: is it the largest?"),
+        (of(lambda a, parts, planted: a[parts.argmin()] in planted), "that is the smallest part"),
+        (lambda pairs, *rest: right(pairs, *rest) * len(pairs), "that is how many; divide by the number of pairs"),
+        (of(lambda a, parts, planted: any(part > 0 for word, part in zip(a, parts, strict=True) if word in planted)),
+         "that its part is above 0 is not enough: is it the largest?"),
+        (lambda *case: 1 - right(*case), "those are the misses"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
 
 
-@check("12.7")
-def check_all_hit(answer: Any, random: np.random.Generator) -> str | None:
-    """p²⁰ = 0.05."""
-    given = number(answer)
+@check("12.5")
+def check_two_left_out(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """The two places that cost most together, and what they cost."""
+    cases = [(likeness(random), list(words)) for words in SENTENCES]
+
+    def by(
+        lost: Callable[[Alike, list[str], tuple[int, int]], float], best: Callable[..., Any] = max
+    ) -> Callable[[Alike, list[str]], Any]:
+        def found(alike: Alike, words: list[str]) -> Any:
+            places = [(i, j) for j in range(len(words)) for i in range(j)]
+            chosen = best(places, key=lambda both: lost(alike, words, both))
+            return chosen, lost(alike, words, chosen)
+
+        return found
+
+    def whole_loss(alike: Alike, words: list[str], out: tuple[int, ...]) -> float:
+        return alike(words) - alike([word for at, word in enumerate(words) if at not in out])
+
+    def singly(alike: Alike, words: list[str], both: tuple[int, int]) -> float:
+        return sum(whole_loss(alike, words, (at,)) for at in both)
+
+    def right(alike: Alike, words: list[str]) -> Any:
+        return by(whole_loss)(alike, words)
+
+    def named(alike: Alike, words: list[str]) -> Any:
+        out, lost = right(alike, words)
+        return tuple(words[at] for at in out), lost
+
+    def left(alike: Alike, words: list[str]) -> Any:
+        out, lost = right(alike, words)
+        return out, alike(words) - lost
+
+    def read(given: Any) -> tuple[np.ndarray, ...]:
+        if not isinstance(given, tuple | list) or len(given) != 2 or np.size(given[0]) != 2:
+            raise Unfit("two places and a number were expected, as in `return (i, j), lost`")
+        return (np.asarray(given[0]) if named_words(given[0]) else np.sort(array(given[0]))), array(given[1])
+
+    def named_words(places: Any) -> bool:
+        return any(isinstance(each, str) for each in places)
+
     mistakes = (
-        (1.0, "that is the share that was seen; a smaller rate can have given it, too"),
-        (0.95, "that is the level of the interval, or a rate of one miss in 20: which p has p²⁰ = 0.05?"),
-        (0.05, "that is the chance of what was seen; the rate that has it is asked for"),
-        (0.95 ** (1 / 20), "hits in a row multiply: p times itself, 20 times, is 0.05, and not 0.95"),
-        (1 - 0.05 ** (1 / 20), "that is the share of misses: 1 less it"),
-    )
-    general = Unnamed("solve p²⁰ = 0.05 for p")
-    return None if close(given, 0.05 ** (1 / 20), 2e-3) else known_mistake(given, mistakes, 4e-4) or general
+        (by(singly), "take both out at once: what each costs alone is not what they cost together"),
+        (named, "the places of the words are asked for, not the words"),
+        (by(whole_loss, min), "that pair costs least"),
+        (left, "that is what is left without them; what is lost is asked for"),
+        (lambda alike, words: (right(alike, words)[0], whole_loss(alike, words, right(alike, words)[0][:1])),
+         "the places are right; give what both cost together"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes, read=read)

@@ -1,8 +1,7 @@
-"""Notebook 08: word vectors."""
+"""Notebook 08: counts, PPMI, neighbours, means and SIF."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,23 +9,48 @@ import numpy as np
 from scipy import sparse
 
 from labkit.arrays import unit
-from labkit.course.exercise import Unfit, Unnamed, check, close, find_mistake, known_mistake, number
-from labkit.vectors import ppmi
+from labkit.course.exercise import check, find_mistake
+from labkit.vectors import cooccurrence, ppmi
+
+Table = dict[str, np.ndarray]
 
 
 @check("08.1")
-def check_counted(answer: Any, random: np.random.Generator) -> str | None:
-    """How often "the" and "sleeps" meet in "the cat sleeps", "the dog sleeps", "the dog barks"."""
-    given = number(answer)
+def check_counted(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """1/t for each pair of words at distance t of a sentence, both ways, up to the window."""
+    cases = []
+    for size, longest, window in ((5, 6, 3), (7, 5, 2), (4, 8, 10)):
+        lengths = [1, longest, *random.integers(2, longest + 1, 3)]
+        cases.append(([random.integers(0, size, length).tolist() for length in lengths], size, window))
+
+    def by(
+        worth: Callable[[int], float] = lambda t: 1 / t,
+        both: bool = True,
+        beyond: int = 0,
+        together: bool = False,
+    ) -> Callable[..., Any]:
+        def counts(sentences: Any, size: int, window: int) -> Any:
+            table = np.zeros((size, size))
+            for sentence in [[i for each in sentences for i in each]] if together else sentences:
+                for t in range(1, window + 1 + beyond):
+                    for i, j in zip(sentence, sentence[t:], strict=False):
+                        table[i, j] += worth(t)
+                        table[j, i] += worth(t) * both
+            return table
+
+        return counts
+
+    def right(sentences: Any, size: int, window: int) -> Any:
+        return cooccurrence(sentences, size, window=window).toarray()
+
     mistakes = (
-        (2.0, "they meet twice, but at distance 2: each meeting counts 1/2"),
-        (0.5, "that is one meeting, or two at a quarter; they meet twice, and each counts 1/2"),
-        (4.0, "a neighbour at distance t counts 1/t, not t"),
-        (1.5, "in 'the dog barks' there is no 'sleeps': they meet in two sentences, not three"),
-        (0.0, "they need not stand side by side: within ten words they meet, at distance 2 each time"),
+        (by(both=False), "count both ways: `counts[j, i]`, too"),
+        (by(lambda t: 1.0), "a neighbour at distance t counts 1/t, not 1"),
+        (by(float), "a neighbour at distance t counts 1/t, not t"),
+        (by(beyond=-1), "the window is the largest distance that counts: `range(1, window + 1)`"),
+        (by(together=True), "words of two sentences are no neighbours: count within each sentence"),
     )
-    general = Unnamed("count the meetings, each as 1 over its distance")
-    return None if close(given, 1.0) else known_mistake(given, mistakes) or general
+    return find_mistake(answer, right, cases, mistakes)
 
 
 @check("08.2")
@@ -58,79 +82,109 @@ def check_information(answer: Callable[..., Any], random: np.random.Generator) -
 
 
 @check("08.3")
-def check_neighbour(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The row with the largest cosine, itself left out."""
-    cases: list[tuple[np.ndarray, int]] = []
-    for n, d in ((7, 3), (9, 4), (6, 5)):
+def check_nearest(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """The rows with the largest cosines, the word itself left out."""
+    cases = []
+    for n, d, count in ((7, 3, 2), (9, 4, 3), (6, 5, 4)):
         rows = random.normal(size=(n, d)) * random.permutation(np.geomspace(0.3, 6, n))[:, None] + 0.4
-        cases += [(rows, word) for word in range(n)]
-    turns = np.deg2rad(random.uniform(0, 360) + np.array([0, 110, 230]))  # more than a right angle from one another
-    away = np.array([np.cos(turns), np.sin(turns)]).T * [[1], [2], [5]]
-    cases += [(away, word) for word in range(3)]
+        cases += [(rows, word, count) for word in range(n)]
 
-    def best(scores: Callable[[np.ndarray, int], Any], own: float = -np.inf) -> Callable[[np.ndarray, int], Any]:
-        """The place of the largest score, with `own` at the word's own place."""
-        return lambda rows, word: np.where(np.arange(len(rows)) == word, own, scores(rows, word)).argmax()
+    def cosines(V: np.ndarray, word: int) -> Any:
+        return unit(V) @ unit(V)[word]
 
-    def cosines(rows: np.ndarray, word: int) -> Any:
-        return unit(rows) @ unit(rows)[word]
+    def by(scores: Callable[[np.ndarray, int], Any] = cosines, itself: bool = False) -> Callable[..., Any]:
+        def best(V: np.ndarray, word: int, count: int) -> Any:
+            order = np.argsort(-np.asarray(scores(V, word)))
+            return (order if itself else order[order != word])[:count]
 
-    def right(rows: np.ndarray, word: int) -> Any:
-        return best(cosines)(rows, word)
+        return best
+
+    def right(V: np.ndarray, word: int, count: int) -> Any:
+        return by()(V, word, count)
 
     mistakes = (
-        (lambda X, w: w, "the nearest word to a word is itself: leave it out"),
-        (best(cosines, 0.0), "0 at the word's own place is not low enough: where all cosines are below 0, it wins"),
-        (best(lambda X, w: X @ X[w]), "that is the largest dot product: long vectors win. Divide by both lengths"),
-        (best(lambda X, w: -np.linalg.norm(X - X[w], axis=1)),
-         "that is the smallest distance; for directions take the cosine"),
-        (best(lambda X, w: -cosines(X, w)), lambda X, w: cosines(X, w).argmin(),
-         "that is the farthest: the largest cosine is the nearest"),
-    )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes, read=number)
+        (by(itself=True), "the nearest word to a word is itself: leave it out"),
+        (
+            by(lambda V, word: V @ V[word]),
+            "those are the largest dot products: long vectors win. Divide by the lengths",
+        ),
+        (by(lambda V, word: -np.linalg.norm(V - V[word], axis=1)), "those are the smallest distances; take cosines"),
+        (by(lambda V, word: -cosines(V, word)), "those are the farthest: `np.argsort` sorts upwards"),
+        (lambda V, word, count: right(V, word, count)[::-1], "the nearest comes first"),
+    )
+    return find_mistake(answer, right, cases, mistakes)
+
+
+def _averaged(
+    sentences: Any, table: Table, how: Callable[[Any, Any], Any] = lambda known, _: np.mean(known, axis=0)
+) -> np.ndarray:
+    """Something made of the vectors of each sentence's known words, zeros without any."""
+    rows = [[table[word] for word in sentence if word in table] for sentence in sentences]
+    none = 0 * next(iter(table.values()))
+    return np.array([how(known, row) if known else none for known, row in zip(rows, sentences, strict=True)])
+
+
+def _texts(random: np.random.Generator, d: int, *texts: str) -> tuple[list[list[str]], Table]:
+    """Sentences, and a table of vectors for the words a, b, c, d, ca and D."""
+    return [text.split() for text in texts], {
+        word: random.normal(size=d) * 2 for word in ("a", "b", "c", "d", "ca", "D")
+    }
 
 
 @check("08.4")
-def check_average(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+def check_means(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The mean over known words; a sentence without one is a row of zeros."""
-    cases: list[tuple[list[str], dict[str, np.ndarray]]] = []
-    for d, sentences in ((2, ("a b", "a a b", "a ?")), (4, ("? c a c ! c b", "b", "?")), (3, ("", "b b ? D ca"))):
-        table = {word: random.normal(size=d) * 2 for word in ("a", "b", "c", "d", "ca", "D")}
-        cases += [(sentence.split(), table) for sentence in sentences]
+    cases = [
+        _texts(random, 2, "a b", "a a b", "a ?"),
+        _texts(random, 4, "? c a c ! c b", "b", "?"),
+        _texts(random, 3, "", "b b ? D ca", "d d a"),
+    ]
 
-    def by(how: Callable[[list[np.ndarray], list[str]], Any]) -> Callable[..., Any]:
-        """Something made of the known words' vectors and the sentence, where there are any."""
-
-        def call(sentence: list[str], table: dict[str, np.ndarray]) -> Any:
-            known = [table[word] for word in sentence if word in table]
-            return how(known, sentence) if known else 0 * table["a"]
-
-        return call
-
-    def right(sentence: list[str], table: dict[str, np.ndarray]) -> Any:
-        return by(lambda known, _: np.mean(known, axis=0))(sentence, table)
+    def right(sentences: Any, table: Any) -> Any:
+        return _averaged(sentences, table)
 
     mistakes = (
-        (by(lambda v, _: np.sum(v, axis=0)), "that is the sum: a long sentence would have a long vector"),
-        (by(lambda v, s: np.sum(v, axis=0) / len(s)),
+        (lambda sentences, table: _averaged(sentences, table, lambda known, _: np.sum(known, axis=0)),
+         "those are sums: a long sentence would have a long vector"),
+        (lambda sentences, table: _averaged(sentences, table, lambda known, row: np.sum(known, axis=0) / len(row)),
          "you divide by all words; those without a vector are no part of the mean"),
-        (lambda sentence, table: right(sorted(set(sentence)), table),
-         "each word counts once in yours; a word that stands there twice counts twice"),
-        (by(lambda v, _: np.mean(v)), "that is the mean of all numbers; the mean vector is asked for, `axis=0`"),
+        (lambda sentences, table: right([sorted(set(row)) for row in sentences], table),
+         "each word counts once in yours; a word that occurs twice counts twice"),
+        (lambda sentences, table: right([row for row in sentences if set(row) & set(table)], table),
+         "a sentence without any known word keeps its row, of zeros"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
 
 
 @check("08.5")
-def check_fooled(answer: Any, random: np.random.Generator) -> str | None:
-    """The kind of different pairs with the highest mean cosine in the table of the notebook (a test measures it)."""
-    if not isinstance(answer, str):
-        raise Unfit(f"a kind of the table was expected, in quotation marks, and {type(answer).__name__} came")
-    given = " ".join(re.findall("[a-z,]+", answer.lower())).rstrip(",")
-    if given == "one detail changed":
-        return None
-    if given in ("same field", "same topic", "same words, other intent"):
-        return "one of the kinds with label 0 looks more alike than this one: take the highest mean cosine"
-    if given in ("one synonym", "reordered", "reworded"):
-        return "these pairs are the same: for them a high cosine is right. Among those with label 0, which is highest?"
-    return Unnamed("among the kinds with label 0, take the one with the highest mean cosine, as it is written there")
+def check_sif(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """Means weighted by a / (a + p), without the first right singular vector of them all."""
+    cases = []
+    for d, a in ((3, 0.02), (4, 0.1), (5, 0.005)):
+        texts = [" ".join(random.choice(["a", "b", "c", "d", "ca", "D", "?"], random.integers(2, 7))) for _ in range(8)]
+        sentences, table = _texts(random, d, *texts, "?")
+        cases.append((sentences, table, {word: float(random.uniform(0.001, 0.2)) for word in table}, a))
+
+    def by(
+        weight: Callable[[float, float], float] = lambda a, p: a / (a + p),
+        first: int = 0,
+        centred: bool = False,
+        without: Callable[[Any, Any], Any] = lambda M, c: M - np.outer(M @ c, c),
+    ) -> Callable[..., Any]:
+        def rows(sentences: Any, table: Any, share: Any, a: float) -> Any:
+            M = _averaged(sentences, {word: weight(a, share[word]) * vector for word, vector in table.items()})
+            return without(M, np.linalg.svd(M - M.mean(0) if centred else M, full_matrices=False)[2][first])
+
+        return rows
+
+    def right(sentences: Any, table: Any, share: Any, a: float) -> Any:
+        return by()(sentences, table, share, a)
+
+    mistakes = (
+        (by(lambda a, p: 1.0), "the weights a / (a + p) are missing: that is the plain mean"),
+        (by(without=lambda M, c: M), "the direction that all share is still there: subtract it"),
+        (by(lambda a, p: p / (a + p)), "that gives frequent words more weight: a is above the line, not p"),
+        (by(centred=True), "take the singular vectors of M as it is, without subtracting its mean"),
+        (by(first=-1), "that is the last singular vector; the first is the direction that they share most"),
+    )
+    return find_mistake(answer, right, cases, mistakes)
