@@ -33,20 +33,17 @@ if TYPE_CHECKING:
 OWN = "your own file"
 WIDTH = 210  # pixels of a choice in the row at the top
 STORED = "a stored run"
-NO_RUN = "No run was trained on this corpus yet. Train one under Train and compare, or with this line:"
-NOT_OFFERED = (
-    "The link names the run {name}, which is not in the folders with runs or was trained on another corpus. Choose a "
-    "run above."
-)
+NO_RUN = "No run was trained on this corpus yet. Train one under Train and compare, or with this command:"
+NOT_OFFERED = "The run {name} of this link is missing or was trained on another corpus. Choose a run above."
 NO_EPOCHS = (
-    "These vectors were not trained in epochs. Choose a run above; this line makes one that keeps the vectors "
-    "of its probe at every epoch:"
+    "These vectors were not trained in epochs. Choose a run above, or train one with this command, which keeps the "
+    "vectors of its probe at every epoch:"
 )
 LEFT_OUT_MOST = 3  # runs that are left out, and of which it is said why
 NO_FILE = "Upload a file above, drop it anywhere on this page, or paste sentences. They stay on this machine."
 FORMATS = (
-    "One sentence a line, or lines with columns: text + label, text_a + text_b + label or score, anchor + positive + "
-    "negative, group + text, or text alone. A file may be CSV, TSV, TXT, JSONL or Parquet."
+    "One sentence per line, or columns: text + label, text_a + text_b + label or score, anchor + positive + negative, "
+    "group + text, or text alone. A file may be CSV, TSV, TXT, JSONL or Parquet."
 )
 CARRIED = "carried"  # in the session: the corpus that was chosen, or that a link named
 VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfidf": "TF-IDF"}
@@ -407,8 +404,8 @@ def runs_in(folders: Sequence[str], method: str = "") -> dict[str, Path]:
                 continue
             runs.append((cached.written(run), run))
             if record["state"] != "finished" and is_locked(run):
-                busy = frame.plain(f"{run.name[:60]} is being trained")
-                st.caption(f"{busy}: this is what it knows so far.")
+                busy = frame.plain(f"{run.name[:60]} is still training")
+                st.caption(f"{busy}; these are its results so far.")
         except (ValueError, OSError) as reason:
             bad[run.name] = reason
     if bad:
@@ -424,4 +421,4 @@ def left_out_note(bad: Mapping[str, Exception]) -> str:
         rest = re.sub("^run '.*?' ", "", sentence)  # its folder, which the name stands for
         reasons.append(f"**{frame.plain(name[:60])}**{':' * (rest == sentence)} {frame.plain(rest)}")
     more = [f"and {len(bad) - LEFT_OUT_MOST} more"] if len(bad) > LEFT_OUT_MOST else []
-    return "\n\n".join([f"Left out, as {'they' if len(bad) > 1 else 'it'} cannot be used:", *reasons, *more])
+    return "\n\n".join([f"Skipped, because {'they' if len(bad) > 1 else 'it'} cannot be used:", *reasons, *more])

@@ -44,12 +44,12 @@ DAYS = 30  # that a browser is known again
 UPLOADS, ALL_UPLOADS = 60 * 2**20, 2**30  # bytes in the app's memory: of one visitor, of all
 REMEMBERED = 1_000  # visitors who have come since the start
 UPLOAD = "/_stcore/upload_file/"
-HOST = "This app does not answer to the name in this address: use an address that it printed when it was started."
-MISSING = "This is a classroom: open it once by the address with its token, which whoever started the app can give you."
-WRONG = "The token in this address is not that of this classroom: ask whoever started the app for its address."
+HOST = "This app does not respond to this address. Use one that it printed when it was started."
+MISSING = "This is a classroom. Open it with the address that contains its token; ask the teacher for it."
+WRONG = "The token in this address is wrong. Ask the teacher for the right address."
 NOT_YOURS = "This file belongs to another visitor, or its page is no longer open."
-FULL = "Your files take as much of the app's memory as one visitor may have, {}: forget one, or close the other tabs."
-ALL_FULL = "The files of all visitors take as much of the app's memory as they may, {}: come back when some have left."
+FULL = "Your files use all the memory that one visitor may have, {}. Remove one, or close your other tabs."
+ALL_FULL = "The files of all visitors use all the memory reserved for them, {}. Try again when some have left."
 PAGE = """\
 <!doctype html><html lang="en"><head><meta charset="utf-8"><title>labkit</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">

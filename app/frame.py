@@ -342,11 +342,11 @@ def show_link(*, own_file: bool) -> None:
     with st.session_state[SHARE].popover("Share", icon=":material/link:"):
         st.code(f"{where}?{settings}" if settings else where, language=None, wrap_lines=True)
         st.caption(
-            "The settings, not your file: whoever opens the link is asked for one."
+            "The link contains your settings, not your file: people who open it are asked for one."
             if own_file
-            else "Whoever has opened this classroom sees what you see, save a run that you do not share."
+            else "Everybody in this classroom who opens it sees what you see, except for runs that you do not share."
             if classroom.is_on()
-            else "Whoever opens it on this machine sees what you see."
+            else "People who open it on this machine see what you see."
         )
 
 
@@ -383,7 +383,7 @@ def address_changed(key: str) -> bool:
 
 
 GONE = "Your file is no longer in the app's memory. Upload it again."
-REFUSED = "Your files may take {most} together; if one is refused (413), forget one or close other tabs."
+REFUSED = "Your files may use {most} together. If one is refused (413), remove one or close other tabs."
 PASTED, MOST_PASTED = "pasted.txt", 1_000_000  # the name of what was pasted, and its letters
 
 
@@ -421,7 +421,7 @@ def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], No
         file: File | None = st.session_state.get(key)
         if file is not None:
             with st.popover(plain(file.name), icon=":material/draft:"):
-                st.markdown("It is kept for all places, as long as one of them is open.")
+                st.markdown("It stays available everywhere in the app until you close it.")
                 st.button("Forget the file", key=f"{key}-forget", on_click=st.session_state.pop, args=(key,))
     if isinstance(st.session_state[widget], DeletedFile):
         st.error(GONE)

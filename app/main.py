@@ -40,7 +40,7 @@ MOVED = {  # an earlier address -> the place that has taken it in, with what it 
     "papers_neighbours": ("papers_page.py", {"try": "film"}),
 }
 UNGUARDED = (
-    "This app listens to other machines, and no token guards it: start it by `labkit app --classroom`, which prints an "
+    "Other machines can reach this app without a token. Start it with `labkit app --classroom`, which prints an "
     "address with one."
 )
 

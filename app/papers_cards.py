@@ -78,7 +78,7 @@ CARDS = {
     ),
     "pthought": Card(
         "P-thought",
-        "An encoder trained to write paraphrases keeps paraphrases together.",
+        "An encoder trained to generate paraphrases keeps paraphrases together.",
         "pthought/3",
         "both forms with two layers lead all other methods",
         "P-coherence",

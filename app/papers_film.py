@@ -11,19 +11,20 @@ from keeping import once
 from labkit import figures
 from labkit.corpora import Corpus
 
-QUESTION, CORPUS, ONLY = "Are two questions among each other's nearest?", "questions", Corpus
+QUESTION, CORPUS, ONLY = "Are two questions mutual nearest neighbours?", "questions", Corpus
 FITTED = "learned here"
 ABOUT = """\
-FILM calls two sentences the same if each is among the other's **k** nearest. The four rates say how often the rule is
-right for pairs that are the same (TPR) and for pairs that are not (TNR), and how often it is wrong (FNR, FPR).
+FILM predicts that two sentences mean the same if each is among the other's **k** nearest neighbours. The four rates
+say how often the rule is right for pairs that are the same (TPR) and for pairs that are not (TNR), and how often it
+is wrong (FNR, FPR).
 """
 FORMULAS = (r"\text{same} \iff \max(\text{rank}_a(b),\, \text{rank}_b(a)) \le k",)
 CUT = (
-    "Neighbours are sought among the {sentences:,} sentences of test. The paper's cross-entropy counts yes as 1 and no "
+    "Neighbours are searched among the {sentences:,} test sentences. The paper's cross-entropy counts yes as 1 and no "
     "as 0, so it is the share of mistakes times 34.5. The other gives yes and no the share of same pairs that they had "
     "on dev, and chooses k there: {chosen}, the dotted line."
 )
-DRAWN = " The corpus has classes, no pairs: up to 2,000 of each kind were drawn at random."
+DRAWN = " The corpus has classes instead of pairs, so up to 2,000 pairs of each kind were drawn at random."
 
 
 def film_of(opened: cached.Opened) -> choosing.Space | None:
@@ -48,7 +49,7 @@ def show(opened: cached.Opened) -> None:
     rule = once("Ranking neighbours …", key, lambda: mutual_rule(chosen.method, opened.corpus))
     most = int(rule.test.k[-1])
     k = st.slider(
-        "k", 1, most, rule.chosen, key="film-k", help="The slider starts at the k that was chosen on dev.", **frame.KEEP
+        "k", 1, most, rule.chosen, key="film-k", help="The slider starts at the k chosen on dev.", **frame.KEEP
     )
     at = rule.rows()[k - 1]
     with st.container(horizontal=True):

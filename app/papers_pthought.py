@@ -94,10 +94,10 @@ def show_handful(opened: cached.Opened, spaces: Sequence[choosing.Space], around
     """A random sample of the test groups that always includes the group of the sentence `around`."""
     from labkit.pthought.view import handful
 
-    another, wide = "Another number draws another handful.", {"width": choosing.WIDTH, **frame.KEEP}
+    another, wide = "Change the number to draw other groups.", {"width": choosing.WIDTH, **frame.KEEP}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         count = st.slider("Groups shown", 2, 12, 6, key="groups", **wide)
-        seed = st.number_input("Number of the handful", 0, 9999, 0, key="handful", help=another, **wide)
+        seed = st.number_input("Random seed", 0, 9999, 0, key="handful", help=another, **wide)
         how = st.radio("Plane", ["PCA", "t-SNE"], horizontal=True, key="plane", **frame.KEEP)
     shown = handful(groups_of_test(opened), count=count, seed=seed, around=around)
     show_planes(spaces, shown, (opened.key, count, seed, around), how)
@@ -125,7 +125,7 @@ def show_coherence(opened: cached.Opened, both: Sequence[choosing.Space]) -> Non
         {"figure": a["figure"], both[0].name: a["value"], both[1].name: b["value"], "what it is": a["meaning"]}
         for a, b in zip(*(coherence.rows() for coherence in measured), strict=True)
     ]
-    alt = "P-coherence and its companions, of both methods, with what each is."
+    alt = "P-coherence and its companions for both methods."
     frame.table(lines, alt, formats={space.name: "%.3f" for space in both})
     choosing.show_code(COHERENCE_CODE, both[1], opened)
 
@@ -137,9 +137,9 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     texts = [text for group in groups_of_test(opened) for text in group]
     left, middle, right = st.columns([2, 2, 1])
     with left:
-        row = choosing.sentence_by_row("A sentence of test", texts[:300], "sentence")
+        row = choosing.sentence_by_row("A test sentence", texts[:300], "sentence")
     typed = middle.text_input("… or type one", key="typed", max_chars=LONGEST)
-    width = right.slider("Beam", 2, 10, 5, key="beam", help="Beginnings kept at every step.", **frame.KEEP)
+    width = right.slider("Beam", 2, 10, 5, key="beam", help="Beam width: candidates kept at each step.", **frame.KEEP)
     sentence = typed.strip() or texts[row]
     beam = Search(width=width, max_length=chosen.method.settings.max_length)
     results = {
@@ -151,15 +151,15 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
         reading = chosen.method.reading
         known = len(reading.unknown(sentence)) < len(reading.reader.numbers(sentence))
         st.warning(
-            f"Words that were never met in training, read as the unknown word: {frame.plain(', '.join(read.unknown))}"
-            + ("" if known else ". No word is known: what is written means nothing."),
+            f"Words that are not in the training data, read as the unknown word: {frame.plain(', '.join(read.unknown))}"
+            + ("" if known else ". No word is known, so the output is meaningless."),
             icon=":material/help:",
         )
     if read.expanded:
         words = frame.plain(", ".join(read.expanded))
         st.caption(f"Words that were not in training, read through their vectors: {words}")
     if read.cut:
-        st.caption(f"The last {read.cut} words were not read.")
+        st.caption(f"The last {read.cut} words were ignored.")
     for column, decoder in zip(st.columns(len(read.written)), read.written, strict=True):
         with column, st.container(border=True):
             st.markdown(f"**{DECODERS[decoder]}**")

@@ -21,7 +21,7 @@ from labkit import figures
 from labkit.corpora import Corpus, Pairs
 from labkit.progress import collected, silent
 
-QUESTION, CORPUS, ONLY = "Does keeping the neighbours help?", "relatedness", Corpus
+QUESTION, CORPUS, ONLY = "Does preserving neighbours help?", "relatedness", Corpus
 ONE, ALL, SWEEP, ORDER = VIEWS = ["One sentence", "All sentences", "k and p", "Changed order"]
 MOST = 1200  # sentences that are embedded together
 ABOUT = """\
@@ -44,8 +44,8 @@ SIDES = (
     "The number at a mark is that of the sentence in the table. What lies far out is far away. A thick line is a large "
     "weight, a dotted one a negative weight. A full mark is near on both sides, in the same direction in both stars."
 )
-FORM = "These vectors are a run of SBERT-LP: its base is taken, and embedded anew with the k and p of the sliders."
-NO_ORDER = "Only pairs with grades or labels have an order: choose the corpus relatedness or questions."
+FORM = "This is a run of SBERT-LP; its base is embedded again with the k and p of the sliders."
+NO_ORDER = "This needs pairs with grades or labels. Choose the corpus relatedness or questions."
 
 
 def embedded(space: choosing.Space, sentences: Sequence[str], of: tuple[Any, ...], k: int, p: int) -> Any:
@@ -79,7 +79,7 @@ def show_star(method: Any, text: str) -> list[str]:
         st.metric("neighbours that stayed", f"{stars.shared} of {len(stars.before)}")
         st.metric("error before", f"{stars.error_before:.3g}")
         st.metric("same weights, after", f"{stars.kept:.3g}")
-        st.metric("weights solved anew, after", f"{stars.error_after:.3g}")
+        st.metric("weights computed again, after", f"{stars.error_after:.3g}")
     alt = "The neighbours of the sentence: rank, weight and cosine before and after."
     formats = {f"{what} {side}": "%.3f" for what in ("weight", "cosine") for side in ("before", "after")}
     frame.table(stars.rows(), alt, formats=formats, widths={"sentence": "large"}, placeholder="–")
@@ -112,12 +112,12 @@ def show_every(method: Any, key: tuple[Any, ...], code: partial[None]) -> None:
     chosen = frame.number_in_address("row", count, 0)
     left, right = st.columns([1.25, 1])
     with left:
-        st.markdown("**What the weights leave over**, as a share of each sentence's squared length")
+        st.markdown("**Reconstruction error**, as a share of each sentence's squared length")
         alt = f"{count} sentences: reconstruction error in the base against that of the same weights in the new space."
         picture, picking = figures.rebuilt(structure, chosen=chosen, height=360), {"selection_mode": "points"}
         event = frame.picture(picture, key="rebuilt", alt=alt, rows=structure.rows, on_select="rerun", **picking)
     with right:
-        st.markdown("**What each direction costs**")
+        st.markdown("**The cost of each direction**")
         values = structure.eigenvalues.tolist()
         alt = f"{len(values)} eigenvalues, rising; {structure.zeros} of them are 0."
         lines = [{"direction": place, "eigenvalue": value} for place, value in enumerate(values, 1)]
@@ -128,7 +128,7 @@ def show_every(method: Any, key: tuple[Any, ...], code: partial[None]) -> None:
         errors = f"{structure.errors[number]:.3g} → {structure.kept[number]:.3g}"
         st.text(f"{number} · {structure.sentences[number]}\n{errors}")
     st.caption("Click a mark to read its sentence. Below the dotted line the same weights hold better than before.")
-    st.markdown("**What was done about copies and components**")
+    st.markdown("**Duplicates and components**")
     st.markdown("\n".join(f"- {line}" for line in structure.told()))
     if structure.copies:
         with st.expander(f"Groups of sentences that share a vector: {len(structure.copies)}"):
@@ -178,7 +178,7 @@ def show_order(
     least = 0.0
     if sample.rows.graded:
         least = frame.choices().slider(
-            "Grades differ by more than", 0.0, 4.0, 1.0, 0.5, key="least", width=choosing.WIDTH, **frame.KEEP
+            "Minimum difference of grades", 0.0, 4.0, 1.0, 0.5, key="least", width=choosing.WIDTH, **frame.KEEP
         )
     method = spaces[1].method
 
@@ -223,8 +223,8 @@ def show_order(
 def sliders() -> tuple[int, int]:
     """k and p."""
     bar: dict[str, Any] = {"width": choosing.WIDTH, **frame.KEEP}
-    k = st.slider("k, neighbours of a sentence", 2, 60, 10, key="k", **bar)
-    return k, st.slider("p, dimensions that are left", 2, 256, 64, key="p", **bar)
+    k = st.slider("k, number of neighbours", 2, 60, 10, key="k", **bar)
+    return k, st.slider("p, number of dimensions", 2, 256, 64, key="p", **bar)
 
 
 def both_spaces(chosen: choosing.Space, method: Any, anew: str, key: tuple[Any, ...]) -> list[choosing.Space]:
@@ -249,7 +249,7 @@ def show(opened: cached.Opened) -> None:
     with frame.choices():
         k, p = sliders()
         most = st.select_slider(
-            "Sentences of test, at most",
+            "Maximum number of test sentences",
             [100, 200, 400, 800, MOST],
             400,
             key="most",

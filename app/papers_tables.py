@@ -37,7 +37,7 @@ def show(paper: str) -> None:
     frame.picture(figures.ours_beside_paper(table, column), key="ours_beside_paper", alt=alt, rows=lambda: rows)
     frame.table(
         rows,
-        "Every figure of the table: the paper's, ours with its spread, or why not.",
+        "Every number of the table: the paper's, ours with its spread, or why it is missing.",
         formats=decimals_of(table),
         placeholder="not printed",
     )
@@ -58,9 +58,7 @@ def show(paper: str) -> None:
                     f"- {frame.plain(observation.text)} **{observation.verdict}**: {frame.plain(observation.why)}"
                 )
     if not table.evidence:
-        st.caption(
-            "Made with less training than the paper's, or not made here: this is no evidence for or against the paper."
-        )
+        st.caption("Trained less than in the paper, or not at all: no evidence for or against the paper.")
     frame.code(PAPER_CODE.format(table=name, column=column))
 
 
@@ -74,7 +72,7 @@ def show_leads(table: Any) -> None:
     leads = [claim for claim in table.claims if claim.before and claim.after]
     if not leads:
         return
-    st.markdown("**Leads before and after: with the settings as printed, and with those chosen on dev**")
+    st.markdown("**Leads with the printed settings and with those chosen on dev**")
     rows = [
         {
             "claim": claim.text,

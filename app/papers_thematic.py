@@ -42,8 +42,8 @@ RIBBON = (
     "Each cell is a sentence; its number is its section, or the section that its cluster is matched with. A grey frame "
     "marks a sentence whose cluster is not that of its section. Dotted lines show where sections end."
 )
-NO_ARTICLES = "This panel needs articles with sections: choose the corpus articles, or a file with title and sections."
-NO_ATTENTION = "Only the thematic network pays attention to words: choose a run of it under Sentence vectors."
+NO_ARTICLES = "This panel needs articles with sections. Choose the corpus articles, or a file with title and sections."
+NO_ATTENTION = "Only the thematic network has attention. Choose one of its runs under Sentence vectors."
 
 
 def themes_of(space: choosing.Space, article: Any, at: tuple[Any, ...], temperature: float) -> Any:
@@ -61,7 +61,7 @@ def themes_of(space: choosing.Space, article: Any, at: tuple[Any, ...], temperat
 
 def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[Any, ...], code: partial[None]) -> None:
     """The ribbon, both algorithms against the sections, and their figures."""
-    help_ = "At 0 clusters are hard. The warmer, the fewer and softer they are, until all melt into one."
+    help_ = "At 0, clusters are hard. Higher temperatures give fewer and softer clusters, until only one is left."
     temperature = right.slider(
         "Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, key="temperature", help=help_, **frame.KEEP
     )
@@ -106,7 +106,9 @@ def show_words(right: Any, article: Any, method: Any, code: partial[None]) -> No
     with st.container(border=True):
         for number, attended in enumerate(all_attended):
             st.html(figures.marked(attended, before=f"{number} ·"))
-    st.caption("Under each word stands its share of the vector, in percent; bold: more than half again an even share.")
+    st.caption(
+        "The number under each word is its share of the vector in percent; bold: at least 1.5 times an equal share."
+    )
     attended = all_attended[row]
     values = zip(attended.words, attended.shares.tolist(), attended.weights.tolist(), strict=True)
     rows = [{"word": word, "share": share, "attention": weight} for word, share, weight in values]
@@ -137,7 +139,7 @@ def show_agreement(chosen: choosing.Space, opened: cached.Opened, split: str, co
             f"{spoken(name)}, mean and standard deviation over {count} articles with 5 to 12 sections; "
             f"{agreement.left_out} were left out. Iclust is ahead in {ahead}, behind in {behind}."
         )
-    alt = "A row for each article and algorithm with all figures of agreement."
+    alt = "A row for each article and algorithm with all agreement scores."
     frame.table(agreement.rows(), alt, formats=dict.fromkeys(FIGURES, "%.3f"), heads=HEADS)
     code(ALL_CODE, figure=name)
 

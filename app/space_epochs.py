@@ -43,10 +43,10 @@ Measured on {count} sentences of the run's probe, the same at every epoch (0: be
 * **mean cosine, effective rank**: how far all vectors point one way, and how many directions the rest of them uses.
 """
 HOW_EPOCHS = {
-    "pca": "One PCA is made of all epochs together: a path is straight where that of the vectors is.",
-    "tsne": "t-SNE starts each epoch from the picture before, in the unit of the first picture.",
-    "umap": "UMAP starts each epoch from the picture before, in the unit of the first picture.",
-    "lle": "The LLE of each epoch is turned to match the one before, in the unit of the first picture.",
+    "pca": "One PCA is computed over all epochs, so a straight path is straight in the space too.",
+    "tsne": "t-SNE starts each epoch from the previous picture, at the scale of the first.",
+    "umap": "UMAP starts each epoch from the previous picture, at the scale of the first.",
+    "lle": "The LLE of each epoch is rotated to match the previous one, at the scale of the first.",
 }
 
 
@@ -95,7 +95,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         show_list(sides, matches)
     for side in sides:
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
-    if st.toggle("Figures, cosines and spectra over the epochs", key="cosines", **frame.KEEP):
+    if st.toggle("Metrics, cosines and spectra over the epochs", key="cosines", **frame.KEEP):
         show_measured(trained)
 
 

@@ -40,7 +40,9 @@ def sentences_of(opened: cached.Opened, box: Any) -> tuple[Labelled, tuple[Any, 
     part = box.selectbox("Sentences", parts, key="part", **frame.KEEP)
     if part == TEST:
         return cached.sentences_shown(opened, "test", 0), (opened.key, "test"), PICTURED
-    most = box.select_slider("Sentences at most", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP)
+    most = box.select_slider(
+        "Maximum number of sentences", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP
+    )
     if marking.NO_WEBGL in st.session_state and most > UNDRAWN:
         most = UNDRAWN
         box.warning(f"This browser has no WebGL: at most {most:,} sentences are drawn.")
@@ -94,11 +96,11 @@ def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: b
     solid = box.toggle("In three dimensions (PCA, UMAP)", key="solid", disabled=flat, **keep) and not flat
     named = [CLASS] if shown is None else columns(shown)
     by = box.selectbox("Colour", [*named, *measured_columns(shown, moved=moved)], key="colour", **keep)
-    most = box.slider("Classes with a colour of their own", 2, 36, 12, key="classes", **keep)
+    most = box.slider("Number of coloured classes", 2, 36, 12, key="classes", **keep)
     as_map = not solid and wants_map(count, box)
     labels = LABELS[0] if epochs else box.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)
     density = box.toggle(
-        "Lines of equal density", value=count > MOST, key="density", disabled=epochs or solid or as_map, **keep
+        "Density contours", value=count > MOST, key="density", disabled=epochs or solid or as_map, **keep
     )
     if count > LONGEST.get(how, count):
         box.info(f"{NAMES[how]} of {count:,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
@@ -121,8 +123,9 @@ def wants_map(count: int, box: Any) -> bool:
     if count <= PLOTTED or marking.NO_WEBGL in st.session_state:
         return False
     about = (
-        "An image of lines and shapes, that can be saved as SVG or HTML; slower, and a lasso ends at a few thousand."
+        "Drawn as vector graphics that can be saved as SVG or HTML. Slower; the lasso works up to a few thousand "
+        "points."
     )
     printed = count <= PRINTED
-    plotted = box.toggle("Draw by plotly, for print", key="plotly", disabled=not printed, help=about, **frame.KEEP)
+    plotted = box.toggle("Vector graphics, for print", key="plotly", disabled=not printed, help=about, **frame.KEEP)
     return not (plotted and printed)

@@ -36,18 +36,18 @@ FEWEST = 20  # lines from where a sentence stood: a tenth of all, up to WAYS, el
 RANKED = 100  # sentences of the list
 HEIGHT = 520  # pixels, about
 WIDTHS_OF_MOVED = [7, 3]  # of the picture, and of what is read beside it
-NOTHING_COMPARED = "Choose other vectors as the right model above, or a run that was trained in epochs."
-SAME_EPOCH = "Both ends of the slider are at epoch {epoch}: draw one of them to another epoch."
+NOTHING_COMPARED = "Choose a right model above, or a run that was trained in epochs."
+SAME_EPOCH = "Both ends of the slider are at epoch {epoch}. Drag one of them to another epoch."
 ASK = "Measure it: about {minutes} min"
 LONG = "Comparing the neighbours of {count:,} sentences with each other takes about {minutes} min on one core."
-SUMMARY = "From **{before}** to **{after}**: of its {k} nearest a sentence has {new:.1f} new ones on average."
+SUMMARY = "From **{before}** to **{after}**, {new:.1f} of a sentence's {k} nearest neighbours are new, on average."
 LINES = (
     "The picture of {before} is turned onto that of {after}. A line leads from where a sentence stood (the small ring) "
     "to where it stands, for {which}. How near two points lie is measured in the spaces, not here."
 )
-SUGGESTED = "Moved together, by the classes of most of their neighbours before and after; a click marks them:"
-NONE_TOGETHER = "No sentence's neighbours were mostly of one class and are now mostly of another."
-ABOUT_FOUND = "There are no classes here: the groups are clusters of the picture before, called by their words."
+SUGGESTED = "Groups that moved from one class of neighbours to another. Click to mark them:"
+NONE_TOGETHER = "No sentence moved from the neighbourhood of one class to that of another."
+ABOUT_FOUND = "There are no classes, so the groups are clusters of the first picture, named by their words."
 
 
 # --- what colours a picture --------------------------------------------------------------------------------------

@@ -85,12 +85,12 @@ FORMULAS = (
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
 THINNED = "{shown:,} of {all:,} sentences, {some:,} of {classes:,} classes are shown. {how} **Picture** can show more."
-THINNED_BARE = "{shown:,} of {all:,} sentences are shown, drawn by a seed. **Picture** can show more."
+THINNED_BARE = "{shown:,} of {all:,} sentences are shown, a random sample with a fixed seed. **Picture** can show more."
 SCORED = 5_000  # sentences of a corpus: the leading figure of more would take seconds
 WORTH = (
-    "Measured by each model's own similarity. For classes, kNN accuracy takes the class of a sentence from its nearest "
-    "neighbours in the training split. Hit@1, in the table below, compares the sentences that are shown with each "
-    "other: where many of them share whole phrases, as in topics, counting words is enough to do well."
+    "Scores use each model's own similarity. For classes, kNN accuracy predicts the class of a sentence from its "
+    "nearest neighbours in the training split. Hit@1, in the table below, compares the sentences that are shown with "
+    "each other: where many of them share whole phrases, as in topics, counting words is enough to do well."
 )
 NOT_FOUND = "nobody"
 FOUND = "class found"  # the column of classes that were found, beside those of the corpus
@@ -103,8 +103,8 @@ MADE = (
     "This corpus has pairs and no classes. Here, sentences that pairs call the same, directly or through others, form "
     "a class, which is named after one of them."
 )
-WHOLE = "Each class is whole; which classes are shown is drawn by a seed."
-PARTS = "The same share of each class is drawn by a seed."
+WHOLE = "Classes are complete; which classes are shown is random, with a fixed seed."
+PARTS = "A random share of each class is shown, with a fixed seed."
 
 
 # --- classes that are found --------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def save_found(shown: Labelled) -> None:
         st.caption(f"{len(rows):,} sentences in {len(set(found)):,} classes, as a corpus with the columns text, label.")
         frame.csv_button(lambda: rows, "found", "found")
         use = partial(choosing.use_found, shown.texts, found)
-        st.button("Make them the corpus of all pages", key="found-corpus", on_click=use)
+        st.button("Use them as the corpus everywhere", key="found-corpus", on_click=use)
 
 
 def code_of(found: tuple[str, int] | None, side: Side, first: Side) -> dict[str, str]:

@@ -33,15 +33,15 @@ LISTED = 500  # sentences
 PANEL = 500  # pixels, where the window does not say how high the pictures beside it are
 SEARCH = (marking.QUERY, "Search the sentences", "Search for words", 200)  # key, label, hint, letters
 TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence", 2_000)
-NOTHING_READ = "Click a point, search for words, or type a sentence: it is shown here in full, with its neighbours."
+NOTHING_READ = "Click a point, search for words, or type a sentence to see it here in full with its neighbours."
 GROUP = ":material/group_work:"
 STAR = "Which mixture of its nearest a sentence is, and where SBERT-LP puts it: its neighbours before and after."
 PLACED = "Where it lies: {how}."
 UNKNOWN_ALL = (
-    "{space} has never met any of these words: {words}. Its vector says nothing about the sentence, which "
-    "therefore has no place in the picture and no neighbours."
+    "{space} knows none of these words: {words}. Its vector is meaningless, so the sentence has no place in the "
+    "picture and no neighbours."
 )
-UNKNOWN_SOME = "{space} has never met these words, and leaves them out: {words}."
+UNKNOWN_SOME = "{space} does not know these words and ignores them: {words}."
 
 # --- to search, and to type ----------------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ def search_field(texts: Sequence[str]) -> tuple[str, list[int] | None]:
 
 def clear_button(column: Any) -> None:
     """One button for all that is marked, searched for, typed and read."""
-    about = "Clear what is marked, searched for, typed and read."
+    about = "Clear all marks, the search and the sentence."
     column.button("Clear", key="clear", on_click=marking.clear, help=about, width="stretch")
 
 
@@ -173,7 +173,7 @@ def show_reading(
             own = [] if row is None else rows_with_same_text([row], first.shown.texts, side.shown.texts)
             if own:
                 ask = partial(why_near, side.shown.texts[own[0]], side, sides, opened)
-                show_neighbours("The sentence read", side, side.vectors()[0][own], ask, own[0])
+                show_neighbours("Selected sentence", side, side.vectors()[0][own], ask, own[0])
 
 
 def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) -> int | None:
@@ -188,11 +188,11 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
     row = marking.read_row(len(shown))
     st.session_state[marking.READ] = row
     st.selectbox(
-        "Sentence to read, with its nearest neighbours",
+        "Selected sentence and its nearest neighbours",
         sorted({*rows_to_read(shown, rows, matches), *([] if row is None else [row])}),
         index=None,
         format_func=lambda row: f"{row} · {shown.texts[row]}",
-        placeholder="click a point, or choose here",
+        placeholder="click a point or choose here",
         key=marking.READ,
         on_change=marking.on_chosen,
     )

@@ -45,10 +45,12 @@ SHIPPED = "run "
 HEIGHT = 480  # pixels of the axes, about; the first picture has the legend of both below them
 TALL = "max(22rem, 100vh - 20rem)"  # of a picture in the window
 WIDTHS = {1: [7, 3], 2: [8, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
-FIRST_LOOK = "A first look, by PCA, while {how} is being made …"
-UNPREPARED = "UMAP prepares itself once after the app has started, for up to a minute; no other picture waits for it."
-AMONG = "{how} arranges {landmarks:,} of the sentences, drawn by a seed, and places the others by their nearest."
-TAKES = "It takes about {time} of a free core, once."
+FIRST_LOOK = "PCA, while {how} is being computed …"
+UNPREPARED = "The first UMAP after the start of the app takes up to a minute longer."
+AMONG = (
+    "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
+)
+TAKES = "This takes about {time} of a free core, once."
 SOON = 5.0  # seconds: a shorter wait is not announced
 SECONDS = {
     "tsne": (33.0, 1e-4),
@@ -218,7 +220,7 @@ def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, l
     if look.how == "umap" and not cached.picture_process().warmed.is_set():
         note = f"{note} {UNPREPARED}"
     with box.container():
-        alt = f"A first look at the sentences, by PCA: the picture on the {side}."
+        alt = f"The sentences by PCA: the picture on the {side}."
         if look.as_map:
             slot = f"preview-{side}"
             by = look.colours(shown)["by"]

@@ -30,7 +30,7 @@ def called(name: str) -> str:
     """A visitor by his number; one of an earlier start has none."""
     here = classroom.PRESENT.everyone().get(name)
     if here is None:
-        return f"Visitor {name[:6]} of an earlier start" if name else "Somebody who is not known"
+        return f"Visitor {name[:6]} of an earlier start" if name else "Unknown visitor"
     return f"Visitor {here.number}{' (teacher)' if here.teacher else ''}{'' if here.tabs else ', who has left'}"
 
 
@@ -54,7 +54,7 @@ def show_trainings(queue: Queue, live: Mapping[str, str], jobs: Sequence[Job]) -
     """What runs and waits, each with a button that stops it."""
     st.markdown(f"#### Trainings that run or wait: {len(jobs)} of {queue.most}")
     if not jobs:
-        st.caption("None. Visitors begin them under Train and compare.")
+        st.caption("None. Visitors start them under Train and compare.")
     for job in jobs:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             corpus = "a file" if job.own else job.corpus
@@ -74,7 +74,7 @@ def show_disk(queue: Queue, runs: Sequence[Owned]) -> None:
             st.markdown(f"**{called(owner)}** · {size} · {runs_in_words(len(own))}, {shared} shared")
             if unshared := [run for run in own if not run.shared]:
                 with st.popover("Make room", key=f"room-{owner}"):
-                    st.markdown("The runs that this visitor does not share are deleted, for good.")
+                    st.markdown("Permanently deletes the runs that this visitor does not share.")
                     name = f"Delete {runs_in_words(len(unshared))}"
                     st.button(name, key=f"delete-{owner}", on_click=do, args=(partial(delete, queue, unshared),))
     if not runs:
@@ -116,8 +116,10 @@ def show_all(queue: Queue) -> None:
 
 def page() -> None:
     if not classroom.is_teacher():  # main.py offers it to nobody else
-        raise ValueError("This page is the teacher's: open it with the teacher's token, which the start printed.")
-    frame.head("Teacher: who is here, and what runs", ABOUT)
+        raise ValueError(
+            "This page is for the teacher. Open it with the teacher's address, printed when the app was started."
+        )
+    frame.head("Teacher: visitors and trainings", ABOUT)
     st.fragment(frame.run, run_every=EVERY)(partial(show_all, queue_of(choosing.training_folder())))
 
 

@@ -16,9 +16,8 @@ from labkit import figures
 from labkit.trials.metrics import NAMES
 
 ABOUT = (
-    "The data is examined, each method gets the same number of trials on dev, and test is scored once, with several "
-    "seeds. A comparison of 1 minute leaves out what is slow; 20 minutes are right for a decision. It waits in the "
-    "line of the trainings."
+    "Checks the data, gives each method the same number of trials on dev, and scores test once with several seeds. One "
+    "minute leaves out slow methods; take 20 minutes for a decision. It waits in the same queue as trainings."
 )
 
 
@@ -59,7 +58,7 @@ def show_plan(folder: Path) -> None:
         plan = json.loads((folder / "planned.json").read_text(encoding="utf-8"))
         methods, trials, seeds = plan["methods"], plan["trials"], plan["seeds"]
     except (OSError, ValueError, KeyError, TypeError):
-        st.caption("It measures what each method costs, and plans what fits into the minutes.")
+        st.caption("Measuring what each method costs, to plan the available time.")
         return
     st.caption(f"{len(methods)} methods ({', '.join(methods)}), {trials} trials each, then {seeds} seeds.")
 
@@ -90,12 +89,12 @@ def show_report(job: Job) -> None:
         f"{line['name']} {line['score']:.3f} from {line['low']:.3f} to {line['high']:.3f}" for line in lines
     )
     frame.picture(figures.method_intervals(lines, metric), key="bench-intervals", alt=alt, rows=lambda: rows)
-    st.caption("Filled: not shown to be behind the best. The intervals cover the choice of seeds and of test rows.")
+    st.caption("Filled: not shown to be worse than the best. The intervals cover the choice of seeds and of test rows.")
     frame.download("The report as HTML", page.read_bytes, f"{job.name}.html", "text/html", f"report-{job.id}")
-    with st.expander("The table, and what was found in the data"):
+    with st.expander("The table, and findings about the data"):
         scores = dict.fromkeys((metric, "from", "to", "behind the best"), "%.3f")
         costs = {"seconds to train": "%.1f", "µs a sentence": "%.0f", "MB": "%.1f"}
-        frame.table(rows, "Every method, its score and what it costs.", formats=scores | costs)
+        frame.table(rows, "Every method with its score and cost.", formats=scores | costs)
         for finding in report["findings"]:
             st.caption(frame.plain(finding["sentence"]))
         left = {**report["plan"]["left_out"], **report["failed"]}

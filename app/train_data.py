@@ -25,8 +25,8 @@ BARS = 20  # classes of a histogram
 SHAPES = {
     "Labelled": "a sentence and its class",
     "Pairs": "two sentences and whether they mean the same",
-    "Triplets": "a sentence, one that is near and one that is not",
-    "Groups": "a sentence and the group that means the same",
+    "Triplets": "a sentence, a similar one and a different one",
+    "Groups": "a sentence and the group of its paraphrases",
     "Sentences": "a sentence",
     "Articles": "an article with its sections",
 }
@@ -36,7 +36,7 @@ TEMPLATES = {  # what a row is -> a file with the columns that labkit reads
     "How old are you?,How are you?,0\n",
     "a sentence and its group": "text,group\nA dog runs on the beach.,1\nA dog is running by the sea.,1\n"
     "Two men play chess.,2\nA game of chess between two men.,2\n",
-    "one near and one far": "anchor,positive,negative\nHow old are you?,What is your age?,How are you?\n",
+    "a similar one and a different one": "anchor,positive,negative\nHow old are you?,What is your age?,How are you?\n",
     "sentences without labels": "text\nThe train was late again.\nThis soup needs salt.\n",
 }
 DIFFICULTY = ("chance", "TF-IDF", "mean vectors")
@@ -96,10 +96,10 @@ def fill(table: Any, difficulty: Mapping[str, Any], key: str | None) -> None:
         row_height=44,
         on_select=choose_row if key else "ignore",
         selection_mode="single-row",
-        alt="The corpora that come with the lab: rows, classes, and what three methods without learning reach.",
+        alt="The bundled corpora: rows, classes, and the scores of three methods that do not learn.",
         column_config={
             "classes": st.column_config.BarChartColumn(
-                help="Rows of the largest classes; pairs by label or score, groups and articles by size.",
+                help="Sizes of the largest classes; pairs by label or score, groups and articles by size.",
                 width="small",
                 y_min=0,
             ),
@@ -133,7 +133,7 @@ def histogram(corpus: Corpus) -> list[int]:
 def show_templates() -> None:
     """Files to put one's own rows into."""
     with st.popover("Your own data: templates", icon=":material/table:", type="tertiary"):
-        st.caption("Files with the columns that labkit reads. Upload yours above, or drop it anywhere on this page.")
+        st.caption("Files with the columns that labkit reads. Upload yours above or drop it anywhere on this page.")
         for number, (row, lines) in enumerate(TEMPLATES.items()):
             file = f"template-{number + 1}.csv"
             frame.download(row.capitalize(), partial(str, lines), file, "text/csv", f"template-{number}")
@@ -153,15 +153,12 @@ def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
     try:
         difficulty = difficulty_of(opened)
     except ValueError as reason:  # a visitor's file may have no test split
-        st.caption(f"Its difficulty is not measured: {frame.plain(str(reason))}")
+        st.caption(f"Its difficulty could not be measured: {frame.plain(str(reason))}")
         return
     measured = (difficulty.chance, difficulty.tfidf, difficulty.mean_vectors)
     for column, label, value in zip(st.columns(3), DIFFICULTY, measured, strict=True):
         column.metric(label, f"{value:.3f}")
-    st.caption(
-        f"On the test split, without learning: {difficulty.measure}. 1 is the best possible; what is missing is left "
-        "to learn."
-    )
+    st.caption(f"{difficulty.measure} on the test split without training. 1 is the maximum; the rest is left to learn.")
 
 
 def show_contents(opened: cached.Opened) -> None:
@@ -209,7 +206,7 @@ def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
 
 
 def show_some_rows(opened: cached.Opened) -> None:
-    """Twenty rows from all over the corpus."""
+    """Twenty rows, spread over the corpus."""
     corpus = opened.corpus
     again = st.session_state.setdefault("draw", 0)
     if st.button("Other rows", icon=":material/shuffle:", key="other-rows"):
@@ -224,7 +221,7 @@ def show_some_rows(opened: cached.Opened) -> None:
             for paragraph in section.paragraphs:
                 st.text(paragraph)
     else:
-        frame.table(corpus.take(rows).rows(), "Twenty rows from all over the corpus.")
+        frame.table(corpus.take(rows).rows(), "Twenty rows, spread over the corpus.")
     frame.code(ROWS_CODE.format(name=opened.in_code, rows=rows))
 
 

@@ -44,8 +44,8 @@ ICONS = {
     "finished": ":material/check:",
 }
 PROBE = (
-    "How the vectors of the probe lie, up to 300 sentences of dev that are the same after every epoch. The picture of "
-    "the space shows them as points."
+    "Metrics of the probe, up to 300 dev sentences that stay the same over all epochs. They are the points of the "
+    "picture."
 )
 
 
@@ -65,8 +65,8 @@ def show_limits() -> None:
     here = classroom.PRESENT.everyone().get(classroom.me())
     if here is not None:
         st.caption(
-            f"You are visitor {here.number}. A cookie tells this app for {classroom.DAYS} days which trainings and "
-            f"runs are yours: {EACH} may be in the line, and your runs may take {amount(DISK)}."
+            f"You are visitor {here.number}. A cookie remembers for {classroom.DAYS} days which trainings and runs "
+            f"are yours. You may have {EACH} in the queue, and your runs may use {amount(DISK)}."
         )
 
 
@@ -116,7 +116,7 @@ def trainings_shown(queue: Queue, *, bench: bool = False) -> list[Job]:
     every = queue.jobs()
     seen = [job for job in every if is_shown(queue, job)]
     if others := sum(job.state not in ENDED for job in every) - sum(job.state not in ENDED for job in seen):
-        st.caption(f"Trainings of other visitors that run or wait: {others}.")
+        st.caption(f"Other visitors' trainings in the queue: {others}.")
     return sorted((job for job in seen if job.is_bench == bench), key=lambda job: job.id != st.session_state.get(SHOWN))
 
 
@@ -136,7 +136,7 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
         buttons(queue, job, shown=shown)
     if job.state == "waiting":
         place = queue.place(job)
-        st.caption(f"Number {place} in the line: {place} {'training' if place == 1 else 'trainings'} before it.")
+        st.caption(f"Number {place} in the queue, after {place} {'training' if place == 1 else 'trainings'}.")
         return
     seen = watch(job, queue.private(job))
     if job.state not in ENDED:
@@ -146,7 +146,7 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
         st.progress(seen.share or 0.0, text=text)
         return
     if is_locked(job.folder):  # by the command line, or by what an app that is gone began and has to end yet
-        st.caption("It is being trained by another process, not by this app.")
+        st.caption("Another process, not this app, is training it.")
         return
     st.caption(f"{lasting(seen.seconds)}{worth(job)}")
     for line in (job.why, *job.notes) if may_touch(queue, job) else ():
@@ -160,7 +160,7 @@ def worth(job: Job) -> str:
     try:
         metrics = read_record(job.folder)["metrics"]
     except (ValueError, OSError):
-        return " · its folder was removed"
+        return " · its folder was deleted"
     scores = [
         f"{spoken(name)} {value:.3f}" for each in metrics.values() for name, value in each.items() if value is not None
     ]
@@ -185,7 +185,7 @@ def buttons(queue: Queue, job: Job, *, shown: bool) -> None:
             name = "Resume" if job.checkpoint else "Train again"
             st.button(name, key=f"resume-{job.id}", on_click=act, args=(partial(queue.resume, **visitor()), job.id))
         if job.state in ENDED:
-            about = "Take it off this list; the run itself stays."
+            about = "Remove it from this list; the run is kept."
             st.button("Remove", key=f"forget-{job.id}", on_click=act, args=(queue.forget, job.id), help=about)
 
 
@@ -219,7 +219,7 @@ def show_growth(job: Job, history: History, opened: Opened | None) -> None:
     with right:
         show_curves(job, history)
     if columns := probe_columns({job.name: history}):
-        with st.expander("Figures of the space, epoch by epoch"):
+        with st.expander("Metrics of the space, epoch by epoch"):
             st.caption(PROBE)
             frame.picture(
                 figures.training_curves({job.name: history}, columns),
@@ -238,13 +238,13 @@ def show_space(job: Job, opened: Opened | None) -> None:
     kept = space_so_far(job, opened)
     if kept is None or not len(kept.epochs) or len(kept.texts) < 3:
         if job.state in ENDED:
-            st.caption("Nothing was kept of its space: it does not learn in epochs, or it ended too early.")
+            st.caption("There is no picture: it does not learn in epochs, or it ended too early.")
         return
     picture = epochs([unit(rows) for rows in kept.vectors], "pca", measure=False)[-1]
     few = len(set(kept.labels)) <= COLOURED
     shown = Labelled(kept.texts, kept.labels if few else [""] * len(kept.texts), name="probe", splits="train")
     epoch = int(kept.epochs[-1])
-    st.markdown(f"**Its space {f'after epoch {epoch}' if epoch else 'before it learns'}**")
+    st.markdown(f"**Its space {f'after epoch {epoch}' if epoch else 'before training'}**")
     figure = figures.clusters(picture, shown, narrow=True, legend=False, named=few, height=SPACE, svg=True)
     figure.layout.transition = {"duration": 500}
     names = f" in {len(set(kept.labels))} classes" if few else ""
@@ -280,9 +280,13 @@ def show_curves(job: Job, history: History) -> None:
     columns = curve_columns({job.name: history})
     if not columns:
         if job.state == "finished":
-            st.caption("It has no figures by epoch: it does not learn in epochs.")
+            st.caption("It has no curves, because it does not learn in epochs.")
         else:
-            st.caption("It ended before an epoch was done." if job.state in ENDED else "No epoch is done yet.")
+            st.caption(
+                "It ended before the first epoch was complete."
+                if job.state in ENDED
+                else "The first epoch is not complete yet."
+            )
         return
     alt = f"Curves of {job.name} over {len(history)} epochs: {', '.join(map(spoken, columns))}."
     drawn = figures.training_curves({job.name: history}, columns, height=CURVES)
@@ -299,11 +303,13 @@ def show_own_runs(queue: Queue) -> None:
     if not runs:
         return
     with st.expander(f"Your runs: {len(runs)}, {amount(sum(run.size for run in runs))}", expanded=True):
-        st.caption("Only you and the teacher see them. Others see what you share, with the sentences that it keeps.")
+        st.caption(
+            "Only you and the teacher see them. Others see runs that you share, including the sentences stored in them."
+        )
         for run in runs:
             name = run.folder.name
             with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-                key, about = f"shared-{name}", f"Delete {name} with all its files, for good."
+                key, about = f"shared-{name}", f"Permanently delete {name} with all its files."
                 st.checkbox(
                     f"Share {name} ({amount(run.size)})", run.shared, key=key, on_change=share_run, args=(run, key)
                 )

@@ -50,10 +50,10 @@ FORMULAS = (
     r"+ \text{var over items} - \text{what both share}",
 )
 OWN_FILE = (
-    "The file is kept for the training alone and removed after it. The run keeps its words and some sentences of dev "
-    "to follow over the epochs: {} can look at them."
+    "The file is kept only for the training and deleted afterwards. The run keeps its words and some dev sentences, "
+    "which {} can see."
 )
-READERS = "everybody who uses this app", "you and the teacher, and all others if you share it,"
+READERS = "everybody who uses this app", "you and the teacher (and everybody, if you share it)"
 
 
 def show_train(queue: Queue, opened: cached.Opened | None) -> None:

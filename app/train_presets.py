@@ -34,54 +34,54 @@ class Preset:
 PRESETS = (
     Preset(
         "Neighbours decide (SentPWNet)",
-        "A small network. Each pair weighs what its own and its neighbours' similarity say.",
+        "A small network. The weight of a pair depends on its own similarity and those of its neighbours.",
         "sentpwnet",
         QUICK,
     ),
     Preset(
         "Pull and push (contrastive)",
-        "The same network with the plainest loss: like together, unlike apart.",
+        "The same network with the simplest loss: pull positives together, push negatives apart.",
         "siamese",
         QUICK | {"margin": 0.5},
     ),
-    Preset("Word pieces", "The mean of word pieces: the simplest thing that learns.", "bag"),
+    Preset("Word pieces", "The mean of word-piece vectors: the simplest model that learns.", "bag"),
     Preset(
-        "A metric to be read (FILM)",
-        "No network: a linear map of words, whose rows can be read.",
+        "A readable metric (FILM)",
+        "Not a network: a linear map of words with readable rows.",
         "film",
         {"dimension": 30},
         ("Labelled", "Pairs", "Groups"),
     ),
     Preset(
         "From a large model",
-        "Word pieces that start with what a large model makes of each; takes half a minute.",
+        "Word pieces that start with the vectors of a large model; takes half a minute.",
         "static",
         needs="sentence_transformers",
     ),
     Preset(
         "Write a paraphrase (P-thought)",
-        "Two small networks write the sentence again, and another that means the same.",
+        "Two small decoders reproduce the sentence and a paraphrase.",
         "pthought",
         {"hidden": 24, "decoder_hidden": 48, "dimension": 32, "batch": 32, "epochs": 6, "learning_rate": 0.02},
         ("Groups",),
     ),
     Preset(
         "Sections of articles (Thematic)",
-        "Sentences of one section lie closer than those of two.",
+        "Sentences of one section move closer together than those of different sections.",
         "thematic",
         {"size": 24, "dimension": 32, "epochs": 5, "min_count": 4, "learning_rate": 0.004},
         ("Articles",),
     ),
     Preset(
         "Twice the same sentence (SimCSE)",
-        "Needs no labels: a sentence is near itself, although some of its words are dropped.",
+        "Needs no labels: a sentence should stay close to itself under dropout.",
         "sentpwnet",
         QUICK | {"loss": "simcse", "miner": "none"},
         ("Sentences",),
     ),
     Preset(
         "Keep the neighbours (SBERT-LP)",
-        "Needs no labels: few numbers for a sentence, which keep its neighbours.",
+        "Needs no labels: few dimensions that preserve neighbours.",
         "sbert-lp",
         {"base": "sif", "dimension": 24, "neighbours": 10},
         ("Labelled", "Sentences"),
@@ -91,10 +91,10 @@ NAMES = {  # setting -> its name for a person; others are their own name, with s
     "a": "Weight of rare words (a)",
     "alpha": "Scale of positives (α)",
     "amp": "Mixed precision",
-    "apart": "Labelled negatives of an anchor",
+    "apart": "Labelled negatives per anchor",
     "beta": "Scale of negatives (β)",
     "batch": "Batch size",
-    "components": "Directions taken away",
+    "components": "Directions to remove",
     "decoder_hidden": "Decoder size",
     "dimension": "Dimensions",
     "embedded": "Sentences embedded together",
@@ -106,10 +106,10 @@ NAMES = {  # setting -> its name for a person; others are their own name, with s
     "in_batch": "Negatives from the whole batch",
     "labelled": "Labelled pairs only",
     "layer_rate": "Learning rate of the model's layers",
-    "layers": "Layers that learn",
+    "layers": "Layers to fine-tune",
     "matryoshka_dims": "Matryoshka dimensions",
     "max_grad_norm": "Gradient clipping",
-    "max_length": "Longest sentence read",
+    "max_length": "Maximum sentence length",
     "max_ngram": "Longest n-gram",
     "min_count": "Rarest word kept",
     "min_ngram": "Shortest n-gram",
@@ -121,7 +121,7 @@ NAMES = {  # setting -> its name for a person; others are their own name, with s
     "patience": "Early stopping after",
     "per_class": "Sentences per class in a batch",
     "pieces": "Word pieces from",
-    "positives": "Positives of an anchor",
+    "positives": "Positives per anchor",
     "random": "Random negatives",
     "reg": "Regularisation",
     "share": "Share",
@@ -133,9 +133,7 @@ NAMES = {  # setting -> its name for a person; others are their own name, with s
     "vocab_size": "Vocabulary size",
     "word_pairs": "Pairs of words",
 }
-MORE_SETTINGS = (
-    "`labkit train` takes more: word vectors from a file, another base, or more epochs than are offered here."
-)
+MORE_SETTINGS = "`labkit train` can do more: word vectors from a file, another base, or more epochs."
 
 
 def presets_for(shape: str) -> list[Preset]:
@@ -165,7 +163,9 @@ def order_of(opened: cached.Opened) -> Order:
     values = controls(key, front)
     with st.expander("All settings", icon=":material/tune:"):
         values |= controls(key, [choice for choice in shown if choice not in front])
-        seed = st.number_input("Seed", 0, 9999, 0, key="seed", help="Same seed, same numbers.", **frame.KEEP)
+        seed = st.number_input(
+            "Seed", 0, 9999, 0, key="seed", help="The same seed gives the same result.", **frame.KEEP
+        )
         st.caption(MORE_SETTINGS)
     changed = {each.name: values[each.name] for each in every if values.get(each.name, each.default) != each.default}
     if opened.file:

@@ -29,14 +29,14 @@ SENTENCES = 300  # to choose from, for one pair
 NAMED, LONGEST = 3, 60  # names that are said to be missing, and the letters of each
 NAMES, CORPUS = "runs", "compared-on"  # in the address; in the session
 SAW_TEST = (
-    "{names}: made with the test sentences, though without their classes: it embeds them together with all others, as "
-    "its paper does. So it is never the best."
+    "{names} used the test sentences, without their classes, because it embeds all sentences together as in its paper. "
+    "So it is never called the best."
 )
-NO_ORDER = "{figure} describes a space: a larger value is neither better nor worse, so no run is called the best."
-NO_RUN = "No run and no baseline is chosen: choose some above, or train one under Train."
+NO_ORDER = "{figure} describes a space without judging it, so no run is called the best."
+NO_RUN = "No run or baseline is selected. Choose some above, or train one under Train."
 OF_WHAT = (
-    "The figure is of dev, of the probe (300 sentences of dev, by cosine) or of training, as its name says. Losses of "
-    "different methods cannot be compared."
+    "Scores are on dev, on the probe (300 dev sentences, by cosine) or on training data, as named. Losses of different "
+    "methods cannot be compared."
 )
 
 
@@ -96,8 +96,8 @@ def not_here(names: Sequence[str]) -> str:
     """One sentence on the runs of a link that are not found."""
     first = ", ".join(name[:LONGEST] for name in names[:NAMED])
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    remedy = "choose others" if classroom.is_on() else "name their folder above"
-    return frame.plain(f"The link names runs that are not here: {first}{more}; {remedy}.")
+    remedy = "choose others" if classroom.is_on() else "add their folder above"
+    return frame.plain(f"Some runs of this link are missing: {first}{more}; {remedy}.")
 
 
 # --- scores ------------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def show_scores(opened: cached.Opened) -> None:
     frame.picture(figures.leader_bars(lines), key="leader_bars", alt=alt, rows=lambda: rows)
     if saw := [line.name for line in lines if line.saw_test]:
         st.caption(f":material/visibility: {frame.plain(SAW_TEST.format(names=', '.join(saw)))}")
-    with st.expander("The same as a table, with every figure"):
+    with st.expander("As a table, with every metric"):
         frame.table(
             rows,
             "The same as a table: every figure of every line, with its verdict.",
@@ -189,7 +189,7 @@ def verdict_of(lines: Sequence[Line]) -> str:
         return NO_ORDER.format(figure=figure)
     judged = [line for line in lines if not line.saw_test and line.figure in line.means]
     if len(judged) < 2:
-        return f"There is nothing to compare by {figure}: choose more runs."
+        return f"Nothing can be compared by {figure}. Choose more runs."
     best, *others = judged
     if unsure := [line.name for line in others if line.verdict == "open"]:
         return (
@@ -242,7 +242,7 @@ def show_histories(opened: cached.Opened) -> None:
     histories = {name: past for name, folder in runs.items() if (past := history(folder)).rows}
     columns = list(dict.fromkeys(name for past in histories.values() for name in past.columns if name != "epoch"))
     if not columns:
-        st.info("None of these runs was trained in epochs: choose others above, or train one under Train.")
+        st.info("None of these runs was trained in epochs. Choose others above, or train one under Train.")
         return
     default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
     column = right.selectbox("Metric", columns, default, format_func=spoken, key="curve", **frame.KEEP)

@@ -179,9 +179,7 @@ class PictureProcess:
         except BrokenPipeError:
             line = ""
         if not line:
-            raise ValueError(
-                "the process that arranges pictures has ended, expected its answer; ask again, or for fewer sentences"
-            )
+            raise ValueError("the process that computes pictures ended unexpectedly; try again, or use fewer sentences")
         reply: dict[str, Any] = json.loads(line)
         return reply
 

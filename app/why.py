@@ -22,9 +22,9 @@ from labkit.explanation import LEFT_OUT, WAYS, Contrast
 from labkit.figures.similarity import LEAST_GAP
 
 SPOKEN = 400  # letters of the largest parts
-NOT_KNOWN = "One of the sentences has no word that was met in training: the similarity is 0 by definition."
-READ = "A number is {what}. Blue makes the two alike, orange unalike."
-OWN_PART, LOST = "a {one}'s own part, half of what it takes part in", "what the similarity loses without the word"
+NOT_KNOWN = "One of the sentences has no word from the training data, so the similarity is 0 by definition."
+READ = "A number is {what}. Blue makes the two more similar, orange less."
+OWN_PART, LOST = "a {one}'s own part, half of each pair that contains it", "the similarity lost without the word"
 
 
 def button(
@@ -78,7 +78,7 @@ def explanation(
     st.caption(f"{WAYS[way][0].upper()}{WAYS[way][1:]}.")
     say_unknown(found.unknown)
     if found.word_pairs:
-        alt = f"Which words make two sentences alike: {shorten(found.largest(), SPOKEN, placeholder=' …')}."
+        alt = f"Which words make two sentences similar: {shorten(found.largest(), SPOKEN, placeholder=' …')}."
         frame.picture(figures.alike(found), key=f"alike-{number}", alt=alt, rows=found.table)
         one = "neighbour" if way == "neighbours" else "word"
         st.caption(f"{READ.format(what=LOST if way == LEFT_OUT else OWN_PART.format(one=one))} {found.tested}")
@@ -93,7 +93,7 @@ def explanation(
 def say_unknown(words: Sequence[str]) -> None:
     """The words that have no part in the similarity, where there are any."""
     if words:
-        st.text(f"Not seen in training, so without effect: {', '.join(words)}")
+        st.text(f"Not in the training data, so without effect: {', '.join(words)}")
 
 
 def _way(space: choosing.Space, number: int) -> str:
@@ -101,7 +101,7 @@ def _way(space: choosing.Space, number: int) -> str:
     ways: tuple[str, ...] = space.method.ways
     if len(ways) == 1:
         return ways[0]
-    return str(st.selectbox("How it is explained", ways, key=f"way-{number}-{space.method.name}", width=320))
+    return str(st.selectbox("Explanation method", ways, key=f"way-{number}-{space.method.name}", width=320))
 
 
 def _contrast(found: Contrast) -> None:
@@ -109,8 +109,8 @@ def _contrast(found: Contrast) -> None:
     near, far = found.near.similarity, found.far.similarity
     st.markdown(f"**Why {'b' if found.difference > 0 else 'c'} is nearer**")
     st.caption(
-        f"b is of another class than a, c is the nearest of its own. Similarity to b {near:.4f}, to c {far:.4f}, "
-        f"difference {found.difference:+.4f}."
+        f"b belongs to another class than a; c is the nearest of a's own class. Similarity to b {near:.4f}, to c "
+        f"{far:.4f}, difference {found.difference:+.4f}."
     )
     sides = (
         ("a", "for b, less for c", found.words_a),

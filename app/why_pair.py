@@ -56,8 +56,8 @@ RANGES = {  # of the sliders
 SIGNS = {"loss": "loss", "miner": "miner", "alpha": "α", "beta": "β", "base": "λ", "temperature": "τ", "epsilon": "ε"}
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # of the settings, by the shown code
 IN_ORDER = (
-    "Every pair of this batch is in order by more than ε: the miner keeps none, and none has a weight. Choose another "
-    "batch or split, let the miner keep more (ε), or let the loss see every pair."
+    "In this batch, all positives are closer than all negatives by more than ε, so the miner keeps no pair. Choose "
+    "another batch or split, a smaller ε, or every pair."
 )
 MINED_SAID = (
     "Of each training sentence the 50 nearest of other classes. Some mean the same, and only the labels do not say so: "
@@ -101,11 +101,11 @@ def settings_of_loss(trained: PairSettings | None, view: str) -> PairSettings:
     alpha = st.slider("α, scale of positives", *RANGES["alpha"], 2.0, 0.5, key="alpha", disabled=off, **keep)
     beta = st.slider("β, scale of negatives", *RANGES["beta"], OPENING.beta, 1.0, key="beta", disabled=off, **keep)
     off = not {"base", "margin"} & dials
-    name = "margin of a triplet" if loss == "margin-triplet" else "λ, similarity both start from"
+    name = "margin of a triplet" if loss == "margin-triplet" else "λ, similarity that separates both"
     base = st.slider(name, *RANGES["lambda"], 0.5, 0.05, key="lambda", disabled=off, **keep)
     off = "temperature" not in dials
     tau = st.slider("τ, temperature", *RANGES["tau"], 1.0, 0.01, key="tau", disabled=off, **keep)
-    miner = st.selectbox("Pairs the loss sees", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
+    miner = st.selectbox("Pairs used by the loss", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
     off = miner != "informative"
     epsilon = st.slider("ε, slack of the miner", *RANGES["epsilon"], 0.1, 0.05, key="epsilon", disabled=off, **keep)
     return PairSettings(
@@ -154,7 +154,7 @@ def show_batch(examined: Examined, anchor: int, code: partial[None]) -> None:
     """Three squares side by side; on a narrow screen one below the other."""
     m = len(examined.batch)
     pictures = (
-        ("Similarity", figures.similarity_heatmap, "the cosine of every two of them"),
+        ("Similarity", figures.similarity_heatmap, "the cosine of each pair"),
         ("Weight", figures.weight_heatmap, "the weight of every kept pair; blue pulls together, orange pushes apart"),
         ("Kept or dropped", figures.kept_heatmap, "which positive and negative pairs the miner kept"),
     )
@@ -262,7 +262,7 @@ def nearest_positive(batch: SentenceBatch, similarity: np.ndarray, anchor: int) 
 def show_explanation(examined: Examined, anchor: int, other: int) -> None:
     """Why this pair weighs what it weighs."""
     if anchor == other:
-        st.info("The anchor makes no pair with itself: choose another sentence.")
+        st.info("An anchor forms no pair with itself. Choose another sentence.")
         return
     pair = next(row for row in pair_rows(examined, anchor) if row.number == other)
     st.text(f"similarity {pair.similarity:.3f}, {pair.kind}\n{pair.why}")
@@ -282,11 +282,11 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
         **frame.KEEP,
     )
     if not losses:
-        st.info("Choose a loss whose curves are to be drawn.")
+        st.info("Choose a loss to draw.")
         return
     curves = anchor_curves(examined, anchor, losses=losses)
     if not curves:
-        st.info("The miner keeps no pair of this anchor: choose another anchor, or let the loss see more pairs (ε).")
+        st.info("The miner keeps no pair of this anchor. Choose another anchor, or change ε.")
         return
     shown = ", ".join(NAMES[loss] for loss in losses)
     alt = f"Weight against similarity for the kept pairs of anchor {anchor}: marks and a curve for each of {shown}."

@@ -19,7 +19,7 @@ AT_ONCE, COLUMNS = 8, 4  # rows in the gallery
 WORDS = 4  # of each end of a row
 SENTENCES = 300  # among which the highest and lowest of a row are found
 LONGEST = 70  # letters of a sentence
-LEARN = "Learn FILM here (up to a minute)"
+LEARN = "Train FILM here (up to a minute)"
 ROW = "A row is one number of the new vector: some words push it up, others down."
 NOTHING = "No bundled FILM run was trained on this corpus. Learn one here, or see FILM on questions."
 
@@ -53,11 +53,11 @@ def show(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
     rows = cached.film_rows(film, rotated, stable and not rotated, opened)
     with controls, st.container(width=320):
         starts = range(0, len(rows), AT_ONCE)
-        start = choosing.number_on_slider("First row shown, by strength; 0 is the strongest", starts, "first", 0)
+        start = choosing.number_on_slider("First row to show; row 0 is the strongest", starts, "first", 0)
     ends = cached.film_ends(film, rotated, opened, SENTENCES)
     shown = rows[start : start + AT_ONCE]
     share = sum(row.share for row in shown)
-    st.markdown(f"**These {len(shown)} of {len(rows)} rows carry {share:.0%} of the map.**")
+    st.markdown(f"**These {len(shown)} of {len(rows)} rows make up {share:.0%} of the map.**")
     for place in range(0, len(shown), COLUMNS):
         for column, row in zip(st.columns(COLUMNS), shown[place : place + COLUMNS], strict=False):
             with column, st.container(border=True):

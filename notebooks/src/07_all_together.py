@@ -302,7 +302,7 @@ pd.DataFrame(standings(found), columns=["method", "kNN accuracy", "against the b
 # %% [markdown]
 # What you have built is what `labkit bench mine.csv` does with more methods, tuned with equally many trials, and with intervals
 # over test sentences, too. On the published tables of the five papers it is `labkit reproduce`; the page
-# [*Findings*](../docs/findings.md) says which of their claims came out here.
+# `docs/findings.md` says which of their claims came out here.
 #
 # ## 5. What to use when
 #

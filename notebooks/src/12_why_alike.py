@@ -501,7 +501,7 @@ recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 #
 # 1. Plant a word in *half* of the posts of every topic, so that it says nothing. Which explanations name it?
 # 2. `network.explain(first, second)` takes both posts apart at once. Put it before the judges.
-# 3. The page [*Why*](../docs/why.md) tests explanations with pairs of sentences in which one word was exchanged. Does leaving out
+# 3. The page `docs/why.md` tests explanations with pairs of sentences in which one word was exchanged. Does leaving out
 #    do better or worse there?
 #
 # ## Further reading
