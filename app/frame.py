@@ -69,7 +69,9 @@ KEPT = "kept"  # in the session: what the address will say
 SHARE, CHOICES = "share", "choices"  # in the session: where the link stands, and what all places choose
 PRESENT = "For a projector: everything larger, and only the pictures."
 PRESENTED = """
-.stMainBlockContainer {zoom: 1.25}
+html {font-size: 20px !important}
+.stColumn:has(.st-key-reading):not(:has(.st-key-reading li)) {display: none}
+[class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {height: calc(100vh - 17rem - var(--less, 0px)) !important}
 .st-key-choices, [data-testid=stSidebar], [data-testid=stExpandSidebarButton], .stPopover:not(.st-key-head *) {
   display: none}
 """
