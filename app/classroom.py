@@ -166,7 +166,7 @@ def visitor_of(session: str) -> str:
 
 
 async def refuse(scope: Any, receive: Any, send: Any, sentence: str, status: int = HTTPStatus.FORBIDDEN) -> None:
-    """Answer by one sentence; a WebSocket is not opened."""
+    """Reply with a single sentence instead of opening a WebSocket."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": sentence})
     else:

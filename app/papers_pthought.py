@@ -157,7 +157,7 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
         )
     if read.expanded:
         words = frame.plain(", ".join(read.expanded))
-        st.caption(f"Words that were not in training, read through their vectors: {words}")
+        st.caption(f"Words not seen in training, represented by their word vectors: {words}")
     if read.cut:
         st.caption(f"The last {read.cut} words were ignored.")
     for column, decoder in zip(st.columns(len(read.written)), read.written, strict=True):

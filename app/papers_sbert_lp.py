@@ -41,8 +41,9 @@ FORMULAS = (
     r"M = (I-W)^\top (I-W), \qquad M v = \lambda v,\ \text{the } p \text{ smallest after the constant}",
 )
 SIDES = (
-    "The number at a mark is that of the sentence in the table. What lies far out is far away. A thick line is a large "
-    "weight, a dotted one a negative weight. A full mark is near on both sides, in the same direction in both stars."
+    "The number next to a mark is that of the sentence in the table. What lies far out is far away. A thick line is a "
+    "large weight, a dotted one a negative weight. A full mark is near on both sides, in the same direction in both "
+    "stars."
 )
 FORM = "This is a run of SBERT-LP; its base is embedded again with the k and p of the sliders."
 NO_ORDER = "This needs pairs with grades or labels. Choose the corpus relatedness or questions."

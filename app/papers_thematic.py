@@ -75,7 +75,7 @@ def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[An
     for column, one, key in zip(st.columns(2), (themes.kmeans, themes.iclust), ("kmeans", "iclust"), strict=True):
         with column:
             st.markdown(f"**{one.name}**: {one.used} of {k} clusters")
-            alt = f"A square of {k} sections and clusters of {one.name}: how many sentences of which are in which."
+            alt = f"A square of {k} sections and clusters of {one.name}: sentences of each section in each cluster."
             picture = figures.section_counts(themes, one, height=min(430, 90 + 34 * k))
             frame.picture(picture, key=f"counts_{key}", alt=alt, rows=themes.rows)
     measured = list(themes.figures())
@@ -107,7 +107,7 @@ def show_words(right: Any, article: Any, method: Any, code: partial[None]) -> No
         for number, attended in enumerate(all_attended):
             st.html(figures.marked(attended, before=f"{number} ·"))
     st.caption(
-        "The number under each word is its share of the vector in percent; bold: at least 1.5 times an equal share."
+        "The number under each word is its share of the vector in percent. Bold: at least 1.5 times an equal share."
     )
     attended = all_attended[row]
     values = zip(attended.words, attended.shares.tolist(), attended.weights.tolist(), strict=True)

@@ -43,7 +43,7 @@ Measured on {count} sentences of the run's probe, the same at every epoch (0: be
 * **mean cosine, effective rank**: how far all vectors point one way, and how many directions the rest of them uses.
 """
 HOW_EPOCHS = {
-    "pca": "One PCA is computed over all epochs, so a straight path is straight in the space too.",
+    "pca": "One PCA is computed over all epochs, so a straight path of the vectors is straight in the picture.",
     "tsne": "t-SNE starts each epoch from the previous picture, at the scale of the first.",
     "umap": "UMAP starts each epoch from the previous picture, at the scale of the first.",
     "lle": "The LLE of each epoch is rotated to match the previous one, at the scale of the first.",

@@ -100,7 +100,7 @@ def follow(queue: Queue, show: partial[None]) -> None:
 
 
 def page() -> None:
-    frame.head("Which is better, and how surely?", ABOUT, *FORMULAS)
+    frame.head("Which is better, and how sure can we be?", ABOUT, *FORMULAS)
     if train_presets.is_former_link() and "view" not in st.query_params:
         st.query_params["view"] = TRAIN
         st.rerun()  # widgets read the address once, before the page runs

@@ -407,7 +407,7 @@ def difference(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
 
 
 def history(folder: Path | str) -> History:
-    """The history that a run has written so far; empty where there is none yet, or a damaged one."""
+    """The history that a run has written so far; empty if there is none yet or it is damaged."""
     try:
         return History.of_csv((Path(folder) / HISTORY).read_text(encoding="utf-8"))
     except (OSError, ValueError):

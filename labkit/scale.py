@@ -53,7 +53,7 @@ def each(
 ) -> None:
     """Call `function(input, path)` for each missing file of {file: input}; one worker is this process itself.
 
-    Workers are processes that import the script again: call this below `if __name__ == "__main__":` then.
+    Worker processes import the script again, so call this below `if __name__ == "__main__":`.
     """
     missing = [(path, given) for path, given in files.items() if not path.is_file()]
     run = partial(_by_ray, ray) if ray is not None else partial(_by_processes, workers)

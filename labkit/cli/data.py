@@ -194,7 +194,7 @@ def mine(
     out: Annotated[
         Path, typer.Option("--out", "--output", help="Output file: .csv, .tsv or .jsonl, optionally with .gz.")
     ],
-    count: Annotated[int, typer.Option(min=1, help="Negatives per pair of anchor and positive.")] = 3,
+    count: Annotated[int, typer.Option(min=1, help="Number of negatives per anchor-positive pair.")] = 3,
     ranks: Annotated[
         str,
         typer.Option(help="FROM..TO: ranks of the neighbours to consider; 10..50 skips the ten nearest."),

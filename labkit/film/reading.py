@@ -166,7 +166,7 @@ def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Terms) -> 
 def film_parts(counts: Parts, L: np.ndarray, share: float) -> Parts:
     """The row of a sentence that FILM gives, in parts by its words: from those of its TF-IDF (D,), and L (d, D).
 
-    (√share x/|x|, √(1 - share) y/|y|) with y = L x, so that the dot product of two is the similarity.
+    (√share x/|x|, √(1 - share) y/|y|) with y = L x, so that the dot product of two such vectors is their similarity.
     """
     weights, columns, (d, D) = counts.rows.data, counts.rows.indices, L.shape  # each row has one number
     learned = weights[:, None] * L.T[columns].astype(np.float64)  # (words, d), the sum is y

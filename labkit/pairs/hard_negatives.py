@@ -195,8 +195,8 @@ def _known(corpus: Corpus, random: np.random.Generator) -> tuple[list[str], np.n
     pairs = pairs[spelling[pairs[:, 0]] != spelling[pairs[:, 1]]]
     if not len(pairs):
         raise ValueError(
-            f"corpus {corpus.name!r} has no two sentences that belong together, but a hard negative needs a positive; "
-            "add a class of two or a pair labelled 1"
+            f"corpus {corpus.name!r} has no positive pairs, but a hard negative needs one; add a class with two "
+            "sentences or a pair labelled 1"
         )
     spelled = _incidence(np.arange(len(texts)), spelling)  # (m, spellings)
     belongs = spelled @ (spelled.T @ _incidence(holds, classes))  # (m, C): a text has the classes of all its spellings

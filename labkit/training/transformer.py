@@ -406,7 +406,7 @@ def parts_of_tokens(
 
 
 def _without_length(modules: Iterable[nn.Module]) -> list[nn.Module]:
-    """The modules without those at the end that only set a vector's length, which a cosine does not see."""
+    """The modules without trailing ones that only set a vector's length, which the cosine ignores."""
     kept = list(modules)
     while kept and type(kept[-1]).__name__ == "Normalize":
         kept.pop()

@@ -109,7 +109,7 @@ def space_of(experiment: Experiment, corpus: Corpus, space: Mapping[str, Dial] |
         settings.named(name)
     settings.check_used(chosen, shape, has_dev)
     if not chosen:
-        raise ValueError(f"method {experiment.method!r} has no setting left to try; name one, with what to try of it")
+        raise ValueError(f"method {experiment.method!r} has no settings left to try; name one and its values")
     return dict(chosen)
 
 

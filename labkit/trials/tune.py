@@ -167,8 +167,8 @@ def _tunable(corpus: Corpus) -> Corpus:
     if "dev" not in corpus.sizes:
         have = ", ".join(f"{split} {size:,}" for split, size in corpus.sizes.items())
         raise ValueError(
-            f"corpus {corpus.name!r} has no dev split to choose settings on (it has {have}); give it in the "
-            "column 'split', or omit that column, and rows are divided"
+            f"corpus {corpus.name!r} has no dev split for choosing settings (it has {have}); mark dev rows in "
+            "the column 'split', or remove that column to split the rows automatically"
         )
     corpus.part("train")  # if it has none, this says so before anything is trained
     return corpus

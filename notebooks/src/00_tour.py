@@ -253,7 +253,7 @@ for name, method in (("SIF", sif), ("moved by SBERT-LP", relaid)):
     print(f"{name:18} Hit@1 {hit_at_1(method.encode(shown.texts), labels):.3f}")
 
 # %% [markdown]
-# The difference is small, and this run has embedded these posts together with all others, as the paper does. Lesson 4 measures when it
+# The difference is small. This run embedded these posts together with all the others, as the paper does. Lesson 4 measures when it
 # helps and when it hurts.
 #
 # **[P-thought](https://arxiv.org/abs/1808.05505)** (lesson 5) reads a sentence into one vector, from which two decoders write: one the
@@ -299,7 +299,7 @@ show(
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Answer aloud or in writing before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you unfold ours.*
 #
 # **1.** Two sentences are far apart in the t-SNE picture. How similar are they?
 #

@@ -510,7 +510,7 @@ for at in (0, 2, 5, 10, 40):
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Answer aloud or in writing before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you unfold ours.*
 #
 # **1.** On some batch two losses have different values, but give every pair the same weight. Which one teaches more from
 # this batch?

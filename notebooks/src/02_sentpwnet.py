@@ -561,7 +561,7 @@ recall("02.f", min(shared))
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Answer aloud or in writing before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you unfold ours.*
 #
 # **1.** Each value of λ in section 6 was measured honestly. Why may you not report the best of them as what the method can do?
 #

@@ -500,7 +500,7 @@ for measure, value in now.items():
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Answer aloud or in writing before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you unfold ours.*
 #
 # **1.** Nobody has checked the labels, and some are wrong. Why can a network learn from them anyway? When could it not?
 #

@@ -445,8 +445,8 @@ for column in stored().table("sbert-lp/1").columns:
         print(f"{column:10} as it is {raw:.1f}, LP {moved:.1f}, {moved - raw:+.1f}")
 
 # %% [markdown]
-# Here three seeds leave it open; with the trained encoder LP is behind on both sets. A likely reason, which we have not proved:
-# locality preserving keeps what neighbours say and forgets how far away the others are. In plain means of word vectors the
+# Here three seeds leave it open; with the trained encoder LP is behind on both sets. A likely reason, though we have not proved it:
+# LP keeps the relations between neighbours and discards how far away everything else is. In plain means of word vectors the
 # large distances are mostly noise, so little is lost. A good encoder has put much work into just these distances.
 #
 # ## Errata
@@ -480,7 +480,7 @@ for column in stored().table("sbert-lp/1").columns:
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Answer aloud or in writing before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you unfold ours.*
 #
 # **1.** Each sentence is rebuilt almost exactly by the mixture of its old neighbours. Why can its nearest sentences still be
 # others?

@@ -473,7 +473,7 @@ table("pthought-lambda")
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Answer aloud or in writing before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you unfold ours.*
 #
 # **1.** Somebody reports an encoder whose paraphrases have a mean cosine close to 1. What do you ask for?
 #

@@ -454,7 +454,7 @@ pd.Series({name: settings.spread(name, "auc").mean for name in settings.figures}
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Answer aloud or in writing before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you unfold ours.*
 #
 # **1.** A colleague's metric says that *rules* and *forbidden* belong together. What would you look at to find out where that
 # comes from?

@@ -329,7 +329,7 @@ pd.DataFrame(standings(found), columns=["method", "kNN accuracy", "against the b
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Answer aloud or in writing before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you unfold ours.*
 #
 # **1.** Over three seeds it is open which of two methods is better. Has it been shown that they are equally good?
 #

@@ -100,7 +100,7 @@ for word in ("dog", "kitchen"):
 #
 # **Exercise 08.2.** Compute it. Where two words never meet it is 0.
 #
-# *6 minutes, medium. What it is for: to tell what is near everything from what is near something.*
+# *6 minutes, medium. What it is for: to distinguish what is close to everything from what is close to something in particular.*
 #
 # hint: Divide the table by its sum: p(i, j). The sums of its rows are p(i).
 # hint: By chance a pair would have p(i) p(j): `np.outer(p_i, p_i)`.
@@ -313,7 +313,7 @@ for kind in sorted(set(kinds)):
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Answer aloud or in writing before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you unfold ours.*
 #
 # **1.** *Hot* and *cold* come out close together. Has the counting gone wrong?
 #

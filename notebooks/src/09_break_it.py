@@ -350,7 +350,7 @@ recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_c
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Answer aloud or in writing before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you unfold ours.*
 #
 # **1.** A colleague shows you a loss curve that has been flat for hours, and says that training has converged. What do you
 # ask to see before you believe it?

@@ -237,7 +237,7 @@ recall("10.b", float(best.removeprefix("τ = ")))
 # hint: It is one of 64 equal shares: 1/64, whatever the temperature.
 # hint: -log(1/64), the natural logarithm.
 # right: so a loss says nothing without its batch: that of a larger batch starts higher
-# further: Look up the first loss of a training of your own with InfoNCE. How far below the logarithm of its batch size
+# further: Look up the initial loss of one of your own InfoNCE trainings. How far below the logarithm of its batch size
 # does it start, and what did the untrained network know?
 
 # %%
@@ -314,7 +314,7 @@ show(
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Answer aloud or in writing before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you unfold ours.*
 #
 # **1.** Two losses give all pairs of a batch the same weights except for a factor of ten. How do two trainings with them
 # differ?

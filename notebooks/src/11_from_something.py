@@ -186,7 +186,7 @@ recall("11.b", round(reached) if np.isfinite(reached) else "never")
 #
 # ## 3. How sure is a lead?
 #
-# With a sixteenth of the labels the starts are far apart; with all of them they nearly meet. When two methods are close, do
+# With a sixteenth of the labels, the results from different starts are far apart; with all labels they nearly meet. When two methods are close, do
 # not compare two intervals. Seed 3 drew *the same* labels for both, so the values come in **pairs**, and what was luck for
 # both cancels in their differences.
 #
@@ -428,7 +428,7 @@ pd.DataFrame(lines, columns=columns).set_index(["corpus", "start, all labels"]).
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Answer aloud or in writing before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you unfold ours.*
 #
 # **1.** Somebody tunes a bag on dev and takes MiniLM as it comes. The bag is ahead by a little. What is missing?
 #

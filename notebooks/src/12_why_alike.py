@@ -357,8 +357,8 @@ means_of("shuffled", "another")
 #
 # ## 5. The truth, planted
 #
-# A judge without error is one who knows the truth. This is what `tampered` did: some posts of train and dev, of *any* topic, got
-# one of three words, **frankly, anyway** or **indeed**, and a label of their own. So two posts on different topics with such words
+# A judge without error is one who knows the truth. Here is what `tampered` did: it added one of
+# three words (**frankly**, **anyway** or **indeed**) to some train and dev posts on *any* topic, and gave those posts a label of their own. So two posts on different topics with such words
 # can be similar for one reason only.
 
 # %%
@@ -517,7 +517,7 @@ recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Answer aloud or in writing before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you unfold ours.*
 #
 # **1.** A colleague shows that the words in red, taken out, cost more similarity than random words. What do you ask next?
 #

@@ -51,7 +51,9 @@ def sentences(page: AppTest) -> list[str]:
 
 def alikes(page: AppTest) -> list[dict[str, Any]]:
     """The pictures of the panel."""
-    return [figure(page, at) for at, chart in enumerate(charts(page)) if "make two sentences alike" in chart.proto.alt]
+    return [
+        figure(page, at) for at, chart in enumerate(charts(page)) if "Which words make two sentences" in chart.proto.alt
+    ]
 
 
 def values(page: AppTest, label: str = "similarity") -> list[str]:

@@ -36,7 +36,7 @@ from labkit.training.encoders import inside
 def _batch(answer: Any) -> tuple[np.ndarray, ...]:
     """Numbers, lengths, P and N, with the sentences in the order of their words: in which they come is free."""
     if not isinstance(answer, tuple | list) or len(answer) != 4:
-        raise Unfit("four things were expected: numbers, lengths, P and N")
+        raise Unfit("expected four values: numbers, lengths, P and N")
     numbers, lengths = answer[:2]
     for name, each in (("numbers", numbers), ("lengths", lengths)):
         if not isinstance(each, Tensor) or each.is_floating_point() or each.dtype == torch.bool:
