@@ -80,7 +80,7 @@ CARDS = {
         "P-thought",
         "An encoder trained to generate paraphrases keeps paraphrases together.",
         "pthought/3",
-        "both two-layer variants lead all other methods",
+        "both forms with two layers lead all other methods",
         "P-coherence",
         ("SIF", "P-thought (two layers, both ways)", "bag of word pieces (ours)"),
         papers_pthought,

@@ -105,7 +105,7 @@ TABLE_3 = Table(
     "groups, their difference (lift) and retrieval. The paper scores captions of pictures that it trained on (see "
     f"below); here the pictures are others. {MADE_HERE}",
     claims=(
-        Claim("both two-layer variants lead all other methods", OURS[1:], _BASELINES, ("P-coherence",)),
+        Claim("both forms with two layers lead all other methods", OURS[1:], _BASELINES, ("P-coherence",)),
         Claim("the form with two layers both ways leads all other methods", OURS[2:], (*_BASELINES, *OURS[:2]),
               ("P-coherence",)),
         Claim("the most complex encoder keeps paraphrases together best by what is left over others, too", OURS[2:],
