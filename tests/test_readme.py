@@ -39,6 +39,7 @@ ELSEWHERE = {  # opens a server, needs a network, or takes hours
     "labkit app --classroom",
     "labkit bench mine.csv --minutes 20",
     "labkit data get stsb",
+    "labkit data make runs",
     "labkit reproduce --all --data DIR --out mine.md",
     "labkit reproduce --quick",
     "labkit reproduce film/1",

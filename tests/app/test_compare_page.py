@@ -100,13 +100,13 @@ def test_a_run_that_saw_the_test_sentences_is_marked_where_it_leads(opened: Open
     if not DEMONSTRATIONS["sbert-lp-topics"].here:
         pytest.skip("needs the bundled runs")
     page = fine(opened("train_page", corpus="topics", view="Runs").run())
-    assert "sbert-lp: made with the test sentences" in texts(page)
+    assert "sbert-lp used the test sentences" in texts(page)
     table = page.dataframe[0].value
     assert table["run"][0].startswith("sbert-lp · ")
     assert table["verdict"][0] == "not judged: saw the test sentences"
     assert table["verdict"][1] == "best"
     fine(runs_box(page).set_value([]).run())
-    assert "made with the test sentences" not in texts(page)
+    assert "used the test sentences" not in texts(page)
 
 
 @pytest.mark.whole

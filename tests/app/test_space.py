@@ -202,7 +202,7 @@ def test_who_moved_between_two_sides_and_a_click_marks_them(opened: Opened, run_
     groups = moved_together(moved, shown.labels)
     buttons = [button for button in page.button if button.key.startswith("together-")]
     assert [button.label.replace("*", "") for button in buttons] == [str(group) for group in groups]
-    assert f"{moved.new.mean():.1f} new ones" in texts(page)
+    assert f"{moved.new.mean():.1f}" in texts(page)
     (ranked,) = named(page, "Sentences by how much of their neighbourhood")
     assert ranked["row"].tolist() == moved.ranked[:100].tolist()
     assert ranked["changed"].tolist() == pytest.approx(moved.change[moved.ranked[:100]])

@@ -238,7 +238,7 @@ def test_mined_triplets_are_a_corpus() -> None:
         (HAND, {"sampling": "hardest"}, "sampling is 'hardest'"),
         (HAND, {"guide": ROWS[:5]}, "guide has 5 rows"),
         (Pairs(["a"], ["b"], [3.0], graded=True, splits="train"), {}, "grades"),
-        (Labelled(["a", "b"], ["x", "y"], splits="train"), {}, "no two sentences"),
+        (Labelled(["a", "b"], ["x", "y"], splits="train"), {}, "positive pairs"),
     ],
 )
 def test_what_cannot_be_mined_is_refused(corpus: Corpus, wrong: dict[str, Any], said: str) -> None:
