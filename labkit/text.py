@@ -44,7 +44,7 @@ _NUMBERED = re.compile(r"\b(?:No|Nos|Fig|Figs|Vol|Vols|Ch|Sec|p|pp|vol|fig|appro
 
 
 def without_halves(text: str) -> str:
-    """The text with a sign for what is unknown in the place of half a surrogate pair, which no tokenizer takes.
+    """The text with a sign for what is unknown in place of half a surrogate pair, which no tokenizer takes.
 
     >>> without_halves("half a " + chr(0xD83D) + " cat") == "half a " + chr(0xFFFD) + " cat"
     True

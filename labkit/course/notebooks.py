@@ -111,7 +111,7 @@ def solved(code: str) -> str:
 
 
 def with_gaps(code: str) -> str:
-    """A cell with `...` in the place of its solutions.
+    """A cell with `...` in place of its solutions.
 
     >>> print(with_gaps("def f(S):\\n    a = S + 1  #!\\n    a = a * 2  #!\\n    return a"))
     def f(S):

@@ -98,7 +98,7 @@ class PartlyTaughtSettings(BagSettings):
 
 
 class PartlyTaught(Bag):
-    """A bag, or what its settings put in the place of its words, that learns from some of the labels.
+    """A bag, or what its settings put in place of its words, that learns from some of the labels.
 
     Which ones, the seed says. Word vectors are made of all training texts. Of classes, dials and epochs are chosen by
     MAP@R, since Hit@1 is soon at its end; those that are withheld have no part in that.

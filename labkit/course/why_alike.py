@@ -16,7 +16,7 @@ their own.
 In: a case whose corpus has classes. Out: figures, `{way} {measure}`:
 
     below_chance          how much less is left, if words are taken out in order, than in random orders
-    replaced              the same, with a random word in the place of each
+    replaced              the same, with a random word in place of each
     first                 what the similarity loses with the first word
     shuffled, another     the rank correlation of the parts with those for a network of shuffled weights, and with those
                           of the same sentence compared with one of another topic
@@ -107,7 +107,7 @@ def similarities(network: SentPWNet, texts: Sequence[str], b: str) -> np.ndarray
 
 
 def word_vectors(network: SentPWNet, a: Sequence[str]) -> np.ndarray:
-    """The vectors that the network reads in the place of these words, (n, d)."""
+    """The vectors that the network reads in place of these words, (n, d)."""
     assert isinstance(network.network, Encoder)
     numbers, lengths = network.reader.batch([network.reader.numbers(" ".join(a))])
     with torch.no_grad():

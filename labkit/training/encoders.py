@@ -360,7 +360,7 @@ def parts_by_words(
 
 
 def in_turn(x: Tensor) -> Tensor:
-    """Row t of a sentence (1, length, d) alone, zeros in the place of all others, for each t: (length, length, d)."""
+    """Row t of a sentence (1, length, d) alone, zeros in place of all others, for each t: (length, length, d)."""
     return torch.eye(x.shape[1], device=x.device)[:, :, None] * x
 
 

@@ -235,7 +235,7 @@ class Transformer(nn.Module):
 
 
 class _Given(nn.Module):
-    """Stands in the place of a model's embeddings, however it calls them: gives the states that come from below."""
+    """Replaces a model's embeddings, whatever their name: it returns the states from the layers below."""
 
     def forward(self, *args: Any, **named: Any) -> Tensor:
         (states,) = (each for each in (*args, *named.values()) if torch.is_tensor(each) and each.is_floating_point())

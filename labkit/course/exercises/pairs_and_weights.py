@@ -122,7 +122,7 @@ def check_triplet_weights(answer: Callable[..., Any], random: np.random.Generato
         return lambda S, P, N: by(torch.sigmoid)(S, P, N) * mask_of(P, N)
 
     def last_triplet(S: Tensor, P: Tensor, N: Tensor) -> Tensor:
-        """What `=` leaves in the place of `+=`."""
+        """The result of `=` where `+=` is needed."""
         W = torch.zeros_like(S)
         for i, p, n in (P[:, :, None] & N[:, None, :]).nonzero().tolist():
             W[i, p] = W[i, n] = torch.sigmoid(S[i, n] - S[i, p])
