@@ -46,7 +46,6 @@ HEIGHT = 480  # pixels of the axes, about; the first picture has the legend of b
 TALL = "max(22rem, 100vh - 20rem)"  # of a picture in the window
 WIDTHS = {1: [7, 3], 2: [8, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
 FIRST_LOOK = "PCA, while {how} is being computed …"
-UNPREPARED = "The first UMAP after the start of the app takes up to a minute longer."
 AMONG = (
     "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
 )
@@ -166,7 +165,7 @@ def arranged(rows: Any, key: tuple[Any, ...]) -> Projection:
     *_, how, dimensions = key
 
     def arrange() -> Projection:
-        make = cached.picture_process().project if how == "umap" else project
+        make = partial(cached.made_apart, project) if how == "umap" else project
         picture = make(rows, how, dimensions, landmarks=cached.landmarks_for(how, rows.shape[0]))
         picture.points.flags.writeable = False
         return picture
@@ -193,7 +192,7 @@ def journey_key(space: Space, how: str, opened: cached.Opened) -> tuple[str, ...
 
 def arranged_epochs(space: Space, how: str, opened: cached.Opened) -> Journey:
     """A run's probe over its epochs, in the classes of the corpus; PCA with one basis for all."""
-    arrange = cached.picture_process().epochs if how == "umap" else epochs
+    arrange = partial(cached.made_apart, epochs) if how == "umap" else epochs
 
     def make() -> Journey:
         made = in_classes_of(journey(space.method.snapshots, how, common=how == "pca", arrange=arrange), opened.corpus)
@@ -217,8 +216,6 @@ def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, l
     landmarks = cached.landmarks_for(look.how, len(shown))
     if landmarks is not None:
         note = f"{note} {AMONG.format(landmarks=landmarks, how=NAMES[look.how])}"
-    if look.how == "umap" and not cached.picture_process().warmed.is_set():
-        note = f"{note} {UNPREPARED}"
     with box.container():
         alt = f"The sentences by PCA: the picture on the {side}."
         if look.as_map:

@@ -32,7 +32,7 @@ from tests.waiting import HANG, until
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app"
-OWN = {file.stem for file in APP.iterdir()} - {"trainings", "umap_process"}  # pages and what they share, each time anew
+OWN = {file.stem for file in APP.iterdir()} - {"trainings"}  # pages and what they share, each time anew
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pickle
 import re
 import shutil
 import sys
+from concurrent.futures import Future
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 import streamlit as st
+from joblib.externals.loky import ProcessPoolExecutor
 from space_sides import picture_rows
 from streamlit.testing.v1 import AppTest
-from umap_process import PictureProcess
 
 from labkit.arrays import unit
 from labkit.corpora import Labelled, load
@@ -399,7 +401,7 @@ class Seen:
 
     def __init__(self) -> None:
         self.charts: list[str] = []
-        self.orders: list[tuple[dict[str, Any], list[str]]] = []
+        self.orders: list[tuple[tuple[Any, ...], list[str]]] = []
 
 
 @pytest.fixture
@@ -407,14 +409,16 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     """PCA takes the place of the worker, and UMAP in this process is an error."""
     found, chart = Seen(), st.plotly_chart
 
-    def ordered(self: PictureProcess, rows: Any, order: dict[str, Any]) -> tuple[Projection, ...]:
-        found.orders.append((order, list(found.charts)))
-        return epochs(rows) if order["call"] == "epochs" else (project(rows, dimensions=order["dimensions"]),)
+    def submit(_: Any, make: Any, rows: Any, how: str, dimensions: int = 2, **wanted: Any) -> Future[Any]:
+        found.orders.append(((make, how, dimensions, wanted.get("landmarks")), list(found.charts)))
+        done: Future[Any] = Future()
+        done.set_result(epochs(rows) if make is epochs else project(rows, dimensions=dimensions))
+        return done
 
     def here(*_: Any, **__: Any) -> None:
         raise AssertionError("UMAP was to be made in the app's own process")
 
-    monkeypatch.setattr(PictureProcess, "_ordered", ordered)
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", submit)
     monkeypatch.setattr(arrange, "by_umap", here)
     monkeypatch.setattr(st, "plotly_chart", lambda *a, **k: (found.charts.append(k["key"]), chart(*a, **k))[1])
     st.cache_resource.clear()
@@ -430,7 +434,7 @@ def test_a_preview_while_umap_is_made_elsewhere(opened: Opened, seen: Seen, monk
     monkeypatch.setattr(import_module("cached"), "LANDMARKS", 100)  # that of the page, which is imported anew
     fine(page.run())
     ((order, charts),) = seen.orders
-    assert (order["call"], order["method"], order["dimensions"], order["landmarks"]) == ("project", "umap", 3, 100)
+    assert order == (project, "umap", 3, 100)
     assert charts == ["preview-left"]
     assert len(page.get("plotly_chart")) == 1  # the preview is gone
     assert any("landmarks=100)" in code.value for code in page.code)
@@ -444,10 +448,23 @@ def test_the_epochs_of_a_run_are_made_there_too(opened: Opened, run: Path, seen:
     page.session_state["left-folders"] = str(run)
     fine(page.run())
     ((order, charts),) = seen.orders
-    assert (order["call"], order["method"], charts) == ("epochs", "umap", ["preview-left"])
+    assert (order[:2], charts) == ((epochs, "umap"), ["preview-left"])
     assert len(page.get("plotly_chart")) == 1
     fine(page.run())
     assert seen.charts.count("preview-left") == 1
+
+
+def test_umap_in_the_other_process_is_umap_and_a_killed_one_is_replaced(opened: Opened) -> None:
+    opened("space_page")  # whose modules are on the path
+    cached, rows = import_module("cached"), np.random.default_rng(0).normal(size=(60, 6)).astype(np.float32)
+    here, there = project(rows), cached.made_apart(project, rows)
+    np.testing.assert_allclose(there.points, here.points, rtol=1e-5, atol=1e-6)
+    with pytest.raises(ValueError, match="4"):
+        cached.made_apart(project, rows[:2])
+    with pytest.raises(ValueError, match="process"):
+        cached.made_apart(os._exit, 1)
+    assert cached.made_apart(project, rows).quality == here.quality
+    cached.picture_pool().shutdown()
 
 
 # --- files --------------------------------------------------------------------------------------------------------
