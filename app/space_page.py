@@ -283,8 +283,9 @@ def page() -> None:
     opened = choosing.corpus()
     if opened is None:
         return
-    left = choose_space("left", "Left model", opened, optional=False)
-    right = choose_space("right", "Right model", opened, optional=True)
+    runs, others = choosing.runs_of(opened)
+    left = choose_space("left", "Left model", opened, runs, others, optional=False)
+    right = choose_space("right", "Right model", opened, runs, others, optional=True)
     chosen = {name: space for name, space in (("left", left), ("right", right)) if space is not None}
     if not chosen:
         return

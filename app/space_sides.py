@@ -1,7 +1,7 @@
 """The sides of the place "Space": the space that a side shows, its picture, and its figures.
 
-A space is a run that comes with the lab, vectors fitted here, a stored run, or a file of vectors. It is named at once
-and opened only when its vectors are needed: stored pictures do not wait for them.
+A space is a run, vectors fitted here, or a file of vectors. It is named at once and opened only when its vectors are
+needed: stored pictures do not wait for them.
 """
 
 from __future__ import annotations
@@ -36,12 +36,10 @@ from labkit.progress import lasting
 from labkit.projection import NAMES, Projection, epochs, project
 from labkit.projection.epochs import Journey, in_classes_of, journey
 from labkit.projection.exchange import atlas_bytes
-from labkit.shipped import DEMONSTRATIONS
 from labkit.shipped import picture as stored_picture
 
 NOTHING = "nothing"
 FILE = "your own vectors"
-SHIPPED = "run "
 HEIGHT = 480  # pixels of the axes, about; the first picture has the legend of both below them
 TALL = "max(22rem, 100vh - 20rem)"  # of a picture in the window
 WIDTHS = {1: [7, 3], 2: [8, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
@@ -60,40 +58,17 @@ SECONDS = {
 # --- the space of a side -----------------------------------------------------------------------------------------
 
 
-def choose_space(side: str, label: str, opened: cached.Opened, *, optional: bool) -> Space | None:
+def choose_space(
+    side: str, label: str, opened: cached.Opened, runs: Mapping[str, Path], others: str | None, *, optional: bool
+) -> Space | None:
     """The space of one side. None: none is wished for, or it is not there, and the page says why."""
-    runs = [] if opened.own else [SHIPPED + name for name in choosing.lab_runs(corpus=opened.corpus.name)]
-    options = [*runs, *choosing.VECTORS, choosing.STORED, FILE, *([NOTHING] if optional else [])]
+    options = [*runs, *choosing.VECTORS, FILE, *([NOTHING] if optional else [])]
     plain = "sif" if isinstance(opened.corpus, Sentences) else "mean-vectors"  # whose classes are to be found
-    default = (runs[0] if runs else NOTHING) if optional else plain
-    name = frame.choices().selectbox(
-        label,
-        options,
-        index=options.index(default),
-        format_func=lambda option: choosing.VECTORS.get(option, option),
-        key=side,
-        width=choosing.WIDTH,
-        **frame.KEEP,
-    )
+    default = next(iter(runs), NOTHING) if optional else plain
+    name = choosing.choose_vectors(options, default, label, side, others)
     if name == NOTHING:
         return None
-    if name == choosing.STORED:
-        return _stored(side, opened)
-    if name == FILE:
-        return _file(side, opened)
-    if name in runs:
-        name = name.removeprefix(SHIPPED)
-        return choosing.run_in(DEMONSTRATIONS[name].folder, name)
-    return choosing.fitted(opened, name)
-
-
-def _stored(side: str, opened: cached.Opened) -> Space | None:
-    """A run from the folders that the visitor names."""
-    runs = choosing.trained_here(choosing.runs_in(choosing.run_folders(f"{side}-folders")), opened)
-    if not runs:
-        choosing.show_command(choosing.NO_RUN, "sentpwnet", opened)
-        return None
-    return choosing.named_run(runs, f"{side}-run", opened)
+    return _file(side, opened) if name == FILE else choosing.space_of(opened, name, runs)
 
 
 def _file(side: str, opened: cached.Opened) -> Space | None:
