@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from labkit.method import Method
     from labkit.shipped import Origin
 
-OWN = "your own file"
+OWN = frame.OWN
 WIDTH = 210  # pixels of a choice in the row at the top
 RUN = "run "  # in front of the name of a run among vectors
 NO_RUN = "No run was trained on this corpus yet. Train one under Train and compare, or with this command:"

@@ -40,9 +40,9 @@ from labkit.shipped import picture as stored_picture
 
 NOTHING = "nothing"
 FILE = "your own vectors"
-HEIGHT = 480  # pixels of the axes, about; the first picture has the legend of both below them
-TALL = "max(22rem, 100vh - 20rem)"  # of a picture in the window
-WIDTHS = {1: [7, 3], 2: [8, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
+HEIGHT = 480  # pixels of the axes, about
+TALL = "max(22rem, 100vh - 19.5rem)"  # of a picture in the window
+WIDTHS = [7, 2]  # of the pictures, and of what is read beside them
 FIRST_LOOK = "PCA, while {how} is being computed …"
 AMONG = (
     "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
@@ -197,11 +197,11 @@ def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, l
             slot = f"preview-{side}"
             by = look.colours(shown)["by"]
             points = dot_map.map_bytes(slot, picture, shown, by, look.most, look.order)
-            drawing = {"alt": alt, "height": TALL, "legend": side == "left"}
+            drawing = {"alt": alt, "height": TALL, "legend": look.in_numbers(shown)}
             drawing["words"] = None if look.labels == OF_CLASSES else ((), ())
             dot_map.put_map(slot, points, dot_map.NO_MARKS, on_marked=lambda: None, **drawing)
         else:
-            drawing = {"narrow": True, "legend": side == "left", "height": height}
+            drawing = {"narrow": True, "legend": look.in_numbers(shown), "height": height}
             figure = figures.clusters(picture, shown, **look.colours(shown), **drawing)
             st.plotly_chart(figure, key=f"preview-{side}", alt=alt)
         st.caption(note)
@@ -214,39 +214,23 @@ def expected(how: str, count: int) -> float:
     return arranged * (count - placed) / cached.LANDMARKS + each * placed
 
 
-def show_plain(
-    side: Side, look: Look, first: Side, saving: frame.Saving, *, legend: bool | None, less: int, **marks: Any
-) -> int:
-    """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`.
-
-    `legend` is as in `clusters`. `less`: by how many pixels it is lower than the window allows, because the legend of
-    the picture beside it takes these. What its own legend takes is returned.
-    """
-    drawing = look.colours(side.shown) | {"density": look.density, "narrow": True, "legend": legend}
-    drawing["height"] = HEIGHT + (100 if legend is None else 0)
+def show_plain(side: Side, look: Look, first: Side, saving: frame.Saving, **marks: Any) -> None:
+    """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`."""
     rows = partial(picture_rows, side.picture, side.shown)
     if look.as_map:
-        show_dots(side, first, look, rows, saving, marks, legend=legend is not False)
-        return 0
+        show_dots(side, first, look, rows, saving, marks)
+        return
+    drawing = look.colours(side.shown) | {"density": look.density, "narrow": True, "height": HEIGHT}
+    drawing["legend"] = look.in_numbers(side.shown)
     if look.labels in (COARSE, FINE) and look.dimensions == 2:
         drawing["regions"] = words_on(side, fine=look.labels == FINE)
     figure = figures.clusters(side.picture, side.shown, svg=marking.NO_WEBGL in st.session_state, **drawing, **marks)
-    room = max(0, figure.layout.height - HEIGHT) if legend else 0
     with st.container(key=f"tall-{side.name}"):
-        st.html(f"<style>.st-key-tall-{side.name} {{--less: {less}px}}</style>")
         show_side(figure, side, first, look, rows, saving)
-    return room
 
 
 def show_dots(
-    side: Side,
-    first: Side,
-    look: Look,
-    rows: frame.Rows,
-    saving: frame.Saving,
-    marks: Mapping[str, Any],
-    *,
-    legend: bool,
+    side: Side, first: Side, look: Look, rows: frame.Rows, saving: frame.Saving, marks: Mapping[str, Any]
 ) -> None:
     """The map of a side's sentences, and its data as a file."""
     alt, key, carry = alt_of(side, look), dot_map.key_of(side.name), carried(side, first)
@@ -257,7 +241,7 @@ def show_dots(
         words=words_of_map(side, look.labels),
         alt=alt,
         height=TALL,
-        legend=legend,
+        legend=look.in_numbers(side.shown),
         on_marked=partial(marking.on_map_marked, side.name, key, len(side.shown), carry),
     )
     with saving.popover(key):
@@ -273,7 +257,7 @@ def alt_of(side: Side, look: Look) -> str:
     """A picture in words."""
     count, dimensions = side.picture.points.shape
     return (
-        f"The space of {side.space.name} by {side.picture.name}, {side.name}: {count:,} sentences of "
+        f"The space of {side.space.name} by {side.picture.name}: {count:,} sentences of "
         f"{len(colouring(side.shown).names):,} classes as points in {dimensions} dimensions, coloured by "
         f"{look.colours(side.shown)['by']}. "
         "Search and choose above and beside the pictures to read sentences and their neighbours as text."
@@ -308,6 +292,9 @@ def show_side(
     """A figure of a side's sentences as points, as high as the window allows, with alt text, export and tools."""
     count, dimensions = side.picture.points.shape
     marks: dict[str, Any] = {"height": "stretch"}
+    figure.layout.meta = {
+        "title": f"{side.space.name}, {frame.corpus_name()}, {side.picture.name}"
+    }  # of a saved picture
     if dimensions == 3:
         figure.layout.uirevision = side.space.key  # it stays turned as it is when a ring is drawn
     else:

@@ -23,6 +23,7 @@ from streamlit.testing.v1 import AppTest
 
 from labkit.arrays import unit
 from labkit.corpora import Labelled, load
+from labkit.evaluation.classes import separation
 from labkit.evaluation.neighbours import moved_together, movement
 from labkit.evaluation.regions import counted_words
 from labkit.evaluation.scores import score
@@ -86,8 +87,10 @@ def test_a_corpus_has_a_picture_and_finite_figures(opened: Opened, name: str) ->
 def test_a_class_has_one_colour_in_both_pictures_views_and_epochs(opened: Opened, run: Path) -> None:
     page = fine(opened("space_page", **QUICK | {"right": "SIF"}).run())
     first, second = (figure(page, number)["layout"] for number in range(2))
-    assert (first["showlegend"], second["showlegend"]) == (True, False)
-    assert first["height"] - first["margin"]["b"] == second["height"] - second["margin"]["b"]  # as large as the other
+    assert (first["showlegend"], first["height"]) == (
+        second["showlegend"],
+        second["height"],
+    )  # one as large as the other
     seen = [looks(page), looks(page, 1)]
     fine(page.selectbox(key="part").select("of all splits").run())
     seen += [looks(page), looks(with_runs(opened, run, view="Over the epochs"))]
@@ -151,6 +154,35 @@ def test_each_figure_says_whose_it_is(opened: Opened) -> None:
     assert notes.startswith("sentpwnet-topics: kNN accuracy") or ". sentpwnet-topics: kNN accuracy" in notes
 
 
+def test_a_class_of_the_list_is_marked_in_both_pictures_and_in_the_link(opened: Opened) -> None:
+    page = fine(opened("space_page", **QUICK | {"right": "SIF", "class": "cooking"}).run())
+    shown = pictured(load("topics"))
+    rows = [row for row, label in enumerate(shown.labels) if label == "cooking"]
+    for number in (0, 1):
+        held = [trace for trace in figure(page, number)["data"] if "customdata" in trace]
+        marked = [numbers(trace["customdata"])[trace["selectedpoints"]] for trace in held]
+        assert sorted(np.concatenate(marked).tolist()) == rows
+        assert [text["text"] for text in figure(page, number)["layout"]["annotations"]] in ([], ["cooking"])
+    table = next(each.value for each in page.dataframe if "class" in each.value and "left" in each.value)
+    measured = [separation(vectors, shown.labels) for vectors in spaces_of("tfidf", "sif")]
+    (line,) = table[table["class"] == "cooking"][["left", "right"]].to_numpy().tolist()
+    assert line == pytest.approx([100 * each.by_class["cooking"] for each in measured])
+    assert f"**{measured[0].by_class['cooking']:.1%}**" in texts(page)  # the verdict is that of the class
+    fine(page.button(key="clear").click().run())
+    assert "class" not in page.query_params
+    assert all("selectedpoints" not in trace for number in (0, 1) for trace in figure(page, number)["data"])
+
+
+def test_a_corpus_without_a_run_offers_the_training(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    where: list[Any] = []
+    page = fine(with_file(opened("space_page", corpus="your own file", **QUICK), HOSTILE.encode()))
+    monkeypatch.setattr(st, "switch_page", lambda page, query_params: where.append((page, query_params)))
+    fine(page.button(key="train-on-it").click().run())
+    assert where == [("train_page.py", {"view": "Train"})]
+    assert page.session_state["start-training"]
+    assert not [button for button in opened("space_page", **QUICK).run().button if button.key == "train-on-it"]
+
+
 def test_classes_made_from_pairs_are_said_to_be_made(opened: Opened) -> None:
     assert "no classes" in texts(fine(opened("space_page", corpus="relatedness", **QUICK).run()))
     assert "no classes" not in texts(fine(opened("space_page", **QUICK).run()))
@@ -204,7 +236,7 @@ def test_who_moved_between_two_sides_and_a_click_marks_them(opened: Opened, run_
     (ranked,) = named(page, "Sentences by how much of their neighbourhood")
     assert ranked["row"].tolist() == moved.ranked[:100].tolist()
     assert ranked["changed"].tolist() == pytest.approx(moved.change[moved.ranked[:100]])
-    assert numbers(figure(page)["data"][0]["x"]).size == 3 * (len(shown) // 10)
+    assert numbers(figure(page)["data"][0]["x"]).size == 3 * len(groups[0].rows)  # a line for each of the first group
     assert numbers(figure(page, 1)["data"][0]["y"]).tolist() == np.bincount(moved.new, minlength=11).tolist()
     assert [len(each.data) for each in run_code(page)] == [16, 1]  # lines, where they begin, fourteen classes
     fine(buttons[0].click().run())
