@@ -317,4 +317,4 @@ def _right(rows: Vectors, codes: np.ndarray, asking: np.ndarray) -> tuple[np.nda
     distances = np.where(near == asking[:, None], np.inf, distances)
     nearest = distances.min(axis=1, keepdims=True)
     tied = distances <= nearest * (1 + EQUAL)
-    return asking, np.where(tied, codes[near] == codes[asking][:, None], True).all(axis=1)
+    return asking, np.asarray(np.where(tied, codes[near] == codes[asking][:, None], True).all(axis=1))

@@ -188,9 +188,15 @@ class Journey:
 
     def rows(self) -> list[dict[str, float | str]]:
         """Return two table rows per epoch: one for the space, one for the picture."""
-        numbers = ("ratio", "silhouette", "hit", "sample")
         return [
-            {"epoch": epoch, "measured in": where} | {name: getattr(figures, name) for name in numbers}
+            {
+                "epoch": epoch,
+                "measured in": where,
+                "ratio": figures.ratio,
+                "silhouette": figures.silhouette,
+                "hit": figures.hit,
+                "sample": figures.sample,
+            }
             for epoch, space, drawn in zip(self.epochs, self.space, self.drawn, strict=True)
             for where, figures in (("the embedding space", space), ("the picture", drawn))
         ]
