@@ -271,7 +271,7 @@ EQUAL = 1e-9  # distances that differ by less, relatively, are a tie
 
 @dataclass(frozen=True)
 class Separation:
-    """The ratio, the silhouette and Hit@1 (NaN if undefined), and how many rows the last two come from."""
+    """The ratio, the silhouette and Hit@1 (NaN if undefined), and how many rows the last two are computed on."""
 
     ratio: float
     silhouette: float
