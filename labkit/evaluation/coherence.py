@@ -68,7 +68,7 @@ def p_coherence(
     sizes = np.bincount(codes)
     if len(sizes) == 1 or sizes.max() == 1:
         raise ValueError(
-            f"the sentences form {len(sizes)} groups, the largest with {sizes.max()}. At least two groups are needed, "
+            f"the sentences form {len(sizes)} groups, the largest with {sizes.max()}, but at least two are needed, "
             "one of them with two sentences; add paraphrases or groups"
         )
     if not not_zero(rows).all():
