@@ -159,7 +159,7 @@ class Method(ABC):
         """
         if others or not isinstance(corpus, Corpus):
             raise ValueError(
-                f"corpus is a {type(corpus).__name__}, expected a Corpus. Use labkit.load(name or file), or "
+                f"corpus has type {type(corpus).__name__}, expected a Corpus. Use labkit.load(name or file), or "
                 "labkit.corpora.from_classes(texts, labels), from_pairs or from_frame"
             )
         self._origin, self._processes = (corpus.name, corpus.fingerprint, seeded(seed)), _processes()

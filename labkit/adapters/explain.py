@@ -57,8 +57,8 @@ def method_of(model: Any) -> Method:
         return load_run(model) if (Path(model) / "run.json").is_file() else Sbert.around(_model_named(str(model)))
     if not hasattr(model, "encode") or not hasattr(model, "tokenizer"):
         raise ValueError(
-            f"model is a {type(model).__name__}, expected a fitted method, a SentenceTransformer, or the folder of a "
-            "run or a model"
+            f"model has type {type(model).__name__}, expected a fitted method, a SentenceTransformer, or the folder "
+            "of a run or a model"
         )
     return Sbert.around(model)
 
@@ -69,7 +69,7 @@ def _model_named(name: str) -> Any:
     owner, _, rest = name.partition("/")
     if not Path(source).is_dir() and (not rest or "/" in rest or owner in ("", ".", "..", "~") or Path(owner).is_dir()):
         raise ValueError(
-            f"model {model!r} is neither the folder of a run or of a sentence-transformers model, nor a name on the "
+            f"model {name!r} is neither the folder of a run or of a sentence-transformers model, nor a name on the "
             "Hub like sentence-transformers/all-MiniLM-L6-v2; check the path"
         )
     return opened_model(source, "cpu")

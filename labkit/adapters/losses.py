@@ -71,7 +71,7 @@ def sentence_transformers_loss(
     >>> SentenceTransformerTrainer(model, arguments, pairs, loss=loss).train()  # doctest: +SKIP
     """
     if not isinstance(model, nn.Module):
-        raise ValueError(f"model is a {type(model).__name__}, expected a SentenceTransformer object, not a name")
+        raise ValueError(f"model has type {type(model).__name__}, expected a SentenceTransformer object, not a name")
     if not top > 0:
         raise ValueError(f"top is {top!r}, expected a number above 0: the grade of two sentences that mean the same")
     columns = {name: said for name, said in {"labelled": labelled, "in_batch": in_batch}.items() if said}

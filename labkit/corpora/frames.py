@@ -203,8 +203,8 @@ def from_frame(frame: Any, *, name: str = "corpus", columns: Mapping[str, str] |
         values = frame.iter_rows()
     else:
         raise ValueError(
-            f"frame is a {type(frame).__name__}, expected a pandas or polars DataFrame. Use from_dataset for Hugging "
-            "Face datasets and from_rows for a list of dictionaries"
+            f"frame has type {type(frame).__name__}, expected a pandas or polars DataFrame. Use from_dataset for "
+            "Hugging Face datasets and from_rows for a list of dictionaries"
         )
     names = column_names(frame.columns, "DataFrame")
     rows = (dict(zip(names, row, strict=True)) for row in values)
@@ -277,8 +277,8 @@ def _rows_of(dataset: Any) -> Iterator[dict[str, Any]]:
     """The rows of a Dataset as Python values, with class names for the labels of texts."""
     if not hasattr(dataset, "with_format"):
         raise ValueError(
-            f"dataset is a {type(dataset).__name__}, expected a Dataset or DatasetDict. Use from_frame for DataFrames "
-            "and from_rows for a list of dictionaries"
+            f"dataset has type {type(dataset).__name__}, expected a Dataset or DatasetDict. Use from_frame for "
+            "DataFrames and from_rows for a list of dictionaries"
         )
     features = dataset.features or {}
     numbers = ("label",) if "text_a" in features else ()

@@ -155,7 +155,7 @@ def load(name: str | Path, columns: Mapping[str, str] | None = None) -> Corpus:
     """
     if not isinstance(name, str | Path):
         raise ValueError(
-            f"corpus is a {type(name).__name__}, expected a name or a file. For data in memory use "
+            f"corpus has type {type(name).__name__}, expected a name or a file. For data in memory use "
             "labkit.corpora.from_frame, from_dataset, from_classes, from_pairs and others"
         )
     if str(name) in CORPORA:

@@ -373,7 +373,7 @@ def with_truth(corpus: Corpus) -> tuple[Corpus, dict[str, Any]]:
     meanings = known_meanings(corpus)
     if meanings is None:
         raise ValueError(
-            f"corpus {corpus.name!r} is a {type(corpus).__name__}, whose false negatives are unknown. Use classes, "
-            "groups or the bundled questions"
+            f"corpus {corpus.name!r} has the shape {type(corpus).__name__}, whose false negatives are unknown. Use "
+            "classes, groups or the bundled questions"
         )
     return corpus, meanings

@@ -380,7 +380,7 @@ class _Loop:
         kept = f"; the last good checkpoint (epoch {self.at.epoch - 1}) is kept" if self.store else ""
         return (
             f"the loss is {loss:g} at batch {number + 1} of epoch {self.at.epoch}, which is not finite. "
-            f"Lower {self.settings.rate_name} ({getattr(self.settings, self.settings.rate_name):g}), say to a tenth{kept}"
+            f"Lower {self.settings.rate_name} from {getattr(self.settings, self.settings.rate_name):g} to a tenth{kept}"
         )
 
     def _history(self) -> History:
