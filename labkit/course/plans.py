@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from labkit.course.ablation import (
@@ -173,31 +172,16 @@ LOCALLY_LINEAR = (
         _transformed("sif", pca=16, whitening=16, top=1, k=10, p=16),
         ("hit@1",),
     ),
-    Ablation(
-        "lp-relatedness-sif",
-        "Does it help with degrees, where not only the nearest count?",
-        "relatedness",
-        _transformed("sif", pca=64, whitening=64, top=1, k=80, p=64),
-        ("spearman",),
-    ),
 )
 
 
 # --- notebook 05: the encoder's form, and how much the paraphrase counts beside the copy --------------------------
 
 _COHERENCE = ("coherence_lift", "coherence_within", "coherence_between", "coherence_retrieval")
-_EARLY = {"hidden": 40, "decoder_hidden": 40, "dimension": 50, "epochs": 4}  # with small steps: hardly begun
 _FORMS = {form: {"form": form} for form in ("one-bi", "two-forward", "two-bi")}
 _LAMBDAS = {f"both, λ = {value:g}": {"emphasis": value} for value in (0.01, 0.1, 0.5, 0.9)}
 
 PARAPHRASE = (
-    Ablation(
-        "pthought-early",
-        "What do the figures say of networks that have hardly begun to learn?",
-        "captions",
-        (replace(_UNTRAINED, name="mean-vectors, untrained"), *_each("pthought", _FORMS, **_EARLY)),
-        _COHERENCE,
-    ),
     Ablation(
         "pthought-forms",
         "Which encoder keeps paraphrases together, and others apart?",

