@@ -421,7 +421,7 @@ def check_tuning(answer: Callable[..., Any], random: np.random.Generator) -> str
 def _verdict(answer: Any) -> np.ndarray:
     said = str(answer).strip().lower()
     if said not in ("first", "second", "open"):
-        raise Unfit(f'"first", "second" or "open" was expected, and {answer!r} came')
+        raise Unfit(f'expected "first", "second" or "open", got {answer!r}')
     return np.asarray(said)
 
 
@@ -451,14 +451,14 @@ def check_leads(answer: Callable[..., Any], random: np.random.Generator) -> str 
     right = by(student)
     mistakes = (
         (by(lambda a, b: max(a.std(ddof=1), b.std(ddof=1))),
-         "yours compares the gap with a standard deviation; an interval of the mean difference decides"),
-        (by(lambda a, b: student(a, b) * np.sqrt(1 - 1 / len(a))), "your deviation divides by n; divide by n - 1"),
-        (by(lambda a, b: student(a, b) * np.sqrt(len(a))), "the error of a mean: divide by the root of n"),
-        (by(lambda a, b: 1.96 * stats.sem(a - b)), "1.96 is for many seeds; with few take Student's t"),
+         "yours compares the gap with a standard deviation: use the interval of the mean difference"),
+        (by(lambda a, b: student(a, b) * np.sqrt(1 - 1 / len(a))), "your deviation divides by n: use `ddof=1`"),
+        (by(lambda a, b: student(a, b) * np.sqrt(len(a))), "divide by the root of n for the error of a mean"),
+        (by(lambda a, b: 1.96 * stats.sem(a - b)), "1.96 is for many seeds: with few, use Student's t"),
         (by(lambda a, b: stats.t.ppf(0.95, len(a) - 1) * stats.sem(a - b)),
-         "2.5 % lie beyond each end of a 95 % interval: take the 97.5 % point"),
+         "2.5 % are beyond each end of a 95 % interval: take the 97.5 % point"),
         (by(lambda a, b: stats.t.ppf(0.975, len(a) - 1) * np.hypot(stats.sem(a), stats.sem(b))),
-         "both were run with the same seeds: take the differences first, then their deviation"),
+         "both have the same seeds: first take the differences, then their standard deviation"),
         (lambda a, b: right(a, b).replace("second", "open"), "yours never says 'second'"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, read=_verdict)
