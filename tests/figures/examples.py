@@ -74,7 +74,6 @@ def attended() -> Attended:
 ALL = {
     "star before": lambda: figures.star(an_around(), "before"),
     "star after": lambda: figures.star(an_around(), "after"),
-    "rebuilt": lambda: figures.rebuilt(a_structure(), chosen=1),
     "spectrum": lambda: figures.spectrum(a_structure()),
     "tried": lambda: figures.tried_curves(a_try()),
     "chosen": lambda: figures.chosen_bars(a_try()),
