@@ -41,7 +41,6 @@ from labkit.figures.sbert_lp import (
     chosen_bars,
     order_counts,
     order_slopes,
-    spectrum,
     star,
     tried_curves,
     unrolled,

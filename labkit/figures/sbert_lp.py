@@ -4,7 +4,6 @@ In: records of `labkit.sbert_lp.view` and `labkit.sbert_lp.sweeps`. Out: plotly 
 
 star                        one sentence and its neighbours, with their weights (an `Around`)
 order_counts, order_slopes  couples of pairs that changed order (a `Changed`)
-spectrum                    the eigenvalues of all sentences (a `Structure`)
 tried_curves, chosen_bars   every k and p on dev, and the chosen ones on test (a `Tried`)
 unrolled                    a curled line of the plane, and the one number that each method gives its points
 """
@@ -35,7 +34,7 @@ from labkit.palette import CLEAR, COLOURS, FAINT, INK, MARKS, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     from labkit.sbert_lp.sweeps import Point, Tried
-    from labkit.sbert_lp.view import Around, Changed, Spoke, Structure
+    from labkit.sbert_lp.view import Around, Changed, Spoke
 
 
 # --- one sentence ------------------------------------------------------------------------------------------------
@@ -188,32 +187,6 @@ def order_slopes(changed: Changed, kind: str, *, height: int = 280) -> go.Figure
     )
     layout["yaxis"] |= {"title": "cosine"}
     return figure_of(traces, height=height, legend=below(-0.22), margin=margin(30), **layout)
-
-
-# --- eigenvalues -------------------------------------------------------------------------------------------------
-
-FLAT = 1e-10  # smaller eigenvalues are drawn here, since a log axis has no 0
-
-
-def spectrum(structure: Structure, *, height: int = 400) -> go.Figure:
-    """Draw the eigenvalues that were kept, ascending: the cost of each direction. Those equal to 0 are orange."""
-    values = np.maximum(structure.eigenvalues, FLAT)
-    zero = np.arange(len(values)) < structure.zeros
-    colours = [NEGATIVE if flat else POSITIVE for flat in zero]
-    symbols = [MARKS[1] if flat else MARKS[0] for flat in zero]
-    directions = marks(
-        np.arange(1, len(values) + 1),
-        values,
-        {"color": colours, "symbol": symbols, "size": 8},
-        customdata=structure.eigenvalues,
-        hovertemplate="direction %{x}: λ = %{customdata:.3g}<extra></extra>",
-    )
-    return figure_of(
-        [directions],
-        xaxis={"title": "direction, the flattest first"},
-        yaxis={"title": "eigenvalue λ", "type": "log", "exponentformat": "power"},
-        height=height,
-    )
 
 
 # --- k and p tried -----------------------------------------------------------------------------------------------
