@@ -55,28 +55,22 @@ def check_nearest_share(answer: Callable[..., Any], random: np.random.Generator)
 def check_batches(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """Orders of all pairs, one after the other, cut into batches; the seed determines them."""
     for count, size in ((23, 5), (30, 7)):
-        apart = torch.from_numpy(random.permutation(2 * count).reshape(count, 2))  # a row belongs to one pair
-        own, each, seed = apart.clone(), count // size, int(random.integers(90))
+        pairs = torch.from_numpy(random.permutation(2 * count).reshape(count, 2))  # a row belongs to one pair
+        each, seed = count // size, int(random.integers(90))
         steps = 2 * each + 2
-        given = _rows(answer(own, size, steps, seed))
-        if not torch.equal(own, apart):
-            return "your function changes pairs itself: work on a copy"
+        given, again, other = (_rows(answer(pairs.clone(), size, steps, seed + more)) for more in (0, 0, 1))
         if len(given) != steps:
-            return f"{len(given)} batches came, and {steps} were asked for: draw new orders until there are enough"
-        if any(len(set(rows)) != 2 * size or len(rows) != 2 * size for rows in given):
-            return f"every batch holds the {2 * size} sentences of {size} pairs; one of yours has another number"
-        partner = dict([*apart.tolist(), *apart.flip(1).tolist()])
-        if any(partner[row] not in rows for rows in given for row in rows):
-            return "a batch holds whole pairs: the pairs are put in order, not their sentences"
-        first, second = (sorted(row for rows in given[at : at + each] for row in rows) for at in (0, each))
+            return f"expected {steps} batches, got {len(given)}: draw new orders until there are enough"
+        inside = [sum(a in rows and b in rows for a, b in pairs.tolist()) for rows in given]
+        if any(found != size or len(rows) != 2 * size for found, rows in zip(inside, given, strict=True)):
+            return f"expected both rows of {size} pairs in every batch: another number is in one of yours"
+        first, second = ([row for rows in given[at : at + each] for row in rows] for at in (0, each))
         if len(set(first)) < len(first) or len(set(second)) < len(second):
             return "a pair comes again before all others had their turn: cut one order into pieces, then draw a new one"
         if [set(rows) for rows in given[:each]] == [set(rows) for rows in given[each : 2 * each]]:
             return "every epoch has the same order in yours: draw a new one, from a generator that is seeded once"
-        if _rows(answer(apart.clone(), size, steps, seed)) != given:
-            return "with the same seed yours gives other batches: draw with a generator that has this seed"
-        if _rows(answer(apart.clone(), size, steps, seed + 1)) == given:
-            return "your answer stays the same whatever seed is: seed the generator with it"
+        if again != given or other == given:
+            return "the seed alone determines the batches: draw with a generator that has this seed"
     shared = torch.tensor([(0, 1), (0, 2), (1, 2)])
     if any(sorted(rows) != [0, 1, 2] for rows in _rows(answer(shared, 3, 2, 0))):
         return "a sentence that is in two pairs of a batch comes once: `.unique()`"
@@ -85,7 +79,7 @@ def check_batches(answer: Callable[..., Any], random: np.random.Generator) -> st
 
 def _rows(given: Any) -> list[list[int]]:
     if not isinstance(given, list) or not all(isinstance(rows, Tensor) and rows.ndim == 1 for rows in given):
-        raise Unfit("a list of tensors was expected, each with the row numbers of a batch, (m,)")
+        raise Unfit("expected a list of tensors, each with the row numbers of a batch, (m,)")
     return [rows.tolist() for rows in given]
 
 
@@ -117,9 +111,9 @@ def check_trained(answer: Callable[..., Any], random: np.random.Generator) -> st
     mistakes = (
         (by(turned=True), "P and N have changed places: the loss takes S, P, N"),
         (by(forget=False), "the gradients of earlier steps are still there: `optimiser.zero_grad()` in each step"),
-        (by(how=torch.optim.SGD), "that is plain gradient descent; Adam is asked for"),
+        (by(how=torch.optim.SGD), "that is plain gradient descent: use `torch.optim.Adam`"),
         (by(most=0), "your table is still `start`: `optimiser.step()` moves it"),
-        (by(most=1), "yours returns after the first batch: `return` belongs behind the loop"),
+        (by(most=1), "yours returns after the first batch: put `return` after the loop"),
     )
     return find_mistake(answer, by(), cases, mistakes, read=_table)
 
@@ -153,13 +147,13 @@ def check_infonce(answer: Callable[..., Any], random: np.random.Generator) -> st
         return (Z.masked_fill(~N, -torch.inf).logsumexp(1, keepdim=True) - Z)[P].mean()
 
     mistakes = (
-        (without_one, "the positive is one of those that share: it stands below the line, too, as the 1 in log(1 + …)"),
+        (without_one, "the positive is missing from the denominator: it is the 1 in log(1 + …)"),
         (lambda S, P, N, tau: right(S, P, ~torch.eye(len(S), dtype=torch.bool), tau),
          lambda S, P, N, tau: right(S, P, torch.ones_like(N), tau),
-         "only negatives are in R: yours has positives in it, too"),
-        (lambda *case: terms(*case)[case[1]].sum(), "that is the sum over all positive pairs; take their mean"),
-        (by_anchor, "that is a mean over anchors of means; take one mean over all positive pairs"),
-        (lambda S, P, N, tau: right(S, P, N, 1 / tau), "S is divided by τ, not multiplied"),
+         "your R has positives in it: sum over the negatives alone"),
+        (lambda *case: terms(*case)[case[1]].sum(), "that is the sum over all positive pairs: take their mean"),
+        (by_anchor, "yours averages each anchor first: take one mean over all positive pairs"),
+        (lambda S, P, N, tau: right(S, P, N, 1 / tau), "yours multiplies by τ: divide S by it"),
     )  # fmt: skip
     complaint = find_mistake(answer, right, cases, mistakes, read=learnable, tolerance=1e-4)
     return complaint or blocked(lambda S: answer(S, *cases[0][1:]), cases[0][0])
@@ -185,14 +179,14 @@ def check_tuned(answer: Callable[..., Any], random: np.random.Generator) -> str 
 
     def read(given: Any) -> tuple[np.ndarray, ...]:
         if not isinstance(given, dict):
-            raise Unfit("a dict was expected, with one option for each name")
+            raise Unfit("expected a dict with one option for each name")
         return tuple(np.asarray(repr(each)) for name in sorted(given) for each in (name, given[name]))
 
     mistakes = (
         (by(np.argmin), "yours has the worst option: the largest number counts"),
         (by(lambda scores: 0), "yours is always the first option: try them all"),
         (by(lambda scores: -1), "yours is always the last option: keep the best, not the latest"),
-        (by(np.argmax, lambda options, at, score: score), "that is the score of the best option; return the option"),
-        (by(np.argmax, lambda options, at, score: at), "that is the place of the best option; return the option"),
+        (by(np.argmax, lambda options, at, score: score), "that is the score of the best option: return the option"),
+        (by(np.argmax, lambda options, at, score: at), "that is the place of the best option: return the option"),
     )
     return find_mistake(answer, by(np.argmax), cases, mistakes, read=read)
