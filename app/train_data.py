@@ -22,6 +22,7 @@ from labkit.figures import similarity_histogram, similarity_scatter
 VECTORS = {name: choosing.VECTORS[name] for name in ("tfidf", "mean-vectors")}
 PAIRS, ROWS = "Pairs", "Rows"
 BARS = 20  # classes of a histogram
+PERFECT = 0.9995  # is written as 1.000
 SHAPES = {
     "Labelled": "a sentence and its class",
     "Pairs": "two sentences and whether they mean the same",
@@ -39,7 +40,7 @@ TEMPLATES = {  # what a row is -> a file with the columns that labkit reads
     "a similar one and a different one": "anchor,positive,negative\nHow old are you?,What is your age?,How are you?\n",
     "sentences without labels": "text\nThe train was late again.\nThis soup needs salt.\n",
 }
-DIFFICULTY = ("chance", "TF-IDF", "mean vectors")
+DIFFICULTY = ("chance", "TF-IDF", "mean vec.")
 
 
 def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> None:
@@ -84,35 +85,34 @@ def fill(table: Any, difficulty: Mapping[str, Any], key: str | None) -> None:
                 "corpus": name,
                 "classes": histogram(corpus),
                 "rows": len(corpus),
+                "measured by": hard.measure if hard else "…",
                 **dict(zip(DIFFICULTY, measured, strict=True)),
                 "what it is": CORPORA[name].summary,
-                "measured by": hard.measure if hard else "…",
             }
         )
+    sizes = "Sizes of the largest classes; pairs by label or score, groups and articles by size."
+    widths = {"corpus": 90, "rows": 62, "measured by": 105}
     table.dataframe(
         rows,
         key=key,
         hide_index=True,
         row_height=44,
         on_select=choose_row if key else "ignore",
-        selection_mode="single-row",
+        selection_mode="single-cell",
         alt="The bundled corpora: rows, classes, and the scores of three methods that do not learn.",
         column_config={
-            "classes": st.column_config.BarChartColumn(
-                help="Sizes of the largest classes; pairs by label or score, groups and articles by size.",
-                width="small",
-                y_min=0,
-            ),
-            **{name: st.column_config.NumberColumn(format="%.2f", width="small") for name in DIFFICULTY},
+            "classes": st.column_config.BarChartColumn(help=sizes, width=90, y_min=0),
+            **{name: st.column_config.Column(width=width) for name, width in widths.items()},
+            **{name: st.column_config.NumberColumn(format="%.2f", width=76) for name in DIFFICULTY},
         },
     )
 
 
 def choose_row() -> None:
     """Somebody has chosen a row: its corpus is that of all places."""
-    rows = st.session_state["corpora"].selection.rows
-    if rows:
-        choosing.choose_corpus(bundled()[rows[0]])
+    cells = st.session_state["corpora"].selection.cells
+    if cells:
+        choosing.choose_corpus(bundled()[cells[0][0]])
 
 
 def histogram(corpus: Corpus) -> list[int]:
@@ -158,6 +158,8 @@ def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
     measured = (difficulty.chance, difficulty.tfidf, difficulty.mean_vectors)
     for column, label, value in zip(st.columns(3), DIFFICULTY, measured, strict=True):
         column.metric(label, f"{value:.3f}")
+    if max(measured[1:]) >= PERFECT:
+        st.info("Methods that do not learn are already perfect on this corpus, so training cannot show a gain.")
     st.caption(f"{difficulty.measure} on the test split without training. 1 is the maximum; the rest is left to learn.")
 
 

@@ -235,8 +235,11 @@ def show_space(job: Job, opened: Opened | None) -> None:
     """The probe as points, by PCA, each epoch rotated onto the one before; at first as the network starts."""
     kept = space_so_far(job, opened)
     if kept is None or not len(kept.epochs) or len(kept.texts) < 3:
-        if job.state in ENDED:
-            st.caption("There is no picture: it does not learn in epochs, or it ended too early.")
+        st.caption(
+            "There is no picture: it does not learn in epochs, or it ended too early."
+            if job.state in ENDED
+            else "The picture of the space appears with the first checkpoint."
+        )
         return
     picture = epochs([unit(rows) for rows in kept.vectors], "pca", measure=False)[-1]
     few = len(set(kept.labels)) <= COLOURED
