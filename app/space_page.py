@@ -62,7 +62,7 @@ LAYOUT = f"""<style>
 @media (max-width: 640px) {{
   :is(.st-key-reading, :has(> .st-key-reading)) {{height: auto !important; max-height: none !important}}
   :has(> .st-key-narrow) {{display: flex}}
-  .stApp:not(:has(.st-key-settings input:checked)) .st-key-choices,
+  .stApp:not(:has(.st-key-settings input:checked)) .st-key-choices {{display: none}}
   .stApp:has(.st-key-after input:checked) .st-key-side-left,
   .stApp:has(.st-key-after input:not(:checked)) .st-key-side-right {{visibility: hidden; height: 0; overflow: hidden}}
 }}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -45,21 +46,25 @@ DIFFICULTY = ("chance", "TF-IDF", "mean vec.")
 
 def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> None:
     """The corpora, of which one can be chosen, and the chosen one, on which `to_train` trains."""
+    corpora = {name: cached.lab_corpus(name) for name, entry in CORPORA.items() if entry.kind == "embedded"}
+    if opened is not None and opened.own:
+        corpora = {choosing.OWN: opened} | corpora
     left, right = st.columns([5, 3], gap="large")
     with left:
         table = st.empty()
-        if not all(ROOM.has(("difficulty", cached.lab_corpus(name).key)) for name in bundled()):
-            fill(table, {}, key=None)
+        if not all(ROOM.has(("difficulty", each.key)) for each in corpora.values()):
+            fill(table, corpora, {}, key=None)
         show_templates()
     with right:
         if opened is not None:
             show_chosen(opened, to_train)
     if opened is not None:
         show_contents(opened)
-    known = {}
-    for name in bundled():  # last, because it takes seconds when the app has just started
-        known[name] = difficulty_of(cached.lab_corpus(name))
-    fill(table, known, key="corpora")
+    measured = {}
+    for name, each in corpora.items():  # last, because it takes seconds when the app has just started
+        with suppress(ValueError):  # a visitor's file may have no test split
+            measured[name] = difficulty_of(each)
+    fill(table, corpora, measured, key="corpora")
 
 
 def difficulty_of(opened: cached.Opened) -> Any:
@@ -69,37 +74,32 @@ def difficulty_of(opened: cached.Opened) -> Any:
     return once("Measuring …", ("difficulty", opened.key), lambda: difficulty(opened.corpus))
 
 
-def bundled() -> list[str]:
-    """The corpora that come with the lab."""
-    return [name for name, entry in CORPORA.items() if entry.kind == "embedded"]
-
-
-def fill(table: Any, difficulty: Mapping[str, Any], key: str | None) -> None:
+def fill(table: Any, corpora: Mapping[str, cached.Opened], difficulty: Mapping[str, Any], key: str | None) -> None:
     """The table of the corpora; without a key it cannot be clicked, and its difficulty is still being measured."""
     rows = []
-    for name in bundled():
-        corpus, hard = cached.lab_corpus(name).corpus, difficulty.get(name)
+    for name, opened in corpora.items():
+        corpus, hard = opened.corpus, difficulty.get(name)
         measured = (hard.chance, hard.tfidf, hard.mean_vectors) if hard else (None,) * 3
         rows.append(
             {
-                "corpus": name,
+                "corpus": opened.file.name if opened.file else name,
                 "classes": histogram(corpus),
                 "rows": len(corpus),
-                "measured by": hard.measure if hard else "…",
+                "measured by": hard.measure.split(",")[0] if hard else "…",
                 **dict(zip(DIFFICULTY, measured, strict=True)),
-                "what it is": CORPORA[name].summary,
+                "what it is": "your file" if opened.own else CORPORA[name].summary,
             }
         )
     sizes = "Sizes of the largest classes; pairs by label or score, groups and articles by size."
-    widths = {"corpus": 90, "rows": 62, "measured by": 105}
+    widths = {"corpus": 90, "rows": 62, "measured by": 130}
     table.dataframe(
         rows,
         key=key,
         hide_index=True,
         row_height=44,
-        on_select=choose_row if key else "ignore",
+        on_select=partial(choose_row, list(corpora)) if key else "ignore",
         selection_mode="single-cell",
-        alt="The bundled corpora: rows, classes, and the scores of three methods that do not learn.",
+        alt="The corpora: rows, classes, and the scores of three methods that do not learn.",
         column_config={
             "classes": st.column_config.BarChartColumn(help=sizes, width=90, y_min=0),
             **{name: st.column_config.Column(width=width) for name, width in widths.items()},
@@ -108,11 +108,11 @@ def fill(table: Any, difficulty: Mapping[str, Any], key: str | None) -> None:
     )
 
 
-def choose_row() -> None:
-    """Somebody has chosen a row: its corpus is that of all places."""
+def choose_row(names: Sequence[str]) -> None:
+    """A row was chosen: its corpus is that of all places."""
     cells = st.session_state["corpora"].selection.cells
     if cells:
-        choosing.choose_corpus(bundled()[cells[0][0]])
+        choosing.choose_corpus(names[cells[0][0]])
 
 
 def histogram(corpus: Corpus) -> list[int]:

@@ -195,7 +195,8 @@ def see_it_move(job: Job) -> None:
     if job.own:
         st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
     corpus = choosing.OWN if job.own else job.corpus
-    st.session_state[choosing.CARRIED] = corpus
+    # what the browser remembers of these two from a visit before the training goes before the address
+    st.session_state.update({choosing.CARRIED: corpus, "left": "mean-vectors", "right": choosing.RUN + job.name})
     st.switch_page("space_page.py", query_params={"corpus": corpus} | before_and_after(job))
 
 
