@@ -104,7 +104,7 @@ st.set_page_config(page_title="labkit", layout="wide")
 st.html(  # the picture above the fold at 720 px; a long formula on a narrow screen can be pushed aside
     "<style>.stMainBlockContainer {padding: 3.9rem 2rem 2rem 2rem} .katex-display {overflow: auto hidden}"
     "div:has(> .st-key-steps) {display: none} .st-key-head h3 {font-size: 1.4rem; padding: 0}"
-    "[class*=st-key-bring] :is([data-testid=stFileUploaderDropzoneInstructions], [data-testid=stFileChips] > div)"
+    "[class*=st-key-bring] :is([data-testid=stFileUploaderDropzoneInstructions], [data-testid=stFileChips])"
     " {display: none}"
     "[class*=st-key-bring] section {padding: 0; border: 0; background: none; min-height: 0}"
     f"{READABLE}</style>"

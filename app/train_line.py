@@ -43,10 +43,7 @@ ICONS = {
     "failed": ":material/error:",
     "finished": ":material/check:",
 }
-PROBE = (
-    "Metrics of the probe, up to 300 dev sentences that stay the same over all epochs. They are the points of the "
-    "picture."
-)
+PROBE = "Metrics of the probe: up to 300 dev sentences, the same at every epoch, which are the points of the picture."
 
 
 # --- who may do what ---------------------------------------------------------------------------------------------
@@ -136,7 +133,7 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
         buttons(queue, job, shown=shown)
     if job.state == "waiting":
         place = queue.place(job)
-        st.caption(f"Number {place} in the queue, after {place} {'training' if place == 1 else 'trainings'}.")
+        st.caption(f"Waiting for {place} {'training' if place == 1 else 'trainings'} ahead in the queue.")
         return
     seen = watch(job, queue.private(job))
     if job.state not in ENDED:
@@ -146,7 +143,7 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
         st.progress(seen.share or 0.0, text=text)
         return
     if is_locked(job.folder):  # by the command line, or by what an app that is gone began and has to end yet
-        st.caption("Another process, not this app, is training it.")
+        st.caption("Another process is training it.")
         return
     st.caption(f"{lasting(seen.seconds)}{worth(job)}")
     for line in (job.why, *job.notes) if may_touch(queue, job) else ():
