@@ -166,11 +166,6 @@ def test_only_settings_that_count_have_a_control(opened: Opened, waiting: Queue)
     assert "sentpwnet.alpha" not in {each.key for each in page.number_input}
 
 
-def test_a_link_with_an_earlier_name_of_a_setting_still_works(opened: Opened, waiting: Queue) -> None:
-    page = fine(opened("train_page", **OTHER, **{"method": "tfidf", "tfidf.longest": "3"}).run())
-    assert page.number_input(key="tfidf.max_ngram").value == 3
-
-
 def test_an_upload_is_trained_by_its_name_which_stays_out_of_the_address(opened: Opened, waiting: Queue) -> None:
     page = opened("train_page", **OTHER, corpus="your own file", method="tfidf")
     with_file(page, HOSTILE.encode(), "My <b>data.csv")
