@@ -2,8 +2,8 @@
 
     BinaryClassificationEvaluator(a, b, labels)(AsModel(method))
 
-Embeddings are dense, also those of sparse methods: a row of TF-IDF then takes four bytes per word of the vocabulary.
-Prompts are accepted and ignored: they are for models that were trained with them.
+Embeddings are dense, even for sparse methods: a row of TF-IDF then takes four bytes per word of the vocabulary. Prompts
+are accepted and ignored, because they only help models trained with them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from labkit.method import Embeddings, Method
 
-#: options of SentenceTransformer.encode, and the one value that a method can serve
+# : options of SentenceTransformer.encode with the only value that a method supports
 SERVED = {"precision": "float32", "output_value": "sentence_embedding"}
 
 
@@ -62,7 +62,7 @@ class AsModel:
         """Return rows as a numpy array, a tensor, or a list of tensors; a single sentence gives a single row."""
         for name, served in SERVED.items():
             if others.get(name) not in (served, None):
-                raise ValueError(f"{name} is {others[name]!r}, expected {served!r}; leave it out")
+                raise ValueError(f"{name} is {others[name]!r}, but a method only supports {served!r}; omit it")
         rows = self.method.encode(
             [sentences] if isinstance(sentences, str) else sentences,
             batch_size=batch_size,
@@ -88,7 +88,7 @@ class AsModel:
 
 
 def as_rows(embeddings: Any) -> Embeddings:
-    """Return embeddings as a method takes them, (n, d)."""
+    """Return embeddings in the form a method expects, (n, d)."""
     if sparse.issparse(embeddings):  # straight from the method
         return embeddings
     return torch.atleast_2d(torch.as_tensor(embeddings)).detach().cpu().float().numpy()
