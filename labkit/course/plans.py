@@ -350,7 +350,7 @@ SHARES: dict[str, float] = {"no labels": 0.0, "1/16": 1 / 16, "1/8": 1 / 8, "1/4
 
 
 def _started(start: str, share: str, *, epochs: int = 6, **changed: Any) -> Variant:
-    """A start that learns from this share of the labels; of few, more often, though not as often as they are fewer."""
+    """A start that learns from this share of the labels, with more epochs for smaller shares."""
     settings, name = STARTS_FROM[start] | changed, f"{start}, {share}"
     if not SHARES[share]:
         return Variant(name, "bag, partly taught", {**settings, "epochs": 0})
@@ -360,7 +360,7 @@ def _started(start: str, share: str, *, epochs: int = 6, **changed: Any) -> Vari
 
 
 def _curves(shares: Sequence[str], **changed: Any) -> tuple[Variant, ...]:
-    """TF-IDF, each start without labels, and each with each share of them."""
+    """The untrained baseline, and each start with each share of the labels, and with none."""
     none = (_started(start, "no labels") for start in STARTS_FROM)
     some = (_started(start, share, **changed) for start in STARTS_FROM for share in shares)
     return (Variant("TF-IDF", "tfidf"), *none, *some)

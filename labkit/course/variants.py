@@ -1,12 +1,12 @@
-"""Methods that only the notebooks need, each a variant of one of the package's. `COURSE` lists them beside these.
+"""Methods that only the notebooks need, each a variant of one in the package. `COURSE` lists both.
 
-PartlyLabelled     FILM, for "how much has to be labelled?": all sentences are known, some clusters labelled. A cluster
-                   without labels falls into its sentences, and what was told apart from it is forgotten.
-EmbeddedTogether   SBERT-LP, for "what does it cost that a sentence comes later?": the lab's method embeds sentences of
-                   train and puts others where their neighbours are; the paper embeds all that it compares together,
-                   without labels, and so does this one with the sentences of test.
-PartlyTaught       a bag, for "when is metric learning worth it?": all texts are known, a share of the rows is labelled.
-                   With `vectors` and `encoder` it starts from something.
+PartlyLabelled     FILM, for "how much has to be labelled?": all sentences are given, some clusters are labelled. A
+                   cluster without labels splits into its sentences, and its negative labels are dropped.
+EmbeddedTogether   SBERT-LP, for "what does it cost that a sentence comes later?": the package embeds sentences of
+                   train and places others by their neighbours; the paper embeds all compared sentences together,
+                   without labels, as this variant does with the sentences of test.
+PartlyTaught       a bag, for "when is metric learning worth it?": all texts are given, a share of the rows is labelled.
+                   `vectors` and `encoder` give it a pretrained start.
 """
 
 from __future__ import annotations
@@ -93,10 +93,10 @@ class PartlyTaughtSettings(BagSettings):
 
 
 class PartlyTaught(Bag):
-    """A bag, or what its settings put in place of its words, that learns from some of the labels.
+    """A bag, or a pretrained start, that learns from some of the labels.
 
-    The seed says which ones. Word vectors are made of all training texts. Of classes, hyperparameters and epochs are
-    chosen by MAP@R, since Hit@1 is soon at its end.
+    The seed chooses the labels. Word vectors are computed from all training texts. For classes, MAP@R on dev selects
+    hyperparameters and epochs, because Hit@1 saturates.
     """
 
     name = "bag, partly taught"
@@ -113,7 +113,7 @@ class PartlyTaught(Bag):
 
 
 def taught_rows(train: Corpus, share: float, seed: int) -> Corpus:
-    """The given share of the training rows, drawn by the seed; where rows have classes, of the classes."""
+    """The given share of the training rows, drawn by the seed; with classes, a share of the classes."""
     texts, classes = train.classified()
     random = np.random.default_rng(seed)
     if not texts:

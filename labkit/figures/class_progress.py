@@ -1,4 +1,4 @@
-"""A class for the projector: how the exercises of a notebook go, and the most frequent slips. In: a `ClassProgress`."""
+"""A class for the projector: the exercises of a notebook, and the common mistakes. In: a `ClassProgress`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LOOKS: tuple[tuple[str, Entries, str], ...] = (  # what was done with an exercis
 
 
 def class_progress(progress: ClassProgress, notebook: str | None = None, *, names: bool = False) -> go.Figure:
-    """Draw a bar for each exercise of a notebook that was begun, and below them its most frequent slips.
+    """Draw a bar for each exercise of a notebook that was begun, and below them the most common mistakes.
 
     `notebook` is its number, by default that of the notebook that most students work on. With `names`, students who are
     stuck are named next to the bar.
@@ -39,7 +39,7 @@ def class_progress(progress: ClassProgress, notebook: str | None = None, *, name
     number = notebook or progress.notebook
     counts = [each for each in progress.exercises if each.key[:2] == number]
     if not counts:
-        raise ValueError(f"notebook is {number!r}, in which nobody has started an exercise; choose another one")
+        raise ValueError(f"nobody has started an exercise of notebook {number!r}; choose another one")
     slips = [each for each in progress.slips if each.key[:2] == number][:MOST_SLIPS]
     size = len(progress.students)
     rows = max(1, len(slips))

@@ -1,4 +1,4 @@
-"""Notebook 10: what the losses of the gallery make of pairs."""
+"""Notebook 10: how the losses of the gallery treat pairs."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def drawn_cosines(random: np.random.Generator, count: int) -> np.ndarray:
 
 @check("10.1")
 def check_triplet_counts(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """A pair weighs as many as it has triplets that are short."""
+    """The weight of a pair is its number of triplets that violate the margin."""
     cases = [
         (drawn_cosines(random, p), drawn_cosines(random, n), m) for p, n, m in ((3, 5, 0.2), (2, 6, 0.5), (4, 3, 0.1))
     ]
 
     def of(how: Callable[[np.ndarray], Any], margin: float = 1.0) -> Callable[..., Any]:
-        """A mistake with the gaps S_n - S_p + margin, a row a positive."""
+        """A mistake with the gaps S_n - S_p + margin, one row per positive."""
 
         def counts(p: np.ndarray, n: np.ndarray, m: float) -> Any:
             each = np.asarray(how(n[None, :] - p[:, None] + margin * m), dtype=float)
@@ -79,7 +79,7 @@ def check_infonce_push(answer: Callable[..., Any], random: np.random.Generator) 
 
 @check("10.3")
 def check_nearest_share(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The largest push of each anchor over their sum, a mean over the anchors that push."""
+    """The largest push of each anchor divided by the sum of pushes, averaged over the anchors that push."""
     cases = []
     for m, silent in ((5, 0), (6, 2), (4, 1)):
         N = random.random((m, m)) < 0.5
