@@ -175,7 +175,7 @@ def solution_of(key: str) -> str:
         for cell in re.split(r"^# %%.*$", source.read_text("utf-8"), flags=re.MULTILINE):
             if f'answer("{key}"' in cell:
                 return "\n".join(line for line in solved(cell).split("\n") if not line.startswith("answer(")).strip()
-    raise ValueError(f"the solution of {key} is not in {NOTEBOOKS / 'src'}; install labkit-embeddings anew")
+    raise ValueError(f"the solution of {key} is not in {NOTEBOOKS / 'src'}; install labkit-embeddings again")
 
 
 def exercises_in(source: Path) -> dict[str, str]:

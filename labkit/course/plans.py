@@ -440,7 +440,7 @@ def main(words: Sequence[str] | None = None) -> int:
                 table = measure_all(PLANS[name], Store(), again=asked.force, progress=progress)
         except KeyboardInterrupt as interruption:
             again = "the same command without --force" if asked.force else "the same command"
-            print(f"labkit: stopped; what is computed is kept, and {again} goes on", file=sys.stderr)
+            print(f"labkit: stopped; finished cells are stored, and {again} resumes", file=sys.stderr)
             return getattr(interruption, "status", 130)
         print(f"{name}: {write_table(table).name}", flush=True)
     return 0

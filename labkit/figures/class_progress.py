@@ -114,7 +114,7 @@ def _beside(text: str, x: float, place: float, whole: int) -> Entries:
 
 
 def _slip_bars(slips: Sequence[SlipCount]) -> list[Entries]:
-    """Return how many students made each slip."""
+    """Return how many students made each mistake."""
     return [
         level_bars(
             [each.students for each in slips] or [None],
@@ -133,10 +133,10 @@ def _slip_bars(slips: Sequence[SlipCount]) -> list[Entries]:
 
 
 def _slip_texts(slips: Sequence[SlipCount]) -> list[Entries]:
-    """Say above its bar what each slip is."""
+    """Write each mistake above its bar."""
     here = {"xref": "paper", "xanchor": "left", "yref": "y2", "yanchor": "bottom", "align": "left"}
     texts = [f"{each.key}  {_cut(each.says)}" for each in slips] or ["none that two students have made"]
-    head = annotation("<b>The commonest slips, by how many students made them</b>", 0, -0.75, size=SIZE, **here)
+    head = annotation("<b>The most common mistakes, by number of students</b>", 0, -0.75, size=SIZE, **here)
     return [head, *(annotation(text, 0, place - 0.18, size=SMALL, **here) for place, text in enumerate(texts))]
 
 

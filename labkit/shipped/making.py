@@ -74,7 +74,7 @@ def write_standings(standings: Mapping[str, Standing], runs: Path) -> None:
     records = {name: each.to_json(runs / name) for name, each in standings.items()}
     write_text(runs / "standings.json", json.dumps(records, indent=2) + "\n")
     page = runs / "README.md"
-    before = page.read_text("utf-8") if page.is_file() else "# The runs that come with the lab\n"
+    before = page.read_text("utf-8") if page.is_file() else "# The bundled runs\n"
     write_text(page, between_marks(before, runs_table(standings, lambda name: runs / name)))
 
 
