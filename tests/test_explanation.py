@@ -116,6 +116,13 @@ def test_a_contrast_by_a_word_left_out_is_what_it_does_for_one_less_the_other(ba
     assert dict(found.words_c)["soup"] == pytest.approx(float(far[0, 1] - far[0, 0]), abs=1e-6)
 
 
+def test_two_words_left_out_together_by_hand(bag: Method) -> None:
+    found = bag.explain(*PAIR, way=LEFT_OUT)
+    S = bag.similarity([PAIR[0], "How do I my bike?"], [PAIR[1], "How can I my old bicycle?"])
+    part = found.parts[found.names_a.index("mend")][found.names_b.index("fix")]
+    assert part == pytest.approx(S[0, 0] - S[1, 0] - S[0, 1] + S[1, 1], abs=1e-6)
+
+
 @pytest.mark.parametrize("kind", ["bag", "unfamiliar"])
 def test_what_is_lost_adds_up_to_what_is_missing(kind: str, request: pytest.FixtureRequest) -> None:
     method = request.getfixturevalue(kind)
