@@ -8,7 +8,8 @@ methods need it, so they are imported where they are used: the first page does n
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +19,9 @@ import classroom
 import numpy as np
 import streamlit as st
 from frame import File
+from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
 from keeping import keep
 from trainings.queue import file_name
-from umap_process import PictureProcess
 
 from labkit.arrays import unit
 from labkit.corpora import Corpus, Labelled, load
@@ -214,10 +215,19 @@ def landmarks_for(how: str, count: int) -> int | None:
     return LANDMARKS if how in STARTED and count > LANDMARKS else None
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
-def picture_process() -> PictureProcess:
-    """The process that makes UMAP's pictures, for all visitors."""
-    return PictureProcess()
+@st.cache_resource(show_spinner=False)
+def picture_pool() -> ProcessPoolExecutor:
+    """The process that makes UMAP's pictures, one after the other: compiled code there does not stop this server."""
+    return ProcessPoolExecutor(max_workers=1, initializer=getattr(os, "nice", int), initargs=(10,))
+
+
+def made_apart(make: Callable[..., Any], *rows: Any, **wanted: Any) -> Any:
+    """Call `make` in the process of its own."""
+    try:
+        return picture_pool().submit(make, *rows, **wanted).result()
+    except BrokenProcessPool:
+        picture_pool.clear()  # the next picture starts another
+        raise ValueError("The process that computes pictures ended. Try again, or choose fewer sentences.") from None
 
 
 # --- Pairs: what a loss makes of a batch is worked out anew at each move of a slider ----------------------------

@@ -1,4 +1,4 @@
-"""The choices that places share, in the row at the top: a corpus or a file, vectors or a stored run, a sentence.
+"""The choices that places share, in the row at the top: a corpus or a file, vectors or a run, a sentence.
 
 What is chosen comes with the lines that make it again, which `show_code` puts in front of those of a picture.
 """
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from labkit.method import Method
     from labkit.shipped import Origin
 
-OWN = "your own file"
+OWN = frame.OWN
 WIDTH = 210  # pixels of a choice in the row at the top
-STORED = "a stored run"
+RUN = "run "  # in front of the name of a run among vectors
 NO_RUN = "No run was trained on this corpus yet. Train one under Train and compare, or with this command:"
-NOT_OFFERED = "The run {name} of this link is missing or was trained on another corpus. Choose a run above."
+NOT_OFFERED = "The link names {name}, which is missing or was trained on another corpus. Choose another model."
 NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one with this command, which keeps the "
     "vectors of its probe at every epoch:"
@@ -189,69 +189,39 @@ def run_in(folder: Path, name: str) -> Space:
 
 def space(
     opened: cached.Opened,
-    options: Sequence[str] = (*VECTORS, STORED),
+    options: Sequence[str] = tuple(VECTORS),
     default: str = "sif",
     *,
     label: str = "Vectors",
     key: str = "vectors",
-    method: str = "",
-) -> Space | None:
-    """Vectors fitted to the corpus on the spot, or those of a stored run (of `method`, if named).
+) -> Space:
+    """Vectors fitted to the corpus on the spot, or those of a run that was trained on it."""
+    runs, others = runs_of(opened)
+    return space_of(opened, choose_vectors([*options, *runs], default, label, key, others), runs)
 
-    None: a run was wished for, and there is none.
+
+def choose_vectors(options: Sequence[str], default: str, label: str, key: str, others: str | None = None) -> str:
+    """One of these vectors. `others` says which runs are not among them; the page says so where a link names one."""
+    linked = st.query_params.get(key, "")
+    if linked.startswith(RUN) and linked not in options and key not in st.session_state:
+        st.info(NOT_OFFERED.format(name=frame.plain(linked[:60])))
+    shown: Any = {"format_func": lambda option: NAMES.get(option, option), "help": others, "width": WIDTH}
+    return str(frame.choices().selectbox(label, options, list(options).index(default), key=key, **shown, **frame.KEEP))
+
+
+def space_of(opened: cached.Opened, name: str, runs: Mapping[str, Path]) -> Space:
+    """The vectors of this name: those of a run, or of a method that is fitted here."""
+    return run_in(runs[name], name.removeprefix(RUN)) if name in runs else fitted(opened, name)
+
+
+def runs_of(opened: cached.Opened, method: str = "") -> tuple[dict[str, Path], str | None]:
+    """Name among vectors -> folder, of the runs that were trained on this corpus, and a note on the others.
+
+    With a `method`, all its runs are offered, those that were trained on another corpus, too.
     """
-    name = frame.choices().selectbox(
-        label,
-        options,
-        index=options.index(default),
-        format_func=lambda option: NAMES.get(option, option),
-        key=key,
-        width=WIDTH,
-        **frame.KEEP,
-    )
-    return stored_run(opened, method) if name == STORED else fitted(opened, name)
-
-
-def stored_run(opened: cached.Opened, method: str = "") -> Space | None:
-    """A run that comes with the lab, or one from the folders that the visitor names.
-
-    With `method`, only runs of this method, and those trained on other corpora, too: their labels say so. Without it,
-    only runs that were trained on this corpus.
-    """
-    runs = every_run(run_folders(), method, first=opened.corpus.name)
-    if not method:
-        runs = trained_here(runs, opened)
-    if not runs:
-        show_command(NO_RUN, method or "sentpwnet", opened)
-        return None
-    return named_run(runs, "run", opened)
-
-
-def named_run(runs: Mapping[str, Path], key: str, opened: cached.Opened) -> Space | None:
-    """One of these runs. The address always names it, so that a link opens the same run after another training.
-
-    None: the address names a run that is not offered, and none is chosen in its place.
-    """
-    linked, changed = st.query_params.get(key), frame.address_changed(key)
-    missing = linked not in (None, *runs) and (changed or st.session_state.get(key, "") is None)
-    if missing:
-        st.session_state[key] = None
-    elif changed and linked is not None:
-        st.session_state[key] = linked
-    elif st.session_state.get(key) not in runs:
-        st.session_state.pop(key, None)
-    labels = {name: run_label(name, folder, opened) for name, folder in runs.items()}
-    name = frame.choices().selectbox(
-        "Run", labels, index=None if missing else 0, format_func=labels.get, key=key, width=WIDTH
-    )
-    frame.keep_in_address(key, name or linked)
-    if name is None:
-        st.info(NOT_OFFERED.format(name=frame.plain((linked or "")[:60])))
-        return None
-    run = run_in(runs[name], name)
-    if run.note:
-        st.caption(frame.plain(run.note))
-    return run
+    runs = every_run(method, first=opened.corpus.name)
+    offered = runs if method else trained_here(runs, opened)
+    return {RUN + name: folder for name, folder in offered.items()}, None if method else others_than(opened, runs)
 
 
 def show_command(note: str, method: str, opened: cached.Opened, more: str = "") -> None:
@@ -308,14 +278,6 @@ def row_and_text(
     return row, chosen if isinstance(chosen, str) else texts[row]
 
 
-def one_sentence(column: Any, name: str, texts: Sequence[str], default: int) -> str:
-    """A sentence of the corpus by its row number, or one that is typed. What is typed stays out of the address."""
-    with column:
-        row = sentence_by_row(f"Sentence {name}", texts, name, min(default, len(texts) - 1))
-        typed = st.text_input(f"… or type sentence {name}", key=f"typed-{name}", max_chars=2_000)
-        return typed if typed.strip() else texts[row]
-
-
 def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int) -> int:
     """One of these rising numbers on a slider; without a choice there is no slider."""
     if len(numbers) < 2:
@@ -326,19 +288,9 @@ def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int)
 # --- runs to choose from -----------------------------------------------------------------------------------------
 
 
-def run_folders(key: str = "folders") -> list[str]:
-    """The folders with runs; in a classroom nobody names folders of the machine that the app runs on."""
-    folders = os.environ.get("LABKIT_RUNS", "runs")
-    if not classroom.is_on():
-        folders = frame.choices().text_input(
-            "Folders with runs", folders, key=key, help="Separate several folders by commas.", width=WIDTH
-        )
-    return [folder.strip() for folder in folders.split(",") if folder.strip()]
-
-
-def training_folder() -> str:
-    """The folder of runs that trainings of the app go into: the first of LABKIT_RUNS."""
-    return os.environ.get("LABKIT_RUNS", "runs").split(",")[0].strip() or "runs"
+def run_folders() -> list[str]:
+    """The folders with runs, of LABKIT_RUNS; the first is where the app trains."""
+    return [folder.strip() for folder in os.environ.get("LABKIT_RUNS", "runs").split(",") if folder.strip()] or ["runs"]
 
 
 def lab_runs(method: str = "", corpus: str = "") -> list[str]:
@@ -348,11 +300,6 @@ def lab_runs(method: str = "", corpus: str = "") -> list[str]:
         for run in DEMONSTRATIONS.values()
         if run.here and method in ("", run.method) and corpus in ("", run.corpus)
     ]
-
-
-def run_label(name: str, folder: Path, opened: cached.Opened) -> str:
-    """A run's name, and the corpus that it was trained on if it is not this one."""
-    return name if is_trained_on(folder, opened) else f"{name} (trained on {record_of(folder).get('corpus', '')})"
 
 
 def record_of(folder: Path) -> Mapping[str, Any]:
@@ -370,32 +317,37 @@ def is_trained_on(folder: Path, opened: cached.Opened) -> bool:
 
 
 def trained_here(runs: Mapping[str, Path], opened: cached.Opened) -> dict[str, Path]:
-    """The runs that were trained on this corpus. The page names the visitor's others, with their corpus."""
-    here = {name: folder for name, folder in runs.items() if is_trained_on(folder, opened)}
-    others = [name for name in runs if name not in here and name not in lab_runs()]
-    if others:
-        named = [f"{name[:60]} ({record_of(runs[name]).get('corpus', '')})" for name in others[:LEFT_OUT_MOST]]
-        more = [f"{len(others) - LEFT_OUT_MOST} more"] if len(others) > LEFT_OUT_MOST else []
-        st.caption(frame.plain(f"Not offered, because trained on another corpus: {', '.join([*named, *more])}."))
-    return here
+    """The runs that were trained on this corpus."""
+    return {name: folder for name, folder in runs.items() if is_trained_on(folder, opened)}
 
 
-def every_run(folders: Sequence[str], method: str = "", *, first: str) -> dict[str, Path]:
-    """name -> folder: the lab's own, those on the corpus `first` before the others; then those of the folders."""
+def others_than(opened: cached.Opened, runs: Mapping[str, Path]) -> str | None:
+    """Say which of the visitor's runs were trained on another corpus, and are not offered."""
+    others = [name for name, folder in runs.items() if name not in lab_runs() and not is_trained_on(folder, opened)]
+    if not others:
+        return None
+    named = [f"{name[:60]} ({record_of(runs[name]).get('corpus', '')})" for name in others[:LEFT_OUT_MOST]]
+    more = [f"{len(others) - LEFT_OUT_MOST} more"] if len(others) > LEFT_OUT_MOST else []
+    return frame.plain(f"Not offered, because trained on another corpus: {', '.join([*named, *more])}.")
+
+
+def every_run(method: str = "", *, first: str) -> dict[str, Path]:
+    """name -> folder: the bundled ones, those on the corpus `first` before the others; then those of the folders."""
     own = sorted((DEMONSTRATIONS[name] for name in lab_runs(method)), key=lambda run: run.corpus != first)
     runs = {run.name: run.folder for run in own}
-    for name, folder in runs_in(folders, method).items():
+    for name, folder in runs_in(method).items():
         runs[name if name not in runs else f"{name} · {folder.parent.name}"] = folder
     return runs
 
 
-def runs_in(folders: Sequence[str], method: str = "") -> dict[str, Path]:
-    """name -> folder of the runs directly in these folders, the newest first; one that cannot be read is left out, and
-    the page says why. In a classroom those of another visitor are left out, unless he shares them."""
+def runs_in(method: str = "") -> dict[str, Path]:
+    """name -> folder of the runs in the folders, the newest first. The page says which cannot be read, and why. In a
+    classroom those of another visitor are left out, unless they share them."""
     runs: list[tuple[int, Path]] = []
     bad: dict[str, Exception] = {}
-    for file in [file for folder in folders for file in sorted(Path(folder).expanduser().glob("*/run.json"))]:
-        run = file.parent
+    for run in [
+        file.parent for folder in run_folders() for file in sorted(Path(folder).expanduser().glob("*/run.json"))
+    ]:
         if not classroom.may_see(run):
             continue
         try:

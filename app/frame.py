@@ -45,11 +45,13 @@ GROUND = ("#FFFFFF", "#171614")  # of the pages, as the themes have it
 READABLE = f"""
 .stPlotlyChart text:is({", ".join(f"[style*='rgb({grey})']" for grey in MIDDLE)}) {{
   fill: light-dark({", ".join(FIGURES_TEXT)}) !important}}
-.stPlotlyChart .annotation text[style*=text-shadow] {{
-  text-shadow: {", ".join([f"0 0 3px light-dark({', '.join(GROUND)})"] * 3)} !important}}
+.stPlotlyChart .annotation text[style*=text-shadow] {{text-shadow: none !important}}
+.stPlotlyChart .annotation:has(text[style*=text-shadow]) .bg {{
+  fill: light-dark({", ".join(GROUND)}) !important; fill-opacity: 0.8 !important}}
 :is([data-tag-index], [data-testid=stBaseButton-primary]) :is(span, p, svg) {{
   color: light-dark({", ".join(ON_PRIMARY)})}}
 .st-key-panel {{scroll-margin-top: 4rem}}
+[data-testid=stPopoverBody] [data-testid=stCodeCopyButton] {{opacity: 1; transform: none}}
 [data-testid=stCaptionContainer] code {{color: inherit; background: none; padding: 0}}
 @media (max-width: 640px) {{
   .stMainBlockContainer {{padding-inline: 1rem !important}}
@@ -65,6 +67,7 @@ READABLE = f"""
     border-left-color: color-mix(in srgb, currentColor 20%, transparent) !important}}
 }}"""
 LONGEST = 80  # letters of a file's name
+OWN = "your own file"  # among the corpora
 KEPT = "kept"  # in the session: what the address will say
 SHARE, CHOICES = "share", "choices"  # in the session: where the link stands, and what all places choose
 PRESENT = "For a projector: everything larger, and only the pictures."
@@ -276,7 +279,8 @@ def picture(
     }
     event = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
     with saving.popover(key):
-        st.radio("The camera above the picture saves a", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
+        if not tools:  # else its toolbar has a button for each
+            st.radio("The camera above the picture saves", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
         download("Picture as HTML", lambda: page_of(figure, alt), f"{name}.html", "text/html", f"{key}-html")
         csv_button(rows, key, name)
     return event
@@ -305,8 +309,14 @@ def file_name(alt: str, key: str) -> str:
     """
     first, *others = re.split(r"[:;.] ", alt)
     what = first if len(first) > 14 or not others else f"{first} {others[0]}"
-    words = re.sub(r"[^a-z0-9]+", "-", f"{st.session_state.get('corpus', '')} {what}".lower()).strip("-")
+    words = re.sub(r"[^a-z0-9]+", "-", f"{corpus_name()} {what}".lower()).strip("-")
     return words[:LONGEST].rstrip("-") or key
+
+
+def corpus_name() -> str:
+    """The corpus that is chosen; of a visitor's file, the name of the file."""
+    name, file = str(st.session_state.get("corpus", "")), st.session_state.get("file")
+    return Path(file.name).stem if file and name == OWN else name
 
 
 def csv_button(rows: Rows, key: str, name: str) -> None:

@@ -8,8 +8,7 @@ of the address of the one that is left: that is no change here, so that Back fin
 
 In a classroom whoever has shown the teacher's token has one page more, and without its guard no page is shown.
 
-When Space stands, UMAP, which it offers, prepares itself in a process of its own. An address of an earlier version
-leads to the place that has taken in its page.
+An address of an earlier version leads to the place that has taken in its page.
 """
 
 import sys
@@ -44,7 +43,6 @@ UNGUARDED = (
     "address with one."
 )
 
-AFTER = 5.0  # seconds, in which a browser draws the page
 STEPS = """\
 <script>
 (() => {
@@ -138,7 +136,3 @@ shown = st.navigation([*places.values(), *earlier], position="top")
 classroom.PRESENT.turned(classroom.me(), shown.title)
 shown.run()
 freeze_modules(len(sys.modules))
-if shown == places["space_page.py"]:
-    from cached import picture_process
-
-    picture_process().warm(after=AFTER)

@@ -33,6 +33,7 @@ CORNERS = 500  # of a polygon; a map sends at most 300
 FARTHEST = 1e38
 STATE, ROW, NO_WEBGL = "marked", "row", "no-webgl"
 QUERY, TYPED, READ = "query", "typed", "read"  # the widgets of what is searched, typed and read
+LIST = "list"  # a source that is no picture: the list of classes
 
 PICTURES = st.components.v2.component("labkit_pictures", js=(Path(__file__).parent / "pictures.js").read_text("utf-8"))
 
@@ -218,12 +219,13 @@ def on_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int]], 
     """A picture was marked: before the page runs again. `carry` turns its rows into those of the first picture."""
     state = state_of_marks()
     now = brush_of(st.session_state.get(key), count)
+    listed = state.source == LIST  # the list of classes forgets its mark, and the pictures are new
     if state.source not in ("", side):
         state.baked = now
-    state.source, state.now = side, now
+    state.source, state.now, state.cleared = side, now, state.cleared + listed
     if len(now.rows) == 1 and carry(now.rows):
         set_read_row(carry(now.rows)[0])
-        state.clicked = True
+        state.clicked = not listed
 
 
 def on_map_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int]], list[int]]) -> None:
@@ -232,6 +234,7 @@ def on_map_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int
     if _part(event, "marked", Mapping).get("webgl") is False:
         st.session_state[NO_WEBGL] = True
         return
+    state.cleared += state.source == LIST
     state.source, state.now = side, brush_on_map(event, count)
     state.clicked = bool(carry(state.now.rows))
     if not state.now.polygons:
@@ -277,6 +280,13 @@ def mark_rows(side: str, rows: Sequence[int]) -> None:
     st.session_state[STATE] = replace(
         state_of_marks(), source=side, now=brush, baked=brush, clicked=False, cleared=cleared
     )
+
+
+def mark_class(rows: Sequence[int]) -> None:
+    """Mark the rows of a class in all pictures; pictures in which something was marked are drawn again."""
+    state, brush = state_of_marks(), Brush(rows=tuple(rows))
+    cleared = state.cleared + (state.source not in ("", LIST))
+    st.session_state[STATE] = replace(state, source=LIST, now=brush, baked=brush, clicked=False, cleared=cleared)
 
 
 def unmark() -> None:

@@ -45,7 +45,6 @@ class Card:
     column: str
     rows: tuple[str, ...]
     panel: Any = None  # a module; without one the place Why is opened
-    view: str | None = None  # that the panel opens with, if not the first
 
 
 CARDS = {
@@ -74,7 +73,6 @@ CARDS = {
         "STS-B",
         ("SBERT base", "SBERT base + LP", "all-MiniLM-L6-v2, as it is", "all-MiniLM-L6-v2 + LP"),
         papers_sbert_lp,
-        papers_sbert_lp.ORDER,
     ),
     "pthought": Card(
         "P-thought",
@@ -84,7 +82,6 @@ CARDS = {
         "P-coherence",
         ("SIF", "P-thought (two layers, both ways)", "bag of word pieces (ours)"),
         papers_pthought,
-        papers_pthought.WRITE,
     ),
     "film": Card(
         "FILM",
@@ -155,11 +152,10 @@ def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
 
 
 def open_panel(name: str, card: Card) -> None:
-    """Open the panel of a card, on the corpus and in the view that show what the paper claims."""
+    """Open the panel of a card, on the corpus that shows what the paper claims."""
     close_panel()
     if card.panel:
-        wanted = {TRY: name, "corpus": card.panel.CORPUS, "view": card.view}
-        st.query_params.update({key: value for key, value in wanted.items() if value})
+        st.query_params.update({TRY: name, "corpus": card.panel.CORPUS})
 
 
 def close_panel() -> None:

@@ -12,7 +12,7 @@ from labkit import figures
 from labkit.corpora import Corpus
 
 QUESTION, CORPUS, ONLY = "Are two questions mutual nearest neighbours?", "questions", Corpus
-FITTED = "learned here"
+FITTED = "trained here"
 ABOUT = """\
 FILM predicts that two sentences mean the same if each is among the other's **k** nearest neighbours. The four rates
 say how often the rule is right for pairs that are the same (TPR) and for pairs that are not (TNR), and how often it
@@ -27,15 +27,17 @@ CUT = (
 DRAWN = " The corpus has classes instead of pairs, so up to 2,000 pairs of each kind were drawn at random."
 
 
-def film_of(opened: cached.Opened) -> choosing.Space | None:
-    """A stored run of FILM, or FILM learned from the corpus on the spot."""
-    how = frame.choices().radio("The map L", [choosing.STORED, FITTED], horizontal=True, key="film", **frame.KEEP)
-    if how == choosing.STORED:
-        return choosing.stored_run(opened, "film")
-    rows = frame.choices().slider(
-        "Rows of L, at most", 10, 100, 40, 10, key="dimension", width=choosing.WIDTH, **frame.KEEP
+def film_of(opened: cached.Opened) -> choosing.Space:
+    """A run of FILM, or FILM trained on the corpus on the spot."""
+    runs, _ = choosing.runs_of(opened, "film")
+    options = [*runs, FITTED]
+    name = choosing.choose_vectors(options, options[0], "FILM", "film")
+    if name in runs:
+        return choosing.space_of(opened, name, runs)
+    wide = {"width": choosing.WIDTH, **frame.KEEP}
+    return choosing.fitted(
+        opened, "film", dimension=frame.choices().slider("Rows of L, at most", 10, 100, 40, 10, key="dimension", **wide)
     )
-    return choosing.fitted(opened, "film", dimension=rows)
 
 
 def show(opened: cached.Opened) -> None:
@@ -43,8 +45,6 @@ def show(opened: cached.Opened) -> None:
     from labkit.film.rule import mutual_rule
 
     chosen = film_of(opened)
-    if chosen is None:
-        return
     key = ("rule", chosen.key, opened.key)
     rule = once("Ranking neighbours …", key, lambda: mutual_rule(chosen.method, opened.corpus))
     most = int(rule.test.k[-1])

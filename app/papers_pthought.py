@@ -19,7 +19,7 @@ from labkit import figures
 from labkit.corpora import Corpus
 
 QUESTION, CORPUS, ONLY = "What does the vector of a sentence keep?", "captions", Corpus
-PLANE, COHERENCE, WRITE = VIEWS = ["Groups in the plane", "P-coherence", "Write a paraphrase"]
+WRITE, PLANE, COHERENCE = VIEWS = ["Write a paraphrase", "Groups in the plane", "P-coherence"]
 LONGEST = 400  # letters of a typed sentence
 ABOUT = """\
 P-thought **reads** a sentence into a vector with one recurrent network (GRU), and from that vector two others
@@ -179,10 +179,12 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
 
 
 def show(opened: cached.Opened) -> None:
-    """A stored run, and one of the views; some with vectors beside it."""
-    chosen = choosing.stored_run(opened, "pthought")
-    if chosen is None:
+    """A run, and one of the views; some compare it with other vectors."""
+    runs, _ = choosing.runs_of(opened, "pthought")
+    if not runs:
+        choosing.show_command(choosing.NO_RUN, "pthought", opened)
         return
+    chosen = choosing.space_of(opened, choosing.choose_vectors(list(runs), next(iter(runs)), "Run", "run"), runs)
     view = frame.view(VIEWS)
     if view == WRITE:
         show_writing(opened, chosen)

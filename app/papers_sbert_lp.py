@@ -1,6 +1,6 @@
-"""Panel of "Papers": SBERT-LP. Which pairs changed order, many k and p, all sentences, and one with its neighbours.
+"""Panel of "Papers": SBERT-LP. Which pairs changed order, and many k and p.
 
-`show_star` is also what Space shows of a sentence that was clicked.
+`show_star` is what Space shows of a sentence that was clicked.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from labkit.corpora import Corpus, Pairs
 from labkit.progress import collected, silent
 
 QUESTION, CORPUS, ONLY = "Does preserving neighbours help?", "relatedness", Corpus
-ONE, ALL, SWEEP, ORDER = VIEWS = ["One sentence", "All sentences", "k and p", "Changed order"]
+ORDER, SWEEP = VIEWS = ["Changed order", "k and p"]
 MOST = 1200  # sentences that are embedded together
 ABOUT = """\
-SBERT-LP takes the vectors of another method and asks of every sentence: of which **mixture of its k nearest** is it
-made? It then looks for new vectors, of p numbers, in which the **same mixtures hold** as well as can be, and compares
-these by cosine. It learns from no label, and it is *transductive*: sentences to be compared are embedded together.
+SBERT-LP takes the vectors of another method and writes every sentence as a **mixture of its k nearest neighbours**. It
+then finds vectors of p dimensions in which the **same mixtures hold** as well as possible, and compares them by cosine.
+It uses no labels. It is *transductive*: sentences that are to be compared are embedded together.
 
-**Does it help?** Often not. The view *k and p* says it for this base and corpus, with four simpler ways beside; the
-view *Changed order* counts the pairs that it mends and those that it spoils. The paper chooses k and p by a grid search
-(section 4.6.1) and does not say on which sentences: chosen on test, the best of many ways looks better than it is. Its
-table 4 shows one couple that was mended, and says nothing of those that were spoilt.
+**Does it help?** Often not. *Changed order* counts the pairs that it mends and those that it spoils. *k and p* compares
+it with four simpler methods on this base and corpus. The paper chooses k and p by a grid search (section 4.6.1) without
+saying on which sentences: if they are chosen on test, the best of many settings looks better than it is. Its table 4
+shows one mended couple and no spoilt ones.
 """
 FORMULAS = (
     r"d_i \approx \sum_{j\in N_i} w_{ij} d_j, \qquad \sum_j w_{ij} = 1",
@@ -41,12 +41,12 @@ FORMULAS = (
     r"M = (I-W)^\top (I-W), \qquad M v = \lambda v,\ \text{the } p \text{ smallest after the constant}",
 )
 SIDES = (
-    "The number next to a mark is that of the sentence in the table. What lies far out is far away. A thick line is a "
-    "large weight, a dotted one a negative weight. A full mark is near on both sides, in the same direction in both "
-    "stars."
+    "The number next to a mark is its row in the table. The farther a mark is from the centre, the less similar the "
+    "sentence. A thick line is a large weight, a dotted line a negative one. A filled mark is a neighbour before and "
+    "after, in the same direction in both stars."
 )
-FORM = "This is a run of SBERT-LP; its base is embedded again with the k and p of the sliders."
-NO_ORDER = "This needs pairs with grades or labels. Choose the corpus relatedness or questions."
+FORM = "This run is SBERT-LP itself, so its base is embedded again with k and p from the sliders."
+NO_ORDER = "This view needs pairs with grades or labels. Choose the corpus relatedness or questions."
 
 
 def embedded(space: choosing.Space, sentences: Sequence[str], of: tuple[Any, ...], k: int, p: int) -> Any:
@@ -61,11 +61,11 @@ def embedded(space: choosing.Space, sentences: Sequence[str], of: tuple[Any, ...
     return once("Embedding the sentences together …", ("embedded", space.key, *of, k, p), embed)
 
 
-# --- one sentence, all sentences -----------------------------------------------------------------------------------
+# --- one sentence ------------------------------------------------------------------------------------------------
 
 
-def show_star(method: Any, text: str) -> list[str]:
-    """Two stars, and the neighbours of both as a table, whose sentences are returned, the nearest after first."""
+def show_star(method: Any, text: str) -> None:
+    """Two stars, and the neighbours of both as a table."""
     from labkit.sbert_lp.view import around
 
     stars = around(method.space, text)
@@ -84,57 +84,6 @@ def show_star(method: Any, text: str) -> list[str]:
     alt = "The neighbours of the sentence: rank, weight and cosine before and after."
     formats = {f"{what} {side}": "%.3f" for what in ("weight", "cosine") for side in ("before", "after")}
     frame.table(stars.rows(), alt, formats=formats, widths={"sentence": "large"}, placeholder="–")
-    return list(dict.fromkeys(spoke.text for spoke in (*stars.after, *stars.before)))
-
-
-def show_one(spaces: list[choosing.Space], opened: cached.Opened, sample: Any, code: partial[None]) -> None:
-    """The star of one sentence, and why one of its neighbours is near, before and after."""
-    method = spaces[1].method
-    row = choosing.sentence_by_row("Sentence", method.space.sentences, "row")
-    text = method.space.sentences[row]
-    near = show_star(method, text)
-    left, right = st.columns([3, 1], vertical_alignment="bottom")
-    other = left.selectbox("Why is this neighbour near, before and after?", near, key="neighbour")
-    classes = dict(zip(*sample.rows.classified(), strict=True))
-    same = (each for each in near if classes.get(each) == classes.get(text))
-    wrong = text in classes and classes.get(other) != classes[text]
-    with right:
-        why.button("near", spaces, opened, text, other, right=partial(next, same, None) if wrong else None)
-    call = f'star(around(anew.space, anew.space.sentences[{row}]), "after").show()'
-    code(figure="star", name="around", call=call)
-
-
-def show_every(method: Any, key: tuple[Any, ...], code: partial[None]) -> None:
-    """What is left over of every sentence, the spectrum, and what was done about copies and components."""
-    from labkit.sbert_lp.view import structure as structure_of
-
-    structure = once("Measuring all sentences …", ("structure", *key), lambda: structure_of(method.space))
-    count = len(structure.sentences)
-    chosen = frame.number_in_address("row", count, 0)
-    left, right = st.columns([1.25, 1])
-    with left:
-        st.markdown("**Reconstruction error**, as a share of each sentence's squared length")
-        alt = f"{count} sentences: reconstruction error in the base against that of the same weights in the new space."
-        picture, picking = figures.rebuilt(structure, chosen=chosen, height=360), {"selection_mode": "points"}
-        event = frame.picture(picture, key="rebuilt", alt=alt, rows=structure.rows, on_select="rerun", **picking)
-    with right:
-        st.markdown("**The cost of each direction**")
-        values = structure.eigenvalues.tolist()
-        alt = f"{len(values)} eigenvalues, rising; {structure.zeros} of them are 0."
-        lines = [{"direction": place, "eigenvalue": value} for place, value in enumerate(values, 1)]
-        frame.picture(figures.spectrum(structure, height=360), key="spectrum", alt=alt, rows=lambda: lines)
-    picked = [point.get("customdata") for point in event.selection.points]
-    numbers = [int(each[0] if isinstance(each, list) else each) for each in picked if each is not None]
-    for number in numbers[:5] or [chosen]:
-        errors = f"{structure.errors[number]:.3g} → {structure.kept[number]:.3g}"
-        st.text(f"{number} · {structure.sentences[number]}\n{errors}")
-    st.caption("Click a mark to read its sentence. Below the dotted line the same weights hold better than before.")
-    st.markdown("**Duplicates and components**")
-    st.markdown("\n".join(f"- {line}" for line in structure.told()))
-    if structure.copies:
-        with st.expander(f"Groups of sentences that share a vector: {len(structure.copies)}"):
-            st.text("\n\n".join("\n".join(group[:8]) for group in structure.copies[:20]))
-    code(figure="rebuilt", name="structure", call=f"rebuilt(structure(anew.space), chosen={chosen}).show()")
 
 
 # --- does it help? -----------------------------------------------------------------------------------------------
@@ -190,7 +139,7 @@ def show_order(
     changes = once("Comparing the pairs …", ("order", *key, least), compare)
     counts = changes.found
     st.markdown(
-        f"Of {counts.couples:,} couples of pairs with different grades the embedding **mends {counts.mended:,}** "
+        f"Of {counts.couples:,} couples of pairs with different grades, the embedding **mends {counts.mended:,}** "
         f"({counts.mended / counts.couples:.1%}) and **spoils {counts.spoilt:,}** "
         f"({counts.spoilt / counts.couples:.1%}). Spearman of cosine and grade: {changes.spearman[0]:.3f} before, "
         f"{changes.spearman[1]:.3f} after."
@@ -215,7 +164,7 @@ def show_order(
             why.button("pair", spaces, opened, *pairs[place])
     vectors = "anew.base.encode(sample.sentences), anew.encode(sample.sentences)"
     call = f"order_counts(changed(sample, {vectors}, least={least})).show()"
-    code(figure="order_counts", name="changed", call=call)
+    code(call=call)
 
 
 # --- the panel ---------------------------------------------------------------------------------------------------
@@ -243,10 +192,8 @@ def show(opened: cached.Opened) -> None:
     """A base, k and p, and one of the views."""
     from labkit.sbert_lp.sweeps import compared
 
-    bases = [*choosing.VECTORS, *(["sbert"] if find_spec("sentence_transformers") else []), choosing.STORED]
+    bases = [*choosing.VECTORS, *(["sbert"] if find_spec("sentence_transformers") else [])]
     chosen = choosing.space(opened, bases, label="Base", key="base")
-    if chosen is None:
-        return
     with frame.choices():
         k, p = sliders()
         most = st.select_slider(
@@ -259,8 +206,7 @@ def show(opened: cached.Opened) -> None:
         )
     if chosen.method.name == "sbert-lp":
         st.caption(FORM)
-    view = frame.view(VIEWS)
-    if view == SWEEP:
+    if frame.view(VIEWS) == SWEEP:
         show_sweep(chosen, opened, most)
         return
     of = (opened.key, most)
@@ -271,12 +217,7 @@ def show(opened: cached.Opened) -> None:
     key = (chosen.key, *of, k, p)
     spaces = both_spaces(chosen, method, ANEW.format(most=most, k=k, p=p), key[1:])
     code = partial(choosing.show_code, CODE, chosen, opened, k=k, p=p, most=most)
-    if view == ALL:
-        show_every(method, key, code)
-    elif view == ORDER:
-        show_order(spaces, opened, sample, key, code)
-    else:
-        show_one(spaces, opened, sample, code)
+    show_order(spaces, opened, sample, key, code)
 
 
 ANEW = """\
@@ -286,8 +227,8 @@ sample = compared(corpus, most={most})
 anew = SbertLp.over(method, sample.sentences, SbertLpSettings(neighbours={k}, dimension={p}))
 """
 CODE = f"""\
-from labkit.figures import {{figure}}
-from labkit.sbert_lp.view import {{name}}
+from labkit.figures import order_counts
+from labkit.sbert_lp.view import changed
 {ANEW}
 {{call}}
 """

@@ -151,10 +151,11 @@ def show(opened: cached.Opened) -> None:
     if not isinstance(opened.corpus, Articles):
         st.info(NO_ARTICLES)
         return
-    vectors, label = [choosing.STORED, *choosing.VECTORS], "Sentence vectors"
-    chosen = choosing.space(opened, vectors, choosing.STORED, label=label, key="trained", method="thematic")
-    if chosen is None:
-        return
+    runs, _ = choosing.runs_of(opened, "thematic")
+    options = [*runs, *choosing.VECTORS]
+    chosen = choosing.space_of(
+        opened, choosing.choose_vectors(options, options[0], "Sentence vectors", "trained"), runs
+    )
     splits = [split for split in reversed(SPLITS) if split in opened.corpus.splits]
     split = frame.choices().radio("Articles of the split", splits, horizontal=True, key="split", **frame.KEEP)
     part, view = opened.corpus.part(split), frame.view(VIEWS)

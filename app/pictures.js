@@ -1,11 +1,11 @@
 // What the plotly pictures of Space have beside plotly: one toolbar, the same as that of a map, which the keyboard
-// reaches, too; a ring around the sentence that was clicked; in the other picture, what is in view in this one; classes
-// hidden in both; and clicks in three dimensions, which come out as the event `clicked`: {row: number}.
+// reaches, too; a ring around the sentence that was clicked; in the other picture, what is in view in this one; and clicks
+// in three dimensions, which come out as the event `clicked`: {row: number}.
 
 const EVENTS = ['afterplot', 'selected', 'deselect', 'relayout', 'animatingframe'];
 const TOOLS = [ // name, label, the button of plotly's own that it presses
   ['Pan', '', 'Pan'], ['Lasso', '', 'Lasso Select'], ['Box', '', 'Box Select'], ['+', 'Zoom in', 'Zoom in'],
-  ['−', 'Zoom out', 'Zoom out'], ['Fit', '', 'Reset'], ['PNG', '', 'Download plot'],
+  ['−', 'Zoom out', 'Zoom out'], ['Fit', '', 'Reset'], ['PNG', '', 'Download plot'], ['SVG', '', 'Download plot'],
 ];
 let tell = () => {};
 
@@ -59,17 +59,14 @@ function light(picture) {
   for (const other of pictures()) if (other !== picture) { other.labkitSeen = seen; fade(other); }
 }
 
-// A picture without a legend hides what the legend beside it hides.
-function follow(picture) {
-  for (const other of pictures()) {
-    if (other === picture || other._fullLayout.showlegend || !picture._fullLayout.showlegend) continue;
-    for (const trace of other._fullData) {
-      const same = picture._fullData.find(each => each.name === trace.name);
-      const hidden = same?.visible === 'legendonly', group = other.querySelector('.trace' + trace.uid);
-      if (group) group.style.display = hidden ? 'none' : '';
-      trace.hoverinfo = hidden ? 'skip' : trace._input?.hoverinfo ?? 'all';
-    }
-  }
+// A saved picture has a title.
+function save(picture, button, format) {
+  const { layout, _context: context } = picture, { title } = layout, options = context.toImageButtonOptions;
+  layout.title = { text: layout.meta?.title, x: 0.02, y: 0.99, yanchor: 'top', font: { size: 14 } };
+  context.toImageButtonOptions = { ...options, format };
+  button.click(); // which copies both at once
+  layout.title = title;
+  context.toImageButtonOptions = options;
 }
 
 // Plotly's own bar cannot be reached by keyboard, and comes only when the mouse does: its buttons are pressed by these.
@@ -83,7 +80,12 @@ function tools(picture) {
     if (!own()) continue;
     const button = Object.assign(document.createElement('button'), { type: 'button', textContent: name });
     if (label) button.setAttribute('aria-label', label);
-    button.onclick = () => { own()?.click(); press(picture); };
+    const saves = title === 'Download plot';
+    button.onclick = () => {
+      if (saves) save(picture, own(), name.toLowerCase());
+      else own()?.click();
+      press(picture);
+    };
     button.labkitPressed = () => own()?.dataset.attr === 'dragmode' && String(own().classList.contains('active'));
     bar.append(button);
   }
@@ -103,7 +105,6 @@ function equip(picture) {
   if (picture.labkitEquipped || !picture.on) return;
   picture.labkitEquipped = true;
   for (const event of EVENTS) picture.on('plotly_' + event, () => requestAnimationFrame(() => draw(picture)));
-  picture.on('plotly_restyle', () => follow(picture));
   picture.on('plotly_relayout', () => { light(picture); press(picture); });
   picture.on('plotly_click', event => {
     const row = event.points?.[0]?.customdata;

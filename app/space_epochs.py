@@ -17,7 +17,7 @@ from choosing import Space
 from keeping import once
 from space_look import Look, look_of
 from space_moved import in_colour, show_side_code
-from space_reading import marks_on, search_field, show_list, show_reading
+from space_reading import marked_class, marks_on, search_field, show_list, show_reading
 from space_sides import WIDTHS, Side, figures_table, journey_of, show_name, show_side, side_of
 
 from labkit import figures
@@ -65,7 +65,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         return
     journeys = {name: journey_of(name, space, look, opened) for name, space in trained.items()}
     epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
-    left, right = st.columns(WIDTHS[len(trained)])
+    left, right = st.columns(WIDTHS)
     with left:
         epoch = choosing.number_on_slider(next(iter(journeys.values())).unit.capitalize(), epochs, "epoch", epochs[-1])
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
@@ -74,6 +74,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     show_way(verdict, journeys, sides)
     arranged = (look.how, epoch, *(side.key for side in sides))
     marking.update_marks(("epochs", first.space.key), arranged, look, len(first.shown))
+    marked_class(first.shown, look)
     with right:
         _, matches = search_field(first.shown.texts)
     columns, coloured = left.columns(len(sides)), []
@@ -82,14 +83,14 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
             show_name(side.space)
             start = side_of(side.name, side.space, journeys[side.name], 0)
             coloured.append(in_colour(side, look, start, side).shown)
-    for column, side, shown, legend in zip(columns, sides, coloured, look.legends(coloured), strict=True):
+    for column, side, shown in zip(columns, sides, coloured, strict=True):
         with column:
             journey = replace(journeys[side.name], shown=shown)
-            show_journey(journey, places[side.name], side, first, look, legend, marks_on(side, sides, matches))
+            show_journey(journey, places[side.name], side, first, look, marks_on(side, sides, matches))
     marking.equip_pictures(len(first.shown))
     st.html(frame.BUTTONS, unsafe_allow_javascript=True)
     with right:
-        show_reading(sides, matches, {})
+        show_reading(sides, matches, look, [journeys[side.name].space[places[side.name]] for side in sides])
     with left:
         st.caption(EPOCHS_SHOWN.format(count=len(first.shown), how=HOW_EPOCHS[look.how]))
         show_list(sides, matches)
@@ -109,12 +110,10 @@ def show_way(verdict: Any, journeys: Mapping[str, Journey], sides: Sequence[Side
     verdict.markdown(f"Nearest neighbour of the same class, of the sentences followed: {'; '.join(said)}.")
 
 
-def show_journey(
-    journey: Journey, at: int, side: Side, first: Side, look: Look, legend: bool | None, marks: Mapping[str, Any]
-) -> None:
+def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:
     """The picture that plays, with what is marked on it, and below it the figures of the epoch it stands at."""
     where = f"{journey.unit} {journey.epochs[at]}"
-    drawing = {"height": 480 if legend is None else 400, "legend": legend}
+    drawing = {"height": 400, "legend": look.in_numbers(journey.shown)}
     figure = figures.clusters_over_epochs(journey, at=at, **drawing, **look.colours(journey.shown), **marks)
     with st.container(key=f"tall-{side.name}"):
         show_side(figure, side, first, look, journey.rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ import streamlit as st
 from labkit.corpora import Labelled
 from labkit.corpora.relations import UNLABELLED
 from labkit.evaluation.classes import NO_CLASS
-from labkit.figures.clusters import CLASS, MOST, MOVED, TRUST, colouring, columns
+from labkit.figures.clusters import CLASS, MOST, MOVED, TRUST, Colouring, colouring, columns
 from labkit.projection import NAMES
 
 TEST, ALL = "of the test split", "of all splits"
@@ -65,21 +64,20 @@ class Look:
 
     def colours(self, shown: Labelled) -> dict[str, Any]:
         """What every picture of this look is drawn with; by class where it has no such column, or not yet."""
-        by = self.by if self.by in columns(shown) else CLASS
-        return {"by": by, "most": self.most, "order": self.order, "named": self.labels == OF_CLASSES}
+        return {"by": self.by_column(shown), "most": self.most, "order": self.order, "named": self.labels == OF_CLASSES}
 
-    def legends(self, pictures: Sequence[Labelled]) -> list[bool | None]:
-        """Tell for each picture of these sentences whether it has a legend: one that would say what the first one's
-        says has none. It is None for a picture alone."""
-        if len(pictures) < 2:
-            return [None]
-        drawn = [self.colours(shown) for shown in pictures]
-        found = [
-            colouring(shown, each["by"], most=self.most, order=self.order)
-            for shown, each in zip(pictures, drawn, strict=True)
-        ]
-        said = [(each.column, each.names, each.styles) for each in found]
-        return [number == 0 or each != said[0] for number, each in enumerate(said)]
+    def by_column(self, shown: Labelled) -> str:
+        """The column that colours these sentences."""
+        return self.by if self.by in columns(shown) else CLASS
+
+    def in_numbers(self, shown: Labelled) -> bool:
+        """Whether numbers colour the points: then a scale under the picture says what a colour means, else the list of
+        classes beside it."""
+        return self.colouring(shown).values is not None
+
+    def colouring(self, shown: Labelled) -> Colouring:
+        """What colours each point."""
+        return colouring(shown, self.by_column(shown), most=self.most, order=self.order)
 
 
 def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: bool = True) -> Look:

@@ -24,7 +24,7 @@ from space_reading import clear_button, show_apart
 from space_sides import Side, journey_of, opened_side, picture_rows, show_side, side_of, words_on
 
 from labkit import figures
-from labkit.evaluation.neighbours import Movement, moved_rows, moved_together, movement
+from labkit.evaluation.neighbours import MovedTogether, Movement, moved_rows, moved_together, movement
 from labkit.figures.clusters import MOVED, TRUST, WAYS, with_column
 from labkit.projection import Projection, laid_over, trust
 
@@ -32,20 +32,20 @@ AT_ONCE = 20_000  # sentences: their neighbours in one space take some 3 seconds
 SPARSE_AT_ONCE = 5_000  # the same, of vectors that are mostly zeros
 SECONDS = 3
 NEAREST = 10  # neighbours by which it is told who moved
-FEWEST = 20  # lines from where a sentence stood: a tenth of all, up to WAYS, else none could be followed
+FEWEST = 20  # lines from where a sentence stood, if no group moved
 RANKED = 100  # sentences of the list
 HEIGHT = 520  # pixels, about
-WIDTHS_OF_MOVED = [7, 3]  # of the picture, and of what is read beside it
+WIDTHS_OF_MOVED = [5, 2]  # of the picture, and of what is read beside it
 NOTHING_COMPARED = "Choose a right model above, or a run that was trained in epochs."
 SAME_EPOCH = "Both ends of the slider are at epoch {epoch}. Drag one of them to another epoch."
 ASK = "Measure it: about {minutes} min"
 LONG = "Comparing the neighbours of {count:,} sentences with each other takes about {minutes} min on one core."
 SUMMARY = "From **{before}** to **{after}**, {new:.1f} of a sentence's {k} nearest neighbours are new, on average."
 LINES = (
-    "The picture of {before} is turned onto that of {after}. A line leads from where a sentence stood (the small ring) "
-    "to where it stands, for {which}. How near two points lie is measured in the spaces, not here."
+    "The picture of {before} is rotated onto that of {after}. For {which}, a line leads from the old place (the small "
+    "ring) to the new one. Distances between points are measured in the spaces, not in this picture."
 )
-SUGGESTED = "Groups that moved from one class of neighbours to another. Click to mark them:"
+SUGGESTED = "Groups whose neighbours changed from one class to another. Click one to mark it:"
 NONE_TOGETHER = "No sentence moved from the neighbourhood of one class to that of another."
 ABOUT_FOUND = "There are no classes, so the groups are clusters of the first picture, named by their words."
 
@@ -170,16 +170,18 @@ def show_moved(
     marked = marking.state_of_marks().now
     rows = marked.inside(new.points).tolist() if marked else None
     ranked = moved.ranked if rows is None else moved.ranked[np.isin(moved.ranked, rows)]
+    with right:
+        labels = labels_of_groups(before, after)
+        groups = moved_together(moved, labels)
+        show_suggestions(groups, after.name)
     with left:
-        chosen = ranked if rows is not None else ranked[: min(WAYS, max(FEWEST, len(ranked) // 10))]
+        first = np.asarray(groups[0].rows) if groups else ranked[:FEWEST]  # more lines would cross each other
+        chosen = first if rows is None else ranked
         marking.equip_pictures(len(after.shown))
         show_ways(old, replace(in_colour(after, look, before, after), picture=new), look, chosen)
-        every = rows is not None and len(rows) <= WAYS
-        which = "all that are marked" if every else f"the {min(WAYS, len(chosen)):,} that moved most"
+        which = "the first group" if rows is None and groups else f"{min(WAYS, len(chosen)):,} sentences"
         st.caption(LINES.format(**said, which=which))
-    labels = labels_of_groups(before, after)
     with right:
-        show_suggestions(moved, labels, after.name)
         if rows is not None:
             st.markdown(f"**Marked sentences**: {len(rows):,} of {len(after.shown):,}")
             show_apart(after, rows)
@@ -205,9 +207,8 @@ def labels_of_groups(before: Side, after: Side) -> Sequence[str]:
     return [regions.names[code] or f"cluster {code + 1}" for code in regions.codes.tolist()]
 
 
-def show_suggestions(moved: Movement, labels: Sequence[str], side: str) -> None:
+def show_suggestions(groups: Sequence[MovedTogether], side: str) -> None:
     """What moved together, each a button that marks it."""
-    groups = moved_together(moved, labels)
     st.caption(SUGGESTED if groups else NONE_TOGETHER)
     with st.container(gap=None, key="suggested"):
         for number, group in enumerate(groups):

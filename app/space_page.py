@@ -17,7 +17,7 @@ from keeping import once
 from space_epochs import show_epochs
 from space_look import look_of, sentences_of
 from space_moved import in_colour, show_side_code, show_who
-from space_reading import TYPE, landing, marks_on, search_field, show_list, show_reading, typed_text
+from space_reading import TYPE, landing, marked_class, marks_on, search_field, show_list, show_reading, typed_text
 from space_sides import (
     TALL,
     WIDTHS,
@@ -45,8 +45,8 @@ EARLIER = {  # a view as links of before name it -> what they mean now
     "Cosines": {"view": EPOCHS, "cosines": "true"},
 }
 LAYOUT = f"""<style>
-[class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {{height: calc({TALL} - var(--less, 0px))}}
-.st-key-reading {{height: {TALL} !important; max-height: none !important}}
+[class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {{height: calc({TALL})}}
+.st-key-reading {{height: calc({TALL} - 5.5rem) !important; max-height: none !important}}
 [class*=st-key-tall] .modebar-container {{display: none}}
 .labkit-tools {{position: absolute; top: -1.9rem; right: 0; display: flex; gap: 0.2rem}}
 .labkit-tools button {{font: inherit; font-size: 0.8rem; color: inherit; background: none; cursor: pointer;
@@ -58,8 +58,13 @@ LAYOUT = f"""<style>
 .st-key-reading :is(p, li, [data-testid=stText]) {{font-size: 0.875rem; line-height: 1.4}}
 .st-key-suggested button {{min-height: 1.7rem; padding: 0; text-align: left}}
 .st-key-reading li {{margin: 0 0 0.4rem 1.2rem; padding: 0}}
+:has(> .st-key-narrow) {{display: none}}
 @media (max-width: 640px) {{
   :is(.st-key-reading, :has(> .st-key-reading)) {{height: auto !important; max-height: none !important}}
+  :has(> .st-key-narrow) {{display: flex}}
+  .stApp:not(:has(.st-key-settings input:checked)) .st-key-choices,
+  .stApp:has(.st-key-after input:checked) .st-key-side-left,
+  .stApp:has(.st-key-after input:not(:checked)) .st-key-side-right {{visibility: hidden; height: 0; overflow: hidden}}
 }}
 </style>"""
 ABOUT = """\
@@ -189,12 +194,13 @@ def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
         st.caption(THINNED.format(shown=len(shown), all=every, some=some, classes=len(classes), how=how))
 
 
-def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
-    """The sentences of the corpus in the spaces as they are; `box` has the choices of the picture."""
+def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict: Any, *, offer: bool = False) -> None:
+    """The sentences of the corpus in the spaces as they are; `box` has the choices of the picture. `offer`: a training
+    in the place of a second picture."""
     shown, key, line = sentences_of(opened, box)
     shown, found = found_in(next(iter(chosen.values())), shown, key, box)
     look = look_of(opened, shown, box, moved=len(chosen) == 2)
-    left, right = st.columns(WIDTHS[len(chosen)])
+    left, right = st.columns(WIDTHS)
     with right:
         query, matches = search_field(shown.texts)
         typed = typed_text(st, *TYPE)
@@ -203,42 +209,40 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
             st.caption(MADE)
         if key[1] != "test":
             show_thinned(opened, shown)
-        columns = zip(chosen, st.columns(len(chosen)), strict=True)
-        slots = {name: column.container(gap="xxsmall") for name, column in columns}
+        columns = st.columns(len(chosen) + offer)
         below, saves = st.container(), st.container(horizontal=True)
-    names, pictures = ({name: slot.container(gap=None) for name, slot in slots.items()} for _ in range(2))
+    if offer:
+        offer_training(columns[-1], opened)
+    names, pictures = {}, {}
+    for name, column in zip(chosen, columns, strict=False):
+        with column, st.container(gap="xxsmall", key=f"side-{name}"):
+            names[name], pictures[name] = st.container(gap=None), st.container(gap=None)
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
     marking.update_marks(key, arranged, (look, found, query, typed), len(shown))
+    marked = marked_class(shown, look)
     for name, space in chosen.items():
         with names[name]:
             show_name(space)
     placed = [opened_side(name, space, shown, key, look, pictures[name]) for name, space in chosen.items()]
     sides = [replace(side, key=(key, found)) for side, _ in placed]  # whose figures are those of the classes found
     landed = {side.name: landing(typed, side) for side in sides} if typed else {}
-    coloured = []
     for side, (_, place) in zip(sides, placed, strict=True):
-        with place:
-            coloured.append(in_colour(side, look, sides[0], sides[-1]))
-    legends, room = look.legends([side.shown for side in coloured]), 0
-    for side, (_, place), legend in zip(coloured, placed, legends, strict=True):
         star = landed[side.name].where if typed else None
         with place:
-            room = show_plain(
-                side,
+            show_plain(
+                in_colour(side, look, sides[0], sides[-1]),
                 look,
                 sides[0],
                 frame.Saving(f"Save the {side.name}" if len(sides) > 1 else "Save", saves, partial(save_vectors, side)),
-                legend=legend,
-                less=0 if legend is not False else room,
                 landed=None if star is None else star.points,
                 **marks_on(side, sides, matches, whole=look.as_map),
             )
     marking.equip_pictures(len(shown))
+    with below:
+        measured = show_figures(sides)  # after the pictures, so that they do not wait for the figures
     with right:
-        show_reading(sides, matches, landed, opened, typed, line)
-    with slots[sides[-1].name] if len(sides) > 1 else below:  # beside the legend
-        found_figures = show_figures(sides)  # after the pictures, so that they do not wait for the figures
-    show_verdict(verdict, opened, sides, found_figures)
+        show_reading(sides, matches, look, measured, landed, opened, typed, line)
+    show_verdict(verdict, opened, sides, measured, marked)
     if found:
         with saves:
             save_found(shown)
@@ -251,12 +255,25 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
         show_side_code(CODE, side, sides, opened, look, **values | code_of(found, side, sides[0]))
 
 
-def show_verdict(place: Any, opened: cached.Opened, sides: Sequence[Side], measured: Sequence[Separation]) -> None:
-    """What training changed, in a sentence: the leading figure on the test split, else how often the nearest neighbour
-    of a sentence shown has its class."""
-    if isinstance(opened.corpus, Sentences):
+def offer_training(place: Any, opened: cached.Opened) -> None:
+    """A button where the space after the training will be."""
+    with place, st.container(horizontal_alignment="center", vertical_alignment="center", height=300, border=False):
+        st.markdown("What would training change?")
+        name = f"Train on {frame.plain(opened.in_code)}"
+        if st.button(name, type="primary", icon=":material/model_training:", key="train-on-it"):
+            st.session_state["start-training"] = True
+            st.switch_page("train_page.py", query_params={"view": "Train"})
+
+
+def show_verdict(
+    place: Any, opened: cached.Opened, sides: Sequence[Side], measured: Sequence[Separation], marked: str | None
+) -> None:
+    """What training changed, in a sentence: for the class that is marked, for the test split, or for what is shown."""
+    if isinstance(opened.corpus, Sentences) or not measured:
         return
-    if "test" in opened.corpus.sizes and len(opened.corpus) <= SCORED:
+    if marked and all(marked in each.by_class for each in measured):
+        what, values = f"{frame.plain(marked)}, Hit@1", [each.by_class[marked] for each in measured]
+    elif "test" in opened.corpus.sizes and len(opened.corpus) <= SCORED:
         from labkit.evaluation.scores import score
 
         scores = [
@@ -264,10 +281,8 @@ def show_verdict(place: Any, opened: cached.Opened, sides: Sequence[Side], measu
             for side in sides
         ]
         what, values = f"On the test split, {spoken(scores[0].measure)}", [each.headline for each in scores]
-    elif measured:
-        what, values = "Among the sentences shown, Hit@1", [each.hit for each in measured]
     else:
-        return
+        what, values = "Among the sentences shown, Hit@1", [each.hit for each in measured]
     said = " and ".join(
         f"**{value:.1%}** with {frame.plain(side.space.name)}" for side, value in zip(sides, values, strict=True)
     )
@@ -283,8 +298,9 @@ def page() -> None:
     opened = choosing.corpus()
     if opened is None:
         return
-    left = choose_space("left", "Left model", opened, optional=False)
-    right = choose_space("right", "Right model", opened, optional=True)
+    runs, others = choosing.runs_of(opened)
+    left = choose_space("left", "Left model", opened, runs, others, optional=False)
+    right = choose_space("right", "Right model", opened, runs, others, optional=True)
     chosen = {name: space for name, space in (("left", left), ("right", right)) if space is not None}
     if not chosen:
         return
@@ -292,10 +308,15 @@ def page() -> None:
     if (view := st.query_params.get("view", "")) in EARLIER:
         st.query_params.update(EARLIER[view])
         st.rerun()  # widgets read the address once, before the page runs
+    with st.container(horizontal=True, key="narrow"):  # on a telephone: one picture at a time, and no row of choices
+        st.toggle("Settings", key="settings")
+        if len(chosen) == 2:
+            st.toggle("Right model", value=True, key="after")
     with st.container(horizontal=True, vertical_alignment="center", key="views"):
         view = frame.view(VIEWS)
         verdict = st.empty()
-    show = {NOW: show_now, WHO: show_who, EPOCHS: show_epochs}[view]
+    offer = len(chosen) == 1 and not runs and not isinstance(opened.corpus, Sentences)
+    show = {NOW: partial(show_now, offer=offer), WHO: show_who, EPOCHS: show_epochs}[view]
     show(opened, chosen, box, verdict)
     frame.show_link(own_file=opened.own)
 

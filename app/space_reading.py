@@ -8,23 +8,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import cached
 import choosing
 import frame
 import marking
+import numpy as np
+import pandas as pd
 import papers_pthought
 import papers_sbert_lp
 import streamlit as st
 import why
 from marking import Brush, rows_with_same_text
+from space_look import Look
 from space_sides import Side, words_of
 
 from labkit.arrays import unit
 from labkit.corpora import Labelled
 from labkit.corpora.relations import UNLABELLED
+from labkit.evaluation.classes import Separation
 from labkit.evaluation.regions import set_apart
+from labkit.figures.clusters import CLASS, Colouring, colouring
+from labkit.palette import INK, MARKS, style
 from labkit.projection import Placement, place
 from labkit.projection.placement import matching, neighbours, unknown_words
 
@@ -33,8 +40,9 @@ LISTED = 500  # sentences
 PANEL = 500  # pixels, where the window does not say how high the pictures beside it are
 SEARCH = (marking.QUERY, "Search the sentences", "Search for words", 200)  # key, label, hint, letters
 TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence", 2_000)
-NOTHING_READ = "Click a point, search for words, or type a sentence to see it here in full with its neighbours."
 GROUP = ":material/group_work:"
+GLYPHS = dict(zip(MARKS, "●◆■✚▲★", strict=True))
+SHARE = "Share of sentences whose nearest neighbour is of the same class, with {name}"
 STAR = "Which mixture of its nearest a sentence is, and where SBERT-LP puts it: its neighbours before and after."
 PLACED = "Where it lies: {how}."
 UNKNOWN_ALL = (
@@ -54,16 +62,16 @@ def typed_text(column: Any, key: str, label: str, hint: str, most: int) -> str:
 
 def search_field(texts: Sequence[str]) -> tuple[str, list[int] | None]:
     """What is searched for, with the rows that have it; beside it the button that clears all."""
-    field, button = st.columns([3, 1])
-    query = typed_text(field, *SEARCH)
-    clear_button(button)
+    with st.container(horizontal=True):
+        query = typed_text(st, *SEARCH)
+        clear_button(st)
     return query, matching(texts, query, most=LISTED) if query else None
 
 
 def clear_button(column: Any) -> None:
     """One button for all that is marked, searched for, typed and read."""
     about = "Clear all marks, the search and the sentence."
-    column.button("Clear", key="clear", on_click=marking.clear, help=about, width="stretch")
+    column.button("Clear", key="clear", on_click=marking.clear, help=about)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +100,9 @@ def landing(typed: str, side: Side) -> Landed:
 
 def marked_rows(brush: Brush, sides: list[Side], onto: Side) -> list[int] | None:
     """What is marked, as rows of the sentences of `onto`; None where nothing is."""
-    marked = next((side for side in sides if side.name == marking.state_of_marks().source), None)
-    if marked is None or not brush:
+    if not brush:
         return None
+    marked = next((side for side in sides if side.name == marking.state_of_marks().source), sides[0])
     return rows_with_same_text(
         marking.rows_inside(brush, marked.picture).tolist(), marked.shown.texts, onto.shown.texts
     )
@@ -143,18 +151,74 @@ def show_apart(side: Side, rows: Sequence[int]) -> None:
         st.caption(frame.plain(str(set_apart(words_of(side), rows, side.shown.labels))))
 
 
+# --- the classes ---------------------------------------------------------------------------------------------------
+
+
+def marked_class(shown: Labelled, look: Look) -> str | None:
+    """The class that is marked in all pictures, by the list of classes or by a link."""
+    linked, named = st.query_params.get(CLASS), colouring(shown, look.by_column(shown))
+    if frame.address_changed(CLASS) and linked in named.names:
+        marking.mark_class(np.flatnonzero(named.codes == named.names.index(linked)).tolist())
+    marked = linked if linked in named.names and marking.state_of_marks().source == marking.LIST else None
+    frame.keep_in_address(CLASS, marked)
+    return marked
+
+
+def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separation]) -> None:
+    """The classes with their colours, and how often the nearest neighbour is right in each space; a click on one marks
+    it in all pictures."""
+    shown = sides[0].shown
+    drawn, named = look.colouring(shown), colouring(shown, look.by_column(shown))
+    if len(named.names) < 2:  # one class, or numbers
+        return
+    drawn_as = dict(zip(named.codes.tolist(), drawn.codes.tolist(), strict=True))
+    order = sorted(drawn_as, key=lambda code: (drawn_as[code], named.names[code]))
+    names = [named.names[code] for code in order]
+    looks = [(INK, MARKS[0]) if drawn_as[code] == drawn.rest else style(drawn.styles[drawn_as[code]]) for code in order]
+    table = pd.DataFrame({" ": [GLYPHS[mark] for _, mark in looks], named.column: names})
+    columns: dict[str, Any] = {" ": st.column_config.Column(width=30), named.column: st.column_config.Column(width=96)}
+    for side, each in zip(sides, measured if named.column == CLASS else (), strict=False):
+        table[side.name] = 100 * table[CLASS].map(each.by_class)
+        about = SHARE.format(name=side.space.name)
+        columns[side.name] = st.column_config.NumberColumn(format="%.0f %%", width=64, help=about)
+    key = f"classes-{marking.state_of_marks().cleared}"
+    st.dataframe(
+        table.style.apply(lambda _: [f"color: {colour}" for colour, _ in looks], subset=[" "]),
+        hide_index=True,
+        key=key,
+        on_select=partial(choose_class, key, names, named),
+        selection_mode="single-cell",
+        column_config=columns,
+        alt="The classes with their colours. Choose one to mark it in all pictures.",
+    )
+
+
+def choose_class(key: str, names: Sequence[str], named: Colouring) -> None:
+    """A class was chosen from the list, or none."""
+    cells = st.session_state[key].selection.cells
+    name = names[cells[0][0]] if cells else None
+    frame.keep_in_address(CLASS, name)
+    frame.write_address()
+    if name is None:
+        marking.unmark()
+    else:
+        marking.mark_class(np.flatnonzero(named.codes == named.names.index(name)).tolist())
+
+
 # --- to read -------------------------------------------------------------------------------------------------------
 
 
 def show_reading(
     sides: list[Side],
     matches: list[int] | None,
-    landed: Mapping[str, Landed],
+    look: Look,
+    measured: Sequence[Separation],
+    landed: Mapping[str, Landed] = MappingProxyType({}),
     opened: cached.Opened | None = None,
     typed: str = "",
     line: str = "",
 ) -> None:
-    """Show beside the pictures what is marked or found, the sentence that is read, and the nearest to it.
+    """Show beside the pictures what is marked or found, the sentence that is read, the nearest to it, and the classes.
 
     With the corpus each neighbour has the question why it is near, and the sentence has its panels; `line` of code
     chooses the sentences shown.
@@ -164,8 +228,6 @@ def show_reading(
         row = choose_row(first, marked_rows(marking.state_of_marks().now, sides, first), matches)
         if row is not None and opened is not None:
             show_panels(sides, opened, first.shown.texts[row], line)
-        if row is None and not landed:
-            st.caption(NOTHING_READ)
         for side in sides:
             if side.name in landed:
                 show_landed(side, landed[side.name], partial(why_near, typed, side, sides, opened))
@@ -174,6 +236,7 @@ def show_reading(
             if own:
                 ask = partial(why_near, side.shown.texts[own[0]], side, sides, opened)
                 show_neighbours("Selected sentence", side, side.vectors()[0][own], ask, own[0])
+        show_classes(sides, look, measured)
 
 
 def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) -> int | None:
@@ -188,7 +251,7 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
     row = marking.read_row(len(shown))
     st.session_state[marking.READ] = row
     st.selectbox(
-        "Selected sentence and its nearest neighbours",
+        "Selected sentence",
         sorted({*rows_to_read(shown, rows, matches), *([] if row is None else [row])}),
         index=None,
         format_func=lambda row: f"{row} · {shown.texts[row]}",

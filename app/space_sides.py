@@ -1,7 +1,7 @@
 """The sides of the place "Space": the space that a side shows, its picture, and its figures.
 
-A space is a run that comes with the lab, vectors fitted here, a stored run, or a file of vectors. It is named at once
-and opened only when its vectors are needed: stored pictures do not wait for them.
+A space is a run, vectors fitted here, or a file of vectors. It is named at once and opened only when its vectors are
+needed: stored pictures do not wait for them.
 """
 
 from __future__ import annotations
@@ -36,17 +36,14 @@ from labkit.progress import lasting
 from labkit.projection import NAMES, Projection, epochs, project
 from labkit.projection.epochs import Journey, in_classes_of, journey
 from labkit.projection.exchange import atlas_bytes
-from labkit.shipped import DEMONSTRATIONS
 from labkit.shipped import picture as stored_picture
 
 NOTHING = "nothing"
 FILE = "your own vectors"
-SHIPPED = "run "
-HEIGHT = 480  # pixels of the axes, about; the first picture has the legend of both below them
-TALL = "max(22rem, 100vh - 20rem)"  # of a picture in the window
-WIDTHS = {1: [7, 3], 2: [8, 3]}  # of the pictures, and of what is read beside them, by the number of pictures
+HEIGHT = 480  # pixels of the axes, about
+TALL = "max(22rem, 100vh - 19.5rem)"  # of a picture in the window
+WIDTHS = [7, 2]  # of the pictures, and of what is read beside them
 FIRST_LOOK = "PCA, while {how} is being computed …"
-UNPREPARED = "The first UMAP after the start of the app takes up to a minute longer."
 AMONG = (
     "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
 )
@@ -61,40 +58,17 @@ SECONDS = {
 # --- the space of a side -----------------------------------------------------------------------------------------
 
 
-def choose_space(side: str, label: str, opened: cached.Opened, *, optional: bool) -> Space | None:
+def choose_space(
+    side: str, label: str, opened: cached.Opened, runs: Mapping[str, Path], others: str | None, *, optional: bool
+) -> Space | None:
     """The space of one side. None: none is wished for, or it is not there, and the page says why."""
-    runs = [] if opened.own else [SHIPPED + name for name in choosing.lab_runs(corpus=opened.corpus.name)]
-    options = [*runs, *choosing.VECTORS, choosing.STORED, FILE, *([NOTHING] if optional else [])]
+    options = [*runs, *choosing.VECTORS, FILE, *([NOTHING] if optional else [])]
     plain = "sif" if isinstance(opened.corpus, Sentences) else "mean-vectors"  # whose classes are to be found
-    default = (runs[0] if runs else NOTHING) if optional else plain
-    name = frame.choices().selectbox(
-        label,
-        options,
-        index=options.index(default),
-        format_func=lambda option: choosing.VECTORS.get(option, option),
-        key=side,
-        width=choosing.WIDTH,
-        **frame.KEEP,
-    )
+    default = next(iter(runs), NOTHING) if optional else plain
+    name = choosing.choose_vectors(options, default, label, side, others)
     if name == NOTHING:
         return None
-    if name == choosing.STORED:
-        return _stored(side, opened)
-    if name == FILE:
-        return _file(side, opened)
-    if name in runs:
-        name = name.removeprefix(SHIPPED)
-        return choosing.run_in(DEMONSTRATIONS[name].folder, name)
-    return choosing.fitted(opened, name)
-
-
-def _stored(side: str, opened: cached.Opened) -> Space | None:
-    """A run from the folders that the visitor names."""
-    runs = choosing.trained_here(choosing.runs_in(choosing.run_folders(f"{side}-folders")), opened)
-    if not runs:
-        choosing.show_command(choosing.NO_RUN, "sentpwnet", opened)
-        return None
-    return choosing.named_run(runs, f"{side}-run", opened)
+    return _file(side, opened) if name == FILE else choosing.space_of(opened, name, runs)
 
 
 def _file(side: str, opened: cached.Opened) -> Space | None:
@@ -166,7 +140,7 @@ def arranged(rows: Any, key: tuple[Any, ...]) -> Projection:
     *_, how, dimensions = key
 
     def arrange() -> Projection:
-        make = cached.picture_process().project if how == "umap" else project
+        make = partial(cached.made_apart, project) if how == "umap" else project
         picture = make(rows, how, dimensions, landmarks=cached.landmarks_for(how, rows.shape[0]))
         picture.points.flags.writeable = False
         return picture
@@ -193,7 +167,7 @@ def journey_key(space: Space, how: str, opened: cached.Opened) -> tuple[str, ...
 
 def arranged_epochs(space: Space, how: str, opened: cached.Opened) -> Journey:
     """A run's probe over its epochs, in the classes of the corpus; PCA with one basis for all."""
-    arrange = cached.picture_process().epochs if how == "umap" else epochs
+    arrange = partial(cached.made_apart, epochs) if how == "umap" else epochs
 
     def make() -> Journey:
         made = in_classes_of(journey(space.method.snapshots, how, common=how == "pca", arrange=arrange), opened.corpus)
@@ -217,19 +191,17 @@ def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, l
     landmarks = cached.landmarks_for(look.how, len(shown))
     if landmarks is not None:
         note = f"{note} {AMONG.format(landmarks=landmarks, how=NAMES[look.how])}"
-    if look.how == "umap" and not cached.picture_process().warmed.is_set():
-        note = f"{note} {UNPREPARED}"
     with box.container():
         alt = f"The sentences by PCA: the picture on the {side}."
         if look.as_map:
             slot = f"preview-{side}"
             by = look.colours(shown)["by"]
             points = dot_map.map_bytes(slot, picture, shown, by, look.most, look.order)
-            drawing = {"alt": alt, "height": TALL, "legend": side == "left"}
+            drawing = {"alt": alt, "height": TALL, "legend": look.in_numbers(shown)}
             drawing["words"] = None if look.labels == OF_CLASSES else ((), ())
             dot_map.put_map(slot, points, dot_map.NO_MARKS, on_marked=lambda: None, **drawing)
         else:
-            drawing = {"narrow": True, "legend": side == "left", "height": height}
+            drawing = {"narrow": True, "legend": look.in_numbers(shown), "height": height}
             figure = figures.clusters(picture, shown, **look.colours(shown), **drawing)
             st.plotly_chart(figure, key=f"preview-{side}", alt=alt)
         st.caption(note)
@@ -242,39 +214,23 @@ def expected(how: str, count: int) -> float:
     return arranged * (count - placed) / cached.LANDMARKS + each * placed
 
 
-def show_plain(
-    side: Side, look: Look, first: Side, saving: frame.Saving, *, legend: bool | None, less: int, **marks: Any
-) -> int:
-    """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`.
-
-    `legend` is as in `clusters`. `less`: by how many pixels it is lower than the window allows, because the legend of
-    the picture beside it takes these. What its own legend takes is returned.
-    """
-    drawing = look.colours(side.shown) | {"density": look.density, "narrow": True, "legend": legend}
-    drawing["height"] = HEIGHT + (100 if legend is None else 0)
+def show_plain(side: Side, look: Look, first: Side, saving: frame.Saving, **marks: Any) -> None:
+    """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`."""
     rows = partial(picture_rows, side.picture, side.shown)
     if look.as_map:
-        show_dots(side, first, look, rows, saving, marks, legend=legend is not False)
-        return 0
+        show_dots(side, first, look, rows, saving, marks)
+        return
+    drawing = look.colours(side.shown) | {"density": look.density, "narrow": True, "height": HEIGHT}
+    drawing["legend"] = look.in_numbers(side.shown)
     if look.labels in (COARSE, FINE) and look.dimensions == 2:
         drawing["regions"] = words_on(side, fine=look.labels == FINE)
     figure = figures.clusters(side.picture, side.shown, svg=marking.NO_WEBGL in st.session_state, **drawing, **marks)
-    room = max(0, figure.layout.height - HEIGHT) if legend else 0
     with st.container(key=f"tall-{side.name}"):
-        st.html(f"<style>.st-key-tall-{side.name} {{--less: {less}px}}</style>")
         show_side(figure, side, first, look, rows, saving)
-    return room
 
 
 def show_dots(
-    side: Side,
-    first: Side,
-    look: Look,
-    rows: frame.Rows,
-    saving: frame.Saving,
-    marks: Mapping[str, Any],
-    *,
-    legend: bool,
+    side: Side, first: Side, look: Look, rows: frame.Rows, saving: frame.Saving, marks: Mapping[str, Any]
 ) -> None:
     """The map of a side's sentences, and its data as a file."""
     alt, key, carry = alt_of(side, look), dot_map.key_of(side.name), carried(side, first)
@@ -285,7 +241,7 @@ def show_dots(
         words=words_of_map(side, look.labels),
         alt=alt,
         height=TALL,
-        legend=legend,
+        legend=look.in_numbers(side.shown),
         on_marked=partial(marking.on_map_marked, side.name, key, len(side.shown), carry),
     )
     with saving.popover(key):
@@ -301,7 +257,7 @@ def alt_of(side: Side, look: Look) -> str:
     """A picture in words."""
     count, dimensions = side.picture.points.shape
     return (
-        f"The space of {side.space.name} by {side.picture.name}, {side.name}: {count:,} sentences of "
+        f"The space of {side.space.name} by {side.picture.name}: {count:,} sentences of "
         f"{len(colouring(side.shown).names):,} classes as points in {dimensions} dimensions, coloured by "
         f"{look.colours(side.shown)['by']}. "
         "Search and choose above and beside the pictures to read sentences and their neighbours as text."
@@ -336,6 +292,9 @@ def show_side(
     """A figure of a side's sentences as points, as high as the window allows, with alt text, export and tools."""
     count, dimensions = side.picture.points.shape
     marks: dict[str, Any] = {"height": "stretch"}
+    figure.layout.meta = {
+        "title": f"{side.space.name}, {frame.corpus_name()}, {side.picture.name}"
+    }  # of a saved picture
     if dimensions == 3:
         figure.layout.uirevision = side.space.key  # it stays turned as it is when a ring is drawn
     else:

@@ -120,7 +120,7 @@ def page() -> None:
             "This page is for the teacher. Open it with the teacher's address, printed when the app was started."
         )
     frame.head("Teacher: visitors and trainings", ABOUT)
-    st.fragment(frame.run, run_every=EVERY)(partial(show_all, queue_of(choosing.training_folder())))
+    st.fragment(frame.run, run_every=EVERY)(partial(show_all, queue_of(choosing.run_folders()[0])))
 
 
 frame.run(page)

@@ -201,11 +201,9 @@ def see_it_move(job: Job) -> None:
 
 def before_and_after(job: Job) -> dict[str, str]:
     """The address of Space that shows what a training changed."""
-    kept = space_so_far(job, None)
-    if kept is not None and len(kept.epochs) > 1:
-        run = {"left": choosing.STORED, "left-run": job.name}
-        return {"view": "While it trained", "how": "PCA", "right": "nothing", **run}
-    return {"left": "mean word vectors", "right": choosing.STORED, "right-run": job.name}
+    kept, sides = space_so_far(job, None), {"left": "mean word vectors", "right": choosing.RUN + job.name}
+    moves = kept is not None and len(kept.epochs) > 1
+    return sides | ({"view": "While it trained", "how": "PCA"} if moves else {})
 
 
 # --- how it grows ------------------------------------------------------------------------------------------------

@@ -18,14 +18,7 @@ from trainings import Queue, queue_of, watch
 
 from labkit.atomic import sentence_of
 
-RUNS, CURVES, PAIR, BENCH, DATA, TRAIN = VIEWS = [
-    "Runs",
-    "Curves",
-    "Two sentences",
-    "Which method?",
-    "Data",
-    "Train",
-]
+RUNS, CURVES, BENCH, DATA, TRAIN = VIEWS = ["Runs", "Curves", "Which method?", "Data", "Train"]
 START = "start-training"  # in the session: somebody has pressed the button beside the data
 EVERY = 1.5  # seconds between two looks at a training that runs
 ABOUT = """\
@@ -113,11 +106,11 @@ def page() -> None:
     if view == DATA:
         train_data.show_data(opened, to_train)
     elif view == TRAIN:  # only what trains takes the queue, which one app at a time may have
-        show_train(queue_of(choosing.training_folder()), opened)
+        show_train(queue_of(choosing.run_folders()[0]), opened)
     elif view == BENCH:
-        show_which(queue_of(choosing.training_folder()), opened)
+        show_which(queue_of(choosing.run_folders()[0]), opened)
     elif opened is not None:
-        {RUNS: train_runs.show_scores, CURVES: train_runs.show_histories, PAIR: train_runs.show_two}[view](opened)
+        {RUNS: train_runs.show_scores, CURVES: train_runs.show_histories}[view](opened)
     frame.show_link(own_file=opened is not None and opened.own)
 
 

@@ -1,4 +1,4 @@
-"""Runs of one corpus beside each other: scores on test with a verdict, curves, and one pair of sentences."""
+"""Runs of one corpus beside each other: scores on test with a verdict, and curves."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import cached
 import choosing
-import classroom
 import frame
 import streamlit as st
-import why
 from keeping import once
 
 from labkit import figures
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are chosen at first
 MOST = 40  # runs that can be chosen, and that a link names
-SENTENCES = 300  # to choose from, for one pair
 NAMED, LONGEST = 3, 60  # names that are said to be missing, and the letters of each
 NAMES, CORPUS = "runs", "compared-on"  # in the address; in the session
 SAW_TEST = (
@@ -45,13 +42,12 @@ OF_WHAT = (
 
 def offered_runs(opened: cached.Opened) -> dict[str, Path]:
     """Name -> folder of the runs that were trained on this corpus."""
-    return choosing.trained_here(choosing.every_run(choosing.run_folders(), first=opened.corpus.name), opened)
+    return choosing.trained_here(choosing.every_run(first=opened.corpus.name), opened)
 
 
 def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     """Name -> folder of the runs to compare."""
     runs = offered_runs(opened)
-    labels = {name: choosing.run_label(name, folder, opened) for name, folder in runs.items()}
     if st.session_state.setdefault(CORPUS, opened.key) != opened.key:  # the address spoke of another corpus
         st.session_state[CORPUS] = opened.key
         frame.keep_in_address(NAMES, None)
@@ -68,8 +64,7 @@ def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
         st.session_state[key] = [name for name in now if name in runs]
     names = st.multiselect(
         "Runs",
-        labels,
-        format_func=labels.get,
+        list(runs),
         max_selections=MOST,
         key=key,
         on_change=remember_runs,
@@ -96,8 +91,7 @@ def not_here(names: Sequence[str]) -> str:
     """One sentence on the runs of a link that are not found."""
     first = ", ".join(name[:LONGEST] for name in names[:NAMED])
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    remedy = "choose others" if classroom.is_on() else "add their folder above"
-    return frame.plain(f"Some runs of this link are missing: {first}{more}; {remedy}.")
+    return frame.plain(f"Some runs of this link are missing: {first}{more}. Choose others.")
 
 
 # --- scores ------------------------------------------------------------------------------------------------------
@@ -261,30 +255,6 @@ def show_histories(opened: cached.Opened) -> None:
 def list_in_code(names: list[str]) -> str:
     """A list of texts as code, a line each."""
     return "[\n" + "".join(f"    {name!r},\n" for name in names) + "]"
-
-
-# --- two sentences -----------------------------------------------------------------------------------------------
-
-
-def show_two(opened: cached.Opened) -> None:
-    """How alike two sentences are to two methods, and why."""
-    runs = offered_runs(opened)
-    labels = dict(choosing.VECTORS) | {name: choosing.run_label(name, folder, opened) for name, folder in runs.items()}
-    spaces = []
-    for column, key, label, first in zip(
-        st.columns(2), ("one", "other"), ("Model", "Beside it"), (next(iter(runs), "tfidf"), "sif"), strict=True
-    ):
-        name = column.selectbox(
-            label, labels, list(labels).index(first), format_func=labels.get, key=f"model-{key}", **frame.KEEP
-        )
-        spaces.append(choosing.run_in(runs[name], name) if name in runs else choosing.fitted(opened, name))
-    texts = cached.some_sentences(opened, SENTENCES)
-    sides = zip(st.columns(2), ("a", "b"), (0, 1), strict=True)
-    a, b = (choosing.one_sentence(column, name, texts, first) for column, name, first in sides)
-    for column, space in zip(st.columns(2), spaces, strict=True):
-        similarity = space.method.similarity([a], [b])
-        column.metric(f"similarity, {frame.plain(space.name)}", f"{float(similarity[0, 0]):.4f}")
-    why.button("pair", spaces, opened, a, b)
 
 
 CODE = """\

@@ -306,14 +306,14 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
 
 
 def show_training(opened: cached.Opened, chosen: choosing.Space, settings: PairSettings, lines: dict[str, Any]) -> None:
-    """The probe of a stored run, epoch by epoch."""
+    """The probe of a run, epoch by epoch."""
     if not len(chosen.method.snapshots.epochs):
         runs = choosing.lab_runs("sentpwnet", opened.corpus.name)
         if not runs:
             choosing.show_command(choosing.NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
             return
         st.info("These vectors were not trained in epochs.")
-        use = {"vectors": choosing.STORED, "run": runs[0]}
+        use = {"vectors": choosing.RUN + runs[0]}
         st.button(f"Use run {runs[0]}", on_click=st.session_state.update, args=(use,), type="primary", key="use-run")
         return
     weights = epoch_weights(chosen.method.snapshots, settings)

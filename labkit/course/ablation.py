@@ -22,11 +22,10 @@ from typing import Any, Self
 import numpy as np
 
 from labkit.atomic import write_text
-from labkit.corpora import CORPORA, Labelled, load
+from labkit.corpora import CORPORA, load
 from labkit.course.notebooks import NOTEBOOKS
-from labkit.course.variants import COURSE, map_at_r, withheld_classes, without_classes
+from labkit.course.variants import COURSE
 from labkit.evaluation.comparison import Lead, Parts, Spread, lead_of
-from labkit.evaluation.scores import score
 from labkit.papers.cells import Cell, compute
 from labkit.papers.data import DataAtHand
 from labkit.papers.recipes import Case
@@ -41,8 +40,6 @@ from labkit.trials.verdict import Ranked, Runs, front, ranked
 
 FOLDER = NOTEBOOKS / "ablations"
 TUNING = ("protocol", "space", "measure", "chosen", "trials")  # what is kept of the notes of a tuning
-ELSEWHERE = {"relatedness": "spearman", "topics": "map@r"}  # corpora that nobody learned from, and what is asked there
-WITHHELD = "map@r, withheld"  # of test sentences whose classes have no labels
 
 
 @dataclass(frozen=True)
@@ -207,21 +204,6 @@ def scored_and_clustered(case: Case) -> Result:
     agreement = section_agreement(case.fitted(), case.corpus.part("test"), seed=case.seed)  # type: ignore[arg-type]
     clusters = {f"{each}_ami": float(agreement.values(each, "ami").mean()) for each in ALGORITHMS}
     return replace(outcome, figures={**outcome.figures, **clusters})
-
-
-def scored_elsewhere(case: Case) -> Result:
-    """The figures that fit the corpus, and those of corpora that it did not learn from."""
-    outcome, method = scored(case), case.fitted()
-    others = {f"{name} {measure}": score(method, load(name)).figures[measure] for name, measure in ELSEWHERE.items()}
-    return replace(outcome, figures={**outcome.figures, **others})
-
-
-def scored_on_withheld(case: Case) -> Result:
-    """MAP@R of test sentences among those whose classes have no labels where some are withheld, with this seed."""
-    test = case.corpus.part("test")
-    assert isinstance(test, Labelled)
-    unknown = without_classes(test, set(test.classes) - withheld_classes(test, case.seed))
-    return Result({WITHHELD: map_at_r(case.fitted(), unknown)})
 
 
 def write_table(table: Figures, folder: Path = FOLDER) -> Path:

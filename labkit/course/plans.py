@@ -9,20 +9,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from labkit.course.ablation import (
-    ELSEWHERE,
-    WITHHELD,
-    Ablation,
-    Variant,
-    measure_all,
-    scored_and_clustered,
-    scored_elsewhere,
-    scored_on_withheld,
-    write_table,
-)
+from labkit.course.ablation import Ablation, Variant, measure_all, scored_and_clustered, write_table
 from labkit.course.why_alike import explanations_judged
 from labkit.interrupts import interruptible
 from labkit.pairs.losses import LOSSES
@@ -173,31 +162,16 @@ LOCALLY_LINEAR = (
         _transformed("sif", pca=16, whitening=16, top=1, k=10, p=16),
         ("hit@1",),
     ),
-    Ablation(
-        "lp-relatedness-sif",
-        "Does it help with degrees, where not only the nearest count?",
-        "relatedness",
-        _transformed("sif", pca=64, whitening=64, top=1, k=80, p=64),
-        ("spearman",),
-    ),
 )
 
 
 # --- notebook 05: the encoder's form, and how much the paraphrase counts beside the copy --------------------------
 
 _COHERENCE = ("coherence_lift", "coherence_within", "coherence_between", "coherence_retrieval")
-_EARLY = {"hidden": 40, "decoder_hidden": 40, "dimension": 50, "epochs": 4}  # with small steps: hardly begun
 _FORMS = {form: {"form": form} for form in ("one-bi", "two-forward", "two-bi")}
 _LAMBDAS = {f"both, λ = {value:g}": {"emphasis": value} for value in (0.01, 0.1, 0.5, 0.9)}
 
 PARAPHRASE = (
-    Ablation(
-        "pthought-early",
-        "What do the figures say of networks that have hardly begun to learn?",
-        "captions",
-        (replace(_UNTRAINED, name="mean-vectors, untrained"), *_each("pthought", _FORMS, **_EARLY)),
-        _COHERENCE,
-    ),
     Ablation(
         "pthought-forms",
         "Which encoder keeps paraphrases together, and others apart?",
@@ -364,25 +338,20 @@ WHICH_LOSS = (
 
 # --- notebook 11: what labels bring if one starts from nothing, and from something --------------------------------
 #
-# All starts of a table have one loss, one number of epochs for a share (MiniLM's last layer, whose steps take far
-# longer, a quarter of it), and their settings chosen on dev by as many trials. `start-stsb` is measured on a published
-# set, which `LABKIT_DATA` or the cache must have; its table alone is kept.
+# All starts of a table have one loss, one number of epochs for a share, and their settings chosen on dev by as many
+# trials. `start-stsb` is measured on a published set, which `LABKIT_DATA` or the cache must have; its table is kept.
 
-_MODEL: dict[str, Any] = {"encoder": "transformer", "model": PACKAGED}
 STARTS_FROM: dict[str, dict[str, Any]] = {  # the name of a start -> the settings that make it of a bag
     "bag": {},
-    "corpus vectors": {"vectors": "ppmi", "unit": "words"},
     "static vectors": {"vectors": f"distilled:{PACKAGED}"},
-    "MiniLM and a map": _MODEL | {"layers": 0},
-    "MiniLM, its last layer": _MODEL | {"layers": 1},
+    "MiniLM and a map": {"encoder": "transformer", "model": PACKAGED, "layers": 0},
 }
 SHARES: dict[str, float] = {"no labels": 0.0, "1/16": 1 / 16, "1/8": 1 / 8, "1/4": 1 / 4, "1/2": 1 / 2, "all": 1.0}
-_THREE_STARTS = ("bag", "static vectors", "MiniLM and a map")
 
 
-def _started(start: str, share: str, *, epochs: float = 6, name: str = "", **changed: Any) -> Variant:
+def _started(start: str, share: str, *, epochs: int = 6, **changed: Any) -> Variant:
     """A start that learns from this share of the labels; of few, more often, though not as often as they are fewer."""
-    settings, name = STARTS_FROM[start] | changed, name or f"{start}, {share}"
+    settings, name = STARTS_FROM[start] | changed, f"{start}, {share}"
     if not SHARES[share]:
         return Variant(name, "bag, partly taught", {**settings, "epochs": 0})
     much = {"epochs": round(epochs / SHARES[share] ** 0.5), "patience": 0, "taught": SHARES[share]}
@@ -390,11 +359,11 @@ def _started(start: str, share: str, *, epochs: float = 6, name: str = "", **cha
     return Variant(name, "bag, partly taught", settings | much, first=usual)
 
 
-def _curves(starts: Sequence[str], shares: Sequence[str], **changed: Any) -> tuple[Variant, ...]:
-    """What has learned nothing, and each start with each share of the labels, after none of them."""
-    plain = (Variant("TF-IDF", "tfidf"), Variant("SIF", "sif"), Variant("mean of word vectors", "mean-vectors"))
-    none = (_started(start, "no labels") for start in starts)
-    return (*plain, *none, *(_started(start, share, **changed) for start in starts for share in shares))
+def _curves(shares: Sequence[str], **changed: Any) -> tuple[Variant, ...]:
+    """TF-IDF, each start without labels, and each with each share of them."""
+    none = (_started(start, "no labels") for start in STARTS_FROM)
+    some = (_started(start, share, **changed) for start in STARTS_FROM for share in shares)
+    return (Variant("TF-IDF", "tfidf"), *none, *some)
 
 
 STARTS = (
@@ -402,23 +371,15 @@ STARTS = (
         "start-questions",
         "How many labelled pairs make up for a start from nothing, where test asks about other questions?",
         "questions",
-        _curves([*_THREE_STARTS, "corpus vectors"], [*SHARES][1:]),
+        _curves([*SHARES][1:]),
         ("auc",),
-        _FIVE,
-    ),
-    Ablation(
-        "start-topics",
-        "And how many labelled sentences, where all classes of test are those of training?",
-        "topics",
-        _curves(_THREE_STARTS, ["1/16", "1/4", "all"]),
-        ("map@r",),
         _FIVE,
     ),
     Ablation(
         "start-places",
         "And where sentences are names, addresses and codes, which no model has read?",
         "places",
-        _curves(_THREE_STARTS, ["1/16", "1/4", "all"]),
+        _curves(["1/16", "1/4", "all"]),
         ("hit@1",),
         _FIVE,
     ),
@@ -426,49 +387,9 @@ STARTS = (
         "start-stsb",
         "And where people have written the sentences?",
         "stsb",
-        _curves(_THREE_STARTS, ["1/16", "all"], epochs=4, loss="cosent", labelled=True),
+        _curves(["1/16", "all"], epochs=4, loss="cosent", labelled=True),
         ("spearman",),
         _FIVE,
-    ),
-    Ablation(
-        "start-unseen",
-        "Does what is learned of some classes help with others?",
-        "topics",
-        (
-            Variant("TF-IDF", "tfidf"),
-            *(_started(start, "no labels") for start in _THREE_STARTS),
-            *(
-                _started(start, share, name=f"{start}, {name}", **changed)
-                for start in _THREE_STARTS
-                for name, share, changed in (
-                    ("every class", "1/2", {}),
-                    ("other classes", "all", {"withheld": True, "epochs": 8}),  # as many labels, as often
-                )
-            ),
-        ),
-        (WITHHELD,),
-        _FIVE,
-        scored_on_withheld,
-    ),
-    Ablation(
-        "start-forgetting",
-        "What is gained by tuning what was pretrained, and what is forgotten elsewhere?",
-        "questions",
-        (
-            *(
-                variant
-                for start in _THREE_STARTS[1:]
-                for variant in (
-                    _started(start, "no labels"),
-                    _started(start, "1/4"),
-                    _started(start, "1/4", name=f"{start}, halfway back", back=0.5),
-                )
-            ),
-            _started("MiniLM, its last layer", "1/4", epochs=1.5),
-        ),
-        ("auc", *(f"{corpus} {measure}" for corpus, measure in ELSEWHERE.items())),
-        _FIVE,
-        scored_elsewhere,
     ),
 )
 

@@ -5,13 +5,13 @@ PartlyLabelled     FILM, for "how much has to be labelled?": all sentences are k
 EmbeddedTogether   SBERT-LP, for "what does it cost that a sentence comes later?": the lab's method embeds sentences of
                    train and puts others where their neighbours are; the paper embeds all that it compares together,
                    without labels, and so does this one with the sentences of test.
-PartlyTaught       a bag, for "when is metric learning worth it?": all texts are known, a share of the rows is labelled,
-                   or half of the classes. With `vectors` and `encoder` it starts from something.
+PartlyTaught       a bag, for "when is metric learning worth it?": all texts are known, a share of the rows is labelled.
+                   With `vectors` and `encoder` it starts from something.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,9 +28,8 @@ from labkit.methods import METHODS, Methods
 from labkit.progress import Progress
 from labkit.sbert_lp.method import SbertLp
 from labkit.sentpwnet.batches import BatchSource
-from labkit.sentpwnet.method import Bag, BagSettings, PairTask
+from labkit.sentpwnet.method import Bag, BagSettings
 from labkit.settings import EPOCHS, Conditions
-from labkit.training.trained import arrays_of, fill
 
 
 class EmbeddedTogether(SbertLp):
@@ -87,87 +86,43 @@ class PartlyTaughtSettings(BagSettings):
     """The bag's settings, and what of the labels it is taught."""
 
     taught: float = setting(1.0, "share of the training rows whose labels are used", above=0, maximum=1)
-    withheld: bool = setting(False, "no label of half of the classes is used")
-    back: float = setting(0.0, "share of the way back to where the weights started", minimum=0, maximum=1)
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
         """Labels are for those who learn."""
-        trained: Conditions = dict.fromkeys(("taught", "back"), (self.epochs > 0, EPOCHS))
-        withheld = (self.epochs > 0 and shape in (None, "Labelled"), f"{EPOCHS}, on classes")
-        return super().conditions(shape, has_dev) | trained | {"withheld": withheld}
+        return super().conditions(shape, has_dev) | {"taught": (self.epochs > 0, EPOCHS)}
 
 
 class PartlyTaught(Bag):
     """A bag, or what its settings put in place of its words, that learns from some of the labels.
 
-    Which ones, the seed says. Word vectors are made of all training texts. Of classes, dials and epochs are chosen by
-    MAP@R, since Hit@1 is soon at its end; those that are withheld have no part in that.
+    The seed says which ones. Word vectors are made of all training texts. Of classes, hyperparameters and epochs are
+    chosen by MAP@R, since Hit@1 is soon at its end.
     """
 
     name = "bag, partly taught"
     Settings = PartlyTaughtSettings
 
     def selection(self, dev: Corpus) -> tuple[str, float]:
-        if not isinstance(dev, Labelled):
-            return super().selection(dev)
-        if self.settings.withheld:
-            dev = without_classes(dev, self._withheld)
-        return "dev_map@r", map_at_r(self, dev)
+        return ("dev_map@r", map_at_r(self, dev)) if isinstance(dev, Labelled) else super().selection(dev)
 
     def _source(self, corpus: Corpus, seed: int) -> BatchSource:
-        train: Corpus = corpus.part("train")
-        if self.settings.withheld:
-            assert isinstance(train, Labelled)
-            self._withheld = withheld_classes(train, seed)
-            train = without_classes(train, self._withheld)
-        whole = corpus.take(row for row, split in enumerate(corpus.splits) if split != "train")
-        return super()._source(taught_rows(train, whole, self.settings.taught, seed), seed)
+        return super()._source(taught_rows(corpus.part("train"), self.settings.taught, seed), seed)
 
     def _seen(self, corpus: Corpus, source: BatchSource) -> Iterable[str]:
         return corpus.sentences()  # those of test, too: what is frozen is computed once for all shares and seeds
 
-    def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
-        task = super()._task(corpus, seed, progress)
-        if self.settings.back:
-            self._start = {name: array.copy() for name, array in arrays_of(self.network).items()}
-        return task
 
-    def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
-        history = super()._fit(corpus, seed, progress, keeper)
-        if back := self.settings.back:
-            learned = arrays_of(self.network)
-            fill(self.network, {name: (1 - back) * learned[name] + back * start for name, start in self._start.items()})
-        return history
-
-
-def taught_rows(train: Corpus, others: Corpus, share: float, seed: int) -> Corpus:
-    """So large a share of training rows, drawn by the seed: whole classes, or rows of each where others have them."""
+def taught_rows(train: Corpus, share: float, seed: int) -> Corpus:
+    """The given share of the training rows, drawn by the seed; where rows have classes, of the classes."""
     texts, classes = train.classified()
     random = np.random.default_rng(seed)
     if not texts:
         rows = random.permutation(len(train))[: max(2, round(share * len(train)))]
         return train.take(np.sort(rows).tolist())
     names = list(dict.fromkeys(classes))
-    if not set(others.classified()[1]) <= set(names):
-        drawn = random.permutation(len(names))[: max(2, round(share * len(names)))]
-        wanted = {names[at] for at in drawn}
-        return train.take(row for row, name in enumerate(classes) if name in wanted)
-    kept: list[int] = []
-    for name in names:
-        members = random.permutation([row for row, own in enumerate(classes) if own == name])
-        kept += members[: max(2, round(share * len(members)))].tolist()
-    return train.take(sorted(kept))
-
-
-def withheld_classes(corpus: Labelled, seed: int) -> set[str]:
-    """Half of the classes, drawn by the seed: those of which no label is used."""
-    names = corpus.classes
-    return {names[at] for at in np.random.default_rng(seed).permutation(len(names))[: len(names) // 2]}
-
-
-def without_classes(corpus: Labelled, names: Set[str]) -> Labelled:
-    """The rows of all other classes."""
-    return corpus.take(row for row, label in enumerate(corpus.labels) if label not in names)
+    drawn = random.permutation(len(names))[: max(2, round(share * len(names)))]
+    wanted = {names[at] for at in drawn}
+    return train.take(row for row, name in enumerate(classes) if name in wanted)
 
 
 def map_at_r(method: Any, part: Labelled) -> float:

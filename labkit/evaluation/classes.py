@@ -14,7 +14,8 @@ import, so it is imported where it is called.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -271,12 +272,14 @@ EQUAL = 1e-9  # distances that differ by less, relatively, are a tie
 
 @dataclass(frozen=True)
 class Separation:
-    """The ratio, the silhouette and Hit@1 (NaN if undefined), and how many rows the last two come from."""
+    """The ratio, the silhouette and Hit@1 (NaN if undefined), how many rows the last two come from, and the Hit@1 of
+    each class that is defined."""
 
     ratio: float
     silhouette: float
     hit: float
     sample: int
+    by_class: Mapping[Any, float] = field(default_factory=dict)
 
 
 def separation(rows: ArrayLike, labels: ArrayLike) -> Separation:
@@ -288,7 +291,12 @@ def separation(rows: ArrayLike, labels: ArrayLike) -> Separation:
     codes = classes("labels", labels, count=every.shape[0])
     asking = sampled(np.arange(len(codes)), SAMPLE)
     ratio = inter_intra(every, codes).ratio if codes.max() else float("nan")
-    return Separation(ratio, _silhouette(every[asking], codes[asking]), _hit(every, codes, asking), len(asking))
+    queries, right = _right(every, codes, asking)
+    counts = np.bincount(codes[queries], right), np.bincount(codes[queries])
+    names = dict(zip(codes.tolist(), np.asarray(labels).tolist(), strict=True))
+    by_class = {names[code]: float(counts[0][code] / counts[1][code]) for code in np.flatnonzero(counts[1]).tolist()}
+    hit = float(right.mean()) if len(right) else float("nan")
+    return Separation(ratio, _silhouette(every[asking], codes[asking]), hit, len(asking), by_class)
 
 
 def _silhouette(rows: Vectors, codes: np.ndarray) -> float:
@@ -300,13 +308,13 @@ def _silhouette(rows: Vectors, codes: np.ndarray) -> float:
     return float(silhouette_score(rows, codes))
 
 
-def _hit(rows: Vectors, codes: np.ndarray, asking: np.ndarray) -> float:
-    """Return Hit@1 of the sampled rows; rows alone in their class are not queries."""
+def _right(rows: Vectors, codes: np.ndarray, asking: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sampled rows that are not alone in their class, and whether the nearest neighbour of each is of it."""
     asking = asking[np.bincount(codes)[codes[asking]] > 1]
     if not len(asking):
-        return float("nan")
+        return asking, np.zeros(0, bool)
     near, distances = nearest_rows(rows[asking], rows, min(TIES + 1, len(codes)))
     distances = np.where(near == asking[:, None], np.inf, distances)
     nearest = distances.min(axis=1, keepdims=True)
     tied = distances <= nearest * (1 + EQUAL)
-    return float(np.where(tied, codes[near] == codes[asking][:, None], True).all(axis=1).mean())
+    return asking, np.asarray(np.where(tied, codes[near] == codes[asking][:, None], True).all(axis=1))

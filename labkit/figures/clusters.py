@@ -198,6 +198,7 @@ READABLE = 1_000  # points; above, the figure contains no sentences
 DRAWN = 3_000  # points; above, WebGL draws them
 SIZES = ((300, 10, 0.85), (1_100, 8, 0.8), (3_000, 6, 0.65), (10_000, 4, 0.5), (30_000, 3, 0.4))  # to n: size, opacity
 MANY = (2.5, 0.3)
+SMALLER = 0.8  # size of a point in a small picture, as a share of the usual one
 DIMMED = 0.3  # opacity in 3-D if some points have a ring, which the others would hide
 FADED = 0.12  # opacity of points that are not chosen, as a share of the usual one
 SOLID = {"triangle-up": "x", "star": "diamond-open"}  # marks that 3-D plots have instead
@@ -256,6 +257,8 @@ def clusters(
         drawing += _ways(before, projection.points, np.asarray(range(n) if chosen is None else chosen, np.int64))
     cut = {"letters": LETTERS, "width": WIDTH} if narrow else {}
     for trace, rows in traces(projection.points, points, colours, **cut):
+        if narrow:
+            trace["marker"]["size"] *= SMALLER
         if narrow and colours.values is not None:
             trace["marker"]["colorbar"] |= UNDER
         if chosen is not None and dimensions == 2:
@@ -282,7 +285,8 @@ def clusters(
     elif named and dimensions == 2:
         names = colours if colours.names else colouring(points, CLASS, most=most, order=order)  # numbers have no names
         if len(names.names) > 1:
-            axes["annotations"] = names_in(projection.points, names, (300.0 if narrow else 500.0, float(inside)))
+            size = (300.0 if narrow else 500.0, float(inside))
+            axes["annotations"] = names_in(projection.points, names, size, chosen=chosen)
     if svg:
         drawing = [trace | ({"type": "scatter"} if trace.get("type") == "scattergl" else {}) for trace in drawing]
     if legend is not None:
@@ -307,10 +311,15 @@ def fixed(drawing: Sequence[Entries], height: int, *, legend: bool, **numbers: i
 
 
 def names_in(
-    points: np.ndarray, colours: Colouring, size: tuple[float, float], axes: np.ndarray | None = None
+    points: np.ndarray,
+    colours: Colouring,
+    size: tuple[float, float],
+    axes: np.ndarray | None = None,
+    *,
+    chosen: Sequence[int] | np.ndarray | None = None,
 ) -> list[Entries]:
     """Write the names of classes in the middle of their points; the legend alone has a name without room, or one that
-    would stand among the points of other classes.
+    would stand among the points of other classes. Classes without a `chosen` row fade with their points.
 
     `size`: about how many pixels the picture has, at one scale for both axes; `axes` (2, 2): their ranges, if not those
     of the points.
@@ -320,7 +329,7 @@ def names_in(
     wanted = []
     for code, name in enumerate(telling(colours.names, LETTERS)):
         rows = np.flatnonzero(colours.codes == code)
-        if code != colours.rest and len(rows):
+        if code != colours.rest and len(rows) and (chosen is None or np.isin(rows, chosen).any()):
             x, y = np.median(points[rows], axis=0).tolist()
             around = np.argsort(((points - (x, y)) ** 2).sum(axis=1))[: min(AROUND, len(rows))]
             if np.mean(colours.codes[around] == code) < 0.5:

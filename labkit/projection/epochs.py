@@ -15,7 +15,7 @@ t-SNE   starts from the points of the epoch before, and so does UMAP. Their unit
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -189,7 +189,14 @@ class Journey:
     def rows(self) -> list[dict[str, float | str]]:
         """Return two table rows per epoch: one for the space, one for the picture."""
         return [
-            {"epoch": epoch, "measured in": where, **asdict(figures)}
+            {
+                "epoch": epoch,
+                "measured in": where,
+                "ratio": figures.ratio,
+                "silhouette": figures.silhouette,
+                "hit": figures.hit,
+                "sample": figures.sample,
+            }
             for epoch, space, drawn in zip(self.epochs, self.space, self.drawn, strict=True)
             for where, figures in (("the embedding space", space), ("the picture", drawn))
         ]

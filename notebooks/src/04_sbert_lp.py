@@ -429,15 +429,12 @@ show(
 recall("04.d", "mended" if counts.mended > counts.spoilt else "spoilt")
 
 # %% [markdown]
-# You could fill a page with examples of either kind. Only the counts decide: more were spoilt. Would other seeds agree? And what
-# about vectors of a trained encoder? `labkit reproduce sbert-lp/1` measured all-MiniLM-L6-v2 on published data (Spearman times
-# 100).
+# You could fill a page with examples of either kind. Only the counts decide: more were spoilt. And what about vectors of a
+# trained encoder? `labkit reproduce sbert-lp/1` measured all-MiniLM-L6-v2 on published data (Spearman times 100).
 
 # %%
 from labkit.papers.stored import stored
 
-lead = kept("lp-relatedness-sif").lead("sif, LP together", "sif, raw", "spearman")
-print("here, three seeds: Spearman {:+.3f}, 95 % interval {:+.3f} to {:+.3f}".format(lead.lead, *lead.interval()))
 measured = {(each.row, each.column): each.mean for each in stored().table("sbert-lp/1").figures}
 for column in stored().table("sbert-lp/1").columns:
     raw, moved = (measured[f"all-MiniLM-L6-v2{which}", column] for which in (", as it is", " + LP"))
@@ -445,9 +442,9 @@ for column in stored().table("sbert-lp/1").columns:
         print(f"{column:10} as it is {raw:.1f}, LP {moved:.1f}, {moved - raw:+.1f}")
 
 # %% [markdown]
-# Here three seeds leave it open; with the trained encoder LP is behind on both sets. A likely reason, though we have not proved it:
-# LP keeps the relations between neighbours and discards how far away everything else is. In plain means of word vectors the
-# large distances are mostly noise, so little is lost. A good encoder has put much work into just these distances.
+# With the trained encoder LP is behind on both sets. A likely reason, though we have not proved it: LP keeps the relations
+# between neighbours and discards how far away everything else is. In plain means of word vectors the large distances are
+# mostly noise, so little is lost. A good encoder has put much work into just these distances.
 #
 # ## Errata
 #

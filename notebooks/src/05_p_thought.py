@@ -344,39 +344,32 @@ recall("05.a", round(hit_at(fooled(own, groups, 0.99)[1], groups)[1], 2))
 #
 # ## 4. Does it happen by itself?
 #
-# Nobody would do this on purpose. But look at networks that have hardly begun to learn. The paper has three forms of its
-# encoder: *one-bi* has one layer that reads both ways, *two-forward* two layers that read forwards, *two-bi* two layers
-# that read both ways. Three seeds each, trained by the package with small steps (mean ± standard deviation):
-
-# %%
-import pandas as pd
-
-from labkit.course.ablation import kept
-
-def table(name):
-    measures = ("coherence_within", "coherence_between", "coherence_lift", "coherence_retrieval")
-    shown = pd.DataFrame(kept(name).rows(measures)).set_index("variant")[[*measures]]
-    return shown.rename(columns=lambda each: each.removeprefix("coherence_"))
-
-table("pthought-early")
-
-# %% [markdown]
-# By *within* alone the order is two-bi, two-forward, one-bi, and last the plain mean of word vectors. By lift it is exactly
-# reversed. The more complex a network is, the nearer all its vectors are to one direction, and P-coherence rewards that.
-# Now with larger steps, so that they do learn.
+# Nobody would do this on purpose. But a score that can be fooled can also choose the wrong network. The paper has three
+# forms of its encoder: *one-bi* has one layer that reads both ways, *two-forward* two layers that read forwards, *two-bi*
+# two layers that read both ways. The package has trained each with three seeds.
 #
-# **Predict 05.b.** Which form then has the highest lift: `"one-bi"`, `"two-forward"` or `"two-bi"`?
+# **Predict 05.b.** Which form has the highest lift: `"one-bi"`, `"two-forward"` or `"two-bi"`?
 
 # %%
 guess = "two-bi"  #!
 predict("05.b", guess)
 
 # %%
+from labkit.course.ablation import kept
+
 forms = kept("pthought-forms")
 lifts = {name: forms.spread(name, "coherence_lift").mean for name in forms.figures}
 recall("05.b", max(("one-bi", "two-forward", "two-bi"), key=lifts.get))
 
 # %%
+import pandas as pd
+
+def table(name):
+    """Mean ± standard deviation over the seeds."""
+    measures = ("coherence_within", "coherence_between", "coherence_lift", "coherence_retrieval")
+    shown = pd.DataFrame(kept(name).rows(measures)).set_index("variant")[[*measures]]
+    return shown.rename(columns=lambda each: each.removeprefix("coherence_"))
+
 table("pthought-forms")
 
 # %% [markdown]

@@ -32,7 +32,7 @@ from tests.waiting import HANG, until
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app"
-OWN = {file.stem for file in APP.iterdir()} - {"trainings", "umap_process"}  # pages and what they share, each time anew
+OWN = {file.stem for file in APP.iterdir()} - {"trainings"}  # pages and what they share, each time anew
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -42,6 +42,12 @@ FLAGS = [
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 
+RUN_BOXES = {  # page -> where it names a run
+    "why_page": ["vectors"],
+    "papers_page?try=pthought": ["run"],
+    "papers_page?try=thematic": ["trained"],
+    "papers_page?try=sbert-lp": ["base"],
+}
 Opened = Callable[..., AppTest]
 RunCode = Callable[..., list[go.Figure]]
 
@@ -58,8 +64,9 @@ def packages_are_scanned_once() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def on_this_machine() -> None:
-    """A page without a server listens nowhere: as if on this machine only."""
+def on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page without a server listens nowhere, as if on this machine only; a test may name folders of runs."""
+    monkeypatch.setenv("LABKIT_RUNS", "runs")
     config.set_option("server.address", "127.0.0.1")
     config.set_option("server.maxUploadSize", 10)
 
@@ -87,9 +94,8 @@ def opened_on(opened: Opened) -> Opened:
     """A page with a run of a folder: its module's name, the folder, the run, what stands in its address."""
 
     def page(module: str, folder: Path, run: str, **address: str) -> AppTest:
-        made = opened(module, run=run, **address)
-        made.session_state["folders"] = str(folder)
-        return made
+        os.environ["LABKIT_RUNS"] = str(folder)
+        return opened(module, **dict.fromkeys(RUN_BOXES.get(module, ()), f"run {run}") | address)
 
     return page
 
@@ -204,9 +210,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def with_runs(opened: Opened, folder: Path, **address: str) -> AppTest:
     """The page with a stored run of a folder."""
-    page = opened("space_page", left="a stored run", right="nothing", how="PCA", **address)
-    page.session_state["left-folders"] = str(folder)
-    return fine(page.run())
+    os.environ["LABKIT_RUNS"] = str(folder)
+    return fine(opened("space_page", **{"left": "run small", "right": "nothing", "how": "PCA"} | address).run())
 
 
 # --- a started app, and a browser ---------------------------------------------------------------------------------

@@ -364,8 +364,8 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     assert view.get_by_text("Secret<img").count() == 0
 
     view.set_viewport_size({"width": 390, "height": 844})
-    view.goto(f"{address}/compare_page?view=Two+sentences&corpus=captions&model-one=TF-IDF&model-other=SIF")
-    view.get_by_role("button", name="Why alike?").focus()
+    view.goto(f"{address}/space?corpus=captions&left=TF-IDF&right=SIF&how=PCA&row=5")
+    view.get_by_role("button", name="Why 1?").first.focus()
     view.keyboard.press("Enter")
     panel = view.get_by_role("dialog")
     panel.locator(".js-plotly-plot .main-svg").nth(3).wait_for(state="attached")

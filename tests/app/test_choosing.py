@@ -1,4 +1,4 @@
-"""Runs to choose from: the bundled ones first, then the folders', the newest first; in a classroom nobody names one."""
+"""Runs to choose from: the bundled ones first, then the folders', the newest first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from labkit.corpora import load
 from labkit.methods import METHODS
 from labkit.shipped import DEMONSTRATIONS, Demonstration
 
-from .conftest import HOSTILE, Opened, fine, texts, with_file
+from .conftest import HOSTILE, Opened, fine, with_file
 
 
 @pytest.fixture
@@ -39,66 +39,52 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_bundled_runs_of_the_corpus_come_first_and_then_the_newest(opened: Opened, lab: Path) -> None:
-    page = fine(opened("why_page", corpus="captions", vectors="a stored run").run())
-    box = page.selectbox(key="run")
-    assert [option.split(" (")[0] for option in box.options] == ["tfidf-captions", "newer", "tfidf-captions · mine"]
-    assert box.value == "tfidf-captions"
-    assert page.text_input(key="folders").value == str(lab / "mine")
-    fine(page.selectbox(key="run").set_value("tfidf-captions · mine").run())
+    page = fine(opened("why_page", corpus="captions").run())
+    runs = [option for option in page.selectbox(key="vectors").options if option.startswith("run ")]
+    assert runs == ["run tfidf-captions", "run newer", "run tfidf-captions · mine"]
+    fine(page.selectbox(key="vectors").set_value(runs[2]).run())
     assert any(str(lab / "mine" / "tfidf-captions") in code.value for code in page.code)
 
 
-@pytest.mark.parametrize(
-    ("module", "address", "box"),
-    [
-        ("why_page", {"vectors": "a stored run"}, "run"),
-        ("space_page", {"left": "a stored run", "right": "nothing", "how": "pca"}, "left-run"),
-    ],
-)
+@pytest.mark.parametrize(("module", "box"), [("why_page", "vectors"), ("space_page", "left")])
 def test_runs_are_offered_only_for_the_corpus_that_they_were_trained_on(
-    opened: Opened, lab: Path, module: str, address: dict[str, str], box: str
+    opened: Opened, lab: Path, module: str, box: str
 ) -> None:
-    page = fine(opened(module, corpus="captions", **address).run())
-    assert "newer" in page.selectbox(key=box).options
+    page = fine(opened(module, corpus="captions", how="pca", **{box: "run newer"}).run())
+    assert page.selectbox(key=box).value == "run newer"
     fine(page.selectbox(key="corpus").set_value("questions").run())
-    assert "newer" not in [option for each in page.selectbox if each.key == box for option in each.options]
-    assert "newer (captions)" in texts(page)  # the reason
+    assert "run newer" not in page.selectbox(key=box).options
+    assert "newer (captions)" in page.selectbox(key=box).help.replace("\\", "")  # the reason
 
 
 def test_a_run_of_one_file_is_not_offered_for_another_of_the_same_name(opened: Opened, lab: Path) -> None:
-    page = with_file(opened("why_page", corpus="your own file", vectors="a stored run"), HOSTILE.encode())
+    page = with_file(opened("why_page", corpus="your own file"), HOSTILE.encode())
     method = METHODS["tfidf"]()
     method.fit(sys.modules["cached"].uploaded_corpus(page.session_state["file"]).corpus)
     method.save(lab / "mine" / "own")
-    assert fine(page.run()).selectbox(key="run").options == ["own"]
+    assert "run own" in fine(page.run()).selectbox(key="vectors").options
     other = "\n".join(HOSTILE.split("\n")[:-20]).encode()
     page.file_uploader[0].upload("mine.csv", other, "text/csv").run()
-    assert not [box for box in fine(page).selectbox if box.key == "run"]
+    assert "run own" not in fine(page).selectbox(key="vectors").options
 
 
-def test_a_link_opens_its_run_after_another_training_and_no_other_if_it_is_gone(opened: Opened, lab: Path) -> None:
-    page = fine(opened("space_page", corpus="captions", left="a stored run", right="nothing", how="pca").run())
-    assert page.query_params["left-run"] == "newer"  # the one that is shown without a choice, too
+def test_a_link_opens_its_run_after_another_training_and_says_if_it_is_gone(opened: Opened, lab: Path) -> None:
+    linked = {"corpus": "captions", "left": "run newer", "right": "nothing", "how": "pca"}
     method = METHODS["tfidf"]()
     method.fit(load("captions"))
     method.save(lab / "mine" / "newest")
-    linked = dict(page.query_params)
-    assert fine(opened("space_page", **linked).run()).selectbox(key="left-run").value == "newer"
-    shutil.rmtree(lab / "mine" / "newer")
     page = fine(opened("space_page", **linked).run())
-    assert page.selectbox(key="left-run").value is None
-    assert "newer" in page.info[0].value
-    fine(page.run())
-    assert page.selectbox(key="left-run").value is None
-    fine(page.selectbox(key="left-run").set_value("newest").run())
-    assert page.query_params["left-run"] == "newest"
+    assert page.selectbox(key="left").value == "run newer"
+    assert not page.info
+    shutil.rmtree(lab / "mine" / "newer")
+    assert "newer" in fine(opened("space_page", **linked).run()).info[0].value
 
 
 @pytest.mark.parametrize(
     ("module", "address"),
     [
-        ("why_page", {"vectors": "a stored run", "corpus": "captions"}),
-        ("space_page", {"left": "a stored run", "right": "nothing", "how": "pca", "corpus": "captions"}),
+        ("why_page", {"corpus": "captions"}),
+        ("space_page", {"right": "nothing", "how": "pca", "corpus": "captions"}),
         ("train_page", {"corpus": "captions", "view": "Curves"}),
     ],
 )
@@ -113,8 +99,8 @@ def test_bad_runs_are_named_and_the_others_are_there(
     assert all(f"**{name}**" in said for name in ("cut", "deep", r"\<b\>"))
     assert "1 more" in said
     boxes = [*page.selectbox, *page.multiselect]
-    assert any("newer" in box.options for box in boxes)
-    assert not any("deep" in box.options for box in boxes)
+    assert any("newer" in option for box in boxes for option in box.options)
+    assert not {"deep", "run deep"} & {option for box in boxes for option in box.options}
 
 
 def test_in_a_classroom_a_run_is_its_visitors_until_it_is_shared(
@@ -123,10 +109,10 @@ def test_in_a_classroom_a_run_is_its_visitors_until_it_is_shared(
     monkeypatch.setenv("LABKIT_CLASSROOM", "1")
     headers = {"x-labkit-visitor": "b", "x-labkit-role": "visitor"}
     monkeypatch.setattr(type(st.context), "headers", property(lambda self: headers))
-    newer, page = lab / "mine" / "newer", opened("why_page", corpus="captions", vectors="a stored run")
+    newer, page = lab / "mine" / "newer", opened("why_page", corpus="captions")
 
     def seen() -> bool:
-        return "newer" in page.run().selectbox(key="run").options
+        return "run newer" in page.run().selectbox(key="vectors").options
 
     assert seen()  # no visitor trained it
     write_owned(Owned(newer, "a"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -40,9 +41,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def compared(opened: Opened, runs: Path, **address: str) -> AppTest:
-    page = opened("train_page", **{"corpus": "captions", "view": "Runs"} | address)
-    page.session_state["folders"] = str(runs)
-    return page
+    os.environ["LABKIT_RUNS"] = str(runs)
+    return opened("train_page", **{"corpus": "captions", "view": "Runs"} | address)
 
 
 def runs_box(page: AppTest) -> Any:

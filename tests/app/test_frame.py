@@ -15,12 +15,11 @@ from types import ModuleType
 import plotly.graph_objects as go
 import pytest
 import streamlit as st
-from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from tests.waiting import HANG
 
-from .conftest import APP, Opened, fine
+from .conftest import APP, fine
 
 MARKUP = "![x](http://evil/a.png) <img src=//evil> [b](http://evil) $x$ `c` **d** :red[e]"
 
@@ -115,13 +114,6 @@ def test_a_mistake_is_its_sentence_and_the_page_stays() -> None:
 def test_a_row_number_from_an_address(frame: ModuleType, monkeypatch: pytest.MonkeyPatch, value: str, row: int) -> None:
     monkeypatch.setattr(st, "query_params", {"row": value})
     assert frame.number_in_address("row", 9, 1) == row
-
-
-@pytest.mark.parametrize(("address", "fields"), [("127.0.0.1", 1), ("0.0.0.0", 0), (None, 0)])
-def test_where_others_may_come_nobody_names_folders(opened: Opened, address: str | None, fields: int) -> None:
-    config.set_option("server.address", address)
-    page = fine(opened("why_page", vectors="a stored run").run())
-    assert len([box for box in page.text_input if box.key == "folders"]) == fields
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ from .conftest import (
 )
 
 FILM = {"corpus": "questions", "dimension": "10", "film": "true", "vectors": "TF-IDF", "view": "FILM's rows"}
-RULE = {"film": "learned here", "dimension": "10"}
+RULE = {"film": "trained here", "dimension": "10"}
 PAIRS = {"vectors": "TF-IDF", "miner": "every pair"}
 LP = {"base": "LSA", "most": "100"}
 OWN = {"corpus": "your own file"}
@@ -56,16 +56,14 @@ VIEWS = [  # page, what stands in its address, its pictures
     ("why_page", PAIRS, 4),
     ("why_page", PAIRS | {"view": "The words"}, 1),
     ("why_page", PAIRS | {"view": "Curves"}, 4),
-    ("papers_page?try=sbert-lp", LP | {"view": "One sentence", "row": "7", "k": "6"}, 2),
-    ("papers_page?try=sbert-lp", LP | {"view": "All sentences"}, 2),
-    ("papers_page?try=sbert-lp", LP | {"view": "k and p"}, 2),
     ("papers_page?try=sbert-lp", LP | {"view": "Changed order"}, 3),
-    ("papers_page?try=pthought", {"run": "pthought", "view": "Groups in the plane", "beside": "TF-IDF"}, 2),
-    ("papers_page?try=pthought", {"run": "pthought", "view": "P-coherence", "beside": "TF-IDF"}, 2),
-    ("papers_page?try=pthought", {"run": "pthought", "view": "Write a paraphrase"}, 0),
-    ("papers_page?try=thematic", {"run": "thematic", "view": "Clusters"}, 3),
-    ("papers_page?try=thematic", {"run": "thematic", "view": "Words"}, 1),
-    ("papers_page?try=thematic", {"run": "thematic", "view": "All articles"}, 1),
+    ("papers_page?try=sbert-lp", LP | {"view": "k and p"}, 2),
+    ("papers_page?try=pthought", {"view": "Write a paraphrase"}, 0),
+    ("papers_page?try=pthought", {"view": "Groups in the plane", "beside": "TF-IDF"}, 2),
+    ("papers_page?try=pthought", {"view": "P-coherence", "beside": "TF-IDF"}, 2),
+    ("papers_page?try=thematic", {"view": "Clusters"}, 3),
+    ("papers_page?try=thematic", {"view": "Words"}, 1),
+    ("papers_page?try=thematic", {"view": "All articles"}, 1),
 ]
 
 
@@ -88,7 +86,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def shown(opened_on: Opened, runs: Path) -> Opened:
     """A page with one of these runs; it has not run yet."""
-    return lambda module, run="pthought", **address: opened_on(module, runs, run, **address)
+    default = {"papers_page?try=thematic": "thematic"}
+    return lambda module, run="", **address: opened_on(module, runs, run or default.get(module, "pthought"), **address)
 
 
 def articles(sections: int) -> bytes:
@@ -141,10 +140,10 @@ def test_a_view_has_its_pictures_and_their_code_and_an_upload_is_text(
     ("module", "address", "sliders"),
     [
         ("why_page", {"anchor": "99999", "vectors": "TF-IDF", "size": "40", "beta": "x"}, {"size": 40, "beta": 10.0}),
-        ("papers_page?try=sbert-lp", LP | {"k": "7", "p": "nonsense", "row": "99999"}, {"k": 7, "p": 64}),
+        ("papers_page?try=sbert-lp", LP | {"k": "7", "p": "nonsense"}, {"k": 7, "p": 64}),
         (
             "papers_page?try=thematic",
-            {"run": "thematic", "temperature": "0.1", "article": "99999"},
+            {"temperature": "0.1", "article": "99999"},
             {"temperature": 0.1},
         ),
     ],
@@ -189,13 +188,13 @@ def test_an_address_restores_the_view_and_nonsense_is_ignored(
     ],
 )
 def test_a_bad_upload_is_one_sentence(shown: Opened, module: str, data: bytes, named: str) -> None:
-    address = {"vectors": "TF-IDF", "base": "TF-IDF", "beside": "TF-IDF", "film": "learned here"}
+    address = {"vectors": "TF-IDF", "base": "TF-IDF", "beside": "TF-IDF", "film": "trained here"}
     module, _, view = module.partition("?view=")
-    refused(with_file(shown(module, **address | OWN | ({"view": view} if view else {})), data), named)
+    refused(with_file(shown(module, **address | OWN | {"view": view or "Groups in the plane"}), data), named)
 
 
 def test_articles_with_too_few_sections_and_a_path_in_a_name_are_refused(shown: Opened) -> None:
-    page = shown("papers_page?try=thematic", "thematic", **OWN)
+    page = shown("papers_page?try=thematic", **OWN)
     refused(with_file(page, articles(2), "mine.jsonl", "application/jsonl"), "sections")
     page = with_file(shown("train_page", **OWN), b"text,label\n", "../../mine.csv")
     refused(page, "mine.csv")
@@ -297,10 +296,10 @@ def test_a_run_is_shown_with_a_batch_in_which_it_still_errs(opened: Opened) -> N
     """The run has learned its own training sentences: there no pair is kept, and there is no weight to see."""
     if not DEMONSTRATIONS["sentpwnet-topics"].here:
         pytest.skip("needs the bundled runs")
-    page = fine(opened("why_page", vectors="a stored run").run())
-    assert (page.selectbox(key="run").value, page.selectbox(key="split").value) == ("sentpwnet-topics", "test")
+    page = fine(opened("why_page", vectors="run sentpwnet-topics").run())
+    assert (page.selectbox(key="vectors").value, page.selectbox(key="split").value) == ("run sentpwnet-topics", "test")
     assert not page.info
-    page = fine(opened("why_page", vectors="a stored run", split="train", epsilon="0.0").run())
+    page = fine(opened("why_page", vectors="run sentpwnet-topics", split="train", epsilon="0.0").run())
     assert "kept 0% of the positive and 0% of the negative" in texts(page)
     assert len(page.info) == 1
     before = figure(page, 1)
@@ -312,14 +311,11 @@ def test_a_run_is_shown_with_a_batch_in_which_it_still_errs(opened: Opened) -> N
     assert figure(page, 2) != before
 
 
-def test_the_sliders_start_from_the_usual_values_or_from_those_of_a_training(opened: Opened, tmp_path: Path) -> None:
+def test_the_sliders_start_from_the_usual_values_or_from_those_of_a_training(opened_on: Opened, tmp_path: Path) -> None:
     method = METHODS["sentpwnet"](epochs=1, dimension=8, size=12, device="cpu", alpha=300, base=-0.25)
     method.fit(load("topics").take(range(0, 2000, 20)))
     method.save(tmp_path / "strange")
-    page = opened("why_page", vectors="a stored run")
-    page.session_state["folders"] = str(tmp_path)
-    page.run()
-    fine(page.selectbox(key="run").set_value("strange").run())
+    page = fine(opened_on("why_page", tmp_path, "strange").run())
     trained = PairSettings()
     for button, expected in (
         ("usual", [2.0, 50.0, 0.5, 0.1]),
@@ -362,7 +358,7 @@ def test_a_view_without_its_run_leads_to_one(opened: Opened) -> None:
         pytest.skip("needs the bundled runs")
     page = fine(opened("why_page", view="Epochs").run())
     fine(page.button(key="use-run").click().run())
-    assert page.selectbox(key="run").value == "sentpwnet-topics"
+    assert page.selectbox(key="vectors").value == "run sentpwnet-topics"
     has_pictures(page, 1)
     page = fine(opened("why_page", view="FILM's rows").run())
     fine(page.button(key="film-questions").click().run())
@@ -391,12 +387,12 @@ def test_false_negatives_are_shown_where_somebody_knows(opened: Opened) -> None:
 
 def test_a_run_moves_over_its_epochs_until_it_is_deleted(opened_on: Opened, run: Path, tmp_path: Path) -> None:
     shutil.copytree(run / "small", tmp_path / "small")
-    page = opened_on("why_page", tmp_path, "small", vectors="a stored run", view="Epochs")
-    assert fine(page.run()).selectbox(key="run").value == "small"
+    page = opened_on("why_page", tmp_path, "small", view="Epochs")
+    assert fine(page.run()).selectbox(key="vectors").value == "run small"
     assert len([trace for trace in figure(page)["data"] if trace.get("mode") == "lines+markers"]) == 4
     shutil.rmtree(tmp_path / "small")
     fine(page.run())
-    assert "small" not in [box.value for box in page.selectbox if box.key == "run"]
+    assert page.selectbox(key="vectors").value == "sif"
 
 
 # --- FILM ---------------------------------------------------------------------------------------------------------
@@ -454,21 +450,6 @@ def test_k_is_at_first_the_one_that_dev_chose(opened: Opened) -> None:
 # --- neighbourhoods -----------------------------------------------------------------------------------------------
 
 
-def test_k_and_p_redraw_the_stars_and_the_table_agrees(opened: Opened) -> None:
-    page = fine(opened("papers_page?try=sbert-lp", row="4", **LP).run())
-    before = figure(page)["data"]
-    table = page.dataframe[0].value
-    assert (table["rank before"] > 0).sum() == 10
-    assert table["weight before"].dropna().sum() == pytest.approx(1, abs=1e-5)
-    fine(page.slider(key="k").set_value(4).run())
-    assert (page.dataframe[0].value["rank before"] > 0).sum() == 4
-    assert page.metric[0].value.endswith("of 4")
-    assert figure(page)["data"] != before
-    before = figure(page, 1)["data"]
-    fine(page.slider(key="p").set_value(8).run())
-    assert figure(page, 1)["data"] != before
-
-
 def test_reversals_are_counted_both_ways_and_the_least_difference_counts(opened: Opened) -> None:
     page = fine(opened("papers_page?try=sbert-lp", view="Changed order", **LP).run())
     said = next(text.value for text in page.markdown if "couples of pairs" in text.value)
@@ -486,7 +467,8 @@ def test_a_run_is_a_base_and_a_run_of_sbert_lp_gives_its_own(opened_on: Opened, 
     method.save(tmp_path / "lp")
     method.base.save(tmp_path / "plain")
     pages = [
-        opened_on("papers_page?try=sbert-lp", tmp_path, run, base="a stored run", most="100") for run in ("lp", "plain")
+        opened_on("papers_page?try=sbert-lp", tmp_path, run, view="Changed order", most="100")
+        for run in ("lp", "plain")
     ]
     first, second = (figure(fine(page.run()))["data"] for page in pages)
     assert first == second
@@ -496,7 +478,7 @@ def test_a_run_is_a_base_and_a_run_of_sbert_lp_gives_its_own(opened_on: Opened, 
 
 
 def test_both_planes_show_the_same_groups_and_another_handful_others(shown: Opened) -> None:
-    page = fine(shown("papers_page?try=pthought", groups="4").run())
+    page = fine(shown("papers_page?try=pthought", view="Groups in the plane", groups="4").run())
     before = next(text.value for text in page.text if text.value.startswith("A  "))
     assert [line[0] for line in before.splitlines()] == ["A", "B", "C", "D"]
     for number in (0, 1):
@@ -538,7 +520,7 @@ def test_a_typed_sentence_is_written_by_both_decoders(shown: Opened, runs: Path)
 
 
 def test_the_squares_and_the_table_agree_and_heat_melts(shown: Opened) -> None:
-    page = fine(shown("papers_page?try=thematic", "thematic", article="2").run())
+    page = fine(shown("papers_page?try=thematic", article="2").run())
     table = page.dataframe[0].value.set_index("algorithm")
     sections = sectioned(load("articles").part("test").articles[2]).sections
     for name in ("k-means", "Iclust"):
@@ -556,7 +538,7 @@ def test_the_squares_and_the_table_agree_and_heat_melts(shown: Opened) -> None:
 
 
 def test_the_words_are_those_of_the_network(shown: Opened, runs: Path) -> None:
-    page = fine(shown("papers_page?try=thematic", "thematic", view="Words", section="1", sentence="0").run())
+    page = fine(shown("papers_page?try=thematic", view="Words", section="1", sentence="0").run())
     text = page.selectbox(key="sentence-choice").options[0].split(" · ", 1)[1]
     attended = load_run(runs / "thematic").attend(text)
     assert figure(page)["layout"]["xaxis"]["ticktext"] == list(attended.words)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pickle
 import re
 import shutil
 import sys
+from concurrent.futures import Future
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,12 +17,13 @@ from typing import Any
 import numpy as np
 import pytest
 import streamlit as st
+from joblib.externals.loky import ProcessPoolExecutor
 from space_sides import picture_rows
 from streamlit.testing.v1 import AppTest
-from umap_process import PictureProcess
 
 from labkit.arrays import unit
 from labkit.corpora import Labelled, load
+from labkit.evaluation.classes import separation
 from labkit.evaluation.neighbours import moved_together, movement
 from labkit.evaluation.regions import counted_words
 from labkit.evaluation.scores import score
@@ -84,8 +87,10 @@ def test_a_corpus_has_a_picture_and_finite_figures(opened: Opened, name: str) ->
 def test_a_class_has_one_colour_in_both_pictures_views_and_epochs(opened: Opened, run: Path) -> None:
     page = fine(opened("space_page", **QUICK | {"right": "SIF"}).run())
     first, second = (figure(page, number)["layout"] for number in range(2))
-    assert (first["showlegend"], second["showlegend"]) == (True, False)
-    assert first["height"] - first["margin"]["b"] == second["height"] - second["margin"]["b"]  # as large as the other
+    assert (first["showlegend"], first["height"]) == (
+        second["showlegend"],
+        second["height"],
+    )  # one as large as the other
     seen = [looks(page), looks(page, 1)]
     fine(page.selectbox(key="part").select("of all splits").run())
     seen += [looks(page), looks(with_runs(opened, run, view="Over the epochs"))]
@@ -149,6 +154,35 @@ def test_each_figure_says_whose_it_is(opened: Opened) -> None:
     assert notes.startswith("sentpwnet-topics: kNN accuracy") or ". sentpwnet-topics: kNN accuracy" in notes
 
 
+def test_a_class_of_the_list_is_marked_in_both_pictures_and_in_the_link(opened: Opened) -> None:
+    page = fine(opened("space_page", **QUICK | {"right": "SIF", "class": "cooking"}).run())
+    shown = pictured(load("topics"))
+    rows = [row for row, label in enumerate(shown.labels) if label == "cooking"]
+    for number in (0, 1):
+        held = [trace for trace in figure(page, number)["data"] if "customdata" in trace]
+        marked = [numbers(trace["customdata"])[trace["selectedpoints"]] for trace in held]
+        assert sorted(np.concatenate(marked).tolist()) == rows
+        assert [text["text"] for text in figure(page, number)["layout"].get("annotations", [])] in ([], ["cooking"])
+    table = next(each.value for each in page.dataframe if "class" in each.value and "left" in each.value)
+    measured = [separation(vectors, shown.labels) for vectors in spaces_of("tfidf", "sif")]
+    (line,) = table[table["class"] == "cooking"][["left", "right"]].to_numpy().tolist()
+    assert line == pytest.approx([100 * each.by_class["cooking"] for each in measured])
+    assert f"**{measured[0].by_class['cooking']:.1%}**" in texts(page)  # the verdict is that of the class
+    fine(page.button(key="clear").click().run())
+    assert "class" not in page.query_params
+    assert all("selectedpoints" not in trace for number in (0, 1) for trace in figure(page, number)["data"])
+
+
+def test_a_corpus_without_a_run_offers_the_training(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    where: list[Any] = []
+    page = fine(with_file(opened("space_page", corpus="your own file", **QUICK), HOSTILE.encode()))
+    monkeypatch.setattr(st, "switch_page", lambda page, query_params: where.append((page, query_params)))
+    fine(page.button(key="train-on-it").click().run())
+    assert where == [("train_page.py", {"view": "Train"})]
+    assert page.session_state["start-training"]
+    assert not [button for button in opened("space_page", **QUICK).run().button if button.key == "train-on-it"]
+
+
 def test_classes_made_from_pairs_are_said_to_be_made(opened: Opened) -> None:
     assert "no classes" in texts(fine(opened("space_page", corpus="relatedness", **QUICK).run()))
     assert "no classes" not in texts(fine(opened("space_page", **QUICK).run()))
@@ -156,10 +190,8 @@ def test_classes_made_from_pairs_are_said_to_be_made(opened: Opened) -> None:
 
 @pytest.mark.whole
 def test_cosines_of_two_runs_and_code_that_draws_them(opened: Opened, run: Path, run_code: RunCode) -> None:
-    page = opened("space_page", left="a stored run", right="a stored run", how="PCA", view="Cosines")
-    for side in ("left", "right"):
-        page.session_state[f"{side}-folders"] = str(run)
-    has_pictures(fine(page.run()), 2 + 5)
+    page = with_runs(opened, run, right="run small", view="Cosines")
+    has_pictures(page, 2 + 5)
     assert {trace["name"] for trace in figure(page, 2)["data"]} == {"left, small", "right, small"}
     page = with_runs(opened, run, view="Cosines")
     shown = [[list(numbers(trace["y"])) for trace in figure(page, number)["data"]] for number in range(1, 4)]
@@ -175,9 +207,7 @@ def test_vectors_without_epochs_and_a_deleted_run(opened: Opened, run: Path, tmp
     shutil.copytree(run / "small", tmp_path / "small")
     page = with_runs(opened, tmp_path)
     shutil.rmtree(tmp_path / "small")
-    fine(page.run())
-    assert len(page.info) == 1
-    assert not page.get("plotly_chart")
+    assert fine(page.run()).selectbox(key="left").value == "mean-vectors"
 
 
 # --- who moved ----------------------------------------------------------------------------------------------------
@@ -206,7 +236,7 @@ def test_who_moved_between_two_sides_and_a_click_marks_them(opened: Opened, run_
     (ranked,) = named(page, "Sentences by how much of their neighbourhood")
     assert ranked["row"].tolist() == moved.ranked[:100].tolist()
     assert ranked["changed"].tolist() == pytest.approx(moved.change[moved.ranked[:100]])
-    assert numbers(figure(page)["data"][0]["x"]).size == 3 * (len(shown) // 10)
+    assert numbers(figure(page)["data"][0]["x"]).size == 3 * len(groups[0].rows)  # a line for each of the first group
     assert numbers(figure(page, 1)["data"][0]["y"]).tolist() == np.bincount(moved.new, minlength=11).tolist()
     assert [len(each.data) for each in run_code(page)] == [16, 1]  # lines, where they begin, fourteen classes
     fine(buttons[0].click().run())
@@ -399,7 +429,7 @@ class Seen:
 
     def __init__(self) -> None:
         self.charts: list[str] = []
-        self.orders: list[tuple[dict[str, Any], list[str]]] = []
+        self.orders: list[tuple[tuple[Any, ...], list[str]]] = []
 
 
 @pytest.fixture
@@ -407,14 +437,16 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     """PCA takes the place of the worker, and UMAP in this process is an error."""
     found, chart = Seen(), st.plotly_chart
 
-    def ordered(self: PictureProcess, rows: Any, order: dict[str, Any]) -> tuple[Projection, ...]:
-        found.orders.append((order, list(found.charts)))
-        return epochs(rows) if order["call"] == "epochs" else (project(rows, dimensions=order["dimensions"]),)
+    def submit(_: Any, make: Any, rows: Any, how: str, dimensions: int = 2, **wanted: Any) -> Future[Any]:
+        found.orders.append(((make, how, dimensions, wanted.get("landmarks")), list(found.charts)))
+        done: Future[Any] = Future()
+        done.set_result(epochs(rows) if make is epochs else project(rows, dimensions=dimensions))
+        return done
 
     def here(*_: Any, **__: Any) -> None:
         raise AssertionError("UMAP was to be made in the app's own process")
 
-    monkeypatch.setattr(PictureProcess, "_ordered", ordered)
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", submit)
     monkeypatch.setattr(arrange, "by_umap", here)
     monkeypatch.setattr(st, "plotly_chart", lambda *a, **k: (found.charts.append(k["key"]), chart(*a, **k))[1])
     st.cache_resource.clear()
@@ -430,7 +462,7 @@ def test_a_preview_while_umap_is_made_elsewhere(opened: Opened, seen: Seen, monk
     monkeypatch.setattr(import_module("cached"), "LANDMARKS", 100)  # that of the page, which is imported anew
     fine(page.run())
     ((order, charts),) = seen.orders
-    assert (order["call"], order["method"], order["dimensions"], order["landmarks"]) == ("project", "umap", 3, 100)
+    assert order == (project, "umap", 3, 100)
     assert charts == ["preview-left"]
     assert len(page.get("plotly_chart")) == 1  # the preview is gone
     assert any("landmarks=100)" in code.value for code in page.code)
@@ -440,14 +472,25 @@ def test_a_preview_while_umap_is_made_elsewhere(opened: Opened, seen: Seen, monk
 
 @pytest.mark.whole
 def test_the_epochs_of_a_run_are_made_there_too(opened: Opened, run: Path, seen: Seen) -> None:
-    page = opened("space_page", left="a stored run", right="nothing", how="UMAP", view="Over the epochs")
-    page.session_state["left-folders"] = str(run)
-    fine(page.run())
+    page = with_runs(opened, run, how="UMAP", view="Over the epochs")
     ((order, charts),) = seen.orders
-    assert (order["call"], order["method"], charts) == ("epochs", "umap", ["preview-left"])
+    assert (order[:2], charts) == ((epochs, "umap"), ["preview-left"])
     assert len(page.get("plotly_chart")) == 1
     fine(page.run())
     assert seen.charts.count("preview-left") == 1
+
+
+def test_umap_in_the_other_process_is_umap_and_a_killed_one_is_replaced(opened: Opened) -> None:
+    opened("space_page")  # whose modules are on the path
+    cached, rows = import_module("cached"), np.random.default_rng(0).normal(size=(60, 6)).astype(np.float32)
+    here, there = project(rows), cached.made_apart(project, rows)
+    np.testing.assert_allclose(there.points, here.points, rtol=1e-5, atol=1e-6)
+    with pytest.raises(ValueError, match="4"):
+        cached.made_apart(project, rows[:2])
+    with pytest.raises(ValueError, match="process"):
+        cached.made_apart(os._exit, 1)
+    assert cached.made_apart(project, rows).quality == here.quality
+    cached.picture_pool().shutdown()
 
 
 # --- files --------------------------------------------------------------------------------------------------------

@@ -25,8 +25,6 @@ from labkit.course.ablation import (
     kept,
     measure_all,
     scored_and_clustered,
-    scored_elsewhere,
-    scored_on_withheld,
     write_table,
 )
 from labkit.course.plans import PLANS, main
@@ -231,7 +229,7 @@ def test_no_two_recipes_have_one_name() -> None:
     """A cell is known by the name of its recipe's function, in ablations and in the papers' tables."""
     functions = {row.recipe.run for each in tables("") for row in each.rows if row.recipe is not None}
     functions |= {plan.recipe for plan in PLANS.values() if plan.recipe is not None}
-    functions |= {scored, scored_and_clustered, scored_elsewhere, scored_on_withheld}
+    functions |= {scored, scored_and_clustered}
     assert len({function.__qualname__ for function in functions}) == len(functions)
 
 

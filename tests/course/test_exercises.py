@@ -235,9 +235,14 @@ def verdict_by_scipy(a, b):
     return "first" if low > 0 else "second" if high < 0 else "open"
 
 
-def lead_by_scipy(a, b):
-    low, high = stats.ttest_rel(a, b).confidence_interval(0.95)
-    return [np.mean(a) - np.mean(b), low, high, "ahead" if low > 0 else "behind" if high < 0 else "open"]
+def interval_by_scipy(values):
+    mean = values.mean(axis=1)
+    return [mean, *stats.t.interval(0.95, values.shape[1] - 1, mean, stats.sem(values, axis=1))]
+
+
+def forecast_by_lstsq(labels, scores, target):
+    g, c = np.linalg.lstsq(np.c_[np.log(labels), np.ones(len(labels))], scores, rcond=None)[0]
+    return math.exp((target - c) / g) if g > 0 else math.inf
 
 
 def triplets_by_product(sections, apart):
@@ -382,7 +387,8 @@ ALSO_RIGHT: dict[str, list[Any]] = {
     "09.2": [geometry.effective_rank],
     "09.4": [lambda v, pull: [g - np.outer(a, a) @ g for a, g in zip(v, pull, strict=True)]],
     "10.2": [lambda p, n, tau: torch.softmax(torch.tensor([p, *n]) / tau, 0)[1:] / tau],
-    "11.3": [lead_by_scipy],
+    "11.2": [interval_by_scipy],
+    "11.4": [forecast_by_lstsq],
     "12.2": [trapezoids],
     "12.5": [two_by_combinations],
 }  # fmt: skip

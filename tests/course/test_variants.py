@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from labkit.corpora import Corpus, Pairs, load
-from labkit.course.ablation import Variant, again
 from labkit.course.plans import PLANS
 from labkit.course.variants import (
     COURSE,
@@ -19,11 +18,8 @@ from labkit.course.variants import (
     PartlyTaught,
     PartlyTaughtSettings,
     fewer_labels,
-    map_at_r,
     taught_rows,
-    withheld_classes,
 )
-from labkit.evaluation.scores import score
 from labkit.experiment import Experiment
 from labkit.film.method import Film, FilmSettings
 from labkit.film.triplets import Clusters, FilmSource, Recipe
@@ -115,11 +111,10 @@ def test_every_sentence_of_test_is_embedded_and_the_base_learns_from_train() -> 
 
 
 def rows_of(corpus: Corpus, share: float, seed: int) -> list[dict[str, Any]]:
-    others = corpus.take(row for row, split in enumerate(corpus.splits) if split != "train")
-    return [*taught_rows(corpus.part("train"), others, share, seed).rows()]
+    return [*taught_rows(corpus.part("train"), share, seed).rows()]
 
 
-@pytest.mark.parametrize("name", ["questions", "topics", "places", "relatedness"])
+@pytest.mark.parametrize("name", ["questions", "places", "relatedness"])
 def test_a_share_of_the_labels_is_drawn_by_the_seed_from_train_alone(name: str) -> None:
     corpus = load(name)
     train = [*corpus.part("train").rows()]
@@ -133,12 +128,11 @@ def test_a_share_of_the_labels_is_drawn_by_the_seed_from_train_alone(name: str) 
     assert all(row in half for row in quarter)
 
 
-def test_classes_are_drawn_whole_where_test_has_others_and_in_part_where_it_has_them() -> None:
-    whole = {name: Counter(load(name).part("train").labels) for name in ("places", "topics")}
-    drawn = {name: Counter(row["label"] for row in rows_of(load(name), 1 / 8, 2)) for name in whole}
-    assert all(drawn["places"][place] == whole["places"][place] for place in drawn["places"])
-    assert len(drawn["places"]) == round(len(whole["places"]) / 8)
-    assert {topic: round(count / 8) for topic, count in whole["topics"].items()} == drawn["topics"]
+def test_classes_are_drawn_whole() -> None:
+    whole = Counter(load("places").part("train").labels)
+    drawn = Counter(row["label"] for row in rows_of(load("places"), 1 / 8, 2))
+    assert all(drawn[place] == whole[place] for place in drawn)
+    assert len(drawn) == round(len(whole) / 8)
 
 
 def taught(corpus: Corpus, seed: int = 0, **settings: Any) -> PartlyTaught:
@@ -172,59 +166,8 @@ def test_labels_that_are_not_drawn_change_nothing_and_their_texts_are_read() -> 
     assert not np.allclose(plain.encode(texts), some.encode(texts))
 
 
-def test_labels_of_withheld_classes_are_not_learned_from_nor_chosen_by() -> None:
-    corpus: Any = fewer("topics")
-    dev: Any = corpus.part("dev")
-    unknown = withheld_classes(dev, 4)
-    assert len(unknown) == len(dev.classes) // 2
-    assert unknown == withheld_classes(corpus.part("test"), 4) != withheld_classes(dev, 5)
-    method = taught(corpus, seed=4, withheld=True, epochs=1)
-    known = dev.take(row for row, label in enumerate(dev.labels) if label not in unknown)
-    figure = pytest.approx(score(method, replace(known, splits="test")).figures["map@r"])
-    assert method.selection(dev) == ("dev_map@r", figure)
-    assert method.history.column("dev_map@r")[-1] == figure
-    label = dict(zip(corpus.texts, corpus.labels, strict=True))
-    assert not unknown & {label[text] for text in method._source(corpus, 4).texts}
-    graded = fewer("relatedness")
-    assert taught(graded, epochs=0).selection(graded.part("dev"))[0] == "dev_spearman"
-
-
-def test_the_way_back_ends_where_the_weights_started() -> None:
-    corpus = fewer("topics")
-
-    def table(**settings: Any) -> np.ndarray:
-        return taught(corpus, **settings).network.state_dict()["words.table.weight"].numpy()
-
-    start, learned = table(epochs=0), table(epochs=1)
-    assert not np.allclose(learned, start)
-    assert np.allclose(table(epochs=1, back=1.0), start, atol=1e-7)
-    assert np.allclose(table(epochs=1, back=0.25), 0.75 * learned + 0.25 * start, atol=1e-6)
-
-
-# --- recipes of the course ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.whole
-def test_figures_elsewhere_are_of_corpora_that_were_not_learned_from() -> None:
-    variant = Variant("bag", "bag, partly taught", {"epochs": 0, "dimension": 8, "patience": 0})
-    figures = again(replace(PLANS["start-forgetting"], variants=(variant,)), "bag", 0)
-    method = taught(load("questions"), epochs=0)
-    for name, measure in (("relatedness", "spearman"), ("topics", "map@r")):
-        assert figures[f"{name} {measure}"] == pytest.approx(score(method, load(name)).figures[measure], abs=1e-6)
-
-
-def test_withheld_classes_are_scored() -> None:
-    plan = replace(PLANS["start-unseen"], variants=(Variant("TF-IDF", "tfidf"),))
-    test: Any = load("topics").part("test")
-    unknown = withheld_classes(test, 3)
-    part = test.take(row for row, label in enumerate(test.labels) if label in unknown)
-    method = plan.cell("TF-IDF", 3).case().unfitted()
-    method.fit(load("topics"), seed=3)
-    assert again(plan, "TF-IDF", 3) == {plan.measures[0]: pytest.approx(map_at_r(method, part), abs=1e-6)}
-
-
 def test_trials_are_judged_by_the_figure_that_the_method_is_chosen_by() -> None:
-    settings = {"epochs": 1, "dimension": 4, "patience": 0, "dropout": 0.0, "withheld": True}
+    settings = {"epochs": 1, "dimension": 4, "patience": 0, "dropout": 0.0}
     corpus = fewer("topics")
     found = tune(Experiment("bag, partly taught", corpus, settings, methods=COURSE), trials=1)
     assert found.measure == "dev_map@r"

@@ -135,6 +135,8 @@ def test_separation_by_hand() -> None:
     assert found.silhouette == pytest.approx((b - 2) / b)
     assert found.hit == 1
     assert separation(rows, ["a", "b", "a", "b"]).hit == 0
+    found = separation([[0.0], [1], [5], [6.5], [7], [9]], ["a", "a", "b", "b", "a", "c"])
+    assert found.by_class == {"a": pytest.approx(2 / 3), "b": 0.5}  # c is alone
 
 
 def test_of_unit_rows_it_agrees_with_others() -> None:

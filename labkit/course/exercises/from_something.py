@@ -1,4 +1,4 @@
-"""Notebook 11: learning curves, where they cross, how sure a lead is, and whether it is worth its price."""
+"""Notebook 11: learning curves, where they cross, what a line forecasts, and whether a lead is worth its price."""
 
 from __future__ import annotations
 
@@ -9,47 +9,58 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from labkit.course.exercise import Unfit, array, check, find_mistake, number, several
-
-
-def half_width(values: np.ndarray, n: int) -> Any:
-    """Half of Student's 95 % interval of a mean."""
-    return stats.t.ppf(0.975, n - 1) * values.std(axis=-1, ddof=1) / n**0.5
+from labkit.course.exercise import Unfit, array, check, find_mistake, several
 
 
 @check("11.1")
 def check_learning_curve(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Means over the seeds, and Student's interval of each."""
+    """A row of scores for each share, a column for each seed."""
 
     def world(shares: list[float], seeds: list[int]) -> tuple[Any, ...]:
         found = {(share, seed): float(random.uniform(0.5, 0.9)) for share in shares for seed in seeds}
         return lambda share, seed: (share, seed), lambda method: found[method], shares, seeds
 
-    cases = [world([0.1, 0.5], [0, 1, 2]), world([0.25, 0.5, 1.0], [0, 1, 2, 3, 4]), world([0.2, 1.0], [3, 7])]
+    def right(train: Any, score: Any, shares: Any, seeds: Any) -> np.ndarray:
+        return np.array([[score(train(share, seed)) for seed in seeds] for share in shares])
 
-    def by(half: Callable[[np.ndarray, int], Any] = half_width, axis: int = 1) -> Callable[..., Any]:
-        def curve(train: Any, score: Any, shares: Any, seeds: Any) -> Any:
-            values = np.array([[score(train(share, seed)) for seed in seeds] for share in shares])
-            values = values if axis else values.T
-            mean, width = values.mean(axis=1), half(values, values.shape[1])
-            return mean, mean - width, mean + width
+    cases = [world([0.1, 0.5], [0, 1, 2]), world([0.25, 0.5, 1.0], [0, 1, 2, 3, 4]), world([0.2, 0.4, 1.0], [0, 7])]
+    mistakes = (
+        (lambda *case: right(*case).mean(1), "that is the mean of each share; keep the score of every seed"),
+        (lambda *case: right(*case).ravel(), "the scores are right, but in one row: give each share a row of its own"),
+        (lambda train, score, shares, seeds: right(train, score, shares, [seeds[0]] * len(seeds)),
+         lambda train, score, shares, seeds: right(train, score, shares, [seeds[-1]] * len(seeds)),
+         "all columns of yours have the same seed"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes)
 
-        return curve
+
+@check("11.2")
+def check_interval(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """Student's 95 % interval of the mean of each row."""
+    cases = [(random.uniform(0.5, 0.9, size=shape),) for shape in ((4, 3), (2, 5), (6, 4))]
+
+    def by(ddof: int = 1, factor: Callable[[int], float] | None = None, axis: int = 1) -> Callable[..., Any]:
+        def found(values: np.ndarray) -> Any:
+            n, mean = values.shape[axis], values.mean(axis=axis)
+            times = factor(n) if factor else stats.t.ppf(0.975, n - 1) / n**0.5
+            half = times * values.std(axis=axis, ddof=ddof)
+            return mean, mean - half, mean + half
+
+        return found
 
     mistakes = (
-        (by(lambda v, n: half_width(v, n) * v.std(axis=1) / v.std(axis=1, ddof=1)),
-         "your standard deviation divides by n; use `ddof=1`"),
-        (by(lambda v, n: half_width(v, n) * n**0.5), "that is for one more seed; for the mean divide by √n"),
-        (by(lambda v, n: 1.96 * v.std(axis=1, ddof=1) / n**0.5), "1.96 is for many seeds; for few use Student's t"),
-        (by(lambda v, n: half_width(v, n) * stats.t.ppf(0.95, n - 1) / stats.t.ppf(0.975, n - 1)),
+        (by(ddof=0), "your standard deviation divides by n; use `ddof=1`"),
+        (by(factor=lambda n: stats.t.ppf(0.975, n - 1)), "that is for one more seed; for the mean divide by √n"),
+        (by(factor=lambda n: 1.96 / n**0.5), "1.96 is for many seeds; for few use Student's t"),
+        (by(factor=lambda n: stats.t.ppf(0.95, n - 1) / n**0.5),
          "a fortieth is left out at either end: `t.ppf(0.975, n - 1)`"),
-        (by(axis=0), "yours has a mean for each seed; for each share is asked (`axis=1`)"),
+        (by(axis=0), "yours has a mean for each column; one for each row is asked for (`axis=1`)"),
     )  # fmt: skip
     read = several(3, array, "three arrays were expected, as in `return mean, low, high`")
     return find_mistake(answer, by(), cases, mistakes, read=read)
 
 
-@check("11.2")
+@check("11.3")
 def check_crossing(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The crossing on a straight line over log2 of the labels, from the last point behind to the first that is not."""
     falls_back, never, level = (-2, -1, 1.5, -0.7, 2), (-4, -1, -2.5, -3), (-3, -1, 0)
@@ -93,66 +104,39 @@ def check_crossing(answer: Callable[..., Any], random: np.random.Generator) -> s
     return find_mistake(answer, right, cases, mistakes, tolerance=1e-4)
 
 
-@check("11.3")
-def check_lead(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The mean of a - b, Student's interval, and a word for it."""
+@check("11.4")
+def check_forecast(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """Where the least-squares line over log2 of the labels reaches the target."""
     cases = []
-    for count, lead in ((5, 0.08), (4, -0.09), (8, 0.001)):  # in the last some seeds are ahead, some behind
-        luck = random.normal(scale=0.02, size=count)  # which both share
-        own = random.permutation(np.linspace(-0.01, 0.01, count))
-        cases.append((0.81 + lead + luck + own, 0.81 + luck))
+    for count, gain in ((3, 0.04), (4, 0.02), (5, 0.06), (3, -0.03)):
+        labels = random.integers(80, 300) * 2.0 ** np.arange(count)
+        scores = 0.6 + gain * np.arange(count) + random.uniform(-0.008, 0.008, size=count)
+        cases.append((labels, scores, float(random.uniform(0.85, 0.9))))
 
-    def by(half: Callable[[np.ndarray, int], Any], paired: bool = True) -> Callable[..., Any]:
-        """The answer with this half of the width."""
+    def by(position: Callable[[Any], Any], back: Callable[[Any], Any], falling: Any = inf) -> Callable[..., Any]:
+        """The same on an axis of one's own; `falling` is said of a line that does not rise, None where none asks."""
 
-        def found(a: np.ndarray, b: np.ndarray) -> Any:
-            d = a - b
-            width = half(d, len(d)) if paired else half(a, len(a)) + half(b, len(b))
-            low, high = d.mean() - width, d.mean() + width
-            return d.mean(), low, high, "ahead" if low > 0 else "behind" if high < 0 else "open"
+        def found(labels: np.ndarray, scores: np.ndarray, target: float) -> Any:
+            slope, start = np.polyfit(position(labels), scores, 1)
+            return back((target - start) / slope) if slope > 0 or falling is None else falling
 
         return found
 
-    def read(given: Any) -> tuple[np.ndarray, ...]:
-        if not isinstance(given, tuple | list) or len(given) != 4 or given[3] not in ("ahead", "behind", "open"):
-            raise Unfit('four things were expected: mean, low, high, and "ahead", "behind" or "open"')
-        return *(np.asarray(number(each)) for each in given[:3]), np.asarray(given[3])
-
-    right = by(half_width)
+    right = by(np.log2, np.exp2)
     mistakes = (
-        (by(lambda d, n: half_width(d, n) * d.std() / d.std(ddof=1)), "your spread divides by n: use `ddof=1`"),
-        (by(lambda d, n: half_width(d, n) * n**0.5), "that is for one more seed; for the mean of n divide by √n"),
-        (by(lambda d, n: 1.96 * d.std(ddof=1) / n**0.5), "1.96 is for many seeds; for few use Student's t"),
-        (by(half_width, paired=False), "you add two intervals; take the one interval of the differences d"),
-        (lambda a, b: right(b, a), "that is the lead of b over a"),
-    )
-    return find_mistake(answer, right, cases, mistakes, read=read)
-
-
-@check("11.4")
-def check_way_back(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """(share, home, elsewhere) at learned + share (start - learned)."""
-    cases = []
-    for shape in ((4, 3), (5, 2), (6,)):
-        shares = [0.0, *random.uniform(0.1, 0.9, size=2).tolist(), 1.0]
-        cases.append((random.normal(size=shape), random.normal(size=shape), shares, np.sum, np.ptp))
-
-    def by(weights: Callable[[Any, Any, float], Any]) -> Callable[..., Any]:
-        def rows(start: Any, learned: Any, shares: Any, home: Any, elsewhere: Any) -> Any:
-            return [(share, home(w := weights(start, learned, share)), elsewhere(w)) for share in shares]
-
-        return rows
-
-    right = by(lambda start, learned, share: learned + share * (start - learned))
-    mistakes = (
-        (by(lambda s, w, p: s + p * (w - s)), "turned round: share 0 is what was learned, share 1 is the start"),
-        (by(lambda s, w, p: w + p * s), "what is put in must be taken off: learned + share * (start - learned)"),
-        (by(lambda s, w, p: p * (s - w)), "that is the step alone; it starts from `learned`"),
-        (by(lambda s, w, p: w - p * (s - w)), "yours goes away from the start: the way back is start - learned"),
-        (lambda s, w, shares, home, elsewhere: [(p, b, a) for p, a, b in right(s, w, shares, home, elsewhere)],
-         "home comes second and elsewhere third"),
+        (by(float_array, float_array), "that line is straight over the labels themselves; take their logarithm"),
+        (by(np.log2, float_array), "that is log2 of the number of labels; `np.exp2` gives the number"),
+        (by(np.log, np.exp2), by(np.log2, np.exp), "log2 and exp2 belong together: one undoes the other"),
+        (by(np.log2, np.exp2, None), "if the line does not rise, it never reaches the target: return infinity"),
+        (lambda labels, scores, target: right(labels[-2:], scores[-2:], target),
+         "your line goes through the last two points only; fit it to all of them"),
     )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes)
+    return find_mistake(answer, right, cases, mistakes, tolerance=1e-4)
+
+
+def float_array(values: Any) -> Any:
+    """The same numbers: an axis without a logarithm."""
+    return np.asarray(values, dtype=float)
 
 
 @check("11.5")
