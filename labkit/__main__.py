@@ -1,4 +1,4 @@
-"""`python -m labkit` is the same program as `labkit`."""
+"""`python -m labkit` runs the command line, `labkit`."""
 
 import sys
 
@@ -7,8 +7,8 @@ import labkit
 if "METHODS" not in getattr(labkit, "__all__", ()):
     found = getattr(labkit, "__file__", None) or "a folder without __init__.py"
     print(
-        f"labkit: what is imported as labkit is not this lab but {found}: another package of that name was installed "
-        "beside labkit-embeddings, or uninstalled; uninstall both, and install labkit-embeddings anew",
+        f"labkit: the package imported as labkit is not this one but {found}. Another package of that name was "
+        "installed next to labkit-embeddings or uninstalled; uninstall both, and install labkit-embeddings again",
         file=sys.stderr,
     )
     sys.exit(2)

@@ -22,18 +22,17 @@ Vectors: TypeAlias = np.ndarray | sparse.csr_matrix
 
 
 def array_of(name: str, values: ArrayLike) -> np.ndarray:
-    """The values as a numpy array; a ValueError where numpy cannot read them, as with torch's bfloat16."""
+    """The values as a numpy array; raises ValueError if numpy cannot read them, such as torch's bfloat16."""
     if np.ma.is_masked(values):
         raise ValueError(
-            f"{name} is a masked array with {np.ma.count_masked(values)} masked values, expected a value everywhere; "
-            "fill them in or drop these rows"
+            f"{name} is a masked array with {np.ma.count_masked(values)} masked values; fill them in or drop these rows"
         )
     try:
         return np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(
-            f"{name} is not an array ({error}), expected something numpy can read; give a list or an array in "
-            "main memory (for a torch tensor: .detach().cpu().float().numpy())"
+            f"{name} cannot be read as an array ({error}). Give a list or an array in main memory (for a torch "
+            "tensor: .detach().cpu().float().numpy())"
         ) from error
 
 
@@ -42,7 +41,7 @@ def _checked_array(name: str, values: ArrayLike, dimensions: int, kinds: str = "
     if array.ndim != dimensions:
         raise ValueError(f"{name} has shape {array.shape}, expected {dimensions} dimension(s); reshape it")
     if not len(array):
-        raise ValueError(f"{name} is empty, expected at least one row; give some data")
+        raise ValueError(f"{name} is empty; give at least one row")
     if array.dtype.kind not in kinds:
         raise ValueError(f"{name} has dtype {array.dtype}, expected real numbers; convert it to float")
     return array
@@ -53,8 +52,7 @@ def _require_finite(name: str, rows: Vectors) -> None:
     if len(bad):
         row = bad[0] if isinstance(rows, np.ndarray) else np.searchsorted(rows.indptr, bad[0], side="right") - 1
         raise ValueError(
-            f"{name} holds {len(bad)} NaN or infinite values, the first in row {row}, expected finite numbers; "
-            "drop or correct these rows"
+            f"{name} contains {len(bad)} NaN or infinite values, the first in row {row}; drop or correct these rows"
         )
 
 
@@ -63,12 +61,12 @@ def vectors(
 ) -> Vectors:
     """(n, d) float64, finite; sparse input stays sparse (CSR), and dense float32 stays float32 if `keep_single`.
 
-    With `like`, the number of columns must be the same as its.
+    With `like`, both must have the same number of columns.
     """
     rows: Vectors
     if sparse.issparse(values):
         rows = sparse.csr_matrix(values)
-        # rebuilt from its parts, which takes 32-bit indices where they suffice, as scikit-learn demands
+        # rebuilt from its parts with 32-bit indices if possible, as scikit-learn requires
         rows = sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape, dtype=np.float64)
         if not rows.has_canonical_format:
             rows = rows.copy()
@@ -82,7 +80,7 @@ def vectors(
     _require_finite(name, rows)
     if like is not None and rows.shape[1] != like.shape[1]:
         raise ValueError(
-            f"{name} has {rows.shape[1]} columns, expected {like.shape[1]} like its partner; use one method for both"
+            f"{name} has {rows.shape[1]} columns, but its partner has {like.shape[1]}; use one method for both"
         )
     return rows
 
@@ -104,7 +102,7 @@ def binary(name: str, labels: ArrayLike, *, count: int) -> np.ndarray:
     wrong = np.flatnonzero((array != 0) & (array != 1))
     if len(wrong):
         raise ValueError(
-            f"{name} is {array[wrong[0]]!r} in row {wrong[0]}, expected 0 or 1; map the labels to 1 same, 0 not"
+            f"{name} is {array[wrong[0]]!r} in row {wrong[0]}, expected 0 or 1; use 1 for the same, 0 for different"
         )
     return array.astype(bool)
 
@@ -120,9 +118,7 @@ def classes(name: str, labels: ArrayLike, *, count: int | None = None) -> np.nda
         same_length(name, array, count)
     missing = pd.isna(array)
     if missing.any():
-        raise ValueError(
-            f"{name} is missing in row {missing.argmax()}, expected a label in every row; fill it in or drop the row"
-        )
+        raise ValueError(f"{name} is missing in row {missing.argmax()}; fill it in or drop the row")
     return pd.factorize(array.astype(object))[0].astype(np.int64)
 
 
@@ -137,7 +133,7 @@ def same_length(name: str, rows: Vectors, count: int) -> None:
 def whole(name: str, value: int, low: int, high: int, meaning: str) -> int:
     """`value` as an int in [low, high], or a ValueError that says what the limits mean."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-        raise ValueError(f"{name} is {value!r}, expected a whole number from {low} to {high} ({meaning}); change it")
+        raise ValueError(f"{name} is {value!r}, expected a whole number from {low} to {high} ({meaning})")
     return int(value)
 
 
@@ -160,8 +156,8 @@ def unit(rows: Any, *, refuse: str = "") -> Any:
     zero = np.flatnonzero(lengths == 0)
     if refuse and len(zero):
         raise ValueError(
-            f"{refuse} has a zero vector in row {zero[0]} ({len(zero)} in all), expected a direction in every row, "
-            "since no cosine exists without one; drop these sentences or encode them otherwise"
+            f"{refuse} has a zero vector in row {zero[0]} ({len(zero)} in all), but a cosine needs a direction in "
+            "every row. Drop these sentences or encode them otherwise"
         )
     lengths[zero] = 1
     if sparse.issparse(rows):
@@ -171,6 +167,6 @@ def unit(rows: Any, *, refuse: str = "") -> Any:
 
 
 def positive_peaks(columns: np.ndarray) -> np.ndarray:
-    """Columns (n, p), each with its largest entry positive: the sign of an eigenvector is free, a seed gives one."""
+    """Columns (n, p), each with its largest entry positive, which fixes the free sign of eigenvectors."""
     largest = np.take_along_axis(columns, np.abs(columns).argmax(axis=0, keepdims=True), 0)
     return columns * np.where(largest < 0, -1.0, 1.0)

@@ -1,8 +1,8 @@
-"""Files that are written whole or not at all, and an error of the file system as one sentence.
+"""Write files completely or not at all, and describe errors of the file system in one sentence.
 
-`in_place`     a file is written under a temporary name, then renamed: an interruption leaves the old one
+`in_place`     writes a file under a temporary name, then renames it: an interruption leaves the old file
 `write_text`   the same for a text;  `folder_in_place`   for a folder of files
-`room_for`, `sentence_of`     turn a full disk into a sentence that names the file
+`room_for`, `sentence_of`     describe a full disk in a sentence that names the file
 """
 
 from __future__ import annotations
@@ -19,38 +19,38 @@ from pathlib import Path
 from typing import IO
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-#: what to do about the other errors with which a file cannot be used
+# : remedies for the other errors of a file
 _REMEDIES = {
-    errno.EACCES: "ask its owner for the right to it, or name another place",
-    errno.EPERM: "ask its owner for the right to it, or name another place",
-    errno.EROFS: "name a place on another disk",
+    errno.EACCES: "ask its owner for permission, or choose another place",
+    errno.EPERM: "ask its owner for permission, or choose another place",
+    errno.EROFS: "choose a place on another disk",
     errno.ENOENT: "check the path",
-    errno.ENOTDIR: "check the path, on which there is a file where a folder is expected",
+    errno.ENOTDIR: "check the path, which has a file in place of a folder",
     errno.EISDIR: "name a file",
     errno.ENAMETOOLONG: "choose a shorter name",
 }
 
 
 class NoRoom(OSError):
-    """A full disk, with the file there is no room for."""
+    """A full disk, with the file that did not fit."""
 
     def __init__(self, path: Path | str = "a file") -> None:
         super().__init__(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
     def __reduce__(self) -> tuple[type[NoRoom], tuple[str]]:
-        """Let it come back from another process."""
+        """Make the error picklable, so that another process can return it."""
         return NoRoom, (self.filename,)
 
     def __str__(self) -> str:
         return (
-            f"the disk is full: there is no room for {self.filename}; make room on that disk, or name a folder on "
-            "another one (for runs --out, in the app LABKIT_RUNS; for what is uploaded TMPDIR)"
+            f"the disk is full: there is no room for {self.filename}. Free space on that disk, or choose a folder on "
+            "another one (for runs --out, in the app LABKIT_RUNS; for uploads TMPDIR)"
         )
 
 
 @contextmanager
 def room_for(path: Path | str) -> Iterator[None]:
-    """Let errors of the block name this file, into which it writes; a full disk becomes `NoRoom`."""
+    """Make errors in the block name this file, which it writes; a full disk becomes `NoRoom`."""
     try:
         yield
     except OSError as reason:
@@ -59,29 +59,29 @@ def room_for(path: Path | str) -> Iterator[None]:
         if reason.errno and reason.filename is None and not isinstance(reason, ConnectionError | TimeoutError):
             reason.filename = str(path)
         raise
-    except Exception as reason:  # what is written in Rust (safetensors, tokenizers) has only words for it
+    except Exception as reason:  # libraries in Rust (safetensors, tokenizers) report it only in words
         if f"(os error {errno.ENOSPC})" in str(reason):
             raise NoRoom(path) from None
         raise
 
 
 def sentence_of(mistake: Exception) -> str:
-    """An error as one sentence; for a full disk or an unusable file it says which, why, and what to do.
+    """An error as one sentence; for a full disk or an unusable file, with the file, the reason and a remedy.
 
     >>> sentence_of(PermissionError(13, "Permission denied", "a.csv"))
-    "'a.csv' cannot be used (permission denied); ask its owner for the right to it, or name another place"
+    "'a.csv' cannot be used (permission denied); ask its owner for permission, or choose another place"
     """
     if isinstance(mistake, OSError) and not isinstance(mistake, NoRoom) and mistake.errno and mistake.strerror:
         if mistake.errno in _FULL:
             return str(NoRoom(mistake.filename or "a file"))
         what = "a file" if mistake.filename is None else repr(os.fsdecode(mistake.filename))
         why = mistake.strerror[0].lower() + mistake.strerror[1:]
-        return f"{what} cannot be used ({why}); {_REMEDIES.get(mistake.errno, 'try again, or name another place')}"
+        return f"{what} cannot be used ({why}); {_REMEDIES.get(mistake.errno, 'try again, or choose another place')}"
     return " ".join(str(mistake).split())
 
 
 def amount(count: int) -> str:
-    """The number of bytes as a person reads it.
+    """A number of bytes in readable units.
 
     >>> amount(512), amount(10 * 2**20)
     ('512 bytes', '10 MB')
@@ -110,18 +110,18 @@ def in_place(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _sweep(path: Path, start: str) -> None:
-    """Remove what processes of this machine that were killed have left of this file."""
+    """Remove temporary files of this file that killed processes of this machine have left."""
     for part in path.parent.glob(f"{glob.escape(start)}*.part"):
         try:
             os.kill(int(part.name.removeprefix(start).partition("-")[0]), 0)  # sends nothing
         except ProcessLookupError:
             part.unlink(missing_ok=True)
-        except (ValueError, PermissionError):  # somebody else's file, or process
+        except (ValueError, PermissionError):  # another user's file or process
             pass
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text into a file in one piece."""
+    """Write a text into a file, completely or not at all."""
     with in_place(path) as file:
         file.write(text.encode())
 

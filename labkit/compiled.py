@@ -1,4 +1,4 @@
-"""A lock for umap-learn and pynndescent, which run code that numba compiles.
+"""A lock for umap-learn and pynndescent, which run code compiled by numba.
 
 If two threads run them at the same time, the process aborts. Each may also change how many threads torch uses, and so
 the last digits of its results, in the whole process.
@@ -19,7 +19,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Run the block alone in this process; torch has as many threads afterwards as before, if it is imported."""
+    """Run the block alone in this process, and restore torch's number of threads if torch is imported."""
     torch = import_module("torch") if "torch" in sys.modules else None  # another thread may be importing it
     with _ONE_AT_A_TIME:
         threads = torch.get_num_threads() if torch else 0
@@ -31,7 +31,7 @@ def alone() -> Iterator[None]:
 
 
 def cache_compiled(package: ModuleType, *functions: str) -> None:
-    """Let numba cache these functions, named relative to the package, on disk for the next process, if possible."""
+    """Let numba cache these functions, named relative to the package, on disk for later processes, if possible."""
     for name in functions:
         with suppress(AttributeError, RuntimeError):  # not compiled in this release, or nowhere to write
             attrgetter(name)(package).enable_caching()

@@ -1,4 +1,4 @@
-"""Where to compute. In: a name as the settings have it: auto, cpu, cuda, cuda:1, mps. Out: a device of this machine."""
+"""Choose a device. In: a name from the settings: auto, cpu, cuda, cuda:1, mps. Out: a device of this machine."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import torch
 
 
 def device_of(name: str, *, insist: bool = True) -> torch.device:
-    """`auto` takes CUDA, then MPS, then the CPU. Without `insist`, so does a device that this machine has not."""
+    """`auto` takes CUDA, then MPS, then the CPU. Without `insist`, so does a device that this machine lacks."""
     kind = str(name).partition(":")[0]  # cuda:1 is a CUDA device
     known = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     there = [each for each, available in known.items() if available]
     if name == "auto" or (not insist and kind not in there):
         name = there[0]
     elif kind not in there:
-        raise ValueError(f"device is {name!r}, which is not available (this machine has {', '.join(there)}); use auto")
-    several = os.environ.get("WORLD_SIZE", "1") != "1"  # of several processes each takes a GPU of its own
+        raise ValueError(f"device {name!r} is not available (this machine has {', '.join(there)}); use auto")
+    several = os.environ.get("WORLD_SIZE", "1") != "1"  # each of several processes takes a GPU of its own
     return torch.device(f"cuda:{own_gpu()}" if name == "cuda" and several else name)
 
 
 def cuda_or_cpu(name: str) -> str:
-    """Name the device for what needs double precision or sparse products, which MPS lacks: CUDA, or else the CPU."""
+    """The device for double precision or sparse products, which MPS lacks: CUDA, or else the CPU."""
     device = device_of(name)
     return str(device) if device.type == "cuda" else "cpu"
 
 
 def own_gpu() -> int:
-    """Return the number of this process' own GPU; processes share where there are fewer GPUs than processes."""
+    """Return the number of this process's GPU; processes share if there are fewer GPUs."""
     return int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count()

@@ -1,15 +1,15 @@
-"""Sentences and their vectors to a file and back.
+"""Write sentences and their vectors to a file, and read them back.
 
     .npz       `sentences` (n,) and `vectors` (n, d); sparse: `data`, `indices`, `indptr`, `shape`, as SciPy's load_npz
     .parquet   a column `sentence` and a column `vector` of lists; sparse: `indices` and `values`
     .npy       (n, d), read only
-    .tsv       the sentence and a column a number; sparse: the sentence and "column:value column:value"; written only
+    .tsv       the sentence and one column per number; sparse: the sentence and "column:value column:value"; write only
     JSON lines, for standard output: {"sentence", "vector"}; sparse: {"sentence", "indices", "values"}
 
-Writing: a path, then blocks of sentences with their rows (m, d), dense or CSR, float32; a file is there whole or not at
-all, with flat memory. Reading: a path, to the sentences, None where the file has none, and the rows, float32 (n, d),
-dense or CSR, finite. Any kind of real number is taken, half precision too. Nothing is pickled, and how large a file
-becomes is counted from its headers before it is unpacked.
+Writing takes a path, then blocks of sentences with their rows (m, d), dense or CSR, float32, with constant memory;
+files are written completely or not at all. Reading returns the sentences, None if the file has none, and the rows,
+float32 (n, d), dense or CSR, finite. Any real numbers are accepted, including half precision. Nothing is pickled, and
+the unpacked size is read from the headers first.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _BEGINS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.re
 
 
 def read_embeddings(path: Path | str, *, limit: int = LARGEST) -> Embedded:
-    """The sentences, if the file has them, and a row for each; `limit` bounds its unpacked bytes."""
+    """The sentences, if the file has them, and a row for each; `limit` bounds the unpacked bytes."""
     path = Path(path)
     if path.suffix.lower() not in ENDINGS:
         raise ValueError(f"file is {path.name!r}, expected one of {', '.join(ENDINGS)}; rename or convert it")
@@ -51,27 +51,24 @@ def read_embeddings(path: Path | str, *, limit: int = LARGEST) -> Embedded:
         sentences, rows = READERS[path.suffix.lower()](path, limit)
     except (MemoryError, TooLarge):
         raise
-    except Exception as error:  # a damaged file makes its reader fail in a dozen ways
+    except Exception as error:  # a damaged file makes its reader fail in many ways
         raise ValueError(
             f"file {path.name!r} has no readable vectors ({' '.join(str(error).split())}); write it with `labkit "
             "encode`, numpy.save, or numpy.savez with the arrays sentences and vectors"
         ) from error
     rows = _finite_rows(path.name, rows)
     if sentences is not None and len(sentences) != rows.shape[0]:
-        raise ValueError(
-            f"file {path.name!r} has {len(sentences)} sentences and {rows.shape[0]} rows, expected equal numbers; "
-            "write it again"
-        )
+        raise ValueError(f"file {path.name!r} has {len(sentences)} sentences but {rows.shape[0]} rows; write it again")
     return sentences, rows
 
 
 def _finite_rows(name: str, rows: Any) -> Any:
-    """float32, or a sentence that says what is wrong."""
+    """Convert to float32; raises ValueError if that is impossible."""
     if rows.ndim != 2 or rows.dtype.kind not in "biuf" or not all(rows.shape):
         raise ValueError(
-            f"file {name!r} holds {rows.dtype} of shape {rows.shape}, expected a matrix with a row for each sentence"
+            f"file {name!r} contains {rows.dtype} of shape {rows.shape}, expected a matrix with a row for each sentence"
         )
-    with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite, and is refused for that
+    with np.errstate(over="ignore"):  # values too large for float32 become infinite, and are refused below
         rows = rows.astype(np.float32)
     bad = ~np.isfinite(rows.data if sparse.issparse(rows) else rows)
     if bad.any():
@@ -108,13 +105,13 @@ def _read_npz(path: Path, limit: int) -> Embedded:
     if "vectors" in arrays:
         return sentences, arrays["vectors"]
     if not all(name in arrays for name in _SPARSE):
-        raise ValueError(f"it has {named or 'no array'}, not vectors, nor the parts of a sparse matrix")
+        raise ValueError(f"it has {named or 'no array'}, but neither vectors nor the parts of a sparse matrix")
     data, indices, bounds, shape = (arrays[name] for name in _SPARSE)
     return sentences, _csr(data, indices, bounds, tuple(shape.tolist()))
 
 
 def _unpacked(file: IO[bytes]) -> int:
-    """Bytes of the array that begins here, as its header has it."""
+    """The bytes of the array that begins here, from its header."""
     version = np.lib.format.read_magic(file)
     if version not in _BEGINS:
         raise ValueError(f"its array is of version {version}, expected one of numbers or texts")
@@ -159,7 +156,7 @@ Add: TypeAlias = Callable[[list[str], Any], None]
 
 @contextmanager
 def embedding_file(path: Path | str) -> Iterator[Add]:
-    """A function that takes each block; the file is in its place when the block of `with` has ended well."""
+    """Yield a function that writes a block; the file appears when the `with` block ends without an error."""
     path = Path(path)
     check_place(path)
     with in_place(path) as file, WRITERS[path.suffix.lower()](file, path.parent) as add:
@@ -176,17 +173,17 @@ def embedding_bytes(sentences: list[str], rows: Any, ending: str) -> bytes:
 
 
 def check_place(path: Path) -> None:
-    """A ValueError if such a file cannot be written there."""
+    """Raise ValueError if such a file cannot be written there."""
     if path.suffix.lower() not in WRITERS:
         raise ValueError(f"output is {path.name!r}, expected one of {', '.join(WRITERS)}; rename it")
     if not path.parent.is_dir():
         raise ValueError(f"output {path.name!r}: the folder {str(path.parent)!r} does not exist; create it first")
     if path.is_dir():
-        raise ValueError(f"output is {str(path)!r}, which is a folder; give a file name")
+        raise ValueError(f"output {str(path)!r} is a folder; give a file name")
 
 
 def json_lines(sentences: list[str], rows: Any) -> Iterator[bytes]:
-    """Each sentence with its row as one line, ASCII only; nine digits give a float32 back exactly."""
+    """Each sentence with its row as one line of ASCII; nine digits reproduce a float32 exactly."""
     for row, text in enumerate(sentences):
         entry: dict[str, Any] = {"sentence": text}
         if sparse.issparse(rows):
@@ -227,7 +224,7 @@ def _line(text: str) -> str:
 
 
 def _cells(rows: Any) -> Iterator[str]:
-    """Each row as text; nine digits give a float32 back exactly."""
+    """Each row as text; nine digits reproduce a float32 exactly."""
     if not sparse.issparse(rows):
         form = "\t".join(["%.9g"] * rows.shape[1])
         yield from (form % tuple(row) for row in rows.tolist())
@@ -268,14 +265,14 @@ def _table(sentences: list[str], rows: Any) -> Any:
     return arrow.table(columns)
 
 
-LARGEST_TEXT = 2**31  # bytes of `sentences`, where each takes as much room as the longest
+LARGEST_TEXT = 2**31  # bytes of `sentences`, each of which takes the room of the longest
 
 
 @contextmanager
 def _npz(file: IO[bytes], folder: Path) -> Iterator[Add]:
-    """The archive, the same bytes each time.
+    """The archive, with reproducible bytes.
 
-    An array begins with its number of rows, which is known last. So numbers wait in nameless files next to the output,
+    An array begins with its number of rows, which is known last. So numbers wait in unnamed files next to the output
     and are copied into the archive at the end.
     """
     texts: list[str] = []
@@ -312,7 +309,7 @@ def _npz(file: IO[bytes], folder: Path) -> Iterator[Add]:
             bounds = np.cumsum(np.concatenate([[0], *lengths]), dtype="<i8")
             arrays |= {"data": _waiting(data, "<f4", (bounds[-1],)), "indices": _waiting(indices, "<i4", (bounds[-1],))}
             arrays |= {"indptr": bounds, "shape": np.array([len(texts), width], "<i8")}
-            # by these two SciPy knows what kind of matrix it is
+            # SciPy recognises the kind of matrix by these two
             arrays |= {"format": np.array(b"csr"), "_is_array": np.array(True)}
         else:
             arrays["vectors"] = _waiting(data, "<f4", (len(texts), width))
@@ -320,7 +317,7 @@ def _npz(file: IO[bytes], folder: Path) -> Iterator[Add]:
 
 
 def _waiting(file: IO[bytes], kind: str, shape: tuple[int, ...]) -> np.ndarray:
-    """What was written into a file, as an array that is read when it is copied."""
+    """The numbers written to a file, as a memory-mapped array."""
     file.flush()
     return np.memmap(file, kind, "r", shape=shape) if math.prod(shape) else np.zeros(shape, kind)
 

@@ -1,12 +1,12 @@
-"""Vectors of more sentences than fit into memory: a folder of .npy files, read as maps of the files.
+"""Vectors of more sentences than fit in memory: a folder of memory-mapped .npy files.
 
-    write_vectors(run, sources, folder)   the vectors of a column of texts, in order, by any run whose vectors are dense
-    opened_vectors(folder)                the files as arrays that are read where they are looked at
+    write_vectors(run, sources, folder)   the vectors of a column of texts, in order, from any run with dense vectors
+    opened_vectors(folder)                the files as memory-mapped arrays
 
-In: the folder of a run; Parquet and Arrow files and folders of them. Out: part-00000.npy, ..., float32 or float16
-(n, d). `embedding_files` has files of sentences with their vectors, for what fits.
+In: the folder of a run; Parquet and Arrow files and folders of them. Out: part-00000.npy, ..., float32 or float16 (n,
+d). `embedding_files` handles single files that fit in memory.
 
-A part is encoded on one thread, so its file has the same bytes however many workers there are.
+A part is encoded on one thread, so its file has the same bytes with any number of workers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from labkit.progress import Progress, silent
 
 BATCH = 256  # sentences
 KINDS = ("float32", "float16")
-LOOKED = 2**14  # rows that are looked through for NaN at once
+LOOKED = 2**14  # rows checked for NaN at once
 
 # --- writing -----------------------------------------------------------------------------------------------------
 
@@ -35,7 +35,7 @@ class Encoding(NamedTuple):
     """The run, the texts to encode, and the number format."""
 
     run: str
-    state: str  # the sha256 of its run.json, which holds those of its other files
+    state: str  # the sha256 of its run.json, which holds those of the other files
     part: Part
     column: str
     kind: str
@@ -53,9 +53,9 @@ def write_vectors(
     ray: str | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """The vectors of all rows to a folder of files, each of at most `size` rows; `half`: as float16.
+    """Write the vectors of all rows to a folder of files with at most `size` rows each; `half`: as float16.
 
-    The same call resumes.
+    The same call resumes an interrupted one.
     """
     run, folder, kind = Path(run).resolve(), Path(folder), KINDS[half]
     state = sha256_of(run / "run.json") if (run / "run.json").is_file() else ""
@@ -64,8 +64,8 @@ def write_vectors(
         probe = method.encode(["a"])
     if sparse.issparse(probe):
         raise ValueError(
-            f"method {method.name!r} gives sparse rows of {probe.shape[1]:,} columns, which a folder of files cannot "
-            "hold; use a method such as lsa, or write one file (--output FILE.npz)"
+            f"method {method.name!r} gives sparse rows of {probe.shape[1]:,} columns, which cannot be written to a "
+            "folder. Use a method such as lsa, or write one file (--output FILE.npz)"
         )
     parts = parts_of(sources, [column], rows=size, tables_only=True)
     plan = {"kind": "vectors", "run": state, "column": column, "type": kind, "size": size}
@@ -83,7 +83,7 @@ def write_vectors(
 
 @lru_cache(maxsize=1)
 def _method(run: str, state: str) -> Any:
-    """The method of a run, which a process opens once."""
+    """The method of a run, opened once per process."""
     from labkit.methods import load_run
 
     method = load_run(run)
@@ -93,7 +93,7 @@ def _method(run: str, state: str) -> Any:
 
 
 def _encode(given: Encoding, path: Path) -> None:
-    """One file of vectors, of which some thousand rows at a time are in memory."""
+    """Write one file of vectors, with a few thousand rows in memory at a time."""
     method, count = _method(given.run, given.state), 0
     rows_of_part = (given.part.stop or 0) - given.part.start
     with scale.one_thread(), path.open("wb") as file:
@@ -109,7 +109,7 @@ def _encode(given: Encoding, path: Path) -> None:
 
 
 def _narrowed(rows: np.ndarray, kind: str) -> np.ndarray:
-    """The rows in that type, if all of their numbers are within its bounds."""
+    """The rows in that type, after a check that all numbers are within its range."""
     with np.errstate(over="ignore"):
         narrow = rows.astype(kind)
     if not np.isfinite(narrow).all():
@@ -126,18 +126,18 @@ class VectorShards:
 
     name: str
     paths: tuple[str, ...]
-    bounds: tuple[int, ...]  # of rows: where each array begins, and the end
+    bounds: tuple[int, ...]  # rows at which each array begins, and the end
     dimension: int
 
     def __len__(self) -> int:
         return self.bounds[-1]
 
     def array(self, number: int) -> np.ndarray:
-        """One of the arrays as a map of its file."""
+        """One of the arrays, memory-mapped."""
         return _mapped(Path(self.paths[number]))
 
     def rows(self, numbers: np.ndarray) -> np.ndarray:
-        """The rows of these numbers, float32, in their order."""
+        """The rows with these numbers, float32, in order."""
         picked = np.empty((len(numbers), self.dimension), np.float32)
         owners = np.searchsorted(self.bounds, numbers, side="right") - 1
         for owner in np.unique(owners):
@@ -147,10 +147,10 @@ class VectorShards:
 
 
 def opened_vectors(place: Path | str) -> VectorShards:
-    """The vectors in a folder that `labkit encode` has made, or in one .npy."""
+    """The vectors in a folder written by `labkit encode`, or in one .npy."""
     place = Path(place)
     if is_folder(place):
-        scale.manifest(place)  # an error where the folder is not finished
+        scale.manifest(place)  # raises an error if the folder is not finished
         paths = shards_in(place)
     elif place.suffix == ".npy" and place.is_file():
         paths = [place]
@@ -167,7 +167,7 @@ def opened_vectors(place: Path | str) -> VectorShards:
 
 
 def _mapped(path: Path) -> np.ndarray:
-    """The array of a file, which is read where it is looked at; objects are never unpickled."""
+    """The array of a file, memory-mapped; objects are never unpickled."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, OSError) as reason:
@@ -175,16 +175,16 @@ def _mapped(path: Path) -> np.ndarray:
         raise ValueError(f"{path} is not a readable array ({why}); write the folder again") from None
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.name not in KINDS or not array.shape[1]:
         what = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else "an archive"
-        raise ValueError(f"{path} holds {what}, expected a matrix of float32 or float16; save it as that")
+        raise ValueError(f"{path} contains {what}, expected a matrix of float32 or float16; save it as that")
     return array
 
 
 def in_float32(rows: np.ndarray, where: str, first: int = 0) -> np.ndarray:
-    """These rows in memory as float32; a ValueError names the first row that is not finite."""
+    """These rows in memory as float32; an error names the first row that is not finite."""
     rows = np.asarray(rows, np.float32)
     for start in range(0, len(rows), LOOKED):
         good = np.isfinite(rows[start : start + LOOKED]).all(axis=1)
         if not good.all():
             row = first + start + int(np.argmin(good))
-            raise ValueError(f"{where} row {row:,} holds NaN or infinite values; encode it again")
+            raise ValueError(f"{where} row {row:,} contains NaN or infinite values; encode it again")
     return rows

@@ -1,13 +1,13 @@
-"""An experiment: a method, the corpus it learns from, the settings that are not the method's own, and a seed.
+"""An experiment: a method, its training corpus, the settings that differ from the defaults, and a seed.
 
     one = Experiment("film", "questions", {"dimension": 30})
     one.command       labkit train film --corpus questions --seed 0 --set dimension=30
-    one.name          film-questions-seed0: the run's folder, which stands in runs/
-    one.key           the same for two trainings that must give the same numbers
-    one.fit()         the method that has learned
+    one.name          film-questions-seed0: the run's folder in runs/
+    one.key           equal for two trainings that must give the same numbers
+    one.fit()         the fitted method
 
-In: these four; the corpus by its name, as a file, or opened; and the table that lists the method, where that is not
-`METHODS`. Nothing is opened or imported until it is needed.
+The corpus is given by name, as a file or as a `Corpus`; a method outside `METHODS` needs its own table. Nothing is
+opened or imported until it is needed.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from labkit.method import Method
     from labkit.progress import Progress
 
-#: the version of what all experiments share: text, the preparation of data sets, recipes, scores. Whoever changes a
-#: figure raises it, or the `version` of the one method that gives other vectors; what has the old one is computed anew.
+# : version of everything that experiments share: text, data preparation, recipes, scores. A change of results raises :
+# it, or raises the `version` of one method; results with an older version are recomputed.
 VERSION = 1
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One training; `settings` are those that are not the method's own."""
+    """One training; `settings` holds only those that differ from the method's defaults."""
 
     method: str
     corpus: str | Corpus
@@ -42,7 +42,7 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """The name of its run folder; a corpus that is a file gives its own name, without folder and endings."""
+        """The name of its run folder. For a file, the corpus part is the file name without folder and extension."""
         corpus = Path(self.corpus if isinstance(self.corpus, str) else self.corpus.name).name.split(".")[0]
         return f"{self.method}-{corpus or 'corpus'}-seed{self.seed}"
 
@@ -58,14 +58,14 @@ class Experiment:
 
     @property
     def words(self) -> list[str]:
-        """The words that come after `labkit` where a command line carries it out."""
+        """The command-line arguments after `labkit` that run it."""
         corpus = self.corpus if isinstance(self.corpus, str) else self.corpus.name
         changes = [word for change in self.changes for word in ("--set", change)]
         return ["train", self.method, "--corpus", corpus, "--seed", str(self.seed), *changes]
 
     @property
     def command(self) -> str:
-        """The command that repeats it."""
+        """The command that reproduces it."""
         return shlex.join(["labkit", *self.words])
 
     @property
@@ -95,20 +95,20 @@ class Experiment:
         return load(self.corpus) if isinstance(self.corpus, str) else self.corpus
 
     def unfitted(self) -> Method:
-        """The method with these settings, before it has learned anything."""
+        """The method with these settings, before training."""
         return self.entry(**self.settings)
 
     def fit(self, progress: Progress | None = None, folder: Path | str | None = None) -> Method:
-        """The method after it has learned; with `folder` the run is kept there as it goes."""
+        """Train the method and return it; with `folder` the run is saved there during training."""
         method = self.unfitted()
         method.fit(self.opened(), seed=self.seed, progress=progress, folder=folder)
         return method
 
 
 def versions_of(entry: type[Method] | None, settings: Mapping[str, Any]) -> dict[str, int]:
-    """The versions that decide what an experiment with this method, or with none, gives, as people state them.
+    """The versions that determine the results of an experiment, with or without a method.
 
-    A method that stands on another's vectors has that one's, too, once it is no longer the first.
+    A method with a base also lists the base's version, if that is above 1.
     """
     from labkit.methods import METHODS
 

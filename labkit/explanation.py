@@ -1,4 +1,4 @@
-"""Why two sentences are similar: their similarity as a sum over words, for every method, and why one of two is nearer.
+"""Why two sentences are similar: their similarity as a sum over words, for every method; and why one is nearer.
 
 A method gives each sentence's vector as a sum of a row for each word and a rest that belongs to none (`Parts`). Then
 
@@ -12,7 +12,7 @@ own parts also add up to the similarity. The ways differ in where the rows come 
     integrated    r_u = ∫ J_u dα (x_u - reference) from an empty sentence to this one: the integrated Jacobians of
                   Möller, Nikolaev and Padó (EMNLP 2023); they add up better with more steps, up to the `gap`
     neighbours    SBERT-LP's vector is a mixture of its neighbours' points: the "words" are these neighbours
-    left-out      no rows: what the similarity loses without the word, s(a, b) - s(a \\ u, b). Slow, works with any
+    left-out      no rows: the loss of similarity without the word, s(a, b) - s(a \\ u, b). Slow, works with any
                   method, and does not add up; C_uv is the joint effect of u and v
 
 In: a method and two sentences. Out: an `Explanation`; for an anchor and two others, a `Contrast`.
@@ -38,14 +38,14 @@ REST = "(rest)"
 LEFT_OUT = "left-out"
 WAYS = {
     "exact": "exact: the parts add up to the similarity",
-    "attention": "exact, given the weights of the attention",
-    "integrated": "integrated Jacobians: the parts add up to the similarity but for the gap",
-    "neighbours": "exact, by the neighbours that each sentence is a mixture of",
-    LEFT_OUT: "what the similarity loses without the word; these parts do not add up to it",
+    "attention": "exact, given the attention weights",
+    "integrated": "integrated Jacobians: the parts add up to the similarity, up to the gap",
+    "neighbours": "exact, by the neighbours that make up each sentence",
+    LEFT_OUT: "the loss of similarity without the word; these parts do not add up",
 }
 
-#: way -> the method we tested it with, and how often the largest part of what two questions lack of being equal was on
-#: the word that differs: another detail, another order, a synonym, an added "not" (docs/why.md)
+# : way -> the tested method, and how often the largest part of `1 - similarity` of two questions was on the word that :
+# differs: another detail, another order, a synonym, an added "not" (docs/why.md)
 TESTED = {
     "exact": ("a bag of word pieces", (1.00, 0.25, 0.99, 1.00)),
     "attention": ("a BiLSTM", (0.84, 0.95, 0.41, 0.00)),
@@ -140,7 +140,7 @@ class Explanation:
         """Make the explanation from the parts of both sentences."""
         (names_a, rows_a), (names_b, rows_b) = a.with_rest(), b.with_rest()
         length = float(np.linalg.norm(a.vector) * np.linalg.norm(b.vector))
-        if not length:  # the method knows nothing of a sentence
+        if not length:  # the sentence has no known word
             names_a = names_b = ()
         products = rows_a @ rows_b.T
         C = (products.toarray() if sparse.issparse(products) else products) / (length or np.inf)
@@ -170,7 +170,7 @@ class Explanation:
 
     @property
     def tested(self) -> str:
-        """How often an explanation made in this way named the right word in our tests; empty if it was not tested."""
+        """How often this way named the right word in our tests; empty if it was not tested."""
         if self.way not in TESTED:
             return ""
         method, shares = TESTED[self.way]
@@ -227,7 +227,7 @@ class Explanation:
 
 
 def left_out(method: Method, a: str, b: str) -> Explanation:
-    """Measure what the similarity loses without each word, and without any two beyond what each of them costs."""
+    """Measure the loss of similarity without each word, and the joint loss without any two."""
     (names_a, without_a), (names_b, without_b) = _without(a), _without(b)
     rows = method.encode([a, b, *without_a, *without_b])
     one, other = [0, *range(2, 2 + len(names_a))], [1, *range(2 + len(names_a), rows.shape[0])]
@@ -254,10 +254,10 @@ def explanation_text(explanation: Explanation, *, top: int = 8) -> str:
     gap = f", which is {e.gap:+.4f}" if e.way == "integrated" else ""
     lines = [f"a: {e.text_a}", f"b: {e.text_b}", f"similarity {e.similarity:+.3f}", f"{WAYS[e.way]}{gap}"]
     if e.unknown:
-        lines.append(f"words never met in training, which say nothing: {', '.join(e.unknown)}")
+        lines.append(f"words never seen in training, which contribute nothing: {', '.join(e.unknown)}")
     if not e.word_pairs:
         return "\n".join(
-            [*lines, "no word of one of the sentences was met in training: the similarity is 0 by definition"]
+            [*lines, "no word of one of the sentences was seen in training: the similarity is 0 by definition"]
         )
     one = "neighbour" if e.way == "neighbours" else "word"
     how = "left out" if e.way == LEFT_OUT else "with half of what it takes part in"
@@ -308,8 +308,8 @@ def explanation_html(explanation: Explanation, *, top: int = 8) -> str:
 class Contrast:
     """Why an anchor is closer to b than to c: two explanations and their difference, word by word.
 
-    `words_a` are the anchor's words with what each adds for b minus what it adds for c; they add up to the difference
-    of the similarities. So do `words_b` and `words_c` together, where the words of c count negatively.
+    `words_a` are the anchor's words, each with its part for b minus its part for c; they add up to the difference of
+    the similarities. So do `words_b` and `words_c` together, with the words of c negative.
     """
 
     near: Explanation
@@ -330,7 +330,7 @@ class Contrast:
 
     @property
     def words_b(self) -> tuple[tuple[str, float], ...]:
-        """The words of b by their part of its similarity, the largest first."""
+        """The words of b by their parts of its similarity, the largest first."""
         return tuple((name, self._whole * part) for name, part in self.near.words_b)
 
     @property
@@ -359,14 +359,14 @@ def contrast_text(found: Contrast, *, top: int = 8) -> str:
     lines = [f"a: {near.text_a}", f"b: {near.text_b}", f"c: {far.text_b}"]
     lines += [f"similarity to b {near.similarity:+.3f}, to c {far.similarity:+.3f}: nearer is {nearer}", WAYS[near.way]]
     if not (near.word_pairs and far.word_pairs):
-        return "\n".join([*lines, "no word of one of the sentences was met in training: nothing can be compared"])
-    lines += _section("words of a, by what they do for b less what they do for c", found.words_a, top)
-    lines += _section("words of b, by what they do for it", found.words_b, top)
-    return "\n".join([*lines, *_section("words of c, by what they do against b", found.words_c, top)])
+        return "\n".join([*lines, "no word of one of the sentences was seen in training: nothing can be compared"])
+    lines += _section("words of a, by their part for b minus their part for c", found.words_a, top)
+    lines += _section("words of b, by their part for b", found.words_b, top)
+    return "\n".join([*lines, *_section("words of c, by their part against b", found.words_c, top)])
 
 
 def lost(method: Method, a: str, b: str, *, way: str = "") -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
-    """Return what two sentences lack of being equal: the parts of `1 - cos(a, b)` by the words of a and of b, in order.
+    """Return the parts of `1 - cos(a, b)` by the words of a and of b, in order: why the two are not equal.
 
     `1 - cos = ½ (a/|a| - b/|b|)²` is a sum over the words of both: each has its own part of the similarity of its
     sentence to itself, minus its own part of the similarity of the two. Left-out: what the similarity gains without it.

@@ -1,4 +1,4 @@
-"""Figures in a notebook, each with a description, some with sliders.
+"""Show figures in a notebook, each with a description, some with sliders.
 
     show(figure, "what it shows")                    the figure and its sentence
     explore(draw, "what it shows", k=Slider(...))    `draw(k=...)` below its sliders, redrawn when one is moved

@@ -1,4 +1,4 @@
-"""The packages that only a part of labkit needs, by the extra of pyproject.toml that installs them."""
+"""The optional packages, each with the extra of pyproject.toml that installs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a score is called in text: the one place where `knn_accuracy` becomes "kNN accuracy".
+"""The names of scores in text: `knn_accuracy` is "kNN accuracy".
 
 In: the key of a score, as in code, JSON, histories and run folders. Out: its name in words, for app, figures and
 tables, and whether larger values of it are better.
@@ -7,14 +7,14 @@ tables, and whether larger values of it are better.
 from __future__ import annotations
 
 DEV = "dev_"  # prefix of a score on the dev split
-OF_PROBE = "probe_"  # prefix of a score of the sentences that a training follows
+OF_PROBE = "probe_"  # prefix of a score of the probe sentences
 
 VERDICTS = {
     "open": "open: not shown to be behind",
     "no order": "neither better nor worse when larger",
     "saw test": "not judged: saw the test sentences",
 }  # verdict -> words
-SAW = "saw the test sentences"  # said of a run that was fitted on them
+SAW = "saw the test sentences"  # said of a run that was fitted to them
 
 SPOKEN = {
     # how good vectors are (labkit.evaluation.scores)

@@ -1,4 +1,4 @@
-"""A method on the Hugging Face hub: its run folder with a card, pushed there and opened from there."""
+"""Push the run folder of a method, with a model card, to the Hugging Face Hub, and load methods from there."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ RUN_FILES = ["run.json", "model.safetensors", "vocabulary.json", "history.csv", 
 
 
 def folder_of(name: Path | str) -> Path:
-    """The folder of this name, or, where there is none, the hub's repository OWNER/NAME, fetched into its cache."""
+    """The folder of this name or, if there is none, the Hub's repository OWNER/NAME, downloaded to its cache."""
     if Path(name).exists() or not REPOSITORY.fullmatch(str(name)):
         return Path(name)
     from huggingface_hub import snapshot_download  # which tokenizers needs, too
 
     try:
         return Path(snapshot_download(str(name), allow_patterns=RUN_FILES))
-    except Exception as error:  # no network, no such repository, no right to read it
+    except Exception as error:  # no network, no such repository, no permission to read it
         raise ValueError(
             f"{str(name)!r} is not a folder and could not be downloaded from the Hugging Face Hub "
             f"({' '.join(str(error).split())[:160]}); check the name and your connection"
@@ -37,7 +37,7 @@ def folder_of(name: Path | str) -> Path:
 
 
 def push(method: Method, repository: str, *, private: bool = False, metrics: Metrics | None = None) -> str:
-    """Push a method's run folder and card into a repository, which is made if need be; returns the address."""
+    """Push a method's run folder and card to a repository, which is created if needed; returns the URL."""
     from huggingface_hub import HfApi
 
     name, kind = repository.rpartition("/")[2], type(method).__name__
@@ -56,14 +56,14 @@ def push(method: Method, repository: str, *, private: bool = False, metrics: Met
 
 
 def models_in(method: Method | None) -> Iterator[tuple[str, str]]:
-    """Yield the names of pretrained models in it, and whether they are used, distilled or fine-tuned."""
+    """Yield the names of the pretrained models in a method, and how each was used."""
     while method is not None:
         settings = method.settings
         vectors = str(getattr(settings, "vectors", ""))
         if method.name == "sbert":
-            yield settings.model, "as somebody else trained them"
+            yield settings.model, "unchanged"
         elif getattr(settings, "encoder", "") == "transformer":
-            yield settings.model, "as somebody else trained them, and trained further here"
+            yield settings.model, "fine-tuned here"
         elif vectors.startswith("distilled:"):
             yield vectors.removeprefix("distilled:"), "distilled into vectors of words"
         method = getattr(method, "base", None)
@@ -80,7 +80,7 @@ def card_of(
     measured: str = "",
     limits: str = "",
 ) -> str:
-    """Return a README: how to open this, what it learned from, and how good it is; above it what the hub reads."""
+    """Return a README: how to open the model, its training data and its scores, below the Hub's metadata."""
     corpus, origin = method.trained_on, method.origin
     licence = CORPORA[corpus].licence if corpus in CORPORA else "not known to labkit: ask the people who made them"
     texts = f"The texts of `{corpus}` (fingerprint {origin['fingerprint'][:12]}), seed {origin['seed']}."
@@ -135,7 +135,7 @@ def limited(interval: tuple[float, float] | None) -> str:
 
 
 def front(method: Method, name: str, library: str, scores: list[tuple[str, str, float, Any]]) -> str:
-    """Return what the hub reads, as YAML; licence and language are known of the bundled corpora alone."""
+    """Return the Hub's metadata as YAML; licence and language are known only for bundled corpora."""
     models = [model for model, _ in models_in(method)]
     bundled = method.trained_on in CORPORA and CORPORA[method.trained_on].kind == "embedded"
     entries: dict[str, Any] = {

@@ -1,8 +1,7 @@
-"""Ctrl-C, and SIGTERM as schedulers send it, while a command works.
+"""Handle Ctrl-C, and the SIGTERM of schedulers, while a command works.
 
-Inside `interruptible` either signal raises `Interrupted`, with its exit status: at once, or at the end of a `deferred`
-block. A training defers it and asks after each batch, by `requested`, where nothing is half done. Ctrl-C pressed
-again does not wait.
+Inside `interruptible` either signal raises `Interrupted` with its exit status: at once, or at the end of a `deferred`
+block. A training defers it and calls `requested` after each batch. A second Ctrl-C does not wait.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _requested: int | None = None
 
 
 class Interrupted(KeyboardInterrupt):
-    """A request to stop; `status` is the exit status that belongs to the signal."""
+    """A request to stop; `status` is the exit status for the signal."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -28,7 +27,7 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Handle both signals inside the block. Only a main thread can; a signal that is ignored stays ignored."""
+    """Handle both signals inside the block. Only a main thread can; an ignored signal stays ignored."""
     global _requested
     main = threading.current_thread() is threading.main_thread()
     heard = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) not in (signal.SIG_IGN, None)]
@@ -43,7 +42,7 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Keep a signal that comes inside the block until its end."""
+    """Defer signals inside the block until its end."""
     global _deferred
     before, _deferred = _deferred, True
     try:
@@ -55,7 +54,7 @@ def deferred() -> Iterator[None]:
 
 
 def requested() -> int | None:
-    """Return the signal that came; None if none did."""
+    """Return the signal received, or None."""
     return _requested
 
 

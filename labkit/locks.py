@@ -1,9 +1,9 @@
-"""Folders into which one process at a time writes, by the library filelock.
+"""Folders that only one process may write to at a time, using the library filelock.
 
-    with locked(folder): ...      another process that wants the folder meanwhile gets an `InUse`, a ValueError
-    is_locked(folder)             whether a process has it now
+    with locked(folder): ...      another process gets an `InUse` error, a ValueError, meanwhile
+    is_locked(folder)             whether a process holds the lock now
 
-The lock is the operating system's own, on the file `.lock` in the folder: it ends with its process, however that ends.
+The lock is the operating system's, on the file `.lock` in the folder: it ends with its process.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ PATIENCE = 0.5  # seconds: `is_locked` takes the lock for a moment
 
 
 class InUse(ValueError):
-    """Another process writes into this folder."""
+    """Another process is writing to this folder."""
 
 
 @contextmanager
 def locked(folder: Path | str, *, patience: float = PATIENCE) -> Iterator[Path]:
-    """Lock the folder until the block ends. It is made if it is not there, and removed again if nothing is in it."""
+    """Lock the folder until the block ends. It is created if needed, and removed again if it is empty."""
     folder = Path(folder)
     new = not folder.exists()
     if folder.is_file():
-        raise ValueError(f"folder is {str(folder)!r}, which is a file; choose another name")
+        raise ValueError(f"folder {str(folder)!r} is a file; choose another name")
     lock = FileLock(folder / LOCK, thread_local=False)
     while not lock.is_locked:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             lock.acquire(timeout=patience)
-        except (FileNotFoundError, FileExistsError):  # the process that had made it has just removed it
+        except (FileNotFoundError, FileExistsError):  # the process that created it has just removed it
             continue
         except Timeout:
             raise InUse(
@@ -43,7 +43,7 @@ def locked(folder: Path | str, *, patience: float = PATIENCE) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        (folder / LOCK).unlink(missing_ok=True)  # while it is ours: filelock refuses a file that is not in its place
+        (folder / LOCK).unlink(missing_ok=True)  # while we hold it: filelock refuses a file that was replaced
         lock.release()
         with suppress(OSError):  # something is in it
             if new:
@@ -51,7 +51,7 @@ def locked(folder: Path | str, *, patience: float = PATIENCE) -> Iterator[Path]:
 
 
 def is_locked(folder: Path | str) -> bool:
-    """Whether a process has the folder now; what a dead one has left of its lock is removed."""
+    """Whether a process holds the lock now; the lock file of a dead process is removed."""
     path = Path(folder) / LOCK
     if not path.is_file():
         return False
@@ -60,7 +60,7 @@ def is_locked(folder: Path | str) -> bool:
         lock.acquire(timeout=0)
     except Timeout:
         return True
-    except OSError:  # a folder that only others may write into
+    except OSError:  # a folder without permission to write
         return False
     path.unlink(missing_ok=True)
     lock.release()

@@ -1,9 +1,9 @@
-"""What every method can do. A method subclasses `Method` directly and gives `_fit`, `_encode`, `_state`, `_restore`.
+"""The interface of every method. A subclass implements `_fit`, `_encode`, `_state` and `_restore`.
 
     fit(corpus) -> itself            encode(sentences) -> (n, d) float32        save(folder), load(folder)
     similarity(a, b) -> (n_a, n_b)   similarity_pairwise(a, b) -> (n,)          larger is closer
 
-`encode` is a function of the sentence alone: never of what else is in the batch, its order, or padding.
+`encode` depends only on the sentence, never on the rest of the batch, its order or padding.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from labkit.settings import Settings, setting
 __all__ = ["Embeddings", "History", "Keeper", "Method", "Settings", "Snapshots", "setting"]
 
 Embeddings: TypeAlias = np.ndarray | sparse.csr_array
-BASE = "base."  # before the name of an array: it is the base's own
-SAVING = 10.0  # seconds to wait for who writes into the same folder
+BASE = "base."  # prefix of the arrays that belong to the base method
+SAVING = 10.0  # seconds to wait for another process that writes into the same folder
 
 
 class Method(ABC):
-    """A way to turn sentences into vectors, with settings, and what it has learned."""
+    """A way to turn sentences into vectors, with its settings and learned state."""
 
     name: ClassVar[str]
     Settings: ClassVar[type[Settings]] = Settings
-    similarity_name: ClassVar[str] = "cosine"  # as other libraries call it: cosine, dot, euclidean or manhattan
-    version: ClassVar[int] = 1  # the next number once the same settings, corpus and seed give other vectors
-    measured_later: ClassVar[str] = ""  # the array of the state that is NaN until somebody measures it
+    similarity_name: ClassVar[str] = "cosine"  # or dot, euclidean, manhattan: sentence-transformers' names
+    version: ClassVar[int] = 1  # raised when the same settings, corpus and seed give other vectors
+    measured_later: ClassVar[str] = ""  # the array of the state that stays NaN until it is measured
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.__signature__ = signature(cls.Settings)  # type: ignore[attr-defined]  # what editors and `help` show
 
     def __init__(self, settings: Any = None, **values: Any) -> None:
-        """Take values for some of the settings, `Bag(epochs=3)`, or all of them as one object."""
+        """Take settings as keyword arguments, `Bag(epochs=3)`, or as one settings object."""
         if settings is not None and not isinstance(settings, self.Settings):
             raise ValueError(f"settings is {settings!r}, expected keyword arguments: {type(self).__name__}(NAME=VALUE)")
         self.settings: Any = self.Settings.of(values) if settings is None else settings
@@ -63,11 +63,11 @@ class Method(ABC):
         changed = [f"{name}={value!r}" for name, value in self.settings.values().items() if value != usual[name]]
         return f"{type(self).__name__}({', '.join(changed)})"
 
-    # --- what a method gives ---------------------------------------------------------------------------------
+    # --- what a method implements ----------------------------------------------------------------------------
 
     @abstractmethod
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
-        """Learn from the training split; methods with epochs pass them to the keeper."""
+        """Learn from the training split; methods with epochs pass each epoch's state to the keeper."""
 
     @abstractmethod
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> Embeddings:
@@ -75,42 +75,42 @@ class Method(ABC):
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """The learned state: arrays, and text ready for JSON."""
+        """The learned state: arrays, and values ready for JSON."""
 
     @abstractmethod
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
-        """Take over such a state; a ValueError where arrays and words do not fit each other or the settings."""
+        """Restore a state. Raise ValueError if the parts do not fit each other or the settings."""
 
     def selection(self, dev: Corpus) -> tuple[str, float]:
-        """The one figure by which its epochs and settings are chosen on a dev split, larger is better."""
+        """The name and value of the score that selects epochs and settings on a dev split; larger is better."""
         from labkit.evaluation.scores import selection
 
         return selection(self, dev)
 
-    # --- what it can say of itself ---------------------------------------------------------------------------
+    # --- how it explains itself ------------------------------------------------------------------------------
 
     @property
     def ways(self) -> tuple[str, ...]:
-        """The ways in which it can explain a similarity (`labkit.explanation.WAYS`), the best first."""
+        """The ways in which it can explain a similarity (`labkit.explanation.WAYS`), best first."""
         return (LEFT_OUT,)
 
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:
-        """The sentence's vector in parts, by one of its ways that is not left-out."""
+        """Split the sentence's vector into parts, in one of its ways other than left-out."""
         raise NotImplementedError
 
     def explain(self, a: str, b: str, *, way: str = "", steps: int = 0) -> Explanation:
-        """Explain the similarity of two sentences, in the first or another of its `ways`.
+        """Explain the similarity of two sentences, in the best of its `ways` or the one named.
 
-        `steps` are those of the integrated Jacobians, 0 as many as the method needs.
+        `steps` is the number of steps of the integrated Jacobians; with 0 the method chooses it.
         """
         a, b = self._one_each(a, b)
         way = way or self.ways[0]
         if way not in self.ways:
             raise ValueError(
-                f"way is {way!r}, which method {self.name!r} does not have, expected one of {', '.join(self.ways)}"
+                f"method {self.name!r} cannot explain by way {way!r}; choose one of {', '.join(self.ways)}"
             )
         if steps and way != "integrated":
-            raise ValueError(f"steps is {steps}, but way {way!r} has no steps; omit it, or use way='integrated'")
+            raise ValueError(f"way {way!r} has no steps, but steps is {steps}; omit it, or use way='integrated'")
         if way == LEFT_OUT:
             return left_out(self, a, b)
         one = self._parts(a, way, steps)
@@ -128,12 +128,12 @@ class Method(ABC):
 
     @property
     def fitted(self) -> bool:
-        """Whether there is something to encode with."""
+        """Whether the method has been fitted or loaded."""
         return self._origin is not None
 
     @property
     def trained_on(self) -> str:
-        """The name of the corpus."""
+        """The name of the training corpus."""
         return self._known()[0]
 
     @property
@@ -151,16 +151,16 @@ class Method(ABC):
         progress: Progress | None = None,
         folder: Path | str | None = None,
     ) -> Self:
-        """Learn from the training split of a corpus, and choose on its dev split where there is something to choose.
+        """Learn from the training split of a corpus, and select epochs on its dev split if it has one.
 
-        Afterwards `history` has a row of scores for each epoch. With `folder` the run is kept there as it goes, and
-        nobody else may train into it. If the same training was interrupted there, it resumes where it stopped, and ends
-        with the numbers it would have had.
+        `history` then has a row of scores for each epoch. With `folder` the run is saved there during training, and no
+        other process may train into it. An interrupted training resumes from that folder and gives the same numbers as
+        an uninterrupted one.
         """
         if others or not isinstance(corpus, Corpus):
             raise ValueError(
-                f"corpus is {type(corpus).__name__}, expected a Corpus of texts and labels; use labkit.load(name or "
-                "file), or labkit.corpora.from_classes(texts, labels), from_pairs or from_frame"
+                f"corpus has type {type(corpus).__name__}, expected a Corpus. Use labkit.load(name or file), or "
+                "labkit.corpora.from_classes(texts, labels), from_pairs or from_frame"
             )
         self._origin, self._processes = (corpus.name, corpus.fingerprint, seeded(seed)), _processes()
         self.history, self.snapshots = History(), Snapshots((), ())
@@ -169,7 +169,7 @@ class Method(ABC):
             try:
                 keeper = None if folder is None else Keeper(folder, self.run, self.origin)
                 self.history = self._fit(corpus, self._origin[2], progress or silent, keeper)
-            except BaseException:  # Ctrl-C too: half a method is none
+            except BaseException:  # includes Ctrl-C: a half-trained method must not be used
                 self._origin = None
                 raise
             if keeper is not None:
@@ -188,10 +188,10 @@ class Method(ABC):
         convert_to_tensor: bool = False,
         truncate_dim: int | None = None,
     ) -> Any:
-        """Encode sentences as rows, float32 (n, d), a sparse CSR matrix from the methods that stay sparse.
+        """Encode sentences as rows: float32 (n, d), or a sparse CSR matrix for sparse methods.
 
-        One sentence gives one vector (d,), or a sparse matrix of one row. `truncate_dim` keeps the first numbers of
-        each row, which a training with `matryoshka_dims` prepares for; `convert_to_tensor` gives a torch tensor.
+        One sentence gives one vector (d,), or a sparse matrix of one row. `truncate_dim` keeps the first columns, which
+        is meant for models trained with `matryoshka_dims`; `convert_to_tensor` returns a torch tensor.
         """
         one = isinstance(sentences, str)
         rows: Any = self._distinct([sentences] if one else sentences, batch_size, show_progress_bar)
@@ -212,7 +212,7 @@ class Method(ABC):
             raise ValueError(f"batch_size is {batch_size}, expected at least 1")
         if not sentences:
             return self._encode([""], 1, silent)[:0]
-        distinct = list(dict.fromkeys(sentences))  # so that copies are encoded once, and are equal to the last bit
+        distinct = list(dict.fromkeys(sentences))  # so that copies are encoded once and are equal to the last bit
         with terminal("sentence") if show_progress_bar else nullcontext(silent) as progress:
             rows = self._encode(distinct, batch_size, progress)
         rows = finite(rows, distinct, f"method {self.name!r}")
@@ -222,12 +222,10 @@ class Method(ABC):
         return rows[[place[text] for text in sentences]]
 
     def similarity(self, a: Any, b: Any) -> np.ndarray:
-        """The cosine of each row of `a` with each of `b` (n_a, n_b): embeddings as from `encode`, or sentences."""
+        """The cosine of each row of `a` with each row of `b`, (n_a, n_b). Takes sentences or embeddings."""
         a, b = self._unit(a), self._unit(b)
         if a.shape[1] != b.shape[1]:
-            raise ValueError(
-                f"a has {a.shape[1]} columns and b {b.shape[1]}, but both must have the same; use one method for both"
-            )
+            raise ValueError(f"a has {a.shape[1]} columns and b has {b.shape[1]}; encode both with the same method")
         cosines = a @ b.T
         return cosines.toarray() if sparse.issparse(cosines) else cosines
 
@@ -239,11 +237,11 @@ class Method(ABC):
         return np.asarray((a * b).sum(axis=1)).ravel()
 
     def embedded(self, rows: Any) -> Embeddings:
-        """Sentences encoded; embeddings as they are, if need be as floating-point numbers; one of either as a row."""
+        """Encode sentences; return embeddings as floating-point rows. A single one becomes one row."""
         rows = [rows] if isinstance(rows, str) else rows
         if not sparse.issparse(rows) and not (isinstance(rows, np.ndarray) and rows.dtype.kind in "biuf"):
             if not isinstance(rows, Iterable):
-                return self.encode(rows)  # which says what is wrong
+                return self.encode(rows)  # raises the error that says what is wrong
             rows = rows if hasattr(rows, "__array__") else list(rows)
             if isinstance(next(iter(rows), ""), str):
                 return self.encode(rows)
@@ -251,13 +249,13 @@ class Method(ABC):
         rows = rows[None] if rows.ndim == 1 and isinstance(rows, np.ndarray) else rows
         if rows.ndim != 2 or rows.dtype.kind not in "biuf":
             raise ValueError(
-                f"embeddings are {rows.dtype} of shape {rows.shape}, expected a matrix with a row for each "
-                "sentence; give the result of encode, or a list of sentences"
+                f"embeddings have type {rows.dtype} and shape {rows.shape}, expected a matrix with a row for each "
+                "sentence. Pass the result of encode, or a list of sentences"
             )
         return rows if rows.dtype.kind == "f" else rows.astype(np.float32)
 
     def save(self, folder: Path | str) -> None:
-        """Write the run folder, when nobody else writes into it."""
+        """Write the run folder. Waits while another process writes into it."""
         run = self.run("finished")
         with locked(folder, patience=SAVING):
             write_run(run, folder)
@@ -267,18 +265,18 @@ class Method(ABC):
         run = read_run(folder)
         if run.method != self.name:
             raise ValueError(
-                f"run {str(folder)!r} is of method {run.method!r}, expected {self.name!r}; "
-                "labkit.load_run opens a run of any method"
+                f"run {str(folder)!r} belongs to method {run.method!r}, not {self.name!r}; labkit.load_run opens a "
+                "run of any method"
             )
-        self._origin = None  # until all of it is there
+        self._origin = None  # until everything is loaded
         try:
             self.settings = settings_of(self.Settings, run.settings)
             require_numbers(run.arrays, self.measured_later)
             self._restore(dict(run.arrays), dict(run.words))
         except (KeyError, TypeError, IndexError) as error:
             raise ValueError(
-                f"run {str(folder)!r} cannot be read: its model lacks {error} or it is damaged; train it "
-                "again or use an intact copy"
+                f"run {str(folder)!r} cannot be read: its model lacks {error} or is damaged. Train it again or use an "
+                "intact copy"
             ) from error
         except ValueError as error:
             raise ValueError(f"run {str(folder)!r} cannot be read: {error}") from error
@@ -287,16 +285,16 @@ class Method(ABC):
         return self
 
     def save_pretrained(self, folder: Path | str) -> None:
-        """Write the run folder, under the name that other libraries have for it."""
+        """Write the run folder; the name that other libraries use for `save`."""
         self.save(folder)
 
     @classmethod
     def from_pretrained(cls, name: Path | str) -> Self:
-        """The method of this class in a run folder, or in a repository OWNER/NAME of the Hugging Face hub."""
+        """Load a method of this class from a run folder, or from a repository OWNER/NAME on the Hugging Face Hub."""
         return cls().load(folder_of(name))
 
     def push_to_hub(self, repository: str, *, private: bool = False) -> str:
-        """Push the run folder with a model card to the Hugging Face hub, and return the address there."""
+        """Push the run folder with a model card to the Hugging Face Hub, and return its URL."""
         return push(self, repository, private=private)
 
     def get_sentence_embedding_dimension(self) -> int:
@@ -304,7 +302,7 @@ class Method(ABC):
         return int(self.encode([""]).shape[1])
 
     def run(self, state: str) -> Run:
-        """All that is known, as the record that goes to disk."""
+        """The run record that is written to disk."""
         corpus, fingerprint, seed = self._known()
         arrays, words = self._state()
         return Run(
@@ -331,12 +329,12 @@ class Method(ABC):
 
 
 def _processes() -> int:
-    """How many processes train one model, as `torchrun` says."""
+    """The number of processes that train one model, as set by `torchrun`."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def texts(sentences: Any) -> list[str]:
-    """The sentences as a list, if they are texts."""
+    """The sentences as a list; raises ValueError if they are not texts."""
     if isinstance(sentences, str) or not isinstance(sentences, Iterable):
         raise ValueError(f"sentences is {type(sentences).__name__}, expected a list of texts")
     sentences = list(sentences)
@@ -347,20 +345,20 @@ def texts(sentences: Any) -> list[str]:
 
 
 def finite(rows: Any, sentences: Sequence[str], whose: str) -> Any:
-    """The rows, if they are numbers: one NaN makes nonsense of all that is computed with it, or has no end."""
+    """Return the rows if all are finite. NaN would spoil every later result, or keep a solver from ending."""
     good = np.isfinite(rows.data if sparse.issparse(rows) else rows)
     if good.all():
         return rows
     at = np.searchsorted(rows.indptr, np.flatnonzero(~good), "right") - 1 if sparse.issparse(rows) else ~good
     bad = np.unique(at) if sparse.issparse(rows) else np.flatnonzero(at.any(axis=1))
     raise ValueError(
-        f"{whose} gives NaN or infinite values for {len(bad):,} of {len(sentences):,} sentences, the first is "
-        f"{sentences[bad[0]]!r}; its model is damaged, train it again or use an intact copy"
+        f"{whose} gives NaN or infinite values for {len(bad):,} of {len(sentences):,} sentences, first for "
+        f"{sentences[bad[0]]!r}. Its model is damaged; train it again or use an intact copy"
     )
 
 
 def require_numbers(arrays: Mapping[str, np.ndarray], measured_later: str) -> None:
-    """A ValueError if a method's own arrays, those of its base aside, hold what is no number."""
+    """Raise ValueError if the method's own arrays, apart from those of its base, contain NaN or infinity."""
     for name, array in arrays.items():
         if array.dtype.kind != "f" or name == measured_later or name.startswith(BASE):
             continue

@@ -1,8 +1,8 @@
-"""The table of methods, name -> class. A class is imported when it is used, because some take seconds.
+"""The table of methods, name -> class. A class is imported on first use, because some imports take seconds.
 
     METHODS["tfidf"](max_ngram=2)    a method with these settings        load_run(folder)    the method of any run
 
-A new method is a module and a line here.
+To add a method, write a module and add a line here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["METHODS", "SUMMARIES", "Methods", "load_run"]
 
 
 class Methods(Mapping[str, "type[Method]"]):
-    """Name -> class of a method, out of name -> "module:class" below labkit."""
+    """Method name -> class, resolved from "module:class" below labkit."""
 
     def __init__(self, where: Mapping[str, str]) -> None:
         self.where = dict(where)
@@ -50,12 +50,12 @@ class Methods(Mapping[str, "type[Method]"]):
 _TABLE = {  # name: (class, summary)
     "sentpwnet": ("sentpwnet.method:SentPWNet",
                   "weights each pair of a batch by its own similarity and those of its neighbours (locality loss)"),
-    "siamese": ("sentpwnet.method:Siamese", "the same encoder with the contrastive loss: all pairs weigh the same"),
+    "siamese": ("sentpwnet.method:Siamese", "the same encoder with the contrastive loss: all pairs have equal weight"),
     "triplet": ("sentpwnet.method:Triplet", "the same encoder with the soft-margin triplet loss on the hardest pairs"),
     "bag": ("sentpwnet.method:Bag",
             "the mean of learned word-piece vectors: the simplest model that learns"),
     "static": ("sentpwnet.method:Static",
-               "a bag that starts from a large model's vectors of each word piece; epochs=0 keeps them"),
+               "a bag initialised with a large model's vector of each word piece; epochs=0 keeps these vectors"),
     "pthought": ("pthought.method:PThought",
                  "a GRU encoder with two decoders, one for the sentence and one for its paraphrase"),
     "thematic": ("thematic.method:Thematic",
@@ -83,12 +83,12 @@ METHODS = Methods({name: where for name, (where, _) in _TABLE.items()})
 SUMMARIES = {name: summary for name, (_, summary) in _TABLE.items()}
 
 
-#: the methods whose runs can be opened: also vectors that somebody recorded (`labkit.adapters.recorder`)
+# : the methods whose runs can be opened, including recorded vectors (`labkit.adapters.recorder`)
 OF_RUNS = Methods({**METHODS.where, "matrix": "baselines.base:Matrix"})
 
 
 def load_run(folder: Path | str) -> Method:
-    """The method that this run was trained with, ready to encode.
+    """Load the trained method of a run folder, ready to encode.
 
     >>> from labkit import load, load_run, score
     >>> method = load_run("data/runs/film-questions")
@@ -100,7 +100,7 @@ def load_run(folder: Path | str) -> Method:
     name = read_record(folder)["method"]
     if name not in OF_RUNS:
         raise ValueError(
-            f"run {str(folder)!r} is of method {name!r}, expected one of {', '.join(METHODS)}; "
-            "install the version of labkit-embeddings that wrote it"
+            f"run {str(folder)!r} uses method {name!r}, expected one of {', '.join(METHODS)}. Install the version of "
+            "labkit-embeddings that wrote it"
         )
     return OF_RUNS[name]().load(folder)

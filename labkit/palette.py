@@ -1,10 +1,10 @@
-"""Colours, marks and dashes of all figures."""
+"""Colours, markers and line dashes of all figures."""
 
 from __future__ import annotations
 
-# Six of the eight colours of Okabe and Ito (2008), the strongest first, which differ on a projector, in print, and for
-# readers who cannot tell red from green. Black and yellow are left out, since each vanishes on one of the two
-# backgrounds. Above six classes, the mark changes as well.
+# Six of the eight colours of Okabe and Ito (2008), the strongest first: they differ on a projector, in print, and for
+# readers who cannot tell red from green. Black and yellow each vanish on one background. Above six classes, the marker
+# changes as well.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 MARKS = ("circle", "diamond", "square", "cross", "triangle-up", "star")
 STYLES = len(COLOURS) * len(MARKS)

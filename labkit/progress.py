@@ -1,9 +1,9 @@
-"""One callback for everything that takes longer than a second: `progress(done, total, what)`.
+"""A callback for work that takes longer than a second: `progress(done, total, what)`.
 
 Library code calls it and draws nothing; terminal, notebook and app each draw in their own way. `total` is None if the
-end is not known. Pass `silent` if nobody watches.
+end is unknown. `silent` draws nothing.
 
-A `note` is a sentence that goes with a result. It is given to the caller that collects the notes of this call.
+A `note` is a sentence that accompanies a result. It goes to the caller that collects the notes of this call.
 
     with collected() as notes:
         corpus = read_corpus("mine.csv")

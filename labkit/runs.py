@@ -1,15 +1,15 @@
-"""A run on disk: a folder with everything about one trained method, without pickle.
+"""A run on disk: a folder with one trained method, without pickle.
 
     run.json            schema, method, settings, corpus and its fingerprint, seed, versions, state, metrics, processes,
                         checksums
     model.safetensors   the arrays of the method
-    vocabulary.json     what of it is text: words, classes
-    history.csv         a row of figures per epoch
+    vocabulary.json     its texts: words, classes
+    history.csv         a row of values per epoch
     snapshots.npz       the probe sentences' vectors at each epoch        probe.csv   these sentences
-    checkpoint.safetensors   only while training: all that is needed to resume exactly where it stopped
+    checkpoint.safetensors   only during training: everything needed to resume exactly
 
-In: a `Run`. Out: the folder, each file written whole or not at all, and back. A folder that was cut off, edited, or
-written by a newer labkit is refused with the reason.
+In: a `Run`. Out: the folder, each file written completely or not at all, and back. A folder that is incomplete, edited,
+or from a newer labkit is refused with the reason.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ from labkit.atomic import in_place
 from labkit.locks import locked
 from labkit.settings import Settings
 
-# --- what a training leaves --------------------------------------------------------------------------------------
+# --- the record of a training ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class History:
-    """A dict of figures for each epoch or iteration, the first key `epoch`; empty for methods that do not iterate.
+    """A dict of values per epoch or iteration, with first key `epoch`; empty for methods that do not iterate.
 
-    There are no clock times in it: two trainings with one seed have the same history, byte for byte.
+    It has no clock times: two trainings with the same seed have the same history, byte for byte.
     """
 
     rows: tuple[Mapping[str, float], ...] = ()
 
     def __post_init__(self) -> None:
-        # as Python's own numbers: numpy's write themselves as `np.float64(0.5)`
+        # as Python numbers: numpy's repr is `np.float64(0.5)`
         rows = tuple(
             {name: int(value) if isinstance(value, Integral) else float(value) for name, value in row.items()}
             for row in self.rows
@@ -61,18 +61,18 @@ class History:
         return len(self.rows)
 
     def column(self, name: str) -> list[float]:
-        """One figure over the epochs; NaN where an epoch has none."""
+        """One value over the epochs; NaN in epochs without it."""
         if self.rows and not any(name in row for row in self.rows):
             raise ValueError(f"name is {name!r}, expected one of {', '.join(self.columns)}")
         return [row.get(name, float("nan")) for row in self.rows]
 
     @property
     def columns(self) -> list[str]:
-        """The names of all figures, in order of first appearance."""
+        """The names of all values, in order of first appearance."""
         return list(dict.fromkeys(name for row in self.rows for name in row))
 
     def csv(self) -> str:
-        """The history as a table with a header line; numbers keep every digit, so that they are read back exactly."""
+        """The history as a table with a header; numbers keep every digit, so that they are read back exactly."""
         text = io.StringIO()
         table = csv.DictWriter(text, self.columns or ["epoch"], lineterminator="\n")
         table.writeheader()
@@ -81,7 +81,7 @@ class History:
 
     @classmethod
     def of_csv(cls, text: str) -> History:
-        """The history that `csv` wrote."""
+        """Read a history written by `csv`."""
         try:
             header, *lines = csv.reader(io.StringIO(text), strict=True)
             rows = [{name: _number(cell) for name, cell in zip(header, cells, strict=True) if cell} for cells in lines]
@@ -98,7 +98,7 @@ def _number(cell: str) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Snapshots:
-    """The probe: some sentences with their labels, and their vectors at some epochs (0: before training)."""
+    """The probe: some sentences with labels, and their vectors at some epochs (0: before training)."""
 
     texts: tuple[str, ...]
     labels: tuple[str, ...]
@@ -106,7 +106,7 @@ class Snapshots:
     vectors: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0), np.float32))  # (e, n, d)
 
     def with_epoch(self, epoch: int, vectors: np.ndarray) -> Snapshots:
-        """The snapshots and one more, of vectors (n, d) after an epoch."""
+        """The snapshots with one more: vectors (n, d) after an epoch."""
         before = self.vectors if len(self.epochs) else np.zeros((0, *vectors.shape), np.float32)
         whole = np.concatenate([before, vectors[None].astype(np.float32)])
         return Snapshots(self.texts, self.labels, np.append(self.epochs, epoch).astype(np.int64), whole)
@@ -122,28 +122,28 @@ FILES = (MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE)
 CHECKPOINT = "checkpoint.safetensors"
 #: the fields of `run.json`
 FIELDS = ("method", "settings", "corpus", "fingerprint", "seed", "state", "versions", "metrics", "processes")
-#: settings that a run of an earlier version may lack, with the values that it stands for where those are no defaults
-#: today; for settings that have another name today see `labkit.settings.RENAMED`
+# : settings that runs of earlier versions may lack, with the values they had if these are not today's defaults; for :
+# renamed settings see `labkit.settings.RENAMED`
 EARLIER = {"temperature": 1.0}
-UTF8 = ("utf-8", "surrogatepass")  # a text may hold half a character, and must come back as it is
+UTF8 = ("utf-8", "surrogatepass")  # a text may contain half a surrogate pair, and must be read back unchanged
 
 Checkpoint: TypeAlias = tuple[dict[str, np.ndarray], dict[str, Any]]
 
 
 def versions() -> dict[str, str]:
-    """Give the versions of Python and of the packages that results depend on."""
+    """The versions of Python and of the packages that results depend on."""
     known = {"python": platform.python_version()}
     for name, package in PACKAGES.items():
         try:
             known[name] = version(package)
-        except PackageNotFoundError:  # it was not installed as a package
+        except PackageNotFoundError:  # not installed as a package
             known[name] = "unknown"
     return known
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One trained method, its origin and its figures. `state` is "training" until all epochs are done."""
+    """One trained method, its origin and its scores. `state` is "training" until all epochs are done."""
 
     method: str
     settings: Mapping[str, Any]
@@ -157,14 +157,14 @@ class Run:
     metrics: Mapping[str, Any] = field(default_factory=dict)
     state: str = "finished"
     versions: Mapping[str, str] = field(default_factory=versions)
-    processes: int = 1  # that trained it, by torchrun; to rounding it is the model of one
+    processes: int = 1  # number of torchrun's processes; the model is the same up to rounding
 
 
 # --- writing -----------------------------------------------------------------------------------------------------
 
 
 def write_run(run: Run, folder: Path | str) -> None:
-    """Write the folder. `run.json` comes last: once it is there, with its checksums, all else is."""
+    """Write the folder. `run.json`, with the checksums, comes last: once it is there, the folder is complete."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     vectors = io.BytesIO()
@@ -178,7 +178,7 @@ def write_run(run: Run, folder: Path | str) -> None:
     }
     for name, content in files.items():
         _write(folder / name, content)
-    # during training the files change one after the other, and a kill between two must do no harm
+    # during training files change one by one, and a kill between two must do no harm
     sums = {name: _sum(content) for name, content in files.items()} if run.state == "finished" else {}
     _write_record(folder, {"schema": SCHEMA, **{name: getattr(run, name) for name in FIELDS}, "files": sums})
     if run.state == "finished":
@@ -193,7 +193,7 @@ def add_metrics(folder: Path | str, metrics: Mapping[str, Any]) -> None:
 
 
 def write_checkpoint(folder: Path | str, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
-    """Write arrays and a JSON record into one file, which replaces the checkpoint before it."""
+    """Write arrays and a JSON record into one file, which replaces the previous checkpoint."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     _write(Path(folder) / CHECKPOINT, _tensors(arrays, {"record": json.dumps(record)}))
 
@@ -207,7 +207,7 @@ def read_run(folder: Path | str) -> Run:
     contents = {name: _read(Path(folder) / name) for name in FILES}
     for name, expected in record["files"].items():
         if name in contents and _sum(contents[name]) != expected:
-            raise _refused(folder, f"{name} was cut off or edited since it was written (its checksum differs)")
+            raise _refused(folder, f"{name} was truncated or edited since it was written (its checksum differs)")
     try:
         return Run(
             **{name: record[name] for name in FIELDS},
@@ -216,44 +216,44 @@ def read_run(folder: Path | str) -> Run:
             history=History.of_csv(contents[HISTORY].decode()),
             snapshots=_snapshots(contents[SNAPSHOTS], contents[PROBE]),
         )
-    except Exception as error:  # a damaged file makes its reader fail in a dozen ways
-        raise _refused(folder, f"one of its files was cut off or edited ({error})") from error
+    except Exception as error:  # a damaged file makes its reader fail in many ways
+        raise _refused(folder, f"one of its files was truncated or edited ({error})") from error
 
 
 def settings_of(kind: type[Settings], values: Mapping[str, Any]) -> Settings:
-    """The settings of a run that may have been written by an earlier version."""
+    """The settings of a run, perhaps written by an earlier version."""
     known, given = kind().values(), kind.renamed(values)
     lacking = {name: value for name, value in EARLIER.items() if name in known}
     if "amp" not in known:
-        given.pop("amp", None)  # methods without an encoder once had it, and it changed nothing
+        given.pop("amp", None)  # methods without an encoder once had it, without effect
     return kind.of(lacking | given)
 
 
 def read_record(folder: Path | str) -> dict[str, Any]:
-    """Read `run.json` and check it: what a run is, without its arrays."""
+    """Read `run.json` and check it: the run without its arrays."""
     folder = Path(folder)
     if not folder.is_dir():
-        raise ValueError(f"run is {str(folder)!r}, which is not a run folder written by `labkit train`; check the path")
+        raise ValueError(f"{str(folder)!r} is not a run folder written by `labkit train`; check the path")
     content = _read(folder / "run.json")
     try:
         record = json.loads(content)
         if not isinstance(record, dict) or not isinstance(record.get("schema"), int):
             raise ValueError("it names no schema version")
     except (ValueError, RecursionError) as error:
-        raise _refused(folder, f"run.json is not one of labkit's ({error})") from error
+        raise _refused(folder, f"run.json was not written by labkit ({error})") from error
     if record["schema"] != SCHEMA:
         raise _refused(
             folder,
-            f"its schema version is {record['schema']}, this labkit reads {SCHEMA} "
-            "(install the version of labkit-embeddings that wrote it)",
+            f"its schema version is {record['schema']}, but this labkit reads {SCHEMA} (install the version of "
+            "labkit-embeddings that wrote it)",
         )
     if record.get("checksum") != _record_sum(record):
         raise _refused(folder, "run.json was edited since it was written (its checksum differs)")
-    return {"processes": 1} | record  # an earlier labkit did not note it
+    return {"processes": 1} | record  # missing in earlier versions
 
 
 def has_checkpoint(folder: Path | str) -> bool:
-    """Whether a training was begun here and not finished."""
+    """Whether a training in this folder was begun and not finished."""
     return (Path(folder) / CHECKPOINT).is_file()
 
 
@@ -266,7 +266,7 @@ def finished(folder: Path | str) -> bool:
 
 
 def read_checkpoint(folder: Path | str) -> Checkpoint | None:
-    """The arrays and the record of the checkpoint; None where there is none."""
+    """The arrays and the record of the checkpoint; None if there is none."""
     if not has_checkpoint(folder):
         return None
     try:
@@ -283,7 +283,7 @@ def read_checkpoint(folder: Path | str) -> Checkpoint | None:
 
 
 def _write_record(folder: Path, record: dict[str, Any]) -> None:
-    record = json.loads(json.dumps(record, default=dict))  # as it will be read: the name 1 is "1", a tuple a list
+    record = json.loads(json.dumps(record, default=dict))  # as it will be read: the name 1 becomes "1", a tuple a list
     record["checksum"] = _record_sum(record)
     _write(folder / "run.json", json.dumps(record, ensure_ascii=False, indent=2).encode(*UTF8) + b"\n")
 
@@ -309,19 +309,19 @@ def _read(path: Path) -> bytes:
 
 
 def _tensors(arrays: Mapping[str, np.ndarray], about: dict[str, str] | None = None) -> bytes:
-    # not np.ascontiguousarray: that would make a row of a single number
+    # not np.ascontiguousarray, which would make a single number a row
     return save_tensors({name: np.asarray(array, order="C") for name, array in arrays.items()}, about)
 
 
 def _probe(snapshots: Snapshots) -> bytes:
     text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)  # a text may hold any end of line
+    table = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)  # a text may contain any line ending
     table.writerows([("text", "label"), *zip(snapshots.texts, snapshots.labels, strict=True)])
     return text.getvalue().encode(*UTF8)
 
 
 def _snapshots(arrays: bytes, probe: bytes) -> Snapshots:
-    csv.field_size_limit(max(csv.field_size_limit(), len(probe)))  # a text may be as long as all of them
+    csv.field_size_limit(max(csv.field_size_limit(), len(probe)))  # a text may be as long as the whole file
     rows = list(csv.reader(io.StringIO(probe.decode(*UTF8), newline="")))[1:]
     with np.load(io.BytesIO(arrays), allow_pickle=False) as file:
         epochs, vectors = file["epochs"], file["vectors"]
@@ -329,37 +329,37 @@ def _snapshots(arrays: bytes, probe: bytes) -> Snapshots:
 
 
 def _refused(folder: Path | str, reason: str) -> ValueError:
-    return ValueError(f"run {str(folder)!r} cannot be read: {reason}; train it again or take an intact copy")
+    return ValueError(f"run {str(folder)!r} cannot be read: {reason}. Train it again or use an intact copy")
 
 
-# --- while a run is trained --------------------------------------------------------------------------------------
+# --- during training ---------------------------------------------------------------------------------------------
 
 
 class Keeper:
-    """Keeps a run in a folder while it is trained: its present state, and a checkpoint to resume from.
+    """Saves a run in a folder during training: its current state, and a checkpoint to resume from.
 
-    In: the folder, a callable that gives the run as it is now, and what tells one training from another (method,
-    settings, corpus, seed). A folder that holds anything else is refused. Of several processes only the first writes,
-    and it locks the folder until `close`.
+    In: the folder, a callable that returns the current run, and the identity of the training (method, settings, corpus,
+    seed). A folder with anything else is refused. Only the first of several processes writes, and it locks the folder
+    until `close`.
     """
 
     def __init__(self, folder: Path | str, run: Callable[[str], Run], training: Mapping[str, Any]) -> None:
         self.folder, self._run, self._training = Path(folder), run, dict(training)
-        self._writes = os.environ.get("RANK", "0") == "0"  # of several processes the first
+        self._writes = os.environ.get("RANK", "0") == "0"  # only the first of several processes
         self._lock = ExitStack()
         if self._writes:
-            with ExitStack() as lock:  # released where the folder is refused
+            with ExitStack() as lock:  # released if the folder is refused
                 lock.enter_context(locked(self.folder))
                 self._refuse_another()
                 self._lock = lock.pop_all()
 
     def epoch(self) -> None:
-        """Write the method as it is now; the run says that it is still in training."""
+        """Write the current state; the run is marked as in training."""
         if self._writes:
             write_run(self._run("training"), self.folder)
 
     def finish(self) -> None:
-        """Write the method; the run is finished, and its checkpoint is removed."""
+        """Write the finished run, and remove its checkpoint."""
         if self._writes:
             write_run(self._run("finished"), self.folder)
 
@@ -368,7 +368,7 @@ class Keeper:
         self._lock.close()
 
     def checkpoint(self, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
-        """Write all that is needed to resume from here."""
+        """Write everything needed to resume from here."""
         if self._writes:
             write_checkpoint(self.folder, arrays, {**record, "training": self._training})
 
@@ -377,18 +377,18 @@ class Keeper:
         return read_checkpoint(self.folder)
 
     def _refuse_another(self) -> None:
-        """Refuse a folder that holds a finished run, another training, or somebody's files."""
+        """Raise ValueError if the folder holds a finished run, another training, or other files."""
         if checkpoint := read_checkpoint(self.folder):
             theirs = checkpoint[1].get("training", {})
         elif (self.folder / "run.json").is_file():
             theirs = read_record(self.folder)
             if theirs["state"] == "finished":
                 raise ValueError(
-                    f"folder {str(self.folder)!r} holds a run of {theirs['method']} already; choose another folder or "
+                    f"folder {str(self.folder)!r} already holds a run of {theirs['method']}; choose another folder or "
                     "delete this one"
                 )
         elif any(not path.name.startswith(".") for path in self.folder.iterdir()):
-            raise ValueError(f"folder {str(self.folder)!r} holds other files; choose a new one")
+            raise ValueError(f"folder {str(self.folder)!r} contains other files; choose a new one")
         else:
             return
         if other := difference(self._training, theirs):
@@ -399,7 +399,7 @@ class Keeper:
 
 
 def difference(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
-    """The first thing in which another training differs from this one, in words; empty where it is the same."""
+    """The first difference between two trainings, in words; empty if they are the same."""
     for name in mine:
         if mine[name] != theirs.get(name):
             return f"another {name} ({theirs.get(name)!r}, not {mine[name]!r})"
@@ -407,7 +407,7 @@ def difference(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
 
 
 def history(folder: Path | str) -> History:
-    """The history that a run has written so far; empty if there is none yet or it is damaged."""
+    """The history that a run has written so far; empty if there is none or it is damaged."""
     try:
         return History.of_csv((Path(folder) / HISTORY).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,12 +1,12 @@
-"""Larger than memory: a folder of files, a function from one input to one file, done when the file is there.
+"""Process data larger than memory: a folder of files, each made from one input by a function.
 
-    each(function, files, workers=4)         call function(input, path) for every file that is missing, by processes
-    each(function, files, ray="HOST:PORT")   the same as tasks of a Ray cluster that is running
-    folder(path, plan)                       begin such a folder, or resume it; True where it is finished
-    finish(path, plan, **results)            write its manifest: what was made, how, and the results
+    each(function, files, workers=4)         call function(input, path) for every missing file, with processes
+    each(function, files, ray="HOST:PORT")   the same as tasks of a running Ray cluster
+    folder(path, plan)                       begin such a folder, or resume it; True if it is finished
+    finish(path, plan, **results)            write its manifest: the plan and the results
 
-A function writes a temporary file, which is renamed when it is complete. So whatever stops the work, the same call
-resumes it; and since a file depends on its input and the plan alone, its bytes are the same whichever process makes it.
+Each file is written under a temporary name and renamed when complete, so the same call resumes interrupted work. A file
+depends only on its input and the plan, so its bytes are the same whichever process writes it.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from labkit.progress import Progress, silent
 T = TypeVar("T")
 R = TypeVar("R")
 
-PER_CORE = 4  # processes; more than this only wait for one another and fill the memory
-RETRIES = 8  # times that Ray repeats a task whose machine is gone
+PER_CORE = 4  # processes; more only wait for each other and fill the memory
+RETRIES = 8  # times that Ray retries a task whose machine is gone
 MANIFEST, PLAN, WORK = "manifest.json", "plan.json", ".work"
 
 
@@ -51,7 +51,7 @@ def each(
     ray: str | None = None,
     progress: Progress = silent,
 ) -> None:
-    """Call `function(input, path)` for each missing file of {file: input}; one worker is this process itself.
+    """Call `function(input, path)` for each missing file of {file: input}; one worker means this process.
 
     Worker processes import the script again, so call this below `if __name__ == "__main__":`.
     """
@@ -106,8 +106,8 @@ def _by_ray(address: str, work: Callable[[T], R], items: list[T]) -> Iterator[R]
 
 
 def _cluster(address: str) -> Any:
-    """Ray, connected to a cluster that is running; labkit starts none, since that would listen on the network."""
-    if address.startswith(("127.", "localhost:")):  # which Ray would replace by the machine's address on the network
+    """Ray, connected to a running cluster; labkit starts none, because that would listen on the network."""
+    if address.startswith(("127.", "localhost:")):  # Ray would replace it by the machine's network address
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     require("ray", "ray")
     import ray
@@ -127,18 +127,18 @@ def _cluster(address: str) -> Any:
 
 
 def check_processes(argument: str, count: int) -> None:
-    """Raise a ValueError unless `count` is between one and four processes per core; call it before starting any."""
+    """Raise ValueError unless `count` is between one and four processes per core."""
     cores = os.cpu_count() or 1
     if not 1 <= count <= PER_CORE * cores:
         raise ValueError(
-            f"{argument} asks for {count} processes, expected 1 to {PER_CORE * cores}: this machine has {cores} "
-            f"core{'s' * (cores > 1)}, and labkit starts at most {PER_CORE} processes per core; ask for fewer"
+            f"{argument} asks for {count} processes, expected 1 to {PER_CORE * cores}, because this machine has "
+            f"{cores} core{'s' * (cores > 1)} and labkit starts at most {PER_CORE} processes per core"
         )
 
 
 @contextmanager
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """New processes, started by `spawn`: safe with threads, and the same on every system."""
+    """New processes, started with `spawn`: safe with threads, and the same on every system."""
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow)
     try:
         with _ctrl_c_ignored():
@@ -146,12 +146,12 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
                 pool.submit(int)  # starts a process, which ignores it from its first moment
         yield pool
     except KeyboardInterrupt:
-        for child in active_children():  # what they have begun is written whole or not at all
+        for child in active_children():  # files they have begun are written completely or not at all
             child.terminate()
         raise
     except BrokenProcessPool:
         raise ValueError(
-            "a process ended before its work was done, perhaps for lack of memory; use fewer workers"
+            "a process ended before its work was done, perhaps because memory ran out; use fewer workers"
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)
@@ -170,7 +170,7 @@ def _ctrl_c_ignored() -> Iterator[None]:
 
 
 def _follow() -> None:
-    """Leave Ctrl-C to the first process, and end when it is gone."""
+    """Leave Ctrl-C to the main process, and end when it is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     first = parent_process()
     if first is not None:
@@ -184,7 +184,7 @@ def _end_with(first: BaseProcess) -> None:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep libraries to one thread: their sums are the same on every machine, and workers share its cores."""
+    """Limit libraries to one thread: sums are then the same on every machine, and workers share the cores."""
     import torch
     from threadpoolctl import threadpool_limits
 
@@ -201,8 +201,8 @@ def one_thread() -> Iterator[None]:
 
 
 def folder(path: Path, plan: Mapping[str, Any]) -> bool:
-    """Begin a folder of files, or resume it; True where it is finished. A folder has files of one plan only."""
-    plan = json.loads(json.dumps(plan))  # as it is read from a file
+    """Begin a folder of files, or resume it; True if it is finished. A folder has files of one plan only."""
+    plan = json.loads(json.dumps(plan))  # as it will be read back
     if is_begun(path):
         found = json.loads((path / PLAN).read_text(encoding="utf-8"))
     elif is_finished(path):
@@ -223,7 +223,7 @@ def folder(path: Path, plan: Mapping[str, Any]) -> bool:
 
 
 def finish(path: Path, plan: Mapping[str, Any], **results: Any) -> dict[str, Any]:
-    """Write the manifest, and remove what only the work needed."""
+    """Write the manifest, and remove temporary files."""
     write_text(path / MANIFEST, json.dumps({"plan": plan, **results}, indent=1, ensure_ascii=False))
     shutil.rmtree(path / WORK, ignore_errors=True)
     (path / PLAN).unlink(missing_ok=True)
@@ -233,14 +233,14 @@ def finish(path: Path, plan: Mapping[str, Any], **results: Any) -> dict[str, Any
 
 
 def clear(path: Path) -> None:
-    """Remove what was made in a folder, and nothing else that may be in it."""
+    """Remove the files that labkit made in a folder, and nothing else."""
     shutil.rmtree(path / WORK, ignore_errors=True)
     for made in (*path.glob("part-*"), *path.glob(".*-part-*"), path / MANIFEST, path / PLAN):
         made.unlink(missing_ok=True)
 
 
 def manifest(path: Path | str) -> dict[str, Any]:
-    """The manifest of a finished folder; a ValueError where it is not finished or not such a folder."""
+    """The manifest of a finished folder; raises ValueError if it is unfinished or not such a folder."""
     path = Path(path)
     if is_begun(path):
         raise ValueError(f"the files in {path} are incomplete; run the command that writes them again")
@@ -254,15 +254,15 @@ def manifest(path: Path | str) -> dict[str, Any]:
 
 
 def is_begun(path: Path | str) -> bool:
-    """Whether files are being made in this folder, or were when the work stopped."""
+    """Whether files in this folder are being written, or were when the work stopped."""
     return (Path(path) / PLAN).is_file()
 
 
 def is_finished(path: Path | str) -> bool:
-    """Whether all files of this folder are made."""
+    """Whether all files of this folder are written."""
     return (Path(path) / MANIFEST).is_file() and not is_begun(path)
 
 
 def part(path: Path, number: int, ending: str) -> Path:
-    """The place of one file of a folder."""
+    """The path of one file of a folder."""
     return path / f"part-{number:05}.{ending}"

@@ -1,7 +1,7 @@
 """The settings of a method: one frozen dataclass, each field with its default, its meaning and its bounds.
 
-The checks, `--set key=value` of the command line and the controls of the app come from these fields. Whether a setting
-changes anything may depend on others, or on the corpus: a method on the class says so (`Settings.conditions`).
+The checks, the command line's `--set key=value` and the app's controls use these fields. Whether a setting has an
+effect may depend on other settings or on the corpus; `Settings.conditions` says when.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, TypeAlias
 
-Conditions: TypeAlias = dict[str, tuple[bool, str]]  # setting -> whether it changes anything, and when it does
+Conditions: TypeAlias = dict[str, tuple[bool, str]]  # setting -> whether it has an effect, and under which condition
 
-#: settings of version 0.1.0 and their names today; run folders, `--set` and links to the app may have the earlier ones
+# : settings of version 0.1.0 -> their current names; run folders, `--set` and links to the app may have the old ones
 RENAMED = {
     "longest": "max_length",
     "shortest": "min_ngram",
@@ -26,7 +26,7 @@ RENAMED = {
     "half": "amp",
     "prefixes": "matryoshka_dims",
 }
-EPOCHS = "with epochs above 0"  # when most settings of a training count
+EPOCHS = "with epochs above 0"  # the condition of most training settings
 _TYPED = {**dict.fromkeys(("true", "yes", "on", "1"), True), **dict.fromkeys(("false", "no", "off", "0"), False)}
 _KINDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "a text"}
 
@@ -41,9 +41,9 @@ def setting(
     above: float | None = None,
     tune: Sequence[Any] = (),
 ) -> Any:
-    """A field of a settings class: its default, what it does, and which values it takes.
+    """A field of a settings class: its default, its meaning and the values it takes.
 
-    `tune` is what `labkit tune` tries: two numbers are the ends of a range, anything else is a list of values.
+    `tune` lists what `labkit tune` tries: two numbers are the ends of a range, anything else is a list of values.
     """
     limits = {"choices": tuple(choices), "minimum": minimum, "maximum": maximum, "above": above}
     return field(default=default, metadata={"what": what, **limits, "tune": tuple(tune)})
@@ -51,7 +51,7 @@ def setting(
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Subclass this with fields made by `setting`; a value out of bounds is refused by name."""
+    """Subclass this with fields made by `setting`; a value out of bounds raises an error that names the setting."""
 
     earlier_names: ClassVar[Mapping[str, str]] = RENAMED
 
@@ -61,7 +61,7 @@ class Settings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """Settings of names and values; a value may be the text a person typed, such as "0.5" or "yes"."""
+        """Settings from names and values; a value may be text as typed, such as "0.5" or "yes"."""
         values = cls.renamed(values)
         for name in values:
             cls.named(name)
@@ -69,12 +69,12 @@ class Settings:
 
     @classmethod
     def renamed(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values under today's names of their settings."""
+        """The values under the current names of their settings."""
         return {cls.earlier_names.get(name, name): value for name, value in values.items()}
 
     @classmethod
     def named(cls, name: str) -> dataclasses.Field[Any]:
-        """The field of this name; a ValueError where there is none."""
+        """The field of this name; raises ValueError if there is none."""
         fields = {each.name: each for each in dataclasses.fields(cls)}
         if name not in fields:
             near = get_close_matches(name, fields, n=1)
@@ -85,22 +85,22 @@ class Settings:
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
         """For each setting that may have no effect: whether it has one with these settings, and when.
 
-        `shape` is the name of the corpus' class, such as "Pairs", and `has_dev` whether it has a dev split; None where
-        the corpus is not known yet, which rules nothing out.
+        `shape` is the corpus class, such as "Pairs"; `has_dev` says whether the corpus has a dev split. None means
+        unknown and excludes nothing.
         """
         return {}
 
     def unused(self, shape: str | None = None, has_dev: bool | None = None) -> dict[str, str]:
-        """The settings that change nothing, and for each when it would."""
+        """The settings without effect, each with the condition under which it would have one."""
         return {name: when for name, (counts, when) in self.conditions(shape, has_dev).items() if not counts}
 
     def check_used(self, given: Iterable[str], shape: str | None = None, has_dev: bool | None = None) -> None:
-        """Refuse a setting that somebody has given although it changes nothing."""
+        """Raise ValueError if a given setting has no effect."""
         unused = self.unused(shape, has_dev)
         for name in given:
             if name in unused:
                 raise ValueError(
-                    f"setting {name} is {getattr(self, name)!r}, but has no effect here; it applies only "
+                    f"setting {name} is {getattr(self, name)!r}, but it has no effect here. It applies only "
                     f"{unused[name]}; omit it"
                 )
 
@@ -110,7 +110,7 @@ class Settings:
 
 
 def checked(entry: dataclasses.Field[Any], value: Any) -> Any:
-    """The value in the type of the field and within its bounds; text is read as a person types it."""
+    """Convert the value to the field's type and check its bounds; text is read as typed."""
     kind: Any = type(entry.default)
     given, limits = value, entry.metadata
     if isinstance(value, str) and kind is not str:
@@ -134,7 +134,7 @@ def checked(entry: dataclasses.Field[Any], value: Any) -> Any:
 
 
 def _read(kind: type, text: str) -> Any:
-    """The text as a value of this kind; unchanged where it is none."""
+    """Convert text to this type; return it unchanged if that fails."""
     if kind is bool:
         return _TYPED.get(text, text)
     try:

@@ -1,6 +1,4 @@
-"""Tables for spreadsheets: `spreadsheet` makes one, and `without_formula` is the one guard against texts that start a
-formula there.
-"""
+"""Tables for spreadsheets: `spreadsheet` makes one; `without_formula` stops texts from being read as formulas."""
 
 from __future__ import annotations
 
@@ -10,14 +8,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# The signs that a spreadsheet acts on as the first of a cell, after blanks too; a quote it may take for its own, and
-# then it acts on what follows.
+# The signs that start a formula, even after blanks; a spreadsheet may drop a leading quote and then read the rest.
 FORMULA = re.compile(r"""(?:[^\S\t\r\n]|[\ufeff\u200b])*[=+\-@＝＋－＠|%\t\r\n"']""")
-MARK = "\ufeff"  # without it spreadsheets take UTF-8 for something older
+MARK = "\ufeff"  # without it spreadsheets read UTF-8 as an older encoding
 
 
 def spreadsheet(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Rows as CSV for people: a header of all columns, numbers as they are, texts like a formula behind a quote.
+    """Rows as CSV for people: a header of all columns, numbers unchanged, a quote before texts that look like formulas.
 
     >>> print(spreadsheet([{"text": "=1+1", "weight": -0.5}]).removeprefix(MARK), end="")
     text,weight
@@ -33,7 +30,7 @@ def spreadsheet(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def without_formula(value: Any) -> Any:
-    """A text that no spreadsheet takes for a formula, behind a ' if need be; anything but text unchanged.
+    """Put a ' before a text that a spreadsheet would read as a formula; return anything else unchanged.
 
     >>> without_formula("=1+1"), without_formula(" -3"), without_formula("3-2"), without_formula(-3)
     ("'=1+1", "' -3", '3-2', -3)

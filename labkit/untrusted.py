@@ -1,13 +1,13 @@
-"""Read a stranger's file in a process that may take only so much memory and time.
+"""Read an untrusted file in a process with limited memory and time.
 
-    corpus_apart("mine.parquet", data, limit)     -> the corpus, and the notes that reading it made
+    corpus_apart("mine.parquet", data, limit)     -> the corpus, and the notes from reading it
     embeddings_apart("mine.npz", data, limit)     -> the sentences or None, and dense rows float32 (n, d)
 
-The readers count what a file unpacks to before they unpack it. But a file can lie about itself, and a decoder can crash
-on it. However the process ends, the result is a value or one sentence. It comes back as one Arrow IPC file; nothing is
-pickled. Small plain text and a single array are read here: they cannot become large.
+The readers check the unpacked size first. But a file can give wrong sizes or crash a decoder. However the process ends,
+the result is a value or one sentence, returned as an Arrow IPC file; nothing is pickled. Small plain texts and single
+arrays are read directly, because they cannot become large.
 
-On the command line, where a process belongs to one person, a file is read `within_memory`: the memory that is free.
+On the command line a file is read `within_memory`, limited to the free memory.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from labkit.embedding_files import Embedded, read_embeddings
 from labkit.progress import collected
 
 PROGRAM = (sys.executable, "-m", "labkit.untrusted")
-SECONDS = 20  # of the clock, for one file
-IN_PLACE, PLAIN = 2**18, (".csv", ".tsv", ".txt", ".jsonl")  # plain text up to so many bytes needs no process
+SECONDS = 20  # of wall-clock time for one file
+IN_PLACE, PLAIN = 2**18, (".csv", ".tsv", ".txt", ".jsonl")  # plain text up to this many bytes needs no process
 ANSWER = "answer.arrow"
 # each thread of a library reserves memory of its own, which the limit counts
 _ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 _READERS = threading.BoundedSemaphore(2)  # processes at a time
-_VISITORS: dict[str, threading.Lock] = {}  # a visitor has one of them at a time
+_VISITORS: dict[str, threading.Lock] = {}  # one lock per visitor, who reads one file at a time
 
 
 def corpus_apart(
@@ -75,7 +75,7 @@ def embeddings_apart(name: str, data: bytes, limit: int, *, seconds: int = SECON
 
 
 def busy() -> bool:
-    """Return whether the next file has to wait until another one is read."""
+    """Return whether the next file must wait until another one is read."""
     free = _READERS.acquire(blocking=False)
     if free:
         _READERS.release()
@@ -84,7 +84,7 @@ def busy() -> bool:
 
 @contextmanager
 def within_memory(name: str, most: int | None = None) -> Iterator[None]:
-    """Let reading a file take so many bytes more than now, or the memory that is free, where the system limits it."""
+    """Limit the memory for reading a file to this many more bytes, or to the free memory, if the system supports it."""
     try:
         import resource
 
@@ -198,7 +198,7 @@ def _embeddings(path: Path, limit: int) -> tuple[dict[str, Any], dict[str, Any]]
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has no word for: an article as its fields, a date or a number of another library as text."""
+    """Convert values that JSON lacks: an article to its fields, a date or another library's number to text."""
     return asdict(value) if isinstance(value, Article) else str(value)
 
 

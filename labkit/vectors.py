@@ -1,11 +1,11 @@
-"""Word vectors: made from a corpus on the spot, read from a file, or distilled from a model of sentences.
+"""Word vectors: computed from a corpus, read from a file, or distilled from a sentence model.
 
 In: tokenised sentences, a GloVe / word2vec text file (also .gz), an .npz of words and vectors, or the name of a model.
-Out: `WordVectors`, a float32 matrix (words, d) with its `Vocabulary`. A word that has no vector gets a random
-one, drawn from the seed at the size of its neighbours, so that nothing downstream is blind.
+Out: `WordVectors`, a float32 matrix (words, d) with its `Vocabulary`. A word without a vector gets a random one of
+similar size, drawn from the seed.
 
-Making them is a lesson of its own (Levy and Goldberg 2014): count which words occur near which, ask how much more
-often than chance, and keep the directions in which these answers differ most.
+To compute them (Levy and Goldberg 2014), count which words occur near each other, compare the counts with chance, and
+keep the directions of largest variation.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from scipy import sparse
 from labkit.arrays import unit, whole
 from labkit.text import PAD, UNKNOWN, Vocabulary, words
 
-TOKENS_AT_ONCE = 500_000  # of the co-occurrence count: bounds its memory
-WORDS_AT_ONCE = 1_000  # rows of the matrix of counts: bounds the working memory of PPMI
-# A neighbour at distance 1 counts UNIT. All whole numbers up to 20 divide it, so that 1/t is a whole number of
-# them, and whole numbers add up to the same in any order.
+TOKENS_AT_ONCE = 500_000  # in the co-occurrence count: bounds its memory
+WORDS_AT_ONCE = 1_000  # rows of the count matrix: bounds the working memory of PPMI
+# A neighbour at distance 1 counts UNIT, which all whole numbers up to 20 divide: so 1/t is a whole number of units, and
+# sums do not depend on the order.
 UNIT = 232_792_560
 
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """A vector for each word of a vocabulary; the padding's is zero. `known` marks those that are not random."""
+    """A vector for each word of a vocabulary; that of the padding is zero. `known` marks those that are not random."""
 
     vocabulary: Vocabulary
     matrix: np.ndarray  # float32 (words, d)
@@ -42,7 +42,7 @@ class WordVectors:
         return self.matrix.shape[1]
 
     def mean(self, sentences: Iterable[str]) -> np.ndarray:
-        """The mean vector of each sentence's known words, float32 (n, d); zero where it has none."""
+        """The mean vector of each sentence's known words, float32 (n, d); zero if it has none."""
         rows = [self.vocabulary.encode(words(sentence)) for sentence in sentences]
         pointers = np.cumsum([0, *map(len, rows)])
         numbers = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=pointers[-1])
@@ -54,7 +54,7 @@ class WordVectors:
         """The words with the most similar vectors, with their cosines."""
         number = self.vocabulary.numbers.get(word, 1)
         if not self.known[number]:
-            raise ValueError(f"word is {word!r}, which has no vector; choose a word of the vocabulary")
+            raise ValueError(f"word {word!r} has no vector; choose a word of the vocabulary")
         directions = unit(self.matrix)
         cosine = np.where(self.known, directions @ directions[number], -np.inf)
         cosine[number] = -np.inf
@@ -68,7 +68,7 @@ class WordVectors:
 def cooccurrence(numbers: Iterable[Sequence[int]], size: int, *, window: int = 10) -> sparse.csr_array:
     """How often word j occurs within `window` words of word i in one sentence: symmetric, (size, size).
 
-    A neighbour at distance t counts 1/t, as in GloVe: the nearer, the more it says.
+    A neighbour at distance t counts 1/t, as in GloVe.
     """
     behind = sparse.csr_array((size, size), dtype=np.int64)  # of word j behind word i, in units
     for flat, owner in _flattened(numbers):
@@ -84,7 +84,7 @@ def cooccurrence(numbers: Iterable[Sequence[int]], size: int, *, window: int = 1
 
 
 def _flattened(numbers: Iterable[Sequence[int]]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Chunks of all sentences in one row of numbers, with the sentence each number belongs to."""
+    """Chunks of all sentences in one row of numbers, with the sentence of each number."""
     flat: list[int] = []
     owner: list[int] = []
     for sentence, row in enumerate(numbers):
@@ -100,7 +100,7 @@ def _flattened(numbers: Iterable[Sequence[int]]) -> Iterator[tuple[np.ndarray, n
 def ppmi(counts: sparse.csr_array, *, smoothing: float = 0.75) -> sparse.csr_array:
     """Positive pointwise mutual information, `max(0, log(p(i, j) / (p(i) p(j))))`.
 
-    `smoothing` raises the context's counts to that power, so that rare contexts are not taken for telling ones.
+    `smoothing` raises the counts of contexts to that power, so that rare contexts are not overrated.
     """
     found = counts.tocsr().copy()
     rows, contexts = np.asarray(found.sum(axis=1)).ravel(), np.zeros(found.shape[1])
@@ -126,18 +126,18 @@ def ppmi_vectors(
 ) -> WordVectors:
     """Vectors `U √Σ` of the truncated SVD of the PPMI matrix of a corpus (Levy, Goldberg and Dagan 2015).
 
-    `min_count` and `vocab_size` bound the vocabulary; of `tokenised` two passes are made, so give a list.
+    `min_count` and `vocab_size` limit the vocabulary; `tokenised` is read twice, so pass a list.
     """
     tokenised = tokenised if isinstance(tokenised, Sequence) else list(tokenised)
     vocabulary = Vocabulary.of(tokenised, min_count=min_count, vocab_size=vocab_size)
     if len(vocabulary) < 4:
         raise ValueError(
-            f"the training texts have {len(vocabulary) - 2} words that occur {min_count} times or more, but at least "
-            f"2 are needed for word vectors; give more text{', or a smaller min_count' if min_count > 1 else ''}"
+            f"the training texts have {len(vocabulary) - 2} words that occur {min_count} times or more, but word "
+            f"vectors need at least 2. Add texts{', or lower min_count' if min_count > 1 else ''}"
         )
     whole("dimension", dimension, 1, 2**31, "numbers of a vector")
     counts = cooccurrence(map(vocabulary.encode, tokenised), len(vocabulary), window=window)
-    # unknown words (number 1) keep their place while neighbours are counted, and are no word and no context
+    # unknown words (number 1) keep their position when neighbours are counted, but are neither words nor contexts
     counts.data[: counts.indptr[2]] = 0
     counts.data[counts.indices < 2] = 0
     counts.eliminate_zeros()
@@ -149,13 +149,13 @@ def ppmi_vectors(
     u, sigma, _ = randomized_svd(information, rank, n_iter=5, random_state=seed)
     matrix = np.zeros((len(vocabulary), dimension), dtype=np.float32)
     matrix[:, :rank] = u * np.sqrt(sigma)
-    has_neighbours = np.diff(information.indptr) > 0  # without any, rounding may still leave a little
+    has_neighbours = np.diff(information.indptr) > 0  # for words without neighbours rounding may leave a little
     known = has_neighbours & (np.linalg.norm(matrix, axis=1) > 1e-8)
     return _filled(vocabulary, matrix, known, seed)
 
 
 def random_vectors(vocabulary: Vocabulary, dimension: int, *, seed: int = 0) -> WordVectors:
-    """A random vector for each word, to be learned from scratch; none is known."""
+    """A random vector for each word, to be trained; none is known."""
     whole("dimension", dimension, 1, 2**31, "numbers of a vector")
     nothing = np.zeros((len(vocabulary), dimension), dtype=np.float32)
     return _filled(vocabulary, nothing, np.zeros(len(vocabulary), dtype=bool), seed)
@@ -165,10 +165,9 @@ def random_vectors(vocabulary: Vocabulary, dimension: int, *, seed: int = 0) -> 
 
 
 def load_vectors(path: Path | str, vocabulary: Vocabulary | None = None, *, seed: int = 0) -> WordVectors:
-    """The vectors of a vocabulary's words from a file; without a vocabulary, of all words of the file.
+    """The vectors of a vocabulary's words from a file; without a vocabulary, those of all words in the file.
 
-    Text files are streamed and only the rows that are needed are kept. Words are looked up as they are and, where
-    the file writes them only so, with a capital.
+    Text files are streamed, and only the needed rows are kept. Words are looked up as they are, then with a capital.
     """
     path = Path(path)
     vectors: dict[str, np.ndarray] = {}
@@ -193,7 +192,7 @@ def load_vectors(path: Path | str, vocabulary: Vocabulary | None = None, *, seed
 
 
 def file_words(path: Path | str) -> list[str]:
-    """The words that a file has vectors for, as it writes them and in its order: usually the most frequent first."""
+    """The words in a vector file, in order: usually the most frequent first."""
     words_there: list[str] = []
 
     def noted(word: str) -> bool:
@@ -206,14 +205,14 @@ def file_words(path: Path | str) -> list[str]:
 
 
 def _rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, np.ndarray]]:
-    """The words that are wanted, with their vectors."""
+    """The wanted words with their vectors."""
     if not path.is_file():
         raise ValueError(f"{str(path)!r} does not exist; give a file of word vectors (.txt, .txt.gz, .vec or .npz)")
     yield from (_npz_rows if path.suffix == ".npz" else _text_rows)(path, wanted)
 
 
 def _text_rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, np.ndarray]]:
-    """`word v1 ... vd` lines; a word2vec header `words d` is passed over. The word itself may hold spaces."""
+    """Read `word v1 ... vd` lines; a word2vec header `words d` is skipped. The word may contain spaces."""
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8", errors="replace") as lines:
         head = list(islice(lines, 1))
@@ -221,7 +220,7 @@ def _text_rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str,
         dimension = int(head[0].split()[1]) if header else len(head[0].split()) - 1 if head else 0
         for number, line in enumerate(lines if header else chain(head, lines), 1 + header):
             word, *numbers = line.rstrip().rsplit(" ", dimension)
-            if not wanted(word):  # most lines of a large file: not worth reading the numbers
+            if not wanted(word):  # most lines of a large file, whose numbers need not be parsed
                 continue
             try:
                 vector = np.array(numbers, dtype=np.float32)
@@ -236,7 +235,7 @@ def _text_rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str,
 
 
 def _npz_rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, np.ndarray]]:
-    """An .npz with an array of words (strings) and an array of vectors (words, d), whatever their names."""
+    """Read an .npz with an array of words (strings) and an array of vectors (words, d), under any names."""
     with np.load(path, allow_pickle=False) as arrays:
         loaded = [arrays[name] for name in arrays.files]
     texts = next((a for a in loaded if a.ndim == 1 and a.dtype.kind == "U"), None)
@@ -252,7 +251,7 @@ def _npz_rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
 
 
 def _filled(vocabulary: Vocabulary, matrix: np.ndarray, known: np.ndarray, seed: int) -> WordVectors:
-    """Random vectors of the known ones' spread where there is none; zero for padding."""
+    """Random vectors with the spread of the known ones for words without; zero for padding."""
     spread = matrix[known].std() if known.any() else 0.1
     random = np.random.default_rng(seed).standard_normal(matrix.shape, dtype=np.float32) * spread
     matrix = np.where(known[:, None], matrix, random).astype(np.float32)

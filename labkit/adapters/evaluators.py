@@ -2,8 +2,8 @@
 
     BinaryClassificationEvaluator(a, b, labels)(AsModel(method))
 
-Embeddings are dense, also those of sparse methods: a row of TF-IDF then takes four bytes per word of the vocabulary.
-Prompts are accepted and ignored: they are for models that were trained with them.
+Embeddings are dense, even for sparse methods: a row of TF-IDF then takes four bytes per word of the vocabulary. Prompts
+are accepted and ignored, because they only help models trained with them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class AsModel:
     ) -> np.ndarray | Tensor | list[Tensor]:
         """Return rows as a numpy array, a tensor, or a list of tensors; a single sentence gives a single row."""
         if precision not in ("float32", None):
-            raise ValueError(f"precision is {precision!r}, expected 'float32'; omit it")
+            raise ValueError(f"precision is {precision!r}, but a method only supports 'float32'; omit it")
         rows: Tensor = self.method.encode(
             sentences,
             batch_size=batch_size,
@@ -78,7 +78,7 @@ class AsModel:
 
 
 def as_rows(embeddings: Any) -> Embeddings:
-    """Return embeddings as a method takes them, (n, d)."""
+    """Return embeddings in the form a method expects, (n, d)."""
     if sparse.issparse(embeddings):  # straight from the method
         return embeddings
     return torch.atleast_2d(torch.as_tensor(embeddings)).detach().cpu().float().numpy()

@@ -1,10 +1,10 @@
-"""Why two sentences are alike to any model: a method, a run, or a sentence-transformers model, ours or not.
+"""Why two sentences are similar for any model: a method, a run, or a sentence-transformers model.
 
     explain(model, "a cat naps", "a cat sleeps")      model: an object, or the folder of a run or a model
 
 In: the model and two sentences. Out: an `Explanation`, whose parts by words add up to the cosine that the model's own
-`encode` gives, up to the stated `gap`. A transformer is taken apart by integrated Jacobians, in as many steps as
-bring the gap below `TOLERANCE`; a static model exactly; any other model by leaving words out.
+`encode` gives, up to the stated `gap`. A transformer is explained with integrated Jacobians, with enough steps to bring
+the gap below `TOLERANCE`; a static model exactly; any other model by leaving words out.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ STEPS = (8, 16, 32, 64, 128, 256)  # of the integral
 def explain(model: Any, a: str, b: str, *, way: str = "", steps: int = 0) -> Explanation:
     """Explain the cosine of two sentences by their words.
 
-    `way` is one of `labkit.explanation.WAYS` that the model has, its best one if left out. `steps` are those of the
-    integrated Jacobians; 0 takes as many as the sum needs.
+    `way` is one of `labkit.explanation.WAYS`, by default the model's best. `steps` is the number of steps of the
+    integrated Jacobians; 0 chooses it.
 
     >>> from labkit import MeanVectors, load
     >>> method = MeanVectors().fit(load("captions").take(range(50)))
@@ -50,26 +50,26 @@ def explain(model: Any, a: str, b: str, *, way: str = "", steps: int = 0) -> Exp
 
 
 def method_of(model: Any) -> Method:
-    """Return the method that a run, a model, the folder of either, or a name on the hub stands for."""
+    """Return the method for a run, a model, a folder of either, or a name on the Hub."""
     if isinstance(model, Method):
         return model
     if isinstance(model, str | Path):
         return load_run(model) if (Path(model) / "run.json").is_file() else Sbert.around(_model_named(str(model)))
     if not hasattr(model, "encode") or not hasattr(model, "tokenizer"):
         raise ValueError(
-            f"model is {type(model).__name__}, expected a fitted method, a SentenceTransformer, or the folder of a "
-            "run or a model"
+            f"model has type {type(model).__name__}, expected a fitted method, a SentenceTransformer, or the folder "
+            "of a run or a model"
         )
     return Sbert.around(model)
 
 
 def _model_named(name: str) -> Any:
-    """Open a sentence-transformers model; the hub, which may take minutes to fail, is asked only for names."""
+    """Open a sentence-transformers model; the Hub, which may take minutes to fail, is tried only for names."""
     source = model_source(name)
     owner, _, rest = name.partition("/")
     if not Path(source).is_dir() and (not rest or "/" in rest or owner in ("", ".", "..", "~") or Path(owner).is_dir()):
         raise ValueError(
-            f"model is {name!r}, expected the folder of a run or of a sentence-transformers model, or a name on the "
-            "hub like sentence-transformers/all-MiniLM-L6-v2; check the path"
+            f"model {name!r} is neither the folder of a run or of a sentence-transformers model, nor a name on the "
+            "Hub like sentence-transformers/all-MiniLM-L6-v2; check the path"
         )
     return opened_model(source, "cpu")

@@ -1,12 +1,12 @@
-"""A method in a form in which others serve models: a folder that needs nothing of labkit. Extras: export, sbert.
+"""Export a method to a folder that other libraries can serve without labkit. Extras: export, sbert.
 
     sentence-transformers   SentenceTransformer(FOLDER)
     onnx                    model.onnx, (input_ids (n, length), attention_mask (n, length)) -> sentence_embedding (n, d)
     model2vec               StaticModel.from_pretrained(FOLDER)
 
-In: a fitted method. Out: the folder, with tokenizer.json and a README.md that says how to load it, and `Exported`.
-The vectors are the method's own, up to rounding; the README lists differences under "Limits".
-`labkit.adapters.parts` takes the method apart.
+In: a fitted method. Out: the folder, with tokenizer.json and a README.md that says how to load it, and `Exported`. The
+vectors equal the method's up to rounding; the README lists differences under "Limits". `labkit.adapters.parts` splits
+the method into parts.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def read_modules(folder: Path, sentences: list[str]) -> np.ndarray:
 
 
 def write_onnx(parts: ExportParts, folder: Path) -> None:
-    """Write the graph with torch's tracing exporter: dynamo=True would fix the batch size of an LSTM, and is slower."""
+    """Write the graph with torch's tracing exporter: dynamo=True is slower and would fix an LSTM's batch size."""
     if parts.tokenizer.padding is None:
         parts.tokenizer.enable_padding(pad_id=PADDING, pad_token=PAD)
     parts.tokenizer.save(str(folder / TOKENIZER))
@@ -120,7 +120,7 @@ def read_rows(folder: Path) -> tuple[np.ndarray, dict[str, Any]]:
 
 
 def read_model2vec(folder: Path, sentences: list[str]) -> np.ndarray:
-    """Compute the vectors as model2vec does, which need not be installed."""
+    """Compute the vectors like model2vec, which need not be installed."""
     tokenizer, (rows, config) = Tokenizer.from_file(str(folder / TOKENIZER)), read_rows(folder)
     vectors = np.zeros((len(sentences), rows.shape[1]), np.float32)
     for vector, read in zip(vectors, tokenizer.encode_batch(sentences), strict=True):
@@ -137,10 +137,10 @@ def quantize_model2vec(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class ExportForm:
-    """How a folder of this form is written, read, and made smaller, and what its README says about opening it."""
+    """How to write, read and quantise a folder of this form, and how its README says to open it."""
 
     library: str
-    extra: str  # of pyproject.toml, which installs the packages that write it
+    extra: str  # of pyproject.toml, which installs the packages needed
     needs: tuple[str, ...]
     write: Callable[[ExportParts, Path], None]
     read: Callable[[Path, list[str]], np.ndarray]  # -> the vectors (n, d) that the library computes from the folder
@@ -195,16 +195,16 @@ vectors = model.encode(["a sentence", "another one"])""",
 
 @dataclass(frozen=True)
 class Exported:
-    """A folder that was written: its form and size, and how far its vectors are from the method's own."""
+    """The folder of an export: its form and size, and how far its vectors are from the method's."""
 
     folder: Path
     form: str
     size: int  # bytes
     limits: tuple[str, ...]
-    sentences: int = 0  # on which it was tested
+    sentences: int = 0  # used for the comparison
     difference: float | None = None  # the largest difference of any number, before quantisation
     size_before: int | None = None  # bytes before quantisation; None without it
-    spearman: float | None = None  # of the similarities of all pairs of these sentences, before and after
+    spearman: float | None = None  # between the similarities of all pairs of these sentences, before and after
     cost: float | None = None  # the largest difference of any number of the unit vectors, before and after
 
     def __str__(self) -> str:
@@ -234,10 +234,10 @@ def export(
     intervals: Intervals | None = None,
     force: bool = False,
 ) -> Exported:
-    """Write a fitted method into a new folder, completely or not at all, and try it on these sentences.
+    """Write a fitted method to a new folder, completely or not at all, and compare its vectors on these sentences.
 
-    `quantize` stores its weights as 8-bit integers. `metrics` go into its README, in the form of run.json, with
-    their `intervals` in the same form. `force` replaces an earlier export in the folder, and nothing else.
+    `quantize` stores its weights as 8-bit integers. `metrics` go into its README, in the form of run.json, with their
+    `intervals` in the same form. `force` replaces only an earlier export in the folder.
 
     >>> from tempfile import mkdtemp
     >>> from labkit import Bag, load
@@ -252,13 +252,13 @@ def export(
     require(form.extra, *form.needs)
     if folder.exists() and not (force and is_export(folder)):
         what = "is no export" if force else "exists already"
-        raise ValueError(f"folder is {str(folder)!r}, which {what}; choose another name")
+        raise ValueError(f"folder {str(folder)!r} {what}; choose another name")
     sentences = [text for text in dict.fromkeys(sentences) if text and text == without_halves(text)]
     if quantize and form.quantize is None:
         raise ValueError(f"quantize is set with {to}, which does not support int8; use onnx or model2vec")
     if quantize and len(sentences) < 3:
         raise ValueError(
-            f"sentences are {len(sentences)}, expected at least three to measure the loss of int8; give a corpus"
+            f"sentences are {len(sentences)}, but at least three are needed to measure the loss of int8; give a corpus"
         )
     parts = parts_of(method)
     with folder_in_place(folder) as beside, silenced():

@@ -1,10 +1,10 @@
-"""Every loss and miner of ours where other people train: sentence-transformers and pytorch-metric-learning.
+"""All our losses and miners for sentence-transformers and pytorch-metric-learning.
 
     sentence_transformers_loss(model, "locality", miner="informative")    for its SentenceTransformerTrainer
     metric_learning_loss("locality", miner="informative")                 called with (embeddings, labels, ...)
 
 Both are modules with the loss settings of `labkit train sentpwnet`: the same names, bounds and defaults, except that
-without a miner every pair counts, as is usual there. A learned temperature is a parameter of the module.
+there is no miner by default. A learned temperature is a parameter of the module.
 
 The columns of a dataset are read as our own trainings read a corpus (`labkit.sentpwnet.batches`). Rows with the same
 tokens are one sentence, which counts once:
@@ -64,14 +64,14 @@ def sentence_transformers_loss(
 ) -> SentenceLoss:
     """Return a pair loss as sentence-transformers expects it; `dials` are the settings of the loss and the miner.
 
-    `labelled`, `in_batch` and `top`, the grade of two sentences that mean the same, say how columns become pairs.
-    The [guide](python.md) has a whole training, and which loss has gained most.
+    `labelled`, `in_batch` and `top`, the grade of two sentences that mean the same, determine how columns become pairs.
+    The [guide](python.md) shows a whole training and compares the losses.
 
     >>> loss = sentence_transformers_loss(model, "locality")  # doctest: +SKIP
     >>> SentenceTransformerTrainer(model, arguments, pairs, loss=loss).train()  # doctest: +SKIP
     """
     if not isinstance(model, nn.Module):
-        raise ValueError(f"model is {type(model).__name__}, expected a SentenceTransformer object, not a name")
+        raise ValueError(f"model has type {type(model).__name__}, expected a SentenceTransformer object, not a name")
     if not top > 0:
         raise ValueError(f"top is {top!r}, expected a number above 0: the grade of two sentences that mean the same")
     columns = {name: said for name, said in {"labelled": labelled, "in_batch": in_batch}.items() if said}
@@ -126,13 +126,13 @@ class MinedLoss(nn.Module):
 
 
 class SentenceLoss(nn.Module):
-    """A pair loss in the call shape of sentence-transformers, made by `sentence_transformers_loss`."""
+    """A pair loss with the interface of sentence-transformers, made by `sentence_transformers_loss`."""
 
     def __init__(self, model: nn.Module, settings: PairSettings, top: float) -> None:
         super().__init__()
         self.model, self.pairs, self.top = model, MinedLoss(settings), top  # their trainer looks for `model`
-        self.steps, self.learns = 0, False  # of the first IDLE steps: how many are done, whether any had a gradient
-        self.positives, self.kept = 0, 0  # the positive pairs in them, and those that the miner kept
+        self.steps, self.learns = 0, False  # over the first IDLE steps: how many are done, whether any had a gradient
+        self.positives, self.kept = 0, 0  # the positive pairs in them, and those kept by the miner
 
     def forward(self, sentence_features: Iterable[dict[str, Any]], labels: Tensor | None = None) -> Tensor:
         """Compute the loss of `sentence_features`, the columns of texts, each as its tokens."""
@@ -172,7 +172,7 @@ class SentenceLoss(nn.Module):
             return loss * (len(V) / anchors) if anchors and LOSSES[settings.loss].by_anchor else loss
 
     def _watch_start(self, positives: int, kept: int, gradient: Tensor) -> None:
-        """Raise a ValueError if no pair of the first steps counts, and say so if few do."""
+        """Raise ValueError if no pair counts in the first steps, and warn if few do."""
         self.steps, self.learns = self.steps + 1, self.learns or bool(gradient.any())
         self.positives, self.kept = self.positives + positives, self.kept + kept
         if self.steps == IDLE and not self.learns:
@@ -197,7 +197,7 @@ class SentenceLoss(nn.Module):
 def batch_of_columns(
     columns: Sequence[Sequence[int]], labels: Tensor | None, settings: PairSettings, top: float = 1.0
 ) -> Batch:
-    """Return the sentences of a batch, by number, with what is known of their pairs.
+    """Return the sentences of a batch, by number, with their known pairs.
 
     For `simcse`, the second encoding of a sentence has its number plus the number of rows in all columns.
     """
@@ -231,8 +231,8 @@ def batch_of_columns(
         told = [(a, b, bool(near[row])) for row, (a, b) in enumerate(rows) if near[row] or far[row]]
         return labelled_batch(told) if settings.labelled else class_batch(told)
     raise ValueError(
-        f"columns are {shape}, expected two of texts, with or without labels, more without, or one with a class for "
-        "each row (simcse takes any); choose them by dataset.select_columns"
+        f"columns are {shape}. Expected two columns of texts with or without labels, more without labels, or one with "
+        "a class for each row (simcse takes any); choose them with dataset.select_columns"
     )
 
 

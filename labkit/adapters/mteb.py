@@ -2,7 +2,7 @@
 
     mteb.evaluate(AsEncoder(method), tasks)        mteb.mock_run(AsEncoder(method))
 
-MTEB passes batches of texts and what it knows of the task; only the texts are used.
+MTEB passes batches of texts with information on the task; only the texts are used.
 """
 
 from __future__ import annotations

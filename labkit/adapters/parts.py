@@ -1,8 +1,8 @@
-"""A method taken apart: what of it goes into a folder that needs nothing of labkit. Extras: export, sbert.
+"""Split a method into the parts that an export needs. Extras: export, sbert.
 
-`PARTS` says for each method what that is. An encoder that is a mean over words (bag, mean, attention over words)
-becomes a table with a row per word, whatever it was during training. A CNN or an LSTM becomes an onnx graph. A method
-whose vector of a new sentence depends on other sentences (SBERT-LP) is no network and cannot be exported.
+`PARTS` has a function for each method. An encoder that is a mean over words (bag, mean, attention over words) becomes a
+table with a row per word, whatever it was during training. A CNN or an LSTM becomes an ONNX graph. SBERT-LP, which
+places a new sentence by other sentences, is not a network and cannot be exported.
 
 In: a fitted method. Out: `ExportParts`, which `labkit.adapters.export` writes in the requested form.
 """
@@ -33,20 +33,20 @@ from labkit.training.transformer import Transformer
 
 @dataclass(frozen=True, eq=False)
 class ExportParts:
-    """A method taken apart: the tokenizer, and what is done with its numbers, in each form that supports it."""
+    """The parts of a method: the tokenizer, and how its numbers are processed in each form."""
 
     tokenizer: Tokenizer
     network: nn.Module  # (input_ids, attention_mask), int64 (n, length) both -> float32 (n, d)
-    modules: Callable[[], list[Any]] | None = None  # sentence-transformers' modules; None: it has none of these
-    rows: np.ndarray | None = None  # (tokens, d), whose mean is the vector; None: there are no such rows
+    modules: Callable[[], list[Any]] | None = None  # sentence-transformers' modules, if it has them
+    rows: np.ndarray | None = None  # (tokens, d), whose mean is the vector; None if there are no such rows
     normalised: bool = False  # whether that mean is normalised
-    max_length: int | None = None  # tokens after which a text is cut
-    limits: tuple[str, ...] = ()  # where vectors differ from the method's
+    max_length: int | None = None  # maximum number of tokens per text
+    limits: tuple[str, ...] = ()  # how vectors differ from the method's
     empty: str = ""  # what an empty text gives in sentence-transformers and model2vec; onnx is exact
 
 
 class Numbered(nn.Module):
-    """Encoders side by side, each with its table and its body. A sentence without a token is one token `nothing`."""
+    """Encoders with concatenated outputs, each with its table and body. An empty sentence is one token `nothing`."""
 
     def __init__(
         self, tables: Sequence[Tensor], bodies: Sequence[nn.Module], *, normalised: bool, nothing: int
@@ -66,15 +66,15 @@ class Numbered(nn.Module):
         return torch.cat([F.normalize(each, dim=1) if self.normalised else each for each in vectors], 1)
 
 
-EMPTY = "An empty text has no token here, and its vector says nothing or is NaN; labkit reads one unknown word."
+EMPTY = "An empty text has no token here, and its vector is meaningless or NaN; labkit reads one unknown word."
 READING = (
     "A character that is newer than Unicode of 2019, or a Greek capital sigma next to a digit or a sign, may be read "
-    "in another way than in labkit."
+    "differently than in labkit."
 )
 
 
 def parts_of_reader(method: TrainedReader) -> ExportParts:
-    """Take apart a method that reads words by number, or with another model's tokenizer."""
+    """Split a method that reads words by number, or with another model's tokenizer."""
     if isinstance(method.network, Transformer):
         source = opened_model(model_source(method.settings.model), "cpu")
         model = deepcopy(method.network).cpu().whole(source)
@@ -137,7 +137,7 @@ def normalising(normalised: bool) -> list[Any]:
 
 
 def dense(weight: Tensor, bias: Tensor | None = None) -> Any:
-    """Return the map x -> W x + b, W (p, d), as a module of sentence-transformers'."""
+    """Return the map x -> W x + b, W (p, d), as a sentence-transformers module."""
     from sentence_transformers.sentence_transformer.modules import Dense
 
     shape = weight.shape[1], weight.shape[0]
@@ -145,7 +145,7 @@ def dense(weight: Tensor, bias: Tensor | None = None) -> Any:
 
 
 def parts_of_averages(method: MeanVectors) -> ExportParts:
-    """Take apart a mean of word vectors, in which unknown words do not count."""
+    """Split a mean of word vectors, in which unknown words do not count."""
     tokenizer, numbers = tokenizer_of(method.vectors.vocabulary, "words", counted=False)
     rows = method.vectors.matrix[numbers]
     if isinstance(method, Sif):
@@ -168,7 +168,7 @@ class Ready(nn.Module):
 
 
 def parts_of_model(model: Any) -> ExportParts:
-    """Take apart a sentence-transformers model."""
+    """Split a sentence-transformers model."""
     tokenizer = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
     tokenizer.enable_truncation(model.max_seq_length)
     tokenizer.enable_padding(pad_id=model.tokenizer.pad_token_id, pad_token=model.tokenizer.pad_token)
@@ -188,7 +188,7 @@ class Moved(nn.Module):
 
 
 def parts_of_affine(method: AffineMethod) -> ExportParts:
-    """Take apart (x - μ) A over a base: if it is a mean, map each row, otherwise map the vector at the end."""
+    """Split (x - μ) A over a base: if it is a mean, map each row, otherwise map the vector at the end."""
     base = parts_of(method.base)
     weight = torch.from_numpy(method.map.matrix.T.copy())
     bias = torch.from_numpy(-method.map.centre @ method.map.matrix)
@@ -205,7 +205,7 @@ def parts_of_affine(method: AffineMethod) -> ExportParts:
     )
 
 
-#: name of a method -> what takes it apart; others cannot be exported
+# : name of a method -> the function that splits it; others cannot be exported
 PARTS: dict[str, Callable[[Any], ExportParts]] = {
     **dict.fromkeys(("sentpwnet", "siamese", "triplet", "bag", "static", "thematic"), parts_of_reader),
     **dict.fromkeys(("mean-vectors", "sif"), parts_of_averages),
@@ -215,11 +215,11 @@ PARTS: dict[str, Callable[[Any], ExportParts]] = {
 
 
 def parts_of(method: Method) -> ExportParts:
-    """Take a method apart; a ValueError if its vectors are not those of a network."""
+    """Split a method; raises ValueError if its vectors are not those of a network."""
     if method.name not in PARTS:
-        why = ", which puts a new sentence where its neighbours are and is no network" * (method.name == "sbert-lp")
+        why = ", which places a new sentence by its neighbours and is not a network" * (method.name == "sbert-lp")
         raise ValueError(
-            f"method is {method.name!r}{why}, expected one that can be exported ({', '.join(PARTS)}); pca or whitening "
-            "moves the vectors of these"
+            f"method {method.name!r} cannot be exported{why}. Choose one of {', '.join(PARTS)}; pca or whitening can "
+            "transform the vectors of these"
         )
     return PARTS[method.name](method)

@@ -1,16 +1,15 @@
-"""Watch the training of any sentence encoder: the vectors of some sentences as a run that Space plays, and an alarm.
+"""Record the training of any sentence encoder: the vectors of some sentences as a run for Space, and an alarm.
 
     recorder = Recorder(sentences, labels, folder="runs/minilm")
     SentenceTransformerTrainer(..., callbacks=[recorder]).train()      extra: sbert
-    recorder.record(step, model)                                       the same in a loop of your own
+    recorder.record(step, model)                                       the same in your own loop
     recorder.finish()
 
-In: the sentences to follow, with their classes if they have any, or a corpus, of which 100 are followed. Out: a run
-folder with a row of figures and a snapshot of the vectors for each recorded step: MAP@R, Hit@1, alignment, uniformity,
-mean cosine, effective rank. Space offers the run with the file `sentences.csv` of the folder as its corpus. The run
-holds vectors and no model.
+In: the sentences to follow, with their classes if any, or a corpus, from which 100 are taken. Out: a run folder with a
+row of scores and a snapshot of the vectors for each recorded step: MAP@R, Hit@1, alignment, uniformity, mean cosine,
+effective rank. Space offers the run with the folder's `sentences.csv` as its corpus. The run has vectors but no model.
 
-All vectors may become one while the loss looks calm. Such a collapse is said at the first record that shows it.
+All vectors may collapse to one while the loss looks normal. The first record that shows it raises the alarm.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ from labkit.training.trained import probe_of
 
 try:
     from transformers import TrainerCallback
-except ImportError:  # a loop of your own needs none
+except ImportError:  # your own loop does not need it
     TrainerCallback = object  # type: ignore[misc,assignment]
 
 FOLLOWED = 100  # sentences of a corpus
-SHARE, STEP = 0.025, 8  # of the time for recording; a step costs as much as encoding 8 sentences for each of its pairs
-RECORDS = 40  # at most, of a training
-CROWDED, ONE_POINT = 1 / 4, 1 / 20  # of the room at the start, `1 - mean cosine`
+SHARE, STEP = 0.025, 8  # share of the time spent recording; a step costs as much as encoding 8 sentences per pair
+RECORDS = 40  # maximum per training
+CROWDED, ONE_POINT = 1 / 4, 1 / 20  # shares of the initial room, `1 - mean cosine`
 
 
 class Recorder(TrainerCallback):
@@ -63,9 +62,9 @@ class Recorder(TrainerCallback):
         folder: Path | str = "runs/recorded",
         every: int | None = None,
     ) -> None:
-        """`every`: steps between two records in a trainer; left out, recording takes about 2.5 % of the time."""
+        """`every`: steps between two records in a trainer; by default recording takes about 2.5 % of the time."""
         if (Path(folder) / "run.json").exists():
-            raise ValueError(f"folder {str(folder)!r} holds a run already; choose another folder, or remove this one")
+            raise ValueError(f"folder {str(folder)!r} already holds a run; choose another folder, or remove this one")
         self.folder, self.every = Path(folder), every
         if isinstance(sentences, Corpus):
             probe = probe_of(sentences)
@@ -76,7 +75,7 @@ class Recorder(TrainerCallback):
         classes = self.corpus.labels if isinstance(self.corpus, Labelled) else [""] * len(self.corpus)
         self.snapshots = Snapshots(tuple(self.corpus.texts), tuple(classes))
         if len(self.snapshots.texts) < 2:
-            raise ValueError("sentences are fewer than two, expected at least two; give more whose vectors to compare")
+            raise ValueError("sentences are fewer than two, but at least two are needed to compare vectors; add more")
         self.folder.mkdir(parents=True, exist_ok=True)
         write_rows(self.corpus.rows(), self.folder / "sentences.csv")
         self.rows: list[dict[str, float]] = []
@@ -85,9 +84,9 @@ class Recorder(TrainerCallback):
     # --- any loop --------------------------------------------------------------------------------------------
 
     def record(self, step: int, model: Any, **figures: float) -> dict[str, float]:
-        """Keep the vectors that the model gives after this many steps, and return what is measured of them.
+        """Store the model's vectors after this many steps, and return their scores.
 
-        `model` has `encode(sentences)`, or is such a function; `figures` are your own, such as the loss.
+        `model` has `encode(sentences)`, or is such a function; `figures` are your own values, such as the loss.
         """
         vectors = encoded(model, self.snapshots.texts)
         self.snapshots = self.snapshots.with_epoch(step, vectors)
@@ -128,7 +127,7 @@ class Recorder(TrainerCallback):
     # --- a trainer of transformers ---------------------------------------------------------------------------
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Record the model as it starts."""
+        """Record the model before training."""
         if self.every is None:
             cost = len(self.snapshots.texts) / (STEP * args.per_device_train_batch_size)  # of a record, in steps
             records = min(RECORDS, SHARE * state.max_steps / cost)
@@ -142,23 +141,23 @@ class Recorder(TrainerCallback):
             self._record_state(state, kwargs["model"])
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Record the last step, and close the run."""
+        """Record the last step, and finish the run."""
         self._record_state(state, kwargs["model"])
         if state.is_world_process_zero:
             self.finish()
 
     def _record_state(self, state: Any, model: Any) -> None:
-        """Record a step of the trainer once, with the loss that it logged last; of several processes the first does."""
+        """Record a step of the trainer once, with the last logged loss, in the first process only."""
         if state.is_world_process_zero and not (self.rows and self.rows[-1]["step"] == state.global_step):
             losses = [entry["loss"] for entry in state.log_history if "loss" in entry]
             self.record(state.global_step, model, **({"loss": losses[-1]} if losses else {}))
 
 
 def collapsed(start: Mapping[str, float], now: Mapping[str, float]) -> str:
-    """Say that all vectors are becoming one, if they are; `start` and `now` are figures as `record` returns them.
+    """A warning if the vectors are collapsing, else ""; `start` and `now` are results of `record`.
 
-    The room between vectors is `1 - mean cosine`. With classes, a collapse is a quarter of the room at the start and a
-    lower MAP@R than there: crowded vectors that are in a better order may only be on their way. Without classes it is a
+    The room between vectors is `1 - mean cosine`. With classes, a collapse is a quarter of the initial room and a lower
+    MAP@R than at the start, because crowded vectors in a better order may still spread. Without classes it is a
     twentieth of the room.
     """
     mean, order = OF_PROBE + "mean_cosine", OF_PROBE + "map@r"
@@ -170,13 +169,13 @@ def collapsed(start: Mapping[str, float], now: Mapping[str, float]) -> str:
         return ""
     worse = f" and MAP@R fell from {start[order]:.3f} to {now[order]:.3f}" if order in now else ""
     return (
-        f"the vectors are becoming one: their mean cosine went from {start[mean]:.3f} to {now[mean]:.3f}{worse}; stop, "
-        "and lower the learning rate, take all pairs instead of the hardest, or another loss"
+        f"the vectors are collapsing: their mean cosine went from {start[mean]:.3f} to {now[mean]:.3f}{worse}. Stop, "
+        "and lower the learning rate, or use all pairs instead of the hardest, or another loss"
     )
 
 
 def encoded(model: Any, sentences: Sequence[str]) -> np.ndarray:
-    """The vectors of a model, float32 (n, d), which goes on training as it was."""
+    """The vectors of a model, float32 (n, d); its training mode is preserved."""
     encode: Callable[[list[str]], Any] = getattr(model, "encode", model)
     with _modes_kept(model):
         rows = encode(list(sentences))
@@ -186,7 +185,7 @@ def encoded(model: Any, sentences: Sequence[str]) -> np.ndarray:
 
 @contextmanager
 def _modes_kept(model: Any) -> Iterator[None]:
-    """Give each module its mode of training or evaluation back, which `encode` may change."""
+    """Restore the training or evaluation mode of each module, which `encode` may change."""
     modes = [(module, module.training) for module in model.modules()] if hasattr(model, "modules") else []
     try:
         yield

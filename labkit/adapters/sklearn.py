@@ -36,10 +36,10 @@ from labkit.methods import METHODS
 
 
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A method by its name in `METHODS`, with settings; an integer `random_state` is the seed itself.
+    """A method by its name in `METHODS`, with settings; an integer `random_state` is the seed.
 
-    With the same settings, seed and rows, it learns what `METHODS[method](...).fit` does, to the last bit. `get_params`
-    has all settings of the method, for grids; if the method is changed, settings that the new one lacks are dropped.
+    With the same settings, seed and rows, it gives the same model as `METHODS[method](...).fit`, to the last bit.
+    `get_params` has all settings of the method, for grids; changing the method drops settings that the new one lacks.
 
     After `fit`: `method_`, the fitted method, with `encode`, `similarity`, `history` and `save`.
 
@@ -74,9 +74,9 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return self
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from texts, pairs of texts or a corpus, with what y says about them."""
+        """Learn from texts, pairs of texts or a corpus, with labels y."""
         if not self._is_known():
-            raise ValueError(f"method is {self.method!r}, expected one of {', '.join(METHODS)}; name one")
+            raise ValueError(f"method is {self.method!r}, expected one of {', '.join(METHODS)}")
         method = METHODS[self.method](**self._settings)
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
@@ -129,7 +129,7 @@ def corpus_of(X: Any, y: Any) -> Corpus:
         try:
             grades = np.asarray(labels, dtype=float).tolist()
         except ValueError as error:
-            raise ValueError("y of pairs holds text, expected 1 (same), 0 (different) or a similarity") from error
+            raise ValueError("y of pairs contains text, expected 1 (same), 0 (different) or a similarity") from error
         return Pairs(a, b, grades, graded=not set(grades) <= {0, 1}, **shared)
     if labels is None or type_of_target(labels) not in ("binary", "multiclass"):
         return Sentences(texts.T.ravel().tolist(), **shared)

@@ -1,9 +1,9 @@
-"""A vocabulary of labkit as a tokenizer of the library `tokenizers`, which others can read without labkit.
+"""Convert a labkit vocabulary to a tokenizer of the library `tokenizers`, which works without labkit.
 
-In: the words and their unit. Out: the tokenizer, which gives the same tokens for the same text. Tested with each of all
-1,112,064 characters: a few that were added to Unicode since 2019 differ, because Python and the library normalise with
-different versions of it (127 with Python 3.11). A Greek capital sigma next to a sign or digit may also differ; and an
-empty text has no token.
+In: the words and their unit. Out: a tokenizer that gives the same tokens for the same text. Tests with all 1,112,064
+characters show a few differences among those added to Unicode since 2019, because Python and the library use different
+versions (127 with Python 3.11). A Greek capital sigma next to a sign or digit may also differ; and an empty text has no
+token.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def _signs(pattern: str) -> str:
     """Return all characters that Python's pattern matches, as the inside of a character class for the tokenizers'
     regexes.
 
-    Python and the tokenizers disagree on what \\w, \\d and \\s are (marks, Roman numerals, newer characters), so they
-    are written out.
+    Python and the library disagree on what \\w, \\d and \\s are (marks, Roman numerals, newer characters), so they are
+    written out.
     """
     every = "".join(map(chr, [*range(0xD800), *range(0xE000, sys.maxunicode + 1)]))  # all but surrogates
     runs = (run[0] for run in re.finditer(f"(?:{pattern})+", every))
@@ -36,17 +36,15 @@ def _signs(pattern: str) -> str:
 
 
 def tokenizer_of(vocabulary: Vocabulary, cut: str, *, counted: bool = True) -> tuple[Tokenizer, list[int]]:
-    """Make the tokenizer that reads as labkit does, and return labkit's number for each of its tokens.
+    """Make an equivalent tokenizer, and return labkit's number for each of its tokens.
 
     `cut` is the unit: words, characters or pieces. An unknown word is a token of its own, or none unless `counted`.
     Token 0 is padding and occurs in no text: the <PAD> between the parts of a place is another token, the last.
 
-    Words are marked by a sign that no word has, and a model without merges looks them up as a whole. Of an unknown word
-    it knows only the mark, which stands for the unknown word. So no token is declared the unknown one, which model2vec
-    would
-    leave out. Of pieces, the tokenizer cuts a word as `in_pieces` does, after each word that has a sign that no piece
-    has,
-    or that is too long, has become the mark.
+    Words are marked by a sign that no word contains, and a model without merges looks them up as a whole. For an
+    unknown word it finds only the mark, which stands for the unknown word. So no token is declared unknown, which
+    model2vec would skip. Pieces are cut as in `in_pieces`; words that are too long or contain an unknown sign become
+    the mark first.
     """
     words = vocabulary.words
     known = set("".join(word.removeprefix(INSIDE) for word in words[2:]))

@@ -1,1 +1,1 @@
-"""Methods that learn little or nothing from labels, which all others have to beat; and transforms of vectors."""
+"""Baselines that learn little or nothing from labels, and transforms of vectors."""

@@ -1,14 +1,14 @@
-"""The mean of a sentence's word vectors: order is forgotten, and a frequent word counts as much as a telling one.
+"""The mean of a sentence's word vectors, without word order; `mean-vectors` weights all words equally.
 
     mean-vectors   v = 1/|s| Σ_w v_w over the words of s that have a vector
-    sif            v_s = 1/|s| Σ_w a / (a + p(w)) v_w, less what all sentences share: v_s - Uᵀ U v_s
+    sif            v_s = 1/|s| Σ_w a / (a + p(w)) v_w, minus common directions: v_s - Uᵀ U v_s
 
-Smooth inverse frequency (Arora, Liang and Ma 2017) heeds rare words: p(w) is the share of w among all words of the
-training sentences, U their first principal directions. These are of the vectors as they stand, not moved to their mean
-(algorithm 1): what is taken away is for the most part that mean.
+Smooth inverse frequency (Arora, Liang and Ma 2017) favours rare words: p(w) is the share of w among all training words,
+U has the first principal directions of the sentence vectors. These are not centred (algorithm 1), so the first
+direction is close to their mean.
 
-The vectors are made from the training sentences (PPMI + SVD, `labkit.vectors`) or read from a file. In: sentences.
-Out: float32 (n, d), not of length 1; a sentence without a known word is a row of zeros.
+The vectors are made from the training sentences (PPMI + SVD, `labkit.vectors`) or read from a file. In: sentences. Out:
+float32 (n, d), not of length 1; a sentence without a known word is a row of zeros.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PART = 5_000  # sentences
 
 
 def by_parts(encode: Callable[[list[str]], Any], sentences: list[str], progress: Progress) -> list[Any]:
-    """Encode many sentences a part at a time, so that memory stays flat and one sees how far it is."""
+    """Encode many sentences in parts, so that memory stays constant and progress is visible."""
     parts = []
     for start in range(0, len(sentences), PART):
         parts.append(encode(sentences[start : start + PART]))
@@ -47,7 +47,7 @@ def by_parts(encode: Callable[[list[str]], Any], sentences: list[str], progress:
 
 @dataclass(frozen=True, kw_only=True)
 class MeanVectorsSettings(Settings):
-    """Settings of the word vectors: their file, or how they are made."""
+    """Settings of the word vectors: their file, or how they are computed."""
 
     vectors: str = setting("ppmi", "word vectors: ppmi (computed here) or a file (GloVe, word2vec, .npz)")
     dimension: int = setting(100, "ppmi: length of a word vector", minimum=1, maximum=10_000, tune=(50, 300))
@@ -60,12 +60,12 @@ class MeanVectorsSettings(Settings):
     )
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
-        """A file has its own dimension."""
+        """A file determines the dimension."""
         return dict.fromkeys(("dimension", "window"), (self.vectors == "ppmi", "with vectors=ppmi"))
 
 
 class MeanVectors(Method):
-    """Sentences as plain means of their words' vectors.
+    """Sentences as plain means of their word vectors.
 
     >>> from labkit import MeanVectors, load
     >>> method = MeanVectors().fit(load("questions").take(range(100)))
@@ -105,7 +105,7 @@ class MeanVectors(Method):
 
 
 def vectors_of(corpus: Corpus, settings: MeanVectorsSettings, seed: int) -> WordVectors:
-    """Vectors made from the training sentences; or those that a file has for the words of the corpus, in any split."""
+    """Vectors computed from the training sentences, or read from a file for all words of the corpus, in any split."""
     if settings.vectors == "ppmi":
         cut = tokenised(train_sentences(corpus))
         vectors = ppmi_vectors(cut, dimension=settings.dimension, window=settings.window, seed=seed)
@@ -117,11 +117,11 @@ def vectors_of(corpus: Corpus, settings: MeanVectorsSettings, seed: int) -> Word
 
 
 def known_vectors(known: list[str], matrix: np.ndarray) -> WordVectors:
-    """Make word vectors of words and rows; padding and the unknown word get zeros and do not count."""
+    """Build word vectors from words and rows; padding and the unknown word get zeros."""
     if matrix.ndim != 2 or len(matrix) != len(known):
         raise ValueError(
             f"model.safetensors has word vectors of shape {matrix.shape}, expected a row for each of {len(known)} "
-            "words of vocabulary.json"
+            "words in vocabulary.json"
         )
     nothing = np.zeros((2, matrix.shape[1]), dtype=np.float32)
     vocabulary = Vocabulary((PAD, UNKNOWN, *known))
@@ -159,8 +159,8 @@ class Sif(MeanVectors):
         vectors = vectors_of(corpus, settings, seed)
         if settings.components >= vectors.dimension:
             raise ValueError(
-                f"setting components is {settings.components}, expected less than {vectors.dimension}, the length of a "
-                "word vector, because nothing would remain; lower it"
+                f"setting components is {settings.components}, expected less than {vectors.dimension}, the length of "
+                "a word vector; otherwise nothing remains. Lower it"
             )
         texts = train_sentences(corpus)
         weights = settings.a / (settings.a + shares(vectors, texts))
@@ -187,13 +187,13 @@ class Sif(MeanVectors):
         self.directions = arrays["directions"]
         if self.directions.shape != (expected := (self.settings.components, self.vectors.dimension)):
             raise ValueError(
-                f"model.safetensors has directions of shape {self.directions.shape}, expected {expected}, the "
-                "components of its settings and the length of its word vectors"
+                f"model.safetensors has directions of shape {self.directions.shape}, expected {expected} from its "
+                "settings and the length of its word vectors"
             )
 
 
 def shares(vectors: WordVectors, texts: Iterable[str]) -> np.ndarray:
-    """p(w): how often each word of the vocabulary occurs, over the number of all words, known or not; (words,)."""
+    """p(w): the count of each vocabulary word divided by the number of all words, known or not; (words,)."""
     numbers = [number for text in texts for number in vectors.vocabulary.encode(words(text))]
     return np.bincount(numbers, minlength=len(vectors.vocabulary)) / max(len(numbers), 1)
 

@@ -1,16 +1,16 @@
-"""What a method that works on vectors starts from: another method, a finished run, or the user's own matrix.
+"""The base of a method that transforms vectors: another method, a finished run, or the user's own matrix.
 
-    base_of("lsa", corpus)              that method, fitted on the corpus
-    base_of("sbert:MODEL", corpus)      the sentence-transformers model of that name or folder
-    base_of("runs/one", corpus)         that run, as it is
-    base_of("vectors.npz", corpus)      the rows of that file
+    base_of("lsa", corpus)              the method, fitted to the corpus
+    base_of("sbert:MODEL", corpus)      the sentence-transformers model
+    base_of("runs/one", corpus)         the run, unchanged
+    base_of("vectors.npz", corpus)      the rows of the file
 
-`packed` and `unpacked` put the base into the run folder of the method that stands on it, and take it out again, so that
-a run stands on its own. In: sentences. Out of `base_rows`: float32 (n, d), dense.
+`packed` and `unpacked` store the base in the run folder of the method on top, so that a run is self-contained.
+`base_rows` encodes sentences as dense float32 (n, d).
 
-A `Matrix` looks a sentence up in a file of `labkit.embedding_files`. Where that names no sentences, its rows are those
-of the corpus' distinct sentences, all splits, in order of first appearance; the empty text is a row of zeros. It is not
-in the table of methods: it learns nothing and knows no other sentence.
+A `Matrix` looks up sentences in a file of `labkit.embedding_files`. If the file names no sentences, its rows belong to
+the corpus's distinct sentences, all splits, in order of first appearance; the empty text is a row of zeros. It is not
+in the table of methods, because it learns nothing and knows no other sentence.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from labkit.runs import settings_of
 
 # --- matrix ------------------------------------------------------------------------------------------------------
 
-LARGEST = 2**29  # numbers of a matrix that was sparse and is filled up: 2 GB
+LARGEST = 2**29  # numbers in a dense copy of a sparse matrix: 2 GB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,14 +43,14 @@ class MatrixSettings(Settings):
 
 
 class Matrix(Method):
-    """Vectors that the user brings along: sentences and their given rows, as they are."""
+    """Vectors from the user: sentences with given rows."""
 
     name = "matrix"
     Settings = MatrixSettings
 
     sentences: list[str]
     rows: np.ndarray  # float32 (n, d)
-    read: Callable[[str], Embedded] = staticmethod(read_embeddings)  # how the file is read
+    read: Callable[[str], Embedded] = staticmethod(read_embeddings)  # the function that reads the file
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
         progress(0, None, "reading vectors")
@@ -60,8 +60,8 @@ class Matrix(Method):
             if len(sentences) != rows.shape[0]:
                 raise ValueError(
                     f"file {self.settings.file!r} has {rows.shape[0]} rows and names no sentences, expected "
-                    f"{len(sentences)}, one for each distinct sentence of corpus {corpus.name!r}; add the sentences to "
-                    "it"
+                    f"{len(sentences)}, one for each distinct sentence of corpus {corpus.name!r}. Add the sentences "
+                    "to the file"
                 )
         self._take(sentences, dense_rows(rows, f"file {self.settings.file!r}"))
         return History()
@@ -74,8 +74,8 @@ class Matrix(Method):
         missing = [text for text in sentences if text and text not in self._place]
         if missing:
             raise ValueError(
-                f"{len(missing)} of {len(sentences)} sentences have no row in the matrix, the first is {missing[0]!r}; "
-                "add them to its file, or use a base that can encode new sentences"
+                f"{len(missing)} of {len(sentences)} sentences have no row in the matrix, first {missing[0]!r}. Add "
+                "them to its file, or use a base that can encode new sentences"
             )
         rows = self.rows[[self._place.get(text, 0) for text in sentences]]
         rows[[text not in self._place for text in sentences]] = 0  # the empty text
@@ -93,13 +93,13 @@ class Matrix(Method):
 
 
 def dense_rows(rows: Any, whose: str) -> np.ndarray:
-    """Sparse rows as a dense matrix, as long as that has a sensible size; dense ones as they are."""
+    """Convert sparse rows to a dense matrix, up to a sensible size; return dense rows unchanged."""
     if not sparse.issparse(rows):
         return rows
     if rows.shape[0] * rows.shape[1] > LARGEST:
         raise ValueError(
-            f"{whose} has sparse rows of {rows.shape[1]:,} columns, too many to store densely for {rows.shape[0]:,} "
-            f"sentences, expected at most {LARGEST:,} numbers; use base=lsa, which reduces them"
+            f"{whose} has sparse rows of {rows.shape[1]:,} columns; dense rows for {rows.shape[0]:,} sentences would "
+            f"exceed {LARGEST:,} numbers. Use base=lsa, which reduces them"
         )
     return rows.toarray()
 
@@ -117,7 +117,7 @@ class BasedSettings(Settings):
 
 
 def base_of(name: str, corpus: Corpus, *, seed: int, progress: Progress) -> Method:
-    """The base of that name, ready to encode."""
+    """The base with this name, ready to encode."""
     kind, _, model = name.partition(":")
     if name in METHODS:
         base = METHODS[name]()
@@ -143,7 +143,7 @@ def base_rows(base: Method, sentences: list[str], batch_size: int, progress: Pro
 
 
 def packed(base: Method) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The base's state under its own names, to store it with the method on top."""
+    """The base's state under prefixed names, stored with the method on top."""
     arrays, words = base._state()
     known = {"method": base.name, "settings": base.settings.values(), "words": words}
     origin = list(base._origin or ())
@@ -151,7 +151,7 @@ def packed(base: Method) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def unpacked(arrays: dict[str, np.ndarray], words: dict[str, Any]) -> Method:
-    """Make the base of such a state; what does not fit is the base's own ValueError."""
+    """Restore the base from such a state; the base raises ValueError if it does not fit."""
     known = words["base"]
     kind = Matrix if known["method"] == Matrix.name else METHODS[known["method"]]
     base = kind(settings_of(kind.Settings, known["settings"]))

@@ -1,13 +1,13 @@
-"""TF-IDF: a word counts the more, the fewer sentences have it. The vectors stay sparse, one column a word.
+"""TF-IDF: words in fewer sentences weigh more. The vectors are sparse, with one column per word.
 
     x_w = tf(w) idf(w), idf(w) = log((1 + n) / (1 + n_w)) + 1, and the row at length 1
 
-n training sentences, n_w of them with w. This is scikit-learn's TfidfVectorizer, at its defaults until a setting says
-otherwise. In: sentences. Out: CSR float32 (n, words); a sentence without a known word is a row of zeros.
+n training sentences, n_w of them with w. This is scikit-learn's TfidfVectorizer with its default settings. In:
+sentences. Out: CSR float32 (n, words); a sentence without a known word is a row of zeros.
 
-`Lsa`, latent semantic analysis, keeps of these rows X the few directions that hold most of them: X ≈ U Σ Vᵀ with the d
-largest singular values, and a sentence x becomes x V. Words that stand in the same sentences come to share directions.
-Out: float32 (n, d), dense, not of length 1.
+`Lsa`, latent semantic analysis, keeps the leading directions of these rows X: X ≈ U Σ Vᵀ with the d largest singular
+values, and a sentence x becomes x V. Words in the same sentences then share directions. Out: float32 (n, d), dense, not
+normalised.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class TfidfSettings(Settings):
         super().__post_init__()
         if self.max_ngram < self.min_ngram:
             raise ValueError(
-                f"setting max_ngram is {self.max_ngram}, expected at least min_ngram ({self.min_ngram}); raise it"
+                f"setting max_ngram is {self.max_ngram}, but must be at least min_ngram ({self.min_ngram}); raise it"
             )
 
 
@@ -76,10 +76,10 @@ class Tfidf(Method):
         sentences = train_sentences(corpus)
         try:
             vectorizer.fit(sentences)
-        except ValueError as error:  # nothing is left to count; scikit-learn has three ways of saying it
+        except ValueError as error:  # scikit-learn has three messages for an empty vocabulary
             raise ValueError(
                 f"corpus {corpus.name!r} has no {settings.unit} that occur in {settings.min_count} training sentences "
-                "or more (words need at least two letters); give more text, or set unit=characters or min_count=1"
+                "or more (words need at least two letters). Add texts, or set unit=characters or min_count=1"
             ) from error
         self.vectorizer = restored_tfidf(settings, vectorizer.get_feature_names_out(), vectorizer.idf_)
         return History()
@@ -102,7 +102,7 @@ class Tfidf(Method):
 
 
 def restored_tfidf(settings: TfidfSettings, words: Sequence[str], idf: np.ndarray) -> TfidfVectorizer:
-    """Make the vectorizer that knows these words, in order of its columns, with these weights."""
+    """The vectorizer with these words as columns, in order, and these weights."""
     if idf.shape != (len(words),):
         raise ValueError(
             f"model.safetensors has weights of shape {idf.shape}, expected ({len(words)},), one for each word of "
@@ -110,7 +110,7 @@ def restored_tfidf(settings: TfidfSettings, words: Sequence[str], idf: np.ndarra
         )
     columns: Mapping[str, int] = {str(word): column for column, word in enumerate(words)}
     if len(columns) != len(words):
-        raise ValueError(f"vocabulary.json has {len(words) - len(columns)} words twice, expected each once")
+        raise ValueError(f"vocabulary.json has {len(words) - len(columns)} repeated words; each may occur once")
     vectorizer = _empty(settings, vocabulary=columns)
     vectorizer.idf_ = np.asarray(idf, dtype=np.float32)
     return vectorizer
@@ -122,7 +122,7 @@ def _empty(settings: TfidfSettings, **known: Any) -> TfidfVectorizer:
 
 
 def parts_of_counts(vectorizer: TfidfVectorizer, sentence: str) -> Parts:
-    """A row for each thing that is counted, in the order in which the sentence has them: what `transform` gives."""
+    """A row for each counted term, in the order of the sentence; they add up to the row of `transform`."""
     counts = Counter(_analyzer(vectorizer)(sentence))
     met = {each: vectorizer.vocabulary_[each] for each in counts if each in vectorizer.vocabulary_}
     columns = np.fromiter(met.values(), np.int64, len(met))
@@ -135,7 +135,7 @@ def parts_of_counts(vectorizer: TfidfVectorizer, sentence: str) -> Parts:
 
 @lru_cache(maxsize=4)
 def _analyzer(vectorizer: TfidfVectorizer) -> Callable[[str], list[str]]:
-    """What takes a sentence apart; to make it takes longer than a sentence."""
+    """The vectorizer's analyzer, cached because building it is slower than using it."""
     analyzer: Callable[[str], list[str]] = vectorizer.build_analyzer()
     return analyzer
 
@@ -169,7 +169,7 @@ class Lsa(Tfidf):
         X = self.vectorizer.transform(train_sentences(corpus))
         progress(0, None, "singular vectors")
         rank = min(self.settings.dimension, *X.shape)
-        # so many turns and spare directions find a thousandth less than the exact ones, in a fraction of the time
+        # this many iterations and spare directions lose a thousandth of the exact result, in a fraction of the time
         _, _, transposed = randomized_svd(X, rank, n_iter=10, n_oversamples=50, random_state=seed)
         self.directions = np.ascontiguousarray(transposed.T, dtype=np.float32)
         return History()
@@ -193,5 +193,5 @@ class Lsa(Tfidf):
         if self.directions.ndim != 2 or len(self.directions) != len(words["words"]):
             raise ValueError(
                 f"model.safetensors has directions of shape {self.directions.shape}, expected a row for each of "
-                f"{len(words['words'])} words of vocabulary.json"
+                f"{len(words['words'])} words in vocabulary.json"
             )

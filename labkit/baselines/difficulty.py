@@ -1,12 +1,12 @@
-"""How hard is a corpus? The scores of three that have learned nothing from its labels.
+"""How hard is a corpus? The scores of three methods that use no labels.
 
     chance         a random vector for each sentence
     tf-idf         scikit-learn's TfidfVectorizer as it is, fitted on the training sentences
     mean vectors   the mean of word vectors made from the training sentences (PPMI + SVD)
 
-In: any corpus. Out: a `Difficulty`, the test split's score of each by the measure that fits the corpus' shape
-(`labkit.evaluation.scores`). A corpus that one of the last two solves, or where neither moves off chance, teaches
-nothing.
+In: any corpus. Out: a `Difficulty`, the test score of each by the metric for the corpus's shape
+(`labkit.evaluation.scores`). A corpus is uninformative if one of the last two methods solves it, or if both score at
+chance.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from labkit.evaluation.scores import OPENINGS, require_labels, score, threshold_
 from labkit.figure_names import spoken
 from labkit.progress import Progress, silent
 
-EXACTLY = {  # what is added to the name of a measure
+EXACTLY = {  # added to the name of a metric
     "accuracy": ", threshold from {chosen_on}",
     "spearman": " correlation with the score",
     "knn_accuracy": ", k = 3",
@@ -37,7 +37,7 @@ EXACTLY = {  # what is added to the name of a measure
 
 @dataclass(frozen=True)
 class Difficulty:
-    """Scores on the test split, by `measure`, of which 1 is the best possible."""
+    """Scores on the test split by `measure`, where 1 is the best possible."""
 
     measure: str
     chance: float
@@ -50,7 +50,7 @@ class Difficulty:
 
 
 def difficulty(corpus: Corpus, *, seed: int = 0, progress: Progress = silent) -> Difficulty:
-    """The three scores of a corpus that has a training and a test split (and dev, where a threshold is needed)."""
+    """The three scores of a corpus with train and test splits (and dev, if a threshold is needed)."""
     require_labels(corpus)
     methods: list[Any] = [Tfidf(), MeanVectors(MeanVectorsSettings(dimension=100))]
     for method in methods:
@@ -65,7 +65,7 @@ def difficulty(corpus: Corpus, *, seed: int = 0, progress: Progress = silent) ->
 
 
 class Chance:
-    """A random vector for each sentence, drawn when the sentence is first met; what repeats draw is dropped."""
+    """A random vector for each sentence, drawn on first use; the common part of its draws is removed."""
 
     def __init__(self, seed: int) -> None:
         self._generator = np.random.default_rng(seed)

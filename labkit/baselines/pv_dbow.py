@@ -2,10 +2,9 @@
 
     f(d) = mean over the sentence's words w of [softplus(-d·u_w)] + k · Σ_v p_v softplus(d·u_v) + ρ/2 |d|²
 
-Training draws k words for each word from p, frequencies to the power 3/4, and moves d and u. A new sentence has no
-vector: it is inferred, with the words' u held. f is then convex in d, and the noise is taken in expectation, so that
-a sentence has one vector whatever else is asked. In: sentences. Out: float32 (n, size), zeros for one without a known
-word.
+Training draws k noise words for each word from p (frequencies to the power 3/4) and updates d and u. The vector of a
+new sentence is inferred with u fixed. f is then convex in d and uses the expectation over the noise, so that the result
+is unique. In: sentences. Out: float32 (n, size), zeros for one without a known word.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from labkit.text import Vocabulary, buckets, pad, words
 from labkit.training import Training
 from labkit.training.trained import Trained
 
-POWER = 0.75  # of a word's frequency among the noise, as in word2vec
-NEAR = 1e-2  # inference is to end no farther from the minimum than this share of the vector's length
-STEPS = 200  # at most; about twenty are usual, and a hundred at the corners of what trials ask for
+POWER = 0.75  # power of a word's frequency among the noise, as in word2vec
+NEAR = 1e-2  # inference stops once it is within this share of the vector's length of the minimum
+STEPS = 200  # at most; about twenty are usual, and a hundred for extreme settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +46,7 @@ class PvDbowSettings(Training):
 
 
 class PvDbow(Trained):
-    """Words' vectors u, with which a sentence's vector is inferred.
+    """Word vectors u, from which a sentence's vector is inferred.
 
     >>> from labkit import PvDbow, load
     >>> method = PvDbow(epochs=2).fit(load("questions").take(range(60)))
@@ -57,7 +56,7 @@ class PvDbow(Trained):
 
     name = "pv-dbow"
     Settings = PvDbowSettings
-    version = 2  # inference ends at the minimum
+    version = 2  # inference runs to the minimum
 
     vocabulary: Vocabulary
     shares: np.ndarray  # p, float64 (V,): 0 for padding and the unknown word
@@ -65,7 +64,7 @@ class PvDbow(Trained):
 
     @property
     def u(self) -> np.ndarray:
-        """The words' vectors, float32 (V, size)."""
+        """The word vectors, float32 (V, size)."""
         return self.words.weight.detach().cpu().numpy()
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> WordsTask:
@@ -74,8 +73,8 @@ class PvDbow(Trained):
         rows = [known for text in tokenised if (known := self._known_words(text))]
         if not rows:
             raise ValueError(
-                f"corpus {corpus.name!r} has no word that occurs {self.settings.min_count} times in training, expected "
-                "some; lower min_count or give more sentences"
+                f"corpus {corpus.name!r} has no word that occurs {self.settings.min_count} times in training; lower "
+                "min_count or add sentences"
             )
         self.shares = noise_shares(rows, len(self.vocabulary))
         network = self._started(seed, lambda: Paragraphs(len(rows), len(self.vocabulary), self.settings.size))
@@ -83,7 +82,7 @@ class PvDbow(Trained):
         return WordsTask(network, rows, self.shares, self.settings, seed)
 
     def _dev(self, corpus: Corpus, task: WordsTask) -> None:
-        return None  # nothing is chosen: no label is looked at
+        return None  # without labels there is nothing to select by
 
     def _known_words(self, tokenised: Sequence[str]) -> list[int]:
         return [number for number in self.vocabulary.encode(tokenised) if number > 1]
@@ -101,7 +100,7 @@ class PvDbow(Trained):
         if descent.unfinished:
             note(
                 f"the inference of PV-DBOW stopped after {STEPS} steps with {descent.unfinished} of {len(known)} "
-                f"sentences not surely within {NEAR:.0%} of their vectors; raise penalty ({self.settings.penalty:g}) "
+                f"sentences not surely within {NEAR:.0%} of their vectors. Raise penalty ({self.settings.penalty:g}) "
                 "or train with a smaller learning_rate",
                 stacklevel=2,
             )
@@ -123,20 +122,19 @@ class PvDbow(Trained):
 
 
 def noise_shares(rows: Sequence[Sequence[int]], count: int) -> np.ndarray:
-    """p over word numbers (count,): frequencies to the power 3/4, as shares."""
+    """p for each word number (count,): frequencies to the power 3/4, as shares."""
     powered = np.bincount(np.concatenate([np.asarray(row) for row in rows]), minlength=count) ** POWER
     return powered / powered.sum()
 
 
 class Inference:
-    """The minimum of f for sentences with the words' vectors held: a descent after Barzilai and Borwein, in float64.
+    """Minimise f for sentences with fixed word vectors, by Barzilai-Borwein descent in float64.
 
-        M = (ρ + mean over the words w of |u_w|² / 4) I + k/4 Σ_v p_v u_v u_vᵀ        f curves no more than this
-        d <- d - a M⁻¹ ∇f,   a = s·Ms / s·y        s, y: what the step before changed of d and of ∇f
+        M = (ρ + mean over the words w of |u_w|² / 4) I + k/4 Σ_v p_v u_v u_vᵀ        an upper bound of f's curvature
+        d <- d - a M⁻¹ ∇f,   a = s·Ms / s·y        s, y: the last changes of d and of ∇f
 
-    The eigenvectors of the sum are the axes here, so that M is a number an axis. f curves by ρ at least, so that d is
-    no farther from the minimum than |∇f| / ρ. The descent is not sure to come so near in STEPS: `unfinished` counts
-    the sentences that were left on the way.
+    In the basis of the sum's eigenvectors M is diagonal. The curvature of f is at least ρ, so that d is within |∇f| / ρ
+    of the minimum. `unfinished` counts the sentences that have not converged after STEPS.
     """
 
     def __init__(self, u: np.ndarray, shares: np.ndarray, noise: int, penalty: float) -> None:
@@ -147,7 +145,7 @@ class Inference:
         self.unfinished = 0
 
     def vectors(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
-        """Rows of word numbers, none empty, to their vectors (n, size)."""
+        """The vectors (n, size) of non-empty rows of word numbers."""
         numbers = pad(rows)
         there = np.arange(numbers.shape[1]) < np.array([len(row) for row in rows])[:, None]
         u = self._u[numbers]  # (n, length, size)
@@ -166,7 +164,7 @@ class Inference:
             )
             if not len(left):
                 break
-            bent = np.maximum(_dots(step, change), self._penalty * _dots(step, step))  # by rounding it may seem less
+            bent = np.maximum(_dots(step, change), self._penalty * _dots(step, step))  # rounding may make it smaller
             rate = _dots(step, most * step) / bent
         self.unfinished += len(left)
         return found @ self._axes.T
@@ -179,12 +177,12 @@ class Inference:
 
 
 def _dots(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The products of rows, (n, 1)."""
+    """The dot products of rows, (n, 1)."""
     return (one * other).sum(axis=1, keepdims=True)
 
 
 class Paragraphs(nn.Module):
-    """A vector for each training sentence and each word; those of sentences start near 0."""
+    """A vector for each training sentence and each word; sentence vectors start near 0."""
 
     def __init__(self, sentences: int, words: int, size: int) -> None:
         super().__init__()
@@ -195,7 +193,7 @@ class Paragraphs(nn.Module):
 
 
 class WordsTask:
-    """Batches of sentences; each word against `noise` drawn ones."""
+    """Batches of sentences; each word against `noise` drawn words."""
 
     def __init__(
         self, network: Paragraphs, rows: list[list[int]], shares: np.ndarray, settings: PvDbowSettings, seed: int
@@ -219,7 +217,7 @@ class WordsTask:
         return outputs.mean(), dict
 
     def _objective(self, rows: Tensor, numbers: Tensor, lengths: Tensor, noise: Tensor) -> Tensor:
-        """f of sentences (n,) of so many words (n, length), with noise for each (n, length, k): (n,)."""
+        """f of sentences (n,) with words (n, length) and noise for each word (n, length, k): (n,)."""
         device = self.module.words.weight.device
         d = self.module.sentences(rows.to(device))
         drawn = torch.cat([numbers[:, :, None], noise], 2).to(device)  # (n, length, 1 + k)
@@ -230,10 +228,10 @@ class WordsTask:
         return mean + self._settings.penalty / 2 * (d**2).sum(1)
 
     def _products(self, d: Tensor, drawn: Tensor) -> Tensor:
-        """The products d·u of sentences' vectors (n, size) and words drawn for each (n, length, k), (n, length, k).
+        """The products d·u of sentence vectors (n, size) and the words drawn for them (n, length, k), (n, length, k).
 
-        Words recur within a batch: the products with each of them once are one multiplication of matrices, from which
-        those wanted are picked, unless that would hold more numbers than a vector for each word drawn.
+        Words recur within a batch, so one matrix product with each distinct word is cheaper, unless it would hold more
+        numbers than one vector per drawn word.
         """
         each, places = drawn.unique(return_inverse=True)
         if len(each) > drawn[0].numel() * d.shape[1]:

@@ -1,7 +1,7 @@
-"""A frozen sentence-transformers model: nothing is learned here, the model comes as somebody else trained it.
+"""A frozen sentence-transformers model, used as it was trained.
 
-`labkit.pretrained` opens it. The run folder keeps which model it was and the sha256 of its weights, never the weights.
-In: sentences, cut where the model stops reading. Out: float32 (n, d).
+`labkit.pretrained` opens it. The run folder stores the model's name and the sha256 of its weights, but not the weights.
+In: sentences, truncated to the model's maximum length. Out: float32 (n, d).
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from labkit.text import without_halves
 from labkit.training.transformer import parts_of_model, ways_of_model
 
 PROBE = "A sentence to know the model by."
-_PART = 32  # batches of like length that are encoded between two signs of progress
-_SAME = 1e-3  # between devices and versions a number of a vector of length 1 differs by less
+_PART = 32  # batches of similar length between two progress updates
+_SAME = 1e-3  # difference of a unit vector's numbers between devices and versions
 
 
 @dataclass(frozen=True, kw_only=True)
 class SbertSettings(Settings):
-    """Settings of a ready model: its name or folder, and where it computes."""
+    """Settings of a pretrained model: its name or folder, and its device."""
 
     model: str = setting(PACKAGED, "a sentence-transformers model: its name on the Hub or its folder")
     device: str = setting("auto", "device for training and encoding", choices=("auto", "cpu", "cuda", "mps"))
 
 
 class Sbert(Method):
-    """Somebody else's encoder, as a base and as a comparison.
+    """A pretrained encoder, as a base and for comparison.
 
     >>> from labkit import Sbert, load
     >>> method = Sbert(model="all-MiniLM-L6-v2").fit(load("questions"))  # doctest: +SKIP
@@ -51,7 +51,7 @@ class Sbert(Method):
 
     @classmethod
     def around(cls, model: Any) -> Self:
-        """A method around a model that is open already: it encodes and explains, and cannot be saved as a run."""
+        """Wrap an open model: it encodes and explains, but cannot be saved as a run."""
         method = cls(model="already open")
         method.model, method.probe = model, _probed(model)
         method._origin = ("none", "", 0)
@@ -96,10 +96,10 @@ class Sbert(Method):
         if known.shape != self.probe.shape or not np.allclose(known, self.probe, atol=_SAME * np.linalg.norm(known)):
             raise ValueError(
                 f"model {self.settings.model!r} gives a different vector for the same sentence than when the run was "
-                "made; its tokenizer or its settings have changed"
+                "made, because its tokenizer or settings have changed"
             )
 
 
 def _probed(model: Any) -> np.ndarray:
-    """The vector (d,) by which a model is known again."""
+    """The vector (d,) that identifies a model."""
     return np.asarray(model.encode([PROBE], show_progress_bar=False)[0], dtype=np.float32)

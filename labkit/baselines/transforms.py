@@ -1,14 +1,13 @@
-"""Methods that move and turn the vectors of a base: y = (x - μ) A. What μ and A are is each method's own.
+"""Affine maps of a base's vectors: y = (x - μ) A. Each method computes its own μ and A.
 
-A row of zeros is a sentence of which the base knows nothing; moved, all such would be one and the same vector, so it
-stays a row of zeros. In: sentences. Out: float32 (n, p).
+A row of zeros stays a row of zeros: it is a sentence without known words. In: sentences. Out: float32 (n, p).
 
-    all-but-the-top   A = I - U_c U_cᵀ           the mean and the c directions that dominate are taken away
+    all-but-the-top   A = I - U_c U_cᵀ           the mean and the c dominant directions are removed
     pca               A = U_p                    the p directions of the largest variances are kept
-    whitening         A = U diag(λ)^(-1/2)       every direction counts the same: mean 0, covariance I
+    whitening         A = U diag(λ)^(-1/2)       all directions have equal variance: mean 0, covariance I
 
-XᵀX/n = U diag(λ) Uᵀ, X the centred training rows. Against `sif` the mean goes first, and against `lsa` too; any base
-will do. Whitening (Su et al. 2021) blows up noise, too: fewer directions leave it out.
+XᵀX/n = U diag(λ) Uᵀ, X the centred training rows. Unlike `sif` and `lsa` these subtract the mean. Whitening (Su et al.
+2021) also amplifies noise; fewer directions avoid that.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from labkit.progress import Progress
 
 # --- affine ------------------------------------------------------------------------------------------------------
 
-_ROUNDING = 1e-6  # a direction with less than this share of the largest variance is rounding of float32
+_ROUNDING = 1e-6  # a direction with a smaller share of the largest variance is float32 rounding
 _BATCH = 32
 
 
@@ -48,7 +47,7 @@ class Affine:
 
 @dataclass(frozen=True)
 class Axes:
-    """Principal axes of rows: their mean (d,), the variance along each (r,), and the axes in columns (d, r)."""
+    """Principal axes of rows: their mean (d,), the variance along each axis (r,), and the axes as columns (d, r)."""
 
     centre: np.ndarray
     variances: np.ndarray
@@ -56,7 +55,7 @@ class Axes:
 
 
 def principal_axes(rows: np.ndarray) -> Axes:
-    """Rows (n, d) to the axes along which they vary, the largest variance first: XᵀX/n = U diag(λ) Uᵀ, X = rows - μ."""
+    """The principal axes of rows (n, d), largest variance first: XᵀX/n = U diag(λ) Uᵀ, X = rows - μ."""
     double = np.asarray(rows, dtype=np.float64)
     centre = double.mean(axis=0)
     moved = double - centre
@@ -81,7 +80,7 @@ class AffineMethod(Method):
 
     @abstractmethod
     def _learned(self, rows: np.ndarray) -> Affine:
-        """The map computed from these rows (n, d)."""
+        """Compute the map from these rows (n, d)."""
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
         self.base = base_of(self.settings.base, corpus, seed=seed, progress=progress)
@@ -99,7 +98,7 @@ class AffineMethod(Method):
 
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:
         parts = self.base._parts(sentence, way, steps)
-        if not parts.vector.any():  # moved, it would be what it is not: a sentence of which something is known
+        if not parts.vector.any():  # centred, it would look like a sentence with known words
             return parts.through(lambda rows: np.zeros((rows.shape[0], self.map.matrix.shape[1])))
         return parts.through(lambda rows: rows @ self.map.matrix, -self.map.centre @ self.map.matrix)
 
@@ -118,7 +117,7 @@ class AffineMethod(Method):
 
 
 def single(centre: np.ndarray, matrix: np.ndarray) -> Affine:
-    """The map in the precision in which it is kept."""
+    """The map in single precision, as it is stored."""
     return Affine(centre.astype(np.float32), np.ascontiguousarray(matrix, dtype=np.float32))
 
 
@@ -127,7 +126,7 @@ def single(centre: np.ndarray, matrix: np.ndarray) -> Affine:
 
 @dataclass(frozen=True, kw_only=True)
 class AllButTheTopSettings(BasedSettings):
-    """Settings of all but the top: a base, and how many directions go."""
+    """Settings of all-but-the-top: a base, and the number of directions to remove."""
 
     components: int = setting(
         0, "number of directions to remove; 0: one per hundred columns", minimum=0, maximum=10_000, tune=(1, 10)
@@ -141,8 +140,8 @@ def all_but_the_top(rows: np.ndarray, components: int = 0) -> Affine:
     count = components or max(1, round(width / 100))
     if count >= len(axes.variances):
         raise ValueError(
-            f"components is {count}, expected less than {len(axes.variances)}, the number of directions in which "
-            "the rows vary, because nothing would remain; lower it or give more sentences"
+            f"components is {count}, expected less than {len(axes.variances)}, the number of directions in which the "
+            "rows vary; otherwise nothing remains. Lower it or add sentences"
         )
     top = axes.directions[:, :count]
     return single(axes.centre, np.eye(width) - top @ top.T)
@@ -169,19 +168,19 @@ class AllButTheTop(AffineMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class PcaSettings(BasedSettings):
-    """Settings of principal components: a base, and how many directions stay."""
+    """Settings of principal components: a base, and the number of directions to keep."""
 
     dimension: int = setting(100, "number of directions to keep", minimum=1, maximum=10_000, tune=(20, 100))
 
 
 def pca(rows: np.ndarray, dimension: int) -> Affine:
-    """The map onto the `dimension` largest principal axes of rows (n, d), or onto all there are."""
+    """The map onto the `dimension` largest principal axes of rows (n, d), or onto all if there are fewer."""
     axes = principal_axes(rows)
     return single(axes.centre, axes.directions[:, :dimension])
 
 
 class Pca(AffineMethod):
-    """Vectors in their few directions of the largest variance.
+    """Vectors in their directions of largest variance.
 
     >>> from labkit import Pca, load
     >>> method = Pca(base="lsa", dimension=10).fit(load("questions").take(range(100)))
@@ -201,7 +200,7 @@ class Pca(AffineMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class WhiteningSettings(BasedSettings):
-    """Settings of whitening: a base, and how many directions stay."""
+    """Settings of whitening: a base, and the number of directions to keep."""
 
     dimension: int = setting(0, "number of directions to keep; 0: all", minimum=0, maximum=10_000, tune=(20, 100))
 

@@ -1,5 +1,4 @@
-"""Corpora: their six shapes, the table of all that have a name, and those of a file, frame, data set or lists of your
-own."""
+"""Corpora: six shapes, a table of named corpora, and readers for your own files, frames, data sets and lists."""
 
 from labkit.corpora.files import read_corpus
 from labkit.corpora.frames import (

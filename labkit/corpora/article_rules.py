@@ -1,10 +1,10 @@
 """The rules of triplets-sen as named filters (Ein Dor et al. 2018, section 3.1).
 
-In: an article. Out: `eligible`, the sentences that may stand in a triplet, section by section, and how many articles,
-sections and sentences each rule removed. Which of them make a pair, and what is set against it, is `triplets.py`'s.
+In: an article. Out: `eligible`, the sentences that may appear in a triplet, by section, and how many articles, sections
+and sentences each rule removed. `article_triplets.py` builds the pairs and chooses their negatives.
 
-A token is a word as the networks read it: punctuation is none. A section is a top section with all its subsections, or
-(`by="heading"`) what stands under one heading.
+A token is a word as the networks read it, without punctuation. A section is a top section with all its subsections, or
+(`by="heading"`) the text under one heading.
 """
 
 from __future__ import annotations
@@ -16,37 +16,37 @@ from typing import Any
 from labkit.corpora.records import Article, Section
 from labkit.text import sentences, words
 
-# section title, its sentences with the numbers of their paragraphs in the section, from 0
+# section title, its sentences with their paragraph numbers in the section, from 0
 Themes = tuple[tuple[str, tuple[tuple[int, str], ...]], ...]
-Tally = Counter[tuple[str, str]]  # (rule, what it counts) -> how many it removed; READ: how many there were
+Tally = Counter[tuple[str, str]]  # (rule, unit) -> how many it removed; READ: how many were read
 
 READ = "read"
 SHORTEST, LONGEST, FEWEST, APART = 5, 50, 5, 3  # tokens, tokens, sections, paragraphs
 LISTS = frozenset(
     ("external links", "further reading", "references", "see also", "notes", "citations", "authored books")
 )
-LOST = 2 * "\ua66e"  # in place of a template or a formula; letters, as a word is, that no article has
+LOST = 2 * "\ua66e"  # replaces a template or a formula; letters that occur in no article, so that it counts as a word
 FAR = f"over {APART} paragraphs apart"
 BY, WHICH = ("top", "heading"), ("opening", "all")
 
 
 def is_first(place: int, titles: tuple[str, str]) -> bool:
-    """The lead: it speaks of everything."""
+    """The lead is about the article as a whole."""
     return place == 0
 
 
 def is_background(place: int, titles: tuple[str, str]) -> bool:
-    """General, too; `titles` are the heading's own and its top section's."""
+    """General sections; `titles` are those of the heading and of its top section."""
     return any(_plain(title) == "background" for title in titles)
 
 
 def is_list(place: int, titles: tuple[str, str]) -> bool:
-    """A list of items instead of a theme."""
+    """A list of items has no theme."""
     return any(_plain(title) in LISTS for title in titles)
 
 
 def incomplete(sentence: str) -> bool:
-    """Wikitext is read without most templates and formulas; where one was part of a sentence, it left a mark."""
+    """A sentence that lost a template or a formula; the reader of wikitext leaves a mark in its place."""
     return LOST in sentence
 
 
@@ -59,7 +59,7 @@ def too_long(sentence: str) -> bool:
 
 
 def too_far(first: tuple[int, str], second: tuple[int, str]) -> bool:
-    """Two (paragraph, sentence) of a section, more than three paragraphs apart."""
+    """Whether two (paragraph, sentence) of a section are more than three paragraphs apart."""
     return abs(first[0] - second[0]) > APART
 
 
@@ -88,15 +88,15 @@ REMOVED = (REPEATED, UNCLOSED, *SECTION_RULES, JOINED, *SENTENCE_RULES, EMPTY, F
 
 
 def eligible(article: Article, *, by: str = "top", which: str = "opening") -> Themes:
-    """The sections left, each with its (paragraph number, sentence) left; nothing where fewer than five are left.
+    """The remaining sections, each with its (paragraph number, sentence); empty if fewer than five remain.
 
-    `which`: only the sentences that open a paragraph, or "all".
+    `which`: "opening" takes only the first sentence of each paragraph, "all" takes every sentence.
     """
     return sifted(article, by=by, which=which)[0]
 
 
 def sifted(article: Article, *, by: str = "top", which: str = "opening") -> tuple[Themes, Tally]:
-    """`eligible`, and what each rule removed."""
+    """`eligible`, and how many each rule removed."""
     for name, value, known in (("by", by, BY), ("which", which, WHICH)):
         if value not in known:
             raise ValueError(f"{name} is {value!r}, expected {known[0]} or {known[1]}")
@@ -121,10 +121,10 @@ def sifted(article: Article, *, by: str = "top", which: str = "opening") -> tupl
 
 
 def _placed(article: Article, by: str) -> Iterator[tuple[int, int, int, tuple[str, str], Section]]:
-    """Each heading: its place, the place of its theme, the number of its first paragraph there, its titles."""
+    """For each heading: its number, its theme's, the number of its first paragraph in the theme, its titles."""
     theme, start, before = 0, 0, ""
     for place, section in enumerate(article.sections):
-        # files that do not say the top section say it by the level
+        # without a given top section it is found by the level
         top = section.top or (before if section.level > 2 and before else section.title)
         if by == "heading" or top != before or place <= 1 or section.level <= 2:
             theme, start = place, 0
@@ -148,12 +148,12 @@ def _kept(numbered: list[tuple[int, str]], tally: Tally) -> Iterator[tuple[int, 
 
 
 def removing(rules: Mapping[str, Callable[..., bool]], *asked: Any) -> str | None:
-    """The name of the first rule that removes this."""
+    """The name of the first rule that removes the item."""
     return next((name for name, removes in rules.items() if removes(*asked)), None)
 
 
 def same_text(one: str, other: str) -> bool:
-    """Whether two sentences are one, in whatever letters."""
+    """Whether two sentences are equal apart from case."""
     return one == other or _plain(one) == _plain(other)
 
 

@@ -1,4 +1,4 @@
-"""Eligible sentences of an article -> triplets: two of one section, and one from elsewhere by one of four rules.
+"""Triplets from the eligible sentences of an article: two from one section, and a negative by one of four rules.
 
     adjacent   one negative from the section before and one from the section after, where they exist: triplets-sen
     article    as many, each from any other section of the article
@@ -6,9 +6,9 @@
     titles     anchor: a section's first sentence; positive: article title + section title; negatives: the same of the
                sections before and after: triplets-titles
 
-In: prepared articles, in an order. Out: rows `{anchor, positive, negative, split, article, section, ...}`, and in the
-tally how many pairs and triplets each rule removed. Draws come from the seed and the article's title alone; for `other`
-also from who stands near it in the stream.
+In: prepared articles. Out: rows `{anchor, positive, negative, split, article, section, ...}`, and a tally of the pairs
+and triplets each rule removed. Draws depend only on the seed and the article's title; for `other` also on nearby
+articles in the stream.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from labkit.corpora.article_rules import (
 from labkit.corpora.records import Article, Articles, Triplets
 from labkit.progress import Progress, silent
 
-FURTHER = ("article", "section", "negative_article", "negative_section")  # columns beside those of the shape
+FURTHER = ("article", "section", "negative_article", "negative_section")  # columns in addition to those of the shape
 RULES = ("adjacent", "article", "other", "titles")
 LIMIT, NOT_FIRST = "over the limit of an anchor", f"first sentence not of {SHORTEST} to {LONGEST} tokens"
 NO_SIDE, ALONE, REPEATS = "no section on that side", "no other article", "negative is a sentence of the pair"
@@ -55,7 +55,7 @@ class Plan:
 
     rule: str = "adjacent"
     seed: int = 0
-    max_per_anchor: int | None = None  # positives of one anchor; the rules allow three
+    max_per_anchor: int | None = None  # positives per anchor; the rules allow three
     by: str = "top"
 
     def __post_init__(self) -> None:
@@ -69,7 +69,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Prepared:
-    """An article as far as it is of use: its title, its split, its eligible sentences."""
+    """What is kept of an article: its title, its split and its eligible sentences."""
 
     title: str
     split: str
@@ -85,7 +85,7 @@ def triplets_of(
     by: str = "top",
     progress: Progress = silent,
 ) -> Triplets:
-    """The triplets of all articles by one rule, each in the split of its article; of a repeated title the first."""
+    """The triplets of all articles by one rule, each in its article's split; repeated titles are skipped."""
     if not isinstance(corpus, Articles):
         raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles, whose sections give triplets")
     plan = Plan(rule, seed, max_per_anchor, by)
@@ -100,7 +100,7 @@ def triplets_of(
     rows = list(triplet_rows(prepared, plan, Counter()))
     if not rows:
         raise ValueError(
-            f"{corpus.name} gives no triplets ({len(firsts):,} articles were read); give articles with at least five "
+            f"{corpus.name} gives no triplets ({len(firsts):,} articles were read). Use articles with at least five "
             "sections of several paragraphs each"
         )
     return triplet_record(corpus.name, rows)
@@ -114,13 +114,13 @@ def triplet_record(name: str, rows: list[Row]) -> Triplets:
 
 
 def triplet_rows(articles: Iterable[Prepared], plan: Plan, tally: Tally) -> Iterator[Row]:
-    """The rows of articles with eligible sentences; the tally is counted up on the way."""
+    """The rows of articles with eligible sentences; the tally is updated on the way."""
     if plan.rule != "other":
         for article in articles:
             yield from _article_rows(article, plan, tally, _within(article, plan.rule))
         return
     shelves: dict[str, list[Prepared]] = {}
-    before: dict[str, list[Prepared]] = {}  # the shelf that was full last, for the few that come at the end
+    before: dict[str, list[Prepared]] = {}  # the previous full shelf, for the last few articles
     for article in articles:
         shelf = shelves.setdefault(article.split, [])
         shelf.append(article)
@@ -138,7 +138,7 @@ def _shelf_rows(shelf: list[Prepared], before: list[Prepared], plan: Plan, tally
 
 
 def _article_rows(article: Prepared, plan: Plan, tally: Tally, candidates: Candidates) -> Iterator[Row]:
-    """The triplets of one article; `candidates` are those for a pair of section k, asked for at a neighbour of k."""
+    """The triplets of one article; `candidates` gives negatives for a pair of section k at a neighbour of k."""
     random = Random(f"{plan.seed}/{plan.rule}/{article.title}")
     pairs = _titled(article, tally) if plan.rule == "titles" else _pairs(article.themes, plan, random, tally)
     count = 0
@@ -173,12 +173,12 @@ def _article_rows(article: Prepared, plan: Plan, tally: Tally, candidates: Candi
 
 
 def _drawn(possible: list[Negative], taken: list[str], random: Random) -> Negative | None:
-    """Draw one of the candidates whose sentence is not used yet, uniformly."""
+    """Draw uniformly one of the candidates whose sentence is not used yet."""
     if not possible:
         return None
     drawn = random.choice(possible)
     if not any(same_text(drawn[0], text) for text in taken):
-        return drawn  # nearly always; so the others need not be looked at
+        return drawn  # nearly always, so the others need not be checked
     fit = [one for one in possible if not any(same_text(one[0], text) for text in taken)]
     return random.choice(fit) if fit else None
 
@@ -191,7 +191,7 @@ def _pairs(themes: Themes, plan: Plan, random: Random, tally: Tally) -> Iterator
             tally[READ, "pairs"] += len(sentences) - place - 1
             for later in range(place + 1, len(sentences)):
                 gone = removing(PAIR_RULES, first, sentences[later])
-                if gone == FAR:  # and so are all that follow
+                if gone == FAR:  # as are all that follow
                     tally[gone, "pairs"] += len(sentences) - later
                     break
                 if gone:
@@ -209,14 +209,14 @@ def _titled(article: Prepared, tally: Tally) -> Iterator[tuple[int, str, str]]:
     for k, (title, sentences) in enumerate(article.themes):
         tally[READ, "pairs"] += 1
         number, sentence = sentences[0]
-        if number:  # of a later paragraph: the first one has no eligible sentence
+        if number:  # the first paragraph has no eligible sentence
             tally[NOT_FIRST, "pairs"] += 1
         else:
             yield k, sentence, f"{article.title} {title}"
 
 
 def _within(article: Prepared, rule: str) -> Candidates:
-    """Give the article's own candidates: sentences of the neighbour, of all sections but the pair's, or its title."""
+    """The candidates within the article: from the neighbouring section, from all other sections, or by title."""
     sections: list[list[Negative]] = [
         [(f"{article.title} {title}", article.title, title)]
         if rule == "titles"

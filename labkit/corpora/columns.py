@@ -1,4 +1,4 @@
-"""A column of a table on disk that a corpus uses like a tuple: values are read when they are accessed."""
+"""A column of a table on disk that a corpus uses like a tuple; values are read when accessed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, overload
 
 import numpy as np
 
-TOGETHER = 2**13  # values that are Python's at once
+TOGETHER = 2**13  # values converted to Python objects at once
 
 
 class Column(Sequence[Any]):
-    """A column of an Arrow table, or some rows of it, in any order."""
+    """A column of an Arrow table, or a selection of its rows in any order."""
 
     def __init__(self, values: Any) -> None:
         self._chunks = [chunk for chunk in values.chunks if len(chunk)]
@@ -44,7 +44,7 @@ class Column(Sequence[Any]):
             yield from self[start : start + TOGETHER]
 
     def take(self, rows: np.ndarray) -> Column:
-        """These rows as a column, which is read no sooner than this one."""
+        """Select rows as a column, without reading them."""
         taken = copy(self)
         taken._rows = rows if self._rows is None else self._rows[rows]
         return taken

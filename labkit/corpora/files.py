@@ -1,13 +1,13 @@
-"""Rows out of files and into files, and the corpus in a file; `rows.py` has the columns that each shape of corpus has.
+"""Read rows from files and write rows to files; `rows.py` has the columns of each corpus shape.
 
-Files are CSV, TSV, JSONL (each also .gz) and Parquet, read as a stream of (row number, {column: value}), with the row
-numbers a spreadsheet shows (the header is row 1). What begins with the mark of UTF-16 is read so. A .txt whose first
-line has the columns of a corpus, or a tab, is a table, as Excel's "Unicode Text" is; of any other each line is a
-sentence, and blank lines are none. Articles have sections, and are JSONL only.
+Files are CSV, TSV, JSONL (each also .gz) and Parquet. They are read as a stream of (row number, {column: value}),
+numbered as in a spreadsheet: the header is row 1. A byte order mark of UTF-16 is recognised. In a .txt each line is a
+sentence and blank lines are skipped, unless its first line is a header or has a tab. Articles have sections, so they
+need JSONL.
 
-Nothing is trusted: not the encoding, not the number of cells, not what the name says the file is, not how large it
-becomes when unpacked: that is counted. As a file may lie about itself, a stranger's is read in a process of its
-own, with limits (`labkit.untrusted`). Files are written whole or not at all.
+Nothing is trusted: not the encoding, the number of cells, the format that the name claims, nor the unpacked size. An
+uploaded file is read in a separate process with limits (`labkit.untrusted`). Files are written completely or not at
+all.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from labkit.text import known_encoding, marked_encoding, text_lines
 
 NumberedRows = Iterator[tuple[int, dict[str, Any]]]
 
-LARGEST = 8 * 2**30  # bytes unpacked: no file of sentences is larger
-STREAMED = 2**42  # bytes, where a few rows at a time are held
+LARGEST = 8 * 2**30  # unpacked bytes; no file of sentences is larger
+STREAMED = 2**42  # bytes, if only a few rows are held at a time
 FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
 COLUMNS = 1_000  # of a table, at most
 _CELL = 1_000_000  # characters in one cell
-_BATCH = 1024  # rows of a Parquet file that are unpacked together
+_BATCH = 1024  # rows of a Parquet file unpacked at once
 _GZIP = b"\x1f\x8b"
 _SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
 _MAGIC = {b"PK\x03\x04": "a zip archive", b"PAR1": "a Parquet file", _GZIP: "a gzip file", b"%PDF": "a PDF"}
 
 
 class TooLarge(ValueError):
-    """What a file unpacks to is more than the limit."""
+    """A file unpacks to more than the limit."""
 
 
 def format_of(path: Path) -> tuple[str, bool]:
-    """(".csv", True) for `name.csv.gz`: the format by the file's name, and whether it is packed."""
+    """The format by the file's name, and whether it is compressed: (".csv", True) for `name.csv.gz`."""
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
     if path.is_dir():
@@ -63,7 +63,7 @@ def format_of(path: Path) -> tuple[str, bool]:
 
 
 def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LARGEST) -> NumberedRows:
-    """The rows of a file, streamed. Whatever is wrong is a ValueError of one sentence with the row's number."""
+    """The rows of a file, streamed. Every fault raises a ValueError that names the row."""
     path = Path(path)
     encoding = known_encoding(encoding)
     ending, packed = (".txt", False) if path.suffix.lower() == ".txt" else format_of(path)
@@ -73,7 +73,7 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
         raise ValueError(f"{path} does not exist; check the name and the current folder")
     if path.stat().st_size > limit:
         raise ValueError(
-            f"{path.name} has {amount(path.stat().st_size)}, above the limit of {amount(limit)}; use a part of it"
+            f"{path.name} has {amount(path.stat().st_size)}, more than the limit of {amount(limit)}; use a part of it"
         )
     try:
         if ending == ".parquet":
@@ -95,7 +95,7 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
 
 @contextmanager
 def _opened(path: Path, packed: bool) -> Iterator[IO[bytes]]:
-    """The file's bytes, unpacked, once its first bytes agree with its name."""
+    """The unpacked bytes of the file, after a check that its first bytes agree with its name."""
     with path.open("rb") as raw:
         first = raw.read(4)
         raw.seek(0)
@@ -118,15 +118,15 @@ def check_unpacked(path: Path, size: int, limit: int) -> None:
 
 
 def _lines(path: Path, stream: IO[bytes], encoding: str, limit: int) -> Iterator[str]:
-    """Decoded lines, counted; a byte that is not of the encoding is named with its line."""
+    """Decode the lines and count their bytes; a decoding error names its line."""
     seen = 0
-    remedy = "save the file as UTF-8, or read it by `read_corpus(path, encoding=...)` in Python"
+    remedy = "save the file as UTF-8, or read it in Python with `read_corpus(path, encoding=...)`"
     lines = text_lines(stream, path.name, encoding, longest=64 * _CELL, remedy=remedy)
     for number, line in enumerate(lines, 1):
         if number == 1 and "\0" in line:
             raise ValueError(
-                f"{path.name} row 1 contains a NUL character; if the file is UTF-16 without a byte order mark, save it "
-                "as 'CSV UTF-8' or give the encoding utf-16"
+                f"{path.name} row 1 contains a NUL character. If the file is UTF-16 without a byte order mark, save "
+                "it as 'CSV UTF-8' or pass encoding='utf-16'"
             )
         seen += len(line)
         if seen > limit:
@@ -135,9 +135,9 @@ def _lines(path: Path, stream: IO[bytes], encoding: str, limit: int) -> Iterator
 
 
 def _csv(path: Path, lines: Iterator[str], ending: str, wide: bool) -> NumberedRows:
-    """CSV by its quotes, with commas or (as some spreadsheets write) semicolons or tabs; TSV without quoting.
+    """CSV with quotes, separated by commas or (from some spreadsheets) semicolons or tabs; TSV without quoting.
 
-    A .tsv in UTF-16 is a spreadsheet's, which puts a cell with a comma, a tab or a line break in quotes.
+    A .tsv in UTF-16 comes from a spreadsheet, which quotes cells with a comma, tab or line break.
     """
     header = next(lines, "")
     if not header.strip():
@@ -148,9 +148,9 @@ def _csv(path: Path, lines: Iterator[str], ending: str, wide: bool) -> NumberedR
 
 
 def _check_width(columns: Sized, at: str) -> None:
-    """A table of very many columns takes minutes, and no corpus has them."""
+    """Refuse a table with very many columns: it takes minutes, and no corpus needs them."""
     if len(columns) > COLUMNS:
-        raise ValueError(f"{at}: {len(columns):,} columns, more than {COLUMNS:,}; keep only those of the corpus")
+        raise ValueError(f"{at} has {len(columns):,} columns, more than {COLUMNS:,}; keep only those of the corpus")
 
 
 def _separator(header: str) -> str:
@@ -173,13 +173,13 @@ def _table(path: Path, lines: Iterable[str], separator: str, quoting: Any = csv.
                     f"{path.name} row {row}: {len(cells)} cells, but the header has {len(columns)}; look for a "
                     "missing cell, or a separator in unquoted text"
                 )
-            elif cells:  # a blank line is no row
+            elif cells:  # skip blank lines
                 yield row, dict(zip(columns, cells, strict=True))
     except csv.Error as reason:
         if "new-line" in str(reason):
             raise ValueError(
-                f"{path.name} row {row + 1}: a carriage return within a line, perhaps from files with different line "
-                "endings; save the file with one kind of line ending"
+                f"{path.name} row {row + 1} has a carriage return within a line, perhaps because line endings are "
+                "mixed. Save the file with one kind of line ending"
             ) from None
         raise ValueError(f"{path.name} row {row + 1}: {reason}; look for an unclosed quote") from None
 
@@ -197,21 +197,21 @@ def _txt(path: Path, lines: Iterator[str]) -> NumberedRows:
     for number, line in enumerate(chain([first], lines), 1):
         if len(line) > _CELL:
             raise ValueError(
-                f"{path.name} line {number} has {len(line):,} characters, but a line holds one sentence of at most "
-                f"{_CELL:,}; split it into lines"
+                f"{path.name} line {number} has {len(line):,} characters, but a line may have at most {_CELL:,}; "
+                "write one sentence per line"
             )
         if line.strip():
             yield number, {"text": line.strip()}
 
 
 def _jsonl(path: Path, lines: Iterator[str]) -> NumberedRows:
-    """One JSON object a line."""
+    """One JSON object per line."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
-        except (ValueError, RecursionError) as reason:  # ValueError: a number of many thousand digits, too
+        except (ValueError, RecursionError) as reason:  # ValueError also for numbers with thousands of digits
             raise ValueError(f"{path.name} row {number}: invalid JSON ({reason}); write one object per line") from None
         if not isinstance(row, dict):
             raise ValueError(f"{path.name} row {number}: {type(row).__name__}, expected a JSON object with columns")
@@ -220,13 +220,13 @@ def _jsonl(path: Path, lines: Iterator[str]) -> NumberedRows:
 
 
 def _parquet(path: Path, limit: int) -> NumberedRows:
-    """Parquet, a batch of rows at a time; the texts are counted, since a dictionary packs a million into one."""
+    """Parquet in batches of rows. Texts are counted, because a dictionary can pack a million into one."""
     number, seen = 0, 0
     for batch in parquet_batches(path, limit):
         names = column_names(batch.schema.names, path.name)
         try:
             columns = [column.to_pylist() for column in batch.columns]
-        except (ValueError, OverflowError) as reason:  # a text that is not UTF-8, a date of the year 300,000
+        except (ValueError, OverflowError) as reason:  # text that is not UTF-8, or a date in the year 300,000
             raise ValueError(
                 f"{path.name} rows {number + 1} to {number + batch.num_rows}: a value does not fit its type "
                 f"({' '.join(str(reason).split())}); repair or drop the column"
@@ -239,7 +239,7 @@ def _parquet(path: Path, limit: int) -> NumberedRows:
 
 
 def parquet_batches(path: Path, limit: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """Some columns of a Parquet file as Arrow's record batches, once what they unpack to is within the limit."""
+    """Some columns of a Parquet file as Arrow record batches, after a check of their unpacked size."""
     with parquet_file(path) as file:
         if columns is None:
             _check_width(file.schema_arrow.names, path.name)
@@ -253,9 +253,9 @@ def parquet_batches(path: Path, limit: int, columns: Sequence[str] | None = None
 
 @contextmanager
 def parquet_file(path: Path, buffer: int = 0) -> Iterator[Any]:
-    """An open Parquet file, or a one-sentence ValueError.
+    """An open Parquet file, or a ValueError of one sentence.
 
-    With a `buffer` of N bytes, the columns of a row group are read as they are needed, however large the groups are.
+    With a `buffer` of N bytes the columns of a row group are read as needed, however large the groups are.
     """
     import pyarrow as arrow
     import pyarrow.parquet as parquet
@@ -263,7 +263,7 @@ def parquet_file(path: Path, buffer: int = 0) -> Iterator[Any]:
     try:
         with parquet.ParquetFile(path, buffer_size=buffer) as file:
             yield file
-    except MemoryError:  # Arrow's own is an ArrowException, too
+    except MemoryError:  # Arrow's own memory error is an ArrowException, too
         raise
     except arrow.ArrowException as reason:
         raise ValueError(f"{path.name} is not a readable Parquet file ({str(reason).splitlines()[0]})") from None
@@ -281,7 +281,7 @@ def read_corpus(
     columns: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> Corpus:
-    """The corpus in a file; `limit` bounds its unpacked bytes, `columns` are {our name: theirs} of its columns.
+    """Read a corpus from a file. `limit` bounds its unpacked bytes; `columns` maps our column names to the file's.
 
     >>> import pandas as pd
     >>> from pathlib import Path
@@ -297,7 +297,7 @@ def read_corpus(
 
 
 def read_articles(path: Path | str) -> Iterator[tuple[Article, str]]:
-    """The articles of a file one after the other, with their splits: for files too large for a corpus in memory."""
+    """The articles of a file with their splits, streamed: for files too large to fit in memory as a corpus."""
     path = Path(path)
     return articles_of_rows(read_rows(path, limit=STREAMED), path.name)
 
@@ -306,7 +306,7 @@ def read_articles(path: Path | str) -> Iterator[tuple[Article, str]]:
 
 
 def check_output(path: Path) -> tuple[str, bool]:
-    """The format of a file of rows that can be written there, and whether it is packed; else a ValueError."""
+    """The format of an output file and whether it is compressed; raises ValueError if it cannot be written there."""
     ending, packed = format_of(path)
     if ending == ".parquet":
         raise ValueError(f"{path.name}: the output must be .csv, .tsv or .jsonl (also with .gz); rename it")
@@ -318,10 +318,10 @@ def check_output(path: Path) -> tuple[str, bool]:
 def write_rows(
     rows: Iterable[Mapping[str, Any]], path: Path | str, *, total: int | None = None, progress: Progress = silent
 ) -> int:
-    """Write the rows and return their number; the columns are those of the first row.
+    """Write the rows and return their number; the first row determines the columns.
 
-    Memory stays flat however many there are. The file is written under a temporary name and moved into place at the
-    end, so an interruption leaves what was there before.
+    Memory use is constant. The file is written under a temporary name and then renamed, so an interruption leaves the
+    old file intact.
     """
     path = Path(path)
     ending, packed = check_output(path)
@@ -332,7 +332,7 @@ def write_rows(
             if ending == ".jsonl":
                 text.write(json.dumps(row, ensure_ascii=False) + "\n")
             else:
-                if table is None:  # CSV with quotes where needed, TSV with none at all: so both are read again
+                if table is None:  # CSV with quotes where needed, TSV without quotes: each is read the same way
                     unquoted: Any = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}
                     table = csv.DictWriter(
                         text, list(row), lineterminator="\n", **(unquoted if ending == ".tsv" else {})
@@ -352,8 +352,8 @@ def write_rows(
 
 @contextmanager
 def _text_into(raw: IO[bytes], packed: bool) -> Iterator[IO[str]]:
-    """Characters into bytes; packed without a name or time inside, so that the same rows give the same bytes."""
+    """Write text to bytes; gzip stores no name or time, so that equal rows give equal bytes."""
     with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) if packed else nullcontext(raw) as target:
         text = io.TextIOWrapper(cast(IO[bytes], target), "utf-8", newline="")
         yield text
-        text.detach()  # flushed, and the bytes below stay open for their owner
+        text.detach()  # flush, but leave the bytes below open for their owner

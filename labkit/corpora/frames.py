@@ -1,15 +1,15 @@
-"""Corpora from DataFrames, Hugging Face `datasets` and lists, and back. As in a file, the columns determine the shape.
+"""Corpora from and to DataFrames, Hugging Face `datasets` and lists. As in a file, the columns determine the shape.
 
     from_frame(frame)                  a pandas or polars DataFrame     to_pandas(corpus), to_polars(corpus)
     from_dataset(dataset)              a Dataset or a DatasetDict       to_dataset(corpus) -> DatasetDict
-    from_rows(rows)                    {column: value}, one a row       corpus.rows()
+    from_rows(rows)                    one {column: value} per row      corpus.rows()
     from_classes(texts, labels)        from_pairs(pairs, labels), from_pairs(pairs, scores=...)
     from_triplets(triplets)            from_groups(groups), from_sentences(texts)
 
-Columns, checks and sentences are those of `read_corpus`: labels are texts (3 is '3'), repeated rows are left out with a
-note, rows are counted from 1. So a CSV, and a frame or data set of its rows, are one corpus with one fingerprint; only
-a further column of numbers is text in a CSV, and numbers elsewhere. Rows without a split are divided (`splits.py`), but
-for sentences without labels; `splits` names one for all of them, or one for each.
+Columns and checks are those of `read_corpus`: labels are texts (3 is '3'), repeated rows are dropped with a note, and
+rows count from 1. A CSV and a frame of its rows have the same fingerprint, except for extra numeric columns, which a
+CSV stores as text. Rows without a split are divided (`splits.py`), except sentences without labels; `splits` names one
+for all rows, or one for each.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from labkit.extras import require
 Splits = str | Sequence[str]
 Numbered = Iterator[tuple[int | str, dict[str, Any]]]
 
-_BATCH = 1000  # rows of a data set that are Python's at once
-_NAMES = {"train": "train", "dev": "validation", "test": "test"}  # what `datasets` calls our splits
+_BATCH = 1000  # rows of a data set converted to Python objects at once
+_NAMES = {"train": "train", "dev": "validation", "test": "test"}  # the names of our splits in `datasets`
 
-# --- out of lists --------------------------------------------------------------------------------------------------
+# --- from lists ---------------------------------------------------------------------------------------------------
 
 
 def from_rows(
@@ -41,7 +41,7 @@ def from_rows(
     splits: Splits = (),
     columns: Mapping[str, str] | None = None,
 ) -> Corpus:
-    """The corpus of these rows, {column: value} each; their columns determine which of the six shapes it has.
+    """Build a corpus from rows, each a {column: value}; the columns determine which of the six shapes it has.
 
     >>> from_rows([{"text": "a cat", "label": "pet"}, {"text": "an oak", "label": "tree"}]).labels
     ('pet', 'tree')
@@ -50,7 +50,7 @@ def from_rows(
 
 
 def from_classes(texts: Iterable[str], labels: Iterable[Any], *, name: str = "corpus", splits: Splits = ()) -> Labelled:
-    """Texts with a class each.
+    """Texts with one class each.
 
     >>> from_classes(["a cat", "a dog", "an oak"], [0, 0, 1], splits="train")
     Labelled('corpus', 3 rows: train 3)
@@ -67,15 +67,15 @@ def from_pairs(
     name: str = "corpus",
     splits: Splits = (),
 ) -> Pairs:
-    """Two texts each, with labels (1 the same, 0 not) or with scores (how near, in any unit).
+    """Pairs of texts with labels (1 same, 0 different) or with scores (similarity in any unit).
 
     >>> from_pairs([("a cat", "one cat"), ("a cat", "an oak")], [1, 0], splits="train").labels
     array([1, 0])
     """
     if (labels is None) == (scores is None):
         raise ValueError(
-            f"from_pairs has {'neither labels nor scores' if labels is None else 'both labels and scores'}, expected "
-            "labels (1 the same, 0 not) or scores (degrees); for pairs that all mean the same, use from_groups(pairs)"
+            f"from_pairs has {'neither labels nor scores' if labels is None else 'both labels and scores'}; give "
+            "labels (1 same, 0 different) or scores. For pairs that all mean the same, use from_groups(pairs)"
         )
     columns = _apart("from_pairs", pairs, ("text_a", "text_b"))
     columns |= {"label": labels} if labels is not None else {"score": scores}
@@ -84,7 +84,7 @@ def from_pairs(
 
 
 def from_triplets(triplets: Iterable[Sequence[str]], *, name: str = "corpus", splits: Splits = ()) -> Triplets:
-    """Three texts each: an anchor, one that is closer to it, one that is further from it.
+    """Triplets of texts: an anchor, one that is closer to it and one that is farther away.
 
     >>> from_triplets([("a cat", "one cat", "an oak")], splits="train").negatives
     ('an oak',)
@@ -96,7 +96,7 @@ def from_triplets(triplets: Iterable[Sequence[str]], *, name: str = "corpus", sp
 def from_groups(
     groups: Mapping[Any, Iterable[str]] | Iterable[Iterable[str]], *, name: str = "corpus", splits: Splits = ()
 ) -> Groups:
-    """Texts that mean the same, together: {name: texts}, or a list of lists, whose names are then 1, 2 and so on.
+    """Groups of texts that mean the same: {name: texts}, or a list of lists, which are named 1, 2 and so on.
 
     `splits` has an entry for each text.
 
@@ -131,8 +131,8 @@ def _apart(where: str, rows: Iterable[Sequence[str]], names: Sequence[str]) -> d
         parts.append([] if isinstance(row, str) or not isinstance(row, Iterable) else list(row))
         if len(parts[-1]) != len(names):
             raise ValueError(
-                f"{where} row {number} is {row!r:.60}, expected {len(names)} texts ({', '.join(names)}); zip turns "
-                "lists into such rows"
+                f"{where} row {number} is {row!r:.60}, expected {len(names)} texts ({', '.join(names)}). Combine "
+                "separate lists with zip"
             )
     return {column: [part[place] for part in parts] for place, column in enumerate(names)}
 
@@ -143,19 +143,19 @@ def _beside(where: str, columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     (first, rows), *_ = ((column, len(values)) for column, values in lists.items())
     for column, values in lists.items():
         if len(values) != rows:
-            raise ValueError(f"{where}: {column} has {len(values)} values and {first} {rows}, expected equal numbers")
+            raise ValueError(f"{where}: {column} has {len(values)} values, but {first} has {rows}; give equal numbers")
     return (dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True))
 
 
 def _list(where: str, column: str, values: Any) -> list[Any]:
-    values = values.tolist() if hasattr(values, "tolist") else values  # of numpy, pandas, torch: as Python's own
+    values = values.tolist() if hasattr(values, "tolist") else values  # from numpy, pandas or torch to Python values
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ValueError(f"{where}: {column} is {values!r:.60}, expected a list with a value for each row")
     return list(values)
 
 
 def _numbered(rows: Iterable[Mapping[str, Any]], where: str, splits: Splits = ()) -> Numbered:
-    """The rows with their numbers, their splits, and plain names and values."""
+    """The rows with their numbers and splits, and with plain names and values."""
     each = [] if isinstance(splits, str) else list(splits)
     known: tuple[Any, ...] = ()
     names: list[str] = []
@@ -178,7 +178,7 @@ def _numbered(rows: Iterable[Mapping[str, Any]], where: str, splits: Splits = ()
 
 
 def _plain(value: Any) -> Any:
-    """The value as Python's own, where it is numpy's, or a text that is more, such as a member of an enum."""
+    """Convert numpy values and subclasses of str, such as enum members, to plain Python values."""
     if isinstance(value, str) and type(value) is not str:
         return str.__str__(value)
     return value.item() if isinstance(value, np.generic) else value
@@ -188,7 +188,7 @@ def _plain(value: Any) -> Any:
 
 
 def from_frame(frame: Any, *, name: str = "corpus", columns: Mapping[str, str] | None = None) -> Corpus:
-    """The corpus of a pandas or polars DataFrame; its index is left out. `columns` are {our name: theirs}.
+    """The corpus of a pandas or polars DataFrame; the index is ignored. `columns` maps our names to the frame's.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"body": ["a cat", "an oak"], "topic": ["pet", "tree"]})
@@ -199,12 +199,12 @@ def from_frame(frame: Any, *, name: str = "corpus", columns: Mapping[str, str] |
 
     if isinstance(frame, pandas.DataFrame):
         values = zip(*(frame.iloc[:, place].tolist() for place in range(frame.shape[1])), strict=True)
-    elif hasattr(frame, "iter_rows"):  # polars'; neither library has to be there for the other
+    elif hasattr(frame, "iter_rows"):  # polars; neither library needs to be installed for the other
         values = frame.iter_rows()
     else:
         raise ValueError(
-            f"frame is {type(frame).__name__}, expected a pandas or polars DataFrame; use from_dataset for the package "
-            "datasets and from_rows for a list of dictionaries"
+            f"frame has type {type(frame).__name__}, expected a pandas or polars DataFrame. Use from_dataset for "
+            "Hugging Face datasets and from_rows for a list of dictionaries"
         )
     names = column_names(frame.columns, "DataFrame")
     rows = (dict(zip(names, row, strict=True)) for row in values)
@@ -212,7 +212,7 @@ def from_frame(frame: Any, *, name: str = "corpus", columns: Mapping[str, str] |
 
 
 def to_pandas(corpus: Corpus) -> Any:
-    """The corpus as a pandas DataFrame, a row each, with its splits and further columns.
+    """The corpus as a pandas DataFrame with its splits and extra columns.
 
     >>> to_pandas(from_classes(["a cat", "an oak"], ["pet", "tree"], splits="train")).columns.tolist()
     ['text', 'label', 'split']
@@ -223,7 +223,7 @@ def to_pandas(corpus: Corpus) -> Any:
 
 
 def to_polars(corpus: Corpus) -> Any:
-    """The corpus as a polars DataFrame, a row each; a further column of numbers and texts is one of texts.
+    """The corpus as a polars DataFrame; an extra column that mixes numbers and texts becomes text.
 
     >>> to_polars(from_classes(["a cat", "an oak"], ["pet", "tree"], splits="train")).columns
     ['text', 'label', 'split']
@@ -231,7 +231,7 @@ def to_polars(corpus: Corpus) -> Any:
     try:
         import polars
     except ImportError as error:
-        raise ValueError("to_polars needs polars, which is not installed; run pip install polars") from error
+        raise ValueError("to_polars needs polars; run pip install polars") from error
     try:
         return polars.DataFrame(list(corpus.rows()), infer_schema_length=None)
     except (TypeError, polars.exceptions.PolarsError) as error:
@@ -240,8 +240,8 @@ def to_polars(corpus: Corpus) -> Any:
 
 def _mixed(corpus: Corpus, whose: str) -> ValueError:
     return ValueError(
-        f"corpus {corpus.name!r} has a further column ({', '.join(corpus.extra)}) with values of several types, "
-        f"expected one, as {whose} wants it; to_pandas keeps them as they are"
+        f"corpus {corpus.name!r} has a column ({', '.join(corpus.extra)}) with values of several types, but {whose} "
+        "needs one type per column; use to_pandas instead"
     )
 
 
@@ -249,11 +249,11 @@ def _mixed(corpus: Corpus, whose: str) -> ValueError:
 
 
 def from_dataset(dataset: Any, *, name: str = "corpus") -> Corpus:
-    """The corpus of a Hugging Face Dataset or DatasetDict (or of their iterable kinds, read to their end).
+    """The corpus of a Hugging Face Dataset or DatasetDict (iterable ones are read to the end).
 
-    The keys of a DatasetDict are the splits (validation is dev), unless there is a column `split`; a single `train` is
-    what `datasets` calls rows that nobody has divided, and they are divided here, as those of a Dataset are. The names
-    of a ClassLabel are the classes of texts; of pairs its numbers, 0 and 1, count.
+    The keys of a DatasetDict are the splits (validation is dev), unless there is a column `split`. A Dataset, or a
+    DatasetDict with `train` alone, is divided here. A ClassLabel gives its names to texts, and its numbers 0 and 1 to
+    pairs.
 
     >>> from datasets import Dataset
     >>> from_dataset(Dataset.from_dict({"text": ["a cat", "an oak"], "label": ["pet", "tree"]})).labels
@@ -274,11 +274,11 @@ def from_dataset(dataset: Any, *, name: str = "corpus") -> Corpus:
 
 
 def _rows_of(dataset: Any) -> Iterator[dict[str, Any]]:
-    """The rows of a Dataset as Python's own values, classes of texts by their names."""
+    """The rows of a Dataset as Python values, with class names for the labels of texts."""
     if not hasattr(dataset, "with_format"):
         raise ValueError(
-            f"dataset is {type(dataset).__name__}, expected a Dataset or DatasetDict of the package datasets; use "
-            "from_frame for DataFrames and from_rows for a list of dictionaries"
+            f"dataset has type {type(dataset).__name__}, expected a Dataset or DatasetDict. Use from_frame for "
+            "DataFrames and from_rows for a list of dictionaries"
         )
     features = dataset.features or {}
     numbers = ("label",) if "text_a" in features else ()
@@ -293,10 +293,10 @@ def _rows_of(dataset: Any) -> Iterator[dict[str, Any]]:
 
 
 def to_dataset(corpus: Corpus, *, extra: bool = False) -> Any:
-    """Return a Hugging Face DatasetDict with train, validation and test, as far as the corpus has rows in them.
+    """Return a Hugging Face DatasetDict with the non-empty splits: train, validation and test.
 
     Rows of one split keep their order. The columns are what `SentenceTransformerTrainer` expects: the texts, then a
-    label or score. `extra` adds the further columns of the corpus, which that trainer would take for texts.
+    label or score. `extra` adds the corpus's other columns, which that trainer would treat as texts.
 
     >>> corpus = from_pairs([("a cat", "one cat"), ("a cat", "an oak")], [1, 0], splits="train")
     >>> to_dataset(corpus)["train"].column_names

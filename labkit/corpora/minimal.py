@@ -1,13 +1,12 @@
 """Minimal pairs: two sentences that differ in one known thing, with the words that make the difference.
 
-They are the ground truth for explanations of similarity. The generators of the bundled corpora know which word
-they exchanged: `data/make/minimal.py` wrote 1,000 pairs of each kind, with meanings of the test splits, which this
-module reads from `data/minimal_pairs.csv`.
+They are the ground truth for explanations of similarity, because the generator knows which word it changed.
+`data/make/minimal.py` wrote 1,000 pairs of each kind from the test splits to `data/minimal_pairs.csv`.
 
-    detail    a thing, number, place, colour or action is another    A dog chases a gull. / A dog chases a crow.
-    order     two things change places: another meaning              A dog chases a cat. / A cat chases a dog.
+    detail    a thing, number, place, colour or action changes       A dog chases a gull. / A dog chases a crow.
+    order     two things swap places: another meaning              A dog chases a cat. / A cat chases a dog.
     synonym   another expression of the same meaning                 A dog chases a gull. / A hound chases a gull.
-    negation  "not" is put in                                        A dog chases a gull. / A dog does not chase a gull.
+    negation  "not" is inserted                                      A dog chases a gull. / A dog does not chase a gull.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ KINDS = ("detail", "order", "synonym", "negation")
 
 @dataclass(frozen=True)
 class MinimalPair:
-    """Two sentences and the words of each, in lower case, that make the difference.
+    """Two sentences, and the words of each, in lower case, that make the difference.
 
-    `source`: the number of the topic, event or activity that both are about.
+    `source`: the number of the topic, event or activity that both sentences describe.
     """
 
     corpus: str
@@ -40,13 +39,13 @@ class MinimalPair:
 
 
 def minimal_pairs(corpus: str, kind: str, count: int) -> list[MinimalPair]:
-    """The first `count` pairs of one kind; no sentence is in two of them."""
+    """The first `count` pairs of one kind; each sentence occurs in one pair only."""
     for name, value, known in (("corpus", corpus, PAIRED), ("kind", kind, KINDS)):
         if value not in known:
             raise ValueError(f"{name} is {value!r}, expected one of {', '.join(known)}")
     pairs = _bundled()[corpus, kind]
     if not 1 <= count <= len(pairs):
-        raise ValueError(f"count is {count}, expected 1 to {len(pairs)}; ask for fewer, or for more kinds")
+        raise ValueError(f"count is {count}, expected 1 to {len(pairs)}; choose a smaller count, or more kinds")
     return pairs[:count]
 
 

@@ -1,12 +1,12 @@
-"""A place as a sentence: address, name and the code of its position, joined by `<PAD>` (SentPWNet, section 4.3).
+"""A place as a sentence: address, name and position code, joined by `<PAD>` (SentPWNet, section 4.3).
 
-In: the fields of a place. Out: its S2 code, its text, and the text as characters, the tokens of that method.
+In: the fields of a place. Out: its S2 code, its text, and the characters of the text, which are SentPWNet's tokens.
 
-**Erratum.** The paper calls the code a "Geohash of length 19". It is the decimal id of an S2 cell, and all eleven codes
-it prints are cells of level 18, some 35 m wide. The id counts along a curve that fills the sphere, so neighbours mostly
-have ids near each other, but the first digits of a decimal are no larger cell: that takes the first bits. The code of
-table 5 belongs to a point 590 m from the printed position: as far as the datum of Chinese maps (GCJ-02) departs from
-WGS 84 there. The position is of the one, the code of the other. Both must be of one datum.
+**Erratum.** The paper calls the code a "Geohash of length 19". It is the decimal id of an S2 cell, and all eleven
+printed codes are cells of level 18, about 35 m wide. The id counts along a curve that fills the sphere, so neighbours
+mostly have similar ids. A larger cell shares the first bits, not the first decimal digits. The code in table 5 is 590 m
+from the printed position, the offset there between the Chinese datum (GCJ-02) and WGS 84. Code and position must use
+one datum.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numbers import Real
 from labkit.extras import require
 from labkit.text import PAD
 
-LEVEL = 18  # of the paper's codes; S2 has 0, a sixth of the Earth, to 30, a square centimetre
+LEVEL = 18  # the level of the paper's codes; S2 has levels 0 (a sixth of the Earth) to 30 (a square centimetre)
 _TOKEN = re.compile(rf"{PAD}|\S")
 
 
@@ -39,8 +39,8 @@ def _check(argument: str, degrees: float, largest: int) -> None:
     # the comparison is false for NaN too
     if not isinstance(degrees, Real) or not -largest <= degrees <= largest:
         raise ValueError(
-            f"{argument} is {degrees!r}, expected a number of degrees from -{largest} to {largest}; "
-            "use decimal degrees, and check that latitude and longitude are not swapped"
+            f"{argument} is {degrees!r}, expected a number of degrees from -{largest} to {largest}. Use decimal "
+            "degrees, and check that latitude and longitude are not swapped"
         )
 
 
@@ -57,10 +57,10 @@ def place_text(address: str, name: str, latitude: float, longitude: float) -> st
 
 
 def place_tokens(text: str) -> list[str]:
-    """The characters of a place's text, `<PAD>` as one token. Works for any text; case and accents stay as they are.
+    """The characters of a place's text, with `<PAD>` as one token. Works for any text; case and accents are kept.
 
-    Spaces are dropped: in names and addresses they come and go with the writer's habit (2 F, 2F; 푸른솔 약국,
-    푸른솔약국), most Chinese and Japanese records have none, and a sequence is shorter without them.
+    Spaces are dropped: writers use them inconsistently in names and addresses (2 F, 2F; 푸른솔 약국, 푸른솔약국),
+    most Chinese and Japanese records have none, and sequences get shorter.
 
     >>> place_tokens("Ufer 3 <PAD> 書店 <PAD> 51")
     ['U', 'f', 'e', 'r', '3', '<PAD>', '書', '店', '<PAD>', '5', '1']

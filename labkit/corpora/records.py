@@ -1,16 +1,16 @@
-"""The six shapes a corpus can have. Frozen, and checked once when made.
+"""The six shapes of a corpus. Records are frozen and checked once, when created.
 
     Labelled   text, label                     topics, places, classes of your own
     Pairs      text_a, text_b, label | score   questions, relatedness
     Triplets   anchor, positive, negative
     Groups     group, text                     captions: the sentences of a group mean the same
     Articles   title, sections of paragraphs
-    Sentences  text                            of which nothing more is known
+    Sentences  text                            without labels
 
-Every row is in one split: train, dev or test. Rows without a split are divided (`splits.py`), in lists as in a file;
-`splits="train"` puts all of them there, which is the default for `Sentences`. `part("train")` is a corpus of the same
-shape with those rows only; `sentences()` are its distinct sentences in order of first appearance. `extra` holds what a
-corpus has beyond its shape (the kind of a pair, the coordinates of a place), one tuple a column.
+Every row is in one split: train, dev or test. Rows without a split are divided (`splits.py`); `splits="train"` assigns
+all rows to train, the default for `Sentences`. `part("train")` is a corpus with only those rows; `sentences()` lists
+its distinct sentences in order of first appearance. `extra` holds further columns (the kind of a pair, the coordinates
+of a place), each as a tuple.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NEAR, FAR = 0.8, 0.4  # shares of the top grade
 
 
 def grade_ends(grades: ArrayLike, top: float) -> tuple[np.ndarray, np.ndarray]:
-    """Grades that mark two sentences as the same, and as different; those in between mark neither.
+    """Which grades mark two sentences as the same, and which as different; grades in between mark neither.
 
     >>> near, far = grade_ends([5, 4, 3, 2, 0], top=5)
     >>> near.tolist(), far.tolist()
@@ -46,7 +46,7 @@ def grade_ends(grades: ArrayLike, top: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _held(values: Sequence[Any]) -> Sequence[Any]:
-    """The values of a field: in memory as a tuple, on disk as they are."""
+    """The values of a field: a tuple in memory, or a column on disk."""
     return values if isinstance(values, Column) else tuple(values)
 
 
@@ -62,14 +62,14 @@ def _rows_of(values: Sequence[Any], value: str) -> np.ndarray:
 
 
 def hashed_split(key: str) -> str:
-    """train, dev or test in shares 80/10/10 from a hash of `key` alone, so that the order of rows is nothing to it."""
+    """train, dev or test in shares 80/10/10, from a hash of `key` alone, so that row order does not matter."""
     tenth = int.from_bytes(hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[:4], "big") % 10
     return SPLITS[max(0, tenth - 7)]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corpus:
-    """What the shapes share: a name, a split for each row, further columns. Use one of the six below.
+    """The common part of all shapes: a name, a split for each row, further columns. Use one of the six below.
 
     >>> from labkit import load
     >>> corpus = load("questions")
@@ -80,13 +80,13 @@ class Corpus:
     """
 
     name: str = "corpus"
-    splits: Sequence[str] = ()  # one a row, or one for all; without any the rows are divided
+    splits: Sequence[str] = ()  # one per row, or one for all; if empty, the rows are divided
     extra: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     # field of the record -> column of a file; those that hold sentences come first
     COLUMNS: ClassVar[dict[str, str]] = {}
     TEXTS: ClassVar[tuple[str, ...]] = ()
-    CLASSES: ClassVar[str] = ""  # the field with the class of each sentence, where the shape has one
+    CLASSES: ClassVar[str] = ""  # the field with each sentence's class, if the shape has one
 
     def __post_init__(self) -> None:
         splits = (self.splits,) * len(self) if isinstance(self.splits, str) else _held(self.splits)
@@ -112,7 +112,7 @@ class Corpus:
                     f"corpus {self.name!r}: {name} has {len(values)} values, expected {len(self)}, one per row; fill "
                     "in the missing ones"
                 )
-        if self.mapped:  # written by labkit, and read when its turn comes
+        if self.mapped:  # written by labkit, and checked when read
             return
         for name in self.TEXTS:
             for row, text in enumerate(getattr(self, name), 1):
@@ -132,7 +132,7 @@ class Corpus:
 
     @property
     def mapped(self) -> bool:
-        """Whether its texts are read from disk when they are needed."""
+        """Whether its texts stay on disk and are read when needed."""
         return any(isinstance(getattr(self, name), Column) for name in self.TEXTS)
 
     def take(self, rows: Iterable[int]) -> Self:
@@ -150,14 +150,14 @@ class Corpus:
         if not len(rows):
             have = ", ".join(f"{name} {self.sizes.get(name, 0)}" for name in SPLITS)
             raise ValueError(
-                f"corpus {self.name!r} has no row in split {split!r} (it has {have}); give it a column 'split'"
+                f"corpus {self.name!r} has no rows in split {split!r} (it has {have}); add a column 'split'"
             )
         return self.take(rows)
 
     def fewer(self, share: float) -> Self:
-        """The corpus with this share of its training rows, the same at every call, and all of dev and test.
+        """The corpus with this share of its training rows, always the same ones, and all of dev and test.
 
-        Groups, articles and classes stay whole; but where dev has the classes of train, each keeps its share of rows.
+        Groups, articles and classes stay whole. But if dev has the classes of train, each class keeps this share.
         """
         if not 0 < share <= 1:
             raise ValueError(f"share is {share}, expected above 0 and at most 1; 1 keeps all rows")
@@ -167,17 +167,16 @@ class Corpus:
         return self.take(row for row, split in enumerate(self.splits) if split != "train" or row in kept)
 
     def _portion(self, share: float, dev: Self | None) -> list[int]:
-        """The rows of this share of the training split."""
+        """The training rows for this share."""
         return portion(self._belonging(), share)
 
     def _belonging(self) -> list[str]:
-        """A key for each row, which rows that belong together share."""
+        """A key for each row; rows that must stay together have the same one."""
         return [repr(texts) for texts in zip(*(getattr(self, name) for name in self.TEXTS), strict=True)]
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How many rows each split has. (`splits` has an entry a row: to go through it and ask for the part of each
-        takes the square of the rows.)"""
+        """How many rows each split has, counted in one pass."""
         counts = Counter(self.splits)
         return {split: counts[split] for split in SPLITS if counts[split]}
 
@@ -187,25 +186,24 @@ class Corpus:
         return list(dict.fromkeys(text for row in zip(*columns, strict=True) for text in row))
 
     def classified(self) -> tuple[list[str], list[str]]:
-        """The sentence of each row and its class, where rows have one: a label, a group; else two empty lists."""
+        """The sentence and class (label or group) of each row; two empty lists if the shape has no classes."""
         return (list(getattr(self, self.TEXTS[0])), list(getattr(self, self.CLASSES))) if self.CLASSES else ([], [])
 
     def same(self) -> tuple[list[str], Sequence[Any] | np.ndarray]:
-        """Sentences, and for each what those that belong together share: its class, or a number that pairs add up to.
+        """Sentences, and a key that sentences with the same meaning share: a class, or a component of positive pairs.
 
-        Both are empty where the shape does not say which sentences belong together: grades, triplets, articles,
-        sentences without labels.
+        Both are empty if the shape does not define this: grades, triplets, articles, sentences without labels.
         """
         return self.classified()
 
     def numbered(self) -> tuple[list[str], np.ndarray]:
-        """The distinct sentences, and for the texts of each row their numbers among these, int64 (rows, texts)."""
+        """The distinct sentences, and the numbers of each row's texts among them, int64 (rows, texts)."""
         texts = self.sentences()
         number = {text: place for place, text in enumerate(texts)}
         return texts, np.array([[number[text] for text in getattr(self, name)] for name in self.TEXTS], np.int64).T
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One dict a row, by the column names of a file; `split` and the further columns included."""
+        """One dict per row with the column names of a file, including `split` and further columns."""
         names = (*self.COLUMNS.values(), "split", *self.extra)
         columns = (*(getattr(self, name) for name in self.COLUMNS), self.splits, *self.extra.values())
         for values in zip(*columns, strict=True):
@@ -213,7 +211,7 @@ class Corpus:
 
     @cached_property
     def fingerprint(self) -> str:
-        """sha256 of all rows: two corpora with the same rows in the same order have the same fingerprint."""
+        """sha256 of all rows; equal for corpora with the same rows in the same order."""
         digest = hashlib.sha256(type(self).__name__.encode())
         encoder = json.JSONEncoder(ensure_ascii=True, sort_keys=True, default=str)
         for row in self.rows():
@@ -227,7 +225,7 @@ class Corpus:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Labelled(Corpus):
-    """Sentences with a class each.
+    """Sentences with one class each.
 
     >>> Labelled(["a cat", "an oak"], ["pet", "tree"], splits="train").labels
     ('pet', 'tree')
@@ -280,15 +278,15 @@ class Pairs(Corpus):
                 raise ValueError(f"corpus {self.name!r}: the value of row {row} is {value}, expected a finite number")
             if not self.graded and value not in (0, 1):
                 raise ValueError(
-                    f"corpus {self.name!r}: the label of row {row} is {value}, expected 0 or 1; for "
-                    "grades use graded=True (a column 'score' in a file)"
+                    f"corpus {self.name!r}: the label of row {row} is {value}, expected 0 or 1. For grades use "
+                    "graded=True (in a file, a column 'score')"
                 )
 
     def _divided(self) -> Sequence[str]:
         return dealt(together((self.text_a, self.text_b), self.scores > 0))
 
     def same(self) -> tuple[list[str], Sequence[Any] | np.ndarray]:
-        """The distinct sentences, and for each its component in the graph of the pairs labelled 1; grades say none."""
+        """The distinct sentences, and the component of each in the graph of pairs labelled 1; empty for grades."""
         if self.graded:
             return [], []
         texts, pairs = self.numbered()
@@ -338,7 +336,7 @@ class Triplets(Corpus):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Groups(Corpus):
-    """Sentences with the name of the group in which they mean the same.
+    """Sentences with a group name; the sentences of a group mean the same.
 
     >>> Groups(["a cat", "one cat", "an oak"], ["cat", "cat", "oak"], splits="train").members()
     {'cat': ['a cat', 'one cat'], 'oak': ['an oak']}
@@ -367,8 +365,7 @@ class Groups(Corpus):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sentences(Corpus):
-    """Sentences of which nothing more is known. There is nothing to measure on a test split, so that where no split is
-    given all of them are learned from.
+    """Sentences without labels. Nothing can be measured on a test split, so by default all of them are training rows.
 
     >>> Sentences(["a cat", "an oak"])
     Sentences('corpus', 2 rows: train 2)
@@ -389,16 +386,16 @@ class Sentences(Corpus):
         return super().part(split)
 
     def without_labels(self, why: str) -> ValueError:
-        """The error of a method or measure that needs labels: `why`, and the remedy."""
+        """The error of a method or metric that needs labels: `why`, and the remedy."""
         return ValueError(
-            f"corpus {self.name!r} has sentences without labels, and {why}; give each a class, in a column 'label': "
-            "`labkit data cluster` finds some"
+            f"corpus {self.name!r} has sentences without labels, and {why}. Give each a class in a column 'label'; "
+            "`labkit data cluster` proposes classes"
         )
 
 
 @dataclass(frozen=True)
 class Section:
-    """One section: its title, its depth, the title of the top section that contains it, its paragraphs.
+    """One section: its title, paragraphs, level, and the title of its top section.
 
     >>> Section("Diet", ("Cats eat fish.", "They drink milk."))
     Section(title='Diet', paragraphs=('Cats eat fish.', 'They drink milk.'), level=2, top='')
@@ -433,7 +430,7 @@ class Article:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Articles(Corpus):
-    """Articles with sections and paragraphs; split by article through a hash of its title where no split is given.
+    """Articles with sections and paragraphs; without given splits, a hash of the title assigns each article to one.
 
     >>> cat = Article("Cat", (Section("Diet", ("Cats eat fish.", "They drink milk.")),))
     >>> Articles([cat], splits="train").sentences()
@@ -451,7 +448,7 @@ class Articles(Corpus):
         return [article.title for article in self.articles]
 
     def sentences(self) -> list[str]:
-        """Every distinct paragraph, in reading order. (Cutting paragraphs into sentences is `labkit.text`'s.)"""
+        """Every distinct paragraph, in reading order. `labkit.text` cuts paragraphs into sentences."""
         sections = [section for article in self.articles for section in article.sections]
         return list(dict.fromkeys(paragraph for section in sections for paragraph in section.paragraphs))
 

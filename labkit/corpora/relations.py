@@ -1,18 +1,18 @@
-"""What a corpus implies about its sentences: classes for a picture, joined pairs, single sentences.
+"""What a corpus implies about its sentences: classes for a plot, connected pairs, training sentences.
 
-    components, linked     pairs -> the sentences, or the pairs, that are joined directly or through others
-    points                 any corpus -> a `Labelled` of its largest classes, each sentence once, for a picture
-    train_sentences        any corpus -> the distinct sentences of its training split; an article's paragraphs are cut
+    components, linked     pairs -> connected components of sentences, or of pairs
+    points                 any corpus -> a `Labelled` of its largest classes, each sentence once, for a plot
+    train_sentences        any corpus -> the distinct sentences of its training split, cut from paragraphs if need be
     opened                 articles -> triplets of their paragraphs' first sentences
 
 The classes that a shape implies:
 
     Labelled        its labels                          Groups      its groups
-    Pairs, 0/1      the sets of sentences that positive pairs tie together
-    Pairs, graded   the same, where "positive" is a grade near the top one (`records.grade_ends`)
+    Pairs, 0/1      connected components of positive pairs
+    Pairs, graded   the same; a grade near the top counts as positive (`records.grade_ends`)
     Triplets        anchor and positive belong together
     Articles        the paragraphs' first sentences, by article
-    Sentences       none: all of them are of one class, UNLABELLED
+    Sentences       none: all share one class, UNLABELLED
 """
 
 from __future__ import annotations
@@ -32,37 +32,36 @@ from labkit.text import sentences, words
 
 
 def components(pairs: Pairs) -> tuple[list[str], np.ndarray]:
-    """The distinct sentences of pairs labelled 0/1, and for each its component in the graph of the pairs labelled 1."""
+    """The distinct sentences of pairs labelled 0/1, and the component of each in the graph of pairs labelled 1."""
     texts, component = pairs.same()
     return texts, np.asarray(component)
 
 
 def linked(pairs: Pairs) -> np.ndarray:
-    """A number for each pair, shared by all pairs that a common sentence joins, directly or through others, (n,)."""
+    """A number for each pair, equal for pairs connected by common sentences, directly or through others, (n,)."""
     texts, ends = pairs.numbered()
     return connected(len(texts), *ends.T)[ends[:, 0]]
 
 
-# --- classes for a picture ---------------------------------------------------------------------------------------
+# --- classes for a plot ------------------------------------------------------------------------------------------
 
-FEW = 20  # classes that a picture keeps, if it must be of parts of classes
-UNLABELLED = "no label"  # the one class of sentences without labels, so that a picture has them all
+FEW = 20  # classes that a plot keeps if classes must be cut
+UNLABELLED = "no label"  # the class of sentences without labels
 
 
 def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0) -> Labelled:
-    """The sentences of the at most `classes` largest classes, each once; of more than `most`, as many whole classes as
-    there is room for, by `seed`: every k-th sentence would give many classes of one sentence each, or one class of a
-    file that has its classes in turn.
+    """The sentences of the largest classes, at most `classes` of them, each sentence once.
 
-    Splits and further columns are those of the last row that has the sentence.
+    Above `most` sentences, `seed` draws whole classes until `most` is reached: every k-th sentence would leave classes
+    with a single sentence. Splits and further columns come from the last row with the sentence.
     """
     if classes < 1 or most < 1:
-        raise ValueError(f"classes is {classes} and most is {most}, expected at least 1 each")
+        raise ValueError(f"classes is {classes} and most is {most}; both must be at least 1")
     class_of = classes_by_sentence(corpus)
     if not class_of:
         raise ValueError(
-            f"corpus {corpus.name!r} has no two sentences that belong together (a class, a group, or a pair labelled "
-            "1); choose another corpus or split"
+            f"corpus {corpus.name!r} has no two sentences that belong together (a class, a group or a pair labelled "
+            "1). Choose another corpus or split"
         )
     largest = Counter(class_of.values()).most_common(classes)
     place = {name: number for number, (name, _) in enumerate(largest)}
@@ -83,24 +82,23 @@ def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0)
 
 
 def counted(corpus: Corpus) -> tuple[int, int]:
-    """How many sentences of the corpus have a class, and how many classes there are: what `points` chooses from."""
+    """How many sentences have a class, and how many classes there are; `points` chooses from these."""
     class_of = classes_by_sentence(corpus)
     return len(class_of), len(set(class_of.values()))
 
 
 def class_order(corpus: Corpus) -> tuple[str, ...]:
-    """All classes of a corpus, those of its test split first, the largest before the others: the same for every picture
-    of it, so that a class has one colour in all of them."""
+    """All classes of a corpus, those of its test split first, then by size: this fixes their colours in all plots."""
     sizes = Counter(classes_by_sentence(corpus).values())
     tested = set(classes_by_sentence(corpus.part("test")).values()) if "test" in corpus.splits else set()
     return tuple(sorted(sizes, key=lambda name: (name not in tested, -sizes[name], name)))
 
 
 def _room(sizes: dict[str, int], most: int, random: np.random.Generator) -> dict[str, Iterator[bool]]:
-    """class -> for each of its sentences in turn whether it is kept.
+    """For each class, which of its sentences are kept, in order.
 
-    Whole classes in a drawn order, as long as they fit. If so there would be fewer than FEW (or than there are), the
-    first of them are kept in part, each with the same share, and with two sentences where `most` allows it.
+    Whole classes are taken in random order while they fit. If that leaves fewer than FEW classes (or than there are),
+    the first ones are cut, each by the same share, with at least two sentences if `most` allows it.
     """
     order = [list(sizes)[at] for at in random.permutation(len(sizes))]
     whole, left = [], most
@@ -114,7 +112,7 @@ def _room(sizes: dict[str, int], most: int, random: np.random.Generator) -> dict
     parts = order[: max(1, min(FEW, most // 2))]
     share = most / sum(sizes[name] for name in parts)
     wanted = {name: min(sizes[name], max(2, int(share * sizes[name]))) for name in parts}
-    while (over := sum(wanted.values()) - most) > 0:  # what the least of two takes, the largest give
+    while (over := sum(wanted.values()) - most) > 0:  # the largest classes make room for the minimum of two
         largest = max(wanted, key=lambda name: wanted[name])
         wanted[largest] -= min(over, max(1, wanted[largest] - 2))
     keeps = {}
@@ -126,7 +124,7 @@ def _room(sizes: dict[str, int], most: int, random: np.random.Generator) -> dict
 
 
 def _sentence_rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
-    """Every sentence with the number of each row that has it."""
+    """Every sentence with the number of each row that contains it."""
     if isinstance(corpus, Articles):
         return ((text, row) for row, article in enumerate(corpus.articles) for text in _openings(article))
     return ((text, row) for name in corpus.TEXTS for row, text in enumerate(getattr(corpus, name)))
@@ -152,7 +150,7 @@ def _openings(article: Article) -> list[str]:
 
 
 def _tied(pairs: list[tuple[str, str]]) -> dict[str, str]:
-    """Sentences tied by pairs, directly or through others, share a class, named after its shortest sentence."""
+    """A class for each sentence connected by pairs, named after the component's shortest sentence."""
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     place = {text: number for number, text in enumerate(texts)}
     left, right = ([place[pair[side]] for pair in pairs] for side in (0, 1))
@@ -165,11 +163,11 @@ def _tied(pairs: list[tuple[str, str]]) -> dict[str, str]:
 
 # --- single sentences --------------------------------------------------------------------------------------------
 
-OPENING = range(5, 51)  # tokens of a paragraph's first sentence that says something: as in the thematic triplets
+OPENING = range(5, 51)  # tokens of an informative first sentence of a paragraph, as in the thematic triplets
 
 
 def train_sentences(corpus: Corpus) -> list[str]:
-    """What a method without labels is fitted on."""
+    """The sentences for methods that learn without labels."""
     texts = corpus.part("train").sentences()
     if isinstance(corpus, Articles):
         return [sentence for paragraph in texts for sentence in sentences(paragraph)]
@@ -179,7 +177,7 @@ def train_sentences(corpus: Corpus) -> list[str]:
 def opening_triplets(article: Article) -> list[tuple[str, str, str]]:
     """(a paragraph's opening, the next paragraph's, an opening of the section before and of the one after).
 
-    Enough to tell how hard articles are; the triplets one trains on have rules of their own.
+    Enough to estimate how hard articles are; training triplets have rules of their own.
     """
     openings = [
         [first for paragraph in section.paragraphs if len(words(first := (sentences(paragraph) or [""])[0])) in OPENING]
@@ -197,12 +195,12 @@ def opening_triplets(article: Article) -> list[tuple[str, str, str]]:
 
 
 def opened(articles: Articles) -> Triplets:
-    """Triplets of the articles' paragraph openings: of one section, and of the one before or after."""
+    """Triplets of paragraph openings: two from one section, and one from the section before or after."""
     triplets = [triplet for article in articles.articles for triplet in opening_triplets(article)]
     if not triplets:
         raise ValueError(
-            f"corpus {articles.name!r} gives no triplets, because no article has two adjacent sections of which one "
-            "has two paragraphs that start with a sentence of 5 to 50 words; give longer articles"
+            f"corpus {articles.name!r} gives no triplets. It needs two adjacent sections, one of them with two "
+            "paragraphs that start with a sentence of 5 to 50 words; use longer articles"
         )
     anchors, positives, negatives = zip(*triplets, strict=True)
     return Triplets(name=articles.name, anchors=anchors, positives=positives, negatives=negatives, splits="train")

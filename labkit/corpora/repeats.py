@@ -1,13 +1,13 @@
-"""Sentences that repeat an earlier one, dropped from more rows than fit into memory.
+"""Drop repeated sentences from more rows than fit in memory.
 
-    write_distinct(sources, folder)   the rows whose text no earlier row has, in order, as a folder of Parquet files
+    write_distinct(sources, folder)   write the first row of each distinct text, in order, as a folder of Parquet files
 
-Two texts are equal where all of their characters are. With `plain` also those are that differ only in capitals, in
-blanks or in how a character is composed (`labkit.text.normalise`: NFKC); what is kept stays as it was written. Of equal
-texts the first stays. Two different texts are taken for equal by one chance in 10^38 a pair.
+Two texts are equal if all their characters are. With `plain`, texts are also equal if they differ only in case, blanks
+or Unicode composition (`labkit.text.normalise`: NFKC); the kept text is unchanged. Two different texts collide with
+probability 10^-38 per pair.
 
-Two rounds over the rows: the first keeps sixteen bytes of each text, the second writes what is left. Of one column
-whole rows stay, with all they have; of several columns their texts, one below the other, in one column `text`.
+The first pass over the rows keeps sixteen bytes per text, the second writes the distinct rows. With one column, whole
+rows are kept; with several, their texts are written to a single column `text`.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ def write_distinct(
     ray: str | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Write the rows whose text is no repeat; the manifest says how many were `read`, and how many are left.
+    """Write the rows whose text is not a repeat; the manifest counts the rows `read` and kept.
 
-    The same call resumes.
+    The same call resumes an interrupted one.
     """
     columns, folder, files = tuple(columns), Path(folder), files_of(sources)
     if not columns or len(set(columns)) < len(columns):
-        raise ValueError(f"columns are {', '.join(columns) or 'none'}, expected one or more different names")
+        raise ValueError(f"columns are {', '.join(columns) or 'none'}; give one or more different names")
     parts = parts_of(sources, columns, rows=size)
     _check_alike(files, columns)
     plan = {"kind": "distinct", "columns": columns, "plain": plain, "size": size, "sources": identified(files)}
@@ -80,7 +80,7 @@ def write_distinct(
 
 
 def _check_alike(files: Sequence[Path], columns: tuple[str, ...]) -> None:
-    """Refuse files whose rows do not fit into one table."""
+    """Raise ValueError if the files have different columns."""
     if len(columns) > 1:
         return
     first = schema_of(files[0])
@@ -101,7 +101,7 @@ def _write_keys(given: Comparison, path: Path) -> None:
 
 
 def _write_new(given: tuple[Comparison, np.ndarray], path: Path) -> None:
-    """The rows of a part that are new."""
+    """Write the new rows of a part."""
     import pyarrow as arrow
 
     (part, columns, _), new = given

@@ -1,4 +1,4 @@
-"""A corpus from rows of any origin: the columns determine which of the six shapes it has.
+"""Build a corpus from rows: the columns determine which of the six shapes it has.
 
     text, label                          sentences with classes      -> Labelled
     text_a, text_b, label | score        pairs, 0/1 or graded        -> Pairs
@@ -7,11 +7,10 @@
     title, sections                      articles                    -> Articles
     text                                 sentences without labels    -> Sentences
 
-Columns that others call otherwise (`sentence1`, `question2`, `category`, ...) are known by these names, too; rows of
-`query, positive` alone are groups. A column `split` (train, dev, test) is taken as it is; without one the rows are
-divided (`splits.py`). All other columns are kept in `extra`. Every complaint is one sentence with the row's number;
-rows that repeat an earlier one are left out, and a note names them (`labkit.progress`). `files.py` has the rows of
-files, `frames.py` those in memory.
+Common other names (`sentence1`, `question2`, `category`, ...) are recognised, too; rows of only `query, positive`
+become groups. A column `split` (train, dev, test) is used as given; without one the rows are divided (`splits.py`). All
+other columns go to `extra`. Errors name the row; repeated rows are dropped with a note (`labkit.progress`). `files.py`
+reads rows from files, `frames.py` from memory.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from labkit.corpora.records import (
 )
 from labkit.progress import Progress, note, silent
 
-# shape -> its columns, the more telling first
+# shape -> its columns, the more specific shapes first
 SHAPES: dict[type[Corpus], tuple[str, ...]] = {
     Triplets: ("anchor", "positive", "negative"),
     Pairs: ("text_a", "text_b"),
@@ -48,7 +47,7 @@ SHAPES: dict[type[Corpus], tuple[str, ...]] = {
     Sentences: ("text",),
 }
 SHAPES_BY_NAME = {shape.__name__: shape for shape in SHAPES}
-_TEXTS = {  # what others call our columns of texts
+_TEXTS = {  # other common names of our text columns
     **dict.fromkeys(("sentence1", "question1", "premise"), "text_a"),
     **dict.fromkeys(("sentence2", "question2", "hypothesis"), "text_b"),
     "query": "anchor",
@@ -64,7 +63,7 @@ _BINARY = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0
 
 
 def column_names(names: Iterable[Any], at: str) -> list[str]:
-    """The names of columns as they are compared: without blanks around them, in small letters, each once."""
+    """Column names stripped and in lower case; raises ValueError if one appears twice."""
     columns = [str(name).strip().lower() for name in names]
     twice = sorted(name for name, times in Counter(columns).items() if times > 1)
     if twice:
@@ -73,7 +72,7 @@ def column_names(names: Iterable[Any], at: str) -> list[str]:
 
 
 def our_names(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
-    """What each column is called here; `given` has {our name: theirs}, and goes before what others usually call it.
+    """Map each column to our name for it; `given` {our name: theirs} takes precedence over the common names.
 
     >>> our_names(["question1", "question2", "is_duplicate", "id"], {})
     {'question1': 'text_a', 'question2': 'text_b', 'is_duplicate': 'label', 'id': 'id'}
@@ -98,7 +97,7 @@ def our_names(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str
 def _renamed(
     rows: Iterable[tuple[int | str, Mapping[str, Any]]], given: Mapping[str, str]
 ) -> Iterator[tuple[int | str, Mapping[str, Any]]]:
-    """The rows with our names of their columns; those of an anchor and a positive alone as groups of two or more."""
+    """Rename the columns to ours; rows of only an anchor and a positive become groups."""
     theirs: set[str] = set()
     names: dict[str, str] = {}
     anchors: set[str] = set()
@@ -124,10 +123,10 @@ def corpus_of_rows(
     columns: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> Corpus:
-    """The corpus of these numbered rows: checked, without repeats, in the shape that their columns determine.
+    """Build the corpus of these numbered rows: checked, without repeats, in the shape that the columns determine.
 
-    `columns` says which are which, {our name: theirs}, where others call them otherwise; `where` is how complaints call
-    what the rows are from. Notes count as those of the caller's caller.
+    `columns` maps our column names to theirs; `where` names the source in messages. Notes appear as warnings of the
+    caller's caller.
     """
     shape: type[Corpus] | None = None
     values: dict[str, list[Any]] = {}
@@ -163,12 +162,12 @@ def corpus_of_rows(
     if unused := _unused_labels(corpus):
         note(f"{where}: column {unused!r} looks like labels but is not used; rename it to 'label'", stacklevel=3)
     if twice := contradictions(corpus, numbers):
-        note(f"{where}: {twice}; methods cannot tell which is right: keep one of them, or drop the rows", stacklevel=3)
+        note(f"{where}: {twice}. Methods cannot tell which is right; keep one of them, or drop the rows", stacklevel=3)
     return corpus
 
 
 def articles_of_rows(rows: Iterable[tuple[int, Mapping[str, Any]]], where: str) -> Iterator[tuple[Article, str]]:
-    """The articles of these rows one after the other, with their splits."""
+    """The articles of these rows in order, with their splits."""
     for place, (number, row) in enumerate(rows):
         if not place and (shape := _shape(where, row)) is not Articles:
             raise ValueError(f"{where} has the columns of {shape.__name__}, expected Articles: title, sections")
@@ -181,19 +180,19 @@ def articles_of_rows(rows: Iterable[tuple[int, Mapping[str, Any]]], where: str) 
 
 
 def texts_of_rows(rows: Iterable[tuple[int | str, Mapping[str, Any]]], where: str) -> list[str]:
-    """The texts of all rows in their order, those of a row side by side; repeated rows and sentences stay."""
+    """The texts of all rows in order, those of a row one after another; repeats are kept."""
     texts: list[str] = []
     for number, row in rows:
         theirs = {ours: column for column, ours in our_names(row, {}).items()}
         columns = [theirs[ours] for ours in _OF_TEXTS if ours in theirs]
         if not columns:
-            _shape(where, row)  # which says what is missing
+            _shape(where, row)  # raises the error that names what is missing
         texts += [_text(row[column], column, f"{where} row {number}") for column in columns]
     return texts
 
 
 def _shape(where: str, row: Mapping[str, Any]) -> type[Corpus]:
-    """The shape that has the columns of a row."""
+    """The shape whose columns a row has."""
     for shape, needed in SHAPES.items():
         if all(column in row for column in needed):
             if shape is Pairs and not {"label", "score"} & row.keys():
@@ -203,15 +202,15 @@ def _shape(where: str, row: Mapping[str, Any]) -> type[Corpus]:
             return shape
     wanted = "; ".join(", ".join(columns) for columns in SHAPES.values())
     columns = ", ".join(repr(column) for column in list(row)[:8])
-    remedy = "; a line each, without a header, they go into a .txt" if len(row) == 1 else ""
+    remedy = "; a file with one sentence per line and no header must end in .txt" if len(row) == 1 else ""
     raise ValueError(
-        f"{where} row 1: the columns {columns} are not those of a corpus, which are one of: {wanted}; rename "
-        f"them, or in Python pass columns={{'text': ...}}{remedy}"
+        f"{where} row 1: the columns {columns} do not form a corpus. Expected one of: {wanted}. Rename them, or in "
+        f"Python pass columns={{'text': ...}}{remedy}"
     )
 
 
 def _cleaned(shape: type[Corpus], row: Mapping[str, Any], at: str) -> dict[str, Any]:
-    """One row with its texts, labels, scores and split looked at."""
+    """One row with its texts, labels, scores and split checked."""
     row = dict(row)
     if shape is Articles:
         row["sections"] = _sections(row["sections"], at)
@@ -221,11 +220,11 @@ def _cleaned(shape: type[Corpus], row: Mapping[str, Any], at: str) -> dict[str, 
     if shape.CLASSES:
         column = shape.COLUMNS[shape.CLASSES]
         name = row[column]
-        if isinstance(name, int | float) and name == name:  # written as in a CSV: 3 is '3', 0.5 is '0.5'; NaN is none
+        if isinstance(name, int | float) and name == name:  # as in a CSV: 3 is '3', 0.5 is '0.5'; NaN is missing
             name = str(name)
-        row[column] = sys.intern(_text(name, column, at))  # one for all rows of a class
+        row[column] = sys.intern(_text(name, column, at))  # one object for all rows of a class
     elif shape is Pairs and "label" in row:
-        row["label"] = _one_of(_BINARY, row, "label", "0 or 1; for degrees name the column 'score'", at)
+        row["label"] = _one_of(_BINARY, row, "label", "0 or 1; for grades name the column 'score'", at)
     elif shape is Pairs:
         row["score"] = _finite(row["score"], at)
     if "split" in row:
@@ -242,7 +241,7 @@ def _text(value: Any, column: str, at: str) -> str:
 
 
 def _one_of(meanings: Mapping[str, Any], row: Mapping[str, Any], column: str, expected: str, at: str) -> Any:
-    """What the value in this column means, in large or small letters."""
+    """Look up the value of this column, ignoring case."""
     try:
         return meanings[str(row[column]).strip().lower()]
     except KeyError:
@@ -277,7 +276,7 @@ def _sections(value: Any, at: str) -> tuple[Section, ...]:
 
 
 def _shown(value: Any) -> str:
-    """A value as it came, short enough for one line."""
+    """A value, shortened to fit one line."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -287,7 +286,7 @@ def _hashable(key: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def _check_classes(where: str, corpus: Corpus, numbers: Sequence[int | str]) -> None:
-    """A corpus with a single class has nothing to learn."""
+    """Raise ValueError if there is only one class: then there is nothing to learn."""
     classes: set[Any] = set(corpus.classified()[1])
     if isinstance(corpus, Pairs) and not corpus.graded:
         classes = {int(value) for value in corpus.values}
@@ -295,12 +294,12 @@ def _check_classes(where: str, corpus: Corpus, numbers: Sequence[int | str]) -> 
         what = corpus.COLUMNS.get(corpus.CLASSES, "label")
         raise ValueError(
             f"{where} rows {numbers[0]} to {numbers[-1]}: every {what} is {next(iter(classes))!r}, but at least two "
-            f"different ones are needed; add rows with another {what}"
+            f"are needed; add rows with another {what}"
         )
 
 
 def _unused_labels(corpus: Corpus) -> str:
-    """The column of sentences without labels that has few different values, if there is one."""
+    """The column of unlabelled sentences with few distinct values, if any: perhaps the labels."""
     if isinstance(corpus, Sentences):
         for column, values in corpus.extra.items():
             if 1 < len(set(_hashable(values))) <= len(values) / 2:
@@ -309,9 +308,9 @@ def _unused_labels(corpus: Corpus) -> str:
 
 
 def contradictions(corpus: Corpus, numbers: Sequence[int | str] | None = None) -> str:
-    """How many texts or pairs have contradictory labels, with the first of them; "" if there is none.
+    """The number of texts or pairs with contradictory labels, and the first of them; "" if there are none.
 
-    `numbers`: of the rows, where they are not counted from 1.
+    `numbers`: the row numbers, if they do not count from 1.
     """
     keys: Iterable[tuple[str, ...]]
     values: Sequence[Any]
@@ -340,7 +339,7 @@ def contradictions(corpus: Corpus, numbers: Sequence[int | str] | None = None) -
 
 
 def from_columns(shape: type[Corpus], columns: Mapping[str, list[Any]], name: str) -> Corpus:
-    """The corpus out of its columns; what its shape does not use goes into `extra`."""
+    """Build the corpus from its columns; columns outside its shape go to `extra`."""
     rest = dict(columns)
     shared: dict[str, Any] = {"name": name, "splits": rest.pop("split", ())}
     if shape is Articles:

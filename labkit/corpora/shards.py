@@ -1,13 +1,13 @@
-"""Rows of files that may be larger than memory: cut into parts, read as Arrow tables, written as Parquet or Arrow.
+"""Files that may be larger than memory: cut into parts, read as Arrow tables, written as Parquet or Arrow.
 
-    parts_of(sources, columns)    parts of Parquet and Arrow files, of folders of them, and of other files, in order
+    parts_of(sources, columns)    the parts of files and of folders of files, in order
     tables(part)                  its rows as Arrow tables of a few thousand
     corpus_of_folder(folder)      the corpus in such a folder: Arrow files are mapped, Parquet files read into memory
-    write_tables(tables, path)    one file of a folder; `scale.each` makes many of them, by processes or Ray
-    first_seen(keys)              which rows of many files have a key that no earlier row has
+    write_tables(tables, path)    one file of a folder; `scale.each` writes many, with processes or Ray
+    first_seen(keys)              which rows of many files have a new key
 
-A Parquet or Arrow file is cut into parts of equal length, so that many workers read one file. All other files (CSV,
-TSV, JSONL, TXT) can only be read from their beginning: each is one part, and its cells are texts.
+A Parquet or Arrow file is cut into equal parts, so that many workers can read it. Other files (CSV, TSV, JSONL, TXT)
+must be read from the start: each is one part, and its cells are texts.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from labkit.corpora.records import Corpus, Groups, Labelled, Sentences, Triplets
 from labkit.scale import is_begun, is_finished, manifest
 
 ROWS = 2**16  # of a part
-GROUP = 2**13  # rows that are read, and written, together
-COMPARED = 2**23  # keys that are compared in memory at once
+GROUP = 2**13  # rows read or written at once
+COMPARED = 2**23  # keys compared in memory at once
 TABLES = (".parquet", ".arrow")
 
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of one file, from `start` to before `stop`, or to its end."""
+    """The rows of a file from `start` up to but not including `stop`, or to the end."""
 
     path: str
     start: int = 0
@@ -43,11 +43,11 @@ class Part:
 
 
 def files_of(sources: Iterable[Path | str]) -> list[Path]:
-    """The files that are named, and those of the finished folders that are named."""
+    """The given files, and the files of the given finished folders."""
     files: list[Path] = []
     for source in map(Path, sources):
         if source.is_dir():
-            manifest(source)  # an error where the folder is not finished
+            manifest(source)  # raises an error if the folder is not finished
             files += shards_in(source)
         elif source.is_file():
             files.append(source)
@@ -62,14 +62,14 @@ def shards_in(folder: Path) -> list[Path]:
 
 
 def is_folder(path: Path | str) -> bool:
-    """Whether this is a folder of files that labkit has made, or is making."""
+    """Whether this is a folder of files that labkit has written or is writing."""
     return is_begun(path) or is_finished(path)
 
 
 def parts_of(
     sources: Iterable[Path | str], columns: Sequence[str] = ("text",), *, rows: int = ROWS, tables_only: bool = False
 ) -> list[Part]:
-    """The parts of files and folders that have these columns of texts; a ValueError names the file that lacks one."""
+    """The parts of files and folders; raises ValueError if a file lacks one of these text columns."""
     if rows < 1:
         raise ValueError(f"rows is {rows}, expected at least 1 per part; omit it for {ROWS:,}")
     parts: list[Part] = []
@@ -91,7 +91,7 @@ def parts_of(
 
 
 def identified(files: Iterable[Path]) -> list[list[str]]:
-    """The name and the sha256 of each file, by which a plan knows its input."""
+    """The name and sha256 of each file, which identify the input of a plan."""
     return [[path.name, sha256_of(path)] for path in files]
 
 
@@ -104,7 +104,7 @@ def sha256_of(path: Path) -> str:
 
 
 def mapped(path: Path) -> Any:
-    """The table of an Arrow file, which is read where it is looked at, or of a Parquet file, read into memory."""
+    """The table of an Arrow file, memory-mapped, or of a Parquet file, read into memory."""
     import pyarrow as arrow
     import pyarrow.parquet as parquet
 
@@ -119,7 +119,7 @@ def mapped(path: Path) -> Any:
 
 
 def tables(part: Part, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """The rows as Arrow tables, of some columns or of all; the cells of what is no table are texts."""
+    """The rows as Arrow tables, with all columns or some; other files give cells of text."""
     import pyarrow as arrow
 
     path = Path(part.path)
@@ -140,7 +140,7 @@ def tables(part: Part, columns: Sequence[str] | None = None) -> Iterator[Any]:
 
 
 def _parquet_tables(path: Path, part: Part, columns: Sequence[str] | None) -> Iterator[Any]:
-    """Only the row groups that contain the part are read."""
+    """Read only the row groups that contain the part."""
     import pyarrow as arrow
 
     with parquet_file(path, buffer=2**20) as file:
@@ -157,7 +157,7 @@ def _parquet_tables(path: Path, part: Part, columns: Sequence[str] | None) -> It
 
 
 def texts_of(part: Part, columns: Sequence[str] = ("text",)) -> Iterator[list[str]]:
-    """The texts of these columns, of each row one after the other; a ValueError names the row that has none."""
+    """The texts of these columns, row by row; raises ValueError if a row has none."""
     row = part.start
     for table in tables(part, columns):
         values = [table.column(name).to_pylist() for name in columns]
@@ -181,7 +181,7 @@ def rows_in(path: Path) -> int:
 
 
 def schema_of(path: Path | str) -> Any:
-    """The Arrow schema of a file; texts where it is no table."""
+    """The Arrow schema of a file; text columns for CSV and the like."""
     import pyarrow as arrow
 
     path = Path(path)
@@ -195,7 +195,7 @@ def schema_of(path: Path | str) -> Any:
 
 
 def splits_of(files: Iterable[Path]) -> dict[str, int]:
-    """How many rows each split has, over all files; nothing where rows have no split."""
+    """How many rows each split has over all files; empty if rows have no split."""
     import pyarrow.compute as compute
 
     counts: Counter[str] = Counter()
@@ -234,7 +234,7 @@ def corpus_of_folder(folder: Path | str, name: str = "") -> Corpus:
     import pyarrow as arrow
 
     folder = Path(folder)
-    manifest(folder)  # an error where the folder is not finished
+    manifest(folder)  # raises an error if the folder is not finished
     files = [path for path in shards_in(folder) if path.suffix != ".npy"]
     table = arrow.concat_tables([mapped(path) for path in files]) if files else arrow.table({})
     columns: dict[str, Any] = {column: Column(table[column]) for column in table.column_names}
@@ -245,7 +245,7 @@ def corpus_of_folder(folder: Path | str, name: str = "") -> Corpus:
             return cast(Any, shape)(**fields, name=name or folder.name, splits=splits, extra=columns)
     have = ", ".join(map(repr, table.column_names)) or "no column"
     raise ValueError(
-        f"{folder} has {have}, expected the columns of triplets, classes, groups or sentences; use another folder"
+        f"{folder} has {have}, which are not the columns of triplets, classes, groups or sentences; use another folder"
     )
 
 
@@ -253,7 +253,7 @@ def corpus_of_folder(folder: Path | str, name: str = "") -> Corpus:
 
 
 def write_tables(given: Iterable[Any], path: Path, schema: Any) -> None:
-    """Write Arrow tables of one schema as Parquet or, where the name ends in .arrow, as Arrow."""
+    """Write Arrow tables of one schema as Arrow if the name ends in .arrow, else as Parquet."""
     import pyarrow as arrow
     import pyarrow.parquet as parquet
 
@@ -268,7 +268,7 @@ def write_tables(given: Iterable[Any], path: Path, schema: Any) -> None:
 
 
 def write_texts(rows: Iterable[Mapping[str, Any]], path: Path, columns: Sequence[str]) -> None:
-    """Write rows of texts, of which only a few thousand are held at a time."""
+    """Write rows of texts, holding only a few thousand in memory."""
     import pyarrow as arrow
 
     schema, stream = arrow.schema([(name, arrow.string()) for name in columns]), iter(rows)
@@ -280,15 +280,15 @@ def write_texts(rows: Iterable[Mapping[str, Any]], path: Path, columns: Sequence
 
 
 def key_rows(texts: Iterable[str]) -> np.ndarray:
-    """Sixteen bytes for each text, uint64 (n, 2): two different ones have the same by one chance in 10^38 a pair."""
+    """Sixteen bytes for each text, uint64 (n, 2); two different texts collide with probability 10^-38."""
     keys = (hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts)
     return np.frombuffer(b"".join(keys), np.uint64).reshape(-1, 2)
 
 
 def first_seen(keys: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """For the keys of each file, (n, 2), which of them no earlier row and no earlier file has, bool (n,).
+    """Which keys (n, 2) of each file appear in no earlier row and no earlier file, bool (n,).
 
-    Keys are compared some millions at a time, those of one remainder over all files together.
+    Keys are compared a few million at a time, grouped by remainder across all files.
     """
     new = [np.zeros(len(each), bool) for each in keys]
     remainders = 1 + sum(map(len, keys)) // COMPARED

@@ -1,9 +1,9 @@
 """Assign rows to train, dev and test, always in the same way for the same rows.
 
-In: the columns of a corpus, of a file or lists. Out: a split for each row in shares 80/10/10. What belongs together
-stays together: all paraphrases of a group, all groups, pairs and triplets that share a sentence. Labelled sentences are
-divided class by class, so that each class is in each split where it has rows enough. The order is a hash of the text:
-not the order of the rows.
+In: the columns of a corpus, of a file or lists. Out: a split for each row, in shares 80/10/10. Rows that belong
+together stay together: the paraphrases of a group, and groups, pairs and triplets that share a sentence. Labelled
+sentences are divided class by class, so that each split has every class that is large enough. Rows are ordered by a
+hash of their text, not by position.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHARES = {"test": 0.1, "dev": 0.1}  # the rest is train
 
 
 def by_class(texts: Sequence[str], labels: Sequence[Any]) -> list[str]:
-    """A split for each labelled sentence. A sentence whose classes would put it into several splits goes to train."""
+    """A split for each labelled sentence; a sentence in several classes goes to train if these disagree."""
     by_label: dict[str, list[str]] = {}
     for text, label in zip(texts, labels, strict=True):
         by_label.setdefault(str(label), []).append(text)
@@ -35,7 +35,7 @@ def by_class(texts: Sequence[str], labels: Sequence[Any]) -> list[str]:
 
 
 def dealt(keys: Sequence[str], shares: Mapping[str, float] = SHARES) -> list[str]:
-    """A split for each row: whole keys, in the order of their hashes, until test and then dev have their share."""
+    """A split for each row: whole keys, in order of their hashes, fill first test and then dev."""
     sizes = Counter(keys)
     order = sorted(sizes, key=lambda key: hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest())
     split_of: dict[str, str] = {}
@@ -48,18 +48,18 @@ def dealt(keys: Sequence[str], shares: Mapping[str, float] = SHARES) -> list[str
 
 
 def portion(keys: Sequence[Any], share: float) -> list[int]:
-    """This share of the rows, in whole keys, always the same ones; at least one key."""
+    """This share of the rows, in whole keys and always the same ones; at least one key."""
     kept = [row for row, split in enumerate(dealt(list(map(str, keys)), {"kept": share})) if split == "kept"]
     return kept or [row for row, key in enumerate(keys) if key == keys[0]]
 
 
 def grouped(texts: Sequence[str], groups: Sequence[Any]) -> list[str]:
-    """A key for each row, a group's name; groups with a sentence in common have the same one.
+    """A key for each row, named after its group; groups with a sentence in common share one.
 
-    Where that ties over half of all rows into one lump, each group is on its own, and a sentence may appear in two
+    If that would connect more than half of all rows, each group is a key of its own. A sentence may then appear in two
     splits, though not with the same paraphrases.
     """
-    names = list(map(str, groups))  # as a file would have them: 3 is '3'
+    names = list(map(str, groups))  # as in a file: 3 is '3'
     places: dict[tuple[str, bool], int] = {}
     of_group, of_text = (
         np.array([places.setdefault((key, texts_of), len(places)) for key in keys])
@@ -75,10 +75,10 @@ def grouped(texts: Sequence[str], groups: Sequence[Any]) -> list[str]:
 
 
 def together(columns: Sequence[Sequence[str]], positive: np.ndarray) -> list[str]:
-    """A key for each row; rows with a sentence in common, directly or through others, have the same one.
+    """A key for each row; rows connected by common sentences, directly or through others, share one.
 
-    Where that ties over half of all rows into one lump, only the positive pairs tie: a pair then goes with its
-    first sentence, and a sentence may be met in two splits, though never with its paraphrases.
+    If that would connect more than half of all rows, only positive pairs connect, and a pair follows its first
+    sentence. A sentence may then appear in two splits, though never with its paraphrases.
     """
     places: dict[str, int] = {}
     numbers = [np.array([places.setdefault(text, len(places)) for text in column]) for column in columns]
@@ -92,7 +92,7 @@ def together(columns: Sequence[Sequence[str]], positive: np.ndarray) -> list[str
 
 
 def connected(count: int, left: ArrayLike, right: ArrayLike) -> np.ndarray:
-    """The number of the connected component of each of `count` things, where `left[i]` is tied to `right[i]`.
+    """The connected component of each of `count` nodes, given edges from `left[i]` to `right[i]`.
 
     >>> connected(5, [0, 3], [1, 4])
     array([0, 0, 1, 2, 2])

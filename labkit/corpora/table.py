@@ -1,10 +1,8 @@
-"""`CORPORA`, the one table of all corpora that have a name, and `load`, which takes a name or a file of your own.
+"""`CORPORA`, the table of all named corpora, and `load`, which takes a name or your own file.
 
-Six of them are embedded: they come with the lab, made by a generator from a seed, kept as a file one can read. The
-generators are in `data/make`, next to the files that they make. A committed file is the stream of the generator's own
-seed, cut after its own number of units; a unit is what belongs together: a place with its records, a question with its
-rewordings, an article. `Embedded.stream` gives the generator's rows for any seed and any number of them, with flat
-memory.
+Six corpora are bundled. Each is generated from a seed by a module in `data/make`, and stored next to it as a readable
+file. The file contains the generator's first units; a unit is what belongs together, such as a place with its records
+or an article. `Embedded.stream` generates rows for any seed and any number of rows, with constant memory.
 """
 
 from __future__ import annotations
@@ -28,14 +26,14 @@ from labkit.corpora.records import Corpus
 from labkit.corpora.shards import corpus_of_folder, is_folder
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-# In a checkout the files are in data/ next to the package, in an installed wheel inside it.
+# A checkout has the files in data/ next to the package, an installed wheel has them inside it.
 DATA = next(
     (folder for folder in (_PACKAGE / "_data", _PACKAGE.parent / "data") if folder.is_dir()), _PACKAGE / "_data"
 )
 
 
 def generator(name: str) -> ModuleType:
-    """A module of `data/make`, which is no part of the package but comes with it."""
+    """A module of `data/make`, which is distributed with the package but is not part of it."""
     package = "labkit_data_make"
     if package not in sys.modules:
         folder = DATA / "make"
@@ -71,7 +69,7 @@ class Embedded:
         return read_corpus(self.path, name=self.name)
 
     def stream(self, *, seed: int | None = None, rows: int | None = None) -> Iterator[dict[str, Any]]:
-        """Rows as the generator makes them: as many units as the committed file has, or whole units up to `rows`."""
+        """Generated rows: as many units as the bundled file has, or whole units up to `rows`."""
         units = self.generator.units(self.generator.SEED if seed is None else seed)
         if rows is None:
             for unit in islice(units, self.generator.UNITS):
@@ -85,8 +83,7 @@ class Embedded:
             rows -= len(unit)
 
     def meanings(self) -> dict[str, str]:
-        """What each sentence means, equal for two that mean the same also where no label says so; empty where the
-        generator knows no more than the labels say."""
+        """The meaning of each sentence, equal for sentences that mean the same, labelled or not; empty if all are."""
         path = DATA / f"{self.name}.meanings.csv"
         return {row["text"]: row["meaning"] for _, row in read_rows(path)} if path.is_file() else {}
 
@@ -94,19 +91,19 @@ class Embedded:
 EMBEDDED: dict[str, Embedded] = {
     corpus.name: corpus
     for corpus in (
-        Embedded("questions", "Pairs", "two questions: the same in other words, or another that looks like it", 4911),
+        Embedded("questions", "Pairs", "two questions with the same meaning, or two that only look alike", 4911),
         Embedded("captions", "Groups", "scenes, each described in five ways", 5000),
         Embedded("articles", "Articles", "articles on invented subjects, with sections and paragraphs", 160, ".jsonl"),
-        Embedded("places", "Labelled", "places, each written down by several hands in several scripts", 2845),
-        Embedded("relatedness", "Pairs", "two sentences and how near their meanings are, 0 to 5", 2400),
-        Embedded("topics", "Labelled", "short posts on everyday topics, some of them close", 2000),
+        Embedded("places", "Labelled", "places, each recorded by several people in several scripts", 2845),
+        Embedded("relatedness", "Pairs", "two sentences and how similar their meanings are, 0 to 5", 2400),
+        Embedded("topics", "Labelled", "short posts on everyday topics, some of them closely related", 2000),
     )
 }
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One corpus of the table: what it is, under which licence, and how to have it.
+    """One corpus of the table: what it contains, its licence, and how to get it.
 
     >>> CORPORA["topics"].shape, CORPORA["topics"].licence
     ('Labelled', 'MIT, made for this project')
@@ -117,13 +114,13 @@ class Entry:
     shape: str
     summary: str
     licence: str
-    rows: int | None  # of the whole, as it was published; None where it is not known before it is read
+    rows: int | None  # of the whole published set; None if unknown until it is read
     load: Callable[[], Corpus]
-    here: Callable[[], Path | None]  # the file or folder it would be read from, None where it has to be fetched
-    rows_here: Callable[[], int | None]  # that are on this machine, maybe a part; None where it is not known
+    here: Callable[[], Path | None]  # the file or folder to read from, None if it must be downloaded
+    rows_here: Callable[[], int | None]  # on this machine, perhaps only a part; None if unknown
 
     def size(self) -> int:
-        """Size on disk of the files it is read from."""
+        """Size on disk of its files."""
         place = self.here()
         if place is None or place.is_file():
             return place.stat().st_size if place else 0
@@ -149,17 +146,17 @@ CORPORA: dict[str, Entry] = {entry.name: entry for entry in _entries()}
 
 
 def load(name: str | Path, columns: Mapping[str, str] | None = None) -> Corpus:
-    """The corpus of that name, or the one in that file or that folder of tables.
+    """Load a corpus by name, or from a file or a folder of tables.
 
-    `columns` says which columns of a file are which, such as {"text": "body", "label": "topic"}.
+    `columns` maps our column names to the file's, such as {"text": "body", "label": "topic"}.
 
     >>> load("topics").name
     'topics'
     """
     if not isinstance(name, str | Path):
         raise ValueError(
-            f"corpus is a {type(name).__name__}, expected a name or a file; labkit.corpora has from_frame, "
-            "from_dataset, from_classes, from_pairs and others for data in memory"
+            f"corpus has type {type(name).__name__}, expected a name or a file. For data in memory use "
+            "labkit.corpora.from_frame, from_dataset, from_classes, from_pairs and others"
         )
     if str(name) in CORPORA:
         return CORPORA[str(name)].load()
@@ -168,10 +165,10 @@ def load(name: str | Path, columns: Mapping[str, str] | None = None) -> Corpus:
         return corpus_of_folder(path)
     if path.exists() or any(ending in path.suffixes for ending in (*FORMATS, ".txt")):
         return read_corpus(path, columns=columns)
-    raise ValueError(f"corpus is {str(name)!r}, which is neither a known corpus nor a file; {nearest_corpus(name)}")
+    raise ValueError(f"corpus {str(name)!r} is neither a known corpus nor a file; {nearest_corpus(name)}")
 
 
 def nearest_corpus(name: str | Path) -> str:
-    """A hint for a name that is no corpus."""
+    """A hint for an unknown corpus name."""
     near = get_close_matches(str(name), CORPORA, n=1)
     return f"did you mean {near[0]!r}?" if near else "`labkit data list` names them all"

@@ -148,7 +148,7 @@ class Figures:
             for measure in measures:
                 figure = self.spread(name, measure)
                 row[measure] = f"{figure.mean:.3f} ± {figure.spread:.3f}" if figure.spread else f"{figure.mean:.3f}"
-            row["beside the best"] = against[name]
+            row["compared with the best"] = against[name]
             rows.append(row)
         return rows
 

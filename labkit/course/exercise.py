@@ -89,13 +89,13 @@ def judge(key: str, answer: Any, seed: int | None = None) -> Verdict:
     if is_open(answer):
         raise StillOpen(_open(key, "answer"))
     if answer is None:
-        return Verdict(key, False, "None came, which is no answer: does a function lack its `return`?")
+        return Verdict(key, False, "the answer is None: does a function lack its `return`?")
     try:
         complaint = CHECKS[key](_watched(answer, key) if callable(answer) else answer, np.random.default_rng(seed))
     except StillOpen:
         raise
     except NothingBack:
-        says = "your function gives nothing back: end it with `return` and what was asked for, on every way through it"
+        says = "your function returns nothing: every way through it must end with `return` and a value"
         return Verdict(key, False, says)
     except Unfit as other_kind:
         return Verdict(key, False, str(other_kind))
@@ -162,7 +162,7 @@ def array(answer: Any) -> np.ndarray:
     """A float64 array of a number, a list, an array, a tensor or a sparse matrix."""
     came = f"a {type(answer).__name__}"
     if isinstance(answer, str):
-        came = f"the text {answer!r:.40}"
+        raise Unfit(f"expected numbers, got the text {answer!r:.40}: leave out the quotes")
     if isinstance(answer, Tensor):
         answer = answer.detach().cpu().numpy()
     elif sparse.issparse(answer):
@@ -173,32 +173,32 @@ def array(answer: Any) -> np.ndarray:
     try:
         return np.asarray(answer, dtype=np.float64)
     except (TypeError, ValueError):
-        raise Unfit(f"numbers were expected, and {came} came") from None
+        raise Unfit(f"expected numbers, got {came}") from None
 
 
 def number(answer: Any) -> float:
     """One number, whatever it came in."""
     value = array(answer)
     if value.size != 1 or math.isnan(value.item()):
-        raise Unfit(f"one number was expected, and {answer!r} came")
+        raise Unfit(f"expected one number, got {answer!r}")
     return float(value.item())
 
 
 def mask(answer: Any) -> np.ndarray:
     """A tensor of True and False: later cells choose entries with it."""
     if not isinstance(answer, Tensor):
-        raise Unfit(f"a tensor of True and False was expected, and a {type(answer).__name__} came")
+        raise Unfit(f"expected a tensor of True and False, got a {type(answer).__name__}")
     if answer.dtype != torch_bool:
-        raise Unfit(f"a tensor of True and False was expected, and one of {answer.dtype} came: use `==`, `&`, `~`")
+        raise Unfit(f"expected a tensor of True and False, got one of {answer.dtype}: use `==`, `&`, `~`")
     return np.asarray(answer.detach().cpu().numpy())
 
 
 def learnable(answer: Any) -> np.ndarray:
     """A tensor: the network of the next exercises learns through it."""
     if hasattr(answer, "values") and hasattr(answer, "indices") and not isinstance(answer, Tensor):
-        raise Unfit("values and their places came: `max(dim)` gives both, and the values alone are wanted (`.values`)")
+        raise Unfit("expected the values alone: `max(dim)` returns values and places, so add `.values`")
     if not isinstance(answer, Tensor):
-        raise Unfit(f"a tensor was expected, and a {type(answer).__name__} came: a network learns through it")
+        raise Unfit(f"expected a tensor, through which a network can learn, got a {type(answer).__name__}")
     return array(answer)
 
 
@@ -210,8 +210,8 @@ def blocked(made: Callable[[Tensor], Tensor], rows: Tensor) -> str | None:
         out.sum().backward()
     if rows.grad is None or not rows.grad.any():
         return (
-            "the numbers are right, but no gradient comes through them: a network could not learn. Work with tensors "
-            "all the way: `float(...)`, `.item()`, `.tolist()`, `.numpy()`, `.detach()`, `torch.tensor(...)` cut it off"
+            "the numbers are right, but no gradient comes through them, so a network could not learn. Use tensors in "
+            "every step: `float(...)`, `.item()`, `.tolist()`, `.numpy()`, `.detach()` or `torch.tensor(...)` stop it"
         )
     return None
 
@@ -283,25 +283,29 @@ def find_mistake(
     wrong = [place for place, pair in enumerate(pairs) if not agree(*pair)]
     if not wrong:
         if flags:
-            return "right as True and False, but numbers are asked for: later cells compute with them"
+            return "right, but as True and False: return numbers, because later cells compute with them"
         if changed is not None:
-            advice = "leave what it is given as it was, and work on a copy"
+            advice = "leave the arguments as they are, and work on a copy"
             return f"right, but your function changes {changed} itself: {advice}"
         again = all(agree(mine, parts(answer, case)) for mine, case in zip(given, cases, strict=True))
-        return None if again else "yours gives another answer when it is asked again: nothing here is left to chance"
+        return (
+            None
+            if again
+            else "yours gives another answer the second time: it must not depend on chance or on earlier calls"
+        )
     known = next((says for *functions, says in mistakes if any(map(gives, functions))), None)
     if known is not None:
         return known
     if any(_broken(*each) for pair in pairs for each in zip(*pair, strict=False)):
         return (
-            "yours has a number that is not finite (nan or inf), and the right one is: where does it come from? A "
-            "division by 0, the log of 0 and an infinity that was put in make one"
+            "yours has a number that is not finite (nan or inf) where a finite one is expected: look for a division by "
+            "0, the log of 0, or an infinity that you put in"
         )
     if changed is not None:
-        return f"your function changes {changed} itself on the way, and what comes out is wrong: work on a copy first"
+        return f"your result is wrong, and your function changes {changed} itself: first work on a copy"
     named = _unused(answer, right, cases, names, parts, agree) or _exchanged(right, cases, names, gives)
     if named is None and flags and all(len(a) == len(b) == 1 and a[0].shape == b[0].shape for a, b in pairs):
-        return "yours says True or False, and numbers are asked for"
+        return "yours returns True or False, but numbers are expected"
     return named or _general(given, wanted, cases, names, wrong)
 
 
@@ -358,7 +362,7 @@ def _unused(answer: Any, right: Any, cases: Any, names: list[str], parts: Any, a
                 continue
         else:
             if matters:
-                return f"your answer stays the same whatever {name} is, and the right one does not: use {name}"
+                return f"your answer does not depend on {name}, but the right one does: use {name}"
     return None
 
 
@@ -373,12 +377,15 @@ def _exchanged(right: Any, cases: Any, names: list[str], gives: Callable[[Any], 
                 return right(*order)
 
             if gives(turned):
-                return f"{names[i]} and {names[j]} have changed places in yours"
+                return f"{names[i]} and {names[j]} are swapped in yours"
     return None
 
 
 def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[str], wrong: list[int]) -> str:
     """Mistakes that all exercises have in common; where none fits, the place of the first wrong number."""
+    for place in wrong:
+        if len(given[place]) != len(wanted[place]):
+            return Unnamed(f"expected {len(wanted[place])} values, got {len(given[place])}")
     for mine, right in (pair for place in wrong for pair in zip(given[place], wanted[place], strict=True)):
         if mine.shape != right.shape and not mine.size == right.size == 1:
             return _shape(mine, right)
@@ -394,7 +401,7 @@ def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[
             return says.format(_first_with_rows(cases[0], names))
     if len(right) > 2 and np.isfinite(mine).all() and np.isfinite(right).all() and np.ptp(right) > 0:
         if np.ptp(mine) < 1e-9 * (1 + abs(mine[0])):
-            return f"yours is {mine[0]:.4g} whatever is asked: it must be computed from the arguments"
+            return f"yours is always {mine[0]:.4g}: compute it from the arguments"
         with np.errstate(all="ignore"):
             times = (mine / right)[abs(right) > 1e-9]
         if len(times) > 2 and np.ptp(times) < 1e-5 * abs(times[0]) and not np.isclose(times[0], 1):
@@ -418,13 +425,13 @@ def _has_rows(each: Any) -> bool:
 
 
 _TURNS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...] = (
-    ("the sign is turned round: yours is the right number times -1", lambda right, n: -right),
-    ("only the sign is lost: yours is the size of the right number", lambda right, n: abs(right)),
-    ("yours is the right one turned upside down: 1 over it", lambda right, n: 1 / right),
-    ("yours is 1 less the right number", lambda right, n: 1 - right),
-    ("yours is the right one times len({0}): is a mean asked for, and not a sum?", lambda right, n: right * n),
+    ("the sign is wrong: yours is the right number times -1", lambda right, n: -right),
+    ("the sign is lost: yours is the absolute value of the right number", lambda right, n: abs(right)),
+    ("yours is 1 divided by the right number", lambda right, n: 1 / right),
+    ("yours is 1 minus the right number", lambda right, n: 1 - right),
+    ("yours is the right number times len({0}): is a mean asked for, and not a sum?", lambda right, n: right * n),
     (
-        "yours is the right one divided by len({0}): is a mean taken where none is asked for?",
+        "yours is the right number divided by len({0}): do you take a mean where none is asked for?",
         lambda right, n: right / n,
     ),
     ("yours is the square of the right number", lambda right, n: right**2),
@@ -436,11 +443,13 @@ _TURNS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...] =
 
 def _shape(mine: np.ndarray, right: np.ndarray) -> str:
     if mine.T.shape == right.shape and mine.ndim > 1 and np.allclose(mine.T, right, equal_nan=True):
-        return "rows and columns have changed places: yours is the right one, turned (`.T`)"
+        return "rows and columns are swapped: yours is the right one, transposed (`.T`)"
     if mine.ndim > right.ndim == 0:
-        return f"one number was asked for, and yours has the shape {mine.shape}: is a sum, a mean or a choice missing?"
+        return f"expected one number, but yours has the shape {mine.shape}: is a sum, a mean or a choice missing?"
     if right.ndim > mine.ndim == 0:
-        return f"yours is one number; wanted are {right.size}, of shape {right.shape}"
+        return f"yours is one number, expected {right.size} of shape {right.shape}"
+    if mine.ndim == right.ndim == 1:
+        return Unnamed(f"yours has {mine.size} entries, expected {right.size}")
     return Unnamed(f"the shape is {mine.shape}, expected {right.shape}")
 
 
@@ -449,7 +458,7 @@ def _differ(given: list[Arrays], wanted: list[Arrays], wrong: list[int]) -> str:
     pairs = list(zip(given[first], wanted[first], strict=True))
     says = _wrong_entry(*next((pair for pair in pairs if not _equal(*pair, 1e-5)), pairs[0]))
     right = len(given) - len(wrong)
-    return Unnamed(f"right in {right} of {len(given)} cases of the check; in another, {says}" if right else says)
+    return Unnamed(f"right in {right} of {len(given)} cases; in another, {says}" if right else says)
 
 
 def _wrong_entry(mine: np.ndarray, wanted: np.ndarray) -> str:

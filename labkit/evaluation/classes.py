@@ -272,8 +272,9 @@ EQUAL = 1e-9  # distances that differ by less, relatively, are a tie
 
 @dataclass(frozen=True)
 class Separation:
-    """The ratio, the silhouette and Hit@1 (NaN if undefined), how many rows the last two come from, and the Hit@1 of
-    each class that is defined."""
+    """The ratio, the silhouette and Hit@1 (NaN if undefined), how many rows the last two are computed on, and the Hit@1
+    of each class for which it is defined.
+    """
 
     ratio: float
     silhouette: float

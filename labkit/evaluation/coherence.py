@@ -1,7 +1,7 @@
 """P-coherence: are paraphrases close together, and closer than unrelated sentences?
 
 A collapsed encoder, which maps everything to one direction, has a P-coherence of 1. So the score is always reported
-with the cosine of sentences from different groups, the difference of the two, and two companions.
+with the mean cosine between groups, the difference of the two, and two companion scores.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from labkit.evaluation.neighbours import sampled, squares
 from labkit.evaluation.retrieval import hit_at, not_zero
 from labkit.progress import Progress, silent
 
-MEMBERS = 1_000  # sentences per group whose distances are measured if only a sample is used
+MEMBERS = 1_000  # sentences per group whose distances are computed if a sample is used
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ def p_coherence(
     sizes = np.bincount(codes)
     if len(sizes) == 1 or sizes.max() == 1:
         raise ValueError(
-            f"the sentences form {len(sizes)} groups, the largest with {sizes.max()}, but at least two groups and one "
-            "with two sentences are needed; add paraphrases or groups"
+            f"the sentences form {len(sizes)} groups, the largest with {sizes.max()}, but at least two are needed, "
+            "one of them with two sentences; add paraphrases or groups"
         )
     if not not_zero(rows).all():
         unit(rows, refuse="embeddings")  # names the row
@@ -113,7 +113,7 @@ def _deviation(rows: Vectors) -> np.ndarray:
 def _mean_pair_distance(group: Vectors, spread: np.ndarray) -> float:
     """Return the mean over all pairs of a group, computed in slices of rows so that no square matrix is needed."""
     if not isinstance(group, np.ndarray):
-        held = np.unique(group.indices)  # of 100,000 words, a group has a few
+        held = np.unique(group.indices)  # of 100,000 words, a group contains few
         group, spread = group[:, held].toarray(), spread[held]
     dense = group / spread
     total = sum(cdist(dense[start : start + 512], dense).sum() for start in range(0, len(dense), 512))

@@ -1,10 +1,10 @@
 """Is a difference more than chance?
 
-    Spread     the mean and the standard deviation of one score over several seeds: they describe and decide nothing
-    lead_of    the scores of two methods, each with several seeds, taken apart over the same test units
+    Spread     the mean and standard deviation of one score over several seeds, without a verdict
+    lead_of    the scores of two methods, each with several seeds, split over the same test units
                -> the lead and its interval
 
-If the interval contains 0, it is open which of the two is better.
+If the interval contains 0, it is undecided which of the two is better.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-SEEDS = 3  # runs that say how far the next would lie from them
+SEEDS = 3  # seeds needed to estimate how far the next run would differ
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Mean and standard deviation (n - 1 below the line) of one figure over the seeds it was run with."""
+    """Mean and standard deviation (n - 1 in the denominator) of one score over its seeds."""
 
     mean: float
     spread: float
@@ -29,9 +29,9 @@ class Spread:
 
     @classmethod
     def of(cls, values: ArrayLike) -> Self:
-        """The spread of however few figures there are, (n,); that of one is 0, and that of equal ones."""
+        """The spread of any number of scores, (n,); 0 for one score or for equal scores."""
         figures = np.asarray(values, np.float64)
-        spread = float(figures.std(ddof=1)) if np.ptp(figures) else 0.0  # rounding makes more of three times 0.1
+        spread = float(figures.std(ddof=1)) if np.ptp(figures) else 0.0  # rounding would give three times 0.1 a spread
         return cls(float(figures.mean()), spread, tuple(figures.tolist()))
 
     def __str__(self) -> str:
@@ -45,12 +45,11 @@ class Spread:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """A figure taken apart over the units of the test set: it is Σ above / Σ below, (n,) each.
+    """A score split over the units of the test set: it is Σ above / Σ below, (n,) each.
 
-    A unit is what could have been drawn without the others: an article with its triplets, a place with its records,
-    pairs that share a sentence. Accuracy has the number of right answers above and of all answers below; F1 has
-    2 · true positives above and 2 · true positives + errors below; a correlation has 1 below, and above itself plus
-    the influence of the unit on it.
+    A unit could have been drawn without the others: an article with its triplets, a place with its records, pairs that
+    share a sentence. Accuracy has the right answers above and all answers below; F1 has 2 · true positives above and 2
+    · true positives + errors below; a correlation has 1 below, and itself plus the unit's influence above.
 
     >>> accuracy = Parts.by(["article 1", "article 1", "article 2"], [1, 0, 1])  # right, wrong, right
     >>> accuracy.above, accuracy.below
@@ -72,7 +71,7 @@ class Parts:
 
     @classmethod
     def by(cls, units: ArrayLike, above: ArrayLike, below: ArrayLike | None = None) -> Parts:
-        """Add up single items, (m,) each, by the unit they are of; an item counts 1 below if nothing is said."""
+        """Sum items, (m,) each, by their unit; by default an item counts 1 below."""
         codes = np.unique(np.asarray(units), return_inverse=True)[1].ravel()
         under = np.ones(len(codes)) if below is None else np.asarray(below, np.float64)
         return cls(np.bincount(codes, np.asarray(above, np.float64)), np.bincount(codes, under))
@@ -80,9 +79,9 @@ class Parts:
 
 @dataclass(frozen=True)
 class Lead:
-    """first - times · second, and the standard error that another draw of seeds and of test units gives it.
+    """The lead `first - times · second`, and its standard error over draws of seeds and of test units.
 
-    `freedom`: how many free differences the error rests on; with few of them (five seeds) intervals are wider.
+    `freedom`: the degrees of freedom of the error; with few of them (five seeds) intervals are wider.
     """
 
     lead: float
@@ -90,7 +89,7 @@ class Lead:
     freedom: float
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Student's interval, from both sides."""
+        """Student's two-sided interval."""
         from scipy.stats import t  # takes a second
 
         if not self.error:
@@ -100,16 +99,16 @@ class Lead:
 
 
 def lead_of(first: Sequence[Parts], second: Sequence[Parts], *, times: float = 1.0) -> Lead:
-    """The lead of one method over another, the parts of one seed in each; both on the same units, in the same order.
+    """The lead of one method over another, given the parts of each seed; both on the same units, in the same order.
 
-    Seeds and test units are both samples, and they cross: every seed is scored on every unit. With D (S, U) the
-    difference of the influences, and its two-way analysis of variance,
+    Seeds and test units are crossed samples: every seed is scored on every unit. With D (S, U) the difference of the
+    influences, and its two-way analysis of variance,
 
         v_seeds = var(row means) / S        v_units = var(column means) / U        v_rest = residual mean square / (S U)
         variance = max(v_seeds + v_units - v_rest, v_seeds, v_units)
 
-    The residual is part of both other terms and counts once. The degrees of freedom are Satterthwaite's. If one of the
-    two methods has a single run (nothing in it is random), that run is compared with every seed of the other.
+    The residual is part of both other terms and counts once. The degrees of freedom are Satterthwaite's. If one method
+    has a single run (it is deterministic), that run is compared with every seed of the other.
 
     >>> units = range(6)
     >>> ours, theirs = Parts.by(units, [1, 1, 1, 1, 0, 1]), Parts.by(units, [1, 0, 0, 1, 0, 1])
@@ -136,13 +135,13 @@ def _paired_runs(first: Sequence[Parts], second: Sequence[Parts]) -> list[tuple[
     sizes = {len(side) for parts in (*first, *second) for side in (parts.above, parts.below)}
     if not first or not second or len(sizes) != 1:
         raise ValueError(
-            f"first and second have {len(first)} and {len(second)} runs, scored on {sorted(sizes)} test items, but at "
-            "least one run each is needed, all on the same items; score both on one test set"
+            f"first and second have {len(first)} and {len(second)} runs, scored on {sorted(sizes)} test items. Each "
+            "needs at least one run, all on the same items; score both on one test set"
         )
     if len(first) != len(second) and min(len(first), len(second)) > 1:
         raise ValueError(
-            f"first has {len(first)} runs and second {len(second)}, expected equal numbers, seed by seed, or one run "
-            "of a method without randomness; give the seeds that both have"
+            f"first has {len(first)} runs and second has {len(second)}. Give equal numbers, seed by seed, or a single "
+            "run of a deterministic method"
         )
     runs = max(len(first), len(second))
     return [(first[at % len(first)], second[at % len(second)]) for at in range(runs)]

@@ -1,11 +1,10 @@
 """Several runs on one test split, side by side: runs that differ only in the seed are one line, the best line first.
 
-In: a `Result` for each run, and the score to judge them by. Out: a `Line` for each method with its settings: means, the
-spread over the seeds, and whether it is behind the best line by more than chance. A single test decides: the interval
-of the lead (`labkit.evaluation.comparison.lead_of`) over test items and seeds together. If it contains 0, or there is
-no interval, for lack of test items or of three seeds, it is open whether a line is behind; so it is for the first line
-where another has the same score. A score for which larger is neither better nor worse has no order. A line that was
-fitted on the test sentences is not judged.
+In: a `Result` for each run, and the score that ranks them. Out: a `Line` for each method with its settings: means, the
+spread over seeds, and whether it is behind the best line by more than chance. One test decides: the interval of the
+lead (`labkit.evaluation.comparison.lead_of`) over test items and seeds. The verdict is open if the interval contains 0,
+if there are too few test items or seeds for one, or if another line ties with the first. A score without a better
+direction has no order. A line that was fitted to the test sentences gets no verdict.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from labkit.evaluation.scores import Scores
 from labkit.figure_names import ordered
 
 Verdict: TypeAlias = Literal["best", "open", "behind", "no order", "saw test"]
-APART = ("device",)  # settings that change where a method is trained, not what it is
+APART = ("device",)  # settings that change where a method is trained, but not its results
 UNITS = 6  # needed if the lead is the same on each unit: with five, chance would still be 1 in 32
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """One run: what it is, and its scores on the split on which all runs are compared."""
+    """One run: its identity, and its scores on the common split."""
 
     run: str
     method: str
@@ -52,7 +51,7 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """The runs of one kind, judged by `figure`.
+    """The runs of one kind, ranked by `figure`.
 
     `spread` is None with fewer than three seeds; `lead` is the lead of the best line over this one.
     """

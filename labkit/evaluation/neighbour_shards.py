@@ -1,18 +1,18 @@
-"""The nearest rows of more vectors than fit into memory, by cosine.
+"""Nearest neighbours by cosine among more vectors than fit in memory.
 
     write_neighbours(base, folder, queries=None, count=10, index="exact")
 
-In: files of vectors (`labkit.embedding_shards`), which are looked at a tile at a time. Out: Parquet files with a row
-for each query: its number `row`, the numbers `neighbours` of the nearest rows, the nearest first, and their `cosines`.
-Without `queries` the rows ask each other, and none finds itself; a copy of it, it does. A row of zeros has the cosine 0
-with all. `neighbours.py` has what fits into memory, by Euclidean distance and to the last bit; here cosines are in
-float32, so that rows whose cosines differ by less than about 1e-6 may change places.
+In: files of vectors (`labkit.embedding_shards`), read one tile at a time. Out: Parquet files with a row for each query:
+its number `row`, the numbers `neighbours` of the nearest rows, nearest first, and their `cosines`. Without `queries`,
+all rows are queries, and a row never finds itself, though it may find a copy. A row of zeros has cosine 0 with every
+row. Cosines are in float32, so rows whose cosines differ by less than about 1e-6 may swap. `neighbours.py` is exact,
+for vectors that fit in memory.
 
-    exact    every query with every row: queries x rows x numbers multiplications, which is quadratic. How long
-             they take at the pace of a small block is said before anything begins.
-    faiss    an inverted index (faiss, an extra): rows are in lists around centres, and a query looks through the lists
-             of its nearest centres. Built once, which needs the index in memory (4 bytes per number); read as a map of
-             its file. Its recall, the share of the exact neighbours that it finds, is measured on a sample of queries.
+    exact    every query against every row: queries x rows x columns multiplications, which is quadratic. The
+             time is estimated from a small block and announced first.
+    faiss    an inverted index (faiss, an extra): rows are in lists around centres, and a query searches the lists
+             of its nearest centres. Building needs the index in memory (4 bytes per number); searching maps the
+             file. Its recall, the share of exact neighbours that it finds, is measured on a sample of queries.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from labkit.progress import Progress, silent
 
 INDEXES = ("exact", "faiss")
 ASKED = 2**14  # queries of a task
-TILE, TOGETHER = 2**14, 2**10  # rows and queries that are compared at once: 64 MB of cosines
-REMEDY = "take --index faiss, or say --yes for all of them"
-RECALLED = 1_000  # queries on which an index is compared with the exact neighbours
-LOOKED_THROUGH, LEARNED_FROM = 32, 64  # lists for each query; rows for each list, of which its centre is learned
+TILE, TOGETHER = 2**14, 2**10  # rows and queries compared at once: 64 MB of cosines
+REMEDY = "use --index faiss, or confirm with --yes"
+RECALLED = 1_000  # queries for which an index is compared with exact search
+LOOKED_THROUGH, LEARNED_FROM = 32, 64  # lists searched per query; rows per list used to learn its centre
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Question:
     start: int
     stop: int
     count: int
-    index: str  # the file, or nothing where all are compared
-    themselves: bool  # whether the queries are the base
+    index: str  # the index file, or empty for exact search
+    themselves: bool  # whether the base rows are the queries
 
 
 def write_neighbours(
@@ -66,9 +66,9 @@ def write_neighbours(
     ray: str | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """The `count` nearest rows of `base` for each row of `queries`, or of `base` itself, to a folder of Parquet files.
+    """Write the `count` nearest rows of `base` for each row of `queries` (or of `base`) to a folder of Parquet files.
 
-    The same call resumes. Exact neighbours that take more than a day are refused without `insist`.
+    The same call resumes an interrupted one. An exact search of more than a day is refused without `insist`.
     """
     if index not in INDEXES:
         raise ValueError(f"index is {index!r}, expected one of {', '.join(INDEXES)}")
@@ -76,12 +76,11 @@ def write_neighbours(
     asking = rows if queries is None else opened_vectors(queries)
     if asking.dimension != rows.dimension:
         raise ValueError(
-            f"queries have {asking.dimension} columns and the base {rows.dimension}, but both must have the same; "
-            "encode both with one run"
+            f"queries have {asking.dimension} columns but the base has {rows.dimension}; encode both with one run"
         )
     whole("count", count, 1, len(rows) - (queries is None), "the number of other rows")
     if index == "faiss":
-        _faiss()  # an error where it is not installed
+        _faiss()  # raises an error if faiss is not installed
     sources = [identified(map(Path, each.paths)) for each in ((rows,) if queries is None else (rows, asking))]
     plan = {"kind": "neighbours", "index": index, "count": count, "sources": sources}
     if scale.folder(folder, plan):
@@ -114,7 +113,7 @@ def write_neighbours(
 
 
 def _answer(task: Question, path: Path) -> None:
-    """One file of answers."""
+    """Write one file of neighbours."""
     import pyarrow as arrow
 
     numbers = np.arange(task.start, task.stop)
@@ -126,7 +125,7 @@ def _answer(task: Question, path: Path) -> None:
 
 
 def _exact(task: Question, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest of these queries among all rows, and their cosines, (m, count) each."""
+    """The nearest of all rows for these queries, and their cosines, (m, count) each."""
     asked = _directions(task.queries, numbers)
     near = np.full((len(numbers), task.count), -1, np.int64)
     cosines = np.full(near.shape, -np.inf, np.float32)
@@ -143,10 +142,10 @@ def _exact(task: Question, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def _merge(near: np.ndarray, cosines: np.ndarray, scores: np.ndarray, first: int) -> None:
-    """Take what of a tile is nearer than what was found so far; of equals the earlier row."""
+    """Merge the nearer rows of a tile into the result; ties keep the earlier row."""
     count = near.shape[1]
     nearer = scores > cosines[:, -1:]
-    if scores.shape[1] > 4 * count and np.isneginf(cosines[:, -1]).any():  # nothing yet: most would be nearer
+    if scores.shape[1] > 4 * count and np.isneginf(cosines[:, -1]).any():  # at first most rows would be nearer
         last = np.partition(scores, scores.shape[1] - count, axis=1)[:, -count, None]  # of those to take
         nearer, equal = scores > last, scores == last
         nearer |= equal & (equal.cumsum(axis=1, dtype=np.int32) <= count - nearer.sum(axis=1, keepdims=True))
@@ -162,7 +161,7 @@ def _merge(near: np.ndarray, cosines: np.ndarray, scores: np.ndarray, first: int
 
 
 def _tiles(vectors: VectorShards) -> Iterator[tuple[int, np.ndarray]]:
-    """All rows at length 1, a tile at a time, with the number of its first."""
+    """All rows at length 1, in tiles, each with the number of its first row."""
     for number, first in enumerate(vectors.bounds[:-1]):
         array = vectors.array(number)
         for start in range(0, len(array), TILE):
@@ -179,7 +178,7 @@ def _directions(vectors: VectorShards, numbers: np.ndarray) -> np.ndarray:
 
 
 def _faiss() -> Any:
-    """The package, on one thread; one sentence where it is not installed."""
+    """Import faiss and limit it to one thread; raises an error if it is not installed."""
     require("faiss", "faiss")
     import faiss
 
@@ -188,7 +187,7 @@ def _faiss() -> Any:
 
 
 def _build(rows: VectorShards, path: Path, *, progress: Progress) -> None:
-    """Learn the centres, lay all rows into their lists, and keep the index in a file."""
+    """Learn the centres, add all rows to their lists, and save the index in a file."""
     faiss = _faiss()
     lists = max(1, min(int(2 * len(rows) ** 0.5), len(rows) // LEARNED_FROM))
     with scale.one_thread():
@@ -197,14 +196,14 @@ def _build(rows: VectorShards, path: Path, *, progress: Progress) -> None:
         progress(0, None, "centres of the index learned")
         index.train(_directions(rows, sampled(np.arange(len(rows)), lists * LEARNED_FROM)))
         for first, tile in _tiles(rows):
-            progress(first, len(rows), "rows laid into the index")
+            progress(first, len(rows), "rows added to the index")
             index.add(tile)
     faiss.write_index(index, str(path))
 
 
 @lru_cache(maxsize=1)
 def _opened_index(path: str) -> Any:
-    """The index as a map of its file, which a process opens once."""
+    """The memory-mapped index, opened once per process."""
     faiss = _faiss()
     index = faiss.read_index(path, faiss.IO_FLAG_MMAP)
     index.nprobe = LOOKED_THROUGH
@@ -212,7 +211,7 @@ def _opened_index(path: str) -> Any:
 
 
 def _approximate(task: Question, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What the index finds for these queries, in the order of their cosines."""
+    """The neighbours that the index finds for these queries, ordered by cosine."""
     index = _opened_index(task.index)
     near = np.empty((len(numbers), task.count), np.int64)
     cosines = np.empty(near.shape, np.float32)
@@ -225,14 +224,14 @@ def _approximate(task: Question, numbers: np.ndarray) -> tuple[np.ndarray, np.nd
             scores[found == numbers[block][:, None]] = -np.inf
         order = np.lexsort((found, -scores))[:, : task.count]
         near[block], cosines[block] = np.take_along_axis(found, order, 1), np.take_along_axis(scores, order, 1)
-    few = np.flatnonzero(np.isneginf(cosines).any(axis=1))  # the lists of their centres hold too few rows
+    few = np.flatnonzero(np.isneginf(cosines).any(axis=1))  # the lists of their centres have too few rows
     if len(few):
         near[few], cosines[few] = _exact(task, numbers[few])
     return near, cosines
 
 
 def _recall(task: Question) -> dict[str, Any]:
-    """The share of the exact neighbours of a sample of queries that the index finds."""
+    """The share of exact neighbours that the index finds, for a sample of queries."""
     numbers = sampled(np.arange(len(task.queries)), RECALLED)
     with scale.one_thread():
         exact, found = _exact(task, numbers)[0], _approximate(task, numbers)[0]

@@ -27,8 +27,8 @@ from labkit.progress import Progress, lasting, note, silent
 BLOCK = 2**24  # entries of a block of scores: 64 MB in float32
 MOST_ASKING = 20_000  # most rows used as queries; above, a sample of this size is used
 SPARE = 8  # candidates beyond k, so that the k-th is rarely within rounding of the first candidate left out
-LONGEST, SAID = 86_400.0, 60.0  # seconds of an exact search that are refused (without `insist`), and announced
-MOMENT = 2**28  # pairs of rows that are compared faster than a person can read a sentence
+LONGEST, SAID = 86_400.0, 60.0  # seconds of an exact search above which it is refused (without `insist`), and announced
+MOMENT = 2**28  # pairs of rows that are compared before anybody would read a message
 FOLD = 16  # columns of scores that share one maximum in the first pass of the search
 
 
@@ -235,12 +235,12 @@ class Movement:
 
     @property
     def new(self) -> np.ndarray:
-        """The number of neighbours after that were no neighbours before, (n,)."""
+        """The number of neighbours after that were not neighbours before, (n,)."""
         return self.k - in_both(self.before, self.after)
 
     @property
     def ranked(self) -> np.ndarray:
-        """The rows by how much their neighbourhood changed, the most first; ties by row."""
+        """The rows by how much their neighbourhood changed, most first; ties by row."""
         return np.argsort(-self.change, kind="stable")
 
 

@@ -187,10 +187,10 @@ def correlation_parts(
 
 
 def auc_parts(scores: ArrayLike, labels: ArrayLike, units: ArrayLike | None = None) -> Parts:
-    """The area under the ROC curve taken apart over the pairs, or over units of pairs (DeLong et al. 1988).
+    """The area under the ROC curve split over the pairs, or over units of pairs (DeLong et al. 1988).
 
-    A positive pair is worth the share of negatives that it is above, V (ties count half), a negative one the share of
-    positives that it is below. Both means are the area; each kind has the weight of n / (pairs of its kind):
+    V is the share of negatives below a positive pair, or of positives above a negative pair; ties count half. Both
+    means are the area, and each kind has the weight n / (pairs of its kind):
 
         above_i = AUC + n / n_kind · (V_i - AUC)
 
@@ -263,7 +263,7 @@ class Reversals:
     """Couples of items, counted by which of two scores orders them correctly, and the clearest couples that changed.
 
     Of two items with different grades, the one with the higher grade should have the strictly higher score. (Table 4 of
-    the SBERT-LP paper shows one couple that the new space mends, and none of those that it spoils.)
+    the SBERT-LP paper shows one couple that the new space mends, but none that it spoils.)
 
     >>> reversals([1, 2, 3], before=[0.5, 0.4, 0.9], after=[0.1, 0.4, 0.3]).spoilt
     1

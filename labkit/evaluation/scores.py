@@ -113,7 +113,7 @@ def score(
         scored = _graded(method, part, asks) if part.graded else _pairs(method, corpus, part, split, asks)
     elif isinstance(part, Triplets):
         scored = _triplets(method, part, asks)
-        if isinstance(corpus, Articles) and "article" not in part.extra:  # another measure, so another name
+        if isinstance(corpus, Articles) and "article" not in part.extra:  # another metric, so another name
             scored = (OPENINGS, {OPENINGS: scored[1].pop("triplet_accuracy")} | scored[1], scored[2], {})
     else:
         scored = _classes(method, corpus, part, asks)
@@ -122,7 +122,7 @@ def score(
 
 
 def require_labels(corpus: Corpus) -> None:
-    """Raise a ValueError if the corpus says nothing about its sentences that a method could get right or wrong."""
+    """Raise ValueError if the corpus has no labels to score against."""
     if isinstance(corpus, Sentences):
         raise corpus.without_labels("a method can be neither right nor wrong about them")
 

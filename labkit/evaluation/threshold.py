@@ -1,16 +1,16 @@
-"""Where to cut a similarity: above it two sentences count as the same. With what is uncertain about that.
+"""The threshold above which two sentences count as the same, and its uncertainty.
 
     threshold(model, corpus)         chosen on dev (else train), measured on test
-    threshold(scores, labels)        chosen and measured on the same pairs, which flatters the measures
+    threshold(scores, labels)        chosen and measured on the same pairs, which flatters the scores
 
 In: a model with `encode` and a corpus of pairs with 0/1 labels, or scores (n,) with labels (n,). Out: a `Threshold`.
 
-The cut is that of the highest accuracy, as `best_threshold` finds it. Its interval holds the cuts whose accuracy is not
-shown to be lower. Between two cuts lie d pairs, on which alone their decisions differ; if the best one is right on g
-more of them, g / √d is McNemar's statistic, and cuts up to its one-sided limit are kept. (A bootstrap of the best cut
-itself would mislead: it does not converge like a mean.) Simulated, a 95 % interval held the true best cut in 94 to
-100 % of samples of 100 to 10,000 pairs: `python -m benchmarks.threshold`. Shares have Wilson's intervals. Pairs that
-share a sentence are counted as if they were independent.
+The cut has the highest accuracy (`best_threshold`). Its interval contains the cuts whose accuracy is not significantly
+lower. Two cuts decide differently only on the d pairs between them; if the best one is right on g more of them, g / √d
+is McNemar's statistic, and cuts up to its one-sided limit are kept. (A bootstrap of the best cut would mislead, because
+it does not converge like a mean.) In simulations a 95 % interval contained the true best cut in 94 to 100 % of samples
+of 100 to 10,000 pairs: `python -m benchmarks.threshold`. Shares have Wilson's intervals. Pairs that share a sentence
+are treated as independent.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from labkit.evaluation.pairs import best_threshold
 from labkit.evaluation.scores import threshold_split
 
 POINTS = 50  # of the curve
-BINS = 10  # of the calibration, of as many pairs each
+BINS = 10  # of the calibration, with equally many pairs
 
 
 class Share(NamedTuple):
@@ -43,7 +43,7 @@ class Share(NamedTuple):
 
 
 class CurvePoint(NamedTuple):
-    """What a threshold gives."""
+    """Precision and recall at one threshold."""
 
     threshold: float
     precision: Share
@@ -51,7 +51,7 @@ class CurvePoint(NamedTuple):
 
 
 class Bin(NamedTuple):
-    """Pairs of about the same score: their mean score, how many they are, and how many of them are the same."""
+    """Pairs with similar scores: their mean score, their number, and how many of them are the same."""
 
     score: float
     pairs: int
@@ -60,9 +60,9 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class Threshold:
-    """A cut with its interval, what it gives, precision and recall at other cuts, and the calibration of the scores.
+    """A cut with its interval, its scores, precision and recall at other cuts, and the calibration of the scores.
 
-    `chosen_on` and `measured_on` name the pairs; measures are of the pairs that are called the same.
+    `chosen_on` and `measured_on` name the pairs; precision and recall are of the pairs called the same.
 
     >>> found = threshold([0.1, 0.2, 0.4, 0.6, 0.8, 0.9], [0, 0, 0, 1, 1, 1])
     >>> found.threshold, found.at_precision(1.0).recall.value
@@ -81,7 +81,7 @@ class Threshold:
     measured_on: str
 
     def at_precision(self, wanted: float) -> CurvePoint:
-        """Return the point of the curve with the most recall among those of this precision or more."""
+        """The point of the curve with the highest recall among those of at least this precision."""
         good = [point for point in self.curve if point.precision.value >= wanted]
         if not good:
             best = max(point.precision.value for point in self.curve)
@@ -97,7 +97,7 @@ class Threshold:
 
 
 def threshold(model_or_scores: Any, pairs: Pairs | ArrayLike, *, level: float = 0.95) -> Threshold:
-    """Return where to cut, how sure that is, and what it gives; `level` is that of all intervals.
+    """Choose the cut, with its interval and scores; `level` applies to all intervals.
 
     >>> print(threshold([0.1, 0.3, 0.2, 0.7, 0.9, 0.8], [0, 0, 0, 1, 1, 1]))  # doctest: +ELLIPSIS
     Cut at 0.500; cuts from 0.100 to 0.900 cannot be told from it on 6 pairs. On the same 6 pairs: accuracy 1.000 ...
@@ -108,7 +108,7 @@ def threshold(model_or_scores: Any, pairs: Pairs | ArrayLike, *, level: float = 
         scores, labels = _checked(model_or_scores, pairs)
         return _threshold((scores, labels), (scores, labels), level, f"{len(scores):,} pairs", "")
     if pairs.graded:
-        raise ValueError("pairs have grades, expected labels 0 and 1; turn grades into labels first")
+        raise ValueError("pairs have grades, expected labels 0 and 1; convert grades to labels first")
     if "test" not in pairs.splits or set(pairs.splits) == {"test"}:
         chosen = _checked(_cosines(model_or_scores, pairs), pairs.labels)
         return _threshold(chosen, chosen, level, f"{len(pairs):,} pairs", "")
@@ -146,10 +146,10 @@ def _threshold(
 
 
 def interval(scores: np.ndarray, same: np.ndarray, level: float = 0.95) -> tuple[float, float]:
-    """Return the lowest and the highest cut that is not shown to be less accurate than the best one, one-sided."""
+    """The lowest and highest cut that is not significantly less accurate than the best one, one-sided."""
     order = np.argsort(scores, kind="stable")
     ranked = scores[order]
-    right = np.concatenate([[0], np.cumsum(1 - 2 * same[order].astype(np.int64))])  # of each cut, less a constant
+    right = np.concatenate([[0], np.cumsum(1 - 2 * same[order].astype(np.int64))])  # for each cut, up to a constant
     possible = np.concatenate([[True], ranked[:-1] < ranked[1:], [True]])  # equal scores cannot be separated
     best = int(np.where(possible, right, right.min() - 1).argmax())
     between = np.abs(np.arange(len(right)) - best)
@@ -160,7 +160,7 @@ def interval(scores: np.ndarray, same: np.ndarray, level: float = 0.95) -> tuple
 
 
 def wilson(count: int, total: int, z: float) -> Share:
-    """Return a share with Wilson's interval; of nothing, the share is 0 and its interval is everything."""
+    """A share with Wilson's interval; without items the share is 0 and the interval is [0, 1]."""
     if not total:
         return Share(0.0, 0.0, 1.0)
     share = count / total
@@ -184,11 +184,11 @@ def _checked(scores: Any, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _cosines(model: Any, pairs: Pairs) -> np.ndarray:
-    """The cosine of each pair by the model's vectors, or the scores as they are given."""
+    """The cosine of each pair by the model's vectors, or the given scores."""
     if not hasattr(model, "encode"):
         raise ValueError(
-            f"model is {type(model).__name__}, expected one with `encode` for a corpus of pairs; give scores together "
-            "with their labels"
+            f"model has type {type(model).__name__}, but a corpus of pairs needs one with `encode`; or give scores "
+            "with labels"
         )
     a, b = (unit(model.encode(list(texts))) for texts in (pairs.text_a, pairs.text_b))
     return np.asarray((a * b).sum(axis=1)).ravel()

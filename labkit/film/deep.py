@@ -3,9 +3,9 @@
     x = base(sentence), as a square image -> 3 x (convolution, ReLU, 2 x 2 max-pooling) -> convolution -> φ(x)
     loss = mean over triplets of [sim(φ_i, φ_k) + m - sim(φ_i, φ_j)]₊                                  (eq. 29)
 
-Section 3.4 of the paper. The base stays as it is: any method, a run or a matrix (BERT in the paper). Its numbers are
-laid out row by row into an image, though they have no order: that is the paper's network, not a recommendation. In:
-sentences. Out: float32 (n, size); a row of zeros where the base knows nothing.
+Section 3.4 of the paper. The base is frozen: any method, a run or a matrix (BERT in the paper). Its numbers fill an
+image row by row although they have no order; this follows the paper and is no recommendation. In: sentences. Out:
+float32 (n, size); a row of zeros if the base knows no word.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from labkit.training import Training
 from labkit.training.encoders import STEPS, integrated
 from labkit.training.trained import Trained, arrays_of
 
-SMALLEST = 8  # pixels a side, so that something is left after three poolings
+SMALLEST = 8  # pixels per side, so that something is left after three poolings
 _NETWORK = "network."
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilmDeepSettings(Training, BasedSettings):
-    """The settings of base, network and triplets."""
+    """Settings of base, network and triplets."""
 
     base: str = setting("sif", "source of the vectors: a method, a run folder, or a file of vectors")
     batch: int = setting(256, "triplets per step", minimum=2, maximum=100_000)
@@ -52,7 +52,7 @@ class FilmDeepSettings(Training, BasedSettings):
     random: int = setting(5, "number of random negatives", minimum=0)
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
-        """How triplets are drawn counts where the corpus does not list them."""
+        """Sampling settings apply only if the corpus does not list triplets."""
         trained, drawn = self.epochs > 0, shape in (None, "Pairs", "Labelled", "Groups")
         return super().conditions(shape, has_dev) | {
             "margin": (trained, EPOCHS),
@@ -117,7 +117,7 @@ class FilmDeep(Trained):
 
     @property
     def ways(self) -> tuple[str, ...]:
-        """The base's parts, where these are exact, go through the network."""
+        """The base's exact ways, passed through the network."""
         return ("integrated", LEFT_OUT) if self.fitted and "exact" in self.base.ways else (LEFT_OUT,)
 
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:
@@ -143,7 +143,7 @@ class FilmDeep(Trained):
 
 
 class HingeTask:
-    """Batches of triplets, drawn again for each epoch, and their mean hinge loss."""
+    """Batches of triplets, redrawn in each epoch, and their mean hinge loss."""
 
     def __init__(
         self, network: Images, rows: Tensor, triplets: Callable[[int], np.ndarray], settings: FilmDeepSettings
@@ -173,6 +173,6 @@ def cosine_hinge(near: Tensor, far: Tensor, margin: float) -> Tensor:
 
 
 def _drawn(source: Any, recipe: Recipe, seed: int, epoch: int) -> np.ndarray:
-    """The triplets of an epoch in an order of its own."""
+    """The triplets of an epoch in random order."""
     triplets = source.triplets(recipe, seed=seed * 100_003 + epoch)
     return np.random.default_rng((seed, epoch)).permutation(triplets)

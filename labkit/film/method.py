@@ -1,11 +1,11 @@
-"""FILM: a linear map L of TF-IDF rows, learned from triplets, that one can read.
+"""FILM: a readable linear map L of TF-IDF rows, learned from triplets.
 
     y = L x        similarity = share · cos(x_a, x_b) + (1 - share) · cos(y_a, y_b)
 
-The mathematics is in the modules beside this one; here it meets corpora, settings and run folders. The share of plain
-TF-IDF is chosen on dev: what was labelled tells L which words matter, and of the rest TF-IDF knows more.
-In: sentences. Out: rows of length 1 whose dot product is the similarity: float32 (n, d), or CSR (n, D + d) with a
-share; a sentence without a known word is a row of zeros, and its similarity to anything 0.
+The mathematics is in the other modules; this one connects it to corpora, settings and run folders. The share of plain
+TF-IDF is chosen on dev: L knows which labelled words matter, TF-IDF knows more about other words. In: sentences. Out:
+rows of length 1 whose dot product is the similarity: float32 (n, d), or CSR (n, D + d) with a share. A sentence without
+known words is a row of zeros and has similarity 0.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from labkit.progress import Progress, note
 from labkit.settings import Conditions
 
 SHARES = tuple(number / 10 for number in range(11))
-UNDECIDED = 0.5  # the share where there is no dev split to choose it on
-DEV_ROWS = 2_000  # sentences of classes are compared all with all
-CANDIDATES = 10  # neighbours per near negative that are looked at
+UNDECIDED = 0.5  # the share if there is no dev split to choose it
+DEV_ROWS = 2_000  # sentences with classes are all compared with each other
+CANDIDATES = 10  # neighbours searched per near negative
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilmSettings(Settings):
-    """The settings of solver, triplets, words and mixture."""
+    """Settings of solver, triplets, words and mixture."""
 
     solver: str = setting("full-rank", "how to compute L", choices=SOLVERS)
     dimension: int = setting(100, "number of rows of L", minimum=1, maximum=10_000, tune=(25, 400))
@@ -75,7 +75,7 @@ class FilmSettings(Settings):
     )
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
-        """Only the hinge has a margin and steps; how triplets are drawn counts where the corpus does not list them."""
+        """Margin and steps need the hinge; sampling settings apply only if the corpus does not list triplets."""
         stepwise, whole = self.solver != "closed-form", not self.batch
         hinge = not whole or (stepwise and self.iterations > 0)
         gpu = whole and self.solver == "full-rank" and self.iterations > 0
@@ -152,7 +152,7 @@ class Film(Method):
         return source.triplets(recipe, neighbours=neighbours, seed=seed)
 
     def _choose_share(self, corpus: Corpus, seed: int) -> dict[str, float]:
-        """Set the share of TF-IDF; return it, with its score on dev where it was chosen there."""
+        """Set the share of TF-IDF; return it with its dev score if it was chosen on dev."""
         self.share = UNDECIDED if self.settings.share == "dev" else float(self.settings.share)
         if self.settings.share != "dev" or "dev" not in corpus.splits:
             return {"share": self.share}
@@ -188,7 +188,7 @@ class Film(Method):
         unknown = [sentences[row] for row in empty if sentences[row].strip()]
         if unknown:
             note(
-                f"{len(unknown)} of {len(sentences)} sentences have no word from the training data, the first is "
+                f"{len(unknown)} of {len(sentences)} sentences have no word from the training data, first "
                 f"{unknown[0]!r}; their similarity to all others is 0",
                 stacklevel=2,
             )
@@ -203,7 +203,7 @@ class Film(Method):
         return film_parts(parts_of_counts(self.vectorizer, sentence), self.L, self.share)
 
     def explain(self, a: str, b: str, *, way: str = "", steps: int = 0) -> Explanation:
-        """The similarity of two sentences in parts that add up to it, with those of the rows of L."""
+        """The similarity of two sentences in parts that add up to it, including the parts of the rows of L."""
         if way not in ("", "exact") or steps:
             return super().explain(a, b, way=way, steps=steps)
         a, b = self._one_each(a, b)
@@ -211,7 +211,7 @@ class Film(Method):
         return film_explanation((a, b), one, other, self.L, self.share)
 
     def rows(self, *, top: int = 8, min_count: int = 5, rotated: bool = False) -> tuple[WordRow, ...]:
-        """The rows of L by their words; `rotated`: the readable view by varimax, with the very same similarities."""
+        """The words of each row of L; `rotated` gives the readable varimax view, with identical similarities."""
         self._known()
         L = self.L.astype(np.float64)
         if rotated:
@@ -219,7 +219,7 @@ class Film(Method):
         return word_rows(L, self.words, top=top, min_count=min_count, stability=self.stability)
 
     def measure_stability(self, corpus: Corpus, *, rounds: int = 3, seed: int = 0) -> np.ndarray:
-        """Refit on four fifths of the anchors, `rounds` times: how well each row of L returns, 0 to 1, (d,)."""
+        """Refit on four fifths of the anchors `rounds` times: how well each row of L recurs, 0 to 1, (d,)."""
         self._known()
         source = source_of(corpus.part("train"))
         X = self.vectorizer.transform(source.texts)
@@ -261,6 +261,6 @@ def _warn_of_contradictions(source: FilmSource) -> None:
         a, b = source.contradictions[0]
         note(
             f"{len(source.contradictions)} labels contradict others and are ignored: they separate sentences that "
-            f"other labels join, the first {a!r} and {b!r}",
+            f"other labels connect, first {a!r} and {b!r}",
             stacklevel=3,
         )

@@ -1,13 +1,13 @@
-"""What FILM minimises, over features V (n, r) of n sentences and triplets (i, j, k), "i is closer to j than to k".
+"""The objective of FILM: features V (n, r) of n sentences and triplets (i, j, k), "i is closer to j than to k".
 
     F(G) = Σ_i ψ_δ(m_i + z_i) + ½‖G‖²         z_i = -v_iᵀ G h_i         G = BᵀB = P diag(s) Pᵀ, of rank d
 
-`h_i = Σ_{T_i} (v_j - v_k) / (|T_i| + 1)` is where an anchor is drawn to; column i of `M = C T` holds its weights, so
-that `H = Mᵀ V`. The hinge is of the mean over an anchor's triplets (eq. 5). ψ_δ is the hinge with its corner rounded.
-(The paper leaves that corner, and smooths the max of eq. 15 by eq. 18, which has no temperature: near 0 it is log 2.)
+`h_i = Σ_{T_i} (v_j - v_k) / (|T_i| + 1)` is the direction that attracts an anchor; column i of `M = C T` holds its
+weights, so that `H = Mᵀ V`. The hinge takes the mean over an anchor's triplets (eq. 5). ψ_δ is the hinge with a rounded
+corner. (The paper keeps the corner and smooths the max of eq. 15 with eq. 18, which is log 2 near 0.)
 
-Two ways to walk over the G of rank d: `by_factor` over all B (d, r), and `by_stiefel` over P with the best s >= 0 for
-each. The arrays are numpy's; `on(device)` gives the same objective with torch's, on a GPU say.
+Two parametrisations of G with rank d: `by_factor` by B (d, r), `by_stiefel` by P with the best s >= 0. Arrays are
+numpy's; `on(device)` gives the same objective with torch tensors, for example on a GPU.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scipy import linalg, sparse
 
 
 def hinge(u: Any, softness: float) -> tuple[Any, Any]:
-    """ψ_δ(u) and its slope: 0 | u²/2δ | u - δ/2 for u below 0 | to δ | beyond. The slope is the anchor's weight λ."""
+    """ψ_δ(u) and its slope: 0 below u = 0, u²/2δ up to δ, u - δ/2 beyond. The slope is the anchor's weight λ."""
     slope = (u / softness).clip(0, 1)
     return slope * (u - slope * (softness / 2)), slope
 
@@ -58,11 +58,11 @@ class TripletHinge:
         return cls(V, M.astype(V.dtype), margins.astype(V.dtype), softness * margin, margin)
 
     def rescaled(self, margin: float, softness: float = 0.5) -> TripletHinge:
-        """The objective with another m, which decides everything: above most |z| every hinge is active."""
+        """The objective with another m. Above most |z| every hinge is active."""
         return replace(self, margins=self.margins * (margin / self.margin), softness=softness * margin, margin=margin)
 
     def on(self, device: str) -> TripletHinge:
-        """The objective with torch tensors on a device; `by_factor` then takes and gives tensors."""
+        """The objective with torch tensors on a device; `by_factor` then takes and returns tensors."""
         import torch
 
         def moved(M: sparse.csr_matrix) -> torch.Tensor:
@@ -75,7 +75,7 @@ class TripletHinge:
         return twin
 
     def batch(self, anchors: np.ndarray) -> TripletHinge:
-        """The hinges of these anchors only, over the sentences they need. V may be lazy: only `V[rows]` is used."""
+        """Only the hinges of these anchors, over the sentences they need. V may be lazy: only `V[rows]` is used."""
         weights = self._Mt[anchors]  # a row for each anchor
         rows = np.union1d(anchors, weights.indices)
         at = np.searchsorted(rows, anchors)
@@ -98,10 +98,10 @@ class TripletHinge:
     def by_factor(self, B: Any) -> tuple[float, Any]:
         """F and its gradient `-(M Λ Y + Λ Mᵀ Y)ᵀ V + 2 B Bᵀ B` at `G = BᵀB`, B (d, r), `Y = V Bᵀ`. O(n r d + |T| d)."""
         Y = self.V @ B.T  # (n, d)
-        H = self._Mt @ Y  # (n, d), where each anchor is drawn to
+        H = self._Mt @ Y  # (n, d), the direction that attracts each anchor
         loss, slope = hinge(self.margins - (Y * H).sum(1), self.softness)  # (n,), slope is the diagonal of Λ
         slope = slope[:, None]
-        pull = self.M @ (slope * Y) + slope * H  # (n, d): an anchor moves, and so do the ends of its triplets
+        pull = self.M @ (slope * Y) + slope * H  # (n, d): an anchor moves, and so do the others of its triplets
         square = B @ B.T  # (d, d), ‖G‖² = ‖BBᵀ‖²
         return float(loss.sum() + (square * square).sum() / 2), 2 * (square @ B) - pull.T @ self.V
 
@@ -110,8 +110,8 @@ class TripletHinge:
     def by_stiefel(self, P: np.ndarray, s: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """`min_{s >= 0} F(P, s)`, its gradient `-Vᵀ(M Λ W + Λ Mᵀ W) diag(s*)` in P (r, d), `W = V P`, and s* (d,).
 
-        `s` is where the search for s* begins. At s* nothing changes to first order with s, so that the gradient needs
-        no term for it. (The paper alternates s, eq. 15, with Λ, which need not settle: it can go round for ever.)
+        `s` is the start of the search for s*. At s* the derivative in s vanishes, so the gradient needs no term for it.
+        (The paper alternates s, eq. 15, with Λ, which need not converge: it can cycle forever.)
         """
         W = self.V @ P  # (n, d)
         H = self._Mt @ W
@@ -122,17 +122,17 @@ class TripletHinge:
     # --- all G at once ------------------------------------------------------------------------------------------
 
     def K(self, slope: np.ndarray | None = None) -> np.ndarray:
-        """The symmetric part of `K = -Vᵀ C T Λ V` (r, r), all that eq. 13 sees of it. Without `slope`, Λ = I."""
+        """The symmetric part of `K = -Vᵀ C T Λ V` (r, r), which is all that eq. 13 uses. Without `slope`, Λ = I."""
         V = self.V if slope is None else slope[:, None] * self.V
         K = -(self.V.T @ (self.M @ V))
         return (K + K.T) / 2
 
     def slopes(self, B: np.ndarray) -> np.ndarray:
-        """Λ at `G = BᵀB`: how much each anchor's hinge is active, 0 to 1, (n,)."""
+        """Λ at `G = BᵀB`: how active each anchor's hinge is, 0 to 1, (n,)."""
         return hinge(self.margins + self.z(self.V @ B.T), self.softness)[1]
 
     def bound(self, slope: np.ndarray) -> float:
-        """A value that F is nowhere below, whatever the rank of G, from any slopes λ in [0, 1]:
+        """A lower bound of F for every rank of G, from any slopes λ in [0, 1]:
 
         `Σ_i (λ_i m_i - δ λ_i²/2) - ½ ‖[-K(λ)]₊‖²`, the dual of F. At the λ of a solution, F minus this is the gap.
         """
@@ -143,7 +143,7 @@ class TripletHinge:
 def _best_scales(
     E: np.ndarray, margins: np.ndarray, softness: float, s: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """`min_{s >= 0} Σ ψ_δ(m + E s) + ½‖s‖²` for E (n, d): the value, s* and the slopes, by Newton's projected steps."""
+    """`min_{s >= 0} Σ ψ_δ(m + E s) + ½‖s‖²` for E (n, d): the value, s* and the slopes, by projected Newton steps."""
 
     def at(s: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         u = margins + E @ s

@@ -1,13 +1,13 @@
 """L in words: the words that move each row (`word_rows`), and the parts of a similarity (`film_explanation`).
 
-In: L (d, D), and what is known of the words. Out: records.
+In: L (d, D), and counts of the words. Out: records.
 
-`L[l, w]` is the change of y_l per unit of the TF-IDF of word w. That favours rare words, which hardly ever have a
-unit of it; so words are ranked by their effect `L[l, w] · rms(x_w)`, and only those that enough sentences have.
+`L[l, w]` is the change of y_l per unit of the TF-IDF of word w. That favours rare words, which seldom reach a unit; so
+words are ranked by their effect `L[l, w] · rms(x_w)`, and only words in enough sentences count.
 
-A warning: rows are unique up to sign and 1/gap of neighbouring scales, and the gaps are tiny. Refitted on other
-anchors, similarities return and rows often do not. So each row comes with its stability, and `varimax` offers another
-view that is easier to read and gives exactly the same similarities: a rotation, nothing more.
+Warning: rows are determined up to sign, with an error of 1/gap of neighbouring scales, and the gaps are tiny. After a
+refit on other anchors, similarities recur but rows often do not. So each row has a stability, and `varimax` rotates the
+rows for reading without changing any similarity.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from labkit.explanation import Explanation, Parts
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """The words of the columns, how many sentences have them (D,), and `rms(x_w)` over all sentences (D,)."""
+    """The words of the columns, how many sentences contain each (D,), and `rms(x_w)` over all sentences (D,)."""
 
     names: Sequence[str]
     documents: np.ndarray
@@ -35,7 +35,7 @@ class Terms:
 
     @classmethod
     def of(cls, names: Sequence[str], X: sparse.csr_matrix) -> Terms:
-        """The words counted over rows X (n, D)."""
+        """Count the words over rows X (n, D)."""
         squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
         return cls(names, np.bincount(X.indices, minlength=X.shape[1]), np.sqrt(squares))
 
@@ -44,8 +44,8 @@ class Terms:
 class WordRow:
     """One row of L in words.
 
-    Its share of `‖L diag(rms)‖²`, the words at its two ends with their effects, the number of words it effectively has,
-    and its stability (NaN: not measured).
+    Its share of `‖L diag(rms)‖²`, the words at its two ends with their effects, its effective number of words, and its
+    stability (NaN: not measured).
     """
 
     number: int
@@ -56,13 +56,13 @@ class WordRow:
     stability: float = float("nan")
 
     def table(self) -> dict[str, float | str]:
-        """The row as a line of a table, its words without their effects."""
+        """The row as a table row, without the effects."""
         up, down = (" ".join(word for word, _ in end) for end in (self.positive, self.negative))
         numbers = {"share": self.share, "effective_words": self.effective_words, "stability": self.stability}
         return {"row": self.number, **numbers, "up": up, "down": down}
 
     def words(self) -> list[dict[str, float | str]]:
-        """The row's words with their effects, a line of a table each; those that pull it down are below 0."""
+        """The row's words with their effects, one table row each; words that lower it are negative."""
         ends = (*self.positive, *((word, -effect) for word, effect in self.negative))
         return [{"word": word, "effect": effect} for word, effect in ends]
 
@@ -99,7 +99,7 @@ def effects(L: np.ndarray, words: Terms) -> np.ndarray:
 def word_rows(
     L: np.ndarray, words: Terms, *, top: int = 8, min_count: int = 5, stability: np.ndarray | None = None
 ) -> tuple[WordRow, ...]:
-    """Every row of L with its `top` words at each end; words of fewer than `min_count` sentences are passed over."""
+    """Every row of L with its `top` words at each end; words in fewer than `min_count` sentences are skipped."""
     effect = effects(L, words)  # (d, D)
     size, counts = (effect**2).sum(axis=1), effective_words(effect)
     effect = np.where(words.documents >= min_count, effect, 0)
@@ -116,7 +116,7 @@ def word_rows(
 
 
 def effective_words(effect: np.ndarray) -> np.ndarray:
-    """`(Σ e²)² / Σ e⁴` of each row (d,): k for k equal entries, near 1 where one word is all."""
+    """`(Σ e²)² / Σ e⁴` of each row (d,): k for k equal entries, near 1 if one word dominates."""
     squares = effect**2
     return squares.sum(axis=1) ** 2 / np.maximum((squares**2).sum(axis=1), 1e-300)
 
@@ -124,7 +124,7 @@ def effective_words(effect: np.ndarray) -> np.ndarray:
 def varimax(A: np.ndarray) -> np.ndarray:
     """The rotation R (d, d) for which the columns of `A R` (D, d) have few large entries and many small ones.
 
-    It maximises `Σ_l Var_w((A R)_wl²)`: at each step R becomes the rotation nearest to the gradient of that.
+    It maximises `Σ_l Var_w((A R)_wl²)`: each step sets R to the rotation nearest to its gradient.
     """
     R = np.eye(A.shape[1])
     before = 0.0
@@ -146,9 +146,9 @@ def readable(L: np.ndarray, words: Terms) -> np.ndarray:
 
 
 def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Terms) -> np.ndarray:
-    """The mean |cosine| of each row's effects with those of its partner in the other fits, (d,).
+    """The mean |cosine| between each row's effects and those of its partner in the other fits, (d,).
 
-    Partners are those of the assignment with the largest sum. 1: the row returns in every fit.
+    Partners maximise the total. 1: the row recurs in every fit.
     """
 
     own = unit(effects(L, words))
@@ -164,11 +164,11 @@ def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Terms) -> 
 
 
 def film_parts(counts: Parts, L: np.ndarray, share: float) -> Parts:
-    """The row of a sentence that FILM gives, in parts by its words: from those of its TF-IDF (D,), and L (d, D).
+    """FILM's vector of a sentence in parts, one per word, from those of its TF-IDF (D,) and L (d, D).
 
     (√share x/|x|, √(1 - share) y/|y|) with y = L x, so that the dot product of two such vectors is their similarity.
     """
-    weights, columns, (d, D) = counts.rows.data, counts.rows.indices, L.shape  # each row has one number
+    weights, columns, (d, D) = counts.rows.data, counts.rows.indices, L.shape  # one number per row
     learned = weights[:, None] * L.T[columns].astype(np.float64)  # (words, d), the sum is y
     length_x, length_y = (float(np.linalg.norm(each)) or np.inf for each in (weights, learned.sum(axis=0)))
     plain = np.sqrt(share) / length_x * weights
@@ -182,7 +182,7 @@ def film_parts(counts: Parts, L: np.ndarray, share: float) -> Parts:
 def film_explanation(
     texts: tuple[str, str], counts_a: Parts, counts_b: Parts, L: np.ndarray, share: float
 ) -> Explanation:
-    """Explain a pair by the parts of its TF-IDF, with the part of each row of L and that of the words in both.
+    """Explain a pair by the parts of its TF-IDF, with the part of each row of L and of the shared words.
 
         similarity = share · x̂_a·x̂_b + (1 - share) · ŷ_a·ŷ_b          y = L x, a hat for length one
 
@@ -190,8 +190,8 @@ def film_explanation(
 
         C_uv = x_au [ share δ_uv / |x_a||x_b| + (1 - share) (LᵀL)_uv / |y_a||y_b| ] x_bv
 
-    whose sum is the similarity, exactly. A word's part is half of its row or column; a row's part is `ŷ_al ŷ_bl`.
-    Unlike the rows of L, C hardly changes from fit to fit: of all that can be said of FILM this is the firmest.
+    whose sum is exactly the similarity. A word's part is half of its row or column; a row's part is `ŷ_al ŷ_bl`. Unlike
+    the rows of L, C hardly changes from fit to fit, which makes it FILM's most reliable explanation.
     """
     a, b = (film_parts(counts, L, share) for counts in (counts_a, counts_b))
     length = float(np.linalg.norm(a.vector) * np.linalg.norm(b.vector)) or np.inf  # a sentence of unknown words: 0

@@ -1,10 +1,10 @@
-"""The paper's decision rule (section 3.3, figure 4): two sentences are the same if each is among the other's k nearest.
+"""The paper's decision rule (section 3.3, figure 4): two sentences match if each is among the other's k nearest.
 
     R = max(rank of b among a's neighbours, rank of a among b's)          same iff R <= k
 
 mutual_ranks   rows of all sentences of a split, and pairs of row numbers -> R of every pair
 curves         R and labels -> the rates for every k at once
-two_level      rates -> the log loss for every k, with the probabilities that a rule of yes and no does not give
+two_level      rates -> the log loss for every k, with probabilities estimated for yes and no
 mutual_rule    a method and a corpus -> a `Rule`: rates and log losses on test for every k, and the k chosen on dev
 """
 
@@ -29,10 +29,10 @@ MOST = 55  # neighbours
 
 
 def mutual_ranks(rows: np.ndarray | sparse.spmatrix, pairs: np.ndarray, *, most: int = MOST) -> np.ndarray:
-    """The rank R of each pair (p,), 1 to `most`, or `most` + 1 for further away: rows (n, d), row numbers (p, 2).
+    """The rank R of each pair (p,), 1 to `most`, or `most` + 1 if farther away: rows (n, d), row numbers (p, 2).
 
-    Neighbours are by cosine among all rows but the sentence itself; equals stand in row order. A row paired with itself
-    has R = 1: nothing is closer. A row of zeros is near to nothing, another such row included.
+    Neighbours are ranked by cosine among all other rows; ties are in row order. A row paired with itself has R = 1. A
+    row of zeros is near to no row, not even to another row of zeros.
     """
     rows, pairs = vectors("rows", rows, keep_single=True), np.asarray(pairs)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or pairs.max() >= rows.shape[0]:
@@ -40,7 +40,7 @@ def mutual_ranks(rows: np.ndarray | sparse.spmatrix, pairs: np.ndarray, *, most:
     known = np.flatnonzero(not_zero(rows))
     place = np.full(rows.shape[0], -1)
     place[known] = np.arange(len(known))
-    a, b = place[pairs].T  # among the rows with a direction; -1 for a row of zeros
+    a, b = place[pairs].T  # among the nonzero rows; -1 for a row of zeros
     ranks = np.full(len(pairs), most + 1)
     both = (a >= 0) & (b >= 0) & (a != b)
     if both.any():
@@ -54,14 +54,14 @@ def mutual_ranks(rows: np.ndarray | sparse.spmatrix, pairs: np.ndarray, *, most:
 
 
 def _rank(near: np.ndarray, other: np.ndarray, most: int) -> np.ndarray:
-    """Where `other` (p,) stands among the neighbours (p, k), from 1 on; `most` + 1 where it does not."""
+    """The position of `other` (p,) among the neighbours (p, k), from 1; `most` + 1 if it is missing."""
     found = near == other[:, None]
     return np.where(found.any(axis=1), found.argmax(axis=1) + 1, most + 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """The numbers of pairs of each kind that the rule gets right and wrong for k = 1, 2, ..., (k,) each."""
+    """How many pairs of each kind the rule gets right and wrong for k = 1, 2, ..., (k,) each."""
 
     k: np.ndarray
     true_positive: np.ndarray
@@ -95,7 +95,7 @@ class Curves:
 
 
 def curves(ranks: np.ndarray, labels: np.ndarray, *, most: int = MOST) -> Curves:
-    """All rates for all k from two histograms of R, one of each kind of pair (figure 4 of the paper)."""
+    """The rates for all k from two histograms of R, one per kind of pair (figure 4 of the paper)."""
     same = binary("labels", labels, count=len(ranks))
     if same.all() or not same.any():
         raise ValueError("labels are all the same, but pairs of both kinds are needed")
@@ -113,9 +113,9 @@ def hard_log_loss(scored: Curves, *, clip: float = 1e-15) -> np.ndarray:
 
 
 def two_level(fitted: Curves, scored: Curves) -> np.ndarray:
-    """The log loss for each k, (k,), when yes and no each get the share of duplicates they had on other pairs.
+    """The log loss for each k, (k,), if yes and no are given the shares of duplicates they had on other pairs.
 
-    `(n₁ + 1)/(n + 2)` on either side of k, from `fitted`. This is what k is chosen by.
+    The shares are `(n₁ + 1)/(n + 2)` on either side of k, from `fitted`. This loss selects k.
     """
     yes = (fitted.true_positive + 1) / (fitted.true_positive + fitted.false_positive + 2)
     no = (fitted.false_negative + 1) / (fitted.false_negative + fitted.true_negative + 2)
@@ -125,12 +125,12 @@ def two_level(fitted: Curves, scored: Curves) -> np.ndarray:
 
 # --- the rule on a corpus ----------------------------------------------------------------------------------------
 
-DRAWN = 2_000  # pairs of each kind, where the corpus has classes and no pairs
+DRAWN = 2_000  # pairs of each kind, if the corpus has classes instead of pairs
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """Rates on test, `hard` (what the paper calls cross-entropy) and `soft` log loss of each k; `chosen` k by dev."""
+    """Rates on test, `hard` (the paper's cross-entropy) and `soft` log loss for each k; `chosen` k on dev."""
 
     test: Curves
     hard: np.ndarray
@@ -140,7 +140,7 @@ class Rule:
     drawn: bool
 
     def rows(self) -> list[dict[str, float]]:
-        """The rates and losses, a row for each k."""
+        """One row of rates and losses for each k."""
         columns = {name: getattr(self.test, name) for name in ("k", "tpr", "tnr", "fpr", "fnr", "accuracy")}
         columns |= {"cross_entropy_hard": self.hard, "cross_entropy_two_level": self.soft}
         values = zip(*(column.tolist() for column in columns.values()), strict=True)
@@ -148,7 +148,7 @@ class Rule:
 
 
 def mutual_rule(method: Any, corpus: Corpus, *, most: int = MOST, seed: int = 0, progress: Progress = silent) -> Rule:
-    """Ranks among all sentences of each split. What a yes or a no is worth is learned on dev, and scored on test."""
+    """Rank among all sentences of each split; the probabilities of yes and no come from dev, the scores from test."""
     if isinstance(corpus, Sentences):
         raise corpus.without_labels("the rule is scored on pairs labelled as same or different")
     found = []
@@ -163,10 +163,10 @@ def mutual_rule(method: Any, corpus: Corpus, *, most: int = MOST, seed: int = 0,
 
 
 def judged_pairs(part: Corpus, *, seed: int = 0) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """The sentences of a split, pairs of their numbers (p, 2), and 1 where the two are the same (p,).
+    """The sentences of a split, pairs of their numbers (p, 2), and 1 if the two mean the same (p,).
 
-    Labelled pairs as they are. Of classes and groups, up to 2,000 sentences at random, each once with another of its
-    class and once with one of another class.
+    Labelled pairs are taken as they are. From classes and groups, up to 2,000 random sentences are paired once with
+    another of their class and once with one of another class.
     """
     if isinstance(part, Pairs) and not part.graded:
         return *part.numbered(), part.labels
@@ -174,7 +174,7 @@ def judged_pairs(part: Corpus, *, seed: int = 0) -> tuple[list[str], np.ndarray,
     if not classes:
         raise ValueError(
             f"corpus {part.name!r} has graded pairs, triplets or articles, but the rule needs to know whether two "
-            "sentences are the same (0/1 pairs, labels or groups); choose another corpus"
+            "sentences mean the same. Choose a corpus with 0/1 pairs, labels or groups"
         )
     codes = np.unique([classes[text] for text in texts], return_inverse=True)[1]
     anchors = np.flatnonzero(np.bincount(codes)[codes] > 1)

@@ -1,21 +1,21 @@
-"""The ways to L: from rows X (n, D) and triplets (t, 3) by `learn`, from an objective by the solvers it calls.
+"""Compute L: `learn` takes rows X (n, D) and triplets (t, 3), the solvers it calls take an objective.
 
-`learn` makes features `X R` for some R (D, r), a solver gives B (d, r), and `L = B Rᵀ` (d, D). It has three settings:
+`learn` makes features `X R` for some R (D, r), a solver gives B (d, r), and `L = B Rᵀ` (d, D). There are three solvers:
 
     paper         features V of a truncated SVD `X ≈ V Σ Uᵀ`; P on the Stiefel manifold by Cayley steps
     closed-form   the same features; the exact minimum of the objective in which every hinge is active
     full-rank     features X W of the generalised eigenproblem, which keeps rare words; then the hinge by L-BFGS
 
-With `batch` the features are made a batch at a time and only G is kept (M-FILM): it saves memory, not time.
+With `batch` the features are computed in batches and only G is kept (M-FILM): this saves memory, not time.
 
-The solvers go from a `TripletHinge` and d, or a start, to a `Solution`, a G of rank d:
+Each takes a `TripletHinge` and d, or a start, and returns a `Solution`, a G of rank d:
 
     closed_form   exact if every hinge is active: the top d positive eigenpairs of -(K + Kᵀ)/2
-    cayley_bb     the paper's: P on the Stiefel manifold, s eliminated                        (the lesson)
-    factorised    the same objective over B, by L-BFGS from the exact minimum of a first model   (what wins)
+    cayley_bb     the paper's: P on the Stiefel manifold, s eliminated                        (for teaching)
+    factorised    the same objective over B, by L-BFGS from the exact minimum of a first model   (the best)
     averaged      M-FILM, from batches of anchors
 
-All but the last end in the same gauge: s falling, the largest entry of each column of P positive.
+All but the last return the same form: s falling, the largest entry of each column of P positive.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """P (r, d) with orthonormal columns, s (d,) >= 0, so that `G = P diag(s) Pᵀ`; and what happened on the way.
+    """P (r, d) with orthonormal columns, s (d,) >= 0, so that `G = P diag(s) Pᵀ`; and the history of the solver.
 
-    Each row has the objective; `stationarity` the size of its gradient; `drift` the largest entry of |PᵀP - I|; `gap`
-    how far, at most, the objective lies above that of the best G of any rank.
+    Each history row has the objective; `stationarity` is the size of its gradient; `drift` the largest entry of |PᵀP -
+    I|; `gap` an upper bound on the distance to the best objective at any rank.
     """
 
     P: np.ndarray
@@ -70,7 +70,7 @@ def nearest_of_rank(A: np.ndarray, d: int) -> Solution:
 
 
 def closed_form(objective: TripletHinge, d: int) -> Solution:
-    """The minimum of F when no hinge is inactive (Λ = I): then F is `⟨K, G⟩ + ½‖G‖²` and a constant."""
+    """The minimum of F if every hinge is active (Λ = I): then F is `⟨K, G⟩ + ½‖G‖²` plus a constant."""
     return nearest_of_rank(-objective.K(), d)
 
 
@@ -94,13 +94,13 @@ def cayley_bb(
 ) -> Solution:
     """`min_P f(P)`, `f(P) = min_{s >= 0} F(P, s)`, by the Cayley steps of `labkit.film.stiefel`.
 
-    A weakness of this form: the gradient in a column of P has its s as a factor, so that a column whose s has fallen to
-    zero no longer moves. Start with many more features than columns.
+    A weakness: the gradient of a column of P is scaled by its s, so a column whose s has become zero no longer moves.
+    Start with many more features than columns.
     """
     s = start.s
 
     def reduced(P: np.ndarray) -> tuple[float, np.ndarray]:
-        nonlocal s  # the search for the next s* begins at the last one
+        nonlocal s  # the search for the next s* starts from the last one
         value, gradient, s = objective.by_stiefel(P, s)
         return value, gradient
 
@@ -132,8 +132,8 @@ def factorised(
 ) -> Solution:
     """L-BFGS over B, until an iteration gains less than `tolerance` of the objective.
 
-    `model`: first replace each hinge by its tangent at the start. What is left is quadratic in G and has a closed
-    form; where that is better than the start, descend from there. `device` is where the products are made.
+    `model`: first replace each hinge by its tangent at the start. The rest is quadratic in G and has a closed form,
+    which becomes the start if it is better. `device` computes the products.
     """
     evaluate = _evaluator(objective, device)
     B = start.B
@@ -164,7 +164,7 @@ def factorised(
 
 
 def _evaluator(objective: TripletHinge, device: str) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
-    """F and its gradient at B, computed in the precision of the features and on the device, given in float64."""
+    """F and its gradient at B in float64, computed on the device in the precision of the features."""
     precision = objective.V.dtype
     there = objective if device == "cpu" else objective.on(device)
 
@@ -197,10 +197,9 @@ def averaged(
 ) -> Solution:
     """M-FILM: `Ḡ ← (1 - γ) Ḡ - γ K_batch N/b`, `γ = 2/(t + 1)`, and `G` the nearest of rank d to Ḡ.
 
-    What is averaged is G, which is one matrix; P and L are known only up to a rotation, and their averages mean
-    nothing. The first epoch takes every hinge as active, which ends in the closed form and sets the margin; the
-    following take the slopes of the G before them. `objective.V` may be anything that gives features for rows:
-    features that are made for each batch are never in memory together.
+    G is averaged because it is unique; P and L are only determined up to a rotation. The first epoch treats every hinge
+    as active, which gives the closed form and sets the margin; later epochs use the slopes of the previous G.
+    `objective.V` may compute features for rows on demand, so that they are never all in memory.
     """
     anchors = np.flatnonzero(objective.margins > 0)
     batch, count = min(batch, len(anchors)), -(-len(anchors) // batch)
@@ -227,14 +226,14 @@ def averaged(
 
 
 def _value(parts: Iterator[TripletHinge], G: Solution) -> float:
-    """F of all batches together."""
+    """F over all batches."""
     losses = (hinge(part.margins + part.z(part.V @ G.B.T), part.softness)[0].sum() for part in parts)
     return float(sum(losses) + G.s @ G.s / 2)
 
 
 @dataclass(frozen=True, eq=False)
 class Projected:
-    """The features X R, made for the rows that are asked for and kept nowhere."""
+    """The features X R, computed for requested rows and not stored."""
 
     X: sparse.csr_matrix
     R: np.ndarray
@@ -251,9 +250,9 @@ class Projected:
         return self.X[rows] @ np.ascontiguousarray(self.R)
 
 
-# --- features of full rank, which keep the rare words that a truncated SVD throws away ---------------------------
+# --- features of full rank, which keep the rare words that a truncated SVD drops ---------------------------------
 
-DENSE = 400  # columns up to which LAPACK is quicker and exact
+DENSE = 400  # columns up to which LAPACK is faster, and exact
 Product: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
 
@@ -271,28 +270,27 @@ def directions(
 
         (Xᵀ M_s X) w = k (Xᵀ X + ε I) w        Wᵀ (Xᵀ X + ε I) W = I        M_s = (M + Mᵀ) / 2
 
-    Those with k > 0, and at least the best. X stays sparse. `L = √k Wᵀ` is the closed form of rank r; the hinge may
-    follow on the features `X W`. The ridge ε does what truncation did, gently: directions of X that occur seldom are
-    damped, not dropped.
+    Only k > 0 are kept, and at least the best. X stays sparse. `L = √k Wᵀ` is the closed form of rank r; the hinge may
+    continue on the features `X W`. The ridge ε damps rare directions of X, where truncation would drop them.
 
-    LOBPCG with the diagonal as preconditioner. So few iterations leave the smaller k unsettled, which costs the
-    similarity nothing that can be measured.
+    Solved by LOBPCG with the diagonal as preconditioner. The default number of iterations leaves the smaller k inexact,
+    without a measurable effect on similarities.
     """
     X, Ms, columns = sparse.csr_matrix(X), ((M + M.T) / 2).tocsr(), X.shape[1]
     A, B = _products(X, Ms, ridge)
     if columns <= max(DENSE, 4 * rank):
         return _rayleigh_ritz(A, B, np.eye(columns), rank)
     progress(0, None, "directions that keep what belongs together")
-    # in single precision: the products are bound by memory, and half of it is more than twice as fast
+    # single precision: the products are memory-bound, so halving the data more than doubles the speed
     supervised, spread = (
         LinearOperator((columns, columns), matvec=product, matmat=product, dtype=np.float64)
         for product in _products(X.astype(np.float32), Ms.astype(np.float32), ridge)
     )
     diagonal = np.asarray(X.multiply(X).sum(axis=0)).ravel() + ridge
-    # a tenth more vectors than wanted, so that the last ones wanted settle too
+    # a tenth more vectors than requested, so that the last requested ones converge too
     start = np.random.default_rng(seed).standard_normal((columns, rank + rank // 10 + 4))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that it stops before its tolerance is what we ask of it
+        warnings.simplefilter("ignore", UserWarning)  # stopping before the tolerance is intended
         _, W = lobpcg(
             supervised, start, B=spread, M=sparse.diags(1 / diagonal), largest=True, maxiter=iterations, tol=1e-5
         )
@@ -300,18 +298,18 @@ def directions(
 
 
 def _products(X: sparse.csr_matrix, Ms: sparse.csr_matrix, ridge: float) -> tuple[Product, Product]:
-    """`Xᵀ M_s X Q` and `(Xᵀ X + ε I) Q` for blocks Q (D, c); neither D x D matrix is ever made."""
+    """`Xᵀ M_s X Q` and `(Xᵀ X + ε I) Q` for blocks Q (D, c), without forming a D x D matrix."""
     Xt = X.T.tocsr()
 
     def rows(Q: np.ndarray) -> np.ndarray:
-        # in row order: scipy's sparse product with columns in memory order takes fifteen times as long
+        # in row order: scipy's sparse product takes fifteen times as long with columns contiguous
         return X @ np.ascontiguousarray(Q, dtype=X.dtype)
 
     return lambda Q: Xt @ (Ms @ rows(Q)), lambda Q: Xt @ rows(Q) + ridge * Q
 
 
 def _rayleigh_ritz(A: Product, B: Product, Q: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray]:
-    """The best W and k within the space of Q's columns, in double precision; which ones, `directions` says."""
+    """The best W and k within the span of Q's columns, in double precision, filtered as in `directions`."""
     small_A, small_B = Q.T @ A(Q), Q.T @ B(Q)
     wanted = [max(0, len(small_A) - rank), len(small_A) - 1]
     k, within = linalg.eigh((small_A + small_A.T) / 2, (small_B + small_B.T) / 2, subset_by_index=wanted)
@@ -332,9 +330,9 @@ def learn(
     seed: int = 0,
     progress: Progress = silent,
 ) -> tuple[np.ndarray, tuple[dict[str, float], ...]]:
-    """Learn L (d, D), the strongest row first, and a row of figures for each step; the last has the optimality gap.
+    """Learn L (d, D), the strongest row first, and a history row for each step; the last has the optimality gap.
 
-    L has fewer rows than asked for where the rank allows no more, and may have zeros in the last ones.
+    L has fewer rows than requested if the rank allows no more, and its last rows may contain zeros.
     """
     if settings.rank and settings.rank < settings.dimension:
         raise ValueError(
@@ -348,7 +346,7 @@ def learn(
         sizes = {"batch": settings.batch, "epochs": settings.epochs}
         solution = averaged(objective, d, **sizes, margin=settings.margin, seed=seed, progress=progress)
     else:
-        # at full rank the descent is short and bound by memory: single precision is enough and halves it
+        # at full rank the descent is short and memory-bound: single precision suffices and halves the time
         precision = np.float32 if settings.solver == "full-rank" else np.float64
         V = X.astype(precision) @ np.ascontiguousarray(R, dtype=precision)
         objective = calibrated(TripletHinge.of(V, triplets, margin=1.0), d, margin=settings.margin)
@@ -356,8 +354,8 @@ def learn(
     if not solution.s.any():
         note(
             f"no direction of the {X.shape[1]} words (columns) brings the {X.shape[0]} sentences closer to those that "
-            "mean the same than to others, so the metric and all similarities are zero; give sentences that differ in "
-            "more words, or check their labels",
+            "mean the same than to others, so all similarities are zero. Use sentences that differ in more words, or "
+            "check their labels",
             stacklevel=2,
         )
     return solution.B @ R.T, solution.rows
@@ -366,14 +364,14 @@ def learn(
 def _projection(
     X: sparse.csr_matrix, triplets: np.ndarray, settings: FilmSettings, seed: int, progress: Progress
 ) -> np.ndarray:
-    """R (D, r), such that the features are X R."""
+    """R (D, r) such that the features are X R."""
     if settings.solver == "full-rank":
         M, rank = supervision(triplets, X.shape[0])[0], settings.rank or settings.dimension
         return directions(X, M, rank, ridge=settings.ridge, seed=seed, progress=progress)[0]
     rank = min(settings.rank or 3 * settings.dimension, *X.shape)
     progress(0, None, f"singular value decomposition, rank {rank}")
     _, sizes, Ut = randomized_svd(X, rank, n_iter=4, random_state=seed)
-    known = sizes > 1e-9 * sizes[0]  # beyond the rank of X there is only rounding, which 1/Σ would blow up
+    known = sizes > 1e-9 * sizes[0]  # beyond the rank of X there is only rounding error, which 1/Σ would amplify
     return Ut[known].T / sizes[known]
 
 

@@ -3,9 +3,8 @@
     objective(P) -> (φ, ∇φ)          any function of P with its ordinary gradient, (r, d)
     minimise(objective, P) -> Descent
 
-A step moves along a Cayley curve (eq. 24, 25), which never leaves the manifold; Barzilai and Borwein give its length
-(eq. 26, 27), and a search that lets φ rise now and then, but not its running mean, keeps it honest (Zhang and Hager).
-Nothing here knows of sentences.
+A step moves along a Cayley curve (eq. 24, 25), which stays on the manifold. Its length is Barzilai and Borwein's (eq.
+26, 27), limited by a line search in which φ may rise but its running mean may not (Zhang and Hager).
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ import numpy as np
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
-DRIFT = 1e-13  # beyond this the columns are made orthonormal again
+DRIFT = 1e-13  # above this the columns are made orthonormal again
 SHORTEST, FIRST, LONGEST_STEP = 1e-15, 1e-3, 1e15  # lengths of a step
-DECREASE = 1e-4  # ρ: the share of the fall promised by the slope that a step has to bring
-SHRINK = 0.2  # what a step that is too long is multiplied by
+DECREASE = 1e-4  # ρ: the share of the decrease predicted by the slope that a step must achieve
+SHRINK = 0.2  # factor on a step that is too long
 
 
 @dataclass(frozen=True)
 class Step:
-    """The state after a step: φ, `‖F(P)‖`, the largest entry of `|PᵀP - I|`, and the length of the step."""
+    """The state after a step: φ, `‖F(P)‖`, the largest entry of `|PᵀP - I|`, and the step length."""
 
     value: float
     stationarity: float
@@ -35,7 +34,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """The point P (r, d) reached, every step on the way (the start is the first), and whether it had converged."""
+    """The point P (r, d) reached, every step including the start, and whether it converged."""
 
     point: np.ndarray
     steps: tuple[Step, ...]
@@ -47,14 +46,14 @@ class Descent:
 
 
 def stationarity(P: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """`F(P) = ∇φ - P ∇φᵀ P` (eq. 21), (r, d). Zero where φ is stationary on the manifold; there ∇φ itself is not."""
+    """`F(P) = ∇φ - P ∇φᵀ P` (eq. 21), (r, d). Zero if φ is stationary on the manifold, unlike ∇φ."""
     return gradient - P @ (gradient.T @ P)
 
 
 def cayley_direct(P: np.ndarray, gradient: np.ndarray, length: float) -> np.ndarray:
     """`(I + τ/2 A)⁻¹ (I - τ/2 A) P` with `A = ∇φ Pᵀ - P ∇φᵀ` (eq. 24): solves r equations.
 
-    The paper prints `A = φ Pᵀ - P φᵀ`; it is the gradient that is meant.
+    The paper prints `A = φ Pᵀ - P φᵀ` but means the gradient.
     """
     A = gradient @ P.T - P @ gradient.T
     unit = np.eye(len(P))
@@ -62,20 +61,20 @@ def cayley_direct(P: np.ndarray, gradient: np.ndarray, length: float) -> np.ndar
 
 
 def cayley_woodbury(P: np.ndarray, gradient: np.ndarray, length: float) -> np.ndarray:
-    """`P - τ F (I + τ/2 GᵀF)⁻¹ GᵀP` with `F = [∇φ, P]`, `G = [P, -∇φ]` (eq. 25): the same, solving 2d equations."""
+    """`P - τ F (I + τ/2 GᵀF)⁻¹ GᵀP` with `F = [∇φ, P]`, `G = [P, -∇φ]` (eq. 25): the same from 2d equations."""
     F, G = np.hstack([gradient, P]), np.hstack([P, -gradient])
     unit = np.eye(F.shape[1])
     return P - length * (F @ np.linalg.solve(unit + length / 2 * (G.T @ F), G.T @ P))
 
 
 def cayley(P: np.ndarray, gradient: np.ndarray, length: float) -> np.ndarray:
-    """The point at `length` on the Cayley curve that leaves P against the gradient, by the smaller system."""
+    """The point at `length` on the Cayley curve from P against the gradient, using the smaller system."""
     rows, columns = P.shape
     return (cayley_woodbury if 2 * columns < rows else cayley_direct)(P, gradient, length)
 
 
 def bb_length(dP: np.ndarray, dF: np.ndarray, *, long: bool) -> float | None:
-    """`⟨dP, dP⟩ / |⟨dP, dF⟩|` (eq. 26, the long step) or `|⟨dP, dF⟩| / ⟨dF, dF⟩` (eq. 27); None where it is 0/0."""
+    """`⟨dP, dP⟩ / |⟨dP, dF⟩|` (eq. 26, the long step) or `|⟨dP, dF⟩| / ⟨dF, dF⟩` (eq. 27); None if it is 0/0."""
     mixed = abs(float(np.vdot(dP, dF)))
     over, under = (float(np.vdot(dP, dP)), mixed) if long else (mixed, float(np.vdot(dF, dF)))
     if over <= 0 or under <= 0:
@@ -94,13 +93,13 @@ def minimise(
 ) -> Descent:
     """Descend from `start` until `‖F(P)‖ <= tolerance * ‖F(start)‖`, or `iterations` steps are done.
 
-    A step of length τ is accepted when `φ(P_τ) <= C - ρ τ ‖A‖²/2`, C the mean of past values that forgets at rate
-    `memory` (0: only the last value counts, and φ falls with every step); else τ shrinks. The slope of φ along the
-    curve at its beginning is `-‖A‖²/2`. `report(number, step)` is called after each.
+    A step of length τ is accepted when `φ(P_τ) <= C - ρ τ ‖A‖²/2`, where C is an average of past values with decay
+    `memory` (0: only the last value counts, and φ falls at every step); else τ shrinks. The slope of φ at the start of
+    the curve is `-‖A‖²/2`. `report(number, step)` is called after each step.
     """
     P = np.asarray(start, dtype=np.float64)
     if drift(P) > 1e-6:
-        raise ValueError("start has columns that are not orthonormal, expected PᵀP = I; use np.linalg.qr(start)[0]")
+        raise ValueError("the columns of start are not orthonormal (PᵀP is not I); use np.linalg.qr(start)[0]")
     value, gradient = objective(P)
     F = stationarity(P, gradient)
     goal, length = tolerance * np.linalg.norm(F), FIRST
@@ -116,7 +115,7 @@ def minimise(
             if new_value <= mean - length * fall or length <= SHORTEST:
                 break
             length *= SHRINK
-        if length <= SHORTEST:  # rounding hides whatever descent is left
+        if length <= SHORTEST:  # rounding hides any descent that is left
             break
         new_F = stationarity(after, new_gradient)
         next_length = bb_length(after - P, new_F - F, long=len(steps) % 2 == 1)
@@ -124,7 +123,7 @@ def minimise(
         steps.append(Step(value, float(np.linalg.norm(F)), drift(P), length))
         if report is not None:
             report(len(steps) - 1, steps[-1])
-        length = next_length or FIRST  # two steps to the same point say nothing of the length
+        length = next_length or FIRST  # two steps to the same point give no length
         mean = (memory * weight * mean + value) / (memory * weight + 1)
         weight = memory * weight + 1
     return Descent(P, tuple(steps), bool(steps[-1].stationarity <= goal))
@@ -147,6 +146,6 @@ def _squared_skew(P: np.ndarray, gradient: np.ndarray) -> float:
 
 
 def _orthonormal(P: np.ndarray) -> np.ndarray:
-    """The columns of P made orthonormal, each in its own direction and not against it."""
+    """Make the columns of P orthonormal without flipping their directions."""
     Q, R = np.linalg.qr(P)
     return Q * np.where(np.diag(R) < 0, -1, 1)

@@ -1,23 +1,23 @@
-"""A corpus of any shape as FILM sees it: sparse rows of TF-IDF, and triplets (i, j, k), "i is closer to j than to k".
+"""A corpus of any shape as FILM's input: sparse rows of TF-IDF, and triplets (i, j, k), "i is closer to j than to k".
 
 Rows. In: texts. Out: CSR (n, D), unit rows.
 
     x_w = (1 + log count) · idf_w / length        idf_w = log((1 + n) / (1 + df_w)) + 1
 
-scikit-learn counts; a word is what `labkit.text` calls one, cut at hyphens and apostrophes. Texts from different hands
-differ there ("what's", "what 's") in nothing that matters, and FILM would learn the hand.
+scikit-learn counts the words of `labkit.text`, cut at hyphens and apostrophes. Writers differ there without a change of
+meaning ("what's", "what 's"), and FILM would learn to recognise the writer.
 
-Triplets. The paper leaves open how it makes them ("clustering triplet generating method"). Here j is of i's cluster; k
-is what a person told apart from a sentence of that cluster, then near sentences of other clusters, then any other ones.
-In: the training part of a corpus. Out: distinct texts, and int64 (t, 3) of their numbers, in the order of the anchors.
+Triplets. The paper does not specify how it makes them ("clustering triplet generating method"). Here j is in i's
+cluster; k is first a sentence labelled as different from that cluster, then a near sentence of another cluster, then
+any other. In: the training split. Out: distinct texts, and int64 (t, 3) of their numbers, by anchor.
 
-    Pairs            clusters: the components of the pairs labelled 1; those labelled 0 are told apart
-    graded Pairs     the same: 1 from four fifths of the highest grade on, 0 up to two fifths, nothing in between
+    Pairs            clusters: the components of the pairs labelled 1; pairs labelled 0 are different
+    graded Pairs     the same: 1 from four fifths of the top grade up, 0 up to two fifths, others unused
     Labelled, Groups clusters: the classes, the groups
     Triplets         the triplets as they are
     Articles         triplets of paragraph openings: same section, section before or after
 
-Two texts of the same words in the same order are one: case and punctuation tell the source of a text, not its meaning.
+Two texts with the same words in the same order are one: case and punctuation do not change the meaning.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from labkit.corpora.splits import connected
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """The cluster of each sentence (n,), the pairs told apart (p, 2), and those told apart within one cluster (q, 2).
+    """The cluster of each sentence (n,), the pairs labelled different (p, 2), and those within one cluster (q, 2).
 
-    The last contradict the pairs that tie the cluster; they are not among the first.
+    The last contradict the pairs that connect the cluster, and are not among the first.
     """
 
     of: np.ndarray
@@ -52,7 +52,7 @@ class Clusters:
 
     @classmethod
     def from_pairs(cls, pairs: np.ndarray, same: np.ndarray, count: int) -> Clusters:
-        """Components of the graph of the pairs (p, 2) that are the `same` (p,), over `count` sentences."""
+        """Components of the graph of the `same` (p,) pairs among the pairs (p, 2), over `count` sentences."""
         near, far = pairs[same], pairs[~same]
         of = connected(count, *near.T)
         inside = of[far[:, 0]] == of[far[:, 1]]
@@ -60,14 +60,14 @@ class Clusters:
 
     @classmethod
     def from_classes(cls, classes: np.ndarray) -> Clusters:
-        """The clusters that are the classes (n,)."""
+        """One cluster for each class (n,)."""
         none = np.zeros((0, 2), np.int64)
         return cls(np.unique(classes, return_inverse=True)[1].ravel().astype(np.int64), none, none)
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How many of each kind an anchor gets, at most; its triplets are all pairs (j, k) of these."""
+    """The maximum number of each kind per anchor; its triplets are all pairs (j, k) of these."""
 
     positives: int = 2
     apart: int = 2
@@ -78,9 +78,9 @@ class Recipe:
 def cluster_triplets(
     clusters: Clusters, recipe: Recipe | None = None, *, neighbours: np.ndarray | None = None, seed: int = 0
 ) -> np.ndarray:
-    """Triplets (t, 3) of every sentence that is not alone in its cluster.
+    """Triplets (t, 3) for every sentence that is not alone in its cluster.
 
-    `neighbours` (n, c): candidates for near negatives, nearest first; they are looked at only with `recipe.near`.
+    `neighbours` (n, c): candidates for near negatives, nearest first; used only with `recipe.near`.
     """
     recipe = recipe or Recipe()
     of = clusters.of
@@ -105,15 +105,15 @@ def cluster_triplets(
     return np.stack([i[drawn], j[drawn], k[drawn]], axis=1)
 
 
-# each of the following gives row numbers (anchors, most), -1 where there are no more
+# each of the following returns row numbers (anchors, most), -1 if there are no more
 
 
 def mates(of: np.ndarray, anchors: np.ndarray, most: int, random: np.random.Generator) -> np.ndarray:
-    """Others of the anchor's cluster, taken in turn from a random one on; no anchor is alone in its cluster."""
-    order = np.argsort(of, kind="stable")  # a cluster after the other
+    """Others of the anchor's cluster, in turn from a random one; no anchor is alone in its cluster."""
+    order = np.argsort(of, kind="stable")  # one cluster after the other
     start = np.searchsorted(of[order], of[anchors])[:, None]
     size = np.bincount(of)[of[anchors]][:, None]
-    place = np.argsort(order)[anchors][:, None] - start  # of the anchor in its cluster
+    place = np.argsort(order)[anchors][:, None] - start  # position of the anchor in its cluster
     turns = 1 + (random.integers(size - 1) + np.arange(most)) % (size - 1)
     return np.where(np.arange(most) < size - 1, order[start + (place + turns) % size], -1)
 
@@ -153,7 +153,7 @@ _CUT = str.maketrans("'’-", "   ")
 
 
 def terms(sentence: str, *, pairs: bool = False) -> list[str]:
-    """The words of a sentence; with `pairs` also every two words in a row.
+    """The words of a sentence; with `pairs` also every two consecutive words.
 
     >>> terms("What's up?", pairs=True)
     ['what', 's', 'up', 'what s', 's up']
@@ -163,19 +163,19 @@ def terms(sentence: str, *, pairs: bool = False) -> list[str]:
 
 
 def fitted_vectorizer(sentences: Sequence[str], *, min_count: int = 1, pairs: bool = False) -> TfidfVectorizer:
-    """A vectorizer that knows the words of at least `min_count` of the sentences."""
+    """A vectorizer fitted to the words that occur in at least `min_count` sentences."""
     vectorizer = _empty(pairs, min_df=min_count)
     try:
         return vectorizer.fit(sentences)
-    except ValueError as error:  # scikit-learn says in two ways that nothing is left to count
+    except ValueError as error:  # scikit-learn has two messages for an empty vocabulary
         raise ValueError(
-            f"no word occurs in {min_count} of the {len(sentences)} training sentences; lower `min_count`, or check "
+            f"no word occurs in {min_count} of the {len(sentences)} training sentences. Lower `min_count`, or check "
             "that the texts contain words"
         ) from error
 
 
 def restored_vectorizer(words: Sequence[str], idf: np.ndarray, *, pairs: bool = False) -> TfidfVectorizer:
-    """The vectorizer with these words in order of its columns, and their idf (D,)."""
+    """The vectorizer with these words as columns, in order, and their idf (D,)."""
     vectorizer = _empty(pairs, vocabulary={word: column for column, word in enumerate(words)})
     vectorizer.idf_ = np.asarray(idf, dtype=np.float64)
     return vectorizer
@@ -190,7 +190,7 @@ def _empty(pairs: bool, **known: Any) -> TfidfVectorizer:
 
 @dataclass(frozen=True, eq=False)
 class FilmSource:
-    """Distinct texts; their clusters, or else triplets of their numbers; and pairs that contradict the rest."""
+    """Distinct texts; their clusters, or else triplets of their numbers; and contradictory pairs."""
 
     texts: list[str]
     clusters: Clusters | None
@@ -233,7 +233,7 @@ def _of_pairs(part: Pairs) -> FilmSource:
 
 
 def _of_classes(texts: Sequence[str], classes: Sequence[str]) -> FilmSource:
-    """The source of texts in classes; a text in two classes stays in the one it came in first."""
+    """The source of texts in classes; a text in two classes stays in the first."""
     distinct, (rows,) = _numbered(texts)
     codes = np.unique(np.asarray(classes), return_inverse=True)[1].ravel()
     first = np.unique(rows, return_index=True)[1]
@@ -243,7 +243,7 @@ def _of_classes(texts: Sequence[str], classes: Sequence[str]) -> FilmSource:
 
 
 def _numbered(*columns: Sequence[str]) -> tuple[list[str], list[np.ndarray]]:
-    """Distinct texts, and for each column the numbers of its texts; texts of the same words have one number."""
+    """Distinct texts, and for each column the numbers of its texts; texts with the same words share a number."""
     texts: list[str] = []
     known: dict[tuple[str, ...], int] = {}
 

@@ -4,8 +4,8 @@
     labels     -> positive P, negative N                            -> pair_weights: m · |dL/dS|
 
 `P[i, j]` says that j is a positive of anchor i, `N[i, j]` that it is a negative; a pair in neither is unknown and
-counts for nothing. A method is a miner, a loss and an encoder put together. `losses.py` has each loss once, with its
-formula, and the table `LOSSES`; `large_batch.py` computes them for batches whose S would be too large.
+ignored. A method combines a miner, a loss and an encoder. `losses.py` has every loss and the table `LOSSES`;
+`large_batch.py` handles batches whose S would be too large.
 
 >>> import torch
 >>> S = torch.tensor([[1.0, 0.8, 0.1], [0.8, 1.0, 0.3], [0.1, 0.3, 1.0]])

@@ -1,15 +1,15 @@
-"""Hard negatives of a whole corpus: for each sentence and its positive, near sentences that mean something else.
+"""Mine hard negatives from a whole corpus: similar sentences that mean something else than the anchor.
 
-    mine_negatives    vectors of the sentences by any method, and what the corpus says belongs together -> `Mined`
+    mine_negatives    the sentences' vectors from any method, and the corpus's labels -> `Mined`
     Mined             triplets by number, with ranks and similarities; `corpus()` is a `Triplets` that methods train on
-    false_negatives   which of them mean the same as their anchor, where that is known
-    false_shares      their share over the ranks, or over the margin
-    with_truth        a corpus whose labels leave something out, and what its sentences mean
+    false_negatives   which of them mean the same as their anchor, if known
+    false_shares      their share by rank, or by margin
+    with_truth        a corpus with incomplete labels, and the meanings of its sentences
 
-`labkit.pairs.mining` chooses among the pairs of one batch in training; this looks at all sentences once, before it. The
-rules are those of sentence-transformers' `mine_hard_negatives`, and the guide is that of GISTEmbed (Solatorio 2024).
-The nearest candidate is often a false negative, a sentence that means the same without a label that says so: ranks,
-margins and the guide are for that. The search is exact, a block of anchors at a time.
+`labkit.pairs.mining` chooses among the pairs of one training batch; this module searches all sentences once, before
+training. The rules are those of sentence-transformers' `mine_hard_negatives`; the guide is from GISTEmbed (Solatorio
+2024). The nearest candidate is often a false negative, an unlabelled paraphrase; ranks, margins and the guide filter
+these out. The search is exact, one block of anchors at a time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from labkit.text import normalise
 
 
 class Encodes(Protocol):
-    """What turns sentences into rows, as every fitted method does."""
+    """Anything with `encode`, such as a fitted method."""
 
     def encode(self, sentences: list[str], /) -> Any: ...
 
@@ -44,18 +44,18 @@ SAMPLING = ("top", "random")
 
 @dataclass(frozen=True, eq=False)
 class Mined:
-    """n triplets of a split, as numbers of its sentences; ranks count the sentences of other classes, 1 the nearest."""
+    """n triplets of a split, as sentence numbers; ranks count the sentences of other classes, 1 is the nearest."""
 
     name: str
     split: str
     texts: tuple[str, ...]
     triplets: np.ndarray  # (n, 3): anchor, positive, negative
     ranks: np.ndarray  # (n,)
-    similarities: np.ndarray  # (n, 2): of the anchor to its positive, and to the negative
+    similarities: np.ndarray  # (n, 2): anchor to positive, and anchor to negative
     pairs: int  # anchors with a positive
-    candidates: int  # that the ranks gave, for all of these
-    dropped: Mapping[str, int]  # rule -> candidates that it dropped of those that the rules before had left
-    short: int  # pairs for which fewer negatives were left than were wished for
+    candidates: int  # within the ranks, over all pairs
+    dropped: Mapping[str, int]  # rule -> candidates dropped among those that the earlier rules left
+    short: int  # pairs with fewer negatives than requested
 
     def __len__(self) -> int:
         return len(self.triplets)
@@ -63,12 +63,12 @@ class Mined:
     def __str__(self) -> str:
         rules = ", ".join(f"{rule} {count:,}" for rule, count in self.dropped.items()) or "none"
         return (
-            f"{self.split}: {len(self):,} negatives for {self.pairs:,} pairs, of {self.candidates:,} candidates; "
-            f"dropped: {rules}; {self.short:,} pairs have fewer than wished for"
+            f"{self.split}: {len(self):,} negatives for {self.pairs:,} pairs, from {self.candidates:,} candidates; "
+            f"dropped: {rules}; {self.short:,} pairs have fewer than requested"
         )
 
     def corpus(self) -> Triplets:
-        """The triplets as a corpus to train on, with rank and similarities as further columns."""
+        """The triplets as a training corpus, with rank and similarities as further columns."""
         if not len(self):
             raise ValueError(f"no candidate of {self.name!r} remains ({self}); widen the ranks or lower the margin")
         anchors, positives, negatives = ([self.texts[row] for row in column] for column in self.triplets.T)
@@ -86,7 +86,7 @@ class Mined:
 
 
 def sentences_to_mine(corpus: Corpus, split: str = "train") -> list[str]:
-    """The distinct sentences of a split in the order in which `mine_negatives` expects rows for them."""
+    """The distinct sentences of a split, in the row order that `mine_negatives` expects."""
     return _part(corpus, split).sentences()
 
 
@@ -108,15 +108,15 @@ def mine_negatives(
 ) -> Mined:
     """Find for every anchor a with a positive p up to `count` sentences n of other classes, by their cosines s.
 
-    ranks       of the nearest sentences of other classes the first ranks[0] are skipped, up to ranks[1] are looked at
+    ranks       skip the ranks[0] nearest sentences of other classes, and search up to rank ranks[1]
     margin      drops n where s(a, n) > s(a, p) - margin; `relative` where s(a, n) > s(a, p) - |s(a, p)| · relative
     most, least drop n where s(a, n) > most, or s(a, n) < least
     guide       drops n where another method finds s(a, n) or s(p, n) at least s(a, p) - guide_margin
-    sampling    of what is left "top" takes the nearest, "random" any, by `seed`
+    sampling    "top" takes the nearest of the remaining candidates, "random" draws them by `seed`
 
-    A negative is never a sentence of the anchor's class, nor another spelling of one, and never the same twice for one
-    anchor. Positives are the pairs labelled 1 and those of the triplets; where there are classes, each sentence is
-    anchor to another of its class, by `seed`.
+    A negative is never in the anchor's class, nor another spelling of a sentence in it; an anchor never gets it twice.
+    Positives are pairs labelled 1 and those of triplets; with classes, each sentence is paired with another of its
+    class, by `seed`.
     """
     low, high = _check_search(ranks, count, sampling)
     part = _part(corpus, split)
@@ -141,14 +141,14 @@ def mine_negatives(
         rules["guide"] = (_cosines(guiding, pairs[:, 0], near) >= least_near) | (
             _cosines(guiding, pairs[:, 1], near) >= least_near
         )
-    kept = np.isfinite(similarities)  # else there are fewer others than ranks
+    kept = np.isfinite(similarities)  # otherwise there are fewer other sentences than ranks
     candidates, dropped = int(kept.sum()), dict[str, int]()
     for rule, out in rules.items():
         dropped[rule] = int((kept & out).sum())
         kept &= ~out
 
     random = np.random.default_rng(seeded(seed)) if sampling == "random" else None
-    chosen = _chosen(pairs[:, 0], near, kept, count, random)  # (n, 2): pair, place among the ranks
+    chosen = _chosen(pairs[:, 0], near, kept, count, random)  # (n, 2): pair, index among the ranks
     pair, place = chosen.T
     return Mined(
         name=corpus.name,
@@ -178,7 +178,7 @@ def _known(corpus: Corpus, random: np.random.Generator) -> tuple[list[str], np.n
         raise corpus.without_labels("a hard negative needs a positive")
     if isinstance(corpus, Pairs) and corpus.graded:
         raise ValueError(
-            f"corpus {corpus.name!r} has grades, but mining needs to know which sentences belong together; label its "
+            f"corpus {corpus.name!r} has grades, but mining needs to know which sentences belong together. Label its "
             "pairs with 0 and 1, or use another corpus"
         )
     texts = corpus.sentences()
@@ -204,7 +204,7 @@ def _known(corpus: Corpus, random: np.random.Generator) -> tuple[list[str], np.n
 
 
 def _rings(holds: np.ndarray, classes: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Each sentence of a class with the next in a drawn order, the last with the first, (pairs, 2)."""
+    """Pair each sentence of a class with the next in random order, and the last with the first, (pairs, 2)."""
     members: dict[int, list[int]] = defaultdict(list)
     for row, code in sorted({*zip(holds.tolist(), classes.tolist(), strict=True)}):
         members[code].append(row)
@@ -214,7 +214,7 @@ def _rings(holds: np.ndarray, classes: np.ndarray, random: np.random.Generator) 
 
 
 def _codes(keys: Sequence[Hashable]) -> np.ndarray:
-    """The number of each key in order of first appearance."""
+    """Number the keys in order of first appearance."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
 
@@ -229,8 +229,7 @@ def _incidence(rows: np.ndarray, columns: np.ndarray) -> sparse.csr_array:
 def _nearest_of_others(
     rows: Vectors, belongs: sparse.csr_array, asking: np.ndarray, most: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The `most` nearest rows that share no class with each row asking, and their cosines, (asking, most); equals by
-    number. Where there are fewer, the last cosines are -inf."""
+    """For each query row the `most` nearest rows without a shared class, and their cosines (-inf if fewer)."""
     anchors, place = np.unique(asking, return_inverse=True)
     foreseen(len(anchors), rows, remedy="mine in a part of the corpus")
     near, cosines = np.empty((len(anchors), most), np.int64), np.empty((len(anchors), most))
@@ -246,7 +245,7 @@ def _nearest_of_others(
 
 
 def _cosines(rows: Vectors, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The cosines of each row of `left` (n,) with its rows of `right` (n, k), (n, k)."""
+    """The cosines of each row of `left` (n,) with its rows of `right` (n, k): (n, k)."""
     cosines = np.empty(right.shape)
     for block in blocks(len(left), right.shape[1] * rows.shape[1] if isinstance(rows, np.ndarray) else 2**12):
         a, b = rows[np.repeat(left[block], right.shape[1])], rows[right[block].ravel()]
@@ -257,7 +256,7 @@ def _cosines(rows: Vectors, left: np.ndarray, right: np.ndarray) -> np.ndarray:
 def _chosen(
     anchors: np.ndarray, near: np.ndarray, kept: np.ndarray, count: int, random: np.random.Generator | None
 ) -> np.ndarray:
-    """Up to `count` (pair, place) for each pair, none with a negative that another pair of its anchor has, (n, 2)."""
+    """Up to `count` (pair, index) for each pair, with no negative twice for one anchor, (n, 2)."""
     taken: dict[int, set[int]] = defaultdict(set)
     chosen = []
     for pair, anchor in enumerate(anchors.tolist()):
@@ -270,13 +269,13 @@ def _chosen(
 
 
 def _unit_rows(name: str, encoded: Any, texts: list[str]) -> Vectors:
-    """Rows of length 1, one for each text."""
+    """The rows normalised to length 1, one for each text."""
     rows = encoded.encode(texts) if hasattr(encoded, "encode") else encoded
     rows = unit(vectors(name, rows, keep_single=True))
     if rows.shape[0] != len(texts):
         raise ValueError(
-            f"{name} has {rows.shape[0]:,} rows, expected {len(texts):,}, one for each distinct sentence of the split; "
-            "encode sentences_to_mine(corpus, split)"
+            f"{name} has {rows.shape[0]:,} rows, expected {len(texts):,}, one for each distinct sentence of the "
+            "split. Encode sentences_to_mine(corpus, split)"
         )
     return rows
 
@@ -295,13 +294,13 @@ def _check_search(ranks: tuple[int, int], count: int, sampling: str) -> tuple[in
 
 
 def false_negatives(mined: Mined, meanings: Mapping[str, Hashable]) -> np.ndarray:
-    """Tell which negatives mean the same as their anchor, bool (n,); `meanings` says of each sentence what it means.
+    """Which negatives mean the same as their anchor, bool (n,); `meanings` has the meaning of each sentence.
 
-    `EMBEDDED["questions"].meanings()` is what a generator knows, `dict(zip(*corpus.classified()))` what labels say.
+    Use `EMBEDDED["questions"].meanings()` for the generator's knowledge, `dict(zip(*corpus.classified()))` for labels.
     """
     unknown = next((text for text in mined.texts if text not in meanings), None)
     if unknown is not None:
-        raise ValueError(f"meanings has no entry for {unknown!r}, expected one for each sentence of this corpus")
+        raise ValueError(f"meanings has no entry for {unknown!r}; it needs one for each sentence of this corpus")
     codes = _codes([meanings[text] for text in mined.texts])
     anchors, _, negatives = mined.triplets.T
     false: np.ndarray = codes[anchors] == codes[negatives]
@@ -309,23 +308,23 @@ def false_negatives(mined: Mined, meanings: Mapping[str, Hashable]) -> np.ndarra
 
 
 def known_meanings(corpus: Corpus) -> dict[str, Any] | None:
-    """What the generator of an embedded corpus knows of its sentences beyond the labels; None where nobody does."""
+    """The meanings that the generator of a bundled corpus knows beyond the labels; None if there are none."""
     meanings = EMBEDDED[corpus.name].meanings() if corpus.name in EMBEDDED else {}
     return meanings if meanings and meanings.keys() >= set(corpus.sentences()) else None
 
 
 @dataclass(frozen=True, eq=False)
 class FalseShares:
-    """The share of false negatives among those of each group of ranks, or of those that keep at least each margin."""
+    """The share of false negatives in each group of ranks, and among negatives that keep at least each margin."""
 
     ranks: tuple[tuple[int, int], ...]  # the first and the last rank of each group
-    by_rank: np.ndarray  # share of false ones, NaN where there is none
+    by_rank: np.ndarray  # share of false negatives, NaN if there are no negatives
     margins: np.ndarray
     by_margin: np.ndarray
-    kept: np.ndarray  # share of all mined that keep the margin
+    kept: np.ndarray  # share of all mined negatives that keep the margin
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """A row for each group of ranks and each margin, with the name of the way to mine."""
+        """A row for each group of ranks and each margin, labelled with the mining method's name."""
         ranks = [{"mined": name, "by": "rank", "at": f"{low} to {high}"} for low, high in self.ranks]
         margins = [{"mined": name, "by": "margin", "at": f"{margin:.2f}"} for margin in self.margins]
         return [row | {"false": float(share)} for row, share in zip(ranks, self.by_rank, strict=True)] + [
@@ -337,9 +336,9 @@ class FalseShares:
 def false_shares(
     mined: Mined, meanings: Mapping[str, Hashable], *, ends: Sequence[int] = (1, 2, 3, 5, 10, 20, 50)
 ) -> FalseShares:
-    """Count the false ones among the ranks up to each end, and with each margin from -.2 to .5.
+    """Count the false negatives in the ranks up to each end, and at each margin from -0.2 to 0.5.
 
-    Mine with a `count` as large as the ranks, and without a margin: then nothing has been chosen before.
+    Mine with a `count` as large as the ranks and without a margin, so that nothing has been filtered out before.
     """
     false, gap = false_negatives(mined, meanings), mined.similarities[:, 0] - mined.similarities[:, 1]
     groups = [(before + 1, end) for before, end in zip((0, *ends), ends, strict=False)]
@@ -358,8 +357,8 @@ def false_shares(
 def with_truth(corpus: Corpus) -> tuple[Corpus, dict[str, Any]]:
     """A corpus with incomplete labels, and the meanings of its sentences.
 
-    Classes and groups are cut into parts of two sentences, as if nothing more were known; their meaning is the class.
-    The labels of the embedded questions do not tie all that ask the same; their meaning is what is asked.
+    Classes and groups are cut into parts of two sentences, and the class remains as the meaning. The labels of the
+    bundled questions do not connect all paraphrases; there the generator knows the meaning.
     """
     if isinstance(corpus, Labelled | Groups):
         texts, names = corpus.classified()
@@ -374,7 +373,7 @@ def with_truth(corpus: Corpus) -> tuple[Corpus, dict[str, Any]]:
     meanings = known_meanings(corpus)
     if meanings is None:
         raise ValueError(
-            f"corpus {corpus.name!r} is {type(corpus).__name__}, whose false negatives are unknown; use classes, "
-            "groups or the bundled questions"
+            f"corpus {corpus.name!r} has the shape {type(corpus).__name__}, whose false negatives are unknown. Use "
+            "classes, groups or the bundled questions"
         )
     return corpus, meanings

@@ -1,18 +1,18 @@
-"""Losses of large batches: from embeddings (m, d) to a scalar and what to note of it, never an m x m matrix.
+"""Losses of large batches: embeddings (m, d) -> a scalar and batch statistics, without an m x m matrix.
 
-    streaming_locality    the locality loss with mining of rows with labels: the quick way
-    noted_locality        the same, and the figures of the batch
-    by_anchors            any loss and any miner with any masks, a strip of anchors at a time, and the figures
+    streaming_locality    the locality loss with mining, from labelled rows: the fast path
+    noted_locality        the same, with the batch statistics
+    by_anchors            any loss, miner and masks, one strip of anchors at a time, with the statistics
 
-Dense form: `locality(S, *informative(S, P, N))` with S of the normalised rows. The quick way only ever sees S in tiles,
-and four things make it quick: rows sorted by class (positives are small blocks, so the mining floor is known before the
-sweep), symmetry (half the tiles), the derivative in closed form, and a short list of the pairs that count.
+Dense form: `locality(S, *informative(S, P, N))` with S of the normalised rows. The fast path computes S in tiles. It is
+fast because rows are sorted by class (positives form small blocks, so the mining floor is known before the sweep),
+symmetry halves the tiles, the derivative has a closed form, and few pairs count.
 
-Positives: rows V (m, d) are in class order, so positives are small blocks on the diagonal. Blocks are made again when
-they are needed and never exceed a fixed size, so one class of all m rows costs no m x m either.
+Positives: rows V (m, d) are in class order, so positives are blocks on the diagonal. Blocks are recomputed when needed
+and have a maximum size, so even a single class needs no m x m matrix.
 
-Negatives: one sweep over square tiles of S, of which half suffice, as S is symmetric. Of a tile in which few pairs
-count, these are listed for the gradient; the others are made again. Memory stays proportional to m · d.
+Negatives: one sweep over square tiles of S; half of them suffice, because S is symmetric. If few pairs of a tile count,
+they are listed for the gradient; other tiles are recomputed. Memory is proportional to m · d.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from labkit.pairs.losses import check_locality
 from labkit.pairs.masks import checked_labels, row_lengths, single_or_double
 from labkit.pairs.mining import check_epsilon
 
-_NUMBERS_AT_ONCE = 1 << 18  # of a block of positives
+_NUMBERS_AT_ONCE = 1 << 18  # in a block of positives
 _FEW = 0.1  # share of a tile up to which a list of its pairs is cheaper than the tile
-_ROOM = 0.5  # pairs that may be listed, for each number of V
-_SIDE = {True: 512, False: 4096}  # of a tile on a CPU (it stays in the cache), elsewhere
-_STRIP = 1 << 22  # similarities of a strip of anchors: 16 MB
+_ROOM = 0.5  # pairs that may be listed, per number in V
+_SIDE = {True: 512, False: 4096}  # of a tile: on a CPU it fits the cache
+_STRIP = 1 << 22  # similarities in a strip of anchors: 16 MB
 
 Masks = tuple[Tensor, Tensor]
 
@@ -56,9 +56,9 @@ def streaming_locality(
     base: float = 0.5,
     epsilon: float = 0.1,
 ) -> Tensor:
-    """Loss of the rows, normalised here, after mining with margin `epsilon` (∞: all pairs of anchors with both kinds).
+    """The loss of the rows, normalised here, mined with margin `epsilon` (∞: all pairs of anchors with both kinds).
 
-    Negatives that together weigh less than rounding are left out of an anchor's sum.
+    Negatives whose total weight is below rounding error are left out.
 
     >>> import torch
     >>> rows = torch.tensor([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
@@ -71,7 +71,7 @@ def streaming_locality(
 def noted_locality(
     embeddings: Tensor, labels: Sequence[int], *, alpha: float, beta: float, base: float, epsilon: float
 ) -> tuple[Tensor, dict[str, float]]:
-    """Loss as by `streaming_locality`, and of the batch: shares kept, mean weights of the kept, spread of S."""
+    """The loss of `streaming_locality`, and batch statistics: shares kept, mean weights of kept pairs, spread of S."""
     loss, sums = _streamed(embeddings, labels, _Settings(alpha, beta, base, epsilon))
     return loss, _figures(embeddings, sums)
 
@@ -83,11 +83,11 @@ def by_anchors(
     loss: Callable[..., Tensor],
     temperature: Tensor | None = None,
 ) -> tuple[Tensor, dict[str, float]]:
-    """`loss(S, *miner(S, P, N))` and the figures of the batch, for losses and miners that look at an anchor at a time.
+    """`loss(S, *miner(S, P, N))` and batch statistics, for losses and miners that treat each anchor separately.
 
-    Rows (m, d) are of unit length; `masks` gives P and N (k, m) of the anchors in a slice. The gradient is known when
-    the loss is, so that one strip of S (k, m) is held at a time. A miner that draws a share draws it of each strip.
-    A temperature that learns goes to the loss as a fourth argument, and has its gradient, too.
+    Rows (m, d) have unit length; `masks` gives P and N (k, m) for a slice of anchors. The gradient is computed with the
+    loss, so that only one strip of S (k, m) is held at a time. A random miner draws its share from each strip. A
+    learned temperature is passed to the loss as a fourth argument and gets its gradient, too.
     """
     X, m = embeddings.detach(), len(embeddings)
     learned = [] if temperature is None else [temperature.detach().requires_grad_()]
@@ -100,16 +100,16 @@ def by_anchors(
         P, N = masks(anchors)
         kept_P, kept_N = miner(S.detach().clamp(-1, 1), P, N)
         with torch.enable_grad():
-            part = loss(S, kept_P, kept_N, *learned) * (len(S) / m)  # the mean over k anchors as a part of that over m
+            part = loss(S, kept_P, kept_N, *learned) * (len(S) / m)  # a part of the mean over m
             weights, *warmth = torch.autograd.grad(part, [S, *learned])  # (k, m), signed
         value += part.detach()
         warmer = [total + each for total, each in zip(warmer, warmth, strict=True)]
-        slope[anchors] += weights @ X  # S_ij = x_i · x_j: a pair moves both of its ends
+        slope[anchors] += weights @ X  # S_ij = x_i · x_j: a pair moves both rows
         slope.addmm_(weights.T, X[anchors])
         weights = weights.abs_() * m
         of_strip = P.sum(), N.sum(), kept_P.sum(), kept_N.sum(), (weights * kept_P).sum(), (weights * kept_N).sum()
         sums += torch.tensor([float(number) for number in of_strip], dtype=torch.float64)
-    # the value, and on the way back the gradient that is known already: the second part is 0
+    # the value now, the gradient in the backward pass: the second part is 0
     value = value + (slope * (embeddings - X)).sum()
     if temperature is not None:
         value = value + warmer[0] * (temperature - learned[0].detach())
@@ -117,13 +117,13 @@ def by_anchors(
 
 
 def _figures(X: Tensor, sums: Tensor) -> dict[str, float]:
-    """Figures of a batch from its rows, of any length, and sums over its pairs.
+    """Batch statistics from its rows, of any length, and from sums over its pairs.
 
-    `sums` (6,): how many positives and negatives there are, how many of each are kept, and the weights of these.
+    `sums` (6,): the numbers of positives and negatives, of kept positives and negatives, and the kept weights.
     """
     positives, negatives, kept_P, kept_N, pull, push = sums.tolist()
     return {
-        "kept_positives": kept_P / positives if positives else 1.0,  # where there is none, none is dropped
+        "kept_positives": kept_P / positives if positives else 1.0,  # without pairs none is dropped
         "kept_negatives": kept_N / negatives if negatives else 1.0,
         "weight_positives": pull / max(1.0, kept_P),
         "weight_negatives": push / max(1.0, kept_N),
@@ -144,11 +144,11 @@ def _spread(X: Tensor) -> float:
     return float((squares / pairs - mean**2).clamp(min=0).sqrt())
 
 
-# --- the quick way ------------------------------------------------------------------------------------------------
+# --- the fast path ------------------------------------------------------------------------------------------------
 
 
 def _streamed(embeddings: Tensor, labels: Tensor | Sequence[int], settings: _Settings) -> tuple[Tensor, Tensor]:
-    """Compute the loss, and the sums that `_figures` asks for."""
+    """Compute the loss, and the sums for `_figures`."""
     lengths = row_lengths(embeddings.detach() if isinstance(embeddings, Tensor) else embeddings)
     codes = checked_labels(labels, len(embeddings)).to(embeddings.device)
     check_locality(settings.alpha, settings.beta, settings.base)
@@ -166,11 +166,11 @@ class _Streaming(torch.autograd.Function):
         V = single_or_double(X)[classes.order].div_(lengths)
         mined, floor = _floors(lowest_positive(V, classes), settings)
         push, highest, kept_N, listed, corners = negative_terms(V, classes, mined, floor, settings.beta, settings.base)
-        ceiling = highest + settings.epsilon  # NaN where there is no negative and ε = ∞: keeps nothing
+        ceiling = highest + settings.epsilon  # NaN without negatives and with ε = ∞: keeps nothing
         pull, kept_P = positive_terms(V, classes, ceiling, settings.alpha, settings.base)
         ctx.save_for_backward(V, lengths, floor, ceiling, pull, push)
         ctx.rest = classes, listed, corners, settings, X.dtype
-        same = sum(count * size**2 for size, count in classes.sizes)  # pairs of one class, a row with itself among them
+        same = sum(count * size**2 for size, count in classes.sizes)  # pairs within a class, with i = j
         # The weights e^L / (1 + Σ e^L) of an anchor add up to 1 - 1 / (1 + Σ e^L), and its term is log(1 + Σ e^L).
         weights = [float(-torch.expm1(-terms).sum()) for terms in (pull, push)]
         sums = torch.tensor(
@@ -188,7 +188,7 @@ class _Streaming(torch.autograd.Function):
             slope = torch.zeros_like(V)
             add_positive_gradient(slope, V, classes, ceiling, pull, settings.alpha, settings.base)
             add_negative_gradient(slope, V, classes, floor, push, listed, corners, settings.beta, settings.base)
-            slope.addcmul_(V, torch.linalg.vecdot(slope, V)[:, None], value=-1)  # what would only lengthen a row
+            slope.addcmul_(V, torch.linalg.vecdot(slope, V)[:, None], value=-1)  # would only lengthen a row
             slope.mul_(upstream / len(V) / lengths)
             unsorted = torch.empty_like(slope, dtype=dtype)
             unsorted[classes.order] = slope.to(dtype)
@@ -196,7 +196,7 @@ class _Streaming(torch.autograd.Function):
 
 
 def _floors(lowest: Tensor, settings: _Settings) -> tuple[Tensor, Tensor]:
-    """Give two floors (m,): above the first a negative is kept (eq. 11), above the second it counts.
+    """Two floors (m,): a negative above the first is kept (eq. 11), one above the second also counts.
 
     At the second floor even m negatives weigh no more than rounding: `m e^(β(floor - λ)) = eps`.
     """
@@ -210,9 +210,9 @@ def _floors(lowest: Tensor, settings: _Settings) -> tuple[Tensor, Tensor]:
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """Rows in class order: `order` (m,) of the rows, `number` (m,) of their class, and (size, count) of the classes.
+    """Rows in class order: `order` (m,) of the rows, `number` (m,) of their classes, and (size, count) of the classes.
 
-    Classes are numbered by size, so that all of one size lie together.
+    Classes are numbered by size, so that classes of one size are adjacent.
     """
 
     order: Tensor
@@ -238,7 +238,7 @@ def lowest_positive(V: Tensor, classes: Classes) -> Tensor:
 
 
 def positive_terms(V: Tensor, classes: Classes, ceiling: Tensor, alpha: float, base: float) -> tuple[Tensor, Tensor]:
-    """`log(1 + Σ_P e^(-α(S - λ)))` (m,) over the positives below the ceiling, and how many these are."""
+    """`log(1 + Σ_P e^(-α(S - λ)))` (m,) over the positives below the ceiling, and the number of these positives."""
     total, kept = V.new_zeros(len(V)), torch.zeros((), dtype=torch.long, device=V.device)
     for strip, _, S in _blocks(V, classes):
         exponents = _exponents(S, strip.of(ceiling), alpha, base)
@@ -259,7 +259,7 @@ def add_positive_gradient(
 
 @dataclass(frozen=True)
 class _Rows:
-    """`count` classes of `size` rows each from row `start` on, of each class the rows `first` to `stop`."""
+    """`count` classes of `size` rows each, starting at row `start`; of each class the rows `first` to `stop`."""
 
     start: int
     count: int
@@ -274,9 +274,9 @@ class _Rows:
 
 
 def _blocks(V: Tensor, classes: Classes) -> Iterator[tuple[_Rows, _Rows, Tensor]]:
-    """Rows, all rows of their classes, and S (count, rows, size) between them, in which a row meets itself at +∞.
+    """Rows, all rows of their classes, and S (count, rows, size) between them; a row with itself is +∞.
 
-    Many small classes of one size go together; a large class goes in strips of rows.
+    Many small classes of one size are processed together, a large class in strips of rows.
     """
     start = 0
     for size, count in classes.sizes:
@@ -306,11 +306,11 @@ Corners = list[tuple[int, int]]  # the first row and the first column of tiles
 def negative_terms(
     V: Tensor, classes: Classes, mined: Tensor, floor: Tensor, beta: float, base: float
 ) -> tuple[Tensor, Tensor, Tensor, Listed, Corners]:
-    """Sweep once over the negatives: `log(1 + Σ_N e^(β(S - λ)))` (m,) over those above the floor (m,), the highest
-    similarity (m,), how many are above `mined` (m,); and for the gradient lists of pairs, and tiles to make again.
+    """Sweep once over the negatives. Return `log(1 + Σ_N e^(β(S - λ)))` (m,) over those above the floor (m,), the
+    highest similarity (m,), the number above `mined` (m,), and for the gradient lists of pairs and tiles to recompute.
 
-    Sums of `e^(β(S - λ))` may be taken as they are while the largest of them fits the type; beyond that a sweep for
-    the maxima comes first, and the largest exponent of each row is taken out of its sum.
+    If the largest `e^(β(S - λ))` could overflow, a first sweep finds each row's largest exponent, which is then
+    factored out.
     """
     reference = V.new_zeros(len(V))
     if beta * (1 - base) + math.log(len(V)) > math.log(torch.finfo(V.dtype).max) - 1:
@@ -318,7 +318,7 @@ def negative_terms(
         for rows, columns, S in _tiles(V, classes):
             for own, half in _halves(rows, columns, S):
                 largest[own] = torch.maximum(largest[own], half.amax(1))
-        reference = (largest - base).mul_(beta).clamp_(min=0) * (largest > floor)  # 0 where nothing is above the floor
+        reference = (largest - base).mul_(beta).clamp_(min=0) * (largest > floor)  # 0 if nothing is above the floor
     shift = base + reference / beta  # e^(β(S - shift)) = e^(β(S - λ) - reference)
     sums, highest = V.new_zeros(len(V)), V.new_full((len(V),), -math.inf)
     kept = torch.zeros((), dtype=torch.long, device=V.device)
@@ -379,20 +379,20 @@ def _terms_above(S: Tensor, shift: Tensor, floor: Tensor, beta: float) -> Tensor
     """`e^(β(S - shift))` where S is above the floor, else 0."""
     kind = torch.finfo(S.dtype)
     terms = torch.sub(S, shift).mul_(beta)
-    # Smaller is 0 to rounding, and exp ten times slower there; larger is not above the floor, and ∞ · 0 is no number.
+    # Below it exp gives 0 and is ten times slower; above it nothing passes the floor, and ∞ · 0 is NaN.
     terms.clamp_(math.log(kind.tiny), math.log(kind.max) - 1).exp_()
     return terms.mul_(torch.gt(S, floor, out=torch.empty_like(S)))  # 1.0 and 0.0: bool times float is slow
 
 
 def _halves(rows: slice, columns: slice, S: Tensor) -> list[tuple[slice, Tensor]]:
-    """Give a tile as its rows see it, and, unless these are the same, as its columns do: anchors, S (anchors, ...)."""
+    """A tile as seen by its rows and, if these differ, by its columns: anchors, S (anchors, ...)."""
     return [(rows, S)] if rows == columns else [(rows, S), (columns, S.T)]
 
 
 def _tiles(V: Tensor, classes: Classes, corners: Corners | None = None) -> Iterator[tuple[slice, slice, Tensor]]:
-    """Rows, columns and S of each tile on or above the diagonal, -∞ within a class; S is overwritten by the next.
+    """Rows, columns and S of each tile on or above the diagonal, -∞ within a class; the next tile overwrites S.
 
-    Tiles within one class hold no negative and are left out.
+    Tiles within one class have no negatives and are skipped.
     """
     m, side = len(V), _SIDE[V.device.type == "cpu"]
     if corners is None:

@@ -1,15 +1,15 @@
-"""The pair losses, each once: a function (S, P, N) -> scalar, and its entry in the table `LOSSES`.
+"""The pair losses: functions (S, P, N) -> scalar, and their entries in the table `LOSSES`.
 
     S   similarity (m, m): row i is anchor i; cosines, float16 and bfloat16 are computed in float32
     P   positive[i, j]: j is a positive of anchor i (m, m), bool        N   the same for negatives
 
 Each loss is the mean over all m anchors of the anchor's own term, so that `pair_weights` (m · |dL/dS|) gives the
-weights of the paper; only `cosent` compares the pairs of all anchors. An anchor without positives or without negatives
-adds nothing for them. The docstring has the formula; the code below it computes the same in a form that neither
-overflows nor holds all triplets, with four functions at the end of this file.
+weights of the paper; only `cosent` compares the pairs of all anchors. An anchor without positives or negatives has a
+term of 0 for them. Each docstring has the formula; the code computes it without overflow and without holding all
+triplets, using four functions at the end of this file.
 
-A new loss is a function here and a line in `LOSSES`: `--set loss=`, the curves, the weights and the adapters find it
-there. Its keyword arguments are its hyperparameters, by the names that the settings of a training have.
+To add a loss, write a function and add a line to `LOSSES`; `--set loss=`, the curves, the weights and the adapters use
+that table. Its keyword arguments are hyperparameters with the same names as the training settings.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from torch.utils.checkpoint import checkpoint
 
 from labkit.pairs.masks import check_number, checked_triple, highest, lowest
 
-Temperature = float | Tensor  # a tensor where it is learned
+Temperature = float | Tensor  # a tensor if it is learned
 _TRIPLETS_AT_ONCE = 1 << 22
 
 
 def contrastive(similarity: Tensor, positive: Tensor, negative: Tensor, *, margin: float = 0.5) -> Tensor:
-    """Anchor's term `Σ_N [S - margin]₊ - Σ_P S` (eq. 6): every positive pulls alike, negatives push beyond the margin.
+    """Anchor's term `Σ_N [S - margin]₊ - Σ_P S` (eq. 6): all positives pull equally, negatives beyond the margin push.
 
     Eq. 7 prints `S = 1` for the weights and means `w = 1`.
 
@@ -45,8 +45,8 @@ def contrastive(similarity: Tensor, positive: Tensor, negative: Tensor, *, margi
     """
     S, P, N = checked_triple(similarity, positive, negative)
     check_number("margin", margin)
-    push = (S - margin).relu() * N.to(S.dtype)  # (m, m): 0 for a negative that is far enough
-    pull = S * P.to(S.dtype)  # (m, m): of one type, because a number times a bool is five times as slow
+    push = (S - margin).relu() * N.to(S.dtype)  # (m, m): 0 for a negative below the margin
+    pull = S * P.to(S.dtype)  # (m, m): of one type, because multiplying by a bool is five times slower
     return (push - pull).sum(1).mean()
 
 
@@ -67,7 +67,7 @@ def soft_triplet(similarity: Tensor, positive: Tensor, negative: Tensor, *, temp
 
 
 def margin_triplet(similarity: Tensor, positive: Tensor, negative: Tensor, *, margin: float = 0.5) -> Tensor:
-    """Anchor's term `Σ_{p∈P, n∈N} [S_n - S_p + margin]₊`: a triplet in order by the margin counts nothing.
+    """Anchor's term `Σ_{p∈P, n∈N} [S_n - S_p + margin]₊`: a triplet that keeps the margin adds 0.
 
     >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
@@ -84,8 +84,8 @@ def locality(
 ) -> Tensor:
     """Anchor's term `1/α log(1 + Σ_P e^(-α(S - λ))) + 1/β log(1 + Σ_N e^(β(S - λ)))` (eq. 8), λ = `base`.
 
-    It is the multi-similarity loss (Wang et al. 2019), and the defaults are usual for it. The paper prints the second
-    half outside the sum over anchors; it belongs inside. The derivative is eq. 9 for negatives, eq. 10 for positives.
+    It is the multi-similarity loss (Wang et al. 2019), with its usual defaults. The paper prints the second half
+    outside the sum over anchors; it belongs inside. The derivative is eq. 9 for negatives, eq. 10 for positives.
 
     >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
@@ -94,7 +94,7 @@ def locality(
     """
     S, P, N = checked_triple(similarity, positive, negative)
     check_locality(alpha, beta, base)
-    pull = log1p_sum_exp(S, P, -alpha, base) / alpha  # (m,): how far the positives are
+    pull = log1p_sum_exp(S, P, -alpha, base) / alpha  # (m,): how far away the positives are
     push = log1p_sum_exp(S, N, beta, base) / beta  # (m,): how near the negatives are
     return (pull + push).mean()
 
@@ -104,8 +104,8 @@ def logistic(
 ) -> Tensor:
     """Anchor's term `Σ_P τ log(1 + e^((λ - S)/τ)) + Σ_N τ log(1 + e^((S - λ)/τ))`, λ = `base`.
 
-    Each pair alone is asked "the same or not", with the probability `σ((S - λ)/τ)`; τ makes it comparable with the
-    hinges, which it becomes when τ goes to 0.
+    Each pair is classified on its own as same or different, with probability `σ((S - λ)/τ)`. As τ goes to 0 the terms
+    become hinges.
 
     >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
@@ -129,8 +129,8 @@ def infonce(
 ) -> Tensor:
     """Anchor's term: the mean over its positives of `-log(e^(S_p/τ) / (e^(S_p/τ) + Σ_N e^(S_n/τ)))`.
 
-    Each positive is to be picked out among the anchor's negatives; its other positives are no rivals. `symmetric` is
-    the mean of this and of the same with anchors and others exchanged, (Sᵀ, Pᵀ, Nᵀ).
+    Each positive competes with the anchor's negatives, but not with its other positives. `symmetric` averages this with
+    the loss of (Sᵀ, Pᵀ, Nᵀ).
 
     >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
@@ -148,7 +148,7 @@ def infonce(
 
 
 def supcon(similarity: Tensor, positive: Tensor, negative: Tensor, *, temperature: Temperature = 0.1) -> Tensor:
-    """Anchor's term `-1/|P| Σ_p log(e^(S_p/τ) / Σ_{P∪N} e^(S/τ))`: positives are each other's rivals, too.
+    """Anchor's term `-1/|P| Σ_p log(e^(S_p/τ) / Σ_{P∪N} e^(S/τ))`: positives compete with each other, too.
 
     >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
@@ -170,10 +170,10 @@ def cosent(
     temperature: Temperature = 0.05,
     grades: Tensor | None = None,
 ) -> Tensor:
-    """`log(1 + Σ e^((S_kl - S_ij)/τ))` over every two known pairs, ij graded higher than kl: no mean over anchors.
+    """`log(1 + Σ e^((S_kl - S_ij)/τ))` over all known pairs ij, kl with ij graded higher: no mean over anchors.
 
-    A pair is known where P or N has it, and its grade is that of `grades` (m, m); without them 1 in P and 0 in N. The
-    sum over two pairs is computed from sums over one: a product with two grades, cumulative with more.
+    A pair is known if it is in P or N. Its grade comes from `grades` (m, m), or is 1 in P and 0 in N. The double sum is
+    computed from single sums: a product for two grades, cumulative sums for more.
 
     >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
@@ -188,9 +188,9 @@ def cosent(
     known = P | N
     grade, order = _checked_grades(grades, known).sort(stable=True)  # (n,)
     Z = S[known][order] / temperature  # (n,): from the lowest grade to the highest
-    below = torch.searchsorted(grade, grade)  # (n,): how many pairs are graded lower
+    below = torch.searchsorted(grade, grade)  # (n,): how many pairs have a lower grade
     higher = below > 0
-    sums = torch.logcumsumexp(Z, 0)[below[higher] - 1]  # log Σ e^Z of the pairs that are graded lower
+    sums = torch.logcumsumexp(Z, 0)[below[higher] - 1]  # log Σ e^Z of the pairs with a lower grade
     return _softplus(torch.logsumexp(sums - Z[higher], 0))
 
 
@@ -199,11 +199,11 @@ def cosent(
 
 @dataclass(frozen=True)
 class PairLoss:
-    """One loss with its title, formula in LaTeX, origin, and a description of its weights.
+    """A loss with its title, LaTeX formula, origin and a description of its weights.
 
-    `temperature` is what trainings start from. `needs` is "masks" of positives and negatives, "grades" of pairs where
-    there are any, or "texts" alone. `by_anchor`: a mean over anchors, so that a batch may be computed in strips.
-    `learns_temperature`: the loss is lowest at a useful τ, so that τ can be learned with the rest.
+    `temperature` is the initial value in training. `needs` is "masks" (positives and negatives), "grades" (if there are
+    any) or "texts". `by_anchor`: the loss is a mean over anchors, so that a batch can be computed in strips.
+    `learns_temperature`: the loss has its minimum at a useful τ, so that τ can be learned.
 
     >>> LOSSES["locality"].hyperparameters
     ('alpha', 'beta', 'base')
@@ -224,7 +224,7 @@ class PairLoss:
 
     @cached_property
     def hyperparameters(self) -> tuple[str, ...]:
-        """The names of its numbers: keywords of the function, and settings of a training."""
+        """Its numeric keyword arguments, which are also training settings."""
         return tuple(name for name in inspect.signature(self.function).parameters if name not in NO_HYPERPARAMETERS)
 
 
@@ -257,7 +257,7 @@ _TABLE = (
         r"\sum_{p\in P_i}\sum_{n\in N_i}\tau\log\big(1+e^{(S_{in}-S_{ip})/\tau}\big)",
         "Hermans, Beyer, Leibe: In Defense of the Triplet Loss for Person Re-Identification, 2017; with τ = 1 "
         "SentPWNet's eq. 4",
-        "Over the triplets of the pair, how far each is from being safely in order.",
+        "How far each triplet of the pair is from being safely ordered, summed.",
         temperature=0.2,
     ),
     PairLoss(
@@ -266,7 +266,7 @@ _TABLE = (
         "margin triplet",
         r"\sum_{p\in P_i}\sum_{n\in N_i}\,[S_{in}-S_{ip}+\text{margin}]_+",
         "Schroff, Kalenichenko, Philbin: FaceNet: A Unified Embedding for Face Recognition and Clustering, CVPR 2015",
-        "How many triplets of the pair are not in order by the margin.",
+        "How many triplets of the pair violate the margin.",
     ),
     PairLoss(
         "infonce",
@@ -285,8 +285,8 @@ _TABLE = (
         "supervised contrastive",
         r"-\frac{1}{|P_i|}\sum_{p\in P_i}\log\frac{e^{S_{ip}/\tau}}{\sum_{k\in P_i\cup N_i}e^{S_{ik}/\tau}}",
         "Khosla and others: Supervised Contrastive Learning, NeurIPS 2020 (L_out)",
-        "How far the pair's share of the anchor's sum is from what it should be, 1/|P| or 0, divided by τ; a positive "
-        "beyond its share is pushed.",
+        "How far the pair's share of the anchor's sum is from its target, 1/|P| or 0, divided by τ; a positive above "
+        "its share is pushed away.",
         temperature=0.1,
         learns_temperature=True,
     ),
@@ -298,7 +298,7 @@ _TABLE = (
         r"+\sum_{N_i}\tau\log\big(1+e^{(S_{ij}-\lambda)/\tau}\big)",
         "Guillaumin, Verbeek, Schmid: Is That You? Metric Learning Approaches for Face Identification, ICCV 2009; "
         "today's sigmoid loss: Zhai and others, ICCV 2023",
-        "The probability that the pair, by itself, is taken for the other kind.",
+        "The probability that the pair, by itself, is classified as the other kind.",
         temperature=0.1,
     ),
     PairLoss(
@@ -308,8 +308,8 @@ _TABLE = (
         r"\log\Big(1+\sum_{S_{kl}\prec S_{ij}} e^{(S_{kl}-S_{ij})/\tau}\Big)",
         "Su, kexue.fm 2022; Huang and others: CoSENT: Consistent Sentence Embedding via Similarity Ranking, IEEE/ACM "
         "TASLP 2024",
-        "How hard the order of all pairs of the batch pulls at this one; it grows with the batch, so only ratios "
-        "compare.",
+        "How strongly the ranking of all pairs in the batch pulls at this one; it grows with the batch, so only "
+        "ratios compare.",
         temperature=0.05,
         needs="grades",
         by_anchor=False,
@@ -320,18 +320,18 @@ _TABLE = (
         "SimCSE",
         r"\text{InfoNCE; } P \text{ is the sentence's twin under other dropout, } N \text{ the other twins}",
         "Gao, Yao, Chen: SimCSE: Simple Contrastive Learning of Sentence Embeddings, EMNLP 2021",
-        "The chance that another sentence is taken for the twin, divided by τ: labels play no part.",
+        "The probability that another sentence is taken for the twin, divided by τ; labels are not used.",
         temperature=0.05,
         needs="texts",
         learns_temperature=True,
     ),
 )
 LOSSES: dict[str, PairLoss] = {loss.name: loss for loss in _TABLE}
-ALIASES = {"multi-similarity": "locality"}  # other names of a loss
+ALIASES = {"multi-similarity": "locality"}  # alternative names of a loss
 
 
 def check_locality(alpha: float, beta: float, base: float) -> None:
-    """Refuse settings of the locality loss other than two positive scales and a finite base."""
+    """Raise ValueError unless the locality loss has two positive scales and a finite base."""
     for name, value in (("alpha", alpha), ("beta", beta)):
         check_number(name, value)
         if value <= 0:
@@ -340,7 +340,7 @@ def check_locality(alpha: float, beta: float, base: float) -> None:
 
 
 def check_temperature(temperature: Temperature) -> None:
-    """Refuse a temperature that is not a number above 0."""
+    """Raise ValueError unless the temperature is a number above 0."""
     value = float(temperature.detach()) if isinstance(temperature, Tensor) else temperature
     check_number("temperature", value)
     if value <= 0:
@@ -357,7 +357,7 @@ def log1p_sum_exp(S: Tensor, mask: Tensor, scale: float, base: float) -> Tensor:
 
 
 class _Log1pSumExp(torch.autograd.Function):
-    """One (m, m) tensor is kept for the way back, where autograd would keep six; there is no second derivative."""
+    """Keeps one (m, m) tensor for the backward pass where autograd would keep six; has no second derivative."""
 
     @staticmethod
     def forward(ctx: Any, S: Tensor, mask: Tensor, scale: float, base: float) -> Tensor:
@@ -376,11 +376,11 @@ class _Log1pSumExp(torch.autograd.Function):
 def soft_count(S: Tensor, mask: Tensor, scale: float, base: float) -> tuple[Tensor, Tensor]:
     """Row by row `log(1 + Σ e^L)` (m, 1), and `e^L / (1 + Σ e^L)` (m, m), over the mask, `L = scale · (S - base)`.
 
-    The largest exponent is taken out first, so nothing overflows however large the scale.
+    The largest exponent is factored out first, so that nothing overflows at any scale.
     """
     inside = mask.to(S.dtype)
     shift = highest(S, inside).clamp_(min=base) if scale > 0 else lowest(S, inside).clamp_(max=base)
-    # Outside the mask the exponent may be anything; far below, where e^x is 0 to rounding, exp is ten times slower.
+    # Outside the mask the exponent may be anything; where e^x underflows to 0, exp is ten times slower.
     terms = torch.sub(S, shift).mul_(scale).clamp_(math.log(torch.finfo(S.dtype).tiny), 0).exp_().mul_(inside)
     largest = scale * (shift - base)
     rest = terms.sum(1, keepdim=True).add_(torch.expm1(-largest))  # 1 + rest = e^-largest + Σ terms
@@ -388,20 +388,20 @@ def soft_count(S: Tensor, mask: Tensor, scale: float, base: float) -> tuple[Tens
 
 
 def _log_sum_exp(Z: Tensor, mask: Tensor) -> Tensor:
-    """`log Σ e^Z` of each row over the mask, (m, 1); -∞ where a row has none."""
+    """`log Σ e^Z` of each row over the mask, (m, 1); -∞ if a row has none."""
     return Z.masked_fill(~mask, -math.inf).logsumexp(1, keepdim=True)
 
 
 def _softplus(x: Tensor) -> Tensor:
-    """`log(1 + e^x)`. torch takes x itself for it from 20 on, which in double precision is felt; not so from 40 on."""
+    """`log(1 + e^x)`. torch's version returns x from 20 on, inexact in double precision."""
     return F.softplus(x, threshold=40)
 
 
 def _mean_over_triplets(S: Tensor, P: Tensor, N: Tensor, cost: Callable[[Tensor], Tensor]) -> Tensor:
-    """Mean over the anchors of the sum over their triplets of a cost of `S_n - S_p`, never (m, m, m) at once."""
+    """Mean over the anchors of the summed cost of `S_n - S_p` over their triplets, without an (m, m, m) tensor."""
     anchors, positives = P.nonzero(as_tuple=True)
-    few = max(1, _TRIPLETS_AT_ONCE // S.shape[1])  # (few, m) triplets at a time, computed again on the way back
-    if len(anchors) <= few:  # a checkpoint would save nothing, and the first one costs seconds of imports
+    few = max(1, _TRIPLETS_AT_ONCE // S.shape[1])  # (few, m) triplets at a time, recomputed in the backward pass
+    if len(anchors) <= few:  # checkpointing would save nothing here, and its first use costs seconds of imports
         return _triplet_terms(S, N, anchors, positives, cost) / len(S)
     parts = [
         checkpoint(_triplet_terms, S, N, a, p, cost, use_reentrant=False, preserve_rng_state=False)
@@ -424,5 +424,5 @@ def _checked_grades(grades: Tensor, known: Tensor) -> Tensor:
         kind = f"shape {tuple(grades.shape)}" if isinstance(grades, Tensor) else type(grades).__name__
         raise ValueError(f"grades have {kind}, expected {tuple(known.shape)} like similarity; grade each pair")
     if not (chosen := grades[known]).isfinite().all():
-        raise ValueError("grades are NaN or infinite for pairs of the masks; clear the masks there")
+        raise ValueError("grades are NaN or infinite for pairs in the masks; remove these pairs from the masks")
     return chosen

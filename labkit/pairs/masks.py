@@ -1,8 +1,8 @@
-"""The two masks of a batch, rows of unit length, and what a triple (S, P, N) must satisfy before it is computed with.
+"""The two masks of a batch, rows of unit length, and the checks of a triple (S, P, N).
 
 In: labels, embeddings (m, d), or similarities with masks. Out: bool masks (m, m), rows whose products are cosines,
-similarities in float32 or float64. What is wrong is said here once, in one pass over S and one over the masks, so that
-a training loop can afford it at every step.
+similarities in float32 or float64. The checks take one pass over S and one over the masks, fast enough for every
+training step.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-_NAMED = 8  # rows at fault that a message lists
+_NAMED = 8  # faulty rows listed in a message
 
 
 def masks_from_labels(labels: Tensor | Sequence[int] | Sequence[str]) -> tuple[Tensor, Tensor]:
@@ -34,9 +34,9 @@ def masks_from_labels(labels: Tensor | Sequence[int] | Sequence[str]) -> tuple[T
 
 
 def checked_labels(labels: Tensor | Sequence[Any], rows: int | None = None, name: str = "labels") -> Tensor:
-    """Labels as a tensor (m,): one number a row, as many as there are rows."""
+    """Labels as a tensor (m,), one number per row."""
     try:
-        # by way of numpy: torch makes a list of Python's floats single, and 2^24 + 1 there is 2^24
+        # via numpy: torch converts a list of Python floats to single precision, where 2^24 + 1 becomes 2^24
         codes = labels if isinstance(labels, Tensor) else torch.as_tensor(np.array(labels))
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(
@@ -47,13 +47,13 @@ def checked_labels(labels: Tensor | Sequence[Any], rows: int | None = None, name
             f"{name} have shape {tuple(codes.shape)}, expected (m,) with m at least 1; give each row a label"
         )
     if rows is not None and len(codes) != rows:
-        raise ValueError(f"{name} have {len(codes)} values, expected {rows}, one a row; give every row its label")
+        raise ValueError(f"{name} have {len(codes)} values, expected {rows}, one per row; give every row a label")
     if codes.is_floating_point() and codes.isnan().any():
         raise ValueError(f"{name} contain NaN; number the classes with integers")
     if codes.is_floating_point() and (large := codes.abs() >= 2 / torch.finfo(codes.dtype).eps).any():
         raise ValueError(
-            f"{name} hold {codes[large][0].item():.0f} as {codes.dtype}, which cannot tell it from the next integer; "
-            "number the classes with integers"
+            f"{name} contain {codes[large][0].item():.0f} as {codes.dtype}, which cannot tell it from the next "
+            "integer; number the classes with integers"
         )
     return codes
 
@@ -61,7 +61,7 @@ def checked_labels(labels: Tensor | Sequence[Any], rows: int | None = None, name
 def checked_triple(
     similarity: Tensor, positive: Tensor, negative: Tensor, *, cosine: bool = True
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The triple, ready to compute with: S in float32 at least and finite (a cosine: within [-1, 1]), masks bool."""
+    """Check and convert the triple: S finite and at least float32 (cosines within [-1, 1]), masks bool."""
     if not isinstance(similarity, Tensor) or not similarity.is_floating_point():
         kind = similarity.dtype if isinstance(similarity, Tensor) else type(similarity).__name__
         raise ValueError(
@@ -73,7 +73,7 @@ def checked_triple(
         )
     positive, negative = _mask("positive", positive, similarity), _mask("negative", negative, similarity)
     _check_range(similarity, cosine)
-    if (both := positive & negative).count_nonzero():  # a third of the time of any()
+    if (both := positive & negative).count_nonzero():  # takes a third of the time of any()
         i, j = both.nonzero()[0].tolist()
         raise ValueError(
             f"positive and negative overlap at [{i}, {j}], but no pair may be in both; remove it from one mask"
@@ -84,7 +84,7 @@ def checked_triple(
 
 
 def check_number(name: str, value: float) -> None:
-    """A finite number, not a text that looks like one."""
+    """Raise ValueError unless the value is a finite number, not text."""
     try:
         finite = math.isfinite(value)
     except TypeError:
@@ -94,18 +94,18 @@ def check_number(name: str, value: float) -> None:
 
 
 def single_or_double(numbers: Tensor) -> Tensor:
-    """float16 and bfloat16 become float32; float32 and float64 stay."""
+    """Convert float16 and bfloat16 to float32; keep float32 and float64."""
     return numbers.float() if numbers.element_size() < 4 else numbers
 
 
 def unit_rows(embeddings: Tensor, name: str = "embeddings") -> Tensor:
-    """Each row divided by its length, with gradient."""
+    """Divide each row by its length, with gradient."""
     lengths = row_lengths(embeddings, name)
     return single_or_double(embeddings) / lengths
 
 
 def row_lengths(embeddings: Tensor, name: str = "embeddings") -> Tensor:
-    """Lengths of the rows (m, 1), all finite and above zero; otherwise the rows at fault are named."""
+    """The lengths of the rows (m, 1); raises ValueError that names rows of zero or non-finite length."""
     if not isinstance(embeddings, Tensor) or not embeddings.is_floating_point():
         kind = embeddings.dtype if isinstance(embeddings, Tensor) else type(embeddings).__name__
         raise ValueError(
@@ -113,7 +113,7 @@ def row_lengths(embeddings: Tensor, name: str = "embeddings") -> Tensor:
         )
     if embeddings.ndim != 2 or not embeddings.numel():
         raise ValueError(
-            f"{name} have shape {tuple(embeddings.shape)}, expected (m, d), m and d at least 1; give each text a row"
+            f"{name} have shape {tuple(embeddings.shape)}, expected (m, d) above (0, 0); give each text a row"
         )
     lengths = torch.linalg.vector_norm(single_or_double(embeddings), dim=1, keepdim=True)
     if (zero := lengths == 0).any():
@@ -124,19 +124,19 @@ def row_lengths(embeddings: Tensor, name: str = "embeddings") -> Tensor:
 
 
 def lowest(similarity: Tensor, mask: Tensor) -> Tensor:
-    """The smallest similarity of each row within the mask, (m, 1); +∞ where a row has none."""
+    """The smallest similarity of each row within the mask, (m, 1); +∞ if a row has none."""
     outside = _outside(mask, similarity.dtype)
     return torch.add(similarity, outside, out=outside).amin(1, keepdim=True)
 
 
 def highest(similarity: Tensor, mask: Tensor) -> Tensor:
-    """The largest similarity of each row within the mask, (m, 1); -∞ where a row has none."""
+    """The largest similarity of each row within the mask, (m, 1); -∞ if a row has none."""
     outside = _outside(mask, similarity.dtype)
     return torch.sub(similarity, outside, out=outside).amax(1, keepdim=True)
 
 
 def _outside(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """0 within the mask, +∞ outside. Adding it takes a third of the time of masked_fill on a CPU, and is as exact."""
+    """0 within the mask, +∞ outside. Adding this is exact and three times faster than masked_fill on a CPU."""
     return mask.to(dtype).reciprocal().sub_(1)
 
 
@@ -145,24 +145,21 @@ def _mask(name: str, mask: Tensor, similarity: Tensor) -> Tensor:
         raise ValueError(f"{name} is {type(mask).__name__}, expected a bool tensor; convert it with torch.as_tensor")
     if mask.shape != similarity.shape:
         raise ValueError(
-            f"{name} has shape {tuple(mask.shape)}, expected {tuple(similarity.shape)}, like similarity; make masks "
-            "and similarities from the same rows"
+            f"{name} has shape {tuple(mask.shape)}, but similarity has {tuple(similarity.shape)}; make masks and "
+            "similarities from the same rows"
         )
     if mask.device != similarity.device:
-        raise ValueError(
-            f"{name} is on {mask.device}, expected {similarity.device}, the device of similarity; move it there"
-        )
+        raise ValueError(f"{name} is on {mask.device}, but similarity is on {similarity.device}; move it there")
     if mask.dtype == torch.bool:
         return mask
     strange = mask[(mask != 0) & (mask != 1)]
     if strange.numel():
-        raise ValueError(f"{name} holds {strange[0].item()}, expected True or False (or 1 and 0)")
+        raise ValueError(f"{name} contains {strange[0].item()}, expected True or False (or 1 and 0)")
     return mask.bool()
 
 
 def _check_own(similarity: Tensor, positive: Tensor) -> None:
-    """No row may be its own positive. Where anchors and others are different rows, as with a memory, the diagonal says
-    nothing of the kind: so what counts is that the cosine there is 1."""
+    """Raise ValueError if a row is its own positive: a diagonal pair with cosine 1, because a memory's may be lower."""
     own = positive.diagonal()
     if own.count_nonzero() and (own & (similarity.detach().diagonal() >= 1 - _slack(similarity))).any():
         raise ValueError(
@@ -171,14 +168,14 @@ def _check_own(similarity: Tensor, positive: Tensor) -> None:
 
 
 def _slack(similarity: Tensor) -> float:
-    """How far rounding may carry a cosine of 1."""
+    """The rounding error of a cosine of 1."""
     return 1e-3 if similarity.element_size() >= 4 else 2e-2
 
 
 def _check_range(similarity: Tensor, cosine: bool) -> None:
     limit = 1 + _slack(similarity) if cosine else torch.finfo(similarity.dtype).max
     least, most = torch.stack(similarity.detach().aminmax()).tolist()
-    if -limit <= least and most <= limit:  # not so for NaN, which comes through
+    if -limit <= least and most <= limit:  # false for NaN, which is reported below
         return
     wrong = ~(similarity.abs() <= limit)
     i, j = wrong.nonzero()[0].tolist()

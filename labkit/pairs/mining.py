@@ -1,7 +1,7 @@
-"""Miners: (S, P, N) -> (P', N'), the pairs a loss gets to see: subsets of the masks that came in, without gradient.
+"""Miners: (S, P, N) -> (P', N'), the subsets of the masks that the loss uses, without gradient.
 
-`informative` keeps what violates the order by less than a margin, `hardest` one positive and one negative an anchor,
-`random_pairs` any share of the pairs: the control that says whether being informative mattered.
+`informative` keeps pairs that violate the order or keep it by less than a margin, `hardest` one positive and one
+negative per anchor, `random_pairs` a random share of the pairs as a control.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from labkit.pairs.masks import checked_triple, highest, lowest
 def informative(
     similarity: Tensor, positive: Tensor, negative: Tensor, *, epsilon: float = 0.1
 ) -> tuple[Tensor, Tensor]:
-    """Keep each negative with `S_ij > min_{k∈P_i} S_ik - ε` (eq. 11), each positive with `S_ij < max_{k∈N_i} S_ik + ε`
-    (eq. 12).
+    """Keep negatives with `S_ij > min_{k∈P_i} S_ik - ε` and positives with `S_ij < max_{k∈N_i} S_ik + ε`.
 
-    An anchor with no positive keeps no negative, and the other way round. This is the miner of the multi-similarity
-    loss (Wang et al. 2019).
+    This is eq. 11 and 12, the miner of the multi-similarity loss (Wang et al. 2019). An anchor without positives keeps
+    no negatives, and vice versa.
 
     >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3, 0.75]]), torch.tensor([[True, False, False]])  # a positive, two negatives
@@ -32,16 +31,16 @@ def informative(
     S, P, N = checked_triple(similarity, positive, negative)
     check_epsilon(epsilon)
     S = S.detach()
-    # NaN if ε = ∞ and the anchor has no such pair: no comparison with it holds, and nothing is kept
-    floor = lowest(S, P) - epsilon  # (m, 1): a negative below it is easy, the anchor's every positive is nearer
-    ceiling = highest(S, N) + epsilon  # (m, 1): a positive above it is easy, the anchor's every negative is further
+    # NaN if ε = ∞ and the anchor has no such pair: every comparison is false, and nothing is kept
+    floor = lowest(S, P) - epsilon  # (m, 1): a negative below it is easy: every positive is nearer
+    ceiling = highest(S, N) + epsilon  # (m, 1): a positive above it is easy: every negative is farther
     return P & S.lt(ceiling), N & S.gt(floor)  # (m, m)
 
 
 def hardest(similarity: Tensor, positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
     """Keep each anchor's least similar positive and its most similar negative, the first among equals.
 
-    An anchor that lacks one of the two keeps neither: there is no triplet to make.
+    An anchor that lacks one of the two keeps neither.
 
     >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3, 0.75]]), torch.tensor([[True, False, False]])  # a positive, two negatives
@@ -50,8 +49,8 @@ def hardest(similarity: Tensor, positive: Tensor, negative: Tensor) -> tuple[Ten
     """
     S, P, N = checked_triple(similarity, positive, negative)
     complete = (P.any(1) & N.any(1))[:, None]  # (m, 1): anchors with both kinds
-    far = S.masked_fill(~P, math.inf).argmin(1, keepdim=True)  # (m, 1): place of the hardest positive
-    near = S.masked_fill(~N, -math.inf).argmax(1, keepdim=True)  # (m, 1): place of the hardest negative
+    far = S.masked_fill(~P, math.inf).argmin(1, keepdim=True)  # (m, 1): index of the hardest positive
+    near = S.masked_fill(~N, -math.inf).argmax(1, keepdim=True)  # (m, 1): index of the hardest negative
     nothing = torch.zeros_like(P)
     return nothing.scatter(1, far, complete), nothing.scatter(1, near, complete)
 
@@ -76,7 +75,7 @@ def random_pairs(
 
 
 def check_epsilon(epsilon: float) -> None:
-    """Refuse a margin that is no number; infinity keeps every pair of an anchor that has both kinds."""
+    """Raise ValueError unless the margin is a number; infinity keeps every pair of an anchor with both kinds."""
     if not isinstance(epsilon, Real) or math.isnan(epsilon):
         raise ValueError(f"epsilon is {epsilon!r}, expected a number; 0.1 is the paper's")
 

@@ -1,9 +1,8 @@
-"""Our losses with the interface of pytorch-metric-learning, for that project's trainers.
+"""Use our losses in pytorch-metric-learning.
 
-In: a loss (S, P, N) -> scalar. Out: a module called with (embeddings, labels, indices_tuple, ref_emb, ref_labels), as
-that project calls its losses: embeddings are normalised, S is their cosine, and what a miner found becomes the masks.
-Where that project is installed, the module goes into its wrappers, too (`CrossBatchMemory`, `SelfSupervisedLoss`,
-`DistributedLossWrapper`).
+In: a loss (S, P, N) -> scalar. Out: a module that is called like that library's losses, with (embeddings, labels,
+indices_tuple, ref_emb, ref_labels). It normalises the embeddings, computes their cosines S and turns mined indices into
+masks. It also works in that library's wrappers (`CrossBatchMemory`, `SelfSupervisedLoss`, `DistributedLossWrapper`).
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from labkit.pairs.weights import Loss
 
 
 def as_pml(loss: Loss) -> nn.Module:
-    """`as_pml(locality)(embeddings, labels, miner(embeddings, labels))`; settings through `functools.partial`.
+    """`as_pml(locality)(embeddings, labels, miner(embeddings, labels))`; set hyperparameters with `functools.partial`.
 
-    Without mined indices every pair counts. The value has the type of the embeddings, computed in float32 at least.
+    Without mined indices every pair counts. The result has the embeddings' type, computed at least in float32.
 
     >>> import torch
     >>> from labkit.pairs import locality
@@ -57,7 +56,7 @@ class _PairLoss(nn.Module):
         ref_emb: Tensor | None = None,
         ref_labels: Tensor | None = None,
     ) -> Tensor:
-        """Anchors are `embeddings`; positives and negatives are sought in `ref_emb`, or in `embeddings` without it."""
+        """Anchors are `embeddings`; positives and negatives come from `ref_emb` if given, else from `embeddings`."""
         others = embeddings if ref_emb is None else ref_emb
         with torch.autocast(embeddings.device.type, enabled=False):
             V = unit_rows(embeddings)
@@ -72,10 +71,10 @@ class _PairLoss(nn.Module):
 
 @cache
 def _pml_class() -> type[_PairLoss]:
-    """The module as that project's wrappers expect it, where it is installed.
+    """The module class that pytorch-metric-learning's wrappers accept, if that library is installed.
 
-    One wrapper takes its subclasses only, two take what is called like a loss on their list. Multi-similarity is the
-    one on it that asks for what ours ask for: pairs by labels or by a miner, and other rows.
+    One wrapper accepts only its subclasses, two accept only class names on a list. MultiSimilarityLoss is the one on
+    the list with the same inputs as ours.
     """
     try:
         from pytorch_metric_learning.losses import BaseMetricLossFunction
@@ -87,14 +86,14 @@ def _pml_class() -> type[_PairLoss]:
 def _masks(
     labels: Tensor | None, ref_labels: Tensor | None, embeddings: Tensor, others: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Masks (m, n) from labels; a row is no pair of itself where anchors and others are the same rows."""
+    """Masks (m, n) from labels; a row never pairs with itself if anchors and others are the same rows."""
     if labels is None:
-        raise ValueError("labels and indices_tuple are None, expected one of the two; give the labels of the rows")
+        raise ValueError("labels and indices_tuple are both None; give the labels of the rows")
     own = checked_labels(labels, len(embeddings)).to(embeddings.device)
     if others is embeddings:
         return masks_from_labels(own)
     if ref_labels is None:
-        raise ValueError("ref_labels are None, expected one for each row of ref_emb; give them with ref_emb")
+        raise ValueError("ref_labels is None, but ref_emb is given; give one label for each row of ref_emb")
     same = own[:, None] == checked_labels(ref_labels, len(others), "ref_labels").to(own.device)
     return same, ~same
 

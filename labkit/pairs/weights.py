@@ -1,4 +1,4 @@
-"""The weight that a loss gives each pair, `w = m · |dL/dS|`.
+"""The weight of each pair in a loss, `w = m · |dL/dS|`.
 
     pair_weights     the weights of any loss, by automatic differentiation
     weight_parts     own and relative similarity, the two parts of a weight of the locality loss (eq. 9 and 10)
@@ -21,10 +21,10 @@ Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 class WeightParts(NamedTuple):
-    """The denominator of a weight in two parts, float64 (m, m), both 0 where a pair is in neither mask.
+    """The denominator of a weight in two parts, float64 (m, m), both 0 for a pair in neither mask.
 
     `own`: `e^(β(λ - S_ij))` of a negative, `e^(α(S_ij - λ))` of a positive: how similar the pair is by itself.
-    `relative`: `Σ_k e^(β(S_ik - S_ij))` or `Σ_k e^(α(S_ij - S_ik))`: how it stands among the anchor's, itself included.
+    `relative`: `Σ_k e^(β(S_ik - S_ij))` or `Σ_k e^(α(S_ij - S_ik))`: how it compares with the anchor's other pairs.
     """
 
     own: Tensor
@@ -32,7 +32,7 @@ class WeightParts(NamedTuple):
 
     @property
     def weight(self) -> Tensor:
-        """`1 / (own + relative)`, eq. 9 (negatives) and eq. 10 (positives); 0 where a pair is in neither mask."""
+        """`1 / (own + relative)`, eq. 9 (negatives) and eq. 10 (positives); 0 for a pair in neither mask."""
         total = self.own + self.relative
         return torch.where(total > 0, 1 / total, 0.0)
 
@@ -51,7 +51,7 @@ def pair_weights(loss: Loss, similarity: Tensor, positive: Tensor, negative: Ten
     """
     S, P, N = checked_triple(similarity, positive, negative, cosine=False)
     with torch.inference_mode(False), torch.enable_grad():
-        # what was made in inference mode cannot be differentiated, only its copy
+        # inference tensors cannot be differentiated, but their copies can
         S, P, N = (part.clone() if part.is_inference() else part for part in (S, P, N))
         leaf = S.detach().requires_grad_()
         value = loss(leaf, P, N)

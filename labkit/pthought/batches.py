@@ -1,12 +1,11 @@
-"""Groups of paraphrases in, batches of ordered pairs out: (a sentence to read, a paraphrase of it to write).
+"""Batches of ordered pairs from groups of paraphrases: (a sentence to read, a paraphrase of it to write).
 
 A group of five has 20 ordered pairs. In sweep j of an epoch every sentence meets the one j places further on in its
-group, round and round, so an epoch is a few sweeps over the sentences, each in an order of its own. The batches of an
-epoch are a function of the seed and the epoch alone.
+group, cyclically; each sweep has its own random order. The batches depend only on the seed and the epoch.
 
-`reading` makes the vocabulary. The decoders write the words of training; the encoder reads more, with a file of frozen
-word vectors every further word of it, since a word it never saw lies near those it has seen (section 4.3: "vocabulary
-expansion"). The numbers of training's words come first: a number says by itself whether it can be written.
+`reading` makes the vocabulary. The decoders write only training words. With a file of frozen word vectors the encoder
+also reads the file's other words, because an unseen word is near words it has seen (section 4.3: "vocabulary
+expansion"). Training words have the lowest numbers, so a number tells whether it can be written.
 """
 
 from __future__ import annotations
@@ -23,28 +22,28 @@ from labkit.vectors import WordVectors, file_words, load_vectors, ppmi_vectors, 
 
 # --- pairs -------------------------------------------------------------------------------------------------------
 
-POOL = 50  # batches that are cut by length from one stretch of an order
+POOL = 50  # batches that are sorted by length together
 
 
 @dataclass(frozen=True, eq=False)
 class Paraphrases:
-    """Sentences, group after group; `first` is the row at which a sentence's group begins, `size` how many it has."""
+    """Sentences, group after group; `first` is the first row of a sentence's group, `size` its number of sentences."""
 
     texts: tuple[str, ...]
     first: np.ndarray  # int64 (n,)
     size: np.ndarray  # int64 (n,)
     alone: int = 0  # groups of one sentence, skipped
-    cut: int = 0  # sentences longer than what is read
+    cut: int = 0  # sentences longer than the reading limit
 
     @classmethod
     def of(cls, groups: Iterable[Sequence[str]], *, max_length: int) -> Paraphrases:
-        """A sentence that occurs twice in a group counts once; one without words is refused."""
+        """Build from groups. A repeated sentence in a group counts once; a sentence without words raises ValueError."""
         distinct = [list(dict.fromkeys(group)) for group in groups]
         kept = [group for group in distinct if len(group) > 1]
         texts = tuple(text for group in kept for text in group)
         if not texts:
             raise ValueError(
-                f"none of the {len(distinct)} training groups has two different sentences; put sentences that mean "
+                f"none of the {len(distinct)} training groups has two different sentences. Put sentences that mean "
                 "the same into one group"
             )
         lengths = [len(words(text)) for text in texts]
@@ -57,11 +56,11 @@ class Paraphrases:
 
     @property
     def pairs(self) -> int:
-        """How many ordered pairs there are."""
+        """The number of ordered pairs."""
         return int((self.size - 1).sum())
 
     def partner(self, rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
-        """The sentence `shift` places further on in the same group, past its end from its beginning."""
+        """The sentence `shift` places further on in the same group, cyclically."""
         first = self.first[rows]
         return first + (rows - first + shift) % self.size[rows]
 
@@ -69,21 +68,21 @@ class Paraphrases:
 def epoch_batches(
     source: Paraphrases, lengths: Sequence[int], size: int, *, partners: int, epoch: int, seed: int
 ) -> list[np.ndarray]:
-    """The batches of one epoch, int64 (pairs, 2): rows to read and rows to write, pairs of like length together.
+    """The batches of one epoch, int64 (pairs, 2): rows to read and rows to write, pairs of similar length together.
 
-    `partners`: with how many of its paraphrases a sentence is seen in an epoch, each epoch with the next ones; 0: all.
+    `partners`: the number of paraphrases per sentence and epoch, the next ones in each epoch; 0: all.
     """
     length, others = np.asarray(lengths), source.size - 1
-    sweeps = np.minimum(others, partners) if partners else others  # in which a sentence takes part, (n,)
+    sweeps = np.minimum(others, partners) if partners else others  # sweeps of each sentence, (n,)
     batches: list[np.ndarray] = []
     for sweep in range(int(sweeps.max())):
         order = np.random.default_rng([seed, epoch, sweep, 0]).permutation(np.flatnonzero(sweeps > sweep))
-        count = (len(order) + size - 2) // size  # a pair that would be left alone joins the batch before
+        count = (len(order) + size - 2) // size  # a single leftover pair joins the batch before
         for pool, first in enumerate(range(0, count, POOL)):
             here = min(POOL, count - first)
             stop = None if first + here == count else (first + here) * size
             read = order[first * size : stop]
-            shift = ((epoch - 1) * sweeps[read] + sweep) % others[read] + 1  # 1 to others: every one in its turn
+            shift = ((epoch - 1) * sweeps[read] + sweep) % others[read] + 1  # 1 to others: each one in turn
             write = source.partner(read, shift)
             near = np.argsort(length[read] + length[write], kind="stable")
             cut = np.split(np.stack([read, write], 1)[near], range(size, here * size, size))
@@ -103,11 +102,11 @@ class Reading:
     writable: int
 
     def unknown(self, sentence: str) -> list[str]:
-        """Its words that have no vector: each is read as the unknown word."""
+        """Its words without a vector, which are read as the unknown word."""
         return [word for word in words(sentence) if word not in self.reader.vocabulary.numbers]
 
     def expanded(self, sentence: str) -> list[str]:
-        """Its words that training never taught: read through their vectors, but never written."""
+        """Its words outside the training data, which are read through their vectors but never written."""
         return [word for word in words(sentence) if self.reader.vocabulary.numbers.get(word, 0) >= self.writable]
 
     def cut(self, sentence: str) -> int:
@@ -118,10 +117,10 @@ class Reading:
 def reading(
     texts: Sequence[str], *, vectors: str, dimension: int, min_count: int, max_length: int, expansion: int, seed: int
 ) -> tuple[Reading, WordVectors]:
-    """How sentences are read, and the vectors of all words that can be, at the size a GRU reads well.
+    """The reader, and the vectors of all words it can read, scaled for a GRU.
 
-    `vectors`: "ppmi" makes them from the training sentences, "random" draws them, anything else is a file. Training's
-    vocabulary is that of its sentences without words rarer than `min_count`; a file adds its first `expansion` others.
+    `vectors`: "ppmi" computes them from the training sentences, "random" draws them, anything else is a file. The
+    training vocabulary has the words that occur `min_count` times; a file adds its first `expansion` others.
     """
     tokenised = [words(text) for text in texts]
     if vectors == "ppmi":
@@ -141,9 +140,9 @@ def reading(
 
 
 def at_unit_size(vectors: WordVectors, count: int | None = None) -> WordVectors:
-    """All vectors times one factor, so that the numbers of the first `count` words have a mean square of 1.
+    """Scale all vectors by one factor, so that the numbers of the first `count` words have a mean square of 1.
 
-    Small ones hardly move a GRU's gates: all sentences then get one vector, and training spends its time on that.
+    Small vectors hardly move a GRU's gates: all sentences would start with the same vector.
     """
     size = float(np.sqrt(np.square(vectors.matrix[2:count]).mean()))
     return replace(vectors, matrix=vectors.matrix / np.float32(size or 1.0))

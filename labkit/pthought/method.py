@@ -1,8 +1,8 @@
 """P-thought: a GRU reads a sentence into a vector, from which two others write the sentence and a paraphrase of it.
 
-In: a corpus of groups, or of pairs labelled 0/1, whose 1s add up to groups. Out: sentence vectors (n, 2 hidden), not
-of length 1; and sentences, through `paraphrase`. The epoch is chosen by the lift of dev (P-coherence within groups less
-that between them): the loss changes with λ, and P-coherence alone is perfect for an encoder that has collapsed.
+In: a corpus of groups, or of pairs labelled 0/1, whose positive pairs form groups. Out: sentence vectors (n, 2 hidden),
+not normalised; and sentences, from `paraphrase`. The dev split selects the epoch by lift (P-coherence within groups
+minus between groups), because the loss depends on λ and a collapsed encoder has perfect P-coherence.
 """
 
 from __future__ import annotations
@@ -99,12 +99,12 @@ class PThought(TrainedReader):
     Settings = PThoughtSettings
 
     network: Model
-    writable: int  # so many words of the vocabulary, the first ones, can be written
+    writable: int  # the first words of the vocabulary, which can be written
     word_table = "encoder.words.table.weight"
 
     @property
     def reading(self) -> Reading:
-        """How sentences are read, and which words can be written."""
+        """The reader, and which words can be written."""
         return Reading(self.reader, self.writable)
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> ParaphraseTask:
@@ -163,14 +163,12 @@ class PThought(TrainedReader):
     def paraphrase(
         self, sentences: Sequence[str], *, search: Search | None = None, batch_size: int = 32
     ) -> list[Paraphrased]:
-        """What each decoder writes from each sentence's vector: greedy without a search, else the beam's sentences."""
+        """The sentences each decoder writes from each sentence's vector: greedy, or by beam search."""
         self._known()
         sentences = texts(sentences)
         for row, text in enumerate(sentences):
             if not text.strip():
-                raise ValueError(
-                    f"sentences[{row}] is {text!r}, expected a text that is not empty; fill it in or drop it"
-                )
+                raise ValueError(f"sentences[{row}] is {text!r}, expected a non-empty text; fill it in or drop it")
         paraphrases: list[Paraphrased] = []
         for start in range(0, len(sentences), batch_size):
             part = sentences[start : start + batch_size]
@@ -179,7 +177,7 @@ class PThought(TrainedReader):
         return paraphrases
 
     def losses(self, corpus: Corpus, *, split: str = "dev") -> dict[str, float]:
-        """Each decoder's mean -log p of a token, over the ordered pairs of a split."""
+        """Each decoder's mean -log p per token, over the ordered pairs of a split."""
         self._known()
         source = Paraphrases.of(groups_of(corpus.part(split)), max_length=self.settings.max_length)
         return ParaphraseTask(self.network, self.reading, source, self.settings, 0).held_out()

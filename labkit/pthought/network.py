@@ -1,14 +1,13 @@
-"""The whole network: sentences in, a vector for each, and from it the loss of writing them and their paraphrases.
+"""The network: it encodes sentences as vectors, and scores writing them and their paraphrases from these.
 
     L = (1 - λ) l_auto + (1 + λ) l_para        (eq. 10)
 
-Both losses are means over the tokens of a batch. The paper comes to λ by way of a Lagrange multiplier; but no
-multiplier is ever updated, it is a plain weighting, and L itself changes with λ. So L cannot choose λ: a held-out
-figure must.
+Both losses are means over the tokens of a batch. The paper derives λ as a Lagrange multiplier, but never updates it: it
+is a fixed weight. L itself changes with λ, so a held-out score must choose λ.
 
     GruEncoder    word vectors (n, length, d), lengths (n,)   -> (n, 2 hidden), in one of three forms (figure 1)
     Decoder       a vector (n, size), the words so far        -> the state before each next word
-    token_loss    states (tokens, hidden), the words to write -> their summed -log p
+    token_loss    states (tokens, hidden), words to write   -> their summed -log p
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ from labkit.training.encoders import Encoder
 # --- forms -------------------------------------------------------------------------------------------------------
 
 
-FORMS = {"one-bi": (1, True), "two-forward": (2, False), "two-bi": (2, True)}  # layers, and whether they read both ways
+FORMS = {"one-bi": (1, True), "two-forward": (2, False), "two-bi": (2, True)}  # layers, whether bidirectional
 
 
 class GruEncoder(nn.Module):
-    """An encoder in one of three forms; the vector is two final states, side by side.
+    """An encoder in one of three forms; the vector is the concatenation of two final states.
 
-        one-bi        one layer, both ways           its two final states
-        two-forward   two layers, forwards           the final state of each layer
-        two-bi        two layers, both ways          the two final states of the second layer
+        one-bi        one layer, bidirectional       its two final states
+        two-forward   two layers, forward            the final state of each layer
+        two-bi        two layers, bidirectional      the two final states of the second layer
 
-    Sentences are packed: a GRU reads no padding, the way back begins at a sentence's own last word, and time grows with
-    the words of a batch, not with its longest sentence. (torch's LSTM has a faster path for padded rows, which
-    `labkit.training.encoders` takes; its GRU has none.)
+    Sentences are packed: the GRU reads no padding, the backward pass starts at each sentence's last word, and time
+    grows with the number of words. (torch's LSTM has a faster path for padded rows, used in `labkit.training.encoders`;
+    its GRU has none.)
     """
 
     def __init__(self, form: str, dimension: int, hidden: int) -> None:
@@ -52,18 +51,18 @@ class GruEncoder(nn.Module):
         return self.of_one_length(without_padding(x, lengths))
 
     def of_one_length(self, x: Tensor | PackedSequence) -> Tensor:
-        """The vectors of sentences that are packed, or of which none is padded: (n, length, d) -> (n, 2 hidden)."""
-        _, final = self.gru(x)  # (layers x ways, n, hidden): the last layer's come last
+        """The vectors of packed sentences, or of sentences without padding: (n, length, d) -> (n, 2 hidden)."""
+        _, final = self.gru(x)  # (layers x directions, n, hidden): the last layer comes last
         return torch.cat([final[-2], final[-1]], 1)  # (n, 2 hidden)
 
 
 def without_padding(x: Tensor, lengths: Tensor) -> PackedSequence:
-    """Rows (n, length, ...) without their padding: first all first words, then all second words, and so on."""
+    """Rows (n, length, ...) without padding: all first words, then all second words, and so on."""
     return pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
 
 
 def xavier_(gru: nn.GRU) -> None:
-    """Weights uniform in ±√(6 / (in + out)), each of a GRU's three gates for itself; biases 0 (section 5.1)."""
+    """Draw weights uniformly in ±√(6 / (in + out)) for each of a GRU's three gates; biases are 0 (section 5.1)."""
     for name, parameter in gru.named_parameters():
         if name.startswith("weight"):
             for gate in parameter.chunk(3):
@@ -74,16 +73,16 @@ def xavier_(gru: nn.GRU) -> None:
 
 # --- decoder -----------------------------------------------------------------------------------------------------
 
-END = 0  # stands for both ends: read it means "begin", written "end"; elsewhere it is padding, and no word
+END = 0  # both ends: read, it means "begin"; written, "end"; elsewhere it is padding
 
 
 class Decoder(nn.Module):
-    """A GRU that writes a sentence from a vector: trained on given words all at once, used a word at a time.
+    """A GRU that writes a sentence from a vector: trained on all given words at once, used one word at a time.
 
         s_0 = tanh(W v + b)        s_t = GRU([y_{t-1}, v], s_{t-1})        p(y_t) = softmax(U s_t + c)
 
     `v` is the sentence vector (n, size). With `feed` it is read again with every word, else only through s_0 (the paper
-    does not say which). `words` is how many words it can write; their vectors, which it reads, come from outside.
+    does not say which). `words` is the number of words it can write; the word vectors it reads are passed in.
     """
 
     def __init__(self, dimension: int, size: int, hidden: int, words: int, *, feed: bool = True) -> None:
@@ -98,7 +97,7 @@ class Decoder(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def first(self, vectors: Tensor) -> Tensor:
-        """Compute s_0, the state before the first word, (n, hidden)."""
+        """s_0, the state before the first word, (n, hidden)."""
         return self.start(vectors).tanh()
 
     def states(self, vectors: Tensor, read: Tensor, lengths: Tensor) -> Tensor:
@@ -109,7 +108,7 @@ class Decoder(nn.Module):
         return states
 
     def step(self, vectors: Tensor, read: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """One word (n, d) read in a state (n, hidden): log p of the next word (n, words), and the new state."""
+        """Read one word (n, d) in a state (n, hidden): log p of the next word (n, words), and the new state."""
         if self.feed:
             read = torch.cat([read, vectors], 1)
         _, new = self.gru(read[:, None], state[None])
@@ -117,7 +116,7 @@ class Decoder(nn.Module):
 
 
 def taught(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor, Tensor]:
-    """Sentences as what is read and what is to be written: both (n, length + 1), and these lengths (n,).
+    """Sentences as input and target, both (n, length + 1), and these lengths (n,).
 
     >>> read, write, lengths = taught([[5, 6], [7]])
     >>> read.tolist(), write.tolist(), lengths.tolist()
@@ -130,17 +129,17 @@ def taught(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor, Tensor]:
 
 # --- output ------------------------------------------------------------------------------------------------------
 
-LOGITS = 2**20  # at a time: 4 MB, which a processor's cache may hold
+LOGITS = 2**20  # at a time: 4 MB, which may fit a processor's cache
 
 
 def token_loss(states: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, *, logits: int = LOGITS) -> Tensor:
-    """Compute the summed loss of states (tokens, hidden), U (words, hidden), c (words,), words to write (tokens,).
+    """The summed loss of states (tokens, hidden), U (words, hidden), c (words,), words to write (tokens,).
 
         L = Σ_t [log Σ_w exp(s_t · U_w + c_w) - (s_t · U_{y_t} + c_{y_t})]
 
-    A batch of 128 sentences of 20 words has 2,560 tokens; with 35,000 words that makes 90 million logits, and autograd
-    keeps them several times over. Here at most `logits` numbers, but at least one token's, are held at a time: the
-    gradient of a token's loss is known at once (softmax minus one-hot) and added up in the same pass.
+    A batch of 128 sentences of 20 words has 2,560 tokens; 35,000 words make 90 million logits, which autograd would
+    keep several times. Here at most `logits` numbers (but at least one token's) are held at a time: the gradient of a
+    token's loss (softmax minus one-hot) is summed in the same pass.
     """
     total: Tensor = _TokenLoss.apply(states, weight, bias, targets, max(1, logits // len(weight)))
     return total
@@ -160,7 +159,7 @@ class _TokenLoss(torch.autograd.Function):
             normaliser = logits.logsumexp(1)  # (rows,)
             total += (normaliser - logits[chosen]).sum()
             if wanted:
-                error = logits.sub_(normaliser[:, None]).exp_()  # softmax - one-hot, in the logits' place
+                error = logits.sub_(normaliser[:, None]).exp_()  # softmax - one-hot, in place
                 error[chosen] -= 1
                 error = error.to(weight.dtype)
                 gradients[0][part] = error @ weight
@@ -183,7 +182,7 @@ DECODERS = {"both": (AUTO, PARAPHRASE), AUTO: (AUTO,), PARAPHRASE: (PARAPHRASE,)
 
 
 class Model(nn.Module):
-    """One encoder, one or two decoders by name. They read the encoder's word vectors, of the words they can write."""
+    """One encoder and one or two named decoders, which read the encoder's vectors of the words they can write."""
 
     def __init__(self, encoder: Encoder, decoders: Mapping[str, Decoder]) -> None:
         super().__init__()
@@ -196,9 +195,9 @@ class Model(nn.Module):
         return decoder
 
     def written(self, name: str, vectors: Tensor, rows: Sequence[Sequence[int]]) -> Tensor:
-        """What it costs this decoder to write these sentences from these vectors (n, size): -Σ log p of all tokens.
+        """The cost of writing these sentences from these vectors (n, size) with this decoder: -Σ log p of all tokens.
 
-        The end of a sentence is a token too. A word that the decoder cannot write counts as the unknown one.
+        The end of a sentence is a token, too. A word that the decoder cannot write counts as the unknown word.
         """
         decoder = self.decoder(name)
         read, write, lengths = taught([writable(row, decoder.out.out_features) for row in rows])
@@ -209,7 +208,7 @@ class Model(nn.Module):
 
 
 def writable(row: Iterable[int], words: int) -> list[int]:
-    """Numbers beyond the decoders' vocabulary become 1, the unknown word.
+    """Replace numbers outside the decoders' vocabulary with 1, the unknown word.
 
     >>> writable([4, 9, 2], 6)
     [4, 1, 2]
@@ -218,7 +217,7 @@ def writable(row: Iterable[int], words: int) -> list[int]:
 
 
 def objective(losses: Mapping[str, Tensor], emphasis: float) -> Tensor:
-    """Eq. 10 with λ = `emphasis`; with one decoder, its loss alone.
+    """Eq. 10 with λ = `emphasis`; with one decoder, its loss.
 
     >>> import torch
     >>> objective({"auto": torch.tensor(2.0), "paraphrase": torch.tensor(3.0)}, 0.5)

@@ -1,6 +1,6 @@
-"""How P-thought is trained: the loss of a batch of pairs, and the figure by which an epoch is chosen.
+"""Train P-thought: the loss of a batch of pairs, and the score that selects an epoch.
 
-In: a corpus whose sentences fall into groups that mean the same. Out: a `Task` for `labkit.training.train`.
+In: a corpus with groups of sentences that mean the same. Out: a `Task` for `labkit.training.train`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from labkit.training.encoders import embed, encode
 
 
 class ParaphraseTask:
-    """Batches of ordered pairs; what it costs to write both sentences of a pair from the vector of the first."""
+    """Batches of ordered pairs, and the loss of writing both sentences of a pair from the vector of the first."""
 
     def __init__(self, model: Model, reading: Reading, source: Paraphrases, settings: Any, seed: int) -> None:
         self.module = model
@@ -37,9 +37,9 @@ class ParaphraseTask:
         return epoch_batches(self._source, lengths, size, partners=partners, epoch=epoch, seed=self._seed)
 
     def outputs(self, batch: np.ndarray, rows: slice = slice(None)) -> Tensor:
-        """The vector of each sentence read, and its part of what each decoder's writing costs, (n, d + decoders).
+        """The vector of each sentence read, and its part of each decoder's loss, (n, d + decoders).
 
-        Only the sum of the costs is asked for, so that each row has an equal part of it.
+        Only the sum of the losses matters, so each row has an equal part.
         """
         read, write = ([self._rows[row] for row in side] for side in batch[rows].T.tolist())
         vectors = embed(self.module.encoder, *self._reading.reader.batch(read), amp=self._settings.amp)
@@ -54,7 +54,7 @@ class ParaphraseTask:
         return objective(losses, self._settings.emphasis), partial(_figures, noted, vectors.detach())
 
     def held_out(self) -> dict[str, float]:
-        """Mean -log p of a token by decoder, over all ordered pairs; nothing is learned."""
+        """Mean -log p per token of each decoder, over all ordered pairs, without training."""
         self.module.eval()
         sums: dict[str, float] = {}
         tokens: dict[str, int] = {}
@@ -68,7 +68,7 @@ class ParaphraseTask:
         return {name: total / tokens[name] for name, total in sums.items()}
 
     def _costs(self, vectors: Tensor, read: list[list[int]], write: list[list[int]]) -> Tensor:
-        """-log p of all that each decoder writes from these vectors, (decoders,)."""
+        """-log p of everything each decoder writes from these vectors, (decoders,)."""
         device = vectors.device.type
         with torch.autocast(device, torch.bfloat16, enabled=self._settings.amp and device == "cuda"):
             sums = [
@@ -78,19 +78,19 @@ class ParaphraseTask:
         return torch.stack(sums)
 
     def _tokens(self, batch: np.ndarray) -> dict[str, int]:
-        """How many tokens each decoder writes, each sentence's end among them."""
+        """The number of tokens each decoder writes, including sentence ends."""
         sides = {"auto": 0, "paraphrase": 1}
         return {name: sum(len(self._rows[row]) + 1 for row in batch[:, sides[name]]) for name in self.module.decoders}
 
     def encoded(self, sentences: list[str]) -> np.ndarray:
-        """Encode sentences with the network as it stands."""
+        """Encode sentences with the current network."""
         return encode(self.module.encoder, self._reading.reader, sentences, 256, silent)
 
 
 def groups_of(corpus: Corpus) -> list[list[str]]:
-    """The sentences of a corpus in groups of paraphrases; a ValueError if it has none."""
+    """The sentences of a corpus in groups of paraphrases; raises ValueError if it has none."""
     groups: dict[Any, list[str]] = {}
-    if not isinstance(corpus, Labelled):  # sentences of one topic are no paraphrases
+    if not isinstance(corpus, Labelled):  # sentences on one topic are not paraphrases
         for text, group in zip(*corpus.same(), strict=True):
             groups.setdefault(group, []).append(text)
     if groups:
@@ -99,13 +99,13 @@ def groups_of(corpus: Corpus) -> list[list[str]]:
         raise corpus.without_labels("P-thought needs paraphrases (pv-dbow needs texts only)")
     kind = "graded pairs" if isinstance(corpus, Pairs) else type(corpus).__name__.lower()
     raise ValueError(
-        f"corpus {corpus.name!r} has {kind}, which do not mark paraphrases; use groups (columns group, text) or pairs "
+        f"corpus {corpus.name!r} has {kind}, which do not mark paraphrases. Use groups (columns group, text) or pairs "
         "labelled 0/1 (text_a, text_b, label), such as captions or questions"
     )
 
 
 def lift(encode: Callable[[list[str]], np.ndarray], corpus: Corpus) -> float:
-    """Mean cosine within groups less that between them (`labkit.evaluation.p_coherence`)."""
+    """Mean cosine within groups minus mean cosine between groups (`labkit.evaluation.p_coherence`)."""
     groups = groups_of(corpus)
     texts = [text for group in groups for text in group]
     return p_coherence(encode(texts), [number for number, group in enumerate(groups) for _ in group]).lift
@@ -115,14 +115,14 @@ def note_left_out(source: Paraphrases, max_length: int) -> None:
     """Report how many groups are skipped and how many sentences are truncated."""
     left_out = [
         f"{source.alone} groups of one sentence are skipped: they have no paraphrase" * bool(source.alone),
-        f"{source.cut} sentences of more than {max_length} words are cut there" * bool(source.cut),
+        f"{source.cut} sentences of more than {max_length} words are truncated" * bool(source.cut),
     ]
     if any(left_out):
         note("; ".join(filter(None, left_out)), stacklevel=2)
 
 
 def _figures(losses: dict[str, Tensor], vectors: Tensor) -> dict[str, Tensor]:
-    """The losses, and the spread of the cosines of the sentences read: near 0 the encoder has collapsed."""
+    """The losses, and the spread of the cosines of the sentences read, which is near 0 for a collapsed encoder."""
     if len(vectors) < 2:
         return {**losses, "spread": torch.ones(())}
     unit = torch.nn.functional.normalize(vectors, dim=1)

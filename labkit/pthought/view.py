@@ -1,9 +1,9 @@
-"""P-coherence, the scores it must be read with, and the cosines behind it. In: vectors and groups. Out: `Companions`.
+"""P-coherence, its companion scores, and the cosines behind them. In: vectors and groups. Out: `Companions`.
 
-`labkit.evaluation.p_coherence` computes the figures; here they get the words that explain them, and a warning where
-all sentences lie together: then P-coherence is high and says nothing.
+`labkit.evaluation.p_coherence` computes the scores. This module explains them, and warns if all vectors point the same
+way, because P-coherence is then high but meaningless.
 
-`handful` and `plane` are figure 3 of the paper: some groups of paraphrases in two planes, before and after.
+`handful` and `plane` make figure 3 of the paper: some groups of paraphrases in two planes, before and after.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from labkit.projection import PROJECTIONS, Projection
 MEANINGS = {
     "within": "P-coherence: mean cosine of two sentences of one group",
     "between": "mean cosine of two sentences of different groups",
-    "lift": "within less between: by how much paraphrases are nearer than others",
-    "retrieval": "share of sentences whose nearest other one is of their group",
+    "lift": "within minus between: how much closer paraphrases are than other sentences",
+    "retrieval": "share of sentences whose nearest other sentence is in their group",
     "distance": "mean distance within groups, each dimension divided by its spread over the whole set",
 }
-CLOSE = 0.9  # mean cosine of sentences that have nothing to do with each other, from which on one warns
+CLOSE = 0.9  # mean cosine of unrelated sentences above which a warning appears
 
 
 @dataclass(frozen=True, eq=False)
 class Companions:
-    """The figures; cosines of pairs within groups and, up to a number, between; how many sentences had no vector."""
+    """The scores; cosines of pairs within groups and, up to a limit, between; how many sentences had no vector."""
 
     figures: Coherence
     within: np.ndarray
@@ -47,19 +47,19 @@ class Companions:
         if self.figures.between < CLOSE:
             return None
         return (
-            f"Nearly all sentences point one way: the mean cosine of different groups is {self.figures.between:.3f}. "
-            f"P-coherence ({self.figures.within:.3f}) is then high for any encoder and says nothing; read lift and "
-            "retrieval."
+            "Nearly all sentences point the same way: the mean cosine of different groups is "
+            f"{self.figures.between:.3f}. P-coherence ({self.figures.within:.3f}) is then high for any encoder and "
+            "says nothing; read lift and retrieval."
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each figure, with what it means."""
+        """A row for each score, with its meaning."""
         for name, meaning in MEANINGS.items():
             yield {"figure": name, "value": float(getattr(self.figures, name)), "meaning": meaning}
 
 
 def companions(vectors: Any, groups: Sequence[Any], *, most: int = 20_000, seed: int = 0) -> Companions:
-    """Vectors (n, d) and the group of each; sentences with a vector of zeros are left out and counted.
+    """Score vectors (n, d) with their groups; sentences with a vector of zeros are skipped and counted.
 
     >>> beside = companions([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]], "xxyy")
     >>> round(beside.figures.within, 2), beside.warning
@@ -87,18 +87,18 @@ def companions(vectors: Any, groups: Sequence[Any], *, most: int = 20_000, seed:
 
 @dataclass(frozen=True)
 class Handful:
-    """Some groups: their sentences, and the letter of each one's group, A to Z."""
+    """Some groups: their sentences, and each sentence's group as a letter from A to Z."""
 
     texts: tuple[str, ...]
     letters: tuple[str, ...]
 
     @property
     def first(self) -> dict[str, str]:
-        """letter -> the first sentence of the group: its name."""
+        """letter -> the first sentence of the group, used as its name."""
         return dict(zip(reversed(self.letters), reversed(self.texts), strict=True))
 
     def rows(self, **planes: Projection) -> Iterator[dict[str, Any]]:
-        """A row a sentence, with its place in each plane."""
+        """One row per sentence, with its position in each plane."""
         for row, (letter, text) in enumerate(zip(self.letters, self.texts, strict=True)):
             places = {
                 f"{name} {axis}": float(plane.points[row, side])
@@ -111,9 +111,9 @@ class Handful:
 def handful(
     groups: Sequence[Sequence[str]], *, count: int = 6, most: int = 8, seed: int = 0, around: str | None = None
 ) -> Handful:
-    """Draw `count` of the groups with two or more different sentences, with at most `most` sentences of each.
+    """Draw `count` groups with two or more different sentences, and at most `most` sentences from each.
 
-    The group of the sentence `around` is always one of them.
+    The group of the sentence `around` is always included.
 
     >>> handful([["a b", "b a"], ["c"], ["d e", "e d", "d e"]], count=2).letters
     ('A', 'A', 'B', 'B')
@@ -130,6 +130,6 @@ def handful(
 
 
 def plane(vectors: Any, how: str = "PCA", *, seed: int = 0) -> Projection:
-    """Vectors (n, d) at length 1, so that near means a large cosine, in the plane; how: PCA or t-SNE."""
+    """Project the normalised vectors (n, d) to the plane; how: PCA or t-SNE."""
     rows = unit(vectors)
     return PROJECTIONS[how](rows.toarray() if sparse.issparse(rows) else rows, seed=seed)

@@ -1,13 +1,13 @@
-"""Sentences written from vectors. In: a decoder, the vectors of its words, vectors (n, size). Out: `Written`.
+"""Write sentences from vectors. In: a decoder, its word vectors, vectors (n, size). Out: `Written`.
 
-    greedy   the likeliest next word, again and again
-    beam     the `width` likeliest beginnings kept at every step; the likeliest whole sentences first
+    greedy   always the likeliest next word
+    beam     keep the `width` likeliest beginnings at every step; the likeliest sentences come first
 
-Never written: the unknown word, and a run of `repeat` words that the sentence already has (decoders like to go round in
-circles). A sentence that does not end within `max_length` words is cut and says so. Sentences are ranked by
-`log p / tokens^power`: plain log p (power 0) favours short ones, since every further word costs.
+Two things are never written: the unknown word, and a run of `repeat` words that the sentence already contains (decoders
+tend to loop). A sentence longer than `max_length` words is truncated and marked. Sentences are ranked by `log p /
+tokens^power`; plain log p (power 0) favours short ones.
 
-`write_paraphrases` puts them into words for people to read: a `Paraphrased` for each sentence.
+`write_paraphrases` converts them to text: a `Paraphrased` for each sentence.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ UNKNOWN_WORD = 1  # its number
 
 @dataclass(frozen=True)
 class Search:
-    """What a search may write, and how it ranks."""
+    """The limits and the ranking of a search."""
 
     width: int = 5
     max_length: int = 50
-    repeat: int = 3  # no run of so many words twice; 0: whatever comes
+    repeat: int = 3  # no run of this many words twice; 0: no limit
     power: float = 0.7
 
     def __post_init__(self) -> None:
@@ -43,13 +43,13 @@ class Search:
             )
 
     def score(self, log_p: float, tokens: int) -> float:
-        """What sentences are ranked by; the end is a token too."""
+        """The ranking score of a sentence; its end counts as a token."""
         return log_p / tokens**self.power
 
 
 @dataclass(frozen=True)
 class Written:
-    """One sentence that a decoder wrote, as numbers of words without the end; `ended` is false where it was cut."""
+    """One sentence that a decoder wrote, as word numbers without the end; `ended` is false if it was truncated."""
 
     words: tuple[int, ...]
     log_probability: float
@@ -60,7 +60,7 @@ class Written:
 
 @torch.inference_mode()
 def greedy(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> list[Written]:
-    """One sentence for each vector; `table` (words, d) holds the vectors of the words."""
+    """One sentence for each vector; `table` (words, d) holds the word vectors."""
     state, read = decoder.first(vectors), torch.full((len(vectors),), END, device=vectors.device)  # (n, hidden), (n,)
     written: list[list[int]] = [[] for _ in vectors]
     log_p, ended = [0.0] * len(written), [False] * len(written)
@@ -81,9 +81,9 @@ def greedy(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> 
 
 @torch.inference_mode()
 def beam(decoder: Decoder, table: Tensor, vector: Tensor, search: Search) -> list[Written]:
-    """Up to `width` sentences for one vector (size,), the best first; those that were cut come after those that ended.
+    """Up to `width` sentences for one vector (size,), the best first; truncated sentences come last.
 
-    Every step reads the last word of all beginnings that are kept, and keeps the likeliest of all that could follow.
+    Every step reads the last word of each kept beginning, and keeps the likeliest continuations.
     """
     begun: list[tuple[int, ...]] = [()]
     log_p, ended = [0.0], list[Written]()
@@ -93,7 +93,7 @@ def beam(decoder: Decoder, table: Tensor, vector: Tensor, search: Search) -> lis
         likely, state = decoder.step(vector.expand(len(begun), -1), table[read], state)  # (beginnings, words)
         _forbid(likely, begun, search.repeat)
         totals = torch.tensor(log_p, dtype=torch.float64)[:, None] + likely.double().cpu()
-        # a beginning can end in one way only, so of twice the width at least the width goes on
+        # a beginning can end in only one way, so of twice the width at least `width` continue
         values, places = totals.flatten().topk(min(2 * search.width, totals.numel()))
         steps = [
             (value, *divmod(place, totals.shape[1]))  # log p, the beginning, the word
@@ -114,7 +114,7 @@ def beam(decoder: Decoder, table: Tensor, vector: Tensor, search: Search) -> lis
 
 
 def _forbid(likely: Tensor, begun: Sequence[Sequence[int]], repeat: int) -> None:
-    """Set log p of what may not be written next to -inf, in place."""
+    """Set log p of forbidden next words to -inf, in place."""
     likely[:, UNKNOWN_WORD] = -math.inf
     for row, words in enumerate(begun):
         likely[row, _again(words, repeat)] = -math.inf
@@ -133,7 +133,7 @@ def _again(words: Sequence[int], repeat: int) -> list[int]:
 
 
 def _settled(ended: Sequence[Written], live: float, search: Search) -> bool:
-    """Whether no beginning can still come among the best: at most its log p stays, over the longest sentence."""
+    """Whether no beginning can still beat the best: at most its log p stays, divided by the longest length."""
     best = sorted((one.score for one in ended), reverse=True)[: search.width]
     return len(best) == search.width and search.score(live, search.max_length) <= best[-1]
 
@@ -147,10 +147,10 @@ def _written(words: Sequence[int], log_p: float, ended: bool, search: Search) ->
 
 @dataclass(frozen=True)
 class Paraphrased:
-    """What was made of a sentence: by decoder, the sentences it wrote, the best first.
+    """The sentences that each decoder wrote for one sentence, best first.
 
-    `unknown`: words read as the unknown one; `expanded`: words not of training, read through their vectors; `cut`: how
-    many words at the end were not read.
+    `unknown`: words read as the unknown word; `expanded`: words outside the training data, read through their vectors;
+    `cut`: the number of words at the end that were not read.
     """
 
     sentence: str
@@ -163,7 +163,7 @@ class Paraphrased:
 def write_paraphrases(
     model: Model, reading: Reading, sentences: Sequence[str], vectors: Tensor, search: Search | None
 ) -> list[Paraphrased]:
-    """What every decoder writes from the vectors (n, size): the greedy sentence where there is no search."""
+    """The sentences every decoder writes from the vectors (n, size); greedy if `search` is None."""
     table = model.encoder.words.table.weight
     generated: dict[str, list[list[Written]]] = {}
     for name in model.decoders:
@@ -185,12 +185,12 @@ def write_paraphrases(
 
 
 def described(paraphrased: Paraphrased) -> str:
-    """Describe all of it as lines."""
+    """Describe the paraphrases of one sentence in lines of text."""
     lines = [paraphrased.sentence]
     if paraphrased.unknown:
         lines.append(f"  not known, read as the unknown word: {', '.join(paraphrased.unknown)}")
     if paraphrased.expanded:
-        lines.append(f"  not of training, read through their vectors: {', '.join(paraphrased.expanded)}")
+        lines.append(f" not in the training data, read through their vectors: {', '.join(paraphrased.expanded)}")
     if paraphrased.cut:
         lines.append(f"  not read: the last {paraphrased.cut} words")
     for name, sentences in paraphrased.written.items():

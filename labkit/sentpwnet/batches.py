@@ -1,16 +1,16 @@
-"""Batches of sentences with their two masks, made of a corpus of any shape.
+"""Batches of sentences with their two masks, from a corpus of any shape.
 
-    Pairs       both sentences of B pairs; positives lie in one component of the graph of the pairs labelled 1, and
-                all others of the batch are negatives; with `labelled` the pairs themselves alone count
+    Pairs       both sentences of B pairs; positives are in one component of the graph of pairs labelled 1, and
+                all others in the batch are negatives; with `labelled` only the labelled pairs count
     Labelled    B sentences: K of each of B / K classes          Groups    the same, with groups for classes
-    Triplets    B anchors with a positive and one or two negatives each; nothing else is known, so nothing else counts,
-                unless with `in_batch` what belongs to other anchors is a negative, as the titles of other sections are
-    graded      both sentences of B pairs with all their grades, for a loss of grades
-    any shape   B sentences, each twice, for a loss without labels: a sentence's positive is its twin
+    Triplets    B anchors with a positive and one or two negatives each; other pairs are unknown and ignored,
+                unless `in_batch` makes the sentences of other anchors negatives, such as other sections' titles
+    graded      both sentences of B pairs with their grades, for a loss that needs grades
+    any shape   B sentences, each twice, for a loss without labels: the positive is the sentence's twin
 
 In: the training split, and what the loss needs: "masks", "grades" or "texts". Out: a `BatchSource`, which makes the
-batches of any epoch from a seed alone. But for the last kind no batch holds a sentence twice, in whatever
-spelling: "Why is it?" beside "why  is it?" would be a negative that is none.
+batches of any epoch from a seed alone. Except for the last kind, no batch holds a sentence twice, even spelt
+differently: "Why is it?" and "why is it?" would be false negatives.
 """
 
 from __future__ import annotations
@@ -30,17 +30,16 @@ from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Se
 from labkit.corpora.relations import components, opened, train_sentences
 from labkit.text import buckets, normalise
 
-NEGATIVES = 2  # of a triplet's anchor in one batch: one from the section before, one from the one after
+NEGATIVES = 2  # negatives per anchor in a batch: from the section before and the section after
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentences by number, and either a class each, or which pairs (row, row) are positive and negative.
+    """Sentences by number, and either their classes or the positive and negative pairs (row, row).
 
-    Where `crossed` names rows and others, each of these others is a negative of each of these rows, too, unless it is
-    the same or a positive. `grades` are those of the pairs in `positive` and then of those in `negative`. With `twice`
-    the second half of the sentences is the first once more: the positive of a row is its twin in the other half, its
-    negatives are the others there.
+    `crossed` names rows and others: each of these others is also a negative of each of these rows, unless it is the
+    same or a positive. `grades` are those of the pairs in `positive`, then of those in `negative`. With `twice` the
+    second half repeats the first: a row's positive is its twin, and the rest of that half are negatives.
     """
 
     sentences: list[int]
@@ -55,21 +54,21 @@ class Batch:
         return len(self.sentences)
 
     def masks(self, device: torch.device, anchors: slice = slice(None)) -> tuple[Tensor, Tensor]:
-        """P and N of the rows in `anchors`, of all without it: bool (k, m)."""
+        """P and N of the rows in `anchors`, by default of all rows: bool (k, m)."""
         total = len(self.sentences)
         start, stop, _ = anchors.indices(total)
         if self.classes is not None:
             classes = self._classes.to(device)  # (m,)
             P = classes[start:stop, None] == classes
             N = ~P
-            P.diagonal(start).fill_(False)  # a row is no pair of itself; of anchors from `start` on, that diagonal
+            P.diagonal(start).fill_(False)  # a row does not pair with itself; for anchors from `start`, that diagonal
             return P, N
         if self.twice:
             row, column = torch.arange(start, stop, device=device)[:, None], torch.arange(total, device=device)
             other = (row < total // 2) != (column < total // 2)  # (k, m): in the other half
             twin = (row - column).abs() == total // 2
             return other & twin, other & ~twin
-        P, N = torch.zeros(2, stop - start, total, dtype=torch.bool)  # (k, m) each: what nobody said is unknown
+        P, N = torch.zeros(2, stop - start, total, dtype=torch.bool)  # (k, m) each: pairs without a label stay unknown
         for mask, (rows, others) in zip((P, N), self._pairs, strict=True):
             inside = (start <= rows) & (rows < stop)
             mask[rows[inside] - start, others[inside]] = True
@@ -82,7 +81,7 @@ class Batch:
         return P.to(device), N.to(device)
 
     def graded(self, device: torch.device) -> Tensor:
-        """The grade of each pair in one of the two masks, (m, m), 0 elsewhere."""
+        """The grade of each pair in the masks, (m, m); 0 elsewhere."""
         grades = torch.zeros(len(self.sentences), len(self.sentences), dtype=torch.float64)
         rows, others = torch.cat(self._pairs, 1)
         grades[rows, others] = torch.tensor(self.grades, dtype=torch.float64)
@@ -94,7 +93,7 @@ class Batch:
 
     @cached_property
     def _pairs(self) -> list[Tensor]:
-        """Rows and others of the positive pairs, and of the negative ones, each (2, n)."""
+        """Rows and others of the positive pairs and of the negative pairs, each (2, n)."""
         return [torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T for pairs in (self.positive, self.negative)]
 
 
@@ -104,14 +103,13 @@ class BatchSource(Protocol):
     texts: list[str]
 
     def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
-        """All batches of one epoch; `lengths` of the texts, so that a batch holds sentences of like length."""
+        """All batches of one epoch; given the `lengths` of the texts, a batch holds sentences of similar length."""
 
 
 def batch_source(
     corpus: Corpus, *, per_class: int, in_batch: bool = False, labelled: bool = False, needs: str = "masks"
 ) -> BatchSource:
-    """The source that fits the shape of a training split, and what the loss `needs` ("masks", "grades", "texts"); a
-    ValueError says what is missing for pairs to be learned."""
+    """The batch source for the shape of a training split and what the loss `needs` ("masks", "grades", "texts")."""
     if needs == "texts":
         return TwiceSource(corpus)
     if isinstance(corpus, Sentences):
@@ -132,7 +130,7 @@ def batch_source(
 
 
 def in_one_spelling(corpus: Corpus) -> Corpus:
-    """The corpus with one spelling of each text, the first: `normalise` says which spellings are of one text."""
+    """The corpus with one spelling of each text, the first; `normalise` defines which spellings are the same text."""
     first: dict[str, str] = {}
     spelled: dict[str, Any] = {
         column: [first.setdefault(normalise(text), text) for text in getattr(corpus, column)] for column in corpus.TEXTS
@@ -142,15 +140,15 @@ def in_one_spelling(corpus: Corpus) -> Corpus:
 
 @dataclass
 class RowSource:
-    """Batches of rows, which are pairs, graded pairs or triplets.
+    """Batches of rows: pairs, graded pairs or triplets.
 
-    `sentences` has the sentences of each row, by number; `batch` makes a batch of rows, which are given by number, too.
+    `sentences` has the sentence numbers of each row; `batch` makes a batch from rows.
     """
 
     texts: list[str]
     sentences: Sequence[Sequence[int]]
     batch: Callable[[list[int]], Batch]
-    contradictions: int = 0  # pairs labelled 0 whose sentences are joined by others labelled 1
+    contradictions: int = 0  # pairs labelled 0 whose sentences are connected by pairs labelled 1
 
     def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
         longest = [max(lengths[sentence] for sentence in row) for row in self.sentences]
@@ -161,16 +159,16 @@ class RowSource:
 
 
 def pair_source(corpus: Pairs, *, labelled: bool = False) -> RowSource:
-    """Both sentences of B pairs; the class of a sentence is its component, or with `labelled` only its label counts."""
+    """Both sentences of B pairs; a sentence's class is its component, or with `labelled` only given labels count."""
     texts, component = components(corpus)  # (sentences,)
     ends, same = corpus.numbered()[1], corpus.scores > 0  # (pairs, 2), (pairs,)
     if not same.any():
         raise ValueError(
-            f"corpus {corpus.name!r} has no positive pair among {len(corpus)} in training; add pairs labelled 1"
+            f"corpus {corpus.name!r} has no positive pair among {len(corpus)} training pairs; add pairs labelled 1"
         )
     if not component.any() and (same.all() or not labelled):
         raise ValueError(
-            f"corpus {corpus.name!r}: its training pairs labelled 1 join all sentences into one class, but at least "
+            f"corpus {corpus.name!r}: the training pairs labelled 1 connect all sentences to one class, but at least "
             "two are needed"
         )
     pairs, classes = ends.tolist(), component.tolist()
@@ -186,7 +184,7 @@ def pair_source(corpus: Pairs, *, labelled: bool = False) -> RowSource:
 
 
 def labelled_batch(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
-    """These pairs alone, each way: (sentence, sentence, the same?). Of a pair told both, "the same" counts."""
+    """Only these pairs, in both directions: (sentence, sentence, same?). If a pair has both labels, "same" wins."""
     sentences = list(dict.fromkeys(sentence for a, b, _ in pairs for sentence in (a, b)))
     place = {sentence: number for number, sentence in enumerate(sentences)}
     kinds: dict[bool, set[tuple[int, int]]] = {True: set(), False: set()}
@@ -196,22 +194,22 @@ def labelled_batch(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
 
 
 def near_and_far(corpus: Pairs) -> Pairs:
-    """Graded pairs as 0/1: from four fifths of the top grade on the same, up to two fifths another, between unknown."""
+    """Graded pairs as 0/1: same from four fifths of the top grade up, different up to two fifths, others dropped."""
     top = max(corpus.values)
     near, far = grade_ends(corpus.scores, top)
     if not (near | far).any():
         raise ValueError(
-            f"corpus {corpus.name!r}: no grade is at least 80 % or at most 40 % of the top one ({top:g}); "
-            "a pair loss needs pairs that are clearly near or far"
+            f"corpus {corpus.name!r}: no grade is at least 80 % or at most 40 % of the top one ({top:g}). A pair loss "
+            "needs pairs that are clearly near or far"
         )
     ends = corpus.take(np.flatnonzero(near | far).tolist())
     return replace(ends, values=near[near | far].astype(float).tolist(), graded=False)
 
 
 def graded_source(corpus: Pairs) -> RowSource:
-    """Both sentences of B pairs, each pair with its grade: positive from half of the scale on, else negative.
+    """Both sentences of B pairs, each pair with its grade: positive from half of the scale up, else negative.
 
-    Nothing is known of sentences of two pairs. A pair that is there more than once has its mean grade.
+    Sentences of different pairs are unknown to each other. A repeated pair has its mean grade.
     """
     texts, ends = corpus.numbered()
     pairs = mean_grades(zip(*ends.T.tolist(), corpus.values, strict=True))
@@ -227,7 +225,7 @@ def graded_source(corpus: Pairs) -> RowSource:
 
 
 def mean_grades(pairs: Iterable[tuple[int, int, float]]) -> list[tuple[int, int, float]]:
-    """Each pair of two sentences once, with the mean of the grades it was given; its sentences in either order."""
+    """Each unordered pair of sentences once, with the mean of its grades."""
     grades: dict[tuple[int, int], list[float]] = defaultdict(list)
     for a, b, grade in pairs:
         if a != b:
@@ -236,7 +234,7 @@ def mean_grades(pairs: Iterable[tuple[int, int, float]]) -> list[tuple[int, int,
 
 
 def graded_batch(pairs: Sequence[tuple[int, int, float]], middle: float) -> Batch:
-    """These pairs alone, each with its grade: positive from `middle` on, else negative."""
+    """Only these pairs, each with its grade: positive from `middle` up, else negative."""
     sentences = list(dict.fromkeys(number for a, b, _ in pairs for number in (a, b)))
     row = {sentence: place for place, sentence in enumerate(sentences)}
     high = [pair for pair in pairs if pair[2] >= middle]
@@ -249,7 +247,7 @@ def graded_batch(pairs: Sequence[tuple[int, int, float]], middle: float) -> Batc
 
 
 class ClassSource:
-    """K sentences of each of B / K classes. A class of one sentence can only be a negative."""
+    """K sentences from each of B / K classes. A class with one sentence can only provide negatives."""
 
     def __init__(self, corpus: Labelled | Groups, per_class: int) -> None:
         named = dict(zip(*corpus.classified(), strict=True))  # a repeated sentence counts once
@@ -283,7 +281,7 @@ class ClassSource:
 
 
 def _chunks(members: list[int], count: int, random: Random) -> Iterator[list[int]]:
-    """The members in random order, `count` at a time; of a class of at least two, none is left alone."""
+    """The members in random order, `count` at a time, without leaving one alone in its class."""
     order = random.sample(members, len(members))
     cuts = list(range(0, len(order), count))
     if len(order) > 1 and len(order) - cuts[-1] == 1:
@@ -295,9 +293,9 @@ def _chunks(members: list[int], count: int, random: Random) -> Iterator[list[int
 
 
 def triplet_source(corpus: Triplets, *, in_batch: bool = False) -> RowSource:
-    """B (anchor, positive) pairs with the negatives given for them, at most two at a time.
+    """B (anchor, positive) pairs with their negatives, at most two at a time.
 
-    With `in_batch` the positives and negatives of the batch's other anchors are negatives too.
+    With `in_batch` the positives and negatives of the batch's other anchors are negatives, too.
     """
     texts, rows = corpus.numbered()
     negatives: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -316,7 +314,7 @@ def triplet_source(corpus: Triplets, *, in_batch: bool = False) -> RowSource:
 
 
 def triplet_batch(triplets: Sequence[tuple[int, int, Sequence[int]]], *, in_batch: bool) -> Batch:
-    """Anchors, each with a positive and negatives; with `in_batch` all that belongs to the others is negative, too."""
+    """Anchors with a positive and negatives each; with `in_batch` the sentences of other anchors are negatives, too."""
     sentences = list(dict.fromkeys(number for a, p, far in triplets for number in (a, p, *far)))
     row = {sentence: place for place, sentence in enumerate(sentences)}
     positive = {(row[a], row[p]) for a, p, _ in triplets if a != p}
@@ -332,7 +330,7 @@ def triplet_batch(triplets: Sequence[tuple[int, int, Sequence[int]]], *, in_batc
 
 
 class TwiceSource:
-    """B distinct sentences of any corpus, each twice: dropout makes two vectors of it, and these are to be near."""
+    """B distinct sentences of any corpus, each twice: dropout gives two vectors, which should be similar."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.texts = list({normalise(text): text for text in reversed(train_sentences(corpus))}.values())[::-1]

@@ -1,25 +1,24 @@
-"""SentPWNet, and what it is measured against: a miner, a pair loss and an encoder put together.
+"""SentPWNet and its baselines: each combines a miner, a pair loss and an encoder.
 
     sentpwnet   informative pairs (eq. 11, 12), locality loss (eq. 8)
     siamese     every pair, contrastive loss (eq. 6)
     triplet     the hardest pair of each kind, soft-margin triplet loss (eq. 4)
-    bag         the labelled pairs alone, contrastive loss; the mean of word pieces that learn, and nothing else
-    static      the same, but the pieces start with vectors distilled from a sentence-transformers model
+    bag         labelled pairs only, contrastive loss; the mean of learned word-piece vectors
+    static      the same, but the vectors are initially distilled from a sentence-transformers model
 
-The first three have the same encoder, batches and epochs: they differ in two settings, and every other combination is
-one more method. The losses are those of `labkit.pairs.losses`; what each needs decides the batches, too. The bag is
-the simplest thing that learns, and no paper's: what does not lead it has yet to show what its network is for. `static`
-with epochs=0 is a model of its own, that of Model2Vec: it reads as fast as a bag and has learned nothing here.
+The first three share encoder, batches and epochs; they differ only in miner and loss. The losses are in
+`labkit.pairs.losses`; their needs determine the batches. The bag is the simplest learned model: a network that does not
+beat it brings no gain. `static` with epochs=0 is Model2Vec: as fast as a bag, and not trained here.
 
 Eq. 8 with eq. 11 and 12 is the multi-similarity loss with its miner (Wang et al., Multi-Similarity Loss with General
-Pair Weighting for Deep Metric Learning, CVPR 2019), of which λ 0.5, β 50, ε 0.1 are usual. λ 0.9, β 20 and ε 0.3, the
-margin 0.8 of `siamese` and the temperature 0.2 of `triplet` were chosen on dev of small corpora. None of them fits all:
-tune each by as many trials before you say who leads (`labkit tune`; notebooks/ablations/sentpwnet-fair.json).
+Pair Weighting for Deep Metric Learning, CVPR 2019), usually with λ 0.5, β 50, ε 0.1. λ 0.9, β 20 and ε 0.3, the margin
+0.8 of `siamese` and the temperature 0.2 of `triplet` were chosen on dev of small corpora. None fits every corpus: tune
+each method with equally many trials before you compare them (`labkit tune`; notebooks/ablations/sentpwnet-fair.json).
 
-A batch of more than 2,048 sentences is learned from without an m x m matrix (`labkit.pairs.large_batch`), and encoded
-in chunks (`embed_in_chunks`). What it gives is what the matrix would give, to rounding; dropout draws its numbers chunk
-by chunk. Up to 2,048 the matrices take little (17 MB each, some ten of them), and the encoder would read each sentence
-twice for nothing. A loss that is no mean over anchors takes no more than these.
+A batch of more than 2,048 sentences is computed without an m x m matrix (`labkit.pairs.large_batch`) and encoded in
+chunks (`embed_in_chunks`). The result is the same up to rounding, except that dropout draws its numbers chunk by chunk.
+Smaller batches use the matrices (about ten, 17 MB each), which saves a second pass of the encoder. A loss that is not a
+mean over anchors is limited to 2,048 sentences.
 """
 
 from __future__ import annotations
@@ -55,10 +54,10 @@ from labkit.training.transformer import TRANSFORMER, ModelReader, Transformer
 from labkit.vectors import WordVectors
 
 MINERS = ("informative", "hardest", "random", "none")
-ONE_KIND = ("locality", "contrastive", "logistic")  # losses that learn from a positive or a negative alone
-FEW_KEPT = 0.2  # of the positive pairs; a training that keeps fewer at its start learns from little
-TEMPERATURE = "log_temperature"  # of the network's parameters, where it learns that, too
-LARGE = 2048  # sentences of a batch, beyond which no m x m matrix is made
+ONE_KIND = ("locality", "contrastive", "logistic")  # losses that learn from positives or negatives alone
+FEW_KEPT = 0.2  # share of the positive pairs; a training that keeps fewer at its start learns little
+TEMPERATURE = "log_temperature"  # of the network's parameters, if it is learned
+LARGE = 2048  # sentences in a batch above which no m x m matrix is built
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,9 +143,9 @@ class PairSettings(EncoderTraining):
     in_batch: bool = setting(False, "use the sentences of the batch's other anchors as negatives too")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "loss", ALIASES.get(str(self.loss), self.loss))  # two names of one loss: one training
+        object.__setattr__(self, "loss", ALIASES.get(str(self.loss), self.loss))  # one training for two names of a loss
         super().__post_init__()
-        object.__setattr__(self, "matryoshka_dims", ",".join(map(str, self.cuts)))  # one way to write them
+        object.__setattr__(self, "matryoshka_dims", ",".join(map(str, self.cuts)))  # one spelling
         if not self.temperature:
             object.__setattr__(self, "temperature", LOSSES[self.loss].temperature)
         if self.loss == "simcse" and self.epochs and not self.dropout and self.encoder != TRANSFORMER:
@@ -156,9 +155,9 @@ class PairSettings(EncoderTraining):
             )
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
-        """What a loss, a miner, an encoder and a corpus do without."""
+        """Which settings a loss, a miner, an encoder or a corpus does not use."""
         trained, model = self.epochs > 0, self.encoder == TRANSFORMER
-        taught = trained and self.loss != "simcse"  # which learns from texts alone
+        taught = trained and self.loss != "simcse"  # simcse learns from texts alone
         distilled = self.vectors.startswith(DISTILLED)
         made_here = distilled or self.vectors in ("auto", "ppmi", "random")
         pieces = self.unit == "pieces" and not distilled and not model
@@ -208,7 +207,7 @@ class PairSettings(EncoderTraining):
 
     @property
     def cuts(self) -> list[int]:
-        """The lengths of the prefixes, shortest first."""
+        """The prefix lengths, shortest first."""
         try:
             cuts = sorted({int(each) for each in self.matryoshka_dims.split(",") if each.strip()})
         except ValueError:
@@ -222,12 +221,12 @@ class PairSettings(EncoderTraining):
 
     @property
     def rate_name(self) -> str:
-        """The setting that says how far a step goes."""
+        """The setting that determines the step size."""
         return "layer_rate" if self.encoder == TRANSFORMER else "learning_rate"
 
     @property
     def if_idle(self) -> str:
-        """Say which pairs count with these settings, and what to change if that leaves none or few."""
+        """Explain which pairs count with these settings, and what to change if few or none do."""
         mined = self.miner in ("informative", "hardest")
         if not mined and self.loss in ONE_KIND:
             return super().if_idle
@@ -239,7 +238,7 @@ class PairSettings(EncoderTraining):
 
     @property
     def learns_temperature(self) -> bool:
-        """Whether the network has a temperature of its own."""
+        """Whether the network learns a temperature."""
         return self.learn_temperature and LOSSES[self.loss].learns_temperature
 
 
@@ -294,16 +293,16 @@ class SentPWNet(TrainedReader):
     Settings = PairSettings
 
     network: Encoder | Transformer
-    reader: Reader | ModelReader  # type: ignore[assignment]  # of a model that is not this lab's
-    weights: str  # what those of somebody else's model add up to
+    reader: Reader | ModelReader  # type: ignore[assignment] # or a pretrained model's
+    weights: str  # a digest of the weights of a pretrained model
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
         settings: PairSettings = self.settings
         source = self._source(corpus, seed)
         if isinstance(source, RowSource) and source.contradictions:
             note(
-                f"{source.contradictions} training pairs are labelled 0, but pairs labelled 1 join their sentences; "
-                "they count as positive",
+                f"{source.contradictions} training pairs are labelled 0, but pairs labelled 1 connect their "
+                "sentences; they count as positive",
                 stacklevel=2,
             )
         if settings.encoder == TRANSFORMER:
@@ -318,18 +317,18 @@ class SentPWNet(TrainedReader):
         return PairTask(self.network, self.reader, source, settings, seed)
 
     def _source(self, corpus: Corpus, seed: int) -> BatchSource:
-        """Give what batches are made of: all of train; who learns from some of its labels chooses them by the seed."""
+        """The source of the batches: all of train; a method that uses a share of the labels draws it by the seed."""
         settings: PairSettings = self.settings
         return batch_source(
             corpus.part("train"),
             per_class=settings.per_class,
             in_batch=settings.in_batch,
             labelled=settings.labelled,
-            needs=LOSSES[settings.loss].needs if settings.epochs else "texts",  # who learns nothing needs no labels
+            needs=LOSSES[settings.loss].needs if settings.epochs else "texts",  # without training no labels are needed
         )
 
     def _seen(self, corpus: Corpus, source: BatchSource) -> Iterable[str]:
-        """Give the sentences that a training reads again and again."""
+        """The sentences that the training reads repeatedly."""
         return dict.fromkeys([*source.texts, *(corpus.part("dev").sentences() if "dev" in corpus.splits else ())])
 
     def _keep(self, keeper: Keeper | None, history: History, snapshots: Snapshots) -> None:
@@ -388,7 +387,7 @@ class SentPWNet(TrainedReader):
 
 
 class Siamese(SentPWNet):
-    """The first baseline: every pair counts, under the contrastive loss (eq. 6).
+    """The first baseline: every pair, with the contrastive loss (eq. 6).
 
     >>> from labkit import Siamese, load
     >>> method = Siamese(encoder="mean", epochs=2).fit(load("topics").take(range(60)))
@@ -401,7 +400,7 @@ class Siamese(SentPWNet):
 
 
 class Triplet(SentPWNet):
-    """The second baseline: the hardest pair of each kind, under the soft-margin triplet loss (eq. 4).
+    """The second baseline: the hardest pair of each kind, with the soft-margin triplet loss (eq. 4).
 
     >>> from labkit import Triplet, load
     >>> method = Triplet(encoder="mean", epochs=2).fit(load("topics").take(range(60)))
@@ -414,7 +413,7 @@ class Triplet(SentPWNet):
 
 
 class Bag(SentPWNet):
-    """The simplest thing that learns: the mean of word pieces, by the labelled pairs alone.
+    """The simplest learned model: the mean of word-piece vectors, trained on labelled pairs only.
 
     >>> from labkit import Bag, load
     >>> method = Bag(epochs=2).fit(load("questions").take(range(60)))
@@ -427,7 +426,7 @@ class Bag(SentPWNet):
 
 
 class Static(Bag):
-    """The bag that starts from what a large model knows: a vector for each of its word pieces.
+    """A bag initialised from a large model, with one vector for each of its word pieces.
 
     >>> from labkit import Static, load
     >>> method = Static(epochs=2).fit(load("questions"))  # doctest: +SKIP
@@ -440,21 +439,21 @@ class Static(Bag):
 
 
 def note_few_kept(settings: PairSettings, share: float, when: str) -> None:
-    """Say so if a miner that is meant to keep what is informative keeps little of the positive pairs."""
+    """Add a note if an informative miner keeps only a small share of the positive pairs."""
     chosen = settings.miner == "informative" or (settings.miner == "hardest" and settings.labelled)
     if chosen and share < FEW_KEPT:
         note(f"only {share:.0%} of the positive pairs were kept in {when}: {settings.if_idle}", stacklevel=2)
 
 
 def loss_of(settings: PairSettings, temperature: Tensor | None = None) -> partial[Tensor]:
-    """Give the loss (S, P, N) -> scalar of these settings, with a temperature that is learned in place of theirs."""
+    """The loss (S, P, N) -> scalar of these settings; a learned temperature replaces theirs."""
     loss = LOSSES[settings.loss]
     values: dict[str, Any] = {name: getattr(settings, name) for name in loss.hyperparameters}
     return partial(loss.function, **values | ({} if temperature is None else {"temperature": temperature}))
 
 
 def miner_of(settings: PairSettings) -> Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]:
-    """Give the miner (S, P, N) -> (P', N') of these settings; `random` draws from the generator the loop has seeded."""
+    """The miner (S, P, N) -> (P', N') of these settings; `random` draws from the generator seeded by the loop."""
     miners: Mapping[str, Any] = {
         "informative": partial(pairs.informative, epsilon=settings.epsilon),
         "hardest": pairs.hardest,
@@ -467,9 +466,9 @@ def miner_of(settings: PairSettings) -> Callable[[Tensor, Tensor, Tensor], tuple
 def mined_loss(
     settings: PairSettings, S: Tensor, P: Tensor, N: Tensor, grades: Tensor | None, temperature: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Give the loss of the pairs that the miner keeps, and their masks."""
+    """The loss of the pairs that the miner keeps, and their masks."""
     loss = loss_of(settings, temperature)
-    if grades is not None:  # all are compared with all: there is no anchor of which a miner could keep some
+    if grades is not None:  # graded pairs are all compared with each other: there are no anchors for a miner
         return loss(S, P, N, grades=grades), P, N
     kept = miner_of(settings)(S.detach().clamp(-1, 1), P, N)
     return loss(S, *kept), *kept
@@ -500,11 +499,11 @@ class PairTask:
         symmetric = settings.symmetric and settings.loss == "infonce"
         if largest > LARGE and (symmetric or not LOSSES[settings.loss].by_anchor):
             raise ValueError(
-                f"a batch has {largest:,} sentences, expected at most {LARGE:,} with loss={settings.loss}"
-                f"{' and symmetric=yes' if symmetric else ''}, which compares the pairs of all anchors at once; lower "
-                f"batch, which is {settings.batch:,}"
+                f"a batch has {largest:,} sentences, but "
+                f"loss={settings.loss}{' with symmetric=yes' if symmetric else ''} allows at most {LARGE:,}, because "
+                f"it compares the pairs of all anchors at once. Lower batch, which is {settings.batch:,}"
             )
-        return [batch for batch in batches if len(batch.sentences) > 1]  # one sentence alone has no pair
+        return [batch for batch in batches if len(batch.sentences) > 1]  # a single sentence has no pair
 
     def outputs(self, batch: Batch, rows: slice = slice(None)) -> Tensor:
         """The vectors of the batch's sentences, (m, d)."""
@@ -514,12 +513,12 @@ class PairTask:
         return embed(self.module, *self._rows.batch(sentences), amp=self._settings.amp)
 
     def loss(self, embeddings: Tensor, batch: Batch) -> tuple[Tensor, Callable[[], Figures]]:
-        """The mean loss of vectors and prefixes (Kusupati et al. 2022); what is noted is of the whole vectors."""
+        """The mean loss of vectors and prefixes (Kusupati et al. 2022); statistics are of the full vectors."""
         temperature = None if self._log_temperature is None else self._log_temperature.exp()
         cuts = self._settings.cuts
         if cuts and cuts[-1] >= embeddings.shape[1]:
             raise ValueError(
-                f"setting matryoshka_dims is {self._settings.matryoshka_dims!r}, expected numbers below "
+                f"setting matryoshka_dims is {self._settings.matryoshka_dims!r}, but the numbers must be below "
                 f"{embeddings.shape[1]}, the length of the sentence vectors"
             )
         value, note = self._loss_of(embeddings, batch, temperature, 1 + len(cuts))
@@ -531,7 +530,7 @@ class PairTask:
     def _loss_of(
         self, embeddings: Tensor, batch: Batch, temperature: Tensor | None, parts: int
     ) -> tuple[Tensor, Callable[[], Figures]]:
-        """The loss of vectors of length 1; of it one of so many parts is learned from, which scales no figure."""
+        """The loss of normalised vectors, divided by `parts` for the gradient but not in the statistics."""
         if len(batch.sentences) > LARGE:
             loss, figures = self._loss_of_large(embeddings, batch, temperature)
             return loss, lambda: figures
@@ -557,7 +556,7 @@ def _with_temperature(settings: PairSettings) -> Callable[..., Tensor]:
 
 
 def _figures(S: Tensor, P: Tensor, N: Tensor, kept_P: Tensor, kept_N: Tensor, parts: int) -> dict[str, Tensor]:
-    """What to note of a batch: shares kept, mean weights `m |dL/dS|` (eq. 1-3) of the kept, spread of S."""
+    """Batch statistics: shares kept, mean weights `m |dL/dS|` (eq. 1-3) of kept pairs, spread of S."""
     scale = len(S) * parts
     weights = torch.zeros_like(S) if S.grad is None else S.grad.abs()
     pull, push = ((weights * kept.to(S.dtype)).sum() * scale for kept in (kept_P, kept_N))
@@ -565,7 +564,7 @@ def _figures(S: Tensor, P: Tensor, N: Tensor, kept_P: Tensor, kept_N: Tensor, pa
     kept_positives, kept_negatives = kept_P.count_nonzero(), kept_N.count_nonzero()
     others = S.detach().flatten()[1:].view(len(S) - 1, len(S) + 1)[:, :-1]  # without the diagonal
     return {
-        "kept_positives": 1 - (positives - kept_positives) / positives.clamp(min=1),  # 1 where there is none
+        "kept_positives": 1 - (positives - kept_positives) / positives.clamp(min=1),  # 1 if there are none
         "kept_negatives": 1 - (negatives - kept_negatives) / negatives.clamp(min=1),
         "weight_positives": pull / kept_positives.clamp(min=1),
         "weight_negatives": push / kept_negatives.clamp(min=1),

@@ -1,12 +1,12 @@
-"""What a miner and a loss make of every pair of a batch, as records to look at; nothing here learns.
+"""How a miner and a loss treat every pair of a batch, as records; nothing here learns.
 
     sentence_batch    a corpus -> `SentenceBatch`: a batch in class order, with its texts and its masks P and N
     examine           its cosines (m, m) and settings -> `Examined`: pairs kept, weights and their two parts
     anchor_curves     one anchor -> weight against similarity for each loss
-    epoch_weights     the probe of a run -> how the weights moved while it was trained
+    epoch_weights     the probe of a run -> how the weights changed during training
 
-The settings are those of a training (`PairSettings`), and so are miner and loss: what is shown is what would train.
-`wording.py` puts a pair into words; the mathematics is `labkit.pairs`.
+Settings (`PairSettings`), miner and loss are the same as in training. `wording.py` puts a pair into words; the
+mathematics is in `labkit.pairs`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from labkit.text import words
 
 @dataclass(frozen=True, eq=False)
 class SentenceBatch:
-    """m texts with a class each, those of one class side by side, and the masks P and N, bool (m, m)."""
+    """m texts with their classes, sorted by class, and the masks P and N, bool (m, m)."""
 
     texts: tuple[str, ...]
     classes: tuple[str, ...]
@@ -47,11 +47,11 @@ class SentenceBatch:
 
     @property
     def busiest(self) -> int:
-        """The row with the most positives, the first among equals: a good one to look at first."""
+        """The row with the most positives, the first if several: a good one to start with."""
         return int(self.positive.sum(axis=1).argmax())
 
     def kind(self, anchor: int, other: int) -> str:
-        """What the other sentence is to the anchor: itself, positive, negative or unknown.
+        """The relation of the other sentence to the anchor: itself, positive, negative or unknown.
 
         >>> two = SentenceBatch(("a", "b"), ("x", "x"), ~np.eye(2, dtype=bool), np.zeros((2, 2), bool))
         >>> two.kind(0, 0), two.kind(0, 1)
@@ -66,20 +66,20 @@ class SentenceBatch:
 def sentence_batch(
     corpus: Corpus, *, size: int = 32, per_class: int = 4, seed: int = 0, split: str = "train"
 ) -> SentenceBatch:
-    """Draw about `size` sentences of one split; another seed, another batch.
+    """Draw about `size` sentences of one split; another seed gives another batch.
 
-    Where there are classes, `per_class` of each; otherwise whole pairs or triplets.
+    With classes, `per_class` sentences of each; otherwise whole pairs or triplets.
     """
     part = corpus.part(split)
     source = batch_source(part, per_class=per_class)
-    in_one = len(part.TEXTS) or 3  # sentences of a row; of articles come triplets
+    in_one = len(part.TEXTS) or 3  # sentences per row; articles become triplets
     lengths = [len(words(text)) for text in source.texts]
     batches = source.batches(lengths, max(1, size // in_one), seed)
-    batch = max(batches, key=lambda batch: len(batch.sentences) > 1)  # the first that has a pair at all
+    batch = max(batches, key=lambda batch: len(batch.sentences) > 1)  # the first batch with a pair
     positive, negative = (mask.numpy() for mask in batch.masks(torch.device("cpu")))
     texts = [source.texts[number] for number in batch.sentences]
     classes = _classes(part, texts, positive)
-    rows = sorted(range(len(texts)), key=lambda row: classes.index(classes[row]))  # those of one class side by side
+    rows = sorted(range(len(texts)), key=lambda row: classes.index(classes[row]))  # sorted by class
     cut = np.ix_(rows, rows)
     return SentenceBatch(
         tuple(texts[row] for row in rows), tuple(classes[row] for row in rows), positive[cut], negative[cut]
@@ -87,7 +87,7 @@ def sentence_batch(
 
 
 def _classes(part: Corpus, texts: list[str], positive: np.ndarray) -> list[str]:
-    """The corpus' own names; where it has none, the numbers of the groups that positive pairs tie together."""
+    """The corpus's class names, or else numbers of the components connected by positive pairs."""
     if named := dict(zip(*part.classified(), strict=True)):
         return [named[text] for text in texts]
     return [f"group {number + 1}" for number in connected(len(texts), *positive.nonzero()).tolist()]
@@ -98,10 +98,10 @@ def _classes(part: Corpus, texts: list[str], positive: np.ndarray) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Examined:
-    """Arrays (m, m), a row an anchor: similarity S, the pairs the miner keeps, weights `m · |dL/dS|`.
+    """Arrays (m, m) with one row per anchor: similarity S, the pairs kept by the miner, weights `m · |dL/dS|`.
 
-    `own` and `relative` are the two parts of a kept pair's weight, `w = 1 / (own + relative)` (eq. 9, 10): only the
-    locality loss has them, with another they are NaN. `value` is the loss.
+    `own` and `relative` are the two parts of a kept pair's weight, `w = 1 / (own + relative)` (eq. 9, 10); they are NaN
+    for losses other than the locality loss. `value` is the loss.
     """
 
     batch: SentenceBatch
@@ -116,11 +116,11 @@ class Examined:
 
     @property
     def kept(self) -> np.ndarray:
-        """Pairs of either kind that the loss sees."""
+        """Pairs of either kind that the loss uses."""
         return self.kept_positive | self.kept_negative
 
     def share_kept(self, kind: str) -> float:
-        """Give the share of the batch's positive or negative pairs that is kept; NaN if it has none."""
+        """The share of the batch's positive or negative pairs that is kept; NaN if it has none."""
         mask, kept = {
             "positive": (self.batch.positive, self.kept_positive),
             "negative": (self.batch.negative, self.kept_negative),
@@ -143,7 +143,7 @@ class Examined:
 
 
 def cosines(vectors: Any) -> np.ndarray:
-    """Vectors (m, d), dense or CSR, as `encode` gives them -> S (m, m) in float64, within [-1, 1]; 0 for a zero row.
+    """Vectors (m, d) from `encode`, dense or CSR -> S (m, m) in float64, within [-1, 1]; 0 for a zero row.
 
     >>> cosines(np.array([[3.0, 0.0], [4.0, 3.0]])).round(2).tolist()
     [[1.0, 0.8], [0.8, 1.0]]
@@ -153,7 +153,7 @@ def cosines(vectors: Any) -> np.ndarray:
 
 
 def examine(batch: SentenceBatch, similarity: np.ndarray, settings: PairSettings) -> Examined:
-    """Compute everything about the pairs of a batch from its cosines (m, m)."""
+    """Examine all pairs of a batch, given its cosines (m, m)."""
     S, P, N = (torch.as_tensor(array) for array in (similarity, batch.positive, batch.negative))
     kept_P, kept_N = miner_of(settings)(S, P, N)
     loss = loss_of(settings)
@@ -177,17 +177,17 @@ def examine(batch: SentenceBatch, similarity: np.ndarray, settings: PairSettings
 # --- curves ------------------------------------------------------------------------------------------------------
 
 OF_PAIRS = tuple(name for name, loss in LOSSES.items() if loss.needs != "texts")  # losses whose curves can be drawn
-PAPER = ("locality", "contrastive", "soft-triplet")  # those of SentPWNet's section 3, which stand in its pictures
-MOST_LOSSES = 6  # in one picture: more curves cannot be told apart
+PAPER = ("locality", "contrastive", "soft-triplet")  # the losses in SentPWNet's section 3 and its figures
+MOST_LOSSES = 6  # in one plot: more curves cannot be told apart
 GRID = 101  # similarities at which a curve is computed
 
 
 @dataclass(frozen=True, eq=False)
 class AnchorCurve:
-    """An anchor's kept pairs of one kind under one loss: similarity and weight (p,), and the hardest of them moved.
+    """An anchor's kept pairs of one kind under one loss: similarity and weight (p,), and the hardest pair's curve.
 
     `moved` (g,) is the weight that the hardest pair of the kind (the least similar positive, the most similar negative)
-    would have at the similarities of `grid` (g,), while all others stay where they are.
+    would have at the similarities of `grid` (g,) while all others stay fixed.
     """
 
     loss: str
@@ -198,14 +198,14 @@ class AnchorCurve:
     moved: np.ndarray
 
     def rows(self) -> list[dict[str, Any]]:
-        """A line of a table for each pair."""
+        """One table row per pair."""
         pairs = zip(self.similarity.tolist(), self.weight.tolist(), strict=True)
         return [{"loss": self.loss, "kind": self.kind, "similarity": s, "weight": w} for s, w in pairs]
 
 
 @dataclass(frozen=True)
 class WeighedTriplet:
-    """One positive and one negative of an anchor, their similarities, and the weights with which a loss moves them."""
+    """One positive and one negative of an anchor, their similarities, and the weights that a loss gives them."""
 
     loss: str
     positive: float
@@ -215,9 +215,9 @@ class WeighedTriplet:
 
 
 def anchor_curves(examined: Examined, anchor: int, *, losses: Sequence[str] = PAPER) -> tuple[AnchorCurve, ...]:
-    """Two curves for each loss with the same pairs kept, positives and negatives. Without pairs of a kind, no curve.
+    """Two curves per loss, for kept positives and negatives; a kind without pairs has no curve.
 
-    They are of the anchor's own term: InfoNCE is taken one way.
+    They show the anchor's own term, so InfoNCE is taken in one direction only.
     """
     S, curves = examined.similarity[anchor], []
     hardest = {  # kind -> its kept pairs, and the hardest of them
@@ -236,10 +236,10 @@ def anchor_curves(examined: Examined, anchor: int, *, losses: Sequence[str] = PA
 
 
 def moved_weights(examined: Examined, anchor: int, other: int, grid: np.ndarray) -> np.ndarray:
-    """The weight that a kept pair would have at these similarities (g,), the others held, by differentiation."""
+    """The weight that a kept pair would have at these similarities (g,), with the others fixed, by differentiation."""
     loss = loss_of(examined.settings)
     S, P, N = (torch.as_tensor(each) for each in (examined.similarity, examined.kept_positive, examined.kept_negative))
-    if LOSSES[examined.settings.loss].by_anchor:  # each point of the grid is an anchor of its own
+    if LOSSES[examined.settings.loss].by_anchor:  # each point of the grid becomes an anchor
         rows = S[anchor].repeat(len(grid), 1)  # (g, m)
         rows[:, other] = torch.as_tensor(grid)
         masks = (mask[anchor].expand(len(grid), -1) for mask in (P, N))
@@ -252,7 +252,7 @@ def moved_weights(examined: Examined, anchor: int, other: int, grid: np.ndarray)
 
 
 def checked_losses(losses: Sequence[str]) -> list[str]:
-    """The names of these losses of pairs, without repetition; a ValueError for a stranger."""
+    """The names of these losses without repetition; raises ValueError for an unknown name."""
     names = list(dict.fromkeys(ALIASES.get(name, name) for name in losses))
     for name in names:
         if name not in OF_PAIRS:
@@ -267,7 +267,7 @@ def one_triplet(
     *,
     losses: Sequence[str] = ("contrastive", "soft-triplet", "locality"),
 ) -> tuple[WeighedTriplet, ...]:
-    """An anchor with one positive and one negative at these similarities, under each loss."""
+    """One anchor with one positive and one negative at these similarities, under each loss."""
     S = torch.tensor([[positive, negative]], dtype=torch.float64)
     P, N = torch.tensor([[True, False]]), torch.tensor([[False, True]])
     triplets = []
@@ -279,13 +279,13 @@ def one_triplet(
 
 # --- epochs ------------------------------------------------------------------------------------------------------
 
-MOST_PROBED = 120  # probe sentences: all their pairs are weighed at every epoch
+MOST_PROBED = 120  # probe sentences: all their pairs are weighted at every epoch
 QUANTILES = (0.1, 0.5, 0.9)
 
 
 @dataclass(frozen=True, eq=False)
 class EpochWeights:
-    """Quantiles (e, 3) of the kept pairs' weights of either kind, and the shares kept (e,), at each epoch (e,)."""
+    """Quantiles (e, 3) of the kept pairs' weights for each kind, and the shares kept (e,), at each epoch (e,)."""
 
     epochs: np.ndarray
     positive: np.ndarray
@@ -295,7 +295,7 @@ class EpochWeights:
     sentences: int
 
     def rows(self) -> list[dict[str, float]]:
-        """A line of a table for each epoch: the medians, and the shares kept."""
+        """One table row per epoch: the medians and the shares kept."""
         columns = {
             "epoch": self.epochs,
             "positive_median": self.positive[:, 1],
@@ -308,7 +308,7 @@ class EpochWeights:
 
 
 def probe_batch(snapshots: Snapshots) -> tuple[SentenceBatch, list[int]]:
-    """The probe's sentences of the classes with two or more, those of one class side by side, and their rows."""
+    """The probe's sentences in classes with at least two, sorted by class, and their rows."""
     counts = Counter(snapshots.labels)
     shared = [name for name, count in counts.items() if name and count > 1]
     rows = [row for name in shared for row, other in enumerate(snapshots.labels) if other == name][:MOST_PROBED]
@@ -324,14 +324,13 @@ def probe_batch(snapshots: Snapshots) -> tuple[SentenceBatch, list[int]]:
 
 
 def epoch_weights(snapshots: Snapshots, settings: PairSettings) -> EpochWeights:
-    """Weigh the vectors of a run's probe at each epoch that was kept.
+    """The weights of the pairs of a run's probe at each stored epoch.
 
-    The probe is no batch of the training, but the same sentences at every epoch: what moves is the space alone.
+    The probe is not a training batch but always the same sentences, so that only the vectors change between epochs.
     """
     if not len(snapshots.epochs):
         raise ValueError(
-            "the run has no snapshots; train a method that learns in epochs, such as `labkit train sentpwnet --corpus "
-            "topics`"
+            "the run has no snapshots; train a method that has epochs, such as `labkit train sentpwnet --corpus topics`"
         )
     batch, rows = probe_batch(snapshots)
     of_epochs = [examine(batch, cosines(vectors[rows]), settings) for vectors in snapshots.vectors]

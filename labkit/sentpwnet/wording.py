@@ -1,7 +1,7 @@
-"""One pair in words and numbers: kept or why dropped, and its weight as a formula with its own numbers.
+"""Explain one pair: whether and why it is kept, and its weight as a formula with numbers.
 
-In: an `Examined` and the numbers of anchor and other. Out: sentences, LaTeX, and a row of a table. All of it is made of
-numbers alone; a sentence of the corpus never becomes part of a formula.
+In: an `Examined` and the numbers of anchor and other. Out: sentences, LaTeX, and a table row. Formulas contain numbers
+only, never text from the corpus.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PRINTED = {  # the weights that SentPWNet prints: eq. 9 and 10, 7, and 5 with it
 
 @dataclass(frozen=True)
 class PairRow:
-    """One pair of an anchor. `own` and `relative` are NaN where a weight has no such parts."""
+    """One pair of an anchor. `own` and `relative` are NaN for a weight without these parts."""
 
     number: int
     text: str
@@ -42,14 +42,14 @@ class PairRow:
 
 
 def pair_rows(examined: Examined, anchor: int) -> tuple[PairRow, ...]:
-    """Every other sentence of the batch, the heaviest pair first, among equals the most similar."""
+    """All other sentences of the batch, by falling weight, then by falling similarity."""
     others = [row for row in range(len(examined.batch)) if row != anchor]
     others.sort(key=lambda row: (-examined.weight[anchor, row], -examined.similarity[anchor, row]))
     return tuple(_row(examined, anchor, row) for row in others)
 
 
 def batch_rows(examined: Examined) -> list[dict[str, Any]]:
-    """Every pair of the batch as a line of a table."""
+    """One table row per pair of the batch."""
     texts = examined.batch.texts
     return [
         {"anchor": anchor, "anchor_text": texts[anchor], **asdict(row)}
@@ -59,10 +59,10 @@ def batch_rows(examined: Examined) -> list[dict[str, Any]]:
 
 
 def reason(examined: Examined, anchor: int, other: int) -> str:
-    """Why the miner keeps or drops the pair, with the two numbers it compared."""
+    """Why the miner keeps or drops the pair, with the two numbers it compares."""
     kind = examined.batch.kind(anchor, other)
     if kind in ("itself", "unknown"):
-        return "no pair: it is the anchor" if kind == "itself" else "no pair: nobody said whether the two are the same"
+        return "not a pair: it is the anchor" if kind == "itself" else "not a pair: unknown whether they mean the same"
     kept = bool(examined.kept[anchor, other])
     if examined.settings.miner != "informative":
         return ("kept: " if kept else "dropped: ") + _plain_reason(examined.settings.miner, kind, kept)
@@ -76,7 +76,7 @@ def reason(examined: Examined, anchor: int, other: int) -> str:
 
 
 def weight_in_latex(examined: Examined, anchor: int, other: int) -> tuple[str, ...]:
-    """The weight of a pair in LaTeX: the formula, and the same with this pair's numbers. Of no pair: nothing."""
+    """The weight of a pair in LaTeX: the formula, and the formula with numbers. Empty if there is no pair."""
     kind = examined.batch.kind(anchor, other)
     if kind not in ("positive", "negative"):
         return ()
@@ -102,7 +102,7 @@ def weight_in_latex(examined: Examined, anchor: int, other: int) -> tuple[str, .
 
 
 def latex_number(value: float) -> str:
-    """Any size of number in LaTeX.
+    """A number of any size in LaTeX.
 
     >>> latex_number(0.25), latex_number(13400.0), latex_number(7.7e-05)
     ('0.25', '1.34\\\\cdot 10^{4}', '7.7\\\\cdot 10^{-5}')
@@ -133,7 +133,7 @@ def _row(examined: Examined, anchor: int, other: int) -> PairRow:
 
 
 def _plain_reason(miner: str, kind: str, kept: bool) -> str:
-    """Say why a miner that compares nothing with a margin keeps or drops a pair."""
+    """Why a miner without a margin keeps or drops a pair."""
     if miner == "hardest":
         place = "the least similar positive" if kind == "positive" else "the most similar negative"
         return f"it is {place} of its anchor" if kept else f"only {place} of an anchor that has both kinds is kept"

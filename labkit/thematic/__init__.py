@@ -1,5 +1,5 @@
-"""Thematic triplets: sentences of one section should be closer than sentences of two.
+"""Thematic triplets: sentences of one section should be closer to each other than to those of another.
 
 triplets (anchor, positive, negative) -> batches -> network -> distances d⁺, d⁻ -> loss        `method`, `network`
-held-out articles -> their sentences, clustered -> do the clusters agree with the sections?    `sections`
+held-out articles -> clusters of their sentences -> agreement with the sections                   `sections`
 """

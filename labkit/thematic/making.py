@@ -1,14 +1,13 @@
-"""Articles in, triplets out: from corpora, JSONL files and Wikipedia dumps to a folder of files, or to one file.
+"""Make triplets of articles from corpora, JSONL files and Wikipedia dumps, in a folder of files or in one file.
 
-    write_shards          many sources -> a folder of files, each made by itself
+    write_shards          many sources -> a folder of files, each made independently
     write_triplets        the same -> one file of rows
-    triplets_and_funnel   a corpus in memory -> `Triplets` (as `labkit.corpora.article_triplets`), and the funnel
-    Funnel                what each rule removed: what was read, less what the rules removed, is what is left
+    triplets_and_funnel   a corpus in memory -> `Triplets` (see `labkit.corpora.article_triplets`), and the funnel
+    Funnel                how many were read, how many each rule removed, and how many are left
 
-Each piece of the sources gives a file, which one process makes; the rule `other` draws among the articles of a piece.
-If a title appears twice, only its first article is used, so that no article is in two splits: each piece is first made
-as if there were no such title. Then the titles of all pieces are compared, and a piece with a title of an earlier one,
-or with one twice, is made again without it.
+One process makes a file from each piece of the sources; the rule `other` draws among the articles of a piece. If a
+title occurs twice, only its first article is used, so that no article is in two splits. Each piece is first made
+regardless of that. Then all titles are compared, and a piece with repeated titles is made again without them.
 """
 
 from __future__ import annotations
@@ -44,19 +43,19 @@ from labkit.thematic.wikipedia import PIECE, Dump, Page, Piece, is_dump, pieces
 
 UNITS = ("articles", "sections", "sentences", "pairs", "triplets")
 LEFT = "left"
-# of all rules, as they are asked
+# of all rules, in the order in which they apply
 RULE_ORDER = (*wikipedia.REMOVED, *rules.REMOVED, *triplets.REMOVED)
 
 
 @dataclass(frozen=True)
 class Funnel:
-    """Counts by rule and unit, (rule, what it counts) -> how many, as a table that adds up."""
+    """Counts by (rule, unit), as a table that adds up."""
 
     counts: Mapping[tuple[str, str], int]
 
     @property
     def rules(self) -> list[str]:
-        """Those that removed something, in the order in which they are asked."""
+        """The rules that removed something, in the order in which they apply."""
         used = {rule for (rule, _), count in self.counts.items() if count}
         return [rule for rule in RULE_ORDER if rule in used]
 
@@ -68,11 +67,11 @@ class Funnel:
         return self.removed(READ, unit)
 
     def left(self, unit: str) -> int:
-        """How many are left after all of them."""
+        """How many are left after all rules."""
         return self.read(unit) - sum(self.removed(rule, unit) for rule in self.rules)
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Cells of the table, its header first; an empty cell is a rule that does not ask about this unit."""
+        """Cells of the table with its header; a cell is empty if the rule does not apply to the unit."""
         body = [(READ, *(f"{self.read(unit):,}" for unit in UNITS))]
         for rule in self.rules:
             body.append((rule, *(f"-{gone:,}" if (gone := self.removed(rule, unit)) else "" for unit in UNITS)))
@@ -89,13 +88,13 @@ COLUMNS = (*Triplets.COLUMNS.values(), "split", *FURTHER)
 
 
 class Share(NamedTuple):
-    """What one file is made of, and how; `note` is the file with its counts and titles."""
+    """How one file is made, and from which input; `note` is the file with its counts and titles."""
 
     piece: Piece
     plan: Plan
     note: Path
     limit: int | None = None  # articles, the first ones
-    repeats: tuple[int, ...] = ()  # places of the articles that are left out
+    repeats: tuple[int, ...] = ()  # positions of the articles that are skipped
 
 
 def write_shards(
@@ -110,11 +109,10 @@ def write_shards(
     ray: str | None = None,
     progress: Progress = silent,
 ) -> tuple[dict[str, Any], Funnel]:
-    """The triplets of corpora, JSONL files and dumps to a folder of files, one for about `size` bytes of a dump.
+    """Write the triplets of corpora, JSONL files and dumps to a folder, with one file per `size` bytes of a dump.
 
-    Arrow files are read from disk as they are needed; `ending="parquet"` takes less room there, and is read into
-    memory. With a `limit`, only the first articles of each source are used, which one process then reads. The same
-    call resumes what was stopped.
+    Arrow files are read from disk as needed; `ending="parquet"` takes less disk space but is read into memory. With a
+    `limit`, one process reads only the first articles of each source. The same call resumes an interrupted one.
     """
     plan, folder = plan or Plan(), Path(folder)
     if size < 1:
@@ -130,7 +128,7 @@ def write_shards(
     work = (folder / scale.WORK).resolve()
     cut = [piece for path in sources for piece in _pieces(path, size, limit)]
     first = {scale.part(work, n, ending): Share(piece, plan, work / f"{n}.json", limit) for n, piece in enumerate(cut)}
-    # a single piece is made by this process, which can say how far it has come
+    # a single piece is made in this process, which can report progress
     inside, outside = (progress, silent) if len(first) == 1 and ray is None else (silent, progress)
     scale.each(partial(_write_piece, progress=inside), first, workers=workers, ray=ray, progress=outside)
     titles = [bytes.fromhex(_noted(share)["titles"]) for share in first.values()]
@@ -155,13 +153,13 @@ def write_shards(
 
 
 def _file_of(name: str) -> Path:
-    """The file of a corpus or of that name."""
+    """The file of this name, or of this corpus."""
     path = Path(name)
     if path.is_file():
         return path
     if name not in CORPORA:
-        load(name)  # says what is wrong with it
-        raise ValueError(f"{name} is not a file; give a .jsonl or a dump (the files of a folder one by one)")
+        load(name)  # raises an error that says what is wrong
+        raise ValueError(f"{name} is not a file; give a .jsonl or a dump (list the files of a folder one by one)")
     place, shape = CORPORA[name].here(), CORPORA[name].shape
     if shape != "Articles":
         raise ValueError(f"corpus {name!r} has the shape {shape}, expected Articles: titles, sections, paragraphs")
@@ -183,8 +181,8 @@ def _nothing(name: str, funnel: Funnel) -> str:
     """Why there is no triplet, in one sentence."""
     worst = max(funnel.rules, key=lambda rule: funnel.removed(rule, "articles"), default="")
     read, gone = funnel.read("articles"), funnel.removed(worst, "articles")
-    why = f"{gone:,} of {read:,} articles went by the rule {worst!r}" if gone else f"{read:,} articles were read"
-    return f"{name} makes no triplet: {why}; give articles with five sections or more, of several paragraphs each"
+    why = f"the rule {worst!r} removed {gone:,} of {read:,} articles" if gone else f"{read:,} articles were read"
+    return f"{name} makes no triplet: {why}. Use articles with five sections or more, of several paragraphs each"
 
 
 # --- one file ----------------------------------------------------------------------------------------------------
@@ -193,7 +191,7 @@ Items = Iterable[tuple[Article | Page, str]]  # articles or pages with their spl
 
 
 def _write_piece(share: Share, path: Path, progress: Progress = silent) -> None:
-    """The triplets of a piece; a note records what the rules removed and the keys of its articles' titles."""
+    """Write the triplets of a piece; a note records what the rules removed and the keys of its articles' titles."""
     tally: Tally = Counter()
     titles: list[str] = []
     source = Path(share.piece.path)
@@ -213,7 +211,7 @@ def _write_piece(share: Share, path: Path, progress: Progress = silent) -> None:
 
 
 def _prepared(items: Items, by: str, tally: Tally, repeats: Collection[int]) -> Iterator[Prepared]:
-    """The articles as far as they are of use; what was removed is noted on the way."""
+    """The prepared articles; the tally is updated on the way."""
     left_out = set(repeats)
     for place, (item, split) in enumerate(items):
         if place in left_out:
@@ -233,7 +231,7 @@ def _prepared(items: Items, by: str, tally: Tally, repeats: Collection[int]) -> 
 
 
 def _write_last(given: tuple[Share, Path], path: Path) -> None:
-    """The piece as it is, or again without articles whose title an earlier one has."""
+    """Write the final piece: unchanged, or again without articles whose title occurred before."""
     share, first = given
     if share.repeats:
         _write_piece(share, path)
@@ -251,7 +249,7 @@ def write_triplets(
     ray: str | None = None,
     progress: Progress = silent,
 ) -> Funnel:
-    """The same triplets to one file (.csv, .tsv or .jsonl, or one of these .gz) that is there whole or not at all."""
+    """Write the same triplets to one file (.csv, .tsv or .jsonl, also with .gz), completely or not at all."""
     path = Path(path)
     check_output(path)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:

@@ -2,14 +2,14 @@
 
     articles -> triplets by a rule -> network -> d⁺, d⁻ -> loss(scale · d⁺, scale · d⁻)
 
-In: articles, or triplets of your own. Out: vectors of `size` numbers. The rule `both` gives twice as many: those of a
-network that learned from sentences and those of one that learned from section titles (triplets-sen-titles).
-Settings, network and loss are in `labkit.thematic.network`.
+In: articles, or your own triplets. Out: vectors of `size` numbers. The rule `both` concatenates the vectors of two
+networks, one trained on sentences and one on section titles (triplets-sen-titles). Settings, network and loss are in
+`labkit.thematic.network`.
 
-Triplets that follow each other in the corpus come from one section and share sentences. So a few neighbours stay in
-one batch, where every sentence is encoded once: that saves most of the work, and a batch still mixes many articles.
+Consecutive triplets of the corpus come from one section and share sentences. A few of them stay together in a batch,
+where each sentence is encoded only once. This saves most of the work, and a batch still mixes many articles.
 
-Triplets in a folder of Arrow files are read from disk a batch at a time; words are learned from a sample.
+Triplets in a folder of Arrow files are read from disk batch by batch; words are learned from a sample.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from labkit.training.reader import Reader
 from labkit.training.trained import PROBE, TrainedReader, probe_of
 from labkit.vectors import WordVectors
 
-SAMPLED = 200_000  # triplets of a corpus on disk from which words are learned
-MEASURED = 100_000  # triplets of its dev split that are measured
+SAMPLED = 200_000  # triplets sampled from a corpus on disk to learn words
+MEASURED = 100_000  # triplets of its dev split that are scored
 
 CorpusOfAShape = TypeVar("CorpusOfAShape", bound=Corpus)
 
@@ -53,10 +53,10 @@ CorpusOfAShape = TypeVar("CorpusOfAShape", bound=Corpus)
 
 @dataclass(frozen=True, eq=False)
 class Attended:
-    """The words of a sentence as the network reads them, the attention to each, and its share of the vector.
+    """The words of a sentence as read by the network, the attention to each, and its share of the vector.
 
-    Weights sum to 1, and so do shares. A share is the weight times the length of what is weighted: with word vectors
-    that are short where the word is frequent, it shows which words count.
+    Weights sum to 1, and so do shares. A share is proportional to the weight times the length of the weighted vector:
+    if frequent words have short vectors, it shows which words count.
     """
 
     words: tuple[str, ...]
@@ -68,7 +68,7 @@ class Attended:
 
 
 class Thematic(TrainedReader):
-    """One network, or two side by side.
+    """One network, or two with concatenated outputs.
 
     >>> from labkit import Thematic, load
     >>> method = Thematic(epochs=1).fit(load("articles").take(range(12)))
@@ -79,14 +79,14 @@ class Thematic(TrainedReader):
     name = "thematic"
     Settings = ThematicSettings
 
-    network: nn.ModuleList  # of one encoder, or for `both` of that of sentences and that of titles
+    network: nn.ModuleList  # one encoder, or for `both` one for sentences and one for titles
     word_table = "0.words.table.weight"
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> TripletTask:
         settings: ThematicSettings = self.settings
         triplets = triplets_of_rule(corpus, settings.rule, seed, progress)
         if corpus.mapped:
-            corpus = spread(corpus.part("train"), SAMPLED)  # from which the words are learned
+            corpus = spread(corpus.part("train"), SAMPLED)  # to learn the words from
         vectors = self._read(corpus, "words", seed, progress)
         frequencies = shares(vectors, train_sentences(corpus)) if settings.a else np.ones(len(vectors.vocabulary))
         self.network = self._started(seed, lambda: self._network(sif_vectors(vectors, frequencies, settings.a)))
@@ -125,7 +125,7 @@ class Thematic(TrainedReader):
         return ("attention", "integrated", LEFT_OUT) if cosine else (LEFT_OUT,)
 
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:
-        """The parts of each network, of which all have vectors of length 1, side by side."""
+        """The parts of each network, concatenated; each network's vector has length 1."""
         each = [vector_parts(encoder, self.reader, sentence, way, steps) for encoder in self.encoders]
         lengths = [np.linalg.norm(part.vector) for part in each]
         rows = np.concatenate([part.rows / length for part, length in zip(each, lengths, strict=True)], axis=1)
@@ -135,27 +135,25 @@ class Thematic(TrainedReader):
         return Parts(each[0].names, rows, rest, vector, weights, each[0].unknown)
 
     def similarity(self, a: Any, b: Any) -> np.ndarray:
-        """Compare as trained: minus the L1 distance, or the cosine (for `both`, the two networks' mean), (n_a, n_b)."""
+        """Compare as in training: minus the L1 distance, or the cosine (for `both`, the networks' mean), (n_a, n_b)."""
         if self.settings.distance == "cosine":
             return super().similarity(a, b)
         a, b = self._alike(a, b)
         return -cdist(a, b, "cityblock").reshape(len(a), len(b))
 
     def similarity_pairwise(self, a: Any, b: Any) -> np.ndarray:
-        """Compare so each row of `a` with the same row of `b`, (n,)."""
+        """Compare each row of `a` with the same row of `b`, (n,)."""
         if self.settings.distance == "cosine":
             return super().similarity_pairwise(a, b)
         a, b = self._alike(a, b)
         if len(a) != len(b):
-            raise ValueError(f"a has {len(a)} rows and b {len(b)}, but both must have the same; give pairs, row by row")
+            raise ValueError(f"a has {len(a)} rows and b has {len(b)}, but must have as many; pass pairs row by row")
         return -np.abs(a - b).sum(axis=1)
 
     def _alike(self, a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
         a, b = (np.asarray(self.embedded(rows), np.float64) for rows in (a, b))
         if a.shape[1] != b.shape[1]:
-            raise ValueError(
-                f"a has {a.shape[1]} columns and b {b.shape[1]}, but both must have the same; use one method for both"
-            )
+            raise ValueError(f"a has {a.shape[1]} columns and b has {b.shape[1]}; encode both with the same method")
         return a, b
 
     @property
@@ -163,7 +161,7 @@ class Thematic(TrainedReader):
         return {"cosine": "cosine", "l1": "manhattan"}[self.settings.distance]
 
     def attend(self, sentence: str, *, network: int = 0) -> Attended:
-        """What the network looks at; of `both`, network 0 learned from sentences, 1 from titles."""
+        """The attention of a network; for `both`, network 0 was trained on sentences, 1 on titles."""
         self._known()
         if not isinstance(sentence, str):
             raise ValueError(f"sentence is {type(sentence).__name__}, expected one text")
@@ -180,19 +178,19 @@ class Thematic(TrainedReader):
 
     @property
     def encoders(self) -> list[Encoder]:
-        """The networks: one, or for `both` that of sentences and that of titles."""
+        """The networks: one, or for `both` one for sentences and one for titles."""
         return [network for network in self.network if isinstance(network, Encoder)]
 
 
 def triplets_of_rule(corpus: Corpus, rule: str, seed: int, progress: Progress = silent) -> list[Triplets]:
-    """Make the triplets, in all splits, that each network learns from."""
+    """The triplets, in all splits, that each network learns from."""
     if isinstance(corpus, Articles):
         return [triplets_of(corpus, rule=kind, seed=seed, progress=progress) for kind in _kinds(rule)]
     if isinstance(corpus, Sentences):
         raise corpus.without_labels("thematic needs articles with sections, or triplets (pv-dbow needs texts only)")
     if not isinstance(corpus, Triplets):
         raise ValueError(
-            f"corpus {corpus.name!r} has the shape {type(corpus).__name__}, expected Articles or Triplets; use "
+            f"corpus {corpus.name!r} has the shape {type(corpus).__name__}, expected Articles or Triplets. Use "
             "sentpwnet for pairs, classes and groups"
         )
     if rule != "adjacent":
@@ -203,13 +201,13 @@ def triplets_of_rule(corpus: Corpus, rule: str, seed: int, progress: Progress = 
 
 
 def spread(corpus: CorpusOfAShape, count: int) -> CorpusOfAShape:
-    """At most `count` rows, evenly from all over the corpus."""
+    """At most `count` rows, evenly spaced over the corpus."""
     rows = np.linspace(0, len(corpus) - 1, min(count, len(corpus))).round().astype(np.int64)
     return corpus.take(rows)
 
 
 def sections_of(corpus: Articles) -> Snapshots:
-    """The probe of articles: up to 300 sentences of dev's first articles (else train's), labelled by their sections."""
+    """The probe of articles: up to 300 sentences from dev's first articles (else train's), labelled by section."""
     labelled = {
         text: f"{article.title}: {title}"
         for article in corpus.part("dev" if "dev" in corpus.splits else "train").articles[:PROBE]
@@ -230,7 +228,7 @@ PART = 64  # sentences padded to one length
 
 @dataclass(frozen=True, eq=False)
 class TripletRows:
-    """Distinct sentences, and the triplets as their numbers."""
+    """Distinct sentences, and the triplets as numbers of these."""
 
     texts: list[str]
     triplets: np.ndarray  # int64 (n, 3): anchor, positive, negative
@@ -242,10 +240,10 @@ class TripletRows:
 
 @dataclass(frozen=True, eq=False)
 class TripletBatch:
-    """The network that learns from it, its sentences, and its triplets as places among these."""
+    """The network to train, the sentences, and the triplets as positions among these."""
 
     network: int
-    sentences: Sequence[Any]  # their numbers; of a corpus on disk, their texts
+    sentences: Sequence[Any]  # their numbers; for a corpus on disk, their texts
     triplets: np.ndarray  # int64 (b, 3)
 
     def __len__(self) -> int:
@@ -253,7 +251,7 @@ class TripletBatch:
 
 
 def batches(rows: TripletRows, size: int, neighbours: int, *, seed: int, network: int = 0) -> list[TripletBatch]:
-    """Make batches of all triplets once, `size` a batch, in which runs of `neighbours` keep the order of the corpus."""
+    """Batches of `size` triplets, each used once; runs of `neighbours` keep the order of the corpus."""
     starts = list(range(0, len(rows.triplets), neighbours))
     Random(seed).shuffle(starts)
     runs = max(1, size // neighbours)
@@ -266,7 +264,7 @@ def batches(rows: TripletRows, size: int, neighbours: int, *, seed: int, network
 
 
 def of_like_length(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Cut the places of sentences of these lengths into pieces of like length, so that little is padded."""
+    """Cut sentences into groups of similar length, to save padding; returns their positions."""
     order = sorted(range(len(lengths)), key=lambda place: lengths[place])
     return (order[start : start + PART] for start in range(0, len(order), PART))
 
@@ -275,7 +273,7 @@ def of_like_length(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 class TripletTask:
-    """Batches of triplets, each for one network to learn from, and their mean loss."""
+    """Batches of triplets, each for one network, and their mean loss."""
 
     def __init__(
         self,
@@ -292,12 +290,12 @@ class TripletTask:
         self._open([corpus.part("train") for corpus in triplets])
 
     def _open(self, train: Sequence[Triplets]) -> None:
-        """Read the triplets to learn from, of each network."""
+        """Read the training triplets of each network."""
         self._train = [TripletRows.of(corpus) for corpus in train]
         self._numbers = [[self._reader.numbers(text) for text in rows.texts] for rows in self._train]
 
     def dev(self) -> tuple[str, float]:
-        """Measure the share of dev's triplets that are right; of two networks the mean, each asked of its own kind."""
+        """The share of dev's triplets in the right order; for two networks the mean, each on its own kind."""
         right = []
         for encoder, rows in zip(self._encoders, self.dev_triplets, strict=True):
             vectors = torch.from_numpy(encode(encoder, self._reader, rows.texts, 256, silent))
@@ -332,7 +330,7 @@ class TripletTask:
         return loss(scale * near, scale * far).mean(), partial(_figures, near, far, *sides)
 
     def outputs(self, batch: TripletBatch, rows: slice = slice(None)) -> Tensor:
-        """The vectors of the batch's sentences, (m, d), encoded in pieces of like length."""
+        """The vectors of the batch's sentences, (m, d), encoded in groups of similar length."""
         numbers = self._numbers_of(batch)[rows]
         pieces = list(of_like_length([len(row) for row in numbers]))
         encoder, amp = self._encoders[batch.network], self._settings.amp
@@ -342,12 +340,12 @@ class TripletTask:
         return vectors[back.to(vectors.device)]
 
     def _numbers_of(self, batch: TripletBatch) -> list[list[int]]:
-        """The numbers of each sentence's words."""
+        """The word numbers of each sentence."""
         return [self._numbers[batch.network][sentence] for sentence in batch.sentences]
 
 
 def dev_part(corpus: Triplets) -> Triplets:
-    """The triplets of dev; of a corpus on disk at most `MEASURED` of them."""
+    """The triplets of dev; for a corpus on disk at most `MEASURED` of them."""
     dev = corpus.part("dev")
     if not dev.mapped or len(dev) <= MEASURED:
         return dev
@@ -356,7 +354,7 @@ def dev_part(corpus: Triplets) -> Triplets:
 
 
 def _figures(near: Tensor, far: Tensor, *sides: Tensor) -> dict[str, Tensor]:
-    """The share of a batch's triplets that are right, and the standard deviation of their cosines."""
+    """The share of a batch's triplets in the right order, and the standard deviation of their cosines."""
     return {"right": (near < far).double().mean(), "spread": _cosines(*sides).std(correction=0)}
 
 
@@ -366,11 +364,11 @@ def _cosines(*sides: Tensor) -> Tensor:
     return torch.cat([F.cosine_similarity(anchors, other) for other in (positives, negatives)])
 
 
-# --- task, from disk ---------------------------------------------------------------------------------------------
+# --- the task, from disk -----------------------------------------------------------------------------------------
 
 
 class MappedBatches(Sequence[Any]):
-    """Batches by the first rows of their runs of neighbours; each is read when it is asked for."""
+    """Batches given by the first rows of their runs of neighbours, each read on access."""
 
     def __init__(self, starts: list[np.ndarray], read: Callable[[np.ndarray], TripletBatch]) -> None:
         self.starts, self._read = starts, read
@@ -383,7 +381,7 @@ class MappedBatches(Sequence[Any]):
 
 
 class MappedTask(TripletTask):
-    """Batches of one corpus on disk, each of which is read when its turn comes."""
+    """Batches of one corpus on disk, each read when needed."""
 
     def _open(self, train: Sequence[Triplets]) -> None:
         (self._corpus,) = train
@@ -396,7 +394,7 @@ class MappedTask(TripletTask):
         return MappedBatches([starts[first : first + runs] for first in range(0, len(starts), runs)], self._read)
 
     def _read(self, starts: np.ndarray) -> TripletBatch:
-        """The batch with its sentences, each once."""
+        """The batch with its distinct sentences."""
         rows = (starts[:, None] + np.arange(self._settings.neighbours)).ravel()
         read = TripletRows.of(self._corpus.take(rows[rows < len(self._corpus)]))
         return TripletBatch(0, read.texts, read.triplets)

@@ -1,18 +1,18 @@
-"""The network of the thematic triplets: attention over words or over a BiLSTM, word vectors, losses and settings.
+"""The network for thematic triplets: attention over words or over a BiLSTM, word vectors, losses and settings.
 
-BiLstm           the paper's body, a BiLSTM with attention, is in `labkit.training.encoders`, as other methods have it
+BiLstm           the paper's body, a BiLSTM with attention, shared with other methods (`labkit.training.encoders`)
 WordAttention    (n, length, d) -> (n, size)      attention alone, the default body
-Paced            a word table that moves at a share of the step size
-network_of       the whole encoder; `sif_vectors` makes the word vectors it starts with
-word_weights     how much attention an encoder pays to each word of some sentences
-LOSSES           (d⁺, d⁻) -> a loss for each triplet, (n,) each; d⁺ from the anchor to its section's, d⁻ to the other
+Paced            a word table with a share of the step size
+network_of       the whole encoder; `sif_vectors` makes its initial word vectors
+word_weights     how much attention an encoder pays to each word
+LOSSES           (d⁺, d⁻) -> a loss for each triplet, (n,) each; d⁺ is the distance to the positive, d⁻ to the negative
 
-    ratio       2 σ(d⁺ - d⁻)             the paper's; bounded, so it gives up on triplets that are hopelessly wrong
-    softplus    log(1 + exp(d⁺ - d⁻))    pulls at these the hardest
-    hinge       [1 + d⁺ - d⁻]₊           and leaves those alone that are right by a margin of 1
+    ratio       2 σ(d⁺ - d⁻)             the paper's; bounded, so it ignores triplets that are very wrong
+    softplus    log(1 + exp(d⁺ - d⁻))    pulls hardest at these
+    hinge       [1 + d⁺ - d⁻]₊           and ignores triplets that are right by a margin of 1
 
-L1 distances of hundreds of numbers are large, and there the ratio is flat: multiply both distances by a scale first.
-The settings' defaults were chosen on dev of the embedded articles; `PAPER` is the paper's.
+L1 distances of hundreds of numbers are large, and the ratio is flat there, so both distances are scaled first. The
+default settings were chosen on dev of the bundled articles; `PAPER` has the paper's.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ BODIES = ("attention", "bilstm")
 class WordAttention(Attending):
     """Attention over the word vectors, then a linear map: `M Σ a_t x_t` with `a = softmax(u · tanh(W x_t + b))`.
 
-    It begins as their plain mean (u = 0, M the identity): training adds to what the word vectors know.
+    It starts as their plain mean (u = 0, M the identity), so training adds to the knowledge of the word vectors.
     """
 
     def __init__(self, dimension: int, size: int) -> None:
@@ -57,9 +57,9 @@ class WordAttention(Attending):
 
 
 class Paced(Words):
-    """Word vectors that move at `pace` times the step size of all else; 0: not at all.
+    """Word vectors that move at `pace` times the step size of the other parameters; 0: frozen.
 
-    The table holds v / pace. Adam's steps do not depend on the size of gradients, so one of v is pace times as long.
+    The table stores v / pace. Adam's steps do not depend on the size of gradients, so v moves `pace` times as far.
     """
 
     def __init__(self, vectors: WordVectors, pace: float) -> None:
@@ -79,9 +79,9 @@ def network_of(
 
 
 def sif_vectors(vectors: WordVectors, shares: np.ndarray, a: float) -> WordVectors:
-    """Word vectors of mean length 1, then each times a / (a + p(w)), so that a plain mean of them is SIF's.
+    """Word vectors of mean length 1, each multiplied by a / (a + p(w)), so that their plain mean is SIF's.
 
-    `shares` is p(w), of each word among all words of training (words,). Without `a` all words count alike.
+    `shares` is p(w), the frequency of each word in the training data (words,). Without `a` all words count equally.
     """
     length = np.linalg.norm(vectors.matrix[2:], axis=1).mean()
     weights = a / (a + shares) if a else np.ones(len(shares))
@@ -91,7 +91,7 @@ def sif_vectors(vectors: WordVectors, shares: np.ndarray, a: float) -> WordVecto
 def word_weights(encoder: Encoder, numbers: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """The attention a_t of each word, and its share of the sentence `a_t |h_t| / Σ a |h|`, (n, length) each.
 
-    Where frequent words have short vectors, attention alone says little: a short vector adds little, however weighted.
+    If frequent words have short vectors, attention alone says little: a short vector adds little at any weight.
     """
     body = encoder.body
     assert isinstance(body, Attending)
@@ -183,7 +183,7 @@ class ThematicSettings(EncoderTraining):
         return super().conditions(shape, has_dev) | trained | {"dimension": made_here}
 
 
-#: section 4 of the paper, with dropout read as the share that is dropped; the other reading is 0.2
+# : section 4 of the paper, reading dropout as the share dropped; the other reading is 0.2
 PAPER = {
     "encoder": "bilstm",
     "distance": "l1",

@@ -1,10 +1,10 @@
-"""One article: its sentences clustered by k-means and by Iclust, each cluster set against the section it matches best.
+"""Cluster the sentences of an article with k-means and Iclust, and match each cluster with a section.
 
-In: an article and the vectors of its sentences. Out: `Sectioned`, `Themes`. Clusters are numbered like the sections
-they match, by the assignment of one to one that has the most sentences in common; the rest come after.
+In: an article and the vectors of its sentences. Out: `Sectioned`, `Themes`. Clusters are numbered like their sections,
+by the one-to-one assignment with the most common sentences; the rest follow.
 
-`section_agreement` is the sentence clustering benchmark (table 4): the same for all articles with so many sections that
-a method has not learned from, k-means of vectors of length 1 and Iclust of their cosines, mean and spread.
+`section_agreement` is the sentence clustering benchmark (table 4): mean and spread over all unseen articles with a
+suitable number of sections, for k-means on unit vectors and Iclust on their cosines.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from labkit.progress import Progress, silent
 
 @dataclass(frozen=True, eq=False)
 class Sectioned:
-    """The sentences of an article that are clustered, in reading order, and the number of each one's section, (n,)."""
+    """The clustered sentences of an article, in reading order, and the section number of each, (n,)."""
 
     title: str
     sections: tuple[str, ...]
@@ -44,9 +44,9 @@ class Sectioned:
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """What one algorithm found: cluster (n,), numbered like the sections; counts (sections, clusters); agreement.
+    """The result of one algorithm: cluster (n,), numbered like the sections; counts (sections, clusters); agreement.
 
-    `similarity`: <s>, the mean similarity within clusters; both algorithms try for it where the temperature is 0.
+    `similarity`: <s>, the mean similarity within clusters, which both algorithms maximise at temperature 0.
     """
 
     name: str
@@ -57,18 +57,18 @@ class Clustering:
 
     @property
     def right(self) -> float:
-        """Share of the sentences whose cluster is the one matched with their section."""
+        """Share of the sentences whose cluster is matched with their section."""
         return float(np.trace(self.counts) / self.counts.sum())
 
     @property
     def used(self) -> int:
-        """Clusters that have a sentence."""
+        """The number of non-empty clusters."""
         return int((self.counts.sum(axis=0) > 0).sum())
 
 
 @dataclass(frozen=True, eq=False)
 class Themes:
-    """An article and what both algorithms make of it; k-means knows no temperature."""
+    """An article with the results of both algorithms; k-means has no temperature."""
 
     article: Sectioned
     kmeans: Clustering
@@ -76,13 +76,13 @@ class Themes:
     temperature: float
 
     def figures(self) -> Iterator[dict[str, Any]]:
-        """A row for each algorithm."""
+        """One row per algorithm."""
         for each in (self.kmeans, self.iclust):
             figures = {"algorithm": each.name, "clusters": each.used, "right": each.right}
             yield figures | asdict(each.agreement) | {"mean similarity": each.similarity}
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each sentence."""
+        """One row per sentence."""
         columns = (self.article.sentences, self.article.truth, self.kmeans.found, self.iclust.found)
         for text, section, means, info in zip(*columns, strict=True):
             yield {
@@ -95,7 +95,7 @@ class Themes:
 
 
 def sectioned(article: Article, *, which: str = "opening") -> Sectioned:
-    """The sentences of 5 to 50 tokens that triplets come from: those that open a paragraph, or with `all` every one."""
+    """The sentences of 5 to 50 tokens that open a paragraph; with `which="all"`, every such sentence."""
     sections = _sectioned(article, which)
     if not sections.sections:
         raise ValueError(
@@ -106,7 +106,7 @@ def sectioned(article: Article, *, which: str = "opening") -> Sectioned:
 
 
 def _sectioned(article: Article, which: str) -> Sectioned:
-    """Collect the sentences of an article; of one with fewer than five sections there are none."""
+    """Collect the sentences of an article; none if it has fewer than five sections."""
     themes = eligible(article, which=which)
     sentences = [(place, text) for place, (_, of_section) in enumerate(themes) for _, text in of_section]
     return Sectioned(
@@ -127,10 +127,10 @@ def themes(
     warm_restarts: int = 3,
     by_means: Clustering | None = None,
 ) -> Themes:
-    """Vectors (n, d) of the article's sentences to clusters, as many as there are sections.
+    """Cluster the vectors (n, d) of an article's sentences, with as many clusters as sections.
 
-    `warm_restarts`: starts of Iclust above temperature 0, where each takes a hundred times as long. `by_means`: what
-    k-means found before; it is the same at every temperature.
+    `warm_restarts`: starts of Iclust above temperature 0, where each takes a hundred times as long. `by_means`: a
+    previous k-means result, which is the same at every temperature.
     """
     _, cosines = _compared(article, vectors)
     k, starts = len(article.sections), warm_restarts if temperature else restarts
@@ -147,7 +147,7 @@ def means(article: Sectioned, vectors: Any, *, seed: int = 0, restarts: int = 10
 
 
 def _compared(article: Sectioned, vectors: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The vectors at length 1, (n, d), and the cosines of every two, (n, n)."""
+    """The vectors at length 1, (n, d), and all their cosines, (n, n)."""
     rows = unit(vectors)
     rows = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
     if len(rows) != len(article.sentences):
@@ -158,7 +158,7 @@ def _compared(article: Sectioned, vectors: Any) -> tuple[np.ndarray, np.ndarray]
 
 
 def _set_against(name: str, truth: np.ndarray, labels: np.ndarray, k: int, cosines: np.ndarray) -> Clustering:
-    """Clusters renumbered: cluster c has the number of the section it is matched with."""
+    """Renumber the clusters: each gets the number of its matched section."""
     counts = np.zeros((k, k), np.int64)
     np.add.at(counts, (truth, labels), 1)
     sections, clusters = linear_sum_assignment(counts, maximize=True)
@@ -175,14 +175,14 @@ def _set_against(name: str, truth: np.ndarray, labels: np.ndarray, k: int, cosin
 
 # --- clustering --------------------------------------------------------------------------------------------------
 
-SECTIONS = (5, 12)  # of an article, at least and at most (section 3.3)
+SECTIONS = (5, 12)  # sections of an article, at least and at most (section 3.3)
 ALGORITHMS = ("kmeans", "iclust")
 FIGURES = ("mi", "ami", "ri", "ari")
 
 
 @dataclass(frozen=True)
 class ArticleAgreement:
-    """How far the clusters of one article's sentences agree with its sections."""
+    """How well the clusters of one article's sentences agree with its sections."""
 
     title: str
     sentences: int
@@ -193,24 +193,24 @@ class ArticleAgreement:
 
 @dataclass(frozen=True)
 class SectionAgreement:
-    """The articles that were clustered, and how many were left out for having too few or too many sections."""
+    """The clustered articles, and how many were skipped for too few or too many sections."""
 
     articles: tuple[ArticleAgreement, ...]
     left_out: int
 
     def values(self, algorithm: str, figure: str) -> np.ndarray:
-        """One figure of all articles, (n,): algorithm kmeans or iclust, figure mi, ami, nmi, ri, ari or purity."""
+        """One score for all articles, (n,): algorithm kmeans or iclust, score mi, ami, nmi, ri, ari or purity."""
         return np.array([getattr(getattr(article, algorithm), figure) for article in self.articles])
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each article and algorithm."""
+        """One row per article and algorithm."""
         for article in self.articles:
             for algorithm in ALGORITHMS:
                 about = {"title": article.title, "sentences": article.sentences, "sections": article.sections}
                 yield about | {"algorithm": algorithm} | asdict(getattr(article, algorithm))
 
     def __str__(self) -> str:
-        """A line for each algorithm: mean ± standard deviation over the articles."""
+        """One line per algorithm: mean ± standard deviation over the articles."""
         lines = []
         for algorithm in ALGORITHMS:
             columns = {figure: self.values(algorithm, figure) for figure in FIGURES}
@@ -231,10 +231,10 @@ def section_agreement(
     restarts: int = 10,
     progress: Progress = silent,
 ) -> SectionAgreement:
-    """Cluster the sentences of each article with so many sections, at least and at most, and compare.
+    """Cluster the sentences of each article whose number of sections is in this range, and compare.
 
-    Sections and sentences are those that triplets come from: sentences of 5 to 50 tokens that open a paragraph, or with
-    `which="all"` every one; what stands in a subsection belongs to the section above it.
+    Sections and sentences are those used for triplets: sentences of 5 to 50 tokens that open a paragraph, or with
+    `which="all"` every such sentence; subsections belong to the section above them.
     """
     least, most = sections
     whole("sections", least, 2, most, "clusters to tell apart, at least and at most")
@@ -243,8 +243,8 @@ def section_agreement(
     kept = [one for one in of_articles if least <= len(one.sections) <= most]
     if not kept:
         raise ValueError(
-            f"articles {articles.name!r} has {len(articles)} articles, none with {least} to {most} sections that have "
-            "sentences to cluster; widen `sections` or give other articles"
+            f"articles {articles.name!r} has {len(articles)} articles, but none with {least} to {most} sections that "
+            "have sentences to cluster. Widen `sections` or use other articles"
         )
     vectors = unit(method.encode([text for one in kept for text in one.sentences], 256))
     agreements: list[ArticleAgreement] = []

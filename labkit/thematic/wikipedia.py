@@ -1,12 +1,12 @@
-"""A Wikipedia dump -> its articles as wikitext, streamed: memory does not grow with the dump.
+"""Stream the articles of a Wikipedia dump as wikitext, with constant memory.
 
-In: a file of `pages-articles`, whole or a part of it, as it is or packed by bz2 or gzip, whatever its name. Out: a
-stream of `Page`, whose wikitext `labkit.thematic.wikitext` reads. What is no article is left out and counted: other
+In: a `pages-articles` file, complete or partial, plain or compressed with bz2 or gzip, under any name. Out: a stream of
+`Page`, whose wikitext `labkit.thematic.wikitext` reads. Pages that are not articles are skipped and counted: other
 namespaces, redirects, disambiguation pages, pages that are not wikitext.
 
-`pieces` cuts a dump so that several processes can read it at once. The official multistream form is many bz2 files in
-one, a hundred pages each, which are found by how a bz2 file begins. A plain .xml is cut anywhere. A page belongs to the
-piece in which it begins. A .gz, or a .bz2 in one stream, cannot be entered in the middle and is one piece.
+`pieces` cuts a dump for parallel reading. The official multistream file concatenates bz2 files of a hundred pages each,
+which are found by their first bytes. A plain .xml is cut anywhere. A page belongs to the piece in which it begins. A
+.gz, or a .bz2 with a single stream, is one piece.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 from labkit.corpora.article_rules import READ, Tally
 
 BLOCK, LARGEST = 2**20, 2 * 2**20  # bytes read at once; characters of a page: a wiki allows 2 MB
-PIECE = 8 * 2**20  # bytes of a dump, as it lies on disk, that are a piece of their own
+PIECE = 8 * 2**20  # bytes of a dump on disk per piece
 ELSEWHERE, REDIRECT, DISAMBIGUATION = "not in the namespace of articles", "redirect", "disambiguation page"
 NOT_TEXT, TOO_LARGE = "not wikitext, or without title or text", "over 2 MB"
 REMOVED = (ELSEWHERE, REDIRECT, NOT_TEXT, TOO_LARGE, DISAMBIGUATION)  # as they are asked
@@ -37,14 +37,14 @@ _DISAMBIGUATION = re.compile(
     r"|desambiguaci[oó]n|desambiguação|disambigua|doorverwijspagina|неоднозначность|surname|given name)\s*[|}]",
     re.I,
 )
-_STREAM = b"BZh91AY&SY"  # how each bz2 file in one begins, with its first block
+_STREAM = b"BZh91AY&SY"  # the first bytes of each bz2 file, with its first block
 _PAGE = b"<page>"
 _SILENT = ("6", "14", "-2")  # keys of the namespaces of files, categories, media
 
 
 @dataclass(frozen=True)
 class Page:
-    """An article as its editors wrote it; `namespaces` are the wiki's names of files, categories and media."""
+    """An article's wikitext; `namespaces` are the wiki's names of files, categories and media."""
 
     title: str
     wikitext: str
@@ -52,14 +52,14 @@ class Page:
 
 
 def packing(path: Path) -> str:
-    """How a file is packed, by its first bytes: "bz2", "gz", or "" where it is not."""
+    """The compression of a file, by its first bytes: "bz2", "gz" or ""."""
     with path.open("rb") as raw:
         first = raw.read(3)
     return "bz2" if first == b"BZh" else "gz" if first[:2] == b"\x1f\x8b" else ""
 
 
 def is_dump(path: Path) -> bool:
-    """Whether a file is a dump, by what is in it; of all files of articles only dumps are packed by bz2."""
+    """Whether a file is a dump, by its content; bz2 files are always dumps."""
     if not path.is_file():
         return False
     with path.open("rb") as raw, suppress(EOFError, OSError, zlib.error):
@@ -69,7 +69,7 @@ def is_dump(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Piece:
-    """The pages of a dump that begin in these bytes of its file; `stop` None: up to its end."""
+    """The pages of a dump that begin in these bytes of its file; `stop` None: up to the end."""
 
     path: str
     start: int = 0
@@ -77,7 +77,7 @@ class Piece:
 
 
 def pieces(path: Path, size: int = PIECE) -> list[Piece]:
-    """Cut a dump into pieces of about `size` bytes, in order; the cuts are a function of the file alone."""
+    """Cut a dump into pieces of about `size` bytes, in order; the cuts depend only on the file."""
     total, packed = Dump(path, Counter()).total, packing(path)
     entries = _streams(path) if packed == "bz2" else [0] if packed == "gz" else range(0, max(total, 1), size)
     starts = [0]
@@ -88,7 +88,7 @@ def pieces(path: Path, size: int = PIECE) -> list[Piece]:
 
 
 def _streams(path: Path) -> Iterator[int]:
-    """Where each bz2 file in one begins. Its first ten bytes appear elsewhere by chance once in 10^24 bytes."""
+    """Where each concatenated bz2 file begins. Its first ten bytes occur elsewhere by chance once in 10^24 bytes."""
     yield 0
     with path.open("rb") as raw:
         before, at = b"", 0
@@ -101,7 +101,7 @@ def _streams(path: Path) -> Iterator[int]:
 
 
 class Dump:
-    """The articles of a dump, or of a piece of it; `done` of `total` bytes on disk have been read."""
+    """The articles of a dump or of a piece; `done` of `total` bytes on disk have been read."""
 
     def __init__(self, path: Path, tally: Tally, start: int = 0, stop: int | None = None) -> None:
         self.path, self.tally, self.done = path, tally, start
@@ -110,7 +110,7 @@ class Dump:
             raise ValueError(f"{path} is not an existing file; check the name and the current folder")
         self.total = path.stat().st_size
         self.pages = 0
-        self._last = False  # whether the file's last page is of this piece
+        self._last = False  # whether the file's last page belongs to this piece
         self._root: Element | None = None
         self._namespaces: list[str] = []
         self._in_page = False
@@ -130,14 +130,14 @@ class Dump:
         except (EOFError, OSError, zlib.error, ParseError) as reason:
             where = f" from byte {self.start:,} on" if self.start else ""
             raise ValueError(
-                f"{self.path.name} could not be read to its end ({reason}) after {self.pages:,} whole pages{where}; "
-                "download it again and compare its checksum, or read only the first articles with --limit"
+                f"{self.path.name} could not be read to the end ({reason}) after {self.pages:,} whole pages{where}. "
+                "Download it again and compare its checksum, or read only the first articles with --limit"
             ) from None
         if not self.pages and not self.start and self.stop is None:
-            raise ValueError(f"{self.path.name} has no <page>; give a pages-articles dump of MediaWiki")
+            raise ValueError(f"{self.path.name} has no <page>; use a pages-articles dump of MediaWiki")
 
     def _articles(self, parser: XMLPullParser[Element]) -> Iterator[Page]:
-        """The articles among the pages that have ended; each page is let go once it is read."""
+        """The articles among the completed pages; each page is freed after it is read."""
         for event, element in cast(Iterator[tuple[str, Element]], parser.read_events()):
             name = element.tag.rpartition("}")[2]
             if event == "start":
@@ -156,7 +156,7 @@ class Dump:
                     yield Page(fields["title"].strip(), fields["text"], tuple(self._namespaces))
 
     def _head(self) -> bytes:
-        """What stands before the first page: the names of the namespaces."""
+        """The text before the first page, with the names of the namespaces."""
         head = b""
         with self.path.open("rb") as raw:
             for data, _ in _unpacked(raw, self.path, 0, None):
@@ -168,9 +168,9 @@ class Dump:
         return b"<mediawiki>"
 
     def _blocks(self) -> Iterator[bytes]:
-        """The text of this piece: from the first page that begins in it up to the first one that begins after it."""
+        """The text of this piece: from the first page that begins in it to the first page that begins after it."""
         with self.path.open("rb") as raw:
-            begun, text, own = not self.start, b"", 0  # text held back, and how much of it is of this piece
+            begun, text, own = not self.start, b"", 0  # text held back, and how much of it belongs to this piece
             for data, mine in _unpacked(raw, self.path, self.start, self.stop):
                 self.done = raw.tell()
                 text += data
@@ -186,7 +186,7 @@ class Dump:
                 if not mine and (end := text.find(_PAGE, own)) >= 0:
                     yield text[:end]
                     return
-                held = min(len(text), len(_PAGE) - 1)  # the beginning of a page may lie across two blocks
+                held = min(len(text), len(_PAGE) - 1)  # the start of a page may span two blocks
                 yield text[: len(text) - held]
                 text, own = text[len(text) - held :], max(0, own - (len(text) - held))
             if begun:
@@ -195,7 +195,7 @@ class Dump:
 
 
 def _removed(fields: dict[str, str]) -> str | None:
-    """Why a page is no article."""
+    """Why a page is not an article, or None."""
     text = fields.get("text", "")
     if fields.get("ns", "0").strip() != "0":
         return ELSEWHERE
@@ -209,7 +209,7 @@ def _removed(fields: dict[str, str]) -> str | None:
 
 
 def _unpacked(raw: IO[bytes], path: Path, start: int, stop: int | None) -> Iterator[tuple[bytes, bool]]:
-    """The text from a byte of the file on to its end, and of each block whether it is from before `stop`."""
+    """The text from a byte of the file to its end, in blocks, each with whether it is before `stop`."""
     packed = packing(path)
     raw.seek(start)
     if packed == "bz2":
@@ -223,7 +223,7 @@ def _unpacked(raw: IO[bytes], path: Path, start: int, stop: int | None) -> Itera
 
 
 def _of_streams(raw: IO[bytes], start: int, stop: int | None) -> Iterator[tuple[bytes, bool]]:
-    """The text of bz2 files that follow one another; one is from before `stop` if it begins there."""
+    """The text of concatenated bz2 files; a file is before `stop` if it begins before it."""
     packed, mine = b"", True
     while packed := packed or raw.read(BLOCK):
         if stop is not None:

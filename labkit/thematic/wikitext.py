@@ -1,9 +1,8 @@
-"""Wikitext, as the editors of an article write it -> an `Article`: running text in sections. Extra: wikipedia.
+"""Convert wikitext to an `Article`: running text in sections. Needs the extra `wikipedia`.
 
-`article_of` makes the lead first (empty or not), then each heading with its paragraphs. The parser is mwparserfromhell;
-what counts as running text is decided here. Gone are tables, lists, references, files and categories. Nearly all
-templates and all formulas are gone, too, and leave a mark (`LOST`) in their sentence, which `article_rules` then leaves
-out.
+The lead comes first (even if empty), then each heading with its paragraphs. mwparserfromhell parses; this module
+decides what counts as running text. Tables, lists, references, files and categories are removed. So are formulas and
+nearly all templates, which leave a mark (`LOST`); `article_rules` skips sentences with it.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ _CLOSE = re.compile(r"\}\}|\|\}|\]|</[a-zA-Z]")
 _LEFT_OVER = re.compile(r"\{\{|\}\}|\{\||\|\}|\[\[|\]\]|</?[a-zA-Z][^<>]*>|<ref\b|^[|!]", re.M)
 _LIST = re.compile(r"^(?:[*#:;]|[\s']*(?:Main articles?:|Further information:|See also\b)).*$", re.M)  # and hatnotes
 _REFERENCE = re.compile(r"<ref(?:\s[^<>]*?)?(?:/>|>(?:(?!<ref\b).)*?</ref\s*>)", re.S | re.I)
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)  # one that is not closed goes to the end, as on the wiki
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)  # an unclosed comment extends to the end, as on the wiki
 _STYLE, _SWITCH = re.compile("'{2,5}"), re.compile(r"__[A-Z]+__")
-_HOLLOW = re.compile(rf"\((?:[\s,;:]|{LOST})*\)|\[\s*\]")  # brackets whose content is gone
-# what stood between two sentences was part of neither
+_HOLLOW = re.compile(rf"\((?:[\s,;:]|{LOST})*\)|\[\s*\]")  # brackets that have lost their content
+# markers between two sentences
 _BETWEEN = re.compile(rf"(^|[.!?:][\"'”’)]*)(?:\s*{LOST})+(?=\s*[^\Wa-z_]|\s*$)")
 _SPACE_BEFORE = re.compile(r" +([,.;:!?)])")
 _COSTLY = 2_000_000  # unclosed marks times characters: the parser tries each of them to the end of the text
@@ -40,7 +39,7 @@ DROPPED = frozenset(
      "ul", "ol", "dl", "style", "script")
 )  # fmt: skip
 FORMULAS = frozenset(("math", "ce", "chem", "score", "syntaxhighlight", "source", "code", "hiero"))
-# templates that show nothing, or the number of a footnote
+# templates that show nothing or only the number of a footnote
 UNSEEN = re.compile(
     r"#tag:ref|according|anchor|better|by whom|cit|clar|clear|cn$|cref|dead link|disputed|dubious|efn|fact$|failed|full"
     r"|harv(?!txt)|inflation-fn|note|page|pov|qualify|ref|rp?$|sfn|specify|unreliable|update|vague|verif|weasel"
@@ -48,20 +47,20 @@ UNSEEN = re.compile(
     re.I,
 )
 FILES = frozenset(("file", "image", "category", "media"))
-# templates that say something within a sentence -> how many of their first values are said, None: the last one
+# templates with text in a sentence -> how many of their first values are shown, None: the last one
 SPOKEN: dict[str, int | None] = {
     **dict.fromkeys(("lang", "transl", "transliteration")),
     **dict.fromkeys(("nowrap", "nobr", "abbr", "small", "circa", "c.", "sic", "ill", "em", "formatnum"), 1),
     **dict.fromkeys(("convert", "cvt"), 2),
 }
 RANGES = ("-", "–", "and", "to", "or", "by", "x", "and(-)", "to(-)")  # between two numbers of a measure
-_CODE = re.compile(r"e\d|\w*oilbbl")  # units that no reader knows
+_CODE = re.compile(r"e\d|\w*oilbbl")  # units that are not shown
 
 
 def article_of(title: str, wikitext: str, namespaces: Iterable[str] = ()) -> tuple[Article, int]:
-    """Make the article, and count the paragraphs left out: those in which markup was never closed.
+    """Make the article, and count the skipped paragraphs with unclosed markup.
 
-    Nobody knows where it was to end. `namespaces` are the wiki's names of files and the like.
+    The end of unclosed markup is unknown. `namespaces` are the wiki's names of files and the like.
     """
     silent = FILES | {name.lower() for name in namespaces}
     sections: list[Section] = []
@@ -76,12 +75,12 @@ def article_of(title: str, wikitext: str, namespaces: Iterable[str] = ()) -> tup
 
 
 def without_notes(wikitext: str) -> str:
-    """Take out comments and references: the parser, thorough and slow, has a third less to do then."""
+    """Remove comments and references first, which saves the slow parser a third of its work."""
     return _REFERENCE.sub("", _COMMENT.sub("", wikitext))
 
 
 def _headed(wikitext: str) -> Iterator[tuple[int, str, str]]:
-    """(level, heading, text below it), the lead first. Cut before parsing: so unclosed markup reaches no further."""
+    """(level, heading, text below it), the lead first. Cutting before parsing limits unclosed markup to its section."""
     level, heading, start = 1, "", 0
     for match in _HEADING.finditer(wikitext):
         yield level, heading, wikitext[start : match.start()]
@@ -90,7 +89,7 @@ def _headed(wikitext: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _paragraphs(wikitext: str, silent: frozenset[str]) -> tuple[tuple[str, ...], int]:
-    """Running text between blank lines, and how many paragraphs with left over markup there were."""
+    """Running text between blank lines, and how many paragraphs had leftover markup."""
     unclosed = len(_OPEN.findall(wikitext)) - len(_CLOSE.findall(wikitext))
     if unclosed * len(wikitext) > _COSTLY:
         return (), 1
@@ -100,7 +99,7 @@ def _paragraphs(wikitext: str, silent: frozenset[str]) -> tuple[tuple[str, ...],
 
 
 def _if_formula(line: re.Match[str]) -> str:
-    """An indented formula belongs to the sentence around it; no other list does."""
+    """Keep an indented formula, which belongs to the sentence around it, but no other list item."""
     return LOST if line[0].strip(": .,") == LOST else ""
 
 
@@ -109,7 +108,7 @@ def _plain(wikitext: str, silent: frozenset[str]) -> str:
 
 
 def _said(nodes: Iterable[Node], silent: frozenset[str]) -> Iterator[str]:
-    """What of each node is text."""
+    """The visible text of each node."""
     for node in nodes:
         if isinstance(node, Text):
             yield str(node)
@@ -131,7 +130,7 @@ def _linked(link: Wikilink, silent: frozenset[str]) -> Iterator[str]:
     space, colon, _ = target.partition(":")
     if colon and space.strip().lower() in silent:
         return
-    shown = target.lstrip(":").split("#")[0].replace("_", " ")  # with a colon first, a link like any other
+    shown = target.lstrip(":").split("#")[0].replace("_", " ")  # a link with a leading colon is an ordinary link
     yield from _said(link.text.nodes, silent) if link.text is not None else [shown]
 
 
@@ -162,7 +161,7 @@ def _measure(said: list[str]) -> str:
 def _tagged(tag: Tag, silent: frozenset[str]) -> Iterator[str]:
     name = str(tag.tag).strip().lower()
     if tag.wiki_markup and name in ("li", "dd", "dt"):
-        yield str(tag.wiki_markup)  # the line is known by it, and goes later
+        yield str(tag.wiki_markup)  # marks the line for later removal
     elif name == "br":
         yield " "
     elif name in FORMULAS:
@@ -172,6 +171,6 @@ def _tagged(tag: Tag, silent: frozenset[str]) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """One line of clean text."""
+    """A line of clean text."""
     text = _HOLLOW.sub("", _SWITCH.sub("", _STYLE.sub("", unescape(text))))
     return _SPACE_BEFORE.sub(r"\1", " ".join(_BETWEEN.sub(r"\1", text).split()))

@@ -1,8 +1,8 @@
-"""Training: one loop for every method that learns by gradient.
+"""The training loop of every method that learns by gradient descent.
 
 task (module, batches, loss) -> loop: epochs, clipping, early stopping, snapshots -> history, the best weights
                                  |
-                 checkpoints to go on from · several processes · any device
+                 checkpoints to resume from · several processes · any device
 """
 
 from labkit.training.loop import EncoderTraining, Task, Training, train

@@ -1,9 +1,9 @@
-"""Several processes train one model (`torchrun`, or `labkit train --processes`): each encodes its share of a batch.
+"""Train one model with several processes (`torchrun`, or `labkit train --processes`), each encoding part of a batch.
 
-A pair loss needs all pairs of a batch. So the rows of all processes are gathered, each process computes the whole loss
-from them, and the gradient flows back through its own rows. In the end gradients are averaged: what works on gathered
-rows has the same gradient everywhere, and rows of a share get theirs times the number of processes, so that the average
-is the gradient that one process would have. Only the loop calls this module; a network need not know of it.
+A pair loss needs all pairs of a batch. So all rows are gathered, each process computes the whole loss, and the gradient
+flows back through its own rows. Then gradients are averaged. Parameters applied to gathered rows have the same gradient
+everywhere; gradients through a share are multiplied by the number of processes, so that the average equals that of a
+single process. Only the loop calls this module.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from labkit.device import own_gpu
 
 
 def rank() -> int:
-    """The number of this process; 0 when alone."""
+    """The number of this process; 0 for a single process."""
     return dist.get_rank() if dist.is_initialized() else 0
 
 
 def size() -> int:
-    """How many processes have joined; 1 when alone."""
+    """The number of processes; 1 for a single process."""
     return dist.get_world_size() if dist.is_initialized() else 1
 
 
 @contextmanager
 def joined() -> Iterator[None]:
-    """Join the processes that `torchrun` announces, once and for all; a ValueError if another one is lost."""
+    """Join the processes started by `torchrun`, once per process; raises ValueError if another process is lost."""
     count = int(os.environ.get("WORLD_SIZE", "1"))
     if count > 1 and not dist.is_initialized():
         gpus = torch.cuda.device_count()
@@ -44,7 +44,7 @@ def joined() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        if size() == 1 or "onnection" not in str(error):  # gloo and nccl say so when another process is gone
+        if size() == 1 or "onnection" not in str(error):  # gloo and nccl name the connection if another process is gone
             raise
         raise ValueError(
             "another process of this training has ended; see its error, and resume from the last checkpoint"
@@ -52,9 +52,9 @@ def joined() -> Iterator[None]:
 
 
 def gathered(outputs: Callable[[Any, slice], Tensor], batch: Any) -> Tensor:
-    """`outputs(batch, rows)` for all rows of a batch, a row each (n, ...); each process computes its share.
+    """`outputs(batch, rows)` for all rows of a batch, (n, ...); each process computes its share.
 
-    Dropout draws other numbers in each process; what is drawn afterwards is the same in all.
+    Dropout differs between processes; random numbers drawn afterwards are the same in all.
     """
     if size() == 1:
         return outputs(batch, slice(None))
@@ -62,8 +62,8 @@ def gathered(outputs: Callable[[Any, slice], Tensor], batch: Any) -> Tensor:
     start, stop = bounds[rank()], bounds[rank() + 1]
     with torch.random.fork_rng():
         torch.manual_seed(torch.initial_seed() + rank())
-        share = outputs(batch, slice(start, max(stop, start + 1)))[: stop - start]  # an empty share has a shape, too
-    if not share.requires_grad:  # nothing here learns from this batch, but all processes go back together
+        share = outputs(batch, slice(start, max(stop, start + 1)))[: stop - start]  # an empty share needs a shape, too
+    if not share.requires_grad:  # without a gradient here, all processes must still call backward together
         share.requires_grad_()
     whole: Tensor = _Gather.apply(share, bounds)
     return whole
@@ -74,7 +74,7 @@ class _Gather(torch.autograd.Function):
     def forward(ctx: Any, share: Tensor, bounds: list[int]) -> Tensor:
         ctx.rows = slice(bounds[rank()], bounds[rank() + 1])
         counts = [stop - start for start, stop in pairwise(bounds)]
-        padded = share.new_zeros(max(counts), *share.shape[1:])  # every process sends as much
+        padded = share.new_zeros(max(counts), *share.shape[1:])  # every process sends equally many rows
         padded[: len(share)] = share
         shares = [torch.empty_like(padded) for _ in counts]
         dist.all_gather(shares, padded)
@@ -86,7 +86,7 @@ class _Gather(torch.autograd.Function):
 
 
 def average_gradients(module: nn.Module) -> None:
-    """Average every gradient over the processes; one that no process has stays none, and so do rows nobody has read."""
+    """Average every gradient over the processes; parameters and rows without a gradient in any process keep none."""
     if size() == 1:
         return
     learned = [parameter for parameter in module.parameters() if parameter.requires_grad]

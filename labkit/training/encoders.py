@@ -1,13 +1,13 @@
-"""Encoders: word numbers (n, length) and lengths (n,) in, one vector a sentence out (n, size).
+"""Encoders: word numbers (n, length) and lengths (n,) -> one vector per sentence, (n, size).
 
     words    a vector for each word                             (n, length, d)
-    body     bag, mean, CNN, LSTM, or BiLSTM with attention     (n, size); of a bag (n, d)
+    body     bag, mean, CNN, LSTM, or BiLSTM with attention     (n, size); for a bag (n, d)
 
-A sentence's vector depends on the sentence alone. Padding is known by the lengths: its vectors are zero, no maximum,
-mean or attention sees it, and no LSTM reads it before the sentence.
+A sentence's vector depends on the sentence alone. The lengths mark the padding: its vectors are zero, and it is
+excluded from maxima, means, attention and LSTMs.
 
-`embed` and `embed_in_chunks` encode a batch of training, `encode` any number of sentences with a trained network;
-`vector_parts` says what each word of one sentence has to do with its vector.
+`embed` and `embed_in_chunks` encode a training batch, `encode` any number of sentences with a trained network;
+`vector_parts` splits a sentence's vector into the parts of its words.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ATTENTION = 200  # (thematic triplets, section 4)
 
 
 class Words(nn.Module):
-    """A table of word vectors. `tune` lets training move them; `sparse` moves only the rows a batch has read."""
+    """A table of word vectors. `tune` trains them; `sparse` updates only the rows in a batch."""
 
     def __init__(self, vectors: WordVectors, *, tune: bool = True, sparse: bool = True) -> None:
         super().__init__()
@@ -49,8 +49,8 @@ class Words(nn.Module):
         return self.table(numbers) * inside(lengths, numbers.shape[1])[:, :, None]
 
     def means(self, numbers: Tensor, lengths: Tensor) -> Tensor:
-        """The mean of each sentence's word vectors, (n, d), without a row for each of its words."""
-        if len(numbers) == 1:  # as for a query, where the mask below would take a fifth of the time
+        """The mean of each sentence's word vectors, (n, d), without materialising a row per word."""
+        if len(numbers) == 1:  # for a single query, where the mask below would take a fifth of the time
             flat = numbers[0, : int(lengths[0])]
         else:
             flat = numbers[inside(lengths, numbers.shape[1])]
@@ -60,21 +60,21 @@ class Words(nn.Module):
 
 
 class BagOfWords(nn.Module):
-    """The mean of the words' vectors as it is: nothing but the words learns."""
+    """The mean of the word vectors, without further parameters."""
 
     def __init__(self, dimension: int, size: int) -> None:
         super().__init__()
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        return self.of_means(x.sum(1) / lengths[:, None])  # padding adds zeros to the sum, and is not counted
+        return self.of_means(x.sum(1) / lengths[:, None])  # padding adds zeros to the sum and is not counted
 
     def of_means(self, means: Tensor) -> Tensor:
-        """The vectors of sentences by the means of their words' vectors, (n, d)."""
+        """The sentence vectors for given means of word vectors, (n, d)."""
         return means
 
 
 class Mean(nn.Module):
-    """The mean of the words' vectors, through one linear map."""
+    """The mean of the word vectors, followed by a linear map."""
 
     def __init__(self, dimension: int, size: int) -> None:
         super().__init__()
@@ -84,12 +84,12 @@ class Mean(nn.Module):
         return self.of_means(x.sum(1) / lengths[:, None])
 
     def of_means(self, means: Tensor) -> Tensor:
-        """The vectors of sentences by the means of their words' vectors: (n, d) -> (n, size)."""
+        """The sentence vectors for given means of word vectors: (n, d) -> (n, size)."""
         return self.out(means)
 
 
 class Cnn(nn.Module):
-    """Windows of 3, 4 and 5 words, `size / 3` filters each, and the largest answer of each filter over the sentence."""
+    """Windows of 3, 4 and 5 words, `size / 3` filters each, and each filter's maximum over the sentence."""
 
     def __init__(self, dimension: int, size: int) -> None:
         super().__init__()
@@ -101,28 +101,28 @@ class Cnn(nn.Module):
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         outside = ~inside(lengths, x.shape[1])[:, None, :]  # (n, 1, length)
         x = x.transpose(1, 2)  # (n, d, length)
-        # zeros on the right give every word a window of its own, however short the sentence: (n, share, length) each
+        # zeros on the right give every word a window, however short the sentence: (n, share, length) each
         answers = [window(F.pad(x, (0, width - 1))) for window, width in zip(self.windows, WIDTHS, strict=True)]
-        # a window that begins on padding has no part in the maximum
+        # windows that begin on padding are excluded from the maximum
         return torch.cat([answer.masked_fill(outside, -torch.inf).amax(2) for answer in answers], 1)  # (n, size)
 
 
 class Lstm(nn.Module):
-    """The state of an LSTM after the sentence's last word."""
+    """The LSTM state after the sentence's last word."""
 
     def __init__(self, dimension: int, size: int) -> None:
         super().__init__()
         self.lstm = nn.LSTM(dimension, size, batch_first=True)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        states, _ = self.lstm(x)  # (n, length, size), beyond a sentence's end too: these are not looked at
+        states, _ = self.lstm(x)  # (n, length, size), including padding, which is ignored
         return states[torch.arange(x.shape[0], device=x.device), lengths - 1]
 
 
 class Attending(nn.Module):
     """A body with additive attention: `a = softmax(u · tanh(W h_t + b))`, and the vector is `Σ a_t h_t`.
 
-    A subclass makes W (`key`) and u (`query`), and says by `states` what h_t is.
+    A subclass creates W (`key`) and u (`query`) and computes h_t in `states`.
     """
 
     key: nn.Linear
@@ -133,20 +133,20 @@ class Attending(nn.Module):
         return (self.attention(states, lengths)[:, :, None] * states).sum(1)  # (n, size)
 
     def states(self, x: Tensor, lengths: Tensor) -> Tensor:
-        """Give what is known at each word, (n, length, size): its vector."""
+        """The states h_t of each word, (n, length, size)."""
         return x
 
     def attention(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Give the weight of each word, (n, length): sums to 1 over the sentence, 0 on padding."""
+        """The weight of each word, (n, length): sums to 1 over the sentence, 0 on padding."""
         logits = self.query(self.key(states).tanh())[:, :, 0]  # (n, length)
         return logits.masked_fill(~inside(lengths, states.shape[1]), -torch.inf).softmax(1)
 
 
 class BiLstm(Attending):
-    """An LSTM each way, and attention over what both know at each word.
+    """A bidirectional LSTM with attention over the states of both directions.
 
-    The way back starts at the sentence's own end: its words are turned round, not the padded row. On a CPU this takes
-    half the time of a packed sequence.
+    The backward direction starts at the sentence's own end: its words are reversed, not the padded row. On a CPU this
+    takes half the time of a packed sequence.
     """
 
     def __init__(self, dimension: int, size: int) -> None:
@@ -157,14 +157,14 @@ class BiLstm(Attending):
         self.query = nn.Linear(ATTENTION, 1, bias=False)
 
     def states(self, x: Tensor, lengths: Tensor) -> Tensor:
-        """Give what both ways know at each word, (n, length, size)."""
+        """The states of both directions at each word, (n, length, size)."""
         turned = turn(lengths, x.shape[1])  # (n, length)
         backwards, _ = self.back(_at(x, turned))  # from a sentence's last word to its first
         return torch.cat([self.forth(x)[0], _at(backwards, turned)], 2)
 
 
 class Encoder(nn.Module):
-    """Words, dropout, a body; at the end a vector of length 1 where `normalised`."""
+    """Words, dropout and a body; the vector has length 1 if `normalised`."""
 
     def __init__(self, words: Words, body: nn.Module, *, dropout: float = 0.0, normalised: bool = True) -> None:
         super().__init__()
@@ -173,7 +173,7 @@ class Encoder(nn.Module):
 
     def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
         if isinstance(self.body, BagOfWords | Mean) and not (self.training and self.dropout.p):
-            vectors = self.body.of_means(self.words.means(numbers, lengths)).float()  # the same, three times as fast
+            vectors = self.body.of_means(self.words.means(numbers, lengths)).float()  # equal, three times as fast
         else:
             vectors = self.body(self.dropout(self.words(numbers, lengths)), lengths).float()
         return F.normalize(vectors, dim=1) if self.normalised else vectors
@@ -182,8 +182,8 @@ class Encoder(nn.Module):
 class CrossEncoder(nn.Module):
     """One score for two sentences read together, `words of a, <PAD>, words of b`: (n, length) -> (n,).
 
-    Its BiLSTM may compare word with word, but a sentence has no vector of its own: each new query reads all the others
-    again. That is the price a bi-encoder does not pay (SentPWNet, section 4.1).
+    Its BiLSTM can compare words across the pair, but a sentence has no vector of its own: each new query must be read
+    with every other sentence. A bi-encoder avoids that cost (SentPWNet, section 4.1).
     """
 
     def __init__(self, words: Words, size: int) -> None:
@@ -196,7 +196,7 @@ class CrossEncoder(nn.Module):
 
 
 def joined(a: list[int], b: list[int]) -> list[int]:
-    """Put two sentences into one row for the cross-encoder, padding between them."""
+    """Join two sentences to one row for the cross-encoder, with padding between them."""
     return [*a, 0, *b]
 
 
@@ -210,12 +210,12 @@ ENCODERS: dict[str, Callable[[int, int], nn.Module]] = {
 
 
 def inside(lengths: Tensor, longest: int) -> Tensor:
-    """Mark the places where a sentence still has a word: bool (n, longest)."""
+    """Mark the positions within each sentence: bool (n, longest)."""
     return torch.arange(longest, device=lengths.device) < lengths[:, None]
 
 
 def turn(lengths: Tensor, longest: int) -> Tensor:
-    """Give the places of each sentence from its last to its first, padding left where it is: (n, longest)."""
+    """The positions of each sentence in reverse, with padding left in place: (n, longest)."""
     place = torch.arange(longest, device=lengths.device).expand(lengths.shape[0], longest)
     return torch.where(place < lengths[:, None], lengths[:, None] - 1 - place, place)
 
@@ -232,7 +232,7 @@ CHUNK = 512  # sentences of a large batch that are encoded at once
 def embed(encoder: nn.Module, numbers: Tensor, lengths: Tensor, *, amp: bool = False) -> Tensor:
     """Encode rows of word numbers (n, length) and their lengths (n,) to vectors (n, d) in float32.
 
-    With `amp` the encoder runs in bfloat16, on CUDA only.
+    With `amp` the encoder runs in bfloat16 (CUDA only).
     """
     device = next(encoder.parameters()).device
     cast = amp and device.type == "cuda"
@@ -242,10 +242,10 @@ def embed(encoder: nn.Module, numbers: Tensor, lengths: Tensor, *, amp: bool = F
 
 
 def embed_in_chunks(encoder: nn.Module, rows: Rows, which: Sequence[int], *, amp: bool = False) -> Tensor:
-    """Encode the rows of these numbers as `embed` does, with the inner values of one chunk in memory at a time.
+    """Encode rows by their numbers like `embed`, with the activations of only one chunk in memory.
 
-    They are dropped on the way there. On the way back each chunk is encoded once more, with the same random numbers,
-    and takes its rows of the gradient (GradCache, Gao et al. 2021).
+    Activations are discarded in the forward pass. In the backward pass each chunk is encoded again with the same random
+    numbers and receives its rows of the gradient (GradCache, Gao et al. 2021).
     """
     chunks = [which[start : start + CHUNK] for start in range(0, len(which), CHUNK)]
     vectors: Tensor = _Chunks.apply(torch.empty(0, requires_grad=True), encoder, rows, chunks, amp)
@@ -253,7 +253,7 @@ def embed_in_chunks(encoder: nn.Module, rows: Rows, which: Sequence[int], *, amp
 
 
 class _Chunks(torch.autograd.Function):
-    """Rows in chunks to their vectors; what learns is inside the encoder, so `learns` only asks for a way back."""
+    """Encode rows in chunks. The parameters are inside the encoder; `learns` only makes autograd call `backward`."""
 
     @staticmethod
     def forward(
@@ -276,7 +276,7 @@ class _Chunks(torch.autograd.Function):
                 embed(encoder, *rows.batch(chunk), amp=amp).backward(slope)
                 for table in tables:
                     if table.grad is not None and table.grad.is_sparse:
-                        table.grad = table.grad.coalesce()  # else it has a row for each word of the batch
+                        table.grad = table.grad.coalesce()  # otherwise it has a row for each word of the batch
         _set_states(generators, now)
         return None, None, None, None, None
 
@@ -287,7 +287,7 @@ def _set_states(generators: list[torch.Generator], states: list[Tensor]) -> None
 
 
 def encode(encoder: nn.Module, reader: Reads, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
-    """Encode sentences to rows (n, d) in their order; those of like length together, so that little is padded."""
+    """Encode sentences to rows (n, d) in their order; sentences of similar length together, to save padding."""
     if encoder.training:
         encoder.eval()
     rows = Rows(map(reader.numbers, sentences))
@@ -307,17 +307,17 @@ def encode(encoder: nn.Module, reader: Reads, sentences: list[str], batch_size: 
 # --- parts of a vector -------------------------------------------------------------------------------------------
 
 STEPS = 8  # of the integrated Jacobians
-PROBES = 17  # that tell how far the vector has moved on the way
+PROBES = 17  # that measure how far the vector moves along the path
 
 
 def ways_of(encoder: str) -> tuple[str, ...]:
-    """The ways in which the vectors of an encoder of this name can be taken apart, the best first."""
+    """The ways in which the vectors of this encoder can be explained, best first."""
     linear, attending = encoder in ("bag", "mean"), encoder == "bilstm"
     return ("exact", LEFT_OUT) if linear else ("integrated", *(["attention"] if attending else []), LEFT_OUT)
 
 
 def vector_parts(encoder: Encoder, reader: Reads, sentence: str, way: str, steps: int = 0) -> Parts:
-    """One sentence's vector, before it is brought to length 1, in parts by its words."""
+    """The unnormalised vector of one sentence, in parts by words."""
     encoder.eval()
     body = encoder.body
     spelled = reader.spelled(sentence)
@@ -349,7 +349,7 @@ def parts_by_words(
     knows: Callable[[str], bool] = bool,
     attention: Tensor | None = None,
 ) -> Parts:
-    """Rows of a sentence's units (units, d), and their attention (units,), summed for each of its words."""
+    """Sum the rows of a sentence's units (units, d) and their attention (units,) by word."""
     names, counts = zip(*spelled, strict=True)
     own, left, whole = (each.detach().double().cpu().numpy() for each in (rows, rest, vector))
     shown, summed = merged(names, own, counts)
@@ -360,12 +360,12 @@ def parts_by_words(
 
 
 def in_turn(x: Tensor) -> Tensor:
-    """Row t of a sentence (1, length, d) alone, zeros in place of all others, for each t: (length, length, d)."""
+    """Row t of a sentence (1, length, d) alone, with zeros for all others, for each t: (length, length, d)."""
     return torch.eye(x.shape[1], device=x.device)[:, :, None] * x
 
 
 def body_of_one_length(body: nn.Module) -> Callable[[Tensor], Tensor]:
-    """Give what the body makes of rows (n, length, d) that are all full."""
+    """The body as a function of rows (n, length, d) without padding."""
     unpacked = getattr(body, "of_one_length", None)
     return unpacked or (lambda x: body(x, torch.full((len(x),), x.shape[1], device=x.device)))
 
@@ -373,11 +373,11 @@ def body_of_one_length(body: nn.Module) -> Callable[[Tensor], Tensor]:
 def integrated(
     f: Callable[[Tensor], Tensor], start: Tensor, moves: Tensor, steps: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The integrated Jacobians of f from `start` (1, ...) on to `start + Σ moves` (1, ...), move by move (m, ...).
+    """The integrated Jacobians of f from `start` (1, ...) to `start + Σ moves` (1, ...), for moves (m, ...).
 
-    Gives `∫ J(start + α Σ moves) moves_i dα` of each (m, size), f at the start and f at the end (size,): the first add
-    up to the difference of the other two, as closely as the steps take the integral. They are those of Gauss and
-    Legendre, where f has moved as far between any two: a transformer moves for the most part on a third of the way.
+    Returns `∫ J(start + α Σ moves) moves_i dα` for each move (m, size), and f at the start and the end (size,). The
+    integrals sum to the difference of the two, up to the error of the steps: Gauss-Legendre, with equal change of f
+    between steps, because a transformer changes mostly on a third of the path.
     """
     with torch.no_grad(), _without_onednn(), sdpa_kernel(SDPBackend.MATH):
         way, shape = moves.sum(0, keepdim=True), (-1, *[1] * (start.dim() - 1))
@@ -392,7 +392,7 @@ def integrated(
 
 @contextmanager
 def _without_onednn() -> Iterator[None]:
-    """Compute without oneDNN, which has no forward derivatives; `mkldnn.flags` would set TF32, of which torch warns."""
+    """Compute without oneDNN, which has no forward derivatives; `mkldnn.flags` would set TF32 and make torch warn."""
     before = torch.backends.mkldnn.set_flags(False)[0]
     try:
         yield
@@ -401,10 +401,10 @@ def _without_onednn() -> Iterator[None]:
 
 
 def _evenly(along: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Places and widths of steps on the way from 0 to 1, by what f is at equal distances on it (probes, size)."""
+    """Positions and weights of steps from 0 to 1, given f at equally spaced points (probes, size)."""
     even = np.linspace(0, 1, len(along))
     gone = np.cumsum([0.0, *np.linalg.norm(np.diff(along, axis=0), axis=1)])
-    gone = even if not gone[-1] else 0.9 * gone / gone[-1] + 0.1 * even  # nowhere do they lie far apart
+    gone = even if not gone[-1] else 0.9 * gone / gone[-1] + 0.1 * even  # limits the distance between steps
     place = PchipInterpolator(gone, even)
     places, widths = np.polynomial.legendre.leggauss(steps)
     at = (places + 1) / 2

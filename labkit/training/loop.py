@@ -1,9 +1,9 @@
-"""The one training loop. In: a task (a module, its batches, their loss). Out: a history, and the best weights inside.
+"""The training loop. In: a task (a module, its batches, their loss). Out: a history, and the module's best weights.
 
-Every random number comes from (seed, epoch, batch), never from what ran before. So a training that was killed and
-goes on from its checkpoint makes the same steps as one that was not, bit for bit on a CPU.
+Every random number comes from (seed, epoch, batch). So a training that resumes from a checkpoint makes the same steps
+as an uninterrupted one, bit for bit on a CPU.
 
-Before the loop come the optimiser and the settings of every training.
+The optimiser and the settings of every training come first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from labkit.training import distributed
 
 
 class _SparseAdam(torch.optim.SparseAdam):
-    """torch's SparseAdam, bit for bit, on the rows that were read; torch's own takes twice the time on a CPU."""
+    """torch's SparseAdam, bit for bit, on the rows of the batch; torch's own takes twice the time on a CPU."""
 
     @torch.no_grad()
     def step(self) -> None:  # type: ignore[override]
@@ -54,7 +54,7 @@ class _SparseAdam(torch.optim.SparseAdam):
 
 
 class Adam:
-    """Adam in two halves: fused for dense gradients, sparse for word tables, which have one for the rows just read."""
+    """Adam in two halves: fused for dense gradients, sparse for word tables with gradients for a few rows."""
 
     def __init__(self, module: nn.Module, rate: float) -> None:
         sparse = {id(table.weight) for table in module.modules() if isinstance(table, nn.Embedding) and table.sparse}
@@ -77,7 +77,7 @@ class Adam:
                 parameter.grad = None
 
     def state(self) -> dict[str, np.ndarray]:
-        """`half.parameter.name` -> array; a step count is an array without dimensions."""
+        """`half.parameter.name` -> array; a step count is a 0-dimensional array."""
         return {
             f"{number}.{parameter}.{name}": np.asarray(value.cpu() if isinstance(value, Tensor) else value)
             for number, half in enumerate(self._halves)
@@ -86,7 +86,7 @@ class Adam:
         }
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Take over such a state."""
+        """Restore such a state."""
         for number, half in enumerate(self._halves):
             state: dict[int, dict[str, Any]] = {}
             for key, array in arrays.items():
@@ -98,13 +98,13 @@ class Adam:
 
 
 def gradient_length(module: nn.Module) -> Tensor:
-    """Compute the Euclidean length of all gradients taken as one vector, sparse ones included."""
+    """The Euclidean norm of all gradients together, including sparse ones."""
     lengths = [torch.linalg.vector_norm(values) for values in _gradients(module)]
     return torch.linalg.vector_norm(torch.stack(lengths)) if lengths else torch.zeros(())
 
 
 def clip_(module: nn.Module, length: Tensor, longest: float) -> None:
-    """Shorten the gradients from `length` to `longest`; shorter ones stay."""
+    """Scale the gradients from norm `length` down to `longest`; shorter ones stay."""
     factor = (longest / (length + 1e-12)).clamp(max=1.0)
     for values in _gradients(module):
         values.mul_(factor)
@@ -116,7 +116,7 @@ def _gradients(module: nn.Module) -> list[Tensor]:
         if parameter.grad is None:
             continue
         if parameter.grad.is_sparse:
-            parameter.grad = parameter.grad.coalesce()  # a word read twice has one row
+            parameter.grad = parameter.grad.coalesce()  # merge repeated rows
         gradients.append(parameter.grad._values() if parameter.grad.is_sparse else parameter.grad)
     return gradients
 
@@ -126,7 +126,7 @@ def _gradients(module: nn.Module) -> list[Tensor]:
 
 @dataclass(frozen=True, kw_only=True)
 class Training(Settings):
-    """Settings of the loop; a method's own settings class adds to them."""
+    """Settings of the loop; a method's settings class extends them."""
 
     epochs: int = setting(10, "passes through the training data; 0: no training", minimum=0, maximum=10_000)
     batch: int = setting(64, "pairs, triplets or sentences a step learns from", minimum=2, maximum=100_000)
@@ -150,14 +150,14 @@ class Training(Settings):
         return "the loss is flat everywhere; choose other settings or other data"
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
-        """What is about steps counts where there are epochs; patience needs a dev split, too."""
+        """Step settings apply only with epochs; patience also needs a dev split."""
         trained = dict.fromkeys(("batch", "learning_rate", "max_grad_norm"), (self.epochs > 0, EPOCHS))
         return trained | {"patience": (self.epochs > 0 and has_dev is not False, f"{EPOCHS} and a dev split")}
 
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderTraining(Training):
-    """Settings of the loop where an encoder of sentences learns."""
+    """Settings of the loop for trainable sentence encoders."""
 
     amp: bool = setting(True, "use bfloat16 in the encoder, on CUDA only; similarities stay float32")
 
@@ -169,38 +169,38 @@ class EncoderTraining(Training):
 
 # --- loop --------------------------------------------------------------------------------------------------------
 
-CHECKPOINT_SECONDS = 60.0  # at most so much work is lost, beside the rest of the batch
+CHECKPOINT_SECONDS = 60.0  # at most this much work is lost, in addition to the current batch
 COLLAPSED = 0.01  # a standard deviation of cosines; a random encoder has ten times as much, some LSTMs half as much
 HOPELESS = 0.001
-IDLE = 10  # batches at the start; if none of them gives a gradient, nothing is learned
+IDLE = 10  # batches at the start; if none gives a gradient, training stops with an error
 
 Figures = Mapping[str, Tensor | float]
-Dev = Callable[[], tuple[str, float]]  # measures what an epoch is chosen by: the figure's name and its value
+Dev = Callable[[], tuple[str, float]]  # computes the name and value of the score that selects an epoch
 
 
 class Task(Protocol):
-    """What the loop trains: a module, its batches, and their loss."""
+    """What the loop trains: a module, its batches and their loss."""
 
     @property
     def module(self) -> nn.Module:
         """The network that learns."""
 
     def batches(self, epoch: int) -> Sequence[Any]:
-        """The batches of this epoch: a function of the epoch alone."""
+        """The batches of this epoch, which depend only on the epoch."""
 
     def outputs(self, batch: Any, rows: slice) -> Tensor:
-        """What the network makes of these rows of a batch, a row each; several processes share the rows."""
+        """The module's outputs for these rows of a batch, one per row; several processes share the rows."""
 
     def loss(self, outputs: Tensor, batch: Any) -> tuple[Tensor, Callable[[], Figures]]:
-        """The loss of a batch from all its outputs, and what to note of it, asked after the gradients are there.
+        """The loss of a batch from all its outputs, and a function for its statistics, called after the backward pass.
 
-        A figure `spread` is taken for the standard deviation of similarities: near 0 the embeddings have collapsed.
+        A statistic `spread` must be the standard deviation of similarities: near 0 the embeddings have collapsed.
         """
 
 
 @dataclass
 class _Position:
-    """How far a training has come: `epoch - 1` whole epochs, and `batch` batches of the next one."""
+    """The progress of a training: `epoch - 1` whole epochs, and `batch` batches of the next."""
 
     epoch: int = 1
     batch: int = 0
@@ -222,14 +222,14 @@ def train(
     encode: Callable[[list[str]], np.ndarray] | None = None,
     after_epoch: Callable[[History, Snapshots], None] = lambda history, snapshots: None,
 ) -> tuple[History, Snapshots]:
-    """Train until the epochs are done or dev has not improved for `patience` epochs; the best weights stay.
+    """Train until the epochs are done or dev has not improved for `patience` epochs; keep the best weights.
 
-    `dev` measures the figure to choose by, larger is better; without it the last epoch stays. The vectors that `encode`
-    gives to the sentences of `probe` are kept of every epoch, and of the network as it starts. `after_epoch` is called
-    with the history so far while the module holds the best weights so far.
+    `dev` computes the selection score, larger is better; without it the last epoch is kept. The vectors that `encode`
+    gives the sentences of `probe` are stored before training and after each epoch. `after_epoch` is called with the
+    history while the module holds the best weights so far.
     """
     loop = _Loop(task, settings, seed, progress, store, dev, probe or Snapshots((), ()), encode)
-    with torch.random.fork_rng():  # dropout draws from torch's global generator: it is put back afterwards
+    with torch.random.fork_rng():  # dropout draws from torch's global generator, which is restored afterwards
         return loop.run(after_epoch)
 
 
@@ -247,7 +247,7 @@ class _Loop:
     def __post_init__(self) -> None:
         self.adam = Adam(self.task.module, getattr(self.settings, self.settings.rate_name))
         self.at = _Position()
-        self.warned = False  # of the collapse: once is enough
+        self.warned = False  # warn of a collapse only once
         self.best = _copy(self.task.module)
         self.generators = generators_of(self.task.module)
         kept = self.store.resume() if self.store else None
@@ -260,7 +260,7 @@ class _Loop:
         self._begin_alike()
 
     def run(self, after_epoch: Callable[[History, Snapshots], None]) -> tuple[History, Snapshots]:
-        with interrupts.deferred():  # until nothing is half done, and there is a checkpoint
+        with interrupts.deferred():  # until the batch is complete and there is a checkpoint
             while self.at.epoch <= self.settings.epochs and not self._given_up():
                 self._epoch()
                 self._checkpoint()
@@ -274,14 +274,14 @@ class _Loop:
         return self._history(), self.snapshots
 
     def _begin_alike(self) -> None:
-        """A ValueError if processes stand at different places, as they do if not all see the folder of the run."""
+        """Raise ValueError if processes would resume at different points, because not all see the same run folder."""
         here = (self.at.epoch, self.at.batch)
         first = distributed.agreed(here)
         if here != first:
             raise ValueError(
                 f"process {distributed.rank() + 1} of {distributed.size()} resumes from batch {here[1]} of epoch "
-                f"{here[0]}, the first from batch {first[1]} of epoch {first[0]}, but all must resume from the same; "
-                "use a folder that all of them share"
+                f"{here[0]}, but the first from batch {first[1]} of epoch {first[0]}. Use a folder that all processes "
+                "share"
             )
 
     def _given_up(self) -> bool:
@@ -327,13 +327,13 @@ class _Loop:
             self.at.sums[name] = self.at.sums.get(name, 0.0) + value
 
     def _refuse_idle(self, batches: int) -> None:
-        """A ValueError if no batch so far has given a gradient: the network would stay as it is, in silence."""
+        """Raise ValueError if no batch so far has a gradient, because nothing would be learned."""
         first = min(IDLE, batches)
         if self.at.epoch == 1 and self.at.batch == first and not self.at.sums["gradient"]:
             raise ValueError(f"nothing is learned: the first {first} batches have no gradient; {self.settings.if_idle}")
 
     def _close(self, batches: int) -> None:
-        """Means over the epoch, the dev figure, the probe's vectors and figures, and whether it is the best so far."""
+        """Record the epoch's means, dev score, probe vectors and probe scores, and whether it is the best so far."""
         means = {name: total / batches for name, total in self.at.sums.items()}
         row: dict[str, float] = {"epoch": self.at.epoch, **means}
         if self._collapsed(row) and not self.warned:
@@ -359,7 +359,7 @@ class _Loop:
         self.at.epoch, self.at.batch, self.at.sums = self.at.epoch + 1, 0, {}
 
     def _collapsed(self, row: Mapping[str, float]) -> bool:
-        """A small spread is a collapse when it is next to nothing, or no longer grows."""
+        """A small spread is a collapse if it is nearly zero or no longer grows."""
         spread = row.get("spread", 1.0)
         before = self.at.rows[-1]["spread"] if self.at.rows and "spread" in row else 0.0
         return spread < HOPELESS or spread < min(COLLAPSED, before)
@@ -379,8 +379,8 @@ class _Loop:
     def _not_finite(self, loss: float, number: int) -> str:
         kept = f"; the last good checkpoint (epoch {self.at.epoch - 1}) is kept" if self.store else ""
         return (
-            f"the loss is {loss:g} at batch {number + 1} of epoch {self.at.epoch}, expected a finite number; "
-            f"{self.settings.rate_name} is {getattr(self.settings, self.settings.rate_name):g}, try a tenth of it{kept}"
+            f"the loss is {loss:g} at batch {number + 1} of epoch {self.at.epoch}, which is not finite. "
+            f"Lower {self.settings.rate_name} from {getattr(self.settings, self.settings.rate_name):g} to a tenth{kept}"
         )
 
     def _history(self) -> History:
@@ -389,7 +389,7 @@ class _Loop:
     # --- checkpoints -----------------------------------------------------------------------------------------
 
     def _heed(self, first: Callable[[], None] = lambda: None) -> None:
-        """Leave, if somebody asked for it; the first process' word goes, so that none is left waiting for another."""
+        """Stop if requested; the first process decides, so that none waits for another."""
         asked = distributed.agreed(interrupts.requested())
         if asked is not None:
             first()
@@ -418,9 +418,9 @@ class _Loop:
 
 
 def generators_of(module: nn.Module) -> list[torch.Generator]:
-    """torch's own generators, from which dropout draws: the CPU's, and that of the module's device.
+    """torch's generators that dropout uses: that of the CPU, and that of the module's device.
 
-    `torch.manual_seed` would reach them all, but takes milliseconds where CUDA is not in use.
+    `torch.manual_seed` would seed them all, but takes milliseconds if CUDA is not in use.
     """
     device = next(module.parameters()).device
     if device.type == "cuda":

@@ -1,11 +1,11 @@
-"""Sentences to rows of numbers for a network, always the same way: its vocabulary and its unit.
+"""Convert sentences to rows of numbers for a network, by its vocabulary and unit.
 
-    words         as `labkit.text.words` cuts them          characters    of places: address, name and code
-    pieces        parts of words, the longest that are known: those that the training sentences teach, or a model's
+    words         from `labkit.text.words`          characters    for places: address, name and code
+    pieces        the longest known parts of words, learned from the training sentences or taken from a model
 
-In: strings. Out: one list of word numbers a sentence, never empty, and batches (numbers (n, length), lengths (n,)).
-What is padding is told by the lengths alone. So number 0 may also stand in a sentence: it is the `<PAD>` that parts
-address, name and code of a place, and an encoder learns a vector for it as for any word.
+In: strings. Out: one non-empty list of word numbers per sentence, and batches (numbers (n, length), lengths (n,)). Only
+the lengths mark padding. So number 0 may also occur in a sentence: it is the `<PAD>` between address, name and code of
+a place, with a learned vector like any word.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from labkit.vectors import WordVectors, load_vectors, ppmi_vectors, random_vecto
 
 PIECES = "pieces"
 TAUGHT = "learned"
-DISTILLED = "distilled:"  # before the name of a model whose word vectors are taken
-_WORD = re.compile(r"\w+|[^\w\s]")  # what pieces are parts of
-LONGEST_WORD = 100  # characters; a longer word is unknown
+DISTILLED = "distilled:"  # prefix of the name of a model whose word vectors are used
+_WORD = re.compile(r"\w+|[^\w\s]")  # words and signs that are cut into pieces
+LONGEST_WORD = 100  # characters; longer words are unknown
 _WORDS_KEPT = 1 << 16  # whose pieces are remembered
 UNITS: dict[str, Callable[[str], list[str]]] = {
     "words": words,
@@ -43,16 +43,16 @@ UNITS: dict[str, Callable[[str], list[str]]] = {
 
 
 class Reads(Protocol):
-    """What makes numbers of sentences."""
+    """Converts sentences to numbers."""
 
     def numbers(self, text: str) -> list[int]:
         """The sentence as numbers, at least one."""
 
     def batch(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-        """Rows of numbers, filled up to one length: (n, length) and the lengths (n,)."""
+        """Pad rows of numbers to one length: (n, length) and the lengths (n,)."""
 
     def spelled(self, text: str) -> list[tuple[str, int]]:
-        """The sentence's words and how many of its numbers each of them has; "" for marks that belong to none."""
+        """The sentence's words, each with its count of numbers; "" for marks that belong to no word."""
 
     def knows(self, word: str) -> bool:
         """Whether any part of this word is known."""
@@ -60,7 +60,7 @@ class Reads(Protocol):
 
 @dataclass(frozen=True)
 class Reader:
-    """A vocabulary, the unit it counts in, and the number of units after which a sentence is cut."""
+    """A vocabulary, its unit, and the maximum number of units per sentence."""
 
     vocabulary: Vocabulary
     unit: str = "words"
@@ -74,21 +74,21 @@ class Reader:
         object.__setattr__(self, "_cut", cut)
 
     def __reduce__(self) -> tuple[type[Reader], tuple[Any, ...]]:
-        return Reader, (self.vocabulary, self.unit, self.max_length)  # what it remembers of words is not pickled
+        return Reader, (self.vocabulary, self.unit, self.max_length)  # its cache of words is not pickled
 
     def units(self, text: str) -> list[str]:
-        """The sentence in the units that count; a word of which no pieces are known is `UNKNOWN`."""
+        """The sentence in units; a word without known pieces is `UNKNOWN`."""
         parts = UNITS[self.unit](text)
         if self.unit != PIECES:
             return parts
         return [piece for word in parts for piece in self._cut(word)]
 
     def numbers(self, text: str) -> list[int]:
-        """The sentence as numbers; one without any word is one unknown word."""
+        """The sentence as numbers; a sentence without words is one unknown word."""
         return self.vocabulary.encode(self.units(text)[: self.max_length]) or [1]
 
     def spelled(self, text: str) -> list[tuple[str, int]]:
-        """The sentence's words, as far as it is read, and how many of its numbers each of them has."""
+        """The sentence's words up to the maximum length, each with its count of numbers."""
         if self.unit == "words":
             cut = [(word, 1) for word in words(text)]
         elif self.unit == PIECES:
@@ -100,17 +100,17 @@ class Reader:
         return [(word, count) for word, count in read if count > 0] or [(UNKNOWN, 1)]
 
     def knows(self, word: str) -> bool:
-        """Whether any unit of this word is one of the vocabulary."""
+        """Whether any unit of this word is in the vocabulary."""
         return any(unit in self.vocabulary.numbers for unit in self.units(word) if unit != UNKNOWN)
 
     @staticmethod
     def batch(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-        """Rows of numbers, filled up to one length: (n, length) and the lengths (n,)."""
+        """Pad rows of numbers to one length: (n, length) and the lengths (n,)."""
         return torch.from_numpy(pad(rows)), torch.tensor([len(row) for row in rows])
 
 
 class Rows:
-    """Rows of word numbers in one array: an eighth of the memory that lists take, and batches without a loop."""
+    """Rows of word numbers in one array: an eighth of the memory of lists, and batches without a loop."""
 
     def __init__(self, rows: Iterable[Sequence[int]]) -> None:
         flat, lengths = array("i"), array("i")
@@ -142,7 +142,7 @@ class Rows:
 
 
 def in_pieces(word: str, known: Mapping[str, int]) -> list[str]:
-    """Cut a word into the longest pieces that are known, from its beginning on; `UNKNOWN` where that does not go up.
+    """Cut a word into the longest known pieces, from left to right; `UNKNOWN` if a part remains.
 
     >>> in_pieces("unlearned", {"un": 2, "##learn": 3, "##ed": 4, "##l": 5})
     ['un', '##learn', '##ed']
@@ -160,10 +160,10 @@ def in_pieces(word: str, known: Mapping[str, int]) -> list[str]:
 
 
 def learned_pieces(texts: Iterable[str], vocab_size: int) -> Vocabulary:
-    """The pieces that these sentences teach: their characters, then joined what most often stands together.
+    """Learn pieces from these sentences: single characters first, then the most frequent combinations.
 
-    Characters come first and in order, as the trainer decides between equals by the order in which it met them, which
-    is another at each start.
+    Characters are sorted, because the trainer breaks ties by the order in which it meets them, which varies between
+    starts.
     """
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
@@ -180,11 +180,11 @@ def learned_pieces(texts: Iterable[str], vocab_size: int) -> Vocabulary:
     return Vocabulary(tuple(sorted(numbers, key=numbers.__getitem__)))
 
 
-# --- what a network starts from -----------------------------------------------------------------------------------
+# --- initial vectors of a network --------------------------------------------------------------------------------
 
 
 def unit_of(texts: Iterable[str]) -> str:
-    """Characters where most texts are places (address `<PAD>` name `<PAD>` code), else words."""
+    """Characters if most texts are places (address `<PAD>` name `<PAD>` code), else words."""
     texts = list(texts)
     return "characters" if sum(PAD in text for text in texts) > len(texts) / 2 else "words"
 
@@ -201,13 +201,13 @@ def reader_and_vectors(
     vocab_size: int = 8_000,
     seed: int = 0,
 ) -> tuple[Reader, WordVectors]:
-    """How a network reads this corpus, and the vectors its words start with.
+    """The reader for this corpus, and the initial vectors of its words.
 
-    `vectors`: "ppmi" makes them from the training sentences (`auto` does so for words), "random" draws them (`auto`
-    for characters), "distilled:MODEL" asks a model for them, anything else is a file of word vectors. The vocabulary is
-    that of the training sentences, without words rarer than `min_count`; a file adds those words of the whole corpus
-    that it knows. `pieces` are learned from the training sentences, `vocab_size` of them, or those of a model; they
-    start at random, or, the model's own, as distilled from it.
+    `vectors`: "ppmi" computes them from the training sentences (`auto` for words), "random" draws them (`auto` for
+    characters), "distilled:MODEL" takes them from a model, anything else is a file. The vocabulary has the training
+    words that occur `min_count` times; a file adds the words of the whole corpus that it contains. `pieces` are learned
+    from the training sentences (`vocab_size` of them) or taken from a model; their vectors start at random or, for a
+    model's pieces, as distilled from it.
     """
     texts = train_sentences(corpus)
     unit = unit_of(texts) if unit == "auto" else unit
@@ -219,7 +219,7 @@ def reader_and_vectors(
             return Reader(table.vocabulary, unit, max_length), table
         if vectors != "random":
             raise ValueError(
-                f"setting vectors is {vectors!r}, expected random or {DISTILLED}MODEL for unit=pieces; leave it out"
+                f"setting vectors is {vectors!r}, but unit=pieces needs random or {DISTILLED}MODEL; omit it"
             )
         known = learned_pieces(texts, vocab_size) if pieces == TAUGHT else pieces_of_model(pieces)
         return Reader(known, unit, max_length), random_vectors(known, dimension, seed=seed)
@@ -230,8 +230,8 @@ def reader_and_vectors(
     if teacher:
         if unit != "words":
             raise ValueError(
-                f"setting unit is {unit!r}, expected words or pieces with vectors={vectors}: a model reads no single "
-                "characters; set unit=pieces"
+                f"setting unit is {unit!r}, but vectors={vectors} needs words or pieces, because a model reads no "
+                "single characters. Set unit=pieces"
             )
         return Reader(vocabulary, unit, max_length), distilled_vectors(teacher, dimension, vocabulary)
     if vectors == "random":

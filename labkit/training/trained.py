@@ -1,11 +1,11 @@
-"""The base of every method that learns by gradient: how it is trained, kept, restored, and which epoch is chosen.
+"""The base class of methods that learn by gradient descent: training, saving, restoring, choosing an epoch.
 
-    _task(corpus, seed, progress)     what is learned: the method's own network, its batches, their loss
-    _dev(corpus, task)                what chooses the epoch         the usual: its `selection` of dev, if that can tell
-    _probe(corpus)                    what is kept of every epoch    the usual: the vectors of 300 sentences
+    _task(corpus, seed, progress)     the task: the method's network, its batches, their loss
+    _dev(corpus, task)                the score that selects an epoch   default: its `selection` on dev, if defined
+    _probe(corpus)                    what is stored in each epoch      default: the vectors of 300 sentences
 
-A `TrainedReader` reads words and gives `_network(vectors)`, too; it is kept as its arrays and its vocabulary.
-In: a method's task. Out: its history, and the best weights in its network. `labkit.training.loop` is the loop itself.
+A `TrainedReader` also reads words and implements `_network(vectors)`; it is saved as arrays and a vocabulary. In: a
+method's task. Out: its history, and the best weights in its network. The loop is `labkit.training.loop`.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from labkit.vectors import WordVectors, random_vectors
 
 Network = TypeVar("Network", bound=nn.Module)
 
-PROBE = 300  # sentences whose vectors are kept of every epoch
-BATCH = 256  # of these that are encoded at once
+PROBE = 300  # sentences whose vectors are stored in each epoch
+BATCH = 256  # of these, encoded at once
 
 
 class Trained(Method):
-    """A method that learns by gradient; its settings are `Training` and more."""
+    """A method that learns by gradient descent; its settings extend `Training`."""
 
     @abstractmethod
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> Task:
-        """Make what is learned; the network in it is the one with which the method encodes."""
+        """Create the task, whose network the method then uses to encode."""
 
     def _dev(self, corpus: Corpus, task: Any) -> Dev | None:
-        """Give what measures the figure of dev by which an epoch is chosen; None where the last one stays."""
+        """The function that computes the dev score to select an epoch; None keeps the last epoch."""
         dev = usable_dev(corpus, lambda dev: self.selection(dev)[1])
         if dev is None:
             return None
@@ -86,22 +86,22 @@ class Trained(Method):
             keeper.epoch()
 
     def _started(self, seed: int, make: Callable[[], Network]) -> Network:
-        """Make a network with weights of this seed, on the device of the settings; nobody else's draws are moved."""
+        """Create a network with weights from this seed, on the settings' device, without changing global state."""
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             network = make()
         return network.to(device_of(self.settings.device))
 
     def _filled(self, make: Callable[[], Network], arrays: Mapping[str, np.ndarray]) -> Network:
-        """Make a network with the weights that were kept, on a device that this machine has."""
+        """Create a network with the saved weights, on a device of this machine."""
         with torch.random.fork_rng():
-            network = make()  # of the right shape: what it draws is replaced
+            network = make()  # of the right shape; its random weights are replaced
         fill(network, arrays)
         return network.to(device_of(self.settings.device, insist=False)).eval()  # trained elsewhere, used here
 
 
 class TrainedReader(Trained):
-    """A method whose network reads words by their numbers; its state is the network's, and the reader's vocabulary."""
+    """A method whose network reads word numbers; its state is the network's arrays and the reader's vocabulary."""
 
     network: nn.Module
     reader: Reader
@@ -109,10 +109,10 @@ class TrainedReader(Trained):
 
     @abstractmethod
     def _network(self, vectors: WordVectors) -> nn.Module:
-        """Make the network of the settings, which starts from these vectors, with weights from torch's generator."""
+        """Create the network with these initial word vectors, and new weights from torch's generator."""
 
     def _read(self, corpus: Corpus, unit: str, seed: int, progress: Progress) -> WordVectors:
-        """Choose how sentences are read, by corpus and settings, and give the vectors with which words start."""
+        """Choose the reader by corpus and settings, and return the initial word vectors."""
         progress(0, None, "word vectors")
         settings = self.settings
         self.reader, vectors = reader_and_vectors(
@@ -141,12 +141,12 @@ class TrainedReader(Trained):
 
 
 def arrays_of(module: nn.Module) -> dict[str, np.ndarray]:
-    """Give the parameters of a module by name."""
+    """The parameters of a module by name."""
     return {name: tensor.detach().cpu().numpy() for name, tensor in module.state_dict().items()}
 
 
 def fill(module: nn.Module, arrays: Mapping[str, np.ndarray]) -> None:
-    """Set parameters from arrays of the same names and shapes; a ValueError says which does not fit."""
+    """Set parameters from arrays of the same names and shapes; raises ValueError if one does not fit."""
     wanted = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
     for name in wanted.keys() | arrays.keys():
         if name not in arrays or name not in wanted:
@@ -160,18 +160,18 @@ def fill(module: nn.Module, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def probe_of(corpus: Corpus) -> Snapshots:
-    """Choose up to 300 sentences of dev (else of train) with their classes; of articles none."""
+    """Choose up to 300 sentences of dev (else of train) with their classes; none from articles."""
     part = corpus.part("dev" if "dev" in corpus.splits else "train")
     if isinstance(part, Articles):
         return Snapshots((), ())
     texts, labels = part.same()
-    if not part.CLASSES:  # numbers, or nothing that says what belongs together
+    if not part.CLASSES:  # numbers, or a shape without classes
         labels = [str(number) for number in labels]
     named = list(dict(zip(texts, labels, strict=True)).items()) or [(text, "") for text in part.sentences()]
     few = isinstance(part, Labelled) and len(part.classes) <= PROBE // 10
-    step = -(-len(named) // PROBE) if few else 1  # of few large classes each keeps its share
+    step = -(-len(named) // PROBE) if few else 1  # each of a few large classes keeps its share
     chosen = named[::step][:PROBE]
-    if few and len({label for _, label in chosen}) < len(set(labels)):  # classes that come in turn
+    if few and len({label for _, label in chosen}) < len(set(labels)):  # classes that alternate
         drawn = np.random.default_rng(0).permutation(len(named))[:PROBE]
         chosen = [named[at] for at in sorted(drawn.tolist())]
     return Snapshots(tuple(text for text, _ in chosen), tuple(label for _, label in chosen))

@@ -1,11 +1,11 @@
 """A pretrained transformer as an encoder to fine-tune: token numbers (n, length), lengths (n,) -> (n, size).
 
-    below     what stays as it came: its embeddings and lower layers, computed once a sentence and kept
-    above     the last layers, which learn: all of their numbers, or adapters of a low rank beside them
-    head      where no layer learns: a linear map after the whole model, which starts as the identity
+    below     the frozen part: embeddings and lower layers, computed once per sentence and cached
+    above     the last layers, which are trained: all their weights, or low-rank adapters
+    head      if no layer is trained: a linear map after the whole model, initially the identity
 
-What is kept of a sentence is what enters the part that learns: the states of its tokens, or, before a head, its vector.
-A run holds what has learned, never the model: that is opened anew, and refused if it is no longer the same.
+The cache holds the input of the trained part: the states of a sentence's tokens or, for a head, its vector. A run
+stores only the trained weights. The model is opened again, and refused if it has changed.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ from labkit.training.encoders import STEPS, in_turn, inside, integrated, parts_b
 from labkit.training.reader import Reader
 
 TRANSFORMER = "transformer"
-MOST_KEPT = 2**29  # numbers: 2 GB; of sentences beyond it nothing is kept, and they are read anew each time
-MOST_REMEMBERED = 2**27  # of these, numbers that outlive their training: half a GB
+MOST_KEPT = 2**29  # numbers: 2 GB; sentences beyond that are not cached, but read again each time
+MOST_REMEMBERED = 2**27  # of these, numbers that are kept after their training: half a GB
 _KEPT_AT_ONCE = 64  # sentences
-#: model -> (layers that learn, hash of its sentences) -> what enters these layers: as long as the model is there
+# : model -> (layers that learn, hash of its sentences) -> the input of these layers, while the model exists
 _MEMORIES: WeakKeyDictionary[Any, dict[tuple[int, int], tuple[dict[tuple[int, ...], int], Tensor]]] = (
     WeakKeyDictionary()
 )
 _PROBE = "A sentence to try a model by."
-_LAYERS = ("encoder", "transformer")  # where BERT and its like have their layers, and where DistilBERT has
+_LAYERS = ("encoder", "transformer")  # where BERT and similar models have their layers, and where DistilBERT has
 
 
 @dataclass(frozen=True)
 class ModelReader:
-    """Sentences to the token numbers of a model, with its marks; one that is longer is cut."""
+    """Converts sentences to a model's token numbers, with its marks; long sentences are truncated."""
 
     tokenizer: Any
     max_length: int | None
-    prompt: str = ""  # read before each sentence, as a mark
+    prompt: str = ""  # a mark that is read before each sentence
 
     def numbers(self, text: str) -> list[int]:
-        """The sentence as numbers; they are never none, for there are the marks."""
+        """The sentence as numbers; there are always some, because of the marks."""
         text = self.prompt + without_halves(text)
         numbers: list[int] = self.tokenizer(text, truncation=True, max_length=self.max_length)["input_ids"]
         return numbers
 
     def spelled(self, text: str) -> list[tuple[str, int]]:
-        """The sentence's words, as far as it is read, and how many tokens each of them has; "" for a mark."""
+        """The sentence's words up to the maximum length, each with its number of tokens; "" for a mark."""
         text = self.prompt + without_halves(text)
         asked = {"truncation": True, "max_length": self.max_length}
         if not self.tokenizer.is_fast:
@@ -63,7 +63,7 @@ class ModelReader:
         return spelled_words(text, found.word_ids(), found["offset_mapping"], begin=len(self.prompt))
 
     def knows(self, word: str) -> bool:
-        """Whether the model has a token of its own for any part of this word."""
+        """Whether the model has a token for any part of this word."""
         return any(token != self.tokenizer.unk_token for token in self.tokenizer.tokenize(word))
 
     batch = staticmethod(Reader.batch)
@@ -72,7 +72,7 @@ class ModelReader:
 def spelled_words(
     text: str, words: Sequence[int | None], offsets: Sequence[tuple[int, int]], *, begin: int = 0
 ) -> list[tuple[str, int]]:
-    """The words of a text and how many tokens each has; "" for a mark, and for what ends at `begin` or before."""
+    """The words of a text with their numbers of tokens; "" for a mark, and for text that ends at `begin` or before."""
     groups = groupby(zip(words, offsets, strict=True), key=lambda each: each[0])
     spans = [(number, [span for _, span in tokens]) for number, tokens in groups]
     return [
@@ -82,7 +82,7 @@ def spelled_words(
 
 
 class Transformer(nn.Module):
-    """The last layers of a sentence-transformers model, or a linear map after it, and the rest of it below."""
+    """The last layers of a sentence-transformers model, or a linear map after it, and the rest of the model below."""
 
     def __init__(self, model: Any, *, layers: int, rank: int = 0) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ class Transformer(nn.Module):
             self.above = copy.deepcopy(upper).train()
             self.last = copy.deepcopy(nn.ModuleList(last))
             _adapt(self.above, rank)
-            if lower is not None:  # what all layers share, such as MPNet's places, stays as those below have it
+            if lower is not None:  # modules of all layers, such as MPNet's positions, stay as in the lower layers
                 for name, parameter in self.above.named_parameters():
                     parameter.requires_grad &= ".layer." in name
         else:
@@ -104,31 +104,31 @@ class Transformer(nn.Module):
             self.head = nn.Linear(size, size)
             nn.init.eye_(self.head.weight)
             nn.init.zeros_(self.head.bias)
-        # the model's own parts are no part of this module, which would be kept and moved with it
+        # in a dictionary, because modules would be saved and moved with this one
         self._below = (lower, () if layers else tuple(last))
         self._model, self._layers = ref(model), layers
         self._place: dict[tuple[int, ...], int] = {}
         self._kept = torch.empty(0)
 
     def remember(self, rows: Iterable[list[int]]) -> None:
-        """Compute what enters the learning part for these sentences, in an order of their own, and keep it.
+        """Compute the input of the trained part for these sentences, in a fixed order, and cache it.
 
-        The next training of the process that asks for the same sentences finds it, if it is not too much to be held
-        after this one: so do trials, seeds and losses.
+        The next training in this process with the same sentences reuses the cache, if it is small enough: trials, seeds
+        and losses do.
         """
         if self._below[0] is None:
             return
         ordered = sorted({tuple(row) for row in rows}, key=lambda row: (len(row), row))
         memories = _MEMORIES.setdefault(self._model(), {})
-        key = self._layers, hash(tuple(ordered))  # whatever is found, a sentence is looked up by its tokens
+        key = self._layers, hash(tuple(ordered))  # sentences are looked up by their tokens
         self._place, self._kept = found = memories.pop(key, None) or self._read(ordered)
         if self._kept.numel() <= MOST_REMEMBERED:
             memories[key] = found
         while sum(kept.numel() for _, kept in memories.values()) > MOST_REMEMBERED:
-            del memories[next(iter(memories))]  # what was asked for longest ago
+            del memories[next(iter(memories))]  # the least recently used
 
     def _read(self, ordered: Sequence[tuple[int, ...]]) -> tuple[dict[tuple[int, ...], int], Tensor]:
-        """Give where the states of each sentence begin, and the states, one sentence after the other."""
+        """Where the states of each sentence begin, and all states in sequence."""
         places: dict[tuple[int, ...], int] = {}
         parts: list[Tensor] = []
         count, numbers = 0, 0
@@ -159,7 +159,7 @@ class Transformer(nn.Module):
         return nn.functional.normalize(_through(self.last, states, there).float(), dim=1)
 
     def whole(self, model: Any) -> Any:
-        """Give a copy of the sentence-transformers model with what has learned in its place: the same vectors."""
+        """A copy of the sentence-transformers model with the trained weights, which gives the same vectors."""
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.sentence_transformer.modules import Dense, Normalize
 
@@ -170,7 +170,7 @@ class Transformer(nn.Module):
             above = copy.deepcopy(self.above)
             for module in list(above.modules()):
                 for place, child in module.named_children():
-                    if hasattr(child, "get_base_layer"):  # an adapter: what it adds is added to the weights
+                    if hasattr(child, "get_base_layer"):  # merge an adapter into the weights
                         child.merge()  # type: ignore[operator]
                         setattr(module, place, child.get_base_layer())  # type: ignore[operator]
             learned = above.get_submodule(name).get_submodule("layer")
@@ -188,7 +188,7 @@ class Transformer(nn.Module):
         return SentenceTransformer(modules=[first, *last, Normalize()], device="cpu").eval()
 
     def parts(self, reader: ModelReader, sentence: str, steps: int) -> Parts:
-        """One sentence's vector in parts by its words, computed with the model's own weights."""
+        """The vector of one sentence in parts by words, computed with the model's own weights."""
         lower, last = self.eval()._below
         embedded: Any = lower or self.above
 
@@ -205,16 +205,16 @@ class Transformer(nn.Module):
         return parts_of_tokens(vectors, embedded.get_input_embeddings(), reader, sentence, steps)
 
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]
-        """Give what learns, by name; the rest is the model's."""
+        """The trained weights by name, without the model's."""
         learning = {name for name, parameter in self.named_parameters() if parameter.requires_grad}
         return {name: value for name, value in super().state_dict(*args, **kwargs).items() if name in learning}
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
-        """Take over what has learned."""
+        """Restore the trained weights."""
         return super().load_state_dict({**super().state_dict(), **state_dict}, strict, assign)
 
     def _known(self, numbers: Tensor, lengths: Tensor) -> Tensor:
-        """What enters the learning part: as it was kept, where that is so of all these sentences."""
+        """The input of the trained part, from the cache if it has all these sentences."""
         rows = zip(numbers.tolist(), lengths.tolist(), strict=True)
         places = [self._place.get(tuple(row[:length]), -1) for row, length in rows]
         if min(places) < 0:
@@ -222,7 +222,7 @@ class Transformer(nn.Module):
         at = torch.tensor(places)
         if self.head is None:
             at = (at[:, None] + torch.arange(numbers.shape[1])).clamp(max=len(self._kept) - 1)
-        return self._kept[at].to(numbers.device)  # beyond a sentence's end stand states of another, which nobody asks
+        return self._kept[at].to(numbers.device)  # states beyond a sentence's end belong to another, and are ignored
 
     @torch.no_grad()
     def _entering(self, numbers: Tensor, lengths: Tensor) -> Tensor:
@@ -254,7 +254,7 @@ class _Dropout(nn.Module):
 
 
 def _through(modules: Iterable[nn.Module], states: Tensor, there: Tensor) -> Tensor:
-    """What the model's modules after its layers make of states (n, length, d): pooling, and a map if it has one."""
+    """Apply the modules after the model's layers to states (n, length, d): pooling, and a map if there is one."""
     features: dict[str, Tensor] = {"token_embeddings": states, "attention_mask": there.long()}
     for module in modules:
         features = module(features)
@@ -262,21 +262,21 @@ def _through(modules: Iterable[nn.Module], states: Tensor, there: Tensor) -> Ten
 
 
 def _parted(body: Any, layers: int) -> tuple[nn.Module, nn.Module | None]:
-    """The model of the last layers, and the one of what stands below them; None where all layers learn."""
+    """The model of the last layers, and that of the layers below; None if all layers learn."""
     name = _stack_of(body)
     every = list(getattr(body, name).layer)
     if layers >= len(every):
         return _twin(body, name, every), None
     upper = _twin(body, name, every[-layers:])
     upper._modules["embeddings"] = _Given()
-    if "embeddings_project" in upper._modules:  # ELECTRA's, which is done below
+    if "embeddings_project" in upper._modules:  # ELECTRA's, which belongs below
         upper._modules["embeddings_project"] = nn.Identity()
     return upper, _twin(body, name, every[:-layers])
 
 
 @torch.no_grad()
 def _require_same(body: Any, upper: nn.Module, lower: nn.Module | None, tokenizer: Any) -> None:
-    """A ValueError if the two parts, one after the other, give other states than the model in one piece."""
+    """Raise ValueError if the two parts in sequence give other states than the whole model."""
     numbers = torch.tensor([tokenizer(_PROBE)["input_ids"]], device=next(body.parameters()).device)
     there = torch.ones_like(numbers)
     cause = None
@@ -296,7 +296,7 @@ def _require_same(body: Any, upper: nn.Module, lower: nn.Module | None, tokenize
 
 
 def _stack_of(body: Any) -> str:
-    """Name the part of the model that has its layers."""
+    """The name of the module that contains the model's layers."""
     for name in _LAYERS:
         if isinstance(getattr(getattr(body, name, None), "layer", None), nn.ModuleList):
             return name
@@ -307,7 +307,7 @@ def _stack_of(body: Any) -> str:
 
 
 def _twin(body: Any, name: str, layers: list[nn.Module]) -> Any:
-    """The model with other layers and without a pooler; all else in it is the model's own."""
+    """The model with other layers and without a pooler; the rest is shared."""
     twin, stack = copy.copy(body), copy.copy(getattr(body, name))
     stack._modules = {**stack._modules, "layer": nn.ModuleList(layers)}
     twin._modules = {**twin._modules, name: stack}
@@ -317,7 +317,7 @@ def _twin(body: Any, name: str, layers: list[nn.Module]) -> Any:
 
 
 def _adapt(above: nn.Module, rank: int) -> None:
-    """Train all weights, or adapters of this rank next to those of the attention."""
+    """Train all weights, or adapters of this rank in the attention."""
     for module in list(above.modules()):
         for name, child in module.named_children():
             if isinstance(child, nn.Dropout):
@@ -341,7 +341,7 @@ def _adapt(above: nn.Module, rank: int) -> None:
 
 
 def ways_of_model(model: Any) -> tuple[str, ...]:
-    """The ways in which the vectors of a sentence-transformers model can be taken apart, the best first."""
+    """The ways in which the vectors of a sentence-transformers model can be explained, best first."""
     first, *last = model
     if type(first).__name__ == "StaticEmbedding" and not _without_length(last):
         return ("exact", LEFT_OUT)
@@ -350,9 +350,9 @@ def ways_of_model(model: Any) -> tuple[str, ...]:
 
 
 def parts_of_model(model: Any, sentence: str, steps: int = 0) -> Parts:
-    """One sentence's vector by a sentence-transformers model in parts by its words.
+    """The vector of one sentence from a sentence-transformers model, in parts by words.
 
-    A prompt that the model puts before every sentence belongs to the rest.
+    A prompt that the model adds to every sentence belongs to the rest.
     """
     prompt = (model.prompts or {}).get(model.default_prompt_name) or ""
     if ways_of_model(model)[0] == "exact":
@@ -364,7 +364,7 @@ def parts_of_model(model: Any, sentence: str, steps: int = 0) -> Parts:
 
 
 def _parts_of_table(static: Any, prompt: str, sentence: str) -> Parts:
-    """The mean of a table's rows: a word's own tokens, each divided by their number."""
+    """The mean of a table's rows: the rows of a word's tokens, divided by the number of tokens."""
     text = prompt + without_halves(sentence)
     read = static.tokenizer.encode(text, add_special_tokens=False)
     rows = static.embedding.weight.detach()[read.ids] / max(len(read.ids), 1)
@@ -390,9 +390,9 @@ def _parts_of_transformer(model: Any, prompt: str, sentence: str, steps: int) ->
 def parts_of_tokens(
     vectors: Callable[[Tensor], Tensor], words: nn.Module, reader: ModelReader, sentence: str, steps: int
 ) -> Parts:
-    """A vector, as a function of the embeddings of its tokens, in parts by words, on the way from padding to them.
+    """A vector, as a function of its token embeddings, in parts by words, on the path from padding to the tokens.
 
-    The marks at its ends stay where they are and belong to the rest (Möller, Nikolaev and Padó 2023).
+    The marks at both ends stay fixed and belong to the rest (Möller, Nikolaev and Padó 2023).
     """
     spelled, device = reader.spelled(sentence), next(words.parameters()).device
     numbers = torch.tensor([reader.numbers(sentence)], device=device)
@@ -406,7 +406,7 @@ def parts_of_tokens(
 
 
 def _without_length(modules: Iterable[nn.Module]) -> list[nn.Module]:
-    """The modules without trailing ones that only set a vector's length, which the cosine ignores."""
+    """The modules without trailing ones that only normalise, which the cosine ignores."""
     kept = list(modules)
     while kept and type(kept[-1]).__name__ == "Normalize":
         kept.pop()

@@ -8,15 +8,15 @@
 # %% [markdown]
 # # 3 · Thematic triplets
 #
-# **What can a network learn from text that nobody has labelled?** People who write articles sort their sentences by theme:
-# they divide the article into *sections*. In this lesson you turn sections into triplets, train a network with attention on
-# them, and let it find the sections of articles that it has never seen.
+# **What can a network learn from text that nobody has labelled?** People who write articles sort their sentences by
+# theme: they divide the article into *sections*. In this lesson you turn sections into triplets, train a network with
+# attention on them, and let it find the sections of articles that it has never seen.
 #
 # *60 minutes, 42 of them for five exercises. You need notebook 1, and to know what a softmax is.*
 #
-# Move the slider. Each position is an article that the network has not seen, with a column for each sentence. The upper row
-# shows the section of the sentence. The two lower rows show clusters that two algorithms found in the network's vectors,
-# without knowing the sections. A frame marks a sentence in the wrong cluster.
+# Move the slider. Each position is an article that a trained network has not seen, with a column for each sentence. The
+# upper row shows the section of the sentence. The two lower rows show clusters that two algorithms, k-means and Iclust,
+# found in the network's vectors without knowing the sections. A frame marks a sentence in the wrong cluster.
 
 # %%
 from labkit import load, load_run
@@ -43,21 +43,22 @@ explore(
 )
 
 # %% [markdown]
-# The network found most of the sections. It learned from 128 other articles, all invented by a program. Nobody told it what
-# any section is about.
+# The clusters match most of the sections. The network learned from 128 other articles, all invented by a program.
+# Nobody told it what any section is about.
 #
 # ## 1. From an article to triplets
 #
-# A **triplet** has three sentences: an *anchor*, a *positive* that should be near it, and a *negative* that should be farther
-# away. The paper takes them from an article by rules:
+# A **triplet** has three sentences: an *anchor*, a *positive* that should be near it, and a *negative* that should be
+# farther away. The paper takes them from an article by rules:
 #
 # - Only the first sentence of each paragraph is used, and only if it has 5 to 50 words.
-# - The first section and "Background" are left out, because they are about everything. So are lists, such as "References".
+# - The first section and "Background" are left out, because they touch on everything. So are lists, such as
+#   "References".
 # - Anchor and positive are from one section, at most three paragraphs apart.
 # - The negative is from the section before or from the section after.
 #
-# `eligible(article)` applies the first two rules. What is left of an article is a list of sections, each a list of pairs: the
-# number of the paragraph, and its first sentence.
+# `eligible(article)` applies the first two rules. It returns a list of sections. Each section is a list of pairs: the
+# number of a paragraph, and its first sentence.
 
 # %%
 from labkit.corpora.article_rules import eligible
@@ -72,16 +73,17 @@ for section in sections_of(article)[:3]:
     print([(number, f"{sentence[:40]} ...") for number, sentence in section])
 
 # %% [markdown]
-# **Exercise 03.1.** Apply the other two rules. Collect every triplet that they allow. Either sentence of a pair may be the
-# anchor, so each pair counts twice.
+# **Exercise 03.1.** Apply the other two rules, and collect every triplet that they allow. Either sentence of a pair may
+# be the anchor, so each pair counts twice.
 #
 # *10 minutes, medium. What it is for: your network will learn from these triplets, and from nothing else.*
 #
-# hint: Four loops, one inside the other: over the sections, over anchors, over positives, and over negatives.
-# hint: The neighbours of section number `place` are `sections[max(0, place - 1) : place] + sections[place + 1 : place + 2]`;
-# both slices may be empty. Their sentences are the negatives.
-# hint: A pair is allowed if `one != two and abs(one - two) <= apart`, where one and two are the numbers of the paragraphs.
-# right: labels for which nobody was paid: the author's table of contents is enough
+# hint: Nest four loops: over the sections, the anchors, the positives and the negatives.
+# hint: The neighbours of section number `place` are `sections[max(0, place - 1) : place] + sections[place + 1 : place +
+# 2]`; both slices may be empty. Their sentences are the negatives.
+# hint: A pair is allowed if `one != two and abs(one - two) <= apart`, where one and two are the numbers of the
+# paragraphs.
+# right: these labels cost nothing: they come from the way in which the author divided the article
 # further: Let the negatives come from all other sections of the article. How many triplets do you get then?
 
 # %%
@@ -109,10 +111,10 @@ for name, sentence in zip(("anchor", "positive", "negative"), triplets["train"][
     print(f"{name:9}{sentence}")
 
 # %% [markdown]
-# Training and test triplets come from different *articles*. If they came from the same ones, the network could learn the
-# articles by heart and do well on the test.
+# Training and test triplets come from different *articles*. If they came from the same ones, the network could learn
+# the articles by heart and do well on the test.
 #
-# **Predict 03.a.** What share of all *sections* is left after the rules? Write a number from 0 to 1.
+# **Predict 03.a.** What share of all *sections* is left after the first two rules? Write a number from 0 to 1.
 
 # %%
 guess = 0.6  #!
@@ -130,12 +132,14 @@ display(pd.DataFrame(rows, columns=header).set_index(""))
 recall("03.a", funnel.left("sections") / funnel.read("sections"))
 
 # %% [markdown]
-# These labels are *weak*. Nobody said that two sentences of one section belong together, and now and then they do not.
+# The package draws only one negative from each side for each pair, so this table has fewer triplets than yours.
+#
+# These labels are *weak*: sometimes two sentences of one section do not belong together.
 #
 # ## 2. A loss that gives up
 #
-# Let $d^+$ be the distance from the anchor to the positive, and $d^-$ the distance to the negative. The paper turns both into
-# shares, and wants the share of $d^+$ to be 0 and that of $d^-$ to be 1:
+# Let $d^+$ be the distance from the anchor to the positive, and $d^-$ the distance to the negative. The paper turns
+# both into shares. The share of $d^+$ should be 0, and the share of $d^-$ should be 1:
 #
 # $$p(d^+), p(d^-) = \mathrm{softmax}(d^+, d^-), \qquad \text{loss} = |p(d^+)| + |1 - p(d^-)|$$
 #
@@ -166,8 +170,9 @@ def ratio_loss(a, p, n, scale):
 answer("03.2", ratio_loss)
 
 # %% [markdown]
-# How hard does this loss pull at a triplet? Its slope is the weight of the triplet, as in notebook 1. Compare it with two
-# other losses: the **hinge** $[1 + d^+ - d^-]_+$, and **softplus** $\log(1 + e^{d^+ - d^-})$, a hinge with a rounded corner.
+# How hard does this loss pull at a triplet? As in notebook 1, its slope is the weight of the triplet. Compare it with
+# two other losses: the **hinge** $[1 + d^+ - d^-]_+$, and **softplus** $\log(1 + e^{d^+ - d^-})$, a hinge with a
+# rounded corner.
 
 # %%
 from labkit.explore import show
@@ -180,19 +185,19 @@ show(
 )
 
 # %% [markdown]
-# Softplus and hinge pull hardest at the triplets that are most wrong. The ratio loss pulls hardest where a triplet is
-# undecided, and gives up at both ends. With weak labels this is an advantage, because a hopeless triplet may simply have a
-# wrong label. It is also a danger: if the distances are large, *every* triplet is at one of the ends.
+# Softplus and hinge pull hardest at the triplets that are most wrong. The ratio loss pulls hardest at a triplet that is
+# undecided, and gives up at both ends. With weak labels this is an advantage, because a hopeless triplet may simply
+# have a wrong label. But it is also a danger: if the distances are large, *every* triplet is at one of the ends.
 #
 # ## 3. A mean that chooses its words
 #
-# A sentence has word vectors $h_1, h_2, \dots$ A plain mean gives each word the same weight. **Attention** gives each word a
-# weight of its own, and learns how to choose it:
+# A sentence has word vectors $h_1, h_2, \dots$ A plain mean gives each word the same weight. **Attention** gives each
+# word a weight of its own, and learns how to choose it:
 #
 # $$a = \mathrm{softmax}_t\big(u \cdot \tanh(W h_t + b)\big), \qquad v = \sum_t a_t h_t$$
 #
-# The network below has the word vectors and $W$, $b$ and $u$ as parameters. Sentences arrive as a table of word numbers, in
-# which shorter sentences are filled up with 0. This *padding* must get no weight.
+# The parameters of the network below are the word vectors, $W$, $b$ and $u$. Sentences arrive as a table of word
+# numbers, in which shorter sentences are filled up with 0. This *padding* must get no weight.
 
 # %%
 from torch import nn
@@ -219,10 +224,11 @@ print(reader.batch([reader.numbers("A waterfall is near."), reader.numbers("No b
 # *8 minutes, medium. What it is for: it is the whole network that you train below.*
 #
 # hint: `h = net["words"](numbers)` is (n, t, d). `net["score"](torch.tanh(net["hidden"](h)))` is (n, t, 1).
-# hint: A word that is not there needs the score -∞ before the softmax: `scores.masked_fill(numbers == 0, -torch.inf)`.
-# hint: `weights = ....softmax(1)` is (n, t), and the sum is `(weights[:, :, None] * h).sum(1)`.
-# right: padding has no weight, so the vector of a sentence does not depend on which others are in the table
-# further: Replace -∞ by 0 and encode a short sentence alone, then next to a long one. How far apart are the two vectors?
+# hint: Padding needs the score -∞ before the softmax: `scores.masked_fill(numbers == 0, -torch.inf)`.
+# hint: `weights = scores.softmax(1)` is (n, t), and the sum is `(weights[:, :, None] * h).sum(1)`.
+# right: padding has no weight, so the vector of a sentence does not depend on the others in the table
+# further: Replace -∞ by 0 and encode a short sentence alone, then next to a long one. How far apart are the two
+# vectors?
 
 # %%
 def attend(net, numbers):
@@ -282,43 +288,46 @@ for name, of in vectors.items():
     print(f"{name:16} {accuracy(of):.3f}")
 
 # %% [markdown]
-# `mean-vectors` is the plain mean of the word vectors. `sif` is a mean too, but gives rare words more weight and removes the
-# direction that all sentences share. It learns nothing from sections, and it is the baseline to beat: a weak baseline makes
-# every method look good. Your network beats it. With a scale of 200 the loss gives up on triplets that it could have learned
-# from, and the network is worse.
+# `mean-vectors` is the plain mean of the word vectors. `sif` gives rare words more weight and removes the direction
+# that all sentences share. Neither learns anything from sections, and `sif` is the baseline to beat. Your network beats
+# it. With a scale of 200 the loss gives up on triplets that it could have learned from, and the network is worse.
 #
-# Which words does such a network choose? Here are the sentences of one test article, as the network from the first picture
-# reads them. A bar shows the *share* of a word in the vector: attention times the length of what is attended to.
+# Which words does such a network choose? Here are the sentences of one test article, as the network from the first
+# picture reads them. A bar shows the *share* of a word in the sentence vector: its attention times the length of its
+# vector.
 
 # %%
 from labkit.figures import attention_bars
 
 explore(
     lambda sentence: attention_bars(network.attend(unseen[0].sentences[sentence])),
-    "The words of the sentence in order: each bar is the share of the word in the sentence vector, each orange diamond its "
-    "attention. The dotted line is an even share. Words such as shore have more than that, words such as the have less.",
+    "The words of the sentence in order. Each bar is the share of the word in the sentence vector, each orange diamond its "
+    "attention. The dotted line is an even share. Words such as 'shore' have more than that, words such as 'the' have less.",
     sentence=Slider("sentence", 0, 25, 1, 0),
 )
 
 # %% [markdown]
-# Be careful with such pictures. They show which words a vector is made of. They do not show *why* it is near another vector;
-# lesson 12 tests explanations of that kind.
+# Be careful with such pictures. They show which words a vector is made of, not *why* it is near another vector. Lesson
+# 12 tests such explanations.
 #
 # ## 4. Finding the sections again
 #
-# Now cluster the sentences of each test article, with as many clusters as it has sections. The paper prefers **Iclust** to
-# k-means. Iclust needs only the similarities $S_{ij}$, no vectors and no centres, and looks for the partition with the largest
+# Now cluster the sentences of each test article, with as many clusters as it has sections. The paper prefers **Iclust**
+# to k-means. Iclust needs only the similarities $S_{ij}$ of the sentences. It looks for the partition with the largest
 #
 # $$\langle s \rangle = \frac{1}{n} \sum_C \frac{S_C}{|C|}, \qquad S_C = \sum_{i, j \in C} S_{ij}$$
 #
-# **Exercise 03.4.** Write $\langle s \rangle$. The sum includes the similarity of each element to itself.
+# Here $n$ is the number of sentences, and $|C|$ the number in cluster $C$.
+#
+# **Exercise 03.4.** Write $\langle s \rangle$. The sum includes the similarity of each sentence to itself.
 #
 # *6 minutes, easy. What it is for: the next exercise makes this number as large as it can.*
 #
-# hint: `inside = labels == cluster` marks the elements of a cluster; `np.unique(labels)` lists the clusters.
-# hint: `S[np.ix_(inside, inside)].sum()` is the sum over all pairs in the cluster. Divide it by the size of the cluster.
+# hint: `inside = labels == cluster` marks the sentences of a cluster; `np.unique(labels)` lists the clusters.
+# hint: `S[np.ix_(inside, inside)].sum()` is the sum over all pairs in the cluster. Divide it by the size of the
+# cluster.
 # hint: Add up over the clusters, and divide by `len(labels)` at the end.
-# right: it needs similarities only: no vectors, no centres
+# right: it needs only similarities, so you can cluster without vectors and without centres
 # further: Give every sentence a cluster of its own. What is ⟨s⟩ then? Why can ⟨s⟩ not choose the number of clusters?
 
 # %%
@@ -333,21 +342,22 @@ def objective(S, labels):
 answer("03.4", objective)
 
 # %% [markdown]
-# To find a good partition, move one element at a time: take each element in turn, and put it into the cluster where
+# To find a good partition, move one sentence at a time: take each sentence in turn, and put it into the cluster where
 # $\langle s \rangle$ is largest. Repeat until a whole pass moves nothing.
 #
-# **Exercise 03.5.** Write it. Move an element only if $\langle s \rangle$ grows by more than $10^{-9}$, so that rounding
-# cannot move elements back and forth forever.
+# **Exercise 03.5.** Write this search. Move a sentence only if $\langle s \rangle$ grows by more than $10^{-9}$, so
+# that rounding cannot move it back and forth forever.
 #
 # *10 minutes, hard. What it is for: a complete clustering algorithm, with which you judge your network.*
 #
 # hint: Work on a copy: `labels = labels.copy()`. A `while` loop around a `for` loop over the rows, and a flag `moved`.
-# hint: For each cluster, set `labels[row] = cluster` and compute the objective; remember the best cluster. At the end of the
-# turn, `labels[row]` must be the best one.
-# hint: Start each turn with `best, value = labels[row], objective(S, labels)`, and replace both if a cluster gives more than
-# `value + 1e-9`.
-# right: no single move makes it better; a better partition may still exist, so one starts several times
-# further: Compute the change of ⟨s⟩ from two sums over rows of S, without a new objective for each move. How much faster?
+# hint: For each cluster, set `labels[row] = cluster` and compute the objective. Remember the best cluster, and set
+# `labels[row]` to it at the end of the turn.
+# hint: Start each turn with `best, value = labels[row], objective(S, labels)`, and replace both if a cluster gives more
+# than `value + 1e-9`.
+# right: no single move makes it better; a better partition may still exist, so start several times
+# further: Compute the change of ⟨s⟩ from two sums over rows of S, without a new objective for each move. How much
+# faster is it?
 
 # %%
 def regroup(S, labels):
@@ -368,11 +378,11 @@ def regroup(S, labels):
 answer("03.5", regroup)
 
 # %% [markdown]
-# **k-means** moves centres $\mu_C$ to make $\sum_i \lVert x_i - \mu_{C(i)} \rVert^2$ small. In the paper, Iclust is ahead of
-# k-means with every method.
+# **k-means** looks for centres $\mu_C$ that make $\sum_i \lVert x_i - \mu_{C(i)} \rVert^2$ small, where $C(i)$ is the
+# cluster of sentence $i$. In the paper, Iclust is ahead of k-means with every method.
 #
-# **Predict 03.b.** For vectors of length 1, with $S$ their cosines: do the two look for the same partition or for different
-# ones? Write `"the same"` or `"different"`.
+# **Predict 03.b.** Take vectors of length 1, and let $S$ be their cosines. Do the two algorithms look for the same
+# partition or for different ones? Write `"the same"` or `"different"`.
 
 # %%
 guess = "the same"  #!
@@ -403,12 +413,12 @@ for name, labels in {"k-means": kmeans(rows, k, seed=0, restarts=10), "yours": s
 recall("03.b", "the same")
 
 # %% [markdown]
-# The last two columns agree, and always will. For one cluster, $\sum \lVert x - \mu \rVert^2 = \sum \lVert x \rVert^2 - |C|
-# \lVert \mu \rVert^2 = |C| - S_C / |C|$, and the sum over all clusters is $n (1 - \langle s \rangle)$. The two algorithms
-# minimise the same number. If one is ahead, it *searched* better.
+# The last two columns agree, and always will. For one cluster, $\sum \lVert x - \mu \rVert^2 = \sum \lVert x \rVert^2 -
+# |C| \lVert \mu \rVert^2 = |C| - S_C / |C|$, and the sum over all clusters is $n (1 - \langle s \rangle)$. The two
+# algorithms minimise the same number. If one is ahead, it has *searched* better.
 #
-# How well do clusters and sections agree? **AMI** (adjusted mutual information) is 1 for the same partition and, on average, 0
-# for a random one. Here are means over the test articles:
+# How well do clusters and sections agree? **AMI** (adjusted mutual information) is 1 if they are the same and, on
+# average, 0 for random clusters. Here are means over the test articles:
 
 # %%
 def agreement(of, cluster):
@@ -424,17 +434,18 @@ mine = agreement(vectors["your network"], lambda rows, k: searched(rows @ rows.T
 print(f"your network     your clustering {mine:.3f}")
 
 # %% [markdown]
-# Your network finds the sections better than the two baselines do, and with a scale of 200 it is worse again. Your clustering
-# is close to k-means, as two searches for one objective should be; it had three starts, k-means ten.
+# Your network finds the sections better than the two baselines do. With a scale of 200 it is worse again. Your
+# clustering, with three starts, is close to k-means with ten.
 #
 # ## 5. Where should the negative come from?
 #
-# From the neighbouring section (*adjacent*), from any other section of the article, or from another article? Neighbouring
-# sections are the hardest to tell apart. The table was measured with the package's network, which trains longer than yours,
-# three seeds each, mean ± spread on test (`python -m labkit.course.plans thematic-rules`).
+# From the neighbouring section (*adjacent*), from any other section of the article, or from another article?
+# Neighbouring sections are the hardest to tell apart. The table below was measured with the package's network, which
+# trains longer than yours. It shows the mean ± spread on test of three seeds (`python -m labkit.course.plans
+# thematic-rules`). Triplet accuracy is measured on test triplets with *adjacent* negatives.
 #
-# **Predict 03.c.** Which of the three gives the best triplet accuracy, on test triplets with *adjacent* negatives:
-# `"adjacent"`, `"other section"` or `"other article"`?
+# **Predict 03.c.** Which of the three gives the best triplet accuracy: `"adjacent"`, `"other section"` or `"other
+# article"`?
 
 # %%
 guess = "adjacent"  #!
@@ -450,19 +461,21 @@ asked = ("adjacent", "other section", "other article")
 recall("03.c", max(asked, key=lambda name: rules.spread(name, "triplet_accuracy").mean))
 
 # %% [markdown]
-# By **triplet accuracy**, adjacent negatives have the largest mean. That is no surprise, because the negatives of these test
-# triplets are adjacent, too. But three seeds do not show it: the interval of each lead contains 0. By **clusters** the order
-# is another. With Iclust, negatives from any other section have the larger mean, though that is open as well. A network that
-# has seen only neighbouring sections need not know what separates the first section of an article from the last.
+# By **triplet accuracy**, adjacent negatives have the largest mean. That is no surprise, because the negatives of these
+# test triplets are adjacent, too. But three seeds do not show it. The last column compares each row with the best by an
+# interval over the seeds, widened because there are six comparisons; *open* means that it contains 0.
 #
-# *titles* uses the title of the section as the positive. There is one for a whole section, so there are few triplets. *pv-dbow*
-# learns a vector for each sentence directly; it was made for longer texts.
+# By **clusters** the order is different. With Iclust, negatives from any other section have the larger mean, though
+# that is open as well. A network that has seen only neighbouring sections need not know what separates the first
+# section of an article from the last.
 #
-# The paper finds the same on Wikipedia: any other section of the *same* article does as well as a neighbouring one, and only
-# another article is worse, because its sentences are too easy to tell apart. On articles from Wikipedia our networks agree
-# (`labkit reproduce thematic/4`): an AMI of .266 for any section, .261 for the neighbouring one, .239 for another article.
+# *titles* uses the title of the section as the positive, so it has few triplets.
 #
-# Do not believe the table. Measure one of its cells again:
+# On Wikipedia, the paper finds that any other section of the *same* article does as well as a neighbouring one, and
+# that another article is worse. Our networks agree (`labkit reproduce thematic/4`): an AMI of 0.266 for any section,
+# 0.261 for the neighbouring one, 0.239 for another article.
+#
+# Measure one cell of the table again:
 
 # %%
 with in_notebook("adjacent, seed 0") as shown:
@@ -474,28 +487,29 @@ for measure, value in now.items():
 # ## Errata
 #
 # The paper is [*Learning Thematic Similarity Metric from Article Sections Using Triplet
-# Networks*](https://doi.org/10.18653/v1/P18-2009) (Ein Dor and others, 2018). Where it is unclear, or says less than holds:
+# Networks*](https://doi.org/10.18653/v1/P18-2009) (Ein Dor and others, 2018). Some of its statements are unclear or
+# incomplete:
 #
 # | where | printed | what holds |
 # | --- | --- | --- |
 # | section 4 | a loss of two terms | the terms are equal; it is $2 \sigma(d^+ - d^-)$ |
 # | section 4 | L1 distances of vectors with 600 numbers | they can differ by dozens, where this loss is flat; the package uses $1 - \cos$ and a scale |
-# | section 4 | "0.8 dropout" | dropped or kept? The package has it as a setting |
-# | section 5.1 | Iclust leads k-means | at temperature 0, on vectors of length 1, both have one objective; the lead is the search |
-# | section 5.1 | clusters of sentences | which ones is not said; here, those that open a paragraph |
+# | section 4 | "0.8 dropout" | dropped or kept? In the package it is a setting |
+# | section 5.1 | Iclust leads k-means | on vectors of length 1 both have one objective (Iclust at temperature 0); the lead is the search |
+# | section 5.1 | clusters of sentences | it does not say which; here, those that open a paragraph |
 #
 # ## To try on your own
 #
 # 1. Change `triplets_of` so that negatives come from any other section, train again, and compare both scores.
-# 2. In the app, go to Papers, *Try it* of Thematic, and look at a sentence in the wrong cluster. Whose mistake is it, the
-#    network's or the author's?
+# 2. In the app, go to Papers, *Try it* of Thematic, and look at a sentence in the wrong cluster. Whose mistake is it,
+#    the network's or the author's?
 #
 # ## Further reading
 #
 # - Hermans, Beyer and Leibe, [*In Defense of the Triplet Loss for Person
 #   Re-Identification*](https://arxiv.org/abs/1703.07737), 2017. How softplus and hinge differ in practice.
-# - Slonim, Atwal, Tkačik and Bialek, [*Information-based clustering*](https://doi.org/10.1073/pnas.0507432102), 2005. Where
-#   Iclust comes from, and what its temperature does.
+# - Slonim, Atwal, Tkačik and Bialek, [*Information-based clustering*](https://doi.org/10.1073/pnas.0507432102), 2005.
+#   Where Iclust comes from, and what its temperature does.
 
 # %% [markdown]
 # ## Three questions to end with
@@ -506,28 +520,29 @@ for measure, value in now.items():
 #
 # <details><summary>An answer</summary>
 #
-# Labels that are wrong by accident pull in all directions and nearly cancel, while the right ones agree. Labels that are wrong
-# for one common reason agree, too, and the network learns that reason: this is why a rule leaves out first sections. A bounded
-# loss helps against accidents, not against a common reason.
+# Labels that are wrong by accident pull in all directions and nearly cancel, while the right ones agree. Labels that
+# are wrong for one common reason agree, too, and the network learns that reason. This is why a rule leaves out first
+# sections. The ratio loss helps against accidents, not against a common reason.
 #
 # </details>
 #
-# **2.** At temperature 0 and on vectors of length 1, k-means and Iclust look for the same partition. How can a table still
-# show one of them ahead?
+# **2.** On vectors of length 1, k-means and Iclust look for the same partition. How can a table still show one of them
+# ahead?
 #
 # <details><summary>An answer</summary>
 #
-# By the search: where it starts, how often, and in which local optimum it stops. Or something was not the same after all, such
-# as the lengths of the vectors. Give both the same vectors, and compare the objective that they reach.
+# Because the searches differ: where they start, how often, and in which local optimum they stop. Or the vectors were
+# not the same after all. Give both the same vectors, and compare the objective that they reach.
 #
 # </details>
 #
-# **3.** One network is best at triplets with adjacent negatives, another at finding sections by clustering. Which one is better?
+# **3.** One network is best at triplets with adjacent negatives, another at finding sections by clustering. Which one
+# is better?
 #
 # <details><summary>An answer</summary>
 #
-# Each is better at what resembles its training. Choose the score that is most like your use, and do so before you look at the
-# test set.
+# Each is better at the task that resembles its training. Choose the score that is most like your own use, and choose it
+# before you look at the test set.
 #
 # </details>
 

@@ -8,15 +8,15 @@
 # %% [markdown]
 # # 4 · SBERT-LP: keeping neighbours together
 #
-# **Can sentence vectors get better without any labels, just by keeping each sentence close to its neighbours?** SBERT-LP says
-# yes. In this lesson you build it in three steps, neighbours, weights and eigenvectors, and then measure when it helps and
-# when it hurts. It does both.
+# **Can sentence vectors get better without any labels, just by keeping each sentence close to its neighbours?** The
+# paper on SBERT-LP says yes. In this lesson you build the method in three steps: neighbours, weights and eigenvectors.
+# Then you measure when it helps and when it hurts.
 #
 # *60 minutes, 38 of them for five exercises. You need linear systems, eigenvectors and cosines.*
 #
-# Move the slider. The points are on a spiral, coloured from its start (blue) to its end (yellow). Two methods give each point
-# one number, drawn upwards over its place along the line. PCA looks at all distances. *Locality preserving* looks only at
-# the $k$ nearest neighbours of each point. For which $k$ does its number say how far along the line a point is?
+# Move the slider. The points are on a spiral, coloured from its start (blue) to its end (yellow). Two methods give each
+# point one number, drawn over its place along the spiral. PCA looks at all distances. *Locality preserving* looks only
+# at the $k$ nearest neighbours of each point. For which $k$ does its number say how far along the spiral a point is?
 
 # %%
 import numpy as np
@@ -43,15 +43,15 @@ def straightened(k):
 
 explore(
     straightened,
-    "Top left the spiral, coloured from its start to its end. Then, for PCA and for locality preserving, the number of each point "
-    "over its place along the line. With 8 neighbours the number rises all the way, with a rank correlation of 1.00. PCA and 60 "
-    "neighbours go up and down.",
+    "Top left the spiral, coloured from its start to its end. Then, for PCA and for locality preserving, the number of each "
+    "point over its place along the spiral. With 8 neighbours the number rises all the way, with a rank correlation of 1.00. "
+    "With PCA and with 60 neighbours it goes up and down.",
     k=Slider("k", 4, 40, 2, 8),
 )
 
 # %% [markdown]
-# With few neighbours the spiral is unrolled. With many it is not, because then some neighbours are on the next turn. This is the
-# best case: one clean, dense curve. Are sentences like that? We shall measure.
+# With few neighbours the spiral is unrolled. With many it is not, because then some neighbours are on the next turn.
+# Such a clean, dense curve is the best case, and sentences may not be like that.
 #
 # ## 1. A sentence as a mixture of its neighbours
 #
@@ -59,24 +59,25 @@ explore(
 #
 # $$x \approx \sum_j w_j x_j, \qquad \sum_j w_j = 1$$
 #
-# Since the weights sum to 1, $x - \sum_j w_j x_j = -\sum_j w_j (x_j - x)$, so only differences count. Put their dot products
-# into a $k \times k$ matrix, $G_{jl} = (x_j - x) \cdot (x_l - x)$. The squared error is $w^\top G w$, and its minimum solves one linear
-# system:
+# Since the weights sum to 1, $x - \sum_j w_j x_j = -\sum_j w_j (x_j - x)$, so only differences count. Put their dot
+# products into a $k \times k$ matrix, $G_{jl} = (x_j - x) \cdot (x_l - x)$. The squared error is $w^\top G w$, and its
+# minimum solves one linear system:
 #
 # $$\big(G + \rho \, \mathrm{tr}(G) \, I\big) \, w = \mathbf{1}, \qquad \text{then divide } w \text{ by its sum}$$
 #
-# $\mathrm{tr}(G)$ is the sum of the diagonal. The small number $\rho$, `reg` in the code, is needed when several $w$ rebuild $x$
-# exactly, as with more neighbours than dimensions: then $G$ has no inverse, and $\rho$ picks a short $w$ among them.
+# $\mathrm{tr}(G)$ is the sum of the diagonal. The small number $\rho$ (`reg` in the code) is needed when several $w$
+# rebuild $x$ exactly, for example with more neighbours than dimensions. Then $G$ has no inverse, and $\rho$ picks a
+# short $w$.
 #
 # **Exercise 04.1.** Compute the weights.
 #
-# *8 minutes, medium. What it is for: the whole method consists of such weights.*
+# *8 minutes, medium. What it is for: the method uses nothing but these weights.*
 #
 # hint: Three steps: G from the differences, one linear system, one division.
-# hint: `G = (near - x) @ (near - x).T`, and `reg * np.trace(G)` goes on its diagonal.
+# hint: `G = (near - x) @ (near - x).T`; add `reg * np.trace(G)` to its diagonal.
 # hint: `w = np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))`, then `w / w.sum()`.
-# right: no inverse and no loop: one small linear system for each sentence
-# further: Put one neighbour into `near` twice. How do the two share the weight? Then set `reg` to 0 and do it again.
+# right: each sentence needs one small linear system, and nothing is trained
+# further: Put one neighbour into `near` twice. How do the two share the weight? What happens with `reg` = 0?
 
 # %%
 def rebuild(x, near, reg):
@@ -90,8 +91,8 @@ def rebuild(x, near, reg):
 answer("04.1", rebuild)
 
 # %% [markdown]
-# Here are sentences. Each gets a weighted mean of word vectors (SIF), of length 1. The real SBERT is a trained encoder; with
-# cheaper vectors this lesson runs in a minute, and the last section returns to a trained one.
+# Now take sentences. The vector of each is a weighted mean of word vectors (SIF), divided by its length. SBERT is a
+# trained encoder; this lesson uses these cheaper vectors, and the last section returns to a trained encoder.
 
 # %%
 from labkit.method import unit
@@ -106,23 +107,23 @@ print(f"{len(X)} test sentences, {X.shape[1]} numbers each")
 near = np.linalg.norm(X - X[0], axis=1).argsort()[1:6]
 rotation = np.linalg.qr(np.random.default_rng(0).standard_normal((X.shape[1], X.shape[1])))[0]
 moved = [2 * each @ rotation + 1 for each in (X[0], X[near])]
-print("weights as it is                ", rebuild(X[0], X[near], 1e-3).round(4))
+print("weights as they are             ", rebuild(X[0], X[near], 1e-3).round(4))
 print("weights rotated, doubled, moved ", rebuild(*moved, 1e-3).round(4))
 
 # %% [markdown]
-# The weights do not change when the space is rotated, scaled or moved. That is the idea of the method: they describe a
-# sentence by its neighbours alone, so they can be carried to another space.
+# The weights do not change when the space is rotated, scaled or moved. They describe a sentence by its neighbours
+# alone, so they can be carried over to another space. That is the idea of the method.
 #
-# **Exercise 04.2.** Compute the weights of all sentences. Row $i$ of $W$ holds those of sentence $i$, and 0 for every sentence
-# that is not among its $k$ nearest neighbours.
+# **Exercise 04.2.** Compute the weights of all sentences. Row $i$ of $W$ holds the weights of sentence $i$, and 0 for
+# every sentence that is not among its $k$ nearest neighbours.
 #
-# *8 minutes, medium. What it is for: $W$ is all that the next step knows of the sentences.*
+# *8 minutes, medium. What it is for: the next step knows nothing of the sentences but $W$.*
 #
 # hint: Loop over the rows of X. `np.linalg.norm(X - x, axis=1)` has the distances from x to all sentences.
 # hint: No sentence is its own neighbour: set its own distance to `np.inf` before you sort.
 # hint: `near = distances.argsort()[:k]`, then `W[i, near] = rebuild(x, X[near], reg)`.
 # right: each row sums to 1, and has k numbers that are not 0
-# further: Count the neighbours that are mutual: i among those of j, and j among those of i. What share is it?
+# further: What share of the neighbours is mutual, so that i is a neighbour of j and j a neighbour of i?
 
 # %%
 def mixtures(X, k, reg=1e-3):
@@ -140,24 +141,27 @@ answer("04.2", mixtures)
 # %% [markdown]
 # ## 2. The same mixtures in few dimensions
 #
-# Now forget the $x_i$ and keep only the weights. We look for new vectors $y_i$ of $p$ numbers that fit them best:
+# Now forget the $x_i$ and keep only the weights. We look for new vectors $y_i$ of $p$ numbers that fit the weights
+# best:
 #
 # $$\min_Y \sum_i \Big\lVert y_i - \sum_j w_{ij} y_j \Big\rVert^2 = \min_Y \mathrm{tr}(Y^\top M Y), \qquad M = (I - W)^\top (I - W)$$
 #
-# All $y_i = 0$ would be perfect, and useless. So we require $Y^\top Y / m = I$ for the $m$ sentences: each of the $p$ columns
-# has mean square 1, and no two of them are correlated. Then the best columns are the **eigenvectors of $M$ with the smallest
-# eigenvalues**. The very smallest eigenvalue is 0: it belongs to the constant vector $(1, \dots, 1)$, because weights sum to 1. It says
-# the same of every sentence, so leave it out.
+# All $y_i = 0$ would be perfect, and useless. So we require $Y^\top Y / m = I$ for the $m$ sentences: each of the $p$
+# columns has mean square 1, and the dot product of any two is 0. Then the best columns are the **eigenvectors of $M$
+# with the smallest eigenvalues**. The very smallest eigenvalue is 0. Its eigenvector is the constant $(1, \dots, 1)$,
+# because the weights sum to 1. It has the same number for every sentence, so leave it out.
 #
-# **Exercise 04.3.** Compute $Y$, for a $W$ with which $M$ has the eigenvalue 0 only once.
+# **Exercise 04.3.** Compute $Y$. Assume that only one eigenvalue of $M$ is 0.
 #
 # *6 minutes, medium. What it is for: the last step of the method; you compare the result with the package.*
 #
 # hint: `np.linalg.eigh(M)` gives the eigenvalues in rising order, and the eigenvectors as columns of length 1.
-# hint: Leave out the first column and take the next p. Which factor makes YᵀY/m = I out of YᵀY = I?
+# hint: Leave out the first column and take the next p. The columns give YᵀY = I. Which factor turns that into YᵀY/m =
+# I?
 # hint: `np.sqrt(len(W)) * np.linalg.eigh(M)[1][:, 1 : p + 1]`
-# right: no descent and no learning rate: the best Y is read off
-# further: Rotate Y by an orthogonal p × p matrix. What happens to the cost, and to the cosines? What does a single column mean?
+# right: the best Y comes from one decomposition, without gradients or a learning rate
+# further: Rotate Y by an orthogonal p × p matrix. What happens to the cost, and to the cosines? Does a single column
+# mean anything?
 
 # %%
 def embed(W, p):
@@ -182,8 +186,8 @@ print(f"largest difference to the package's cosines: {abs(Y @ Y.T - theirs @ the
 # %% [markdown]
 # That is the whole method. Sentences are compared by the **cosine** of their $y$.
 #
-# **Predict 04.a.** Each sentence had ten nearest neighbours. What share of them is among its ten nearest *after*, on average?
-# Write a number from 0 to 1.
+# **Predict 04.a.** Each sentence had ten nearest neighbours. On average, what share of them is still among its ten
+# nearest in the new space? Write a number from 0 to 1.
 
 # %%
 guess = 0.8  #!
@@ -197,25 +201,26 @@ from labkit.sbert_lp.view import around
 space = lp(k, p).space
 show(
     star(around(space, sentences[0]), "after"),
-    "A star: in the middle a sentence, around it its ten nearest in the new space, nearer the middle if they are more alike. "
-    "Full marks were neighbours before, hollow ones have come in.",
+    "A star: in the middle a sentence, around it its ten nearest in the new space. The more alike they are, the nearer they "
+    "are to the middle. Filled marks were neighbours before, hollow ones are new.",
 )
 recall("04.a", round(float(np.mean([around(space, text).shared / k for text in sentences])), 2))
 
 # %% [markdown]
-# "Locality preserving" is a name, not a promise. The cost asks each sentence to be near the *mixture* of its old neighbours.
-# It says nothing about the others, so they can move in between, and in 16 dimensions there is less room than in 100.
+# In spite of the name, many neighbours change. The cost asks each sentence to be near the *mixture* of its old
+# neighbours, not near the neighbours themselves.
 #
 # ## 3. Why "drop the first eigenvector" is wrong
 #
-# Draw an arrow from each sentence to those it is rebuilt from. Seven sentences, with two neighbours each:
+# Draw an arrow from each sentence to those it is rebuilt from. Here are seven sentences, with two neighbours each:
 #
 # | sentence | 0 | 1 | 2 | 3 | 4 | 5 | 6 |
 # | --- | --- | --- | --- | --- | --- | --- | --- |
 # | rebuilt from | 1, 2 | 0, 2 | 0, 1 | 4, 5 | 3, 5 | 3, 4 | 2, 3 |
 #
-# The cost is 0 if every sentence is rebuilt exactly. Sentences 0, 1 and 2 know only each other, so they may all have one value,
-# and 3, 4 and 5 may all have another; sentence 6 then follows. Before you run the cell: how many eigenvalues of $M$ are 0?
+# The cost is 0 if every sentence is rebuilt exactly. Sentences 0, 1 and 2 use only each other, so they may all have one
+# value, and 3, 4 and 5 may all have another. Sentence 6 then follows. Before you run the cell, say how many eigenvalues
+# of $M$ are 0.
 
 # %%
 arrows = np.array([[1, 2], [0, 2], [0, 1], [4, 5], [3, 5], [3, 4], [2, 3]])
@@ -228,22 +233,24 @@ for number in (0, 1):
     print(f"eigenvector {number}", vectors[:, number].round(2), f" cosine with the constant {alike:.2f}")
 
 # %% [markdown]
-# A set of sentences that lead to each other and that no arrow leaves is a **terminal component**. Here there are two, so the
-# eigenvalue 0 has two vectors. `eigh` returns *some* basis of that plane: neither vector is the constant, and both contain a
-# part of it. If you drop the first, you lose something useful and keep part of the constant.
+# In such a set, arrows lead from each sentence to every other, and no arrow leaves the set. It is called a **terminal
+# component**. Here there are two, so two eigenvectors have the eigenvalue 0. `eigh` returns *some* basis of their
+# plane: neither vector is the constant, and both contain a part of it. If you drop the first, you lose something useful
+# and keep part of the constant.
 #
-# The remedy is to make the constant expensive. Add $c \, \mathbf{1} \mathbf{1}^\top / m$ to $M$. That raises the eigenvalue of the
-# constant from 0 to $c$ and leaves all vectors orthogonal to it alone. With $c = \mathrm{tr}(M)$, no eigenvalue of $M$ is larger.
+# The remedy is to make the constant expensive. Add $c \, \mathbf{1} \mathbf{1}^\top / m$ to $M$. That raises the
+# eigenvalue of the constant from 0 to $c$, and does not change vectors that are orthogonal to it. With $c =
+# \mathrm{tr}(M)$, no eigenvalue of $M$ is larger.
 #
 # **Exercise 04.4.** Compute $Y$ in this way.
 #
 # *8 minutes, medium. What it is for: an embedding that is right for every graph of neighbours.*
 #
 # hint: `np.ones((m, m)) / m` is the matrix 1 1ᵀ / m.
-# hint: Nothing has to be dropped any more: the constant now has the largest eigenvalue.
+# hint: You need not drop a column: the constant now has the largest eigenvalue.
 # hint: `M = M + np.trace(M) * np.ones((m, m)) / m`, and the first p eigenvectors, times √m.
 # right: every column has the mean 0, however many components there are
-# further: Let sentence 0 be rebuilt from 1 and 3. How many eigenvalues are 0 now? Decide first, then change `arrows`.
+# further: Let sentence 0 be rebuilt from 1 and 3. How many eigenvalues are 0 now? Predict it, then change `arrows`.
 
 # %%
 def embed_centred(W, p):
@@ -279,17 +286,23 @@ for name, Y in found.items():
     print(f"{name:25} largest cosine of a column with the constant: {alike.max():.2f}")
 
 # %% [markdown]
-# The package works like your centred version, and embeds separate parts of the graph by themselves. It also sets copies of
-# a sentence aside first, because a sentence and its copy rebuild each other exactly and would form such a component.
+# The package does the same as your centred version, and embeds separate parts of the graph by themselves. It first sets
+# copies of a sentence aside, because a sentence and its copy rebuild each other exactly and would form such a
+# component.
 #
 # ## 4. Does it help?
 #
-# On `topics` we measure **Hit@1**: for what share of the sentences is the nearest other one on the same topic? The rivals are
-# the vectors as they are (*raw*), PCA, *whitening* (PCA with each direction scaled to size 1) and *all-but-the-top*, which
-# removes the mean and the few strongest directions. $k$, $p$ and the other sizes are chosen on dev. We begin with plain means
-# of word vectors, the simplest base there is.
+# On `topics` we measure **Hit@1**, the share of sentences whose nearest other sentence is on the same topic. We compare
+# with four other ways:
 #
-# **Predict 04.b.** Which is best on test? `"raw"`, `"pca"`, `"whitening"`, `"all-but-the-top"` or `"lp"`.
+# - *raw*, the vectors as they are;
+# - PCA;
+# - *whitening*, which is PCA with each direction scaled to size 1;
+# - *all-but-the-top*, which removes the mean and the few strongest directions.
+#
+# $k$, $p$ and the other sizes are chosen on dev. We begin with plain means of word vectors.
+#
+# **Predict 04.b.** Which is best on test: `"raw"`, `"pca"`, `"whitening"`, `"all-but-the-top"` or `"lp"`?
 
 # %%
 guess = "lp"  #!
@@ -305,8 +318,8 @@ of_means, of_sif = tried(means, topics, grid), tried(sif, topics, grid)
 best = max(zip(of_means.test, (point.transform for point in of_means.chosen)))[1]
 show(
     chosen_bars(of_means),
-    "A bar for each way, with the sizes that were best for it on dev, and its Hit@1 on test at the end; locality preserving is "
-    f"the blue one. The longest bar is {best}, {max(of_means.test):.3f}.",
+    "A bar for each way, with the sizes that were best for it on dev, and its Hit@1 on test at the end. Locality preserving "
+    f"is the blue one. The longest bar is {best}, {max(of_means.test):.3f}.",
 )
 recall("04.b", best)
 
@@ -315,30 +328,31 @@ print("mean vectors:", of_means.verdict)
 print("SIF:         ", of_sif.verdict)
 show(
     tried_curves(of_means),
-    "Hit@1 on dev (upwards) over the number of dimensions p (to the right). Each line with coloured marks is locality "
-    "preserving with one k; the level grey line is the vectors as they are, the level dotted one all-but-the-top. Crosses on "
-    "grey lines are PCA and whitening.",
+    "Hit@1 on dev over the number of dimensions p. Each line with coloured marks is locality preserving with one k. The level "
+    "grey line shows the vectors as they are, the level dotted one all-but-the-top. Crosses on grey lines are PCA and "
+    "whitening.",
 )
 
 # %% [markdown]
-# On plain means it helps. All-but-the-top helps more, and needs no neighbours. On SIF, which has already removed one common
-# direction, 405 sentences show no difference. The curves show how much the choice matters: with 5 or 10 neighbours locality
-# preserving is below raw for *every* $p$, and with $p = 8$ for every $k$.
+# On plain means locality preserving helps. All-but-the-top helps more, and needs no neighbours. SIF has already removed
+# one common direction, and there 405 sentences show no difference. The curves show how much the choice matters: with 5
+# or 10 neighbours locality preserving is below raw for *every* $p$, and with $p = 8$ for every $k$.
 #
 # ## 5. A sentence that comes later
 #
-# All test sentences were embedded together, without their labels. What if another one arrives tomorrow? The paper does not
-# say. The package puts it where its neighbours are: weights from the old space, applied in the new one.
+# All test sentences were embedded together, without their labels. What if another one arrives tomorrow? The paper does
+# not say. The package computes its weights in the old space and applies them in the new one.
 #
-# **Exercise 04.5.** Write it, with your `rebuild`.
+# **Exercise 04.5.** Place a new sentence in this way, with your `rebuild`.
 #
-# *8 minutes, medium. What it is for: without it, every new sentence would need a new embedding of all.*
+# *8 minutes, medium. What it is for: without it, you would have to embed all sentences again for each new one.*
 #
 # hint: Its neighbours and its weights come from the old space, X.
 # hint: `near = np.linalg.norm(X - x, axis=1).argsort()[:k]`
 # hint: `rebuild(x, X[near], reg) @ Y[near]`
-# right: the same mixture in the new space; nothing has to be solved again
-# further: Return also how much of x its mixture leaves over. From which value on would you warn somebody?
+# right: a new sentence needs one small linear system, and the known ones stay where they are
+# further: Also return the length of the part of x that its mixture does not rebuild. From which value on would you warn
+# somebody?
 
 # %%
 def placed(x, X, Y, k, reg):
@@ -356,8 +370,8 @@ mine = placed(X[0], known.space.rows.astype(float), known.space.embedding.astype
 print(f"largest difference to the package: {abs(mine - known.encode([sentences[0]])[0]).max():.5f}")
 
 # %% [markdown]
-# **Predict 04.c.** SIF as it is has a Hit@1 of 0.92 on test. Embed the sentences of *train*, and place those of test. What is
-# Hit@1 then?
+# **Predict 04.c.** Raw SIF vectors have a Hit@1 of 0.92 on test. Embed the sentences of *train*, and place those of
+# test. What is Hit@1 then?
 
 # %%
 guess = 0.9  #!
@@ -380,17 +394,20 @@ of_weighted = table("lp-topics-sif")
 recall("04.c", round(of_weighted.spread("sif, LP placed", "hit@1").mean, 2))
 
 # %% [markdown]
-# Three seeds each, mean ± spread on test (`python -m labkit.course.plans lp-topics-mean lp-topics-sif`). Here every
-# transformation except *LP together* is fitted on train.
+# The tables show the mean ± spread on test of three seeds (`python -m labkit.course.plans lp-topics-mean
+# lp-topics-sif`). Here every transformation except *LP together* is fitted on train.
 #
-# - **Plain means.** Together, LP is ahead of raw, 0.748 to 0.712, and the interval over seeds excludes 0. All-but-the-top is
-#   ahead of both, with 0.797.
-# - **SIF.** Together, LP is right on one or two sentences more than raw; it is open whether other seeds would confirm it. PCA,
-#   fitted on train, is ahead of raw with 0.939.
-# - **Placed** sentences lose a lot: 0.75 becomes 0.56, and 0.92 becomes 0.78. Two new sentences that are alike take no part in
-#   each other's mixture, which may be one reason.
+# - **Plain means.** Embedded together, LP is ahead of raw, 0.748 to 0.712, and the interval over seeds excludes 0.
+#   All-but-the-top is ahead of both, with 0.797.
+# - **SIF.** Embedded together, LP is right on one or two sentences more than raw, which is open. PCA is ahead of raw,
+#   with 0.939.
+# - **Placed** sentences lose a lot: 0.75 becomes 0.56, and 0.92 becomes 0.78. One reason may be that two similar new
+#   sentences are not part of each other's mixture.
 #
-# So if you have all sentences at hand, embed them together. If not, use something else. Measure one cell again:
+# The last column of the tables is stricter than these intervals, because it makes five comparisons with the best at
+# once.
+#
+# So embed all sentences together, or use another method. Measure one cell again:
 
 # %%
 now = again(PLANS["lp-topics-sif"], "sif, LP together", seed=0)["hit@1"]
@@ -399,11 +416,11 @@ print(f"now {now:.4f}, kept {of_weighted.figures['sif, LP together'][0]['hit@1']
 # %% [markdown]
 # ## 6. Count both ways
 #
-# Pairs with *grades* ask for an order: the pair with the higher grade should have the higher cosine. The paper's table 4 shows
-# two pairs that were in the wrong order before and are right after. Take all such couples: some are *mended* in this way, and
-# others are *spoilt*.
+# People have graded pairs of sentences by their similarity. The pair with the higher grade should have the higher
+# cosine. The paper's table 4 shows two pairs that were in the wrong order before LP and are in the right order after
+# it. Count all such couples of pairs: some are *mended* like these two, and others are *spoilt*.
 #
-# **Predict 04.d.** With the $k$ and $p$ that dev chose: are there more `"mended"` or more `"spoilt"`?
+# **Predict 04.d.** Take the $k$ and $p$ that were best on dev. Are more couples `"mended"` or `"spoilt"`?
 
 # %%
 guess = "mended"  #!
@@ -429,8 +446,8 @@ show(
 recall("04.d", "mended" if counts.mended > counts.spoilt else "spoilt")
 
 # %% [markdown]
-# You could fill a page with examples of either kind. Only the counts decide: more were spoilt. And what about vectors of a
-# trained encoder? `labkit reproduce sbert-lp/1` measured all-MiniLM-L6-v2 on published data (Spearman times 100).
+# More were spoilt. And what about vectors of a trained encoder? `labkit reproduce sbert-lp/1` measured all-MiniLM-L6-v2
+# on published data (Spearman times 100).
 
 # %%
 from labkit.papers.stored import stored
@@ -442,59 +459,61 @@ for column in stored().table("sbert-lp/1").columns:
         print(f"{column:10} as it is {raw:.1f}, LP {moved:.1f}, {moved - raw:+.1f}")
 
 # %% [markdown]
-# With the trained encoder LP is behind on both sets. A likely reason, though we have not proved it: LP keeps the relations
-# between neighbours and discards how far away everything else is. In plain means of word vectors the large distances are
-# mostly noise, so little is lost. A good encoder has put much work into just these distances.
+# With the trained encoder LP is behind on both sets. We have not proved why, but a likely reason is that LP keeps only
+# the relations between neighbours. In plain means of word vectors the large distances are mostly noise, so little is
+# lost. In a good encoder they carry meaning.
 #
 # ## Errata
 #
-# The paper is [*Locality Preserving Sentence Encoding*](https://doi.org/10.18653/v1/2021.findings-emnlp.262) (Min and others,
-# 2021):
+# The paper is [*Locality Preserving Sentence Encoding*](https://doi.org/10.18653/v1/2021.findings-emnlp.262) (Min and
+# others, 2021):
 #
 # | where | printed | what holds |
 # | --- | --- | --- |
 # | eq. 9 | $G$ is inverted | solve, with a share of the trace on the diagonal |
 # | eq. 16, 17 | $Y^\top Y / n$, $n$ being the length of a vector | $Y^\top Y / m$ for $m$ sentences, as below eq. 10 |
-# | eq. 16 | $\Lambda$ is $m \times m$ | it is $p \times p$, a number for each column of $Y$ |
+# | eq. 16 | $\Lambda$ is $m \times m$ | it is $p \times p$, with a number for each column of $Y$ |
 # | eq. 17 | columns of $Y$: "the eigenvectors of $M$" | the $p$ smallest, without the constant, which is not always the first |
-# | section 3.2.1 | $\lvert y_i^\top y_j \rvert$ stands for meaning | the cosine does (as in section 4.3.1): opposites are not alike |
-# | section 4.6.1 | a grid search; on which split is not said | dev chooses |
-# | table 4 | what was mended | what was spoilt as well |
+# | section 3.2.1 | similarity is $\lvert y_i^\top y_j \rvert$ | it is the cosine (as in section 4.3.1): opposites are not alike |
+# | section 4.6.1 | a grid search, on an unnamed split | on dev |
+# | table 4 | only couples that were mended | some are spoilt as well |
 #
 # ## To try on your own
 #
-# 1. In the app, go to Papers, *Try it* of SBERT-LP, with a file of your own. Compare the star of a sentence before and after.
+# 1. In the app, go to Papers, *Try it* of SBERT-LP, with a file of your own. Compare a sentence's star before and
+#    after.
 # 2. Repeat one point of the spiral a hundred times. How many eigenvalues of $M$ are 0 with your `mixtures`?
 #
 # ## Further reading
 #
 # - Roweis and Saul, [*Nonlinear Dimensionality Reduction by Locally Linear
 #   Embedding*](https://doi.org/10.1126/science.290.5500.2323), 2000. Where the method comes from, in four pages.
-# - Ghojogh, Ghodsi, Karray and Crowley, [*Locally Linear Embedding and its Variants*](https://arxiv.org/abs/2011.10925), 2020.
-#   Every step derived slowly, the placing of new points too.
-# - Mu and Viswanath, [*All-but-the-Top*](https://arxiv.org/abs/1702.01417), 2018. The rival that was ahead here.
+# - Ghojogh, Ghodsi, Karray and Crowley, [*Locally Linear Embedding and its
+#   Variants*](https://arxiv.org/abs/2011.10925), 2020. Every step derived slowly, including the placing of new points.
+# - Mu and Viswanath, [*All-but-the-Top*](https://arxiv.org/abs/1702.01417), 2018. The method that was ahead here.
 
 # %% [markdown]
 # ## Three questions to end with
 #
 # *No cell checks these. Say or write down your answer before you unfold ours.*
 #
-# **1.** Each sentence is rebuilt almost exactly by the mixture of its old neighbours. Why can its nearest sentences still be
-# others?
+# **1.** The mixture of its old neighbours rebuilds each sentence almost exactly. Why can other sentences become its
+# nearest?
 #
 # <details><summary>An answer</summary>
 #
-# The cost asks that each sentence be near the mixture of its old neighbours. It says nothing about sentences that were no
-# neighbours, so they can move in between. In fewer dimensions there is less room to stay out of the way.
+# The cost says nothing about sentences that were not its neighbours, so they can move in between. In fewer dimensions
+# there is less room to stay out of the way.
 #
 # </details>
 #
-# **2.** The graph of neighbours has two terminal components. What is lost, and what stays, if you drop the first eigenvector?
+# **2.** The graph of neighbours has two terminal components. What is lost, and what stays, if you drop the first
+# eigenvector?
 #
 # <details><summary>An answer</summary>
 #
-# The eigenvalue 0 then belongs to a plane, and a solver may return any basis of it. Drop the first vector, and a part of the
-# constant stays, while a part of what told the components apart is lost.
+# The eigenvalue 0 then belongs to a plane, and a solver may return any basis of it. If you drop the first vector, part
+# of the constant stays, and part of the difference between the components is lost.
 #
 # </details>
 #
@@ -502,8 +521,8 @@ for column in stored().table("sbert-lp/1").columns:
 #
 # <details><summary>An answer</summary>
 #
-# No label leaks, but the score means something else: it assumes that all sentences to be compared are at hand beforehand. If
-# yours arrive one by one, only the score of placed sentences is about them. Say which of the two you report.
+# No label leaks, but the score means something else: it assumes that all sentences are at hand beforehand. If yours
+# arrive one by one, use the score of placed sentences. Say which of the two you report.
 #
 # </details>
 

@@ -8,19 +8,21 @@
 # %% [markdown]
 # # 8 · Corpora and word vectors
 #
-# **How much can you learn about a word from the company it keeps?** In this lesson you build word vectors from nothing but
-# counts of which words occur near each other, then sentence vectors from those. All other lessons start from such vectors.
+# **How much can you learn about a word from the words around it?** In this lesson you count which words occur near each
+# other, and build word vectors from these counts. Then you build sentence vectors. All other lessons start from such
+# vectors.
 #
-# *50 minutes, 34 of them for five exercises. You need a little Python, and to know what a dot product and a logarithm are.*
+# *50 minutes, 34 of them for five exercises. You need a little Python, and to know what a dot product and a logarithm
+# are.*
 #
-# Each mark is a photograph's caption; colour and shape say which of eight photographs it describes. Nobody told the vectors
-# which captions belong together. They only know which words stood near each other in some other captions. Move the slider:
-# from how many captions were the words counted?
+# Each mark is the caption of a photograph; colour and shape show which of eight photographs it describes. Its vector is
+# made only of counts: which words occur near each other in other captions. The slider sets how many captions were
+# counted. When do the captions of one photograph come together?
 
 # %%
 import numpy as np
 
-from labkit import METHODS, load
+from labkit import load
 from labkit.corpora.relations import points
 from labkit.course import answer, hint, predict, progress, recall, solve
 from labkit.explore import Slider, explore, show
@@ -37,26 +39,26 @@ means_of = [ppmi_vectors(sentences[:count], dimension=50).mean(shown.texts) for 
 
 explore(
     lambda step: clusters(PROJECTIONS["PCA"](means_of[step]), shown),
-    "Captions in the plane, a colour and shape for each photograph. With words counted from 30 captions they are mixed; from "
-    "all of them, captions of one photograph are mostly close together.",
+    "Captions in the plane, a colour and shape for each photograph. With counts from 30 captions they are mixed. With counts "
+    "from all captions, those of one photograph are mostly close together.",
     step=Slider("0: 30, 1: 100, 2: 300, 3: 1000, 4: all captions", 0, 4, 1, 0),
 )
 
 # %% [markdown]
 # ## 1. Count
 #
-# *You shall know a word by the company it keeps* (J. R. Firth, 1957). So count how often two words occur near each other. In
-# *the cat sleeps*, the words *cat* and *sleeps* have distance 1, *the* and *sleeps* distance 2. A neighbour at distance $t$
-# counts $1/t$, up to a largest distance, the **window**; and only within a sentence.
+# *You shall know a word by the company it keeps* (J. R. Firth, 1957). So count how often two words occur near each
+# other. In *the cat sleeps*, the words *cat* and *sleeps* have distance 1, *the* and *sleeps* distance 2. Two words of
+# a sentence at distance $t$ count $1/t$, up to a largest distance, the **window**.
 #
-# **Exercise 08.1.** Count them.
+# **Exercise 08.1.** Write the table of counts.
 #
-# *8 minutes, medium. What it is for: everything that the vectors will know about words is in this table.*
+# *8 minutes, medium. What it is for: the vectors will know nothing about words but this table.*
 #
-# hint: Three loops: over the sentences, over the places in a sentence, and over the distances 1, 2, ..., window.
+# hint: Nest three loops: over the sentences, the places in a sentence, and the distances 1, 2, ..., window.
 # hint: At place `at` and distance t the neighbour is at `at + t`, if the sentence is that long.
 # hint: Count both ways: `counts[i, j] += 1 / t` and `counts[j, i] += 1 / t`.
-# right: near neighbours count more than distant ones, so the window hardly matters
+# right: near neighbours count more than distant ones
 # further: Count with a window of 1 instead of 10. Which neighbours of *dog* change in section 2, and why?
 
 # %%
@@ -87,27 +89,27 @@ for word in ("dog", "kitchen"):
     print(f"{word:8}", ", ".join(f"{names[at]} {counts[number[word], at]:.0f}" for at in most))
 
 # %% [markdown]
-# Both keep company with *a* and *the*. Frequent words are near everything, which says little about anything.
+# Both are near *a* and *the*. Frequent words are near every word, so these counts say little about a particular one.
 #
 # ## 2. Compare with chance
 #
-# So ask: how much *more* often do two words meet than they would by chance? With $p(i, j)$ the share of all counts that is in
-# row $i$ and column $j$, and $p(i)$ the share of a whole row, that is
+# So ask how much *more* often two words meet than they would by chance. Divide the counts by their sum. Let $p(i, j)$
+# be the share in row $i$ and column $j$, and $p(i)$ the share of the whole row $i$. Then the **positive pointwise
+# mutual information** of two words is
 #
 # $$\mathrm{PPMI}(i, j) = \max\Big(0,\ \log \frac{p(i, j)}{p(i)\,p(j)}\Big)$$
 #
-# the **positive pointwise mutual information**.
+# **Exercise 08.2.** Compute it. If two words never meet, it is 0.
 #
-# **Exercise 08.2.** Compute it. Where two words never meet it is 0.
+# *6 minutes, medium. What it is for: PPMI is small for words that are near every word.*
 #
-# *6 minutes, medium. What it is for: to distinguish what is close to everything from what is close to something in particular.*
-#
-# hint: Divide the table by its sum: p(i, j). The sums of its rows are p(i).
-# hint: By chance a pair would have p(i) p(j): `np.outer(p_i, p_i)`.
-# hint: Take the logarithm only where the count is above 0: `met = counts > 0`, `found[met] = np.log(p[met] / chance[met])`.
-# right: only what is above chance is left, and most of the table is 0
-# further: Multiply all counts by 10. What changes? The package raises column sums to the power 0.75; what does that do to
-# rare words?
+# hint: Divide the table by its sum, which gives p(i, j). The sums of its rows are p(i).
+# hint: By chance a pair would have the share p(i) p(j): `np.outer(p_i, p_i)`.
+# hint: Take the logarithm only where the count is above 0: `met = counts > 0`, `found[met] = np.log(p[met] /
+# chance[met])`.
+# right: only pairs that meet more often than by chance are left, and most of the table is 0
+# further: Multiply all counts by 10. What changes? The package raises column sums to the power 0.75. What does that do
+# to rare words?
 
 # %%
 def ppmi(counts):
@@ -130,7 +132,8 @@ for word in ("dog", "kitchen"):
 
 # %% [markdown]
 # A row of this table is already a vector of a word, with one number for each other word, mostly 0. A **singular value
-# decomposition** keeps the 100 directions in which the rows differ most. (That is all of the package's `ppmi_vectors`.)
+# decomposition** makes it shorter: we keep the 100 strongest directions of the table. The package's `ppmi_vectors` does
+# the same.
 
 # %%
 U, sigma, _ = np.linalg.svd(information)
@@ -138,14 +141,15 @@ V = U[:, :100] * np.sqrt(sigma[:100])  # (words, 100)
 print(information.shape, "->", V.shape)
 
 # %% [markdown]
-# **Exercise 08.3.** Find the words whose vectors have the largest cosines with a word's own vector, without the word itself.
+# **Exercise 08.3.** Find the words whose vectors have the largest cosines with the vector of a word. Leave out the word
+# itself.
 #
-# *6 minutes, easy. What it is for: to ask vectors what they know.*
+# *6 minutes, easy. What it is for: the neighbours of a word show what its vector knows.*
 #
 # hint: Divide each row by its length; then `unit @ unit[word]` has all cosines.
 # hint: The word itself has cosine 1: set its place to `-np.inf`.
 # hint: `np.argsort(-cosines)[:count]`
-# right: frequent words have long vectors; the cosine looks only at the direction
+# right: the cosine looks only at the direction, because frequent words have long vectors
 # further: Use dot products instead. Which words are now near many others? Are they frequent?
 
 # %%
@@ -171,23 +175,23 @@ for word in ("dog", "red", "kitchen", "two"):
 recall("08.a", names[nearest(V, number["dog"], 1)[0]])
 
 # %% [markdown]
-# Look closely: near means *used in the same places*, not *meaning the same*. *Green* and *white* are near *red*, though they are not
-# red. Keep that in mind for section 4.
+# These words are *used in the same places*, but they need not *mean the same*. *Green* and *white* are near *red*. That
+# will matter in section 4.
 #
 # ## 3. From words to sentences
 #
 # The simplest vector of a sentence is the mean of the vectors of its words.
 #
-# **Exercise 08.4.** Compute it for many sentences. A word that occurs twice counts twice; a word without a vector is left out; a
-# sentence without any known word is a row of zeros.
+# **Exercise 08.4.** Compute it for many sentences. A word that occurs twice counts twice. Leave out words without a
+# vector. A sentence without any known word is a row of zeros.
 #
-# *6 minutes, easy. What it is for: the simplest sentence vector, and the one to beat.*
+# *6 minutes, easy. What it is for: every method of this course has to beat these vectors.*
 #
-# hint: Begin with `np.zeros((len(sentences), d))`, with d the length of any vector of the table.
+# hint: Begin with `np.zeros((len(sentences), d))`, where d is the length of a vector of the table.
 # hint: For each sentence collect the vectors of its known words: `[table[word] for word in sentence if word in table]`.
 # hint: If there is at least one, `found[row] = np.mean(known, axis=0)`.
-# right: every method of this course has to beat this one
-# further: Reverse the words of a sentence, then insert a *not*. How far does each move its vector?
+# right: a sentence vector without any training
+# further: Reverse the words of a sentence, then insert a *not*. How far does each change move its vector?
 
 # %%
 def means(sentences, table):
@@ -203,24 +207,26 @@ def means(sentences, table):
 answer("08.4", means)
 
 # %% [markdown]
-# A mean treats all words alike. **SIF** (Arora, Liang and Ma, 2017) does two things about that. It multiplies each word's vector by
-# $a / (a + p)$, where $p$ is the word's share of all words in the corpus and $a = 0.001$, so that frequent words count little. And
-# it removes from all sentence vectors the one direction that they share most: with $c$ the first right singular vector of the
-# matrix $M$ of all means, each row becomes $m - (m \cdot c)\, c$.
+# A mean treats all words alike. **SIF** (Arora, Liang and Ma, 2017) changes that in two ways:
 #
-# **Exercise 08.5.** Write it, with your `means`.
+# - It multiplies the vector of each word by $a / (a + p)$, so that frequent words count little. Here $p$ is the share
+#   of the word among all words in the corpus, and $a = 0.001$.
+# - It removes the direction that all sentence vectors share most. Let $M$ be the matrix of all means, and $c$ its first
+#   right singular vector. Each row $m$ becomes $m - (m \cdot c)\, c$.
 #
-# *8 minutes, medium. What it is for: two lines of care often beat a day of training.*
+# **Exercise 08.5.** Write SIF, with your `means`.
 #
-# hint: First a new table: `{word: a / (a + share[word]) * vector for word, vector in table.items()}`.
+# *8 minutes, medium. What it is for: a stronger baseline, and still without any training.*
+#
+# hint: First make a new table: `{word: a / (a + share[word]) * vector for word, vector in table.items()}`.
 # hint: `c = np.linalg.svd(M, full_matrices=False)[2][0]` is the first right singular vector, of length 1.
 # hint: `M - np.outer(M @ c, c)`
-# right: frequent words say little, and what all sentences have in common says nothing
-# further: Do only one of the two. Which brings more?
+# right: frequent words count little, and the direction that all sentences share is gone
+# further: Do only one of the two. Which one raises Hit@1 more?
 
 # %%
 def sif(sentences, table, share, a=0.001):
-    """as means; share: word -> its share of all words in the corpus"""
+    """as `means`; share: word -> its share of all words in the corpus"""
     weighted = {}  #!
     for word, vector in table.items():  #!
         weighted[word] = a / (a + share[word]) * vector  #!
@@ -231,9 +237,8 @@ def sif(sentences, table, share, a=0.001):
 answer("08.5", sif)
 
 # %% [markdown]
-# How often is the nearest other caption one of the same photograph? That is **Hit@1**, here for 300 captions of 60 photographs. Last,
-# a method that learns: **PV-DBOW** (Le and Mikolov, 2014) gives each sentence a vector of its own and moves it until the words of
-# the sentence can be told from random words.
+# How good are these vectors? **Hit@1** is the share of captions whose nearest other caption describes the same
+# photograph. Here are 300 captions of 60 photographs; guessing gives 0.01.
 
 # %%
 from labkit.evaluation import hit_at
@@ -242,19 +247,13 @@ table = dict(zip(names, V))
 share = {word: often[word] / sum(often.values()) for word in names}
 asked = points(captions.part("test"), classes=60)
 split_up = [words(text) for text in asked.texts]
-pv_dbow = METHODS["pv-dbow"](epochs=6)
-pv_dbow.fit(captions)
-for name, M in (
-    ("your mean", means(split_up, table)),
-    ("your SIF", sif(split_up, table, share)),
-    ("PV-DBOW", pv_dbow.encode(asked.texts)),
-):
+for name, M in (("your mean", means(split_up, table)), ("your SIF", sif(split_up, table, share))):
     print(f"{name:10} Hit@1 {hit_at(M, np.array(asked.labels))[1]:.2f}")
 
 # %% [markdown]
 # ## 4. Where it fails
 #
-# The corpus `questions` has pairs of questions, with the label 1 if both ask the same. Read a few:
+# The corpus `questions` has pairs of questions. The label is 1 if both ask the same. Read a few:
 
 # %%
 questions = load("questions")
@@ -262,7 +261,8 @@ for row in list(questions.part("train").rows())[:6]:
     print(f"{row['label']}  [{row['kind']}]\n   {row['text_a']}\n   {row['text_b']}")
 
 # %% [markdown]
-# **Predict 08.b.** What is the mean cosine of pairs that are *not* the same, by the mean of word vectors? Write a number.
+# **Predict 08.b.** The vector of a question is the mean of its word vectors. What is the mean cosine of pairs that do
+# *not* ask the same? Write a number.
 
 # %%
 guess = 0.5  #!
@@ -277,8 +277,8 @@ a, b = vectors.mean(test.text_a), vectors.mean(test.text_b)
 cosine = (a * b).sum(1) / (np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1))
 show(
     similarity_histogram(cosine, test.labels),
-    "Two histograms of cosines: blue, pairs that mean the same; orange and hatched, pairs that do not. They lie over each "
-    "other, and no threshold separates them.",
+    "Two histograms of cosines: blue for pairs that ask the same, orange and hatched for pairs that do not. They overlap, and "
+    "no threshold separates them.",
 )
 recall("08.b", round(float(cosine[test.labels == 0].mean()), 2))
 
@@ -289,56 +289,58 @@ for kind in sorted(set(kinds)):
     print(f"{kind:26} {of_it.sum():4} pairs, label {test.labels[of_it].mean():.0f}, mean cosine {cosine[of_it].mean():.2f}")
 
 # %% [markdown]
-# One changed word hardly moves a mean, the order of the words is lost, and opposites are near each other. Pairs that ask the same
-# in quite other words (*reworded*) have smaller cosines than pairs in which one detail changed everything. This is what the
-# methods of this course have to learn from labels.
+# One changed word hardly moves a mean, the order of the words is lost, and opposites are near each other. Pairs that
+# ask the same in quite different words (*reworded*) have smaller cosines than pairs in which one detail changed the
+# question. The methods of this course have to learn the difference from labels.
 #
 # ## To try on your own
 #
-# 1. Write six sentences of your own about two things into a CSV with the columns `text,label`, and draw them:
-#    `load("mine.csv")` reads it.
-# 2. In section 4, read the pairs with the highest cosine that are *not* the same. What would a method have to see?
+# 1. Write six sentences about two topics into a CSV file with the columns `text,label`. Read it with
+#    `load("mine.csv")`, and draw your sentences as in the first picture.
+# 2. In section 4, read the pairs with the highest cosine that do *not* ask the same. What would a method have to
+#    notice?
 #
 # ## Further reading
 #
 # - Levy, Goldberg and Dagan, [*Improving Distributional Similarity with Lessons Learned from Word
-#   Embeddings*](https://aclanthology.org/Q15-1016), 2015. Counted and trained word vectors with the same settings: most of the
-#   lead of the trained ones was in the settings.
-# - Pennington, Socher and Manning, [*GloVe*](https://aclanthology.org/D14-1162), 2014. The word vectors of most papers in this
-#   course, made from counts like yours.
-# - Le and Mikolov, [*Distributed Representations of Sentences and Documents*](https://arxiv.org/abs/1405.4053), 2014. PV-DBOW.
-# - Mrkšić and others, [*Counter-fitting Word Vectors to Linguistic Constraints*](https://aclanthology.org/N16-1018), 2016. What
-#   can be done about opposites that are near each other.
+#   Embeddings*](https://aclanthology.org/Q15-1016), 2015. With the same settings, counted word vectors are about as
+#   good as trained ones.
+# - Pennington, Socher and Manning, [*GloVe*](https://aclanthology.org/D14-1162), 2014. The word vectors of most papers
+#   in this course, made from counts like yours.
+# - Mrkšić and others, [*Counter-fitting Word Vectors to Linguistic Constraints*](https://aclanthology.org/N16-1018), 2016.
+#   How to move opposites apart.
 
 # %% [markdown]
 # ## Three questions to end with
 #
 # *No cell checks these. Say or write down your answer before you unfold ours.*
 #
-# **1.** *Hot* and *cold* come out close together. Has the counting gone wrong?
+# **1.** The vectors of *hot* and *cold* are close together. Is something wrong with the counts?
 #
 # <details><summary>An answer</summary>
 #
-# No. It measures which words are used in the same places, and opposites are. It would be wrong to read that as *means the same*.
-# To get the difference you need something that counts do not hold, such as labelled pairs or a dictionary.
+# No. The counts show which words are used in the same places, and opposites are. To separate them you need something
+# that the counts do not hold, such as labelled pairs or a dictionary.
 #
 # </details>
 #
-# **2.** Why the logarithm of a ratio, and not the counts themselves?
+# **2.** Why do we use the logarithm of a ratio, and not the counts themselves?
 #
 # <details><summary>An answer</summary>
 #
-# A count is large if both words are frequent, whether they are related or not. The ratio compares it with chance, and the
-# logarithm makes *twice as often* the same step everywhere. Below chance it is set to 0, because with few counts that is noise.
+# A count is large if both words are frequent, whether they are related or not. The ratio compares it with chance. With
+# the logarithm, *twice as often* is the same step everywhere. Values below chance are set to 0, because with few counts
+# they are noise.
 #
 # </details>
 #
-# **3.** Name two sentences of different meaning that no mean of word vectors can tell apart. What would it take?
+# **3.** Name two sentences of different meaning that no mean of word vectors can tell apart. What kind of encoder
+# could?
 #
 # <details><summary>An answer</summary>
 #
-# *Can a dog like a cat* and *can a cat like a dog* have the same words, so the same mean. Better word vectors do not help. It
-# takes an encoder that knows the place of a word, such as one that reads in order.
+# *Can a dog like a cat* and *can a cat like a dog* have the same words, so they have the same mean. Better word vectors
+# do not help. An encoder that reads the words in order could tell them apart.
 #
 # </details>
 

@@ -135,7 +135,7 @@ def test_folders_of_runs_and_models_and_methods(tmp_path: Path) -> None:
     method.save(tmp_path / "run")
     assert explain(tmp_path / "run", A, B) == explain(method, A, B)
     assert explain(tiny_sbert(), A, B).way == "integrated"
-    with pytest.raises(ValueError, match="model is int"):
+    with pytest.raises(ValueError, match="model .*int"):
         explain(3, A, B)
     with pytest.raises(ValueError, match="model is 'film'"):
         explain("film", A, B)

@@ -245,7 +245,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     "none.csv": (b"text,label\n", "no rows"),
     "nothing.csv": (b"", "empty"),
     "ragged.csv": (b"text,label\na,x\nb,y,z\n", "row 3: 3 cells"),
-    "ends.csv": (b"text,label\r\na,x\r\nb,y\rc,z\n", "row 3: .*line end"),
+    "ends.csv": (b"text,label\r\na,x\r\nb,y\rc,z\n", "row 3 .*line ending"),
     "sheet.xlsx": (b"PK\x03\x04", "CSV"),
     "quote.csv": (b'text,label\na,x\n"b,y\nc,z\n', "row 3: .*quote"),
     "twice.csv": (b"text,Text ,label\na,b,x\n", "row 1: column 'text'"),

@@ -276,7 +276,11 @@ def test_rows_say_best_behind_and_open() -> None:
     rows = {row["variant"]: row for row in found.rows(["auc"])}
     found.figures["c"][2]["auc"] = 0.641  # seed by seed .2, .2 and .199 behind
     rows = {row["variant"]: row for row in found.rows(["auc"])}
-    assert {name: row["beside the best"] for name, row in rows.items()} == {"a": "best", "b": "open", "c": "behind"}
+    assert {name: row["compared with the best"] for name, row in rows.items()} == {
+        "a": "best",
+        "b": "open",
+        "c": "behind",
+    }
     assert rows["a"]["auc"] == "0.820 ± 0.020"
     assert found.front("auc") == ["a", "b"]
     assert found.front("auc", ["b", "c"]) == ["b"]

@@ -1,4 +1,4 @@
-"""Published datasets: where they are, how to fetch them, and how to read both forms that they have on disk."""
+"""Published datasets: where they are, how to download them, and how to read their two forms on disk."""
 
 from labkit.corpora.published.datasets import PUBLISHED, Published
 from labkit.corpora.published.registry import fetch_published, load_published, located, rows_here

@@ -1,6 +1,6 @@
-"""`PUBLISHED`, the table of all published datasets: where each is, under which licence, how many rows it should have.
+"""`PUBLISHED`, the table of all published datasets: address, licence and expected number of rows.
 
-Of Wikipedia's dump and the GloVe vectors, which are no sentences, labkit only knows where they are.
+Wikipedia's dump and the GloVe vectors contain no sentences, so labkit only lists their addresses.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from labkit.corpora.published.releases import (
 class Source:
     """One file of a release."""
 
-    address: str  # of the file, or, where it is fetched by hand, of the page that leads to it
+    address: str  # of the file, or of the page that leads to it if it must be downloaded by hand
     file: str = ""  # its name in the set's folder; without one, the last part of the address
     sha256: str | None = None  # None: the release states none
-    by_hand: str = ""  # why a person has to fetch it, and how
-    only: tuple[str, ...] = ()  # of an archive: unpack only the members with these names
-    limit: int = 2**30  # of an archive: the most bytes it may unpack to
+    by_hand: str = ""  # why it must be downloaded by hand, and how
+    only: tuple[str, ...] = ()  # for an archive: unpack only the members with these names
+    limit: int = 2**30  # for an archive: the most bytes it may unpack to
 
     @property
     def name(self) -> str:
@@ -60,18 +60,18 @@ class Published:
     licence: str
     citation: str
     sources: tuple[Source, ...] = ()
-    parse: Parser | None = None  # None: labkit does not read the release, only (if at all) its plain form
-    # a pattern of file names -> rows with a label in all files that match it, None where that is not known for certain
+    parse: Parser | None = None  # None: labkit reads at most the plain form, not the release
+    # a pattern of file names -> labelled rows in all matching files, None if unknown
     rows: Mapping[str, int | None] = field(default_factory=dict)
     also: Mapping[str, int | None] = field(default_factory=dict)  # the same for other forms that its parser reads
-    # the files of the plain form -> the split of all rows, "" where the file has its own column, or no splits
+    # the files of the plain form -> the split of all rows, "" if the file has a column or no splits
     plain: Mapping[str, str] = field(default_factory=dict)
-    classes: Mapping[str, str] = field(default_factory=dict)  # what the plain form calls a class -> what labkit does
+    classes: Mapping[str, str] = field(default_factory=dict)  # class names of the plain form -> those of labkit
     note: str = ""
 
     @property
     def count(self) -> int | None:
-        """Rows of the whole release, None where a part is not known."""
+        """Rows of the whole release, None if a part is unknown."""
         known = [count for count in self.rows.values() if count is not None]
         return sum(known) if known and len(known) == len(self.rows) else None
 
@@ -81,14 +81,14 @@ _QUORA_CITATION = "Iyer, Dandekar and Csernai (2017): First Quora Dataset Releas
 _WANG = "https://drive.google.com/file/d/0B0PlTAo--BnaQWlsZl9FZ3l1c28/view"
 _MSRP = "https://www.microsoft.com/en-us/download/details.aspx?id=52398"
 _MSRP_REASON = (
-    "the download on this page is a Windows installer with a licence to accept; open it there or with `cabextract`"
+    "the page has a Windows installer that asks you to accept a licence; open it on Windows or with `cabextract`"
 )
 _GEO = "https://raw.githubusercontent.com/PasqualeTurin/Geo-ER/HEAD/data/train_valid_test"
 _WIKI = "http://ixa2.si.ehu.eus/stswiki/images"
 _MSR_TERMS = "its MSRpar and MSRvid parts ask that Microsoft Research's licences be read and accepted first"
 _CORNELL = "https://www.cs.cornell.edu/people/pabo/movie-review-data"
 _PANG = "none stated on its page; the copy that NLTK distributes is under CC BY 4.0"
-_MPQA_REASON = "the corpus is under an agreement; the form that is read here, a phrase a line, is SentEval's"
+_MPQA_REASON = "the corpus requires an agreement; labkit reads SentEval's form, one phrase per line"
 _SST = "https://raw.githubusercontent.com/PrincetonML/SIF/master/data/sentiment"
 _SST_CITATION = "Socher et al. (2013): Recursive Deep Models for Semantic Compositionality, EMNLP"
 _RESEARCH = "none stated; research use"
@@ -117,19 +117,19 @@ _RECORDS = (
         note="No splits of its own. A few questions are empty; their pairs are left out.",
     ),
     Published(
-        name="qqp-glue", shape="Pairs", title="Quora question pairs, as GLUE divides them",
+        name="qqp-glue", shape="Pairs", title="Quora question pairs, as split by GLUE",
         licence=_QUORA, citation=f"{_QUORA_CITATION}; Wang et al. (2019): GLUE, ICLR", parse=quora_glue,
         sources=(Source("https://dl.fbaipublicfiles.com/glue/data/QQP-clean.zip",
                         sha256="40e7c862c04eb26ee04b67fd900e76c45c6ba8e6d8fab4f8f1f8072a1a3fbae0"),),
         rows={"train.tsv": 363_846, "dev.tsv": 40_430},
-        note="GLUE keeps the labels of its test part to itself, so there are train and dev only.",
+        note="GLUE does not publish the labels of its test part, so there are only train and dev.",
     ),
     Published(
-        name="qqp-bimpm", shape="Pairs", title="Quora question pairs, as Wang et al. (2017) divide them",
+        name="qqp-bimpm", shape="Pairs", title="Quora question pairs, as split by Wang et al. (2017)",
         licence=_QUORA, parse=quora_bimpm,
         citation=f"{_QUORA_CITATION}; Wang, Hamza and Florian (2017): Bilateral Multi-Perspective Matching, IJCAI",
         sources=tuple(
-            Source(_WANG, file=f"{part}.tsv", by_hand="the authors keep it on a page made for browsers; unpack it")
+            Source(_WANG, file=f"{part}.tsv", by_hand="the authors keep it on a page that needs a browser; unpack it")
             for part in PARTS
         ),
         rows={"train.tsv": 384_348, "dev.tsv": 10_000, "test.tsv": 10_000},
@@ -139,12 +139,12 @@ _RECORDS = (
     Published(
         name="qqp-positives", shape="Pairs", title="Duplicate questions only, in several styles of writing",
         licence=_QUORA, citation=_QUORA_CITATION, plain={"qqp/positive_only.tsv.gz": "train"},
-        note="Gathered from the files of several papers: raw, tokenised and lower-cased. There is no official release; "
-        "its like are the rows of qqp with label 1.",
+        note="Collected from the files of several papers: raw, tokenised and lower-cased. There is no official "
+             "release; the rows of qqp with label 1 are similar.",
     ),
     Published(
         name="mrpc", shape="Pairs", title="Microsoft Research Paraphrase Corpus",
-        licence="Microsoft Research licence, to be accepted by hand; no redistribution", parse=paraphrases,
+        licence="Microsoft Research licence, which you must accept by hand; no redistribution", parse=paraphrases,
         citation="Dolan and Brockett (2005): Automatically Constructing a Corpus of Sentential Paraphrases, IWP",
         sources=tuple(
             Source(_MSRP, file=f"msr_paraphrase_{part}.txt", by_hand=_MSRP_REASON) for part in ("train", "test")
@@ -155,7 +155,7 @@ _RECORDS = (
     ),
     Published(
         name="geoer", shape="Pairs", title="Pairs of places from three maps in four cities",
-        licence="none stated; OpenStreetMap's half is under ODbL 1.0, Foursquare's and Yelp's under their terms",
+        licence="none stated; OpenStreetMap's half is under ODbL 1.0, Foursquare's and Yelp's under their own terms",
         citation="Balsebre, Yao, Cong and Hai (2022): Geospatial Entity Resolution, WWW", parse=places,
         sources=tuple(
             Source(f"{_GEO}/{city}/{part}.txt", file=f"{city}/{part}.txt")
@@ -182,8 +182,8 @@ _RECORDS = (
             for year, count in {2012: 3_108, 2013: 1_500, 2014: 3_750, 2015: 3_000, 2016: 1_186}.items()
         },
         plain={"sts12-16/test.tsv.gz": "test"},
-        note="A test only: there is no train or dev part. Year and subset are in `extra`. 2013 is without its SMT "
-        "subset, which the Linguistic Data Consortium sells. The plain form ends with 2015.",
+        note="Test only: there is no train or dev part. Year and subset are in `extra`. 2013 lacks its SMT subset, "
+             "which the Linguistic Data Consortium sells. The plain form ends with 2015.",
     ),
     Published(
         name="stsb", shape="Pairs", title="STS benchmark",
@@ -203,8 +203,8 @@ _RECORDS = (
         rows={"SICK.txt": 9_840},
         also={"SICK_train.txt": 4_500, "SICK_trial.txt": 500, "SICK_test_annotated.txt": 4_927},
         plain={"sick/train.tsv.gz": "train", "sick/dev.tsv.gz": "dev"},
-        note="Scores from 1 to 5; `extra` says whether one sentence entails the other. The files of SemEval 2014 are "
-        "read as well; they have 87 pairs more. The plain form is SemEval's train and trial.",
+        note="Scores from 1 to 5; `extra` says whether one sentence entails the other. The files of SemEval 2014 can "
+             "be read, too; they have 87 more pairs. The plain form is SemEval's train and trial.",
     ),
     Published(
         name="mr", shape="Labelled", title="Movie reviews: positive or negative sentences", licence=_PANG,
@@ -235,7 +235,7 @@ _RECORDS = (
     ),
     Published(
         name="mpqa", shape="Labelled", title="Opinion phrases from the news: positive or negative",
-        licence="the MPQA agreement, to be accepted by hand; academic research only",
+        licence="the MPQA agreement, which you must accept by hand; academic research only",
         citation="Wiebe, Wilson and Cardie (2005): Annotating Expressions of Opinions and Emotions, LRE",
         parse=one_file_a_class(negative=("mpqa.neg",), positive=("mpqa.pos",)),
         sources=tuple(
@@ -259,7 +259,7 @@ _RECORDS = (
                         only=("train.tsv", "dev.tsv")),),
         rows={"train.tsv": 67_349, "dev.tsv": 872},
         plain={"senteval/sst2_train_phrases.tsv.gz": "train", "senteval/sst2_dev.tsv.gz": "dev"}, classes=SENTIMENT,
-        note="GLUE keeps the labels of its test part to itself, so there are train and dev only.",
+        note="GLUE does not publish the labels of its test part, so there are only train and dev.",
     ),
     Published(
         name="trec", shape="Labelled", title="Questions by what they ask for: a number, a place, a person ...",
@@ -281,7 +281,7 @@ _RECORDS = (
                         sha256="8f1b2514ca22a5ade8fbb9cfa5727df95fa587f4c87b786e15c759fa66d95610"),),
         rows={"20news-bydate-train/*/*": 11_314, "20news-bydate-test/*/*": 7_532},
         plain={"20news/20news_bydate.jsonl.gz": ""},
-        note="Whole postings with their headers, which give the group away: cut them off before learning.",
+        note="Whole postings with their headers, which reveal the group; remove them before training.",
     ),
     Published(
         name="coco", shape="Groups", title="COCO: 5,000 pictures with five captions each (val2017)",
@@ -294,7 +294,7 @@ _RECORDS = (
         rows={"captions_val2017.json": 25_014}, note="No splits of its own; a picture has at least five captions.",
     ),
     Published(
-        name="flickr30k", shape="Groups", title="Flickr30k captions, five a picture, as Multi30k divides them",
+        name="flickr30k", shape="Groups", title="Flickr30k captions, five per picture, as split by Multi30k",
         licence="captions CC BY 3.0 by the authors of Flickr30k; Multi30k states none",
         citation="Young et al. (2014): From image descriptions to visual denotations, TACL; Elliott et al. (2016)",
         parse=multi30k,
@@ -315,9 +315,9 @@ _RECORDS = (
             Source("https://dumps.wikimedia.org/simplewiki/latest/simplewiki-latest-pages-articles.xml.bz2"),
         ),
         plain={"articles/wiki_sections.jsonl.gz": ""},
-        note="The address is the dump of Simple English Wikipedia, renewed twice a month; that of the whole is "
-        "https://dumps.wikimedia.org/enwiki/latest/enwiki-latest-pages-articles.xml.bz2, more than 20 GB. labkit reads "
-        "articles in the plain form only.",
+        note="The address is the dump of Simple English Wikipedia, renewed twice a month. The full dump is "
+             "https://dumps.wikimedia.org/enwiki/latest/enwiki-latest-pages-articles.xml.bz2, more than 20 GB. labkit "
+             "reads articles in the plain form only.",
     ),
     Published(
         name="glove", shape="vectors", title="GloVe word vectors of 6 billion words (50, 100, 200, 300 dimensions)",
@@ -325,7 +325,7 @@ _RECORDS = (
         citation="Pennington, Socher and Manning (2014): GloVe, EMNLP",
         sources=(Source("https://nlp.stanford.edu/data/glove.6B.zip", limit=3 * 2**30,
                         sha256="617afb2fe6cbd085c235baf7a465b96f4112bd7f7ccb2b2cbd649fed9cbcf2fb"),),
-        note="No corpus: `labkit.vectors.load_vectors` reads its files.",
+        note="Not a corpus; read the files with `labkit.vectors.load_vectors`.",
     ),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Fetch one file over HTTP, whole or not at all, and unpack an archive that nobody vouches for."""
+"""Download one file over HTTP, completely or not at all, and unpack an untrusted archive."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from labkit.progress import Progress, silent
 
 RETRIES = 3  # after the first attempt, with pauses of 1, 2 and 3 seconds
 TIMEOUT = 30.0  # seconds without a byte
-PIECE = 2**16  # bytes that are copied together
-ARCHIVE = re.compile(r"(\.zip|\.tgz|\.tar(\.(gz|bz2|xz))?)$", re.IGNORECASE)  # by its name, what `unpack` is for
+PIECE = 2**16  # bytes copied at once
+ARCHIVE = re.compile(r"(\.zip|\.tgz|\.tar(\.(gz|bz2|xz))?)$", re.IGNORECASE)  # names of files that `unpack` can read
 
 
 class _Bar:
-    """What pooch takes for a progress bar."""
+    """A progress bar with the interface that pooch expects."""
 
     def __init__(self, progress: Progress, name: str) -> None:
         self.progress, self.name, self.total, self.done = progress, name, 0, 0
@@ -38,7 +38,7 @@ class _Bar:
 
 
 def fetch(address: str, target: Path, *, sha256: str | None = None, progress: Progress = silent) -> Path:
-    """Put the file at `address` at `target`. A file that is there already, with that sha256, is not fetched again."""
+    """Download `address` to `target`. An existing file with that sha256 is not downloaded again."""
     require("data", "pooch")
     import pooch
 
@@ -57,9 +57,9 @@ def fetch(address: str, target: Path, *, sha256: str | None = None, progress: Pr
             registry.fetch(target.name, downloader=receive)
     except NoRoom:
         raise
-    except OSError as reason:  # as all errors of the network are
+    except OSError as reason:  # as are all network errors
         raise ValueError(
-            f"{target.name} could not be downloaded ({reason}); check your connection and try again, or download it "
+            f"{target.name} could not be downloaded ({reason}). Check your connection and try again, or download it "
             f"from the dataset's page into {target.parent}"
         ) from None
     except ValueError as reason:
@@ -68,10 +68,10 @@ def fetch(address: str, target: Path, *, sha256: str | None = None, progress: Pr
 
 
 def unpack(archive: Path, folder: Path, *, limit_bytes: int, only: Sequence[str] = ()) -> Path:
-    """The files of a zip or tar in a new `folder`; with `only`, those whose name matches one of these patterns.
+    """Unpack a zip or tar into a new `folder`; with `only`, just the files whose names match one of these patterns.
 
-    Refused, with nothing left behind: names that lead outside, and more than `limit_bytes` unpacked. Links and devices
-    are left out.
+    Raises an error and leaves nothing behind if a name points outside the folder or more than `limit_bytes` are
+    unpacked. Links and devices are skipped.
     """
     try:
         with zipfile.ZipFile(archive) if archive.suffix.lower() == ".zip" else tarfile.open(archive) as pack:
@@ -99,7 +99,7 @@ def unpack(archive: Path, folder: Path, *, limit_bytes: int, only: Sequence[str]
 def _files(pack: Any) -> list[tuple[Any, str, int]]:
     """The plain files of an archive, their names and their sizes."""
     if isinstance(pack, tarfile.TarFile):
-        pack.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 and later have it
+        pack.extraction_filter = getattr(tarfile, "data_filter", None)  # available from Python 3.11.4
         files = [(each, each.name, each.size) for each in pack if each.isreg()]
     else:
         files = [(each, each.filename, each.file_size) for each in pack.infolist() if not each.is_dir()]

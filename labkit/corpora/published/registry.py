@@ -1,10 +1,9 @@
-"""Find, read and fetch a published dataset: `load_published` and `fetch_published`.
+"""Find, read and download a published dataset: `load_published` and `fetch_published`.
 
-A set is looked for in two places and two forms. In the folder named by the environment variable LABKIT_DATA it has the
-plain form: a file for each part of a set, as TSV without quoting or as JSONL, packed by gzip, and a
-`MANIFEST.json` that says how many rows each should have. In the user's cache folder it has the form of its release
-(`releases.py`). What is read is counted: rows with an empty text or without a label are left out and named, and a file
-with another number of rows than it should have is refused.
+A dataset is looked for in two places. The folder named by the environment variable LABKIT_DATA has the plain form:
+gzipped TSV or JSONL files, and a `MANIFEST.json` with the number of rows of each. The user's cache folder has the
+released form (`releases.py`). Rows are counted when read: rows without text or label are skipped with a note, and a
+file with an unexpected number of rows is refused.
 """
 
 from __future__ import annotations
@@ -38,22 +37,22 @@ def published_record(name: str) -> Published:
 
 
 def cache_folder(name: str) -> Path:
-    """The folder into which the release of a set is fetched."""
+    """The folder for a dataset's downloaded release."""
     return user_cache_path("labkit") / "data" / name
 
 
 def plain_files(name: str) -> list[str]:
-    """The files of a set's plain form, in the order in which they are read."""
+    """The files of a dataset's plain form, in reading order."""
     return list(published_record(name).plain)
 
 
 def has_plain(name: str, folder: Path) -> bool:
-    """Whether the folder has a file of this set."""
+    """Whether the folder has a file of this dataset."""
     return any((folder / file).is_file() for file in plain_files(name))
 
 
 def located(name: str, folder: Path | str | None = None) -> Path | None:
-    """The folder or file the set would be read from, None where it has to be fetched first."""
+    """The folder or file to read the dataset from, None if it must be downloaded first."""
     place = _place(published_record(name), folder)
     if place is None or not place[1]:
         return place and place[0]
@@ -62,7 +61,7 @@ def located(name: str, folder: Path | str | None = None) -> Path | None:
 
 
 def rows_here(name: str) -> int | None:
-    """The rows of the files that are on this machine; None where there are none, or nobody has counted them."""
+    """The rows of the files on this machine; None if there are none or their number is unknown."""
     wanted = published_record(name)
     place = _place(wanted)
     if place is None:
@@ -78,7 +77,7 @@ def rows_here(name: str) -> int | None:
 
 
 def _place(wanted: Published, folder: Path | str | None = None) -> tuple[Path, bool] | None:
-    """The folder of a set and whether it has the plain form."""
+    """The folder of a dataset and whether it has the plain form."""
     named = folder or os.environ.get("LABKIT_DATA")
     if named and has_plain(wanted.name, Path(named)):
         return Path(named), True
@@ -88,13 +87,13 @@ def _place(wanted: Published, folder: Path | str | None = None) -> tuple[Path, b
 
 
 def _present(folder: Path, pattern: str) -> bool:
-    """Whether the folder has a file of this pattern: as it is written, or by its last part wherever it is."""
+    """Whether the folder has a file of this pattern, at its path or with the same name in any subfolder."""
     last = pattern.rsplit("/", 1)[-1]
     return any(folder.rglob(pattern)) or (last != "*" and any(folder.rglob(last)))
 
 
 def _manifest(folder: Path) -> dict[str, int | None]:
-    """File -> the rows it should have, by the MANIFEST.json of the folder; empty where there is none."""
+    """The expected rows of each file, from the folder's MANIFEST.json; empty if there is none."""
     manifest = folder / "MANIFEST.json"
     if not manifest.is_file():
         return {}
@@ -108,14 +107,14 @@ def _manifest(folder: Path) -> dict[str, int | None]:
 
 
 def load_published(name: str, folder: Path | str | None = None) -> Corpus:
-    """The corpus; a note says what was left out or is missing. `folder` replaces LABKIT_DATA and the cache folder."""
+    """Load the corpus; a note names what is skipped or missing. `folder` replaces LABKIT_DATA and the cache folder."""
     wanted = published_record(name)
     if wanted.shape == "vectors":
         raise ValueError(f"{name} is a set of word vectors, not a corpus; read it with labkit.vectors.load_vectors")
     place = _place(wanted, folder)
     if place is None:
-        ways = [f"`labkit data get {name}` fetches it"] if wanted.sources else []
-        ways += ["LABKIT_DATA may name a folder that has it in the plain form"] if wanted.plain else []
+        ways = [f"run `labkit data get {name}`"] if wanted.sources else []
+        ways += ["set LABKIT_DATA to a folder that has it in the plain form"] if wanted.plain else []
         raise ValueError(f"{name} is not on this machine; {', or '.join(ways)}")
     where, plain = place
     expected: Mapping[str, int | None] = wanted.rows
@@ -125,11 +124,11 @@ def load_published(name: str, folder: Path | str | None = None) -> Corpus:
         expected = {file: count for file, count in _manifest(where).items() if file in wanted.plain}
     elif wanted.parse is None:
         raise ValueError(
-            f"{name}: labkit cannot read the released format; set LABKIT_DATA to a folder with the plain one"
+            f"labkit cannot read the released format of {name}; set LABKIT_DATA to a folder with the plain form"
         )
     else:
         rows = wanted.parse(where)
-        remedy = f"remove the file and what it came in, and `labkit data get {name}` again"
+        remedy = f"remove the file and its archive, and run `labkit data get {name}` again"
     corpus, read, dropped = _collected(wanted, rows)
     missing = _missing(read, expected, also, remedy)
     for (file, why), count in dropped.items():
@@ -140,11 +139,11 @@ def load_published(name: str, folder: Path | str | None = None) -> Corpus:
 
 
 def read_plain(name: str, folder: Path) -> ReleaseRows:
-    """The rows of the plain form, as the parsers of the releases give them; all of its files have to be there."""
+    """The rows of the plain form, in the format of the release parsers; all files must be there."""
     wanted = published_record(name)
     for file, split in wanted.plain.items():
         if not (folder / file).is_file():
-            raise ValueError(f"{file} is missing from {folder}, which has other files of {name}; add it")
+            raise ValueError(f"{file} is missing from {folder}, although other files of {name} are there; add it")
         for _, row in read_rows(folder / file):
             if split:
                 row["split"] = split
@@ -158,7 +157,7 @@ def read_plain(name: str, folder: Path) -> ReleaseRows:
 
 
 def _collected(wanted: Published, rows: ReleaseRows) -> tuple[Corpus, Counter[str], Counter[tuple[str, str]]]:
-    """The corpus, the rows with a label by file, and those left out by file and reason."""
+    """The corpus, the labelled rows by file, and the skipped rows by file and reason."""
     columns: dict[str, list[Any]] = {}
     read: Counter[str] = Counter()
     dropped: Counter[tuple[str, str]] = Counter()
@@ -183,7 +182,7 @@ def _collected(wanted: Published, rows: ReleaseRows) -> tuple[Corpus, Counter[st
 
 
 def _with_numbers(row: ReleaseRow, at: str) -> ReleaseRow:
-    """The row with its numbers as floats."""
+    """The row with its numeric columns as floats."""
     for column in ("score", "lat_a", "lon_a", "lat_b", "lon_b", *(() if "text" in row else ("label",))):
         if column in row:
             try:
@@ -196,7 +195,7 @@ def _with_numbers(row: ReleaseRow, at: str) -> ReleaseRow:
 def _missing(
     read: Mapping[str, int], rows: Mapping[str, int | None], also: Mapping[str, int | None], remedy: str
 ) -> list[str]:
-    """Refuse files that have more or fewer rows than they should; return those that are missing."""
+    """Return the missing files; raise ValueError if a file has an unexpected number of rows."""
     found: dict[str, int] = {}
     for pattern, expected in (*rows.items(), *also.items()):
         found[pattern] = sum(count for file, count in read.items() if PurePosixPath(file).match(pattern))
@@ -211,7 +210,7 @@ def _missing(
 
 @dataclass(frozen=True)
 class Fetched:
-    """What `fetch_published` brought, and what a person has to bring."""
+    """The files that `fetch_published` downloaded, and those you must download by hand."""
 
     name: str
     folder: Path
@@ -223,17 +222,17 @@ class Fetched:
         return "\n".join(
             lines
             + [
-                f"{self.name}: fetch {source.name} by hand from {source.address} ({source.by_hand}) and put it into "
-                f"{self.folder}"
+                f"{self.name}: download {source.name} by hand from {source.address} ({source.by_hand}) and put it "
+                f"into {self.folder}"
                 for source in self.by_hand
             ]
         )
 
 
 def fetch_published(name: str, *, progress: Progress = silent) -> Fetched:
-    """Fetch and unpack the release into the user's cache folder.
+    """Download and unpack the release into the user's cache folder.
 
-    Files that are there are checked and not fetched again; those that a person has to fetch are named in the answer.
+    Existing files are checked and not downloaded again; the result lists those you must download by hand.
     """
     wanted = published_record(name)
     if not wanted.sources:

@@ -1,8 +1,8 @@
-"""How the official releases of published datasets are read: a parser for each form, and how it opens files.
+"""Parsers for the official releases of published datasets.
 
 A parser takes the folder of a release and yields (file, row): the file's name within the folder and the columns of one
-row, `split` among them where the release has splits. Rows with an empty text or without a label are yielded as they
-are; `registry.py` drops and counts them. Most parsers are made by `tabbed` or by `one_file_a_class`.
+row, including `split` if the release has splits. Rows without text or label are yielded as they are; `registry.py`
+drops and counts them. Most parsers are made by `tabbed` or `one_file_a_class`.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ SUBJECTIVITY = {"0": "objective", "1": "subjective"}
 
 
 def find_file(folder: Path, *names: str) -> Path:
-    """The file with the first of these names that is there, wherever in the folder it is."""
+    """The first of these names that exists anywhere in the folder."""
     for name in names:
         matches = [path for path in folder.rglob(name) if path.is_file() and "__MACOSX" not in path.parts]
         if matches:
             return min(matches, key=lambda path: (len(path.parts), path))
-    raise ValueError(f"{' or '.join(names)} is not in {folder}; fetch the set again or put the file there by hand")
+    raise ValueError(f"{' or '.join(names)} is not in {folder}; download the set again or put the file there by hand")
 
 
 def within(folder: Path, path: Path) -> str:
@@ -43,9 +43,9 @@ def within(folder: Path, path: Path) -> str:
 
 
 def file_lines(path: Path, *encodings: str) -> Iterator[str]:
-    """The lines of a text file (.gz too), each in the first of the encodings that fits, UTF-8 if none is named.
+    """The lines of a text file (.gz too), each in the first encoding that fits; UTF-8 if none is given.
 
-    Only LF and CRLF end a line: other signs that Python takes for line ends occur within sentences.
+    Only LF and CRLF end a line: Python's other line separators occur within sentences.
     """
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
         for number, raw in enumerate(stream, 1):
@@ -64,10 +64,10 @@ def file_lines(path: Path, *encodings: str) -> Iterator[str]:
 def table_rows(
     path: Path, columns: Sequence[str], *, header: Sequence[str] = (), quoted: bool = False
 ) -> Iterator[ReleaseRow]:
-    """These columns of a tab-separated file, named by its first line or, where that is none, by `header`.
+    """These columns of a tab-separated file, named by its first line or, if it has no header, by `header`.
 
-    Cells that are missing are empty. Without `quoted`, a quotation mark is a sign like any other: most of these files
-    have unpaired ones.
+    Missing cells are empty. Without `quoted`, quotation marks are ordinary characters: most of these files have
+    unpaired ones.
     """
     import pandas
 
@@ -91,9 +91,9 @@ def tabbed(
     quoted: bool = False,
     change: Callable[[ReleaseRow], ReleaseRow] = dict,
 ) -> Parser:
-    """Make the parser of tab-separated files: file -> the split of its rows, and our column -> the file's.
+    """Make a parser of tab-separated files: file -> the split of its rows, and our column -> the file's.
 
-    `header` names the columns of files whose first line does not; `change` mends a row; a split "" is none.
+    `header` names the columns if the first line does not; `change` corrects a row; split "" means none.
     """
 
     def parse(folder: Path) -> ReleaseRows:
@@ -107,7 +107,7 @@ def tabbed(
 
 
 def one_file_a_class(**files: tuple[str, ...]) -> Parser:
-    """Make the parser of files with a sentence a line, in Latin-1: class -> the names its file goes by."""
+    """Make a parser of Latin-1 files with one sentence per line: class -> the possible names of its file."""
 
     def parse(folder: Path) -> ReleaseRows:
         for label, names in files.items():
@@ -120,7 +120,7 @@ def one_file_a_class(**files: tuple[str, ...]) -> Parser:
 
 # --- pairs with a label ----------------------------------------------------------------------------------------
 
-# of Quora's own files, with cells in quotes, some of them empty, and of GLUE's, whose test.tsv has no labels
+# Quora's own files, with quoted cells, some of them empty, and GLUE's, whose test.tsv has no labels
 _QUESTIONS = {"text_a": "question1", "text_b": "question2", "label": "is_duplicate"}
 _QUESTIONS |= {name: name for name in ("id", "qid1", "qid2")}
 quora = tabbed({"quora_duplicate_questions.tsv": ""}, _QUESTIONS, quoted=True)
@@ -157,7 +157,7 @@ def places(folder: Path) -> ReleaseRows:
 
 
 def _place(text: str) -> ReleaseRow:
-    """`COL name VAL Lock House COL latitude VAL 1.5` -> its columns; what is missing or NULL is empty."""
+    """`COL name VAL Lock House COL latitude VAL 1.5` -> its columns; missing values and NULL are empty."""
     _, *parts = _COLUMN.split(text)
     values = {name: value.strip() for name, value in zip(parts[::2], parts[1::2], strict=True)}
     theirs = {"name": "name", "address": "address", "postal": "postalCode", "lat": "latitude", "lon": "longitude"}
@@ -169,7 +169,7 @@ def _written(place: ReleaseRow) -> str:
     return " ".join(place[name] for name in ("name", "address", "postal") if place[name])
 
 
-# --- pairs with a degree ---------------------------------------------------------------------------------------
+# --- pairs with a score ----------------------------------------------------------------------------------------
 
 _YEAR = re.compile(r"STS\D?(?:20)?(1[2-6])(?!\d)")
 
@@ -177,8 +177,8 @@ _YEAR = re.compile(r"STS\D?(?:20)?(1[2-6])(?!\d)")
 def sts(folder: Path) -> ReleaseRows:
     """Read `STS.input.SUBSET.txt` (sentence, sentence, sources) and `STS.gs.SUBSET.txt` (one score per line).
 
-    The year is in the name of the file or of a folder above it. A blank score says that the pair was given to the
-    contestants but not scored: such pairs come without a label.
+    The year is in the name of the file or of a folder above it. A blank score means that the pair was not scored; such
+    pairs have no label.
     """
     inputs = [path for path in sorted(folder.rglob("STS*.input.*.txt")) if not path.name.endswith(".input.ALL.txt")]
     if not inputs:
@@ -190,7 +190,7 @@ def sts(folder: Path) -> ReleaseRows:
         year = f"20{years[-1]}"
         subset = path.name.split(".input.")[1].removesuffix(".txt")
         gold = find_file(path.parent, path.name.replace(".input.", ".gs."))
-        # not `table_rows`, which passes over blank lines: line n of one file belongs to line n of the other
+        # not `table_rows`, which skips blank lines: line n of one file belongs to line n of the other
         for pair, score in zip_longest(file_lines(path, "utf-8", "latin-1"), file_lines(gold), fillvalue=""):
             a, b, *_ = [*pair.split("\t"), ""]
             if score.strip() and not pair:
@@ -216,7 +216,7 @@ benchmark = tabbed(
 
 
 def sick(folder: Path) -> ReleaseRows:
-    """Read `SICK.txt`, which has all rows, or the three files of SemEval 2014, whose columns are in another order."""
+    """Read `SICK.txt`, which has all rows, or the three files of SemEval 2014 with another order of columns."""
     parts = {"TRAIN": "train", "TRIAL": "dev", "TEST": "test"}
     files = {"SICK_train.txt": "train", "SICK_trial.txt": "dev", "SICK_test_annotated.txt": "test"}
     columns = {"text_a": "sentence_A", "text_b": "sentence_B", "score": "relatedness_score"}
@@ -263,7 +263,7 @@ def questions(folder: Path) -> ReleaseRows:
 
 
 def newsgroups(folder: Path) -> ReleaseRows:
-    """Read `20news-bydate-{train,test}/GROUP/NUMBER`: a posting a file, with its headers, in Latin-1."""
+    """Read `20news-bydate-{train,test}/GROUP/NUMBER`: one posting per file, with its headers, in Latin-1."""
     for split in ("train", "test"):
         paths = [path for path in folder.rglob(f"20news-bydate-{split}/*/*") if path.is_file()]
         if not paths:
@@ -291,7 +291,7 @@ def coco(folder: Path) -> ReleaseRows:
 
 
 def multi30k(folder: Path) -> ReleaseRows:
-    """Read `{train,val,test_2016}.{1..5}.en.gz`: five files of a caption a line; line n of each describes picture n."""
+    """Read `{train,val,test_2016}.{1..5}.en.gz`: five files with one caption per line; line n describes picture n."""
     for name, split in CAPTION_PARTS.items():
         paths = [find_file(folder, f"{name}.{number}.en.gz", f"{name}.{number}.en") for number in range(1, 6)]
         for picture, captions in enumerate(zip(*map(file_lines, paths), strict=False)):

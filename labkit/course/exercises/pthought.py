@@ -79,15 +79,15 @@ def check_paid(answer: Callable[..., Any], random: np.random.Generator) -> str |
         return lambda net, decoder, v, numbers, lengths: _paid(net, decoder, v, numbers, lengths, **how)
 
     mistakes = (
-        (wrong(every=True), "padding is counted: of each sentence count its words and one end"),
+        (wrong(every=True), "padding is counted: count the words of each sentence and one end"),
         (wrong(last=-1), "the end is missing: a sentence of n words has n + 1 steps, `<=` and not `<`"),
         (wrong(ahead=True), "your decoder reads the word that it should write: what it reads begins with a 0"),
         (wrong(blank=True), "v must be the decoder's first state, too: `net[decoder](x, v[None])`"),
-        (wrong(mean=torch.sum), "that is the sum; the mean is asked for"),
+        (wrong(mean=torch.sum), "that is the sum: return the mean"),
     )
     complaint = find_mistake(answer, wrong(), cases, mistakes, read=learnable)
     if complaint is None and not answer(*cases[0]).requires_grad:
-        return "the numbers are right, but no gradient comes through them: work with tensors all the way"
+        return "the numbers are right, but no gradient comes through them: use tensors in every step"
     return complaint
 
 
@@ -114,7 +114,7 @@ def _step(*, turned: bool = False, other_way: bool = False, forgets: bool = True
 
 def _walk(step: Callable[..., Any]) -> Callable[..., np.ndarray]:
     """The losses of some steps, and the parameters after them."""
-    read = several(2, number, "two numbers were expected, as in `return copy.item(), para.item()`")
+    read = several(2, number, "expected two numbers, as in `return copy.item(), para.item()`")
 
     def walked(net: nn.ModuleDict, batches: list[tuple[Batch, Batch]], emphasis: float) -> np.ndarray:
         optimiser = torch.optim.SGD(net.parameters(), lr=0.3)
@@ -132,18 +132,18 @@ def check_step(answer: Callable[..., Any], random: np.random.Generator) -> str |
         for emphasis in (0.5, -0.3, 0.8)
     ]
     mistakes = (
-        (_walk(_step(other_way=True)), "it is the paraphrase that counts more: exchange the two factors"),
-        (_walk(_step(turned=True)), "the copy pays for `sentence`, the paraphrase for `other`: yours are exchanged"),
+        (_walk(_step(other_way=True)), "the paraphrase must count more: swap the two factors"),
+        (_walk(_step(turned=True)), "yours are swapped: the copy decoder writes `sentence`, the other one `other`"),
         (_walk(_step(forgets=False)), "gradients add up from step to step: begin with `optimiser.zero_grad()`"),
         (_walk(_step(moves=False)), "the network never moves: `optimiser.step()` is missing"),
-        (_walk(lambda *given: _step()(*given)[::-1]), "give back the copy's loss first, then the paraphrase's"),
+        (_walk(lambda *given: _step()(*given)[::-1]), "return the loss of the copy first, then that of the paraphrase"),
     )
     complaint = find_mistake(_walk(answer), _walk(_step()), cases, mistakes, tolerance=1e-4)
     if complaint is None or complaint in {says for *_, says in mistakes}:
         return complaint
     return Unnamed(
-        "the losses, or the parameters after some steps, are not those of eq. 10: are both losses those of your "
-        "`paid` (05.1), taken before the move, and is each asked for gradients once?"
+        "the losses, or the parameters after some steps, are not those of eq. 10: take both losses from `paid` "
+        "(05.1), before the move, with the same v, and call `backward` once, on L"
     )
 
 
@@ -175,7 +175,7 @@ def _written(
 def _sentence(answer: Any) -> np.ndarray:
     """The words' numbers as one text, so that two sentences are shown side by side."""
     if isinstance(answer, str) or np.ndim(array(answer)) != 1 or (array(answer) % 1).any():
-        raise Unfit("a list of the words' numbers was expected, such as [4, 7, 2]")
+        raise Unfit("expected a list of word numbers, such as [4, 7, 2]")
     return np.asarray(" ".join(f"{number:.0f}" for number in array(answer)) or "no word")
 
 
@@ -195,17 +195,17 @@ def check_write(answer: Callable[..., Any], random: np.random.Generator) -> str 
     for net, *_ in cases:
         net["copy"].register_forward_pre_hook(_impatient)
     if len({str(_sentence(answer(*cases[0]))) for _ in range(3)}) > 1:
-        return "asked again, yours writes another sentence: do not draw lots, take the likeliest word"
+        return "yours writes another sentence the second time: do not draw at random, take the likeliest word"
 
     def wrong(**how: Any) -> Callable[..., Any]:
         return lambda net, decoder, v, longest: _written(net, decoder, v, longest, **how)
 
     mistakes = (
-        (wrong(end=True), "word 0 is the end: it is not written"),
-        (wrong(forget=True), "the state must be handed on: give the decoder the one that it returned last"),
-        (wrong(blind=True), "the word that was written is read next; yours reads the beginning, 0, at every step"),
+        (wrong(end=True), "word 0 is the end: leave it out of the list"),
+        (wrong(forget=True), "the state must change: give the decoder the state that it returned last"),
+        (wrong(blind=True), "yours reads the beginning, 0, at every step: read the word that it has just written"),
         (lambda *case: _written(*case)[:-1], "the last word is missing"),
-        (wrong(pick=torch.argmin), "that is the least likely word: the largest number is wanted"),
+        (wrong(pick=torch.argmin), "that is the least likely word: take the largest number"),
     )
     return find_mistake(answer, wrong(), cases, mistakes, read=_sentence)
 
@@ -246,14 +246,14 @@ def check_coherence(answer: Callable[..., Any], random: np.random.Generator) -> 
 
     mistakes = (
         (by(np.mean), by(lambda own: own[np.triu_indices(len(own))].mean()),
-         "a sentence is paired with itself in yours, where the cosine is 1: only pairs of two count"),
-        (by(table=lambda v: v @ v.T), "those are dot products: bring the rows to length 1 first"),
-        (by(pooled=True), "yours is the mean over all pairs: large groups count more. Take each group's mean first"),
+         "yours pairs a sentence with itself, where the cosine is 1: use pairs of two sentences"),
+        (by(table=lambda v: v @ v.T), "those are dot products: first divide each row by its length"),
+        (by(pooled=True), "yours is the mean over all pairs, and large groups count more: take means of groups first"),
         (by(strangers=np.ones_like), "between groups, only pairs of two different groups count; yours has all pairs"),
         (lambda *case: right(*case)[::-1], "within groups comes first, then between groups"),
     )  # fmt: skip
     return find_mistake(
-        answer, right, cases, mistakes, read=several(2, number, "two numbers were expected: `return within, between`")
+        answer, right, cases, mistakes, read=several(2, number, "expected two numbers: `return within, between`")
     )
 
 
@@ -288,11 +288,11 @@ def check_fooled(answer: Callable[..., Any], random: np.random.Generator) -> str
         return by()(vectors, groups, goal)
 
     mistakes = (
-        (by(rows_of=np.asarray), "bring each row to length 1 first: a long one would be moved less"),
+        (by(rows_of=np.asarray), "first divide each row by its length: a long one would move less"),
         (by(length=lambda mean: 1.0), "c is a direction: divide the mean of the rows by its length"),
-        (by(which="between"), "the goal is for the cosine within groups, the first of the two numbers"),
-        (by(given=unit), "give the mixture as it is, without dividing it by its length again"),
-        (by(turned=True), "the shares are exchanged: t is that of the common vector"),
+        (by(which="between"), "the goal is for the cosine within groups, the first number of `coherence`"),
+        (by(given=unit), "return the mixture as it is, without dividing it by its length again"),
+        (by(turned=True), "the shares are swapped: t is the share of c"),
     )
-    read = several(2, array, "two things were expected, as in `return t, mixed`")
+    read = several(2, array, "expected two things, as in `return t, mixed`")
     return find_mistake(answer, right, cases, mistakes, read=read)

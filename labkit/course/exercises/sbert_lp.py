@@ -46,11 +46,11 @@ def check_weights(answer: Callable[..., Any], random: np.random.Generator) -> st
     mistakes = (
         (raw, "the weights do not sum to 1 yet: divide by their sum"),
         (lambda *case: raw(*case) / np.linalg.norm(raw(*case)),
-         "the sum of the weights is to be 1, not their length"),
+         "the weights must sum to 1; in yours their length is 1"),
         (lambda x, near, reg: to_one(unsummed(gram(x, near), 0)),
-         "reg is missing on the diagonal: there alone it helps, and without it G may have no inverse"),
-        (lambda x, near, reg: to_one(unsummed(gram(x, near), reg)), "reg is a share of the trace of G: times tr(G)"),
-        (lambda x, near, reg: weights_of(0 * x, near, reg), "take x off first: G is of the differences x_j - x"),
+         "reg is missing on the diagonal of G: without it G may have no inverse"),
+        (lambda x, near, reg: to_one(unsummed(gram(x, near), reg)), "reg is a share of the trace: add reg times tr(G)"),
+        (lambda x, near, reg: weights_of(0 * x, near, reg), "subtract x first: G is made of the differences x_j - x"),
     )  # fmt: skip
     return find_mistake(answer, weights_of, cases, mistakes)
 
@@ -78,11 +78,11 @@ def check_mixtures(answer: Callable[..., Any], random: np.random.Generator) -> s
 
     mistakes = (
         (lambda X, k, reg: mixed(X, k, reg, first=0), "a sentence is its own neighbour in yours: leave it out"),
-        (lambda X, k, reg: mixed(X, k, reg, farthest=True), "those are the farthest: `argsort` rises"),
-        (lambda X, k, reg: mixed(X, k, reg).T, "row i holds the weights of sentence i; in yours its column does"),
+        (lambda X, k, reg: mixed(X, k, reg, farthest=True), "those are the farthest: take the first of `argsort`"),
+        (lambda X, k, reg: mixed(X, k, reg).T, "row i must hold the weights of sentence i; in yours column i does"),
         (nearest_alone, lambda X, k, reg: nearest_alone(X, k, reg) / k,
-         "all neighbours have the same weight in yours: take those of `rebuild`"),
-        (lambda X, k, reg: mixed(X, k, 1e-3), "hand on `reg` to `rebuild`"),
+         "all neighbours have the same weight in yours: use the weights of `rebuild`"),
+        (lambda X, k, reg: mixed(X, k, 1e-3), "pass `reg` on to `rebuild`"),
     )  # fmt: skip
     return find_mistake(answer, lambda X, k, reg: mixed(X, k, reg), cases, mistakes)
 
@@ -110,9 +110,9 @@ def embedded(answer: Callable[..., Any], cases: list[tuple[Any, ...]], right: An
     for W, p in cases:
         shape = array(answer(W.copy(), p)).shape
         if shape == (p, len(W)):
-            return "the shape is (p, m): eigenvectors are the columns of what `eigh` gives, and a sentence is a row"
+            return "the shape is (p, m): `eigh` returns eigenvectors as columns, and a sentence is a row"
         if shape != (len(W), p):
-            return Unnamed(f"the shape is {shape}, expected {(len(W), p)}: a row of p numbers for each sentence")
+            return Unnamed(f"the shape is {shape}, expected {(len(W), p)}: p numbers for each sentence")
 
     def up_to_a_rotation(given: Any) -> np.ndarray:
         return np.asarray(array(given) @ array(given).T)
@@ -121,8 +121,8 @@ def embedded(answer: Callable[..., Any], cases: list[tuple[Any, ...]], right: An
     if isinstance(complaint, Unnamed):
         given = [array(answer(W.copy(), p)) for W, p in cases]
         if not all(np.allclose(Y.T @ Y / len(Y), np.eye(Y.shape[1]), atol=1e-5) for Y in given):
-            return "YᵀY/m is not I in yours: take eigenvectors of M, and mind their size"
-        return "YᵀY/m is I, but other directions are cheaper: `eigh` gives the eigenvalues in rising order"
+            return "YᵀY/m is not I in yours: take eigenvectors of M, and check their size"
+        return "YᵀY/m is I, but other eigenvectors cost less: `eigh` returns them as columns, the cheapest first"
     return complaint
 
 
@@ -132,11 +132,11 @@ def check_embedded(answer: Callable[..., Any], random: np.random.Generator) -> s
     cases: list[tuple[Any, ...]] = [(rings(random, m), p) for m, p in ((9, 3), (12, 2), (7, 4))]
     mistakes = (
         (lambda W, p: eigenrows_of(W, slice(1, p + 1), 0),
-         "the columns have length 1, so YᵀY = I; for YᵀY/m = I, which factor is missing?"),
-        (lambda W, p: eigenrows_of(W, slice(1, p + 1), 1), "YᵀY/m is m here: squared, the factor should give m"),
+         "the columns have length 1, so YᵀY = I: which factor is missing for YᵀY/m = I?"),
+        (lambda W, p: eigenrows_of(W, slice(1, p + 1), 1), "YᵀY/m is m I in yours: the factor squared must be m"),
         (lambda W, p: eigenrows_of(W, slice(0, p)), lambda W, p: eigenrows_of(W, slice(0, p), 0),
-         "the first column is the constant: it says the same of every sentence"),
-        (lambda W, p: eigenrows_of(W, slice(-p, None)), "these are the largest eigenvalues: the cost is to be small"),
+         "the first column is the constant, the same for every sentence: leave it out"),
+        (lambda W, p: eigenrows_of(W, slice(-p, None)), "these have the largest eigenvalues: take the smallest"),
         (lambda W, p: eigenrows_of(W, slice(1, p + 1), turned=True), "M is (I - W)ᵀ (I - W), with the ᵀ on the left"),
     )  # fmt: skip
     return embedded(answer, cases, lambda W, p: eigenrows_of(W, slice(1, p + 1)), mistakes)
@@ -149,10 +149,10 @@ def check_centred(answer: Callable[..., Any], random: np.random.Generator) -> st
     mistakes = (
         (lambda W, p: eigenrows_of(W, slice(1, p + 1)),
          "that drops the first eigenvector, as before; make the constant expensive instead"),
-        (lambda W, p: eigenrows_of(W, slice(1, p + 1), dear=1), "nothing is to be dropped now: begin at column 0"),
+        (lambda W, p: eigenrows_of(W, slice(1, p + 1), dear=1), "drop no column now: begin at column 0"),
         (lambda W, p: eigenrows_of(W, slice(0, p), 0, dear=1), "the columns have length 1: the factor √m is missing"),
         (lambda W, p: eigenrows_of(W, slice(0, p)), "the constant is still cheap: add tr(M) 1 1ᵀ / m to M"),
-        (lambda W, p: eigenrows_of(W, slice(-p, None), dear=1), "these are the largest eigenvalues, with the constant"),
+        (lambda W, p: eigenrows_of(W, slice(-p, None), dear=1), "the constant has the largest: take the smallest"),
     )  # fmt: skip
     return embedded(answer, cases, lambda W, p: eigenrows_of(W, slice(0, p), dear=1), mistakes)
 
@@ -182,12 +182,12 @@ def check_placed(answer: Callable[..., Any], random: np.random.Generator) -> str
         return among(nearest)(x, X, Y, k, reg)
 
     mistakes = (
-        (among(lambda order, k: order[-k:]), "these are the farthest: `argsort` rises"),
-        (among(lambda order, k: order[1 : k + 1]), "x is new, so the nearest is not x itself: yours leaves it out"),
+        (among(lambda order, k: order[-k:]), "these are the farthest: `argsort` begins with the smallest"),
+        (among(lambda order, k: order[1 : k + 1]), "yours leaves out the nearest, but x is not in X"),
         (among(nearest, lambda x, near, reg: np.full(len(near), 1 / len(near))),
-         "that is the plain mean of the neighbours: take the weights of exercise 04.1"),
-        (lambda x, X, Y, k, reg: right(x, X, X, k, reg), "that rebuilds x in the old space; sum the rows of Y"),
+         "that is the plain mean of the neighbours: use the weights of exercise 04.1"),
+        (lambda x, X, Y, k, reg: right(x, X, X, k, reg), "that rebuilds x in the old space: mix the rows of Y"),
         (among(lambda order, k: order[:1], lambda x, near, reg: np.ones(1)),
-         "that is where the nearest alone is; there are k neighbours"),
+         "that is the place of the nearest alone: mix k neighbours"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)

@@ -1,4 +1,4 @@
-"""Notebook 02: a training by own code, from the batch to the epochs, and a value chosen on dev. Here is 07.1, too."""
+"""Notebook 02: a training by own code, from the batch to the epochs, and a value chosen on dev."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import torch
 import torch.nn.functional as F
-from scipy import stats
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
@@ -41,11 +40,11 @@ def _batch(answer: Any) -> tuple[np.ndarray, ...]:
     for name, each in (("numbers", numbers), ("lengths", lengths)):
         if not isinstance(each, Tensor) or each.is_floating_point() or each.dtype == torch.bool:
             kind = each.dtype if isinstance(each, Tensor) else type(each).__name__
-            raise Unfit(f"{name} must be a tensor of whole numbers, and {kind} came: a table is looked up with them")
+            raise Unfit(f"{name} must be a tensor of whole numbers, because it indexes a table; yours has {kind}")
     P, N = (mask(each) for each in answer[2:])
     if numbers.ndim != 2 or lengths.shape != numbers.shape[:1] or P.shape != N.shape or len(P) != len(numbers):
         shapes = ", ".join(str(tuple(each.shape)) for each in (numbers, lengths, P, N))
-        raise Unfit(f"numbers (m, longest), lengths (m,), P (m, m) and N (m, m) were expected, and {shapes} came")
+        raise Unfit(f"expected numbers (m, longest), lengths (m,), P (m, m) and N (m, m); yours are {shapes}")
     order = sorted(range(len(numbers)), key=lambda row: numbers[row].tolist())
     both = np.ix_(order, order)
     return array(numbers[order]), array(lengths[order]), P[both], N[both]
@@ -87,18 +86,18 @@ def check_batch_of(answer: Callable[..., Any], random: np.random.Generator) -> s
 
     mistakes = (
         (lambda some, *rest: of_rows([row for pair in some for row in pair], *rest),
-         "a sentence that stands in two pairs has two rows in yours: take each once (`dict.fromkeys`)"),
-        (longest_of_all, "yours is filled up to the longest sentence of all; the longest of this batch is enough"),
-        (of_masks(lambda P, N: (~N, N)), "everybody is a positive of itself in yours: leave the diagonal of P out"),
-        (of_masks(lambda P, N: (P, ~P)), "everybody is a negative of itself: the diagonal is in neither mask"),
-        (of_masks(lambda P, N: (N, P)), "P and N are exchanged"),
+         "a sentence that is in two pairs has two rows in yours: take each once (`dict.fromkeys`)"),
+        (longest_of_all, "your rows are filled up to the longest sentence of all; the longest of this batch is enough"),
+        (of_masks(lambda P, N: (~N, N)), "each sentence is its own positive in yours: leave out the diagonal of P"),
+        (of_masks(lambda P, N: (P, ~P)), "each sentence is its own negative in yours: the diagonal is in neither mask"),
+        (of_masks(lambda P, N: (N, P)), "P and N are swapped"),
     )  # fmt: skip
     complaint = find_mistake(answer, right, cases, mistakes, read=_batch)
     for case in cases if isinstance(complaint, Unnamed) else ():
         parts = _batch(answer(*case)), _batch(right(*case))
         for name, mine, wanted in zip(("numbers", "lengths", "P", "N"), *parts, strict=True):
             if not np.array_equal(mine, wanted):
-                return Unnamed(f"{name} is not what it should be (sentences in the order of their words): {complaint}")
+                return Unnamed(f"{name} is wrong, with the rows sorted by their word numbers: {complaint}")
     return complaint
 
 
@@ -128,6 +127,7 @@ def _encoded(
     lengths: Tensor,
     *,
     blind: bool = True,
+    shared: bool = False,
     floor: float = -torch.inf,
     both: Callable[[Tensor, Tensor], Tensor] = lambda largest, attended: torch.cat([largest, attended], 1),
     last: Callable[[Tensor], Tensor] = lambda vectors: F.normalize(vectors, dim=1),
@@ -138,7 +138,8 @@ def _encoded(
     if blind:
         x = x * there[:, :, None]
     largest = net["filters"](x.transpose(1, 2)).masked_fill(~there[:, None, :], floor).amax(2)
-    shares = net["logit"](x)[:, :, 0].masked_fill(~there, floor).softmax(1)
+    logits = net["logit"](x)[:, :, 0]
+    shares = (logits if shared else logits.masked_fill(~there, floor)).softmax(1)
     return last(net["out"](both(largest, (shares[:, :, None] * x).sum(1))))
 
 
@@ -156,12 +157,12 @@ def check_encoder(answer: Callable[..., Any], random: np.random.Generator) -> st
     mistakes = (
         (
             wrong(blind=False),
-            "a filter at the end of a sentence sees padding: make its word vectors 0 (`inside`) first",
+            "a filter at the end of a sentence sees padding: set the word vectors of padding to 0 first (`inside`)",
         ),
-        (wrong(last=lambda v: v), "the vectors must have length 1: divide each by its own (`F.normalize`)"),
-        (wrong(last=lambda v: F.normalize(v, dim=0)), "divided along the sentences: each row has a length (`dim=1`)"),
-        (wrong(both=lambda s, a: torch.cat([a, s], 1)), "first the largest answers, then the attended half"),
-        (wrong(floor=0.0), "0 is no floor: answers and logits of words may be below it. Set padding to -∞"),
+        (wrong(last=lambda v: v), "the vectors must have length 1: divide each by its own length (`F.normalize`)"),
+        (wrong(both=lambda s, a: torch.cat([a, s], 1)), "the largest answers come first, then the attended half"),
+        (wrong(floor=0.0), "0 does not hide padding: answers and logits of words may be smaller. Set padding to -∞"),
+        (wrong(shared=True), "padding has a share of the attention: set its logits to -∞ before the softmax"),
     )
     return find_mistake(answer, wrong(), cases, mistakes, read=learnable) or _all_learn(answer, *cases[0])
 
@@ -173,7 +174,7 @@ def _all_learn(answer: Callable[..., Any], net: nn.ModuleDict, numbers: Tensor, 
         (made * torch.linspace(-1, 1, made.shape[1])).sum().backward()
     for name, part in net.items():
         if next(part.parameters()).grad is None:
-            return f"the vectors are right, but no gradient reaches net[{name!r}]: work with tensors all the way"
+            return f"the vectors are right, but no gradient reaches net[{name!r}]: use tensors in every step"
     return None
 
 
@@ -225,19 +226,19 @@ def check_one_step(answer: Callable[..., Any], random: np.random.Generator) -> s
     """zero_grad, loss, backward, step; the parameters and the losses are those of the reference."""
     cases = [(_world(random, *of),) for of in ((4, 0.5, 0.9), (5, 0.2, 0.6), (6, 1.0, 0.7))]
     mistakes = (
-        (_walk(_step(uphill=True)), "your network moves uphill: the loss grows. `loss.backward()`, without a minus"),
-        (_walk(_step(partial(_loss, alpha=20.0, beta=2.0))), "α and β are exchanged"),
-        (_walk(_step(lambda v, P, N, base: _loss(v, P, N, 0.9))), "λ is 0.9 whatever is asked: hand on `base`"),
-        (_walk(_step(lambda v, P, N, base: _loss(v, N, P, base))), "P and N are exchanged: positives are pushed apart"),
+        (_walk(_step(uphill=True)), "your network moves uphill, so the loss grows: leave out the minus"),
+        (_walk(_step(partial(_loss, alpha=20.0, beta=2.0))), "α and β are swapped"),
+        (_walk(_step(lambda v, P, N, base: _loss(v, P, N, 0.9))), "λ is always 0.9 in yours: pass `base` on"),
+        (_walk(_step(lambda v, P, N, base: _loss(v, N, P, base))), "P and N are swapped: positives are pushed apart"),
         (_walk(_step(lambda v, P, N, base: locality(v @ v.T, P, N, base=base))),
-         "α and β are those that `locality` takes when it is told nothing; asked are 2 and 20"),
+         "yours has the defaults of `locality` for α and β; use 2 and 20"),
     )  # fmt: skip
     complaint = find_mistake(_walk(answer), _walk(_step()), cases, mistakes, tolerance=1e-4)
     if complaint is None or complaint in {says for *_, says in mistakes}:
         return complaint
     return _order(answer, _world(random, 4, 0.5, 0.9)) or Unnamed(
-        "the losses, or the parameters after some steps, are not those of this loss: are `encoded` (02.2), the "
-        "cosines and the settings of `locality` right, and is the loss the one before the move?"
+        "the losses, or the parameters after some steps, are wrong: check `encoded` (02.2), the cosines and the "
+        "settings of `locality`, and return the loss from before the move"
     )
 
 
@@ -263,17 +264,17 @@ def _order(answer: Callable[..., Any], world: World) -> str | None:
     answer(net, optimiser, batches[1], base)
     forgets, asks, moves = ([at for at, each in enumerate(told) if each == name] for name in STEPS)
     if not asks:
-        return "no gradient is asked for: `loss.backward()` is missing, or the loss does not hang on the network"
+        return "no gradient is computed: `loss.backward()` is missing, or the loss does not depend on the network"
     if not moves:
         return "the optimiser never moves the parameters: `optimiser.step()` is missing"
     if len(asks) > 1 or len(moves) > 1:
-        return "one call makes one step: gradients are asked for once, and the optimiser moves once"
+        return "one call makes one step: compute the gradients once, and let the optimiser move once"
     if moves < asks:
-        return "the optimiser moves before the gradients of this batch are there: `backward` first, then `step`"
+        return "the optimiser moves before this batch has gradients: call `backward` first, then `step`"
     if any(asks[0] < at < moves[0] for at in forgets):
-        return "the gradients are forgotten (`zero_grad`) between `backward` and `step`: nothing is left to move by"
+        return "`zero_grad` between `backward` and `step` clears the new gradients, so nothing moves"
     if left and not forgets:
-        return "gradients add up from step to step: forget the old ones with `optimiser.zero_grad()`"
+        return "gradients add up from step to step: clear the old ones with `optimiser.zero_grad()`"
     return None
 
 
@@ -292,7 +293,7 @@ def check_epochs(answer: Callable[..., Any], random: np.random.Generator) -> str
         if complaint:
             return complaint
         if _recorded(answer, list(pairs), size, epochs, seed)[0] != given:
-            return "the same seed gives another order when it is asked again: draw from a generator that `seed` has set"
+            return "the same seed gives another order the second time: draw from a generator that is set by `seed`"
         if size < rows and _recorded(answer, list(pairs), size, epochs, seed + 1)[0] == given:
             return "another seed gives the same order: the order must come from `seed`"
     return None
@@ -322,20 +323,20 @@ def _what_is_learned(given: list[list[Any]], pairs: list[Pair], size: int, epoch
     """Whether each epoch has all pairs once, `size` at a time, in an order of its own."""
     orders = [[pair for call in epoch for pair in call] for epoch in given]
     if not all(set(order) <= set(pairs) for order in orders):
-        return "`learn` wants a list of the pairs themselves, `pairs[row]`, and not their row numbers"
+        return "`learn` expects a list of the pairs themselves, `pairs[row]`, not their row numbers"
     if len(given) != epochs:
-        return f"`note` ends an epoch: {len(given)} were seen, expected {epochs}. Call it once, after the last batch"
+        return f"`note` ends an epoch: expected {epochs} epochs, found {len(given)}. Call it once, after the last batch"
     if any(sorted(order) != sorted(pairs) for order in orders):
         return "each pair must come exactly once in an epoch; the last batch may be smaller than the others"
     if any(max(map(len, epoch)) > size or len(epoch) != -(-len(pairs) // size) for epoch in given):
-        return "`learn` must be given `size` pairs at a time, and fewer only the last time"
+        return "`learn` must get `size` pairs at a time; only the last batch may be smaller"
     if all(order == pairs for order in orders):
-        return "the pairs always come in the order of the list: draw another order in each epoch"
+        return "the pairs always come in the order of the list: draw a new order in each epoch"
     if any(one == other for one, other in pairwise(orders)):
-        return "the order is that of the epoch before: draw it inside the loop, from a generator seeded before it"
+        return "two epochs have the same order: draw it inside the loop, from a generator seeded before the loop"
     together = [{frozenset(call) for call in epoch} for epoch in given]
     if 1 < size < len(pairs) and all(sets == together[0] for sets in together):
-        return "the same pairs are together in a batch in every epoch: shuffle the pairs, not the batches"
+        return "every epoch has the same batches: shuffle the pairs, not the batches"
     return None
 
 
@@ -343,10 +344,10 @@ def _what_is_told(told: list[tuple[Any, Any]], losses: list[list[float]], back: 
     """The mean losses, to `note` and at the end."""
     means = [sum(each) / len(each) for each in losses]
     if [number(epoch) for epoch, _ in told] != list(range(1, len(losses) + 1)):
-        return f"`note` hears of the epochs {[epoch for epoch, _ in told]}, expected 1 to {len(losses)}, then the loss"
+        return f"`note` gets the epochs {[epoch for epoch, _ in told]}, expected 1 to {len(losses)}, then the loss"
     if not close([number(loss) for _, loss in told], means):
-        return "`note` must hear the mean of the losses of each epoch"
-    return None if close(back, means) else "what comes back must be what `note` has heard: a mean loss for each epoch"
+        return "`note` must get the mean of the losses of each epoch"
+    return None if close(back, means) else "return the losses that `note` got: a mean loss for each epoch"
 
 
 # --- a value chosen on dev ----------------------------------------------------------------------------------------
@@ -379,9 +380,9 @@ def check_tuning(answer: Callable[..., Any], random: np.random.Generator) -> str
 
         def auc(network: Any, split: str) -> float:
             if not (isinstance(network, tuple) and network[:1] == ("network",)):
-                raise Unfit(f"`auc` wants what `train` gave back, and {network!r} came")
+                raise Unfit(f"`auc` expects what `train` returned; yours passes {network!r}")
             if split not in ("train", "dev", "test"):
-                raise Unfit(f'`auc` knows the splits "train", "dev" and "test", and {split!r} came')
+                raise Unfit(f'`auc` knows the splits "train", "dev" and "test"; yours passes {split!r}')
             tested.update({network[1]} if split == "test" else ())
             return world[network[1]][split]
 
@@ -397,66 +398,17 @@ def check_tuning(answer: Callable[..., Any], random: np.random.Generator) -> str
         return rule
 
     mistakes = (
-        (chosen("test", "test"), "the value was chosen on test: its AUC is then the best of many looks, and no test"),
-        (chosen("test", "dev"), "dev and test are exchanged: dev chooses, and test says how good the choice is"),
-        (chosen("train", "test"), "the value was chosen on train: whoever learns it by heart wins there. Dev chooses"),
-        (chosen("dev", "dev"), "that is the AUC on dev, by which it was chosen: it flatters. Ask test"),
-        (chosen("dev", "test", least=True), "that is the value that is worst on dev: the larger the AUC, the better"),
+        (chosen("test", "test"), "the value was chosen on test: that makes its AUC there too good"),
+        (chosen("test", "dev"), "dev and test are swapped: choose on dev, and report test"),
+        (chosen("train", "test"), "the value was chosen on train, where learning by heart wins: choose on dev"),
+        (chosen("dev", "dev"), "that AUC is on dev, where the value was chosen: report test"),
+        (chosen("dev", "test", least=True), "that is the worst value on dev: the larger the AUC, the better"),
     )
     worlds = _worlds(random)
-    read = several(2, number, "two things were expected: the best value, and its AUC on test")
+    read = several(2, number, "expected two things: the best value, and its AUC on test")
     complaint = find_mistake(asked, chosen("dev", "test"), worlds, mistakes, read=read)
     if complaint is None and len(tested) > 1:
-        return "right, but yours looks at test for networks that dev has not chosen: ask of the chosen one alone"
+        return "right, but yours asks test about several networks: ask only about the one that dev has chosen"
     if complaint is None and len(trained) > len(worlds[-1][0]):
         return f"right, but yours trains {len(trained)} times for {len(worlds[-1][0])} values: keep the networks"
     return complaint
-
-
-# --- who leads (07.1) --------------------------------------------------------------------------------------------
-
-
-def _verdict(answer: Any) -> np.ndarray:
-    said = str(answer).strip().lower()
-    if said not in ("first", "second", "open"):
-        raise Unfit(f'"first", "second" or "open" was expected, and {answer!r} came')
-    return np.asarray(said)
-
-
-@check("07.1")
-def check_leads(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Student's interval of the mean difference, seed by seed: above 0, below 0, or around it."""
-    cases = []
-    for _ in range(100):
-        seeds = int(random.integers(3, 7))
-        shared, d = random.normal(0.8, random.uniform(0, 0.02), seeds), random.normal(0, 0.01, seeds)
-        half = stats.t.ppf(0.975, seeds - 1) * d.std(ddof=1) / np.sqrt(seeds)
-        gap = random.choice([-1, 1]) * half * random.choice([0.25, 0.5, 0.75, 0.9, 1.1, 1.3, 2.0])
-        cases.append((shared + d - d.mean() + gap, shared))
-
-    def by(half: Callable[..., float]) -> Callable[..., str]:
-        """The verdict with another half width."""
-
-        def rule(a: np.ndarray, b: np.ndarray) -> str:
-            gap, width = (a - b).mean(), half(a, b)
-            return "first" if gap > width else "second" if gap < -width else "open"
-
-        return rule
-
-    def student(a: np.ndarray, b: np.ndarray) -> float:
-        return float(stats.t.ppf(0.975, len(a) - 1) * stats.sem(a - b))
-
-    right = by(student)
-    mistakes = (
-        (by(lambda a, b: max(a.std(ddof=1), b.std(ddof=1))),
-         "yours compares the gap with a standard deviation; an interval of the mean difference decides"),
-        (by(lambda a, b: student(a, b) * np.sqrt(1 - 1 / len(a))), "your deviation divides by n; divide by n - 1"),
-        (by(lambda a, b: student(a, b) * np.sqrt(len(a))), "the error of a mean: divide by the root of n"),
-        (by(lambda a, b: 1.96 * stats.sem(a - b)), "1.96 is for many seeds; with few take Student's t"),
-        (by(lambda a, b: stats.t.ppf(0.95, len(a) - 1) * stats.sem(a - b)),
-         "2.5 % lie beyond each end of a 95 % interval: take the 97.5 % point"),
-        (by(lambda a, b: stats.t.ppf(0.975, len(a) - 1) * np.hypot(stats.sem(a), stats.sem(b))),
-         "both were run with the same seeds: take the differences first, then their deviation"),
-        (lambda a, b: right(a, b).replace("second", "open"), "yours never says 'second'"),
-    )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes, read=_verdict)

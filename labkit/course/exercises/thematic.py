@@ -40,13 +40,15 @@ def check_triplets(answer: Callable[..., Any], random: np.random.Generator) -> s
         return lambda sections, apart: list(found(sections, apart))
 
     mistakes = (
-        (by(lambda one, two, apart: one < two <= one + apart), "either sentence of a pair may be the anchor"),
+        (by(lambda one, two, apart: one < two <= one + apart), "each pair counts twice: either may be the anchor"),
         (by(lambda one, two, apart: abs(one - two) <= apart), "a sentence is not its own positive"),
         (by(lambda one, two, apart: one != two and abs(one - two) < apart),
          "sentences exactly `apart` paragraphs apart are a pair, too"),
         (by(lambda one, two, apart: one != two), "some of your pairs are too far apart: compare paragraph numbers"),
         (by(beside=lambda all, at: all[at + 1 : at + 2]), by(beside=lambda all, at: all[max(0, at - 1) : at]),
-         "negatives come from the section before and from the section after"),
+         by(beside=lambda all, at: [*all[:at], *all[at + 1 :]]),
+         by(beside=lambda all, at: [all[at - 1], *all[at + 1 : at + 2]]),
+         "negatives come from the section before and the section after, if there is one: `sections[-1]` is the last"),
     )  # fmt: skip
     return find_mistake(answer, by(), cases, mistakes, read=_triplets)
 
@@ -56,7 +58,7 @@ def _triplets(answer: Any) -> np.ndarray:
     if not isinstance(answer, list | tuple) or any(
         not isinstance(each, list | tuple) or len(each) != 3 for each in answer
     ):
-        raise Unfit("a list of (anchor, positive, negative) was expected")
+        raise Unfit("expected a list of (anchor, positive, negative)")
     return np.array(sorted(map(" / ".join, answer)))
 
 
@@ -110,7 +112,7 @@ def check_attention(answer: Callable[..., Any], random: np.random.Generator) -> 
 
     mistakes = (
         (by(lambda g, m: g.softmax(1)), "padding takes part: its scores must be -∞ before the softmax"),
-        (by(lambda g, m: g.softmax(1) * m), "weights that are cut after the softmax do not sum to 1: mask before it"),
+        (by(lambda g, m: g.softmax(1) * m), "the weights no longer sum to 1: mask the scores before the softmax"),
         (by(lambda g, m: (g * m).softmax(1)), "a score of 0 is a score like any other, e⁰ = 1: padding needs -∞"),
         (by(lambda g, m: masked(g, m).softmax(0).nan_to_num()), by(lambda g, m: masked(g, m).softmax(0)),
          "the softmax is over the words of a sentence (axis 1), not over the sentences"),
@@ -138,10 +140,10 @@ def check_objective(answer: Callable[..., Any], random: np.random.Generator) -> 
     mistakes = (
         (by(lambda block, rows: block.sum()), "the sum of each cluster must be divided by its size"),
         (by(lambda block, rows: block.mean()), "the sum of a cluster is divided by its size, not by its size squared"),
-        (by(lambda block, rows: rows.sum() / len(block)), "both elements must be in the cluster: use `np.ix_`"),
+        (by(lambda block, rows: rows.sum() / len(block)), "both sentences must be in the cluster: use `np.ix_`"),
         (by(lambda block, rows: (block.sum() - block.trace()) / len(block)),
-         "the similarity of an element to itself is part of the sum"),
-        (lambda S, labels: len(labels) * mean_of(S, labels), "divide by the number of elements at the end"),
+         "the similarity of a sentence to itself is part of the sum"),
+        (lambda S, labels: len(labels) * mean_of(S, labels), "divide by the number of sentences at the end"),
     )  # fmt: skip
     return find_mistake(answer, mean_of, cases, mistakes, read=number)
 
@@ -161,7 +163,7 @@ def check_regroup(answer: Callable[..., Any], random: np.random.Generator) -> st
         if not np.array_equal(own, start):
             return "your function changes labels itself: work on a copy"
         if found.shape != start.shape or not set(found.tolist()) <= set(start.tolist()):
-            return "a label for each element was expected, each one of the labels at the start"
+            return "expected a label for each sentence, each one of the labels at the start"
         value = mean_of(S, found)
         if value < mean_of(S, start) - 1e-6:
             return "⟨s⟩ is smaller than at the start: it should become as large as possible"
@@ -171,6 +173,6 @@ def check_regroup(answer: Callable[..., Any], random: np.random.Generator) -> st
             return "nothing has moved, though some moves would raise ⟨s⟩"
         if better:
             row, name = better[0]
-            return Unnamed(f"moving element {row} to cluster {name} would still raise ⟨s⟩: pass over all elements "
+            return Unnamed(f"moving sentence {row} to cluster {name} would still raise ⟨s⟩: go through all sentences "
                            "again until a whole pass moves nothing")  # fmt: skip
     return None

@@ -1,4 +1,4 @@
-"""Notebook 07: standings, splits, kNN accuracy and seeds; its rule of who leads is checked with notebook 02."""
+"""Notebook 07: who leads, standings, splits, kNN accuracy and seeds."""
 
 from __future__ import annotations
 
@@ -14,6 +14,52 @@ from labkit.arrays import unit
 from labkit.course.exercise import Unfit, check, find_mistake, number
 from labkit.course.exercises.draws import in_classes
 from labkit.evaluation.retrieval import knn_accuracy
+
+
+def _verdict(answer: Any) -> np.ndarray:
+    said = str(answer).strip().lower()
+    if said not in ("first", "second", "open"):
+        raise Unfit(f'expected "first", "second" or "open", got {answer!r}')
+    return np.asarray(said)
+
+
+@check("07.1")
+def check_leads(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
+    """Student's interval of the mean difference, seed by seed: above 0, below 0, or around it."""
+    cases = []
+    for _ in range(100):
+        seeds = int(random.integers(3, 7))
+        shared, d = random.normal(0.8, random.uniform(0, 0.02), seeds), random.normal(0, 0.01, seeds)
+        half = stats.t.ppf(0.975, seeds - 1) * d.std(ddof=1) / np.sqrt(seeds)
+        gap = random.choice([-1, 1]) * half * random.choice([0.25, 0.5, 0.75, 0.9, 1.1, 1.3, 2.0])
+        cases.append((shared + d - d.mean() + gap, shared))
+
+    def by(half: Callable[..., float]) -> Callable[..., str]:
+        """The verdict with another half width."""
+
+        def rule(a: np.ndarray, b: np.ndarray) -> str:
+            gap, width = (a - b).mean(), half(a, b)
+            return "first" if gap > width else "second" if gap < -width else "open"
+
+        return rule
+
+    def student(a: np.ndarray, b: np.ndarray) -> float:
+        return float(stats.t.ppf(0.975, len(a) - 1) * stats.sem(a - b))
+
+    right = by(student)
+    mistakes = (
+        (by(lambda a, b: max(a.std(ddof=1), b.std(ddof=1))),
+         "yours compares the gap with a standard deviation: use the interval of the mean difference"),
+        (by(lambda a, b: student(a, b) * np.sqrt(1 - 1 / len(a))), "your deviation divides by n: use `ddof=1`"),
+        (by(lambda a, b: student(a, b) * np.sqrt(len(a))), "divide by the root of n for the error of a mean"),
+        (by(lambda a, b: 1.96 * stats.sem(a - b)), "1.96 is for many seeds: with few, use Student's t"),
+        (by(lambda a, b: stats.t.ppf(0.95, len(a) - 1) * stats.sem(a - b)),
+         "2.5 % are beyond each end of a 95 % interval: take the 97.5 % point"),
+        (by(lambda a, b: stats.t.ppf(0.975, len(a) - 1) * np.hypot(stats.sem(a), stats.sem(b))),
+         "both have the same seeds: first take the differences, then their standard deviation"),
+        (lambda a, b: right(a, b).replace("second", "open"), "yours never says 'second'"),
+    )  # fmt: skip
+    return find_mistake(answer, right, cases, mistakes, read=_verdict)
 
 
 @check("07.2")
@@ -34,7 +80,7 @@ def check_standings(answer: Callable[..., Any], random: np.random.Generator) -> 
     ) -> Callable[..., Any]:
         def rows(found: dict[str, Any]) -> Any:
             names = sorted(found, key=lambda name: found[name].mean(), reverse=not upwards)
-            top = max(found, key=lambda name: found[name].mean())
+            top = names[0]
             says = {
                 name: words[0] if name == top else words[1 if test(found[top], found[name]) else 2] for name in names
             }
@@ -45,16 +91,16 @@ def check_standings(answer: Callable[..., Any], random: np.random.Generator) -> 
     def read(given: Any) -> tuple[np.ndarray, ...]:
         rows = [tuple(row) for row in given] if isinstance(given, list | tuple) else []
         if not rows or any(len(row) != 3 for row in rows):
-            raise Unfit("a list of (name, mean, says) was expected")
+            raise Unfit("expected a list of (name, mean, says)")
         return tuple(np.asarray(each) for row in rows for each in (str(row[0]), number(row[1]), str(row[2])))
 
     mistakes = (
-        (by(upwards=True), "the largest mean comes first"),
-        (by(words=("best", "open", "behind")), '"first" says that the best leads: then the other is "behind"'),
-        (by(lambda a, b: True), "not every other method is behind: where the verdict is open, say so"),
+        (by(upwards=True), "yours begins with the smallest mean: sort the other way"),
+        (by(words=("best", "open", "behind")), '"first" means that the best leads, so the other is "behind"'),
+        (by(lambda a, b: True), "not every other method is behind: some verdicts are open"),
         (by(words=("open", "behind", "open")), 'the first is "best": a method is not compared with itself'),
         (by(lambda a, b: stats.ttest_ind(a, b).confidence_interval().low > 0),
-         "all were run with the same seeds: your verdict of 07.1 takes the differences seed by seed"),
+         "all methods have the same seeds: use your `verdict` of 07.1, which takes differences seed by seed"),
     )  # fmt: skip
     return find_mistake(answer, by(), cases, mistakes, read=read)
 
@@ -68,12 +114,12 @@ def check_split(answer: Callable[..., Any], random: np.random.Generator) -> str 
         own = ["".join(list(name)) for name in groups]  # equal names that are not one object: id() tells nothing
         given = answer(own)
         if isinstance(given, dict | str) or not hasattr(given, "__iter__"):
-            raise Unfit(f'a list with "train" or "test" for each row was expected, and a {type(given).__name__} came')
+            raise Unfit(f'expected a list with "train" or "test" for each row, got a {type(given).__name__}')
         found = [str(each) for each in given]
         if own != groups:
-            raise Unfit("your function changes groups itself, which later cells need as it was: work on a copy")
+            raise Unfit("your function changes groups itself, which later cells need: work on a copy")
         if len(found) != len(groups) or set(found) - {"train", "test"}:
-            raise Unfit(f'for each of {len(groups)} rows "train" or "test" was expected, and {len(found)} came')
+            raise Unfit(f'expected "train" or "test" for each of {len(groups)} rows, got {len(found)} parts')
         return found
 
     letters = list("abcdefghijklmnopqrstuvwxyzäöé")
@@ -87,22 +133,22 @@ def check_split(answer: Callable[..., Any], random: np.random.Generator) -> str 
         given = asked(rows)
         parts = dict(zip(rows, given, strict=True))
         if [parts[name] for name in rows] != given:
-            return "a group stands in both parts: the test would ask for what was learned by heart"
+            return "a group is in both parts: the test would ask for what was learned by heart"
         if asked(rows) != given:
-            return "asked again, yours gives other parts: nothing may be left to chance; decide by the group's name"
+            return "yours gives other parts the second time: decide by the group's name alone, not by chance"
         if asked(rows[::-1]) != given[::-1] or asked([*rows, "aa", "zz"])[:-2] != given or asked(rows[9:]) != given[9:]:
             return "with other rows, or in another order, a group changes its part: decide by the group's name alone"
         with patch("builtins.hash", lambda name: zlib.adler32(repr(name).encode()) // 7):
             if asked(rows) != given:
                 return (
-                    "hash() of a text is another one whenever Python starts: tomorrow the same row would be in "
-                    "another part. `zlib.crc32` stays what it is"
+                    "hash() of a text changes whenever Python starts, so tomorrow the same row would be in another "
+                    "part: use `zlib.crc32`"
                 )
         share = list(parts.values()).count("test") / len(parts)
         if 0.7 <= share <= 0.9:
-            return f"train and test have changed places: {share:.0%} of the groups are in test"
+            return f"train and test are swapped: {share:.0%} of the groups are in test"
         if not 0.12 <= share <= 0.3:
-            return f"{share:.0%} of the groups are in test where they are called like {rows[0]!r}: aim at a fifth"
+            return f"{share:.0%} of the groups are in test if they have names such as {rows[0]!r}: aim at a fifth"
     return None
 
 
@@ -136,10 +182,13 @@ def check_knn_accuracy(answer: Callable[..., Any], random: np.random.Generator) 
 
     mistakes = (
         (by(lambda asked, known: asked @ known.T), "those are dot products: divide all rows by their lengths first"),
-        (by(lambda asked, known: -unit(asked) @ unit(known).T), "`argsort` sorts upwards: yours are the farthest"),
-        (by(one=True), "only the nearest has a vote in yours; there are k"),
-        (by(last=True), "where two labels have equally many votes, the one with the nearest voter wins"),
-        (by(count=True), "that is how many are right; divide by the number of test sentences"),
+        (
+            by(lambda asked, known: -unit(asked) @ unit(known).T),
+            "`argsort` begins with the smallest: yours are the farthest",
+        ),
+        (by(one=True), "only the nearest votes in yours: let k vote"),
+        (by(last=True), "if two labels have equally many votes, the one with the nearest voter must win"),
+        (by(count=True), "that is how many are right: divide by the number of test sentences"),
     )
     return find_mistake(answer, right, cases, mistakes)
 
@@ -158,7 +207,7 @@ def check_measured(answer: Callable[..., Any], random: np.random.Generator) -> s
 
     def train_and_score(method: _Method, seed: int) -> float:
         if not isinstance(method, _Method):
-            raise Unfit("train_and_score takes a method that `make()` has made, and a seed")
+            raise Unfit("train_and_score expects a method made by `make()`, and a seed")
         method.trained += 1
         return float(worth[method.name] + np.sin(seed) + method.trained)
 
@@ -176,14 +225,20 @@ def check_measured(answer: Callable[..., Any], random: np.random.Generator) -> s
 
     def read(given: Any) -> tuple[np.ndarray, ...]:
         if not isinstance(given, dict) or not all(isinstance(each, np.ndarray) for each in given.values()):
-            raise Unfit("a dict was expected, with an array of scores for each name: `np.array(values)`")
+            raise Unfit("expected a dict with an array of scores for each name: `np.array(values)`")
         return tuple(np.asarray(each) for name in sorted(given) for each in (name, given[name]))
 
     mistakes = (
-        (by(once=True), "a method that was trained is trained again in yours: make a new one for each seed"),
-        (by(how=lambda values: np.array(values[-1:])), "only the last seed is kept: begin the list before the seeds"),
+        (by(once=True), "yours trains the same method again: make a new one for each seed"),
+        (
+            by(how=lambda values: np.array(values[-1:])),
+            "only the last seed is kept: begin the list before the loop over seeds",
+        ),
         (by(how=lambda values: np.array(np.mean(values))), "keep the score of each seed: the verdict needs them"),
-        (lambda makers, seeds, train: by()(makers, (seeds[0],) * len(seeds), train), "all have the same seed in yours"),
+        (
+            lambda makers, seeds, train: by()(makers, (seeds[0],) * len(seeds), train),
+            "all trainings have the same seed in yours",
+        ),
         (by(how=lambda values: np.array(values[:1])), "yours returns after the first seed"),
     )
     return find_mistake(answer, by(), cases, mistakes, read=read)

@@ -28,6 +28,12 @@ def likeness(random: np.random.Generator) -> Alike:
     return alike
 
 
+def covering(words: Sequence[str]) -> float:
+    """A similarity in which two words say the same, so that only both together cost most."""
+    alone = sum(0.1 + 0.01 * each for each in range(2, 6) if f"word{each}" in words)
+    return alone + 0.5 * ("word0" in words or "word1" in words)
+
+
 @check("12.1")
 def check_left_out(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """s(words) - s(words without the one at each place)."""
@@ -41,17 +47,17 @@ def check_left_out(answer: Callable[..., Any], random: np.random.Generator) -> s
 
     mistakes = (
         (lambda alike, words: alike(words) - right(alike, words),
-         "that is what is left without the word; take it off the whole, and you have what is lost"),
+         "that is the similarity without the word: subtract it from the whole, which gives the loss"),
         (each(lambda alike, words, at: alike([words[at]])),
          each(lambda alike, words, at: alike(words) - alike([words[at]])),
-         "that is the word alone; leave one word out of the whole"),
+         "that is the word alone: leave one word out of the whole"),
         (each(lambda alike, words, at: alike(words) - alike([word for word in words if word != words[at]])),
-         "where a word stands twice, its copies go with it in yours: leave out by place, not by name"),
+         "if a word occurs twice, yours leaves out both: leave out by place, not by name"),
         (each(lambda alike, words, at: alike(words) - alike(words[at + 1 :])),
          each(lambda alike, words, at: alike(words) - alike(words[:at])),
          "yours leaves out more than one word: `words[:at] + words[at + 1:]`"),
         (each(lambda alike, words, at: alike(words) - alike(words[:at] + words[at:])),
-         "nothing is left out in yours: go on after the word, `words[at + 1:]`"),
+         "nothing is left out in yours: continue after the word, `words[at + 1:]`"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
 
@@ -84,10 +90,10 @@ def check_integrated(answer: Callable[..., Any], random: np.random.Generator) ->
 
     mistakes = (
         (lambda f, x, steps: (f(x) * x).sum(1),
-         "that is gradient times input, the slope at the end alone: take the mean of those on the way"),
+         "that is gradient times input, the slope at the end: take the mean of all slopes on the way"),
         (lambda f, x, steps: right(f, x, steps) * steps,
-         "a sum over the steps; each is 1/steps wide, so take the mean"),
-        (lambda f, x, steps: mean(f, x, steps).sum(1), "the slopes are right; times x is missing"),
+         "that is a sum over the steps: each is 1/steps wide, so take the mean"),
+        (lambda f, x, steps: mean(f, x, steps).sum(1), "the slopes are right: multiply them by x"),
         (lambda f, x, steps: (mean(f, x, steps) * x).sum(0), "a word is a row: add up over d, axis 1"),
         (lambda f, x, steps: right(f, x, steps) / x.shape[1], "a part is the sum over d, not the mean"),
     )  # fmt: skip
@@ -118,15 +124,15 @@ def check_falling(answer: Callable[..., Any], random: np.random.Generator) -> st
 
     mistakes = (
         (curve(lambda parts, count: largest(-parts, count)),
-         "the smallest parts first: turn it round, `np.argsort(-parts)`"),
+         "yours begins with the smallest parts: use `np.argsort(-parts)`"),
         (curve(lambda parts, count: largest(parts, count)[-1:]), curve(lambda parts, at: [np.argsort(-parts)[at]]),
-         "only one word is out at a time in yours: the second goes while the first stays out"),
+         "yours takes out only one word at a time: the first must stay out when the second goes"),
         (curve(largest, lambda n: range(1, n + 1)), curve(largest, lambda n: range(1, n)),
-         "begin with nothing taken out: the first number is the whole sentence's"),
+         "begin with nothing taken out: the first number is for the whole sentence"),
         (curve(largest, lambda n: range(n + 1)), curve(largest, lambda n: range(n - 1)),
-         "as many numbers as words: the last is that of all but one taken out"),
+         "return as many numbers as there are words: for the last, all words but one are out"),
         (curve(lambda parts, count: largest(abs(parts), count)),
-         "a word with a negative part keeps the two apart: it goes last, not first; do not take sizes"),
+         "a word with a negative part keeps the posts apart, so it goes last: do not take absolute values"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
 
@@ -138,7 +144,7 @@ def check_hits(answer: Callable[..., Any], random: np.random.Generator) -> str |
     for count, planted in ((9, {"cat"}), (11, {"dog", "my"}), (13, {"sees", "feed", "a"})):
         pairs, explain = [], {}
         for row in range(count):
-            others = [f"word{each}" for each in range(int(random.integers(4, 8)))]
+            others = [f"catalogue{each}" for each in range(int(random.integers(4, 8)))]  # words within words
             at = int(random.integers(len(others) + 1))
             a = [*others[:at], str(random.choice(sorted(planted))), *others[at:]]
             parts = random.uniform(0, 0.5, len(a))
@@ -155,11 +161,11 @@ def check_hits(answer: Callable[..., Any], random: np.random.Generator) -> str |
 
     mistakes = (
         (of(lambda a, parts, planted: a[abs(parts).argmax()] in planted),
-         "a negative part keeps the two apart: the largest is meant, not the one of the largest size"),
+         "a negative part keeps the posts apart: take the largest part, without absolute values"),
         (of(lambda a, parts, planted: a[parts.argmin()] in planted), "that is the smallest part"),
-        (lambda pairs, *rest: right(pairs, *rest) * len(pairs), "that is how many; divide by the number of pairs"),
+        (lambda pairs, *rest: right(pairs, *rest) * len(pairs), "that is a count: divide by the number of pairs"),
         (of(lambda a, parts, planted: any(part > 0 for word, part in zip(a, parts, strict=True) if word in planted)),
-         "that its part is above 0 is not enough: is it the largest?"),
+         "a part above 0 is not enough: it must be the largest"),
         (lambda *case: 1 - right(*case), "those are the misses"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
@@ -168,49 +174,48 @@ def check_hits(answer: Callable[..., Any], random: np.random.Generator) -> str |
 @check("12.5")
 def check_two_left_out(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
     """The two places that cost most together, and what they cost."""
-    cases = [(likeness(random), list(words)) for words in SENTENCES]
-
-    def by(
-        lost: Callable[[Alike, list[str], tuple[int, int]], float], best: Callable[..., Any] = max
-    ) -> Callable[[Alike, list[str]], Any]:
-        def found(alike: Alike, words: list[str]) -> Any:
-            places = [(i, j) for j in range(len(words)) for i in range(j)]
-            chosen = best(places, key=lambda both: lost(alike, words, both))
-            return chosen, lost(alike, words, chosen)
-
-        return found
+    cases: list[tuple[Alike, list[str]]] = [(likeness(random), list(words)) for words in SENTENCES]
+    cases.append((covering, [f"word{each}" for each in random.permutation(6)]))
 
     def whole_loss(alike: Alike, words: list[str], out: tuple[int, ...]) -> float:
         return alike(words) - alike([word for at, word in enumerate(words) if at not in out])
+
+    def by(
+        chosen_by: Callable[..., float] = whole_loss, told: Callable[..., float] = whole_loss, best: Any = max
+    ) -> Callable[[Alike, list[str]], Any]:
+        def found(alike: Alike, words: list[str]) -> Any:
+            places = [(i, j) for j in range(len(words)) for i in range(j)]
+            chosen = best(places, key=lambda both: chosen_by(alike, words, both))
+            return chosen, told(alike, words, chosen)
+
+        return found
 
     def singly(alike: Alike, words: list[str], both: tuple[int, int]) -> float:
         return sum(whole_loss(alike, words, (at,)) for at in both)
 
     def right(alike: Alike, words: list[str]) -> Any:
-        return by(whole_loss)(alike, words)
+        return by()(alike, words)
 
     def named(alike: Alike, words: list[str]) -> Any:
         out, lost = right(alike, words)
         return tuple(words[at] for at in out), lost
 
-    def left(alike: Alike, words: list[str]) -> Any:
-        out, lost = right(alike, words)
-        return out, alike(words) - lost
-
     def read(given: Any) -> tuple[np.ndarray, ...]:
         if not isinstance(given, tuple | list) or len(given) != 2 or np.size(given[0]) != 2:
-            raise Unfit("two places and a number were expected, as in `return (i, j), lost`")
+            raise Unfit("expected two places and a number, as in `return (i, j), lost`")
         return (np.asarray(given[0]) if named_words(given[0]) else np.sort(array(given[0]))), array(given[1])
 
     def named_words(places: Any) -> bool:
         return any(isinstance(each, str) for each in places)
 
     mistakes = (
-        (by(singly), "take both out at once: what each costs alone is not what they cost together"),
-        (named, "the places of the words are asked for, not the words"),
-        (by(whole_loss, min), "that pair costs least"),
-        (left, "that is what is left without them; what is lost is asked for"),
-        (lambda alike, words: (right(alike, words)[0], whole_loss(alike, words, right(alike, words)[0][:1])),
-         "the places are right; give what both cost together"),
+        (by(singly), by(singly, singly), by(told=singly),
+         "take both words out at once: their loss together is not the sum of their losses alone"),
+        (named, "return the places of the words, not the words"),
+        (by(best=min), "that pair costs the least"),
+        (by(told=lambda alike, words, out: alike(words) - whole_loss(alike, words, out)),
+         "that is the similarity without them: return the loss"),
+        (by(told=lambda alike, words, out: whole_loss(alike, words, out[:1])),
+         "the places are right: return the loss of both together"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, read=read)

@@ -44,11 +44,11 @@ def check_counted(answer: Callable[..., Any], random: np.random.Generator) -> st
         return cooccurrence(sentences, size, window=window).toarray()
 
     mistakes = (
-        (by(both=False), "count both ways: `counts[j, i]`, too"),
+        (by(both=False), "count both ways: add 1 / t to `counts[j, i]`, too"),
         (by(lambda t: 1.0), "a neighbour at distance t counts 1/t, not 1"),
         (by(float), "a neighbour at distance t counts 1/t, not t"),
         (by(beyond=-1), "the window is the largest distance that counts: `range(1, window + 1)`"),
-        (by(together=True), "words of two sentences are no neighbours: count within each sentence"),
+        (by(together=True), "words of different sentences are not neighbours: count within each sentence"),
     )
     return find_mistake(answer, right, cases, mistakes)
 
@@ -71,11 +71,11 @@ def check_information(answer: Callable[..., Any], random: np.random.Generator) -
 
     mistakes = (
         (lambda C: np.log(ratio(C)), lambda C: np.nan_to_num(np.log(ratio(C)), neginf=0.0),
-         "words that never meet give log 0 = -∞, and some meet less than by chance: the maximum with 0 is missing"),
-        (lambda C: right(C) / np.log(2), "that is the logarithm to the base 2; ours is natural"),
-        (lambda C: np.maximum(0, -np.log(ratio(C))), "the fraction stands upside down: p(i, j) over p(i) p(j)"),
+         "some words never meet, and some meet less often than by chance: the maximum with 0 is missing"),
+        (lambda C: right(C) / np.log(2), "that is the logarithm to the base 2: use the natural one"),
+        (lambda C: np.maximum(0, -np.log(ratio(C))), "the fraction is upside down: divide p(i, j) by p(i) p(j)"),
         (ratio, "the logarithm is missing"),
-        (lambda C: np.log1p(ratio(C)), "that is log(1 + x); the logarithm of the fraction itself is asked for"),
+        (lambda C: np.log1p(ratio(C)), "that is log(1 + x): take the logarithm of the fraction itself"),
     )  # fmt: skip
     with np.errstate(divide="ignore", invalid="ignore"):
         return find_mistake(answer, right, cases, mistakes)
@@ -103,14 +103,21 @@ def check_nearest(answer: Callable[..., Any], random: np.random.Generator) -> st
         return by()(V, word, count)
 
     mistakes = (
-        (by(itself=True), "the nearest word to a word is itself: leave it out"),
+        (by(itself=True), "each word is nearest to itself: leave it out"),
         (
             by(lambda V, word: V @ V[word]),
             "those are the largest dot products: long vectors win. Divide by the lengths",
         ),
-        (by(lambda V, word: -np.linalg.norm(V - V[word], axis=1)), "those are the smallest distances; take cosines"),
-        (by(lambda V, word: -cosines(V, word)), "those are the farthest: `np.argsort` sorts upwards"),
-        (lambda V, word, count: right(V, word, count)[::-1], "the nearest comes first"),
+        (
+            by(lambda V, word: -np.linalg.norm(V - V[word], axis=1)),
+            "those have the smallest distances: take the largest cosines",
+        ),
+        (
+            by(lambda V, word: -cosines(V, word)),
+            lambda V, word, n: np.append(word, by(lambda *of: -cosines(*of))(V, word, n - 1)),
+            "those are the farthest: `np.argsort` begins with the smallest",
+        ),
+        (lambda V, word, count: right(V, word, count)[::-1], "the nearest must come first"),
     )
     return find_mistake(answer, right, cases, mistakes)
 
@@ -145,13 +152,13 @@ def check_means(answer: Callable[..., Any], random: np.random.Generator) -> str 
 
     mistakes = (
         (lambda sentences, table: _averaged(sentences, table, lambda known, _: np.sum(known, axis=0)),
-         "those are sums: a long sentence would have a long vector"),
+         "those are sums, so a long sentence has a long vector: take means"),
         (lambda sentences, table: _averaged(sentences, table, lambda known, row: np.sum(known, axis=0) / len(row)),
-         "you divide by all words; those without a vector are no part of the mean"),
+         "you divide by the number of all words: divide by the number of words that have a vector"),
         (lambda sentences, table: right([sorted(set(row)) for row in sentences], table),
-         "each word counts once in yours; a word that occurs twice counts twice"),
+         "each word counts once in yours: a word that occurs twice counts twice"),
         (lambda sentences, table: right([row for row in sentences if set(row) & set(table)], table),
-         "a sentence without any known word keeps its row, of zeros"),
+         "a sentence without any known word must keep its row, of zeros"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes)
 
@@ -182,9 +189,9 @@ def check_sif(answer: Callable[..., Any], random: np.random.Generator) -> str | 
 
     mistakes = (
         (by(lambda a, p: 1.0), "the weights a / (a + p) are missing: that is the plain mean"),
-        (by(without=lambda M, c: M), "the direction that all share is still there: subtract it"),
-        (by(lambda a, p: p / (a + p)), "that gives frequent words more weight: a is above the line, not p"),
-        (by(centred=True), "take the singular vectors of M as it is, without subtracting its mean"),
-        (by(first=-1), "that is the last singular vector; the first is the direction that they share most"),
+        (by(without=lambda M, c: M), "the direction that all sentences share is still there: subtract it"),
+        (by(lambda a, p: p / (a + p)), "that gives frequent words more weight: divide a by a + p, not p"),
+        (by(centred=True), "take the singular vectors of M itself, without subtracting its mean"),
+        (by(first=-1), "that is the last singular vector: take the first"),
     )
     return find_mistake(answer, right, cases, mistakes)
