@@ -32,6 +32,10 @@ MODULES: dict[str, tuple[str, ...]] = {  # module -> its public names; empty for
     "labkit.adapters.evaluators": ("AsModel",),
     "labkit.adapters.mteb": ("AsEncoder",),
     "labkit.adapters.explain": ("explain",),
+    "labkit.explanation": ("Explanation",),
+    "labkit.evaluation.scores": ("Scores",),
+    "labkit.evaluation.threshold": ("Threshold",),
+    "labkit.trials.bench": ("Report",),
     "labkit.adapters.recorder": ("Recorder",),
     "labkit.adapters.export": ("export",),
 }
@@ -77,12 +81,14 @@ def _entry(name: str, value: Any) -> Iterator[str]:
 
 
 def _members(kind: type) -> Iterator[str]:
-    """The public methods of a class."""
+    """The public methods and properties of a class; one without a docstring has that of the class above it."""
     for name, value in vars(kind).items():
         function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
-        if inspect.isfunction(function) and not name.startswith("_"):
-            yield f"```python\n{kind.__name__}.{name}{_signature(function)}\n```"
-            yield _text(function.__doc__)
+        if name.startswith("_") or not (inspect.isfunction(function) or isinstance(function, property)):
+            continue
+        end = f": {function.fget.__annotations__['return']}" if isinstance(function, property) else _signature(function)
+        yield f"```python\n{kind.__name__}.{name}{end}\n```"
+        yield _text(inspect.getdoc(function))
 
 
 def _signature(value: Any) -> str:
@@ -92,7 +98,7 @@ def _signature(value: Any) -> str:
     if len(line) <= WIDTH - 20:
         return line
     inside, arrow, result = line[1:].rpartition(")")
-    parts = re.split(r", (?=[A-Za-z_*]\w*(?::|=|,|$))", inside)
+    parts = re.split(r", (?=\*{0,2}\w+[:=]|\*,)", inside)
     return "(\n    " + ",\n    ".join(parts) + f",\n{arrow}{result}"
 
 

@@ -295,7 +295,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Report:
-    """The result; `print` shows the verdict and the table, and `labkit.trials.report` writes the page."""
+    """The result; `print` shows the verdict and the table, and `labkit.trials.report` writes the page.
+
+    >>> report = bench(load("mine.csv"), minutes=20)  # doctest: +SKIP
+    >>> print(report.verdict, report.front[0].ranked.name)  # doctest: +SKIP
+    """
 
     corpus: str
     sizes: Mapping[str, int]
