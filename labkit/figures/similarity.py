@@ -1,4 +1,4 @@
-"""Figures of similarity: what it says about labelled pairs, where to cut it, and one of them taken apart.
+"""Figures of similarity: its values on labelled pairs, the threshold, and the parts of one similarity.
 
 In: one cosine for each pair and its label or score, or an `Explanation` of one pair. Out: plotly figures.
 

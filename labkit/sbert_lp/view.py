@@ -1,10 +1,10 @@
-"""What SBERT-LP did to sentences that were embedded together, as records: one of them, and their pairs.
+"""The effect of SBERT-LP on sentences embedded together, as records: one sentence, and pairs.
 
 around      one sentence: its k nearest before (in the base) and after (by cosine in the new space), and the weights
             that rebuild it from them: d ≈ Σ w_j d_j, y ≈ Σ v_j y_j
-changed     pairs whose cosines came into the order of their grades, or out of it, as in the paper's table 4
+changed     pairs whose cosines gained or lost the order of their grades, as in the paper's table 4
 
-In: `EmbeddedSentences`, or vectors before and after. Whether the embedding helps at all is asked in `sweeps`.
+In: `EmbeddedSentences`, or vectors before and after. `sweeps` tests whether the embedding helps.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from labkit.sbert_lp.weights import reconstruction_weights
 
 @dataclass(frozen=True)
 class Spoke:
-    """A neighbour: the `number` of the first sentence that has its vector; `rank` 1 is the nearest; `both`: near before
-    and after."""
+    """A neighbour, by `number` of the first sentence with its vector; `rank` 1 is nearest; `both`: before and after."""
 
     number: int
     text: str
@@ -40,9 +39,9 @@ class Spoke:
 
 @dataclass(frozen=True)
 class Around:
-    """A sentence, its neighbours before and after, and what these leave out of it, as shares of its squared length.
+    """A sentence, its neighbours before and after, and the residuals as shares of its squared length.
 
-    `kept` is |y - Σ w_j y_j|² / |y|² with the weights of before: what the method makes as small as it can.
+    `kept` is |y - Σ w_j y_j|² / |y|² with the weights from before, which the method minimises.
     """
 
     number: int
@@ -55,11 +54,11 @@ class Around:
 
     @property
     def shared(self) -> int:
-        """How many of the neighbours stayed."""
+        """The number of neighbours that stayed."""
         return sum(spoke.both for spoke in self.before)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each sentence that is near in either space, those of before first."""
+        """One row for each sentence that is near in either space, starting with those near before."""
         sides = [{spoke.number: spoke for spoke in side} for side in (self.before, self.after)]
         for number in dict.fromkeys([*sides[0], *sides[1]]):
             row: dict[str, Any] = {"no.": number, "sentence": next(s[number].text for s in sides if number in s)}
@@ -70,11 +69,10 @@ class Around:
 
 
 def around(space: EmbeddedSentences, sentence: str) -> Around:
-    """The neighbours of a sentence that was embedded, before and after."""
+    """The neighbours of an embedded sentence, before and after."""
     if sentence not in space.number:
         raise ValueError(
-            f"sentence {sentence[:60]!r} is not one of the {len(space.sentences)} that were embedded together; embed "
-            "it with them"
+            f"sentence {sentence[:60]!r} is not one of the {len(space.sentences)} embedded together; embed it with them"
         )
     row = space.number[sentence]
     d, y = (rows.astype(np.float64) for rows in (space.rows, space.embedding))
@@ -118,10 +116,10 @@ def _shares(left: np.ndarray, whole: np.ndarray) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """The pairs that changed order: counts and examples, and Spearman's correlation with the grades, before and after.
+    """The pairs that changed order: counts, examples, and Spearman's correlation with the grades before and after.
 
-    Two pairs with different grades should have cosines in the same order. Mended: they have so only after the
-    embedding. Spoilt: only before. (The paper's table shows one of the first kind, and is silent on the second.)
+    Two pairs with different grades should have cosines in the same order. Mended: only after the embedding. Spoilt:
+    only before. (The paper's table shows one of the first kind, and none of the second.)
     """
 
     found: Reversals
@@ -158,8 +156,8 @@ def changed(
 ) -> Changed:
     """The pairs that changed order.
 
-    `before` and `after` are the vectors of `sample.sentences` in the base and in the new space, a row each.
-    `least`: pairs of pairs whose grades differ by no more are not asked.
+    `before` and `after` are the vectors of `sample.sentences` in the base and in the new space, a row each. `least`:
+    couples whose grades differ by no more are ignored.
     """
     pairs = sample.rows
     if not isinstance(pairs, Pairs):
