@@ -47,8 +47,8 @@ def write_modules(parts: ExportParts, folder: Path) -> None:
 
     if parts.modules is None:
         raise ValueError(
-            "sentence-transformers has no module for a BiLSTM with attention, for attention compared by L1, or for two "
-            "networks side by side; use --to onnx"
+            "sentence-transformers can represent a mean of token vectors or a transformer, and this method is neither; "
+            "use --to onnx"
         )
     SentenceTransformer(modules=parts.modules(), device="cpu").save(str(folder), create_model_card=False)
 
@@ -156,7 +156,7 @@ FORMS: dict[str, ExportForm] = {
         write_modules,
         read_modules,
         None,
-        """from sentence_transformers import SentenceTransformer  # 6.2 or newer for a CNN or an LSTM
+        """from sentence_transformers import SentenceTransformer
 
 model = SentenceTransformer("{folder}")
 vectors = model.encode(["a sentence", "another one"])""",

@@ -1,4 +1,4 @@
-"""Figures over epochs: a run's probe on its way through the space, its cosines, and the curves of trainings.
+"""Figures over epochs: a run's probe moving through the space, its cosines, and training curves.
 
 In: a `Journey`, `EpochCosines`, or histories by name. Out: plotly figures.
 """
@@ -52,7 +52,7 @@ def clusters_over_epochs(
     """
     at = len(journey) - 1 if at is None else at
     if not 0 <= at < len(journey):
-        raise ValueError(f"at is {at}, expected 0 to {len(journey) - 1}, the place of a kept epoch")
+        raise ValueError(f"at is {at}, expected 0 to {len(journey) - 1}, the index of a stored epoch")
     colours = colouring(journey.shown, by, most=most, order=order)
     points = journey.pictures[at].points
     moving: list[Entries] = []

@@ -166,7 +166,7 @@ def order_slopes(changed: Changed, kind: str, *, height: int = 280) -> go.Figure
     """Draw the clearest couples that were mended, or spoilt: two cosines each, the closer pair right if above."""
     examples = [example for name, example in changed.examples if name == kind]
     if not examples:
-        raise ValueError(f"changed has no couple that was {kind}, expected at least one; ask for more pairs")
+        raise ValueError(f"changed has no couple that was {kind}, so there is nothing to draw; ask for more pairs")
     titles = [f"{kind} {number}" for number in range(1, len(examples) + 1)]
     traces = []
     for panel, example in enumerate(examples, 1):

@@ -1,4 +1,4 @@
-"""Figures of similarity: what it says about labelled pairs, where to cut it, and one of them taken apart.
+"""Figures of similarity: its values on labelled pairs, the threshold, and the parts of one similarity.
 
 In: one cosine for each pair and its label or score, or an `Explanation` of one pair. Out: plotly figures.
 
@@ -139,7 +139,7 @@ def accuracy_at(scores: np.ndarray, labels: np.ndarray, threshold: float) -> flo
     return float(((scores > threshold) == (np.asarray(labels) == 1)).mean())
 
 
-# --- a similarity taken apart ------------------------------------------------------------------------------------
+# --- the parts of a similarity -----------------------------------------------------------------------------------
 
 READABLE = 200  # cells of a square; with more, numbers are too small to read
 NOTHING = 0.02  # share of the largest part below which a part has no colour
