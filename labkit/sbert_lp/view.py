@@ -1,8 +1,7 @@
-"""The effect of SBERT-LP on sentences embedded together, as records: one sentence, all of them, and pairs.
+"""The effect of SBERT-LP on sentences embedded together, as records: one sentence, and pairs.
 
 around      one sentence: its k nearest before (in the base) and after (by cosine in the new space), and the weights
             that rebuild it from them: d ≈ Σ w_j d_j, y ≈ Σ v_j y_j
-structure   all of them: how well each is rebuilt, the components of the neighbour graph, and the eigenvalues
 changed     pairs whose cosines gained or lost the order of their grades, as in the paper's table 4
 
 In: `EmbeddedSentences`, or vectors before and after. `sweeps` tests whether the embedding helps.
@@ -19,7 +18,6 @@ import numpy as np
 from labkit.arrays import unit
 from labkit.corpora.records import Pairs
 from labkit.evaluation import Reversal, Reversals, correlation, reversals
-from labkit.sbert_lp.graph import terminal_components, weak_components, weight_matrix
 from labkit.sbert_lp.method import EmbeddedSentences
 from labkit.sbert_lp.sweeps import Compared, pair_cosines
 from labkit.sbert_lp.weights import reconstruction_weights
@@ -111,92 +109,6 @@ def _spokes(
 def _shares(left: np.ndarray, whole: np.ndarray) -> Any:
     """|left|² / |whole|² of a row, or row by row."""
     return np.square(left).sum(axis=-1) / np.square(whole).sum(axis=-1)
-
-
-# --- all sentences -----------------------------------------------------------------------------------------------
-
-ROUNDING = 1e-9  # eigenvalues below this count as 0, because vectors are stored in float32
-
-
-@dataclass(frozen=True, eq=False)
-class Structure:
-    """The structure of m sentences with n distinct vectors.
-
-    errors (m,)     |d - Σ w d_j|² / |d|² in the base        kept (m,)          the same in the new space
-    copies          sentences that share a vector, in groups component (m,)     part of the graph, 0 is the largest
-    terminal        parts of it that no edge leaves          eigenvalues (p,)   rising, the constant's left out
-    """
-
-    sentences: tuple[str, ...]
-    errors: np.ndarray
-    kept: np.ndarray
-    copies: tuple[tuple[str, ...], ...]
-    component: np.ndarray
-    terminal: int
-    eigenvalues: np.ndarray
-
-    @property
-    def components(self) -> tuple[int, ...]:
-        """The number of sentences in each part, largest first."""
-        return tuple(np.bincount(self.component).tolist())
-
-    @property
-    def zeros(self) -> int:
-        """The number of zero eigenvalues, apart from the constant's."""
-        return int((self.eigenvalues < ROUNDING).sum())
-
-    def told(self) -> tuple[str, ...]:
-        """The findings and their consequences, in sentences."""
-        copies = f"All {len(self.sentences)} sentences have vectors of their own."
-        if self.copies:
-            copies = (
-                f"{sum(map(len, self.copies))} of {len(self.sentences)} sentences share a vector with another, in "
-                f"{len(self.copies)} groups. Each group is embedded as one, because copies rebuild each other exactly "
-                "and would fill the bottom of the spectrum."
-            )
-        sizes = self.components
-        parts = "The neighbour graph is connected and is embedded as a whole."
-        if len(sizes) > 1:
-            shown = ", ".join(map(str, sizes[:6])) + (f" and {len(sizes) - 6} more" if len(sizes) > 6 else "")
-            parts = (
-                f"The neighbour graph has {len(sizes)} disconnected parts, of {shown} sentences. Each is embedded "
-                f"separately, and the spectra are merged: {len(sizes) - 1} of the directions only tell the parts "
-                "apart, so the cosine of two sentences from different parts says little."
-            )
-        zeros = (
-            f"No edge leaves {self.terminal} sets of sentences (terminal components), and each set makes an "
-            f"eigenvalue 0. One of them belongs to the constant, which is removed exactly; {self.zeros} of the "
-            f"{len(self.eigenvalues)} directions have one."
-        )
-        return copies, parts, zeros
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """One row per sentence."""
-        columns = (self.sentences, self.errors.tolist(), self.kept.tolist(), self.component.tolist())
-        for number, (text, error, kept, part) in enumerate(zip(*columns, strict=True)):
-            yield {"no.": number, "sentence": text, "error before": error, "error after": kept, "part": part}
-
-
-def structure(space: EmbeddedSentences) -> Structure:
-    """The structure of sentences that were embedded together.
-
-    The eigenvalues follow from the vectors, since YᵀY/n = I: λ_j = y_jᵀ M y_j / n = mean_i (y_i - Σ_l w_il y_l)_j².
-    """
-    W = weight_matrix(space.neighbours, space.weights.astype(np.float64))
-    d, y = (rows.astype(np.float64) for rows in (space.rows, space.embedding))
-    left = y - W @ y
-    groups: dict[int, list[str]] = {}
-    for text, place in zip(space.sentences, space.place.tolist(), strict=True):
-        groups.setdefault(place, []).append(text)
-    return Structure(
-        sentences=tuple(space.sentences),
-        errors=_shares(d - W @ d, d)[space.place],
-        kept=_shares(left, y)[space.place],
-        copies=tuple(tuple(texts) for texts in groups.values() if len(texts) > 1),
-        component=weak_components(W)[space.place],
-        terminal=len(terminal_components(W)),
-        eigenvalues=np.square(left).mean(axis=0),
-    )
 
 
 # --- pairs -------------------------------------------------------------------------------------------------------

@@ -198,8 +198,8 @@ def _cost(given: _Given) -> Cost:
         if fit < QUICK:
             fit, score, _ = _timed(entry, settings, corpus, given.metric, seed=0)
         return Cost(fit, score, random, bool(_space_of(entry, corpus)))
-    except ValueError as error:
-        return Cost(reason=" ".join(str(error).split()))
+    except engine.FAILURES as error:
+        return Cost(reason=engine.reason_of(error))
 
 
 def _timed(
@@ -223,8 +223,8 @@ def _write_choice(given: _Given, path: Path) -> None:
     with scale.one_thread():
         try:
             choice = _choice(given)
-        except ValueError as error:
-            choice = {"reason": " ".join(str(error).split())}
+        except engine.FAILURES as error:
+            choice = {"reason": engine.reason_of(error)}
         write_text(path, json.dumps(choice))
 
 

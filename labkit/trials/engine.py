@@ -41,6 +41,7 @@ from labkit.progress import Progress, silent
 from labkit.runs import finished, has_checkpoint
 
 TRIALS, TRAINING, MODELS = "trials", "training", "models"
+FAILURES = (ValueError, RuntimeError, MemoryError)  # of one trial, which do not end the others; torch raises the second
 WAIT = 0.5  # seconds between two checks of a trial that another process trains
 
 
@@ -188,7 +189,7 @@ def _read(path: Path) -> Result:
 
 
 def _result(work: _Work) -> Result:
-    """Train and score. A ValueError, such as a loss that is not finite, becomes a failed result."""
+    """Train and score. A failure, such as a loss that is not finite or a lack of memory, becomes a failed result."""
     seconds, reason = 0.0, ""
     figures: Mapping[str, float] = {}
     parts: Mapping[str, Parts] = {}
@@ -201,9 +202,15 @@ def _result(work: _Work) -> Result:
             figures, parts, reason = {}, {}, f"{name} is {value}, expected a number"
     except InUse:
         raise
-    except ValueError as error:
-        reason = " ".join(str(error).split())
+    except FAILURES as error:
+        reason = reason_of(error)
     return Result(figures, parts, seconds, reason)
+
+
+def reason_of(error: Exception) -> str:
+    """Why a trial failed, on one line; the kind of error only where it is not a sentence for users."""
+    said = " ".join(str(error).split())
+    return said if isinstance(error, ValueError) else f"{type(error).__name__}: {said}"
 
 
 def _measured(work: _Work) -> tuple[Mapping[str, float], Mapping[str, Parts], float]:

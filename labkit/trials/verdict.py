@@ -12,6 +12,9 @@ Bonferroni-corrected: together they hold with 95 %.
     open     neither: more seeds or test rows are needed; always if the test split has fewer than UNITS
              independent units, which are too few to estimate chance
 
+Where all n units agree, for example because every answer is right, their spread is 0 and says nothing about units that
+were not drawn: the interval then reaches 3 / n to each side, by the rule of three.
+
 Scores that are not split over test units are compared over `seeds_alone`, because nothing is known about other test
 rows. Then there are no ties, and two deterministic methods are open.
 """
@@ -25,7 +28,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from labkit.evaluation.comparison import Parts, lead_of
+from labkit.evaluation.comparison import Lead, Parts, lead_of
 
 Verdict: TypeAlias = Literal["leads", "tie", "open"]
 Runs: TypeAlias = Mapping[int, Parts]  # seed -> a score, split over the test units
@@ -83,17 +86,22 @@ def _ranked(name: str, runs: Mapping[str, Runs], best: str, level: float, margin
     mine = [*runs[name].values()]
     count = len(mine[0].above)
     own = lead_of(mine, [Parts(np.zeros(count), np.ones(count))])
-    low, high = own.interval(LEVEL) if count > 1 else (lowest, 1.0)  # a single unit says nothing about others
+    low, high = _interval(own, count, LEVEL) if count > 1 else (lowest, 1.0)  # a single unit says nothing about others
     about = (name, own.lead, max(low, lowest), min(high, 1.0), len(mine), count)
     if name == best:
         return Ranked(*about)
     lead = lead_of(*in_common(runs[best], runs[name]))
-    low, high = lead.interval(level) if count > 1 else (lowest - 1, 1 - lowest)
+    low, high = _interval(lead, count, level) if count > 1 else (lowest - 1, 1 - lowest)
     state: Literal["behind", "tie", "open"] = "open"
     if count >= UNITS:
-        alike = -margin < low <= high < margin and count * margin >= 3
+        alike = -margin <= low <= high <= margin and count * margin >= 3
         state = "behind" if low > 0 else "tie" if alike else "open"
     return Ranked(*about, lead.lead, low, high, state)
+
+
+def _interval(lead: Lead, count: int, level: float) -> tuple[float, float]:
+    """Student's interval; by the rule of three where all units agree."""
+    return lead.interval(level) if lead.error else (lead.lead - 3 / count, lead.lead + 3 / count)
 
 
 def front(rows: Sequence[Ranked]) -> list[Ranked]:
