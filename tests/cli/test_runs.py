@@ -225,7 +225,7 @@ def test_explain_takes_a_model_of_somebody_else(labkit: Labkit) -> None:
     found = labkit("explain", tiny_sbert(), "the cat sleeps", "a dog jumps", "--json").document()
     assert found["way"] == "integrated"
     assert sum(map(sum, found["parts"])) == pytest.approx(found["cosine"] - found["gap"], abs=1e-6)
-    assert "model is 'nothing'" in labkit("explain", "nothing", "a", "b").mistake()
+    assert "model 'nothing'" in labkit("explain", "nothing", "a", "b").mistake()
 
 
 def test_paraphrase_writes_with_both_decoders(labkit: Labkit) -> None:
