@@ -46,10 +46,7 @@ def write_modules(parts: ExportParts, folder: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
     if parts.modules is None:
-        raise ValueError(
-            "sentence-transformers has no module for a BiLSTM with attention, for attention compared by L1, or for two "
-            "networks side by side; use --to onnx"
-        )
+        raise ValueError("sentence-transformers has no modules for the network of this method; use --to onnx")
     SentenceTransformer(modules=parts.modules(), device="cpu").save(str(folder), create_model_card=False)
 
 

@@ -289,15 +289,11 @@ BREAK_IT = (
 _MEAN: dict[str, Any] = _SMALL["sentpwnet"] | {"encoder": "mean", "miner": "none"}
 
 
-def _by_loss(*losses: str) -> tuple[Variant, ...]:
-    """Losses of the gallery at their usual temperatures; what SimCSE tells apart is made by dropout."""
+def _by_loss() -> tuple[Variant, ...]:
+    """The losses of the gallery at their usual temperatures; what SimCSE tells apart is made by dropout."""
     usual = {
-        LOSSES[loss].title: {
-            "loss": loss,
-            "temperature": LOSSES[loss].temperature,
-            "dropout": 0.1 if LOSSES[loss].needs == "texts" else 0.0,
-        }
-        for loss in losses
+        loss.title: {"loss": name, "temperature": loss.temperature, "dropout": 0.1 if loss.needs == "texts" else 0.0}
+        for name, loss in LOSSES.items()
     }
     return (_UNTRAINED, *_each("sentpwnet", usual, **_MEAN))
 
@@ -313,7 +309,7 @@ WHICH_LOSS = (
         "loss-gallery",
         "What do the losses of the gallery make of the same pairs, each as it comes?",
         "questions",
-        _by_loss(*LOSSES),
+        _by_loss(),
         ("auc", "mean_cosine", "effective_rank"),
     ),
     Ablation(

@@ -8,7 +8,7 @@
 # %% [markdown]
 # # 10 · Which loss?
 #
-# **Nine losses, one training: which one should you take?** Lesson 1 took three losses apart. Here you compare all of them
+# **Many losses, one training: which one should you take?** Lesson 1 took three losses apart. Here you compare all of them
 # on one question, how much of its push a loss gives to the nearest negative, and find out that a temperature or a batch
 # size may matter more than the name of the loss.
 #
@@ -24,7 +24,7 @@ from labkit.course import answer, hint, predict, progress, recall, solve
 playground()
 
 # %% [markdown]
-# ## 1. One anchor, nine losses
+# ## 1. One anchor, every loss
 #
 # An anchor has two positives and four negatives, at the similarities above the columns. Each row is a loss with its usual
 # hyperparameters, and each number is the weight of a pair: how hard the loss pulls (positives) or pushes (negatives).
@@ -293,7 +293,7 @@ show(
 
 # %% [markdown]
 # Compare this with section 1: apart from the contrastive loss, the more a loss gives to the nearest negative, the better it
-# does here. That is a hint, not a law; nine losses are few.
+# does here. That is a hint, not a law; these losses are few.
 #
 # **And it is not a ranking of losses.** Their hyperparameters decide too much. Those of the locality loss were chosen on dev of
 # this very corpus. Section 2 moved InfoNCE by three hundredths with one hyperparameter. In lesson 2, where three losses are
