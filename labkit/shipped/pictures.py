@@ -40,7 +40,7 @@ FORMAT = 1  # to be raised when pictures are to look different from now on
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of vectors: a method with all its settings, the fingerprint of the corpus it saw, and a seed.
+    """The origin of vectors: a method with its decisive settings, the fingerprint of the corpus it saw, and a seed.
 
     It says of vectors that are there what an `Experiment` says of a training to come.
     """
@@ -54,14 +54,14 @@ class Origin:
     def of(cls, method: Method) -> Self:
         """The origin of a fitted method's vectors, or of a run's that was opened."""
         about = method.origin
-        return cls(about["method"], method.settings.values(), about["fingerprint"], about["seed"])
+        return cls(about["method"], method.settings.decisive(), about["fingerprint"], about["seed"])
 
     @classmethod
     def unfitted(cls, name: str, corpus: Corpus) -> Self:
         """The origin of the vectors of a method with its own settings, without fitting it."""
         from labkit.methods import METHODS
 
-        return cls(name, METHODS[name]().settings.values(), corpus.fingerprint)
+        return cls(name, METHODS[name]().settings.decisive(), corpus.fingerprint)
 
 
 def pictured(corpus: Corpus) -> Labelled:
