@@ -70,7 +70,7 @@ LONGEST = 80  # letters of a file's name
 OWN = "your own file"  # among the corpora
 KEPT = "kept"  # in the session: what the address will say
 SHARE, CHOICES = "share", "choices"  # in the session: where the link stands, and what all places choose
-PRESENT = "For a projector: everything larger, and only the pictures."
+PRESENT = "For a projector: larger, and pictures only."
 PRESENTED = """
 html {font-size: 20px !important}
 .stColumn:has(.st-key-reading):not(:has(.st-key-reading li)) {display: none}
@@ -354,9 +354,9 @@ def show_link(*, own_file: bool) -> None:
     with st.session_state[SHARE].popover("Share", icon=":material/link:"):
         st.code(f"{where}?{settings}" if settings else where, language=None, wrap_lines=True)
         st.caption(
-            "The link contains your settings, not your file: people who open it are asked for one."
+            "The link contains your settings but not your file. Whoever opens it is asked for a file."
             if own_file
-            else "Everybody in this classroom who opens it sees what you see, except for runs that you do not share."
+            else "Everybody in this classroom sees what you see, except runs that you do not share."
             if classroom.is_on()
             else "People who open it on this machine see what you see."
         )
@@ -433,7 +433,7 @@ def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], No
         file: File | None = st.session_state.get(key)
         if file is not None:
             with st.popover(plain(file.name), icon=":material/draft:"):
-                st.markdown("It stays available everywhere in the app until you close it.")
+                st.markdown("Available everywhere in the app until you close it.")
                 st.button("Forget the file", key=f"{key}-forget", on_click=st.session_state.pop, args=(key,))
     if isinstance(st.session_state[widget], DeletedFile):
         st.error(GONE)

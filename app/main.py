@@ -1,14 +1,14 @@
 """The app: navigation only. Each page is a module of this folder; what it shows comes from `labkit`.
 
-The browser's Back and Forward go through pages and settings one step at a time. Streamlit writes a step of its own for
-each row number that a page puts into its address, and none for a setting. Here a change of the address is a step if
-somebody has pressed something before it. Any other mends the step that one stands on; so do arrow keys that go on in
-the same setting within two seconds, as on a slider. Before it turns to another page, Streamlit takes the settings out
-of the address of the one that is left: that is no change here, so that Back finds them.
+The browser's Back and Forward go through pages and settings one step at a time. Streamlit adds a step for each row
+number that a page puts into its address, and none for a setting. Here, a change of the address is a step if a key or
+the mouse was pressed before it. Any other change replaces the current step, and so do arrow keys pressed within two
+seconds of each other, as on a slider. Before it opens another page, Streamlit removes the settings from the address of
+the current one; this is ignored here, so that Back finds them.
 
-In a classroom whoever has shown the teacher's token has one page more, and without its guard no page is shown.
+In a classroom, the teacher has one more page, and without its guard no page is shown.
 
-An address of an earlier version leads to the place that has taken in its page.
+An address of version 0.1.0 leads to the place that has taken in its page.
 """
 
 import sys
@@ -27,16 +27,16 @@ PLACES = {  # file -> title; the first is the place that opens
     "papers_page.py": "Papers",
 }
 TEACHERS = {"teacher_page.py": "Teacher"}
-MOVED = {  # an earlier address -> the place that has taken it in, with what it opens
+MOVED = {  # an address of version 0.1.0 -> the place that has taken it in, with what it opens
     "clusters_page": ("space_page.py", {}),
     "pairs_page": ("why_page.py", {}),
     "film_page": ("why_page.py", {"view": "FILM's rows"}),
     "compare_page": ("train_page.py", {"view": "Runs"}),
     "corpora_page": ("train_page.py", {"view": "Data"}),
-    "neighbourhoods": ("papers_page.py", {"try": "sbert-lp"}),
-    "paraphrases": ("papers_page.py", {"try": "pthought"}),
-    "themes": ("papers_page.py", {"try": "thematic"}),
-    "papers_neighbours": ("papers_page.py", {"try": "film"}),
+    "train_page": ("train_page.py", {"view": "Train"}),
+    "neighbourhoods_page": ("papers_page.py", {"try": "sbert-lp"}),
+    "paraphrases_page": ("papers_page.py", {"try": "pthought"}),
+    "themes_page": ("papers_page.py", {"try": "thematic"}),
 }
 UNGUARDED = (
     "Other machines can reach this app without a token. Start it with `labkit app --classroom`, which prints an "
@@ -97,12 +97,6 @@ STEPS = """\
 def lead_to(file: str, opens: dict[str, str]) -> None:
     """Open a place with the settings of the address that led here."""
     settings: dict[str, Any] = {name: st.query_params.get_all(name) for name in st.query_params}
-    if settings.get("view") == ["The papers"]:  # once a view of compare_page
-        file, opens = "papers_page.py", {}
-    if settings.get("part") == ["Mutual neighbours"]:  # once a view of film_page
-        file, opens = "papers_page.py", {"try": "film"}
-    if opens.get("try") == "film" and "k" in settings:
-        settings["film-k"] = settings.pop("k")
     st.switch_page(places[file], query_params=opens | settings)
 
 
@@ -110,7 +104,7 @@ st.set_page_config(page_title="labkit", layout="wide")
 st.html(  # the picture above the fold at 720 px; a long formula on a narrow screen can be pushed aside
     "<style>.stMainBlockContainer {padding: 3.9rem 2rem 2rem 2rem} .katex-display {overflow: auto hidden}"
     "div:has(> .st-key-steps) {display: none} .st-key-head h3 {font-size: 1.4rem; padding: 0}"
-    "[class*=st-key-bring] :is([data-testid=stFileUploaderDropzoneInstructions], [data-testid=stFileUploaderFile])"
+    "[class*=st-key-bring] :is([data-testid=stFileUploaderDropzoneInstructions], [data-testid=stFileChips])"
     " {display: none}"
     "[class*=st-key-bring] section {padding: 0; border: 0; background: none; min-height: 0}"
     f"{READABLE}</style>"
@@ -126,11 +120,9 @@ places = {
     file: st.Page(file, title=title, url_path=file.removesuffix("_page.py"), default=file == next(iter(PLACES)))
     for file, title in titles.items()
 }
-moved = {file.removesuffix(".py"): (file, {}) for file in titles} | MOVED
-moved |= {f"{address}_page": where for address, where in MOVED.items() if not address.endswith("_page")}
 earlier = [
     st.Page(partial(lead_to, *where), title=address, url_path=address, visibility="hidden")
-    for address, where in moved.items()
+    for address, where in MOVED.items()
 ]
 shown = st.navigation([*places.values(), *earlier], position="top")
 classroom.PRESENT.turned(classroom.me(), shown.title)

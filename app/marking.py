@@ -1,9 +1,8 @@
-"""What a visitor marks in the pictures of the page "Clusters": single points, or areas, shared by all its pictures.
+"""What a visitor marks in the pictures of the place "Space": points, areas or a class, shared by all its pictures.
 
 In: the event that a picture sends, as untrusted as all that comes from a browser. Out: a `Brush`, and from it the rows
-of the points it holds; and `Marked`, the state of the session. Of few points a plotly picture names each; of many it
-sends the corners of boxes, no more. A map (`dot_map`) sends the corners of what was drawn around, or the row of the
-point that was clicked, however many its points are.
+of the points it holds; and `Marked`, the state of the session. A plotly picture names each point. A map (`dot_map`)
+sends the corners of what was drawn around, or the row of the point that was clicked, however many its points are.
 
 A picture that changes is drawn anew and forgets how far one has zoomed into it. So the picture in which something is
 marked is left as it is: plotly shows there itself what is marked, and only the other picture is told. `baked` is what
@@ -28,7 +27,6 @@ import streamlit as st
 from labkit.figures.clusters import MOST
 from labkit.projection import Projection
 
-AREAS = 20  # boxes at once
 CORNERS = 500  # of a polygon; a map sends at most 300
 FARTHEST = 1e38
 STATE, ROW, NO_WEBGL = "marked", "row", "no-webgl"
@@ -43,22 +41,18 @@ PICTURES = st.components.v2.component("labkit_pictures", js=(Path(__file__).pare
 
 @dataclass(frozen=True)
 class Brush:
-    """Rows, each once, boxes (lowest x, highest x, lowest y, highest y), and polygons by their corners (x, y)."""
+    """Rows, each once, and polygons by their corners (x, y)."""
 
     rows: tuple[int, ...] = ()
-    boxes: tuple[tuple[float, float, float, float], ...] = ()
     polygons: tuple[tuple[tuple[float, float], ...], ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.rows or self.boxes or self.polygons)
+        return bool(self.rows or self.polygons)
 
     def inside(self, points: np.ndarray) -> np.ndarray:
-        """The rows marked, of a picture's points (n, 2): named, or within a box or polygon, ascending, int64."""
+        """The rows marked, of a picture's points (n, 2): named, or within a polygon, ascending, int64."""
         held = np.zeros(len(points), dtype=bool)
         held[[row for row in self.rows if row < len(points)]] = True
-        for low_x, high_x, low_y, high_y in self.boxes:
-            x, y = points[:, 0], points[:, 1]
-            held |= (low_x <= x) & (x <= high_x) & (low_y <= y) & (y <= high_y)
         for corners in self.polygons:
             held |= in_polygon(points, corners)
         return np.flatnonzero(held)
@@ -92,11 +86,8 @@ def rows_inside(brush: Brush, picture: Projection) -> np.ndarray:
 
 
 def brush_of(event: Any, count: int) -> Brush:
-    """The event of a picture of `count` points. Above MOST points only boxes count; what makes no sense is left out."""
+    """The event of a picture of `count` points; what makes no sense is left out."""
     selection = _part(event, "selection", Mapping)
-    if count > MOST:
-        boxes = [_box(area) for area in _part(selection, "box", list)[:AREAS]]
-        return Brush(boxes=tuple(box for box in boxes if box is not None))
     named = [_row(point, count) for point in _part(selection, "points", list)[: 2 * MOST]]
     return Brush(rows=tuple(dict.fromkeys(row for row in named if row is not None)))
 
@@ -135,17 +126,6 @@ def _row(point: Any, count: int) -> int | None:
     row = point.get("customdata") if isinstance(point, Mapping) else None
     row = row[0] if isinstance(row, list) and row else row
     return int(row) if isinstance(row, (int, float)) and row == row and 0 <= row < count else None
-
-
-def _box(area: Any) -> tuple[float, float, float, float] | None:
-    sides = [_part(area, axis, list) for axis in ("x", "y")]
-    corners = [corner for side in sides for corner in side]
-    if [len(side) for side in sides] != [2, 2]:
-        return None
-    if not all(map(_is_place, corners)):
-        return None
-    (x, y) = (sorted(float(corner) for corner in side) for side in sides)
-    return x[0], x[1], y[0], y[1]
 
 
 def _is_corner(corner: Any) -> bool:
@@ -197,7 +177,7 @@ def update_marks(sentences: Any, arranged: Any, drawn: Any, count: int) -> None:
         set_read_row(read_row(count) if by_address else None)
     state.sentences = sentences
     drawn = (drawn, None if state.clicked else read_row(count))
-    if state.arranged != arranged and (state.now.boxes or state.now.polygons):
+    if state.arranged != arranged and state.now.polygons:
         state.now = Brush()  # a place says nothing of another picture
     if (state.arranged, state.drawn) != (arranged, drawn):
         state.baked, state.arranged, state.drawn = state.now, arranged, drawn

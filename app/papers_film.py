@@ -14,15 +14,14 @@ from labkit.corpora import Corpus
 QUESTION, CORPUS, ONLY = "Are two questions mutual nearest neighbours?", "questions", Corpus
 FITTED = "trained here"
 ABOUT = """\
-FILM predicts that two sentences mean the same if each is among the other's **k** nearest neighbours. The four rates
-say how often the rule is right for pairs that are the same (TPR) and for pairs that are not (TNR), and how often it
-is wrong (FNR, FPR).
+FILM predicts that two sentences mean the same if each is among the other's **k** nearest neighbours. TPR and TNR are
+the shares of correct answers for pairs that are the same and pairs that are not; FNR and FPR are those of mistakes.
 """
 FORMULAS = (r"\text{same} \iff \max(\text{rank}_a(b),\, \text{rank}_b(a)) \le k",)
 CUT = (
     "Neighbours are searched among the {sentences:,} test sentences. The paper's cross-entropy counts yes as 1 and no "
-    "as 0, so it is the share of mistakes times 34.5. The other gives yes and no the share of same pairs that they had "
-    "on dev, and chooses k there: {chosen}, the dotted line."
+    "as 0, so it is the share of mistakes times 34.5. The other one gives each answer the share of same pairs that it "
+    "had on dev. It chooses k on dev: {chosen}, the dotted line."
 )
 DRAWN = " The corpus has classes instead of pairs, so up to 2,000 pairs of each kind were drawn at random."
 

@@ -22,16 +22,16 @@ QUESTION, CORPUS, ONLY = "What does the vector of a sentence keep?", "captions",
 WRITE, PLANE, COHERENCE = VIEWS = ["Write a paraphrase", "Groups in the plane", "P-coherence"]
 LONGEST = 400  # letters of a typed sentence
 ABOUT = """\
-P-thought **reads** a sentence into a vector with one recurrent network (GRU), and from that vector two others
-**write**: one the sentence itself, one a paraphrase of it. What both need must be in the vector, so paraphrases come to
-lie together.
+P-thought **reads** a sentence into a vector with one recurrent network (GRU). From this vector, two other networks
+**write** the sentence itself and a paraphrase of it. The vector must contain what both need, so paraphrases end up
+close together.
 
-**P-coherence** is the mean cosine of paraphrases. It is 1 for an encoder that gives all sentences one vector, so it
-stands here only beside four companions: the cosine of *different* groups, the difference of the two, how often the
-nearest sentence is a paraphrase, and a distance that does not depend on the cosine.
+**P-coherence** is the mean cosine of paraphrases. An encoder that gives all sentences the same vector reaches 1, so it
+is shown with four companions: the cosine of *different* groups, the difference of the two, how often the nearest
+sentence is a paraphrase, and a distance that does not depend on the cosine.
 
-The number before each sentence that is written is its log p. Beams are ranked by log p / words^0.7, as log p alone
-favours short sentences.
+Each written sentence starts with its log p. Beams are ranked by log p / words^0.7, because log p alone favours short
+sentences.
 """
 FORMULAS = (
     r"L = (1-\lambda)\, \ell_{\text{auto}} + (1+\lambda)\, \ell_{\text{paraphrase}}",
@@ -41,8 +41,8 @@ FORMULAS = (
 )
 DECODERS = {"auto": "The sentence itself (auto)", "paraphrase": "A paraphrase of it"}
 GROUPS = (
-    "Each letter is a group of sentences that mean the same, none of them seen in training. A plane shows a part of "
-    "the space only: the figures of *P-coherence* are measured in all its dimensions."
+    "Each letter is a group of sentences that mean the same, none of them seen in training. A plane shows only part of "
+    "the space; *P-coherence* is measured in all dimensions."
 )
 
 
@@ -110,8 +110,8 @@ def show_coherence(opened: cached.Opened, both: Sequence[choosing.Space]) -> Non
     measured = [coherence_of(space, opened) for space in both]
     base, own = (coherence.figures for coherence in measured)
     gaps = {name: getattr(own, name) - getattr(base, name) for name in ("lift", "retrieval")}
-    said = " and ".join(f"by {name} {abs(gap):.3f} {'better' if gap > 0 else 'worse'}" for name, gap in gaps.items())
-    st.markdown(f"Beside {frame.plain(both[0].name)}, P-thought is {said}, on {own.groups} groups of test.")
+    said = " and ".join(f"{abs(gap):.3f} {'better' if gap > 0 else 'worse'} by {name}" for name, gap in gaps.items())
+    st.markdown(f"Compared with {frame.plain(both[0].name)}, P-thought is {said}, on {own.groups} test groups.")
     for number, (column, space, coherence) in enumerate(zip(st.columns(2), both, measured, strict=True)):
         with column:
             st.markdown(f"**{frame.plain(space.name)}**")
@@ -189,7 +189,7 @@ def show(opened: cached.Opened) -> None:
     if view == WRITE:
         show_writing(opened, chosen)
         return
-    beside = choosing.space(opened, list(choosing.VECTORS), "mean-vectors", label="Beside it", key="beside")
+    beside = choosing.space(opened, list(choosing.VECTORS), "mean-vectors", label="Compare with", key="beside")
     views = {PLANE: show_handful, COHERENCE: show_coherence}
     views[view](opened, (beside, chosen))
 

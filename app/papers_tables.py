@@ -44,7 +44,7 @@ def show(paper: str) -> None:
     for note in dict.fromkeys(figure.why for figure in table.figures if figure.why and figure.mean is not None):
         st.caption(f"\\* {frame.plain(note)}")
     for claim in table.claims:
-        own = "" if claim.asked_here else f"; the paper's own figures: {claim.paper}"
+        own = "" if claim.asked_here else f"; the paper's own values: {claim.paper}"
         st.markdown(f"- {frame.plain(claim.text)} **Ours: {claim.ours}**{own}")
         st.caption(frame.plain(claim.decides))
     show_leads(table)
@@ -52,7 +52,7 @@ def show(paper: str) -> None:
         if line:
             st.caption(frame.plain(line))
     if papers[paper].observations:
-        with st.expander("What the paper says of itself"):
+        with st.expander("What the paper says about itself"):
             for observation in papers[paper].observations:
                 st.markdown(
                     f"- {frame.plain(observation.text)} **{observation.verdict}**: {frame.plain(observation.why)}"

@@ -22,15 +22,15 @@ NETWORKS = ["of sentences", "of titles"]
 FIGURES = ("ami", "ari", "mi", "ri", "nmi", "purity")
 HEADS = {name: spoken(name) for name in FIGURES}
 ABOUT = """\
-An article's sections are themes that somebody chose. Cluster the article's sentences by their vectors, as many
-clusters as there are sections: **are the clusters the sections?** The thematic network learns, from other articles,
-that sentences of one section are closer than those of its neighbours.
+The sections of an article are themes chosen by its authors. Cluster the sentences by their vectors into as many
+clusters as there are sections: **are the clusters the sections?** The thematic network learns from other articles that
+sentences of one section are closer than sentences of neighbouring sections.
 
-**k-means** moves centres; **Iclust** knows similarities only. At temperature 0 both try for the same figure, so that
-Iclust's lead is a better search and not another idea. Heat melts clusters together, until one is left.
+**k-means** moves centres; **Iclust** uses only similarities. At temperature 0, both maximise the same objective, so a
+lead of Iclust comes from a better search. Higher temperatures merge clusters until one is left.
 
-**Words**: the network weighs each word. Attention alone says little where frequent words have short vectors; the
-*share* of the sentence's vector is attention times length.
+**Words**: the network weights each word. Attention alone says little because frequent words have short vectors; the
+*share* of a word in the sentence's vector is its attention times its length.
 """
 FORMULAS = (
     r"\text{loss} = 2\,\sigma(d^+ - d^-), \qquad v = \sum_t a_t h_t,\quad a = \text{softmax}(u\cdot\tanh(W h_t + b))",

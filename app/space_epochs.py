@@ -28,19 +28,18 @@ from labkit.projection.epochs import Journey
 from labkit.runs import History
 
 EPOCHS_SHOWN = (
-    "The {count} sentences are those of the run's probe, the same at every epoch, in axes that stay as they are. {how} "
-    "The arrow keys move the slider from epoch to epoch; Play (reached by Tab, pressed by Enter) goes from before the "
-    "training to the epoch on the slider."
+    "These {count} sentences are the run's probe, the same at every epoch, with fixed axes. {how} The arrow keys move "
+    "the slider. Play (Tab, then Enter) runs from before training to the epoch on the slider."
 )
 MEASURED_EPOCHS = """\
-Measured on {count} sentences of the run's probe, the same at every epoch (0: before training), by cosine.
+Measured by cosine on the {count} sentences of the run's probe, the same at every epoch (0: before training).
 
-* **MAP@R, R-precision**: of a sentence whose class has R others, what its R nearest are; 1: all of its class. A tie is
-  a miss, and MAP@R asks for the order, too.
+* **R-precision, MAP@R**: for a sentence whose class has R others, the share of its R nearest neighbours that are of its
+  class. A tie counts as a miss; MAP@R also depends on the order.
 * **alignment**: the mean squared distance of positive pairs. **uniformity**: the log of the mean of exp(-2 × squared
-  distance) over all pairs; near -4 the sphere is covered evenly. A collapse has the best alignment, noise the best
-  uniformity: read them together.
-* **mean cosine, effective rank**: how far all vectors point one way, and how many directions the rest of them uses.
+  distance) over all pairs; near -4, the sphere is covered evenly. A collapse has the best alignment and noise the best
+  uniformity, so read them together.
+* **mean cosine, effective rank**: how much all vectors point the same way, and how many directions they use otherwise.
 """
 HOW_EPOCHS = {
     "pca": "One PCA is computed over all epochs, so a straight path of the vectors is straight in the picture.",
@@ -102,12 +101,14 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
 
 def show_way(verdict: Any, journeys: Mapping[str, Journey], sides: Sequence[Side]) -> None:
     """How Hit@1 of the probe went from the first epoch to the last, of each side."""
-    said = [
-        f"from **{journeys[side.name].space[0].hit:.1%}** before to **{journeys[side.name].space[-1].hit:.1%}** after "
-        f"{journeys[side.name].epochs[-1]} {journeys[side.name].unit}s of {frame.plain(side.space.name)}"
-        for side in sides
-    ]
-    verdict.markdown(f"Nearest neighbour of the same class, of the sentences followed: {'; '.join(said)}.")
+    said = []
+    for side in sides:
+        journey = journeys[side.name]
+        said.append(
+            f"**{journey.space[0].hit:.1%}** before training, **{journey.space[-1].hit:.1%}** after "
+            f"{journey.epochs[-1]} {journey.unit}s of {frame.plain(side.space.name)}"
+        )
+    verdict.markdown(f"Hit@1 of the probe: {'; '.join(said)}.")
 
 
 def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:

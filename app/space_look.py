@@ -14,13 +14,13 @@ import streamlit as st
 from labkit.corpora import Labelled
 from labkit.corpora.relations import UNLABELLED
 from labkit.evaluation.classes import NO_CLASS
-from labkit.figures.clusters import CLASS, MOST, MOVED, TRUST, Colouring, colouring, columns
+from labkit.figures.clusters import CLASS, MOVED, TRUST, Colouring, colouring, columns
 from labkit.projection import NAMES
 
 TEST, ALL = "of the test split", "of all splits"
 AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
 PLOTTED = 2_000  # sentences: above, a map
-PRINTED = 100_000  # sentences that plotly can still draw
+SOLID_MOST = 20_000  # sentences in three dimensions
 UNDRAWN = 5_000  # sentences that a browser without WebGL can draw
 LONGEST = {"lle": 5_000}  # sentences that somebody can wait for
 SOLID = ("pca", "umap")
@@ -57,7 +57,6 @@ class Look:
     dimensions: int
     by: str
     most: int
-    density: bool
     order: tuple[str, ...] = ()
     labels: str = OF_CLASSES
     as_map: bool = False  # drawn by WebGL, and not by plotly
@@ -87,19 +86,16 @@ def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: b
     """
     keep, epochs = frame.KEEP, shown is None
     how = box.radio(
-        "Arranged by", list(NAMES), index=1, format_func=NAMES.__getitem__, horizontal=True, key="how", **keep
+        "Projection", list(NAMES), index=1, format_func=NAMES.__getitem__, horizontal=True, key="how", **keep
     )
     count = 0 if shown is None else len(shown)
-    flat = epochs or how not in SOLID or count > PRINTED
+    flat = epochs or how not in SOLID or count > SOLID_MOST
     solid = box.toggle("In three dimensions (PCA, UMAP)", key="solid", disabled=flat, **keep) and not flat
     named = [CLASS] if shown is None else columns(shown)
     by = box.selectbox("Colour", [*named, *measured_columns(shown, moved=moved)], key="colour", **keep)
     most = box.slider("Number of coloured classes", 2, 36, 12, key="classes", **keep)
-    as_map = not solid and wants_map(count, box)
+    as_map = not solid and count > PLOTTED and marking.NO_WEBGL not in st.session_state
     labels = LABELS[0] if epochs else box.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)
-    density = box.toggle(
-        "Density contours", value=count > MOST, key="density", disabled=epochs or solid or as_map, **keep
-    )
     if count > LONGEST.get(how, count):
         box.info(f"{NAMES[how]} of {count:,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
         how = "pca"
@@ -107,23 +103,10 @@ def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: b
     if order == (UNLABELLED,) and shown is not None:  # the largest of the classes found first
         sizes = Counter(shown.labels)
         order = tuple(sorted(sizes, key=lambda name: (name == NO_CLASS, -sizes[name], name)))
-    return Look(how, 3 if solid else 2, by, most, density and not epochs, order, labels, as_map)
+    return Look(how, 3 if solid else 2, by, most, order, labels, as_map)
 
 
 def measured_columns(shown: Labelled | None, *, moved: bool) -> list[str]:
     """What a picture can be coloured by beside the columns of the sentences."""
     own = () if shown is None else shown.extra
     return [name for name in ([TRUST, MOVED] if moved else [TRUST]) if name not in own]
-
-
-def wants_map(count: int, box: Any) -> bool:
-    """Whether so many sentences are drawn as a map: what plotly draws can be printed, and is asked for if wished."""
-    if count <= PLOTTED or marking.NO_WEBGL in st.session_state:
-        return False
-    about = (
-        "Drawn as vector graphics that can be saved as SVG or HTML. Slower; the lasso works up to a few thousand "
-        "points."
-    )
-    printed = count <= PRINTED
-    plotted = box.toggle("Vector graphics, for print", key="plotly", disabled=not printed, help=about, **frame.KEEP)
-    return not (plotted and printed)

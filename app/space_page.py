@@ -62,26 +62,27 @@ LAYOUT = f"""<style>
 @media (max-width: 640px) {{
   :is(.st-key-reading, :has(> .st-key-reading)) {{height: auto !important; max-height: none !important}}
   :has(> .st-key-narrow) {{display: flex}}
-  .stApp:not(:has(.st-key-settings input:checked)) .st-key-choices,
+  .stApp:not(:has(.st-key-settings input:checked)) .st-key-choices {{display: none}}
   .stApp:has(.st-key-after input:checked) .st-key-side-left,
   .stApp:has(.st-key-after input:not(:checked)) .st-key-side-right {{visibility: hidden; height: 0; overflow: hidden}}
 }}
 </style>"""
 ABOUT = """\
-Each point is a sentence; its colour and mark are its class. A method turns every sentence into a vector of many
-numbers, the **embedding space**; the **picture** lays these vectors out in two or three dimensions, and no picture
-keeps all of them. So each figure is given twice: measured in the embedding space, and in the picture. Trust the first.
+Each point is a sentence; its colour and mark show its class. A method turns every sentence into a vector with many
+dimensions, in the **embedding space**. The **picture** shows these vectors in two or three dimensions and cannot keep
+all distances, so each metric is given twice: for the embedding space and for the picture. Trust the first.
 
-* **inter / intra**: how far apart the centres of the classes are, over how wide the classes are. Larger: clearer.
-* **silhouette**: from -1 to 1, whether a sentence is nearer to its own class (a) than to the next (b), on average.
-* **Hit@1**: the share of sentences whose nearest neighbour is of their class.
+* **inter / intra**: the distance between class centres, divided by the width of the classes. Larger is clearer.
+* **silhouette**: from -1 to 1, whether a sentence is nearer to its own class (a) than to the next one (b), on average.
+* **Hit@1**: the share of sentences whose nearest neighbour has their class. The list of classes gives it for each.
 
-Two colours are measured, sentence by sentence. **Trust**: of its 5 nearest in the embedding space, the share that is
-among its 5 nearest in the picture. **What moved**: how much of its 10 nearest changed, from the left space to the right
-one or from one epoch of a run to a later one; 0: none of them, 1: all.
+Two of the colours are measured for each sentence. **Trust**: the share of its 5 nearest neighbours in the embedding
+space that are also among its 5 nearest in the picture. **What moved**: how many of its 10 nearest neighbours changed
+from the left space to the right one, or since the first epoch; 0: none, 1: all.
 
-**PCA** is linear: far apart means far apart. **t-SNE**, **UMAP** and **LLE** keep neighbours together; how large a
-cluster looks, and how far from the next, means little there. Vectors have length one: near means a large cosine.
+**PCA** is linear: points that are far apart in the picture are far apart in the space. **t-SNE**, **UMAP** and **LLE**
+keep neighbours together; the sizes of clusters and the gaps between them mean little. Vectors have length one, so near
+means a large cosine.
 """
 FORMULAS = (
     r"\frac{\text{inter}}{\text{intra}} = \frac{\frac1C \sum_c \min_{c' \neq c} \|\mu_c - \mu_{c'}\|}"
@@ -89,27 +90,26 @@ FORMULAS = (
     r"\text{silhouette} = \frac1n \sum_i \frac{b_i - a_i}{\max(a_i, b_i)}",
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
-THINNED = "{shown:,} of {all:,} sentences, {some:,} of {classes:,} classes are shown. {how} **Picture** can show more."
-THINNED_BARE = "{shown:,} of {all:,} sentences are shown, a random sample with a fixed seed. **Picture** can show more."
+THINNED = "Shown: {shown:,} of {all:,} sentences, {some:,} of {classes:,} classes. {how} Show more under **Picture**."
+THINNED_BARE = "Shown: {shown:,} of {all:,} sentences, a random sample with a fixed seed. Show more under **Picture**."
 SCORED = 5_000  # sentences of a corpus: the leading figure of more would take seconds
 WORTH = (
-    "Scores use each model's own similarity. For classes, kNN accuracy predicts the class of a sentence from its "
-    "nearest neighbours in the training split. Hit@1, in the table below, compares the sentences that are shown with "
-    "each other: where many of them share whole phrases, as in topics, counting words is enough to do well."
+    "Scores use each model's own similarity. kNN accuracy predicts the class of a sentence from its nearest neighbours "
+    "in the training split. Hit@1 compares the sentences shown with each other: if many share whole phrases, as in "
+    "topics, counting words is enough to do well."
 )
 NOT_FOUND = "nobody"
 FOUND = "class found"  # the column of classes that were found, beside those of the corpus
 FOUND_BY = (
-    "k-means makes as many classes as you say; density makes one of each dense region, as many as there are, and "
-    "leaves what lies between them in the class none. They are found in the vectors of the first picture, and named by "
-    "the words that set each apart from the others."
+    "k-means finds as many classes as you ask for. Density makes each dense region a class; sentences in between have "
+    "the class none. Classes are found in the vectors of the first picture and named by their distinctive words."
 )
 MADE = (
-    "This corpus has pairs and no classes. Here, sentences that pairs call the same, directly or through others, form "
-    "a class, which is named after one of them."
+    "This corpus has pairs and no classes. Sentences that its pairs mark as the same, directly or through others, form "
+    "a class named after one of them."
 )
-WHOLE = "Classes are complete; which classes are shown is random, with a fixed seed."
-PARTS = "A random share of each class is shown, with a fixed seed."
+WHOLE = "The classes shown are complete and chosen at random with a fixed seed."
+PARTS = "Each class is sampled at random with a fixed seed."
 
 
 # --- classes that are found --------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def found_in(space: Space, shown: Labelled, key: tuple[Any, ...], box: Any) -> t
     name = "found-bare" if bare else "found"
     colour = None if bare else partial(colour_by_found, name)
     way = box.selectbox(
-        "Classes found by",
+        "Find classes by",
         [NOT_FOUND, *WAYS],
         index=int(bare),
         format_func=lambda way: WAYS.get(way, way),
@@ -233,7 +233,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
                 in_colour(side, look, sides[0], sides[-1]),
                 look,
                 sides[0],
-                frame.Saving(f"Save the {side.name}" if len(sides) > 1 else "Save", saves, partial(save_vectors, side)),
+                frame.Saving(f"Save {side.name}" if len(sides) > 1 else "Save", saves, partial(save_vectors, side)),
                 landed=None if star is None else star.points,
                 **marks_on(side, sides, matches, whole=look.as_map),
             )

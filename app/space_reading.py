@@ -43,8 +43,8 @@ TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new
 GROUP = ":material/group_work:"
 GLYPHS = dict(zip(MARKS, "●◆■✚▲★", strict=True))
 SHARE = "Share of sentences whose nearest neighbour is of the same class, with {name}"
-STAR = "Which mixture of its nearest a sentence is, and where SBERT-LP puts it: its neighbours before and after."
-PLACED = "Where it lies: {how}."
+STAR = "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP"
+PLACED = "Position: {how}."
 UNKNOWN_ALL = (
     "{space} knows none of these words: {words}. Its vector is meaningless, so the sentence has no place in the "
     "picture and no neighbours."
@@ -245,7 +245,7 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
     shown = side.shown
     for name, listed in (("Found", matches), ("Marked", rows)):
         if listed is not None:
-            more = f", the first {LISTED} of them" if name == "Found" and len(listed) >= LISTED else ""
+            more = f", the first {LISTED}" if name == "Found" and len(listed) >= LISTED else ""
             st.markdown(f"**{name} sentences**: {len(listed):,} of {len(shown):,}{more}")
     show_apart(side, rows or [])
     row = marking.read_row(len(shown))
@@ -268,11 +268,13 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
 def show_panels(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
     """The buttons that open a panel of the sentence that is read."""
     with st.container(horizontal=True):
-        if st.button("Its star", key="star", icon=":material/hub:", type="tertiary", help=STAR):
-            frame.dialog("Its neighbours before and after SBERT-LP", partial(show_star, sides, opened, text, line))
-        if has_group(opened, text) and st.button("Its group", key="group", icon=GROUP, type="tertiary"):
+        if st.button("Star", key="star", icon=":material/hub:", type="tertiary", help=STAR):
+            frame.dialog("Neighbours before and after SBERT-LP", partial(show_star, sides, opened, text, line))
+        if has_group(opened, text) and st.button("Paraphrases", key="group", icon=GROUP, type="tertiary"):
             spaces = [side.space for side in sides]
-            frame.dialog("Its group, and others", partial(papers_pthought.show_handful, opened, spaces, text))
+            frame.dialog(
+                "Its paraphrases, and other groups", partial(papers_pthought.show_handful, opened, spaces, text)
+            )
 
 
 def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
@@ -320,7 +322,7 @@ def show_neighbours(title: str, side: Side, asked: Any, ask: Ask, row: int | Non
     def right() -> str | None:
         return next((each.text for each in near(k=len(side.shown)) if each.label == label), None)
 
-    st.markdown(f"**{title}: nearest in the embedding space of {frame.plain(side.space.name)}**")
+    st.markdown(f"**{title}: nearest neighbours in {frame.plain(side.space.name)}**")
     for number, each in enumerate(near(), 1):
         tick = "✓ " if each.label == label else ""
         text, question = st.columns([4, 1], gap="small")

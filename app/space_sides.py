@@ -47,7 +47,7 @@ FIRST_LOOK = "PCA, while {how} is being computed …"
 AMONG = (
     "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
 )
-TAKES = "This takes about {time} of a free core, once."
+TAKES = "This takes about {time} on a free core, once."
 SOON = 5.0  # seconds: a shorter wait is not announced
 SECONDS = {
     "tsne": (33.0, 1e-4),
@@ -220,7 +220,7 @@ def show_plain(side: Side, look: Look, first: Side, saving: frame.Saving, **mark
     if look.as_map:
         show_dots(side, first, look, rows, saving, marks)
         return
-    drawing = look.colours(side.shown) | {"density": look.density, "narrow": True, "height": HEIGHT}
+    drawing = look.colours(side.shown) | {"narrow": True, "height": HEIGHT}
     drawing["legend"] = look.in_numbers(side.shown)
     if look.labels in (COARSE, FINE) and look.dimensions == 2:
         drawing["regions"] = words_on(side, fine=look.labels == FINE)
@@ -297,9 +297,9 @@ def show_side(
     }  # of a saved picture
     if dimensions == 3:
         figure.layout.uirevision = side.space.key  # it stays turned as it is when a ring is drawn
-    else:
+    elif count <= MOST:
         marks["on_select"] = partial(marking.on_marked, side.name, side.chart, count, carried(side, first))
-        marks["selection_mode"] = ("points", "box", "lasso") if count <= MOST else ("box",)
+        marks["selection_mode"] = ("points", "box", "lasso")
     marks |= {"tools": ("select2d", "lasso2d"), "saving": saving}
     frame.picture(figure, key=side.chart, alt=alt_of(side, look), rows=rows, **marks)
 

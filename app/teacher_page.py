@@ -20,9 +20,8 @@ from labkit.progress import lasting
 
 EVERY = 5.0  # seconds between two looks
 ABOUT = """\
-Who has opened the classroom, and what their trainings do to this machine. A **visitor** is a browser: his number is the
-order in which he came, and he keeps it over a reload. Visitors see each other's runs only where they are shared; you
-see all of them, on every page.
+Who is in the classroom, and what their trainings use on this machine. A **visitor** is a browser, numbered in order of
+arrival; the number survives a reload. Visitors see each other's runs only if they are shared; you see all of them.
 """
 
 

@@ -16,8 +16,8 @@ from labkit import figures
 from labkit.trials.metrics import NAMES
 
 ABOUT = (
-    "Checks the data, gives each method the same number of trials on dev, and scores test once with several seeds. One "
-    "minute leaves out slow methods; take 20 minutes for a decision. It waits in the same queue as trainings."
+    "Checks the data, gives each method the same number of trials on dev, and scores test once with several seeds. In "
+    "one minute, slow methods are left out; allow 20 minutes for a decision. It waits in the same queue as trainings."
 )
 
 
@@ -89,7 +89,7 @@ def show_report(job: Job) -> None:
         f"{line['name']} {line['score']:.3f} from {line['low']:.3f} to {line['high']:.3f}" for line in lines
     )
     frame.picture(figures.method_intervals(lines, metric), key="bench-intervals", alt=alt, rows=lambda: rows)
-    st.caption("Filled: not shown to be worse than the best. The intervals cover the choice of seeds and of test rows.")
+    st.caption("Filled: not shown to be worse than the best. The intervals are over seeds and test rows.")
     frame.download("The report as HTML", page.read_bytes, f"{job.name}.html", "text/html", f"report-{job.id}")
     with st.expander("The table, and findings about the data"):
         scores = dict.fromkeys((metric, "from", "to", "behind the best"), "%.3f")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,7 @@ from labkit.figures import similarity_histogram, similarity_scatter
 VECTORS = {name: choosing.VECTORS[name] for name in ("tfidf", "mean-vectors")}
 PAIRS, ROWS = "Pairs", "Rows"
 BARS = 20  # classes of a histogram
+PERFECT = 0.9995  # is written as 1.000
 SHAPES = {
     "Labelled": "a sentence and its class",
     "Pairs": "two sentences and whether they mean the same",
@@ -39,26 +41,30 @@ TEMPLATES = {  # what a row is -> a file with the columns that labkit reads
     "a similar one and a different one": "anchor,positive,negative\nHow old are you?,What is your age?,How are you?\n",
     "sentences without labels": "text\nThe train was late again.\nThis soup needs salt.\n",
 }
-DIFFICULTY = ("chance", "TF-IDF", "mean vectors")
+DIFFICULTY = ("chance", "TF-IDF", "mean vec.")
 
 
 def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> None:
     """The corpora, of which one can be chosen, and the chosen one, on which `to_train` trains."""
+    corpora = {name: cached.lab_corpus(name) for name, entry in CORPORA.items() if entry.kind == "embedded"}
+    if opened is not None and opened.own:
+        corpora = {choosing.OWN: opened} | corpora
     left, right = st.columns([5, 3], gap="large")
     with left:
         table = st.empty()
-        if not all(ROOM.has(("difficulty", cached.lab_corpus(name).key)) for name in bundled()):
-            fill(table, {}, key=None)
+        if not all(ROOM.has(("difficulty", each.key)) for each in corpora.values()):
+            fill(table, corpora, {}, key=None)
         show_templates()
     with right:
         if opened is not None:
             show_chosen(opened, to_train)
     if opened is not None:
         show_contents(opened)
-    known = {}
-    for name in bundled():  # last, because it takes seconds when the app has just started
-        known[name] = difficulty_of(cached.lab_corpus(name))
-    fill(table, known, key="corpora")
+    measured = {}
+    for name, each in corpora.items():  # last, because it takes seconds when the app has just started
+        with suppress(ValueError):  # a visitor's file may have no test split
+            measured[name] = difficulty_of(each)
+    fill(table, corpora, measured, key="corpora")
 
 
 def difficulty_of(opened: cached.Opened) -> Any:
@@ -68,51 +74,45 @@ def difficulty_of(opened: cached.Opened) -> Any:
     return once("Measuring …", ("difficulty", opened.key), lambda: difficulty(opened.corpus))
 
 
-def bundled() -> list[str]:
-    """The corpora that come with the lab."""
-    return [name for name, entry in CORPORA.items() if entry.kind == "embedded"]
-
-
-def fill(table: Any, difficulty: Mapping[str, Any], key: str | None) -> None:
+def fill(table: Any, corpora: Mapping[str, cached.Opened], difficulty: Mapping[str, Any], key: str | None) -> None:
     """The table of the corpora; without a key it cannot be clicked, and its difficulty is still being measured."""
     rows = []
-    for name in bundled():
-        corpus, hard = cached.lab_corpus(name).corpus, difficulty.get(name)
+    for name, opened in corpora.items():
+        corpus, hard = opened.corpus, difficulty.get(name)
         measured = (hard.chance, hard.tfidf, hard.mean_vectors) if hard else (None,) * 3
         rows.append(
             {
-                "corpus": name,
+                "corpus": opened.file.name if opened.file else name,
                 "classes": histogram(corpus),
                 "rows": len(corpus),
+                "measured by": hard.measure.split(",")[0] if hard else "…",
                 **dict(zip(DIFFICULTY, measured, strict=True)),
-                "what it is": CORPORA[name].summary,
-                "measured by": hard.measure if hard else "…",
+                "what it is": "your file" if opened.own else CORPORA[name].summary,
             }
         )
+    sizes = "Sizes of the largest classes; pairs by label or score, groups and articles by size."
+    widths = {"corpus": 90, "rows": 62, "measured by": 130}
     table.dataframe(
         rows,
         key=key,
         hide_index=True,
         row_height=44,
-        on_select=choose_row if key else "ignore",
-        selection_mode="single-row",
-        alt="The bundled corpora: rows, classes, and the scores of three methods that do not learn.",
+        on_select=partial(choose_row, list(corpora)) if key else "ignore",
+        selection_mode="single-cell",
+        alt="The corpora: rows, classes, and the scores of three methods that do not learn.",
         column_config={
-            "classes": st.column_config.BarChartColumn(
-                help="Sizes of the largest classes; pairs by label or score, groups and articles by size.",
-                width="small",
-                y_min=0,
-            ),
-            **{name: st.column_config.NumberColumn(format="%.2f", width="small") for name in DIFFICULTY},
+            "classes": st.column_config.BarChartColumn(help=sizes, width=90, y_min=0),
+            **{name: st.column_config.Column(width=width) for name, width in widths.items()},
+            **{name: st.column_config.NumberColumn(format="%.2f", width=76) for name in DIFFICULTY},
         },
     )
 
 
-def choose_row() -> None:
-    """Somebody has chosen a row: its corpus is that of all places."""
-    rows = st.session_state["corpora"].selection.rows
-    if rows:
-        choosing.choose_corpus(bundled()[rows[0]])
+def choose_row(names: Sequence[str]) -> None:
+    """A row was chosen: its corpus is that of all places."""
+    cells = st.session_state["corpora"].selection.cells
+    if cells:
+        choosing.choose_corpus(names[cells[0][0]])
 
 
 def histogram(corpus: Corpus) -> list[int]:
@@ -158,6 +158,8 @@ def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
     measured = (difficulty.chance, difficulty.tfidf, difficulty.mean_vectors)
     for column, label, value in zip(st.columns(3), DIFFICULTY, measured, strict=True):
         column.metric(label, f"{value:.3f}")
+    if max(measured[1:]) >= PERFECT:
+        st.info("Methods that do not learn are already perfect on this corpus, so training cannot show a gain.")
     st.caption(f"{difficulty.measure} on the test split without training. 1 is the maximum; the rest is left to learn.")
 
 

@@ -43,10 +43,7 @@ ICONS = {
     "failed": ":material/error:",
     "finished": ":material/check:",
 }
-PROBE = (
-    "Metrics of the probe, up to 300 dev sentences that stay the same over all epochs. They are the points of the "
-    "picture."
-)
+PROBE = "Metrics of the probe: up to 300 dev sentences, the same at every epoch, which are the points of the picture."
 
 
 # --- who may do what ---------------------------------------------------------------------------------------------
@@ -136,7 +133,7 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
         buttons(queue, job, shown=shown)
     if job.state == "waiting":
         place = queue.place(job)
-        st.caption(f"Number {place} in the queue, after {place} {'training' if place == 1 else 'trainings'}.")
+        st.caption(f"Waiting for {place} {'training' if place == 1 else 'trainings'} ahead in the queue.")
         return
     seen = watch(job, queue.private(job))
     if job.state not in ENDED:
@@ -146,7 +143,7 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
         st.progress(seen.share or 0.0, text=text)
         return
     if is_locked(job.folder):  # by the command line, or by what an app that is gone began and has to end yet
-        st.caption("Another process, not this app, is training it.")
+        st.caption("Another process is training it.")
         return
     st.caption(f"{lasting(seen.seconds)}{worth(job)}")
     for line in (job.why, *job.notes) if may_touch(queue, job) else ():
@@ -195,7 +192,8 @@ def see_it_move(job: Job) -> None:
     if job.own:
         st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
     corpus = choosing.OWN if job.own else job.corpus
-    st.session_state[choosing.CARRIED] = corpus
+    # what the browser remembers of these two from a visit before the training goes before the address
+    st.session_state.update({choosing.CARRIED: corpus, "left": "mean-vectors", "right": choosing.RUN + job.name})
     st.switch_page("space_page.py", query_params={"corpus": corpus} | before_and_after(job))
 
 
@@ -235,8 +233,11 @@ def show_space(job: Job, opened: Opened | None) -> None:
     """The probe as points, by PCA, each epoch rotated onto the one before; at first as the network starts."""
     kept = space_so_far(job, opened)
     if kept is None or not len(kept.epochs) or len(kept.texts) < 3:
-        if job.state in ENDED:
-            st.caption("There is no picture: it does not learn in epochs, or it ended too early.")
+        st.caption(
+            "There is no picture: it does not learn in epochs, or it ended too early."
+            if job.state in ENDED
+            else "The picture of the space appears with the first checkpoint."
+        )
         return
     picture = epochs([unit(rows) for rows in kept.vectors], "pca", measure=False)[-1]
     few = len(set(kept.labels)) <= COLOURED

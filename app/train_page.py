@@ -22,19 +22,19 @@ RUNS, CURVES, BENCH, DATA, TRAIN = VIEWS = ["Runs", "Curves", "Which method?", "
 START = "start-training"  # in the session: somebody has pressed the button beside the data
 EVERY = 1.5  # seconds between two looks at a training that runs
 ABOUT = """\
-**Data**: what there is to learn from. Each row of the table is a corpus, with the sizes of its classes, and with what
-three methods reach that learn nothing: what is missing to 1 is left to learn.
+**Runs**: scores on the test split of the corpus. Runs that differ only in the seed share one line with their mean and,
+from three seeds, their spread. Each line has the **95 % interval** of its difference from the best, over test items and
+seeds. If the interval contains 0, it is **open** which of the two is better.
 
-**Train**: a method learns from the training split, epoch by epoch; after each, the **dev** split says how good it is,
-and the best weights stay. The figures of **test** come once, at the end. One training runs at a time, in a process of
-its own, and is the same as `labkit train` would make it: the others wait in line. A stopped training keeps its last
-checkpoint, and resumes from there to the numbers it would have had.
+**Which method?** compares methods on your data with equal numbers of trials.
 
-**Runs**: scores on the test split of the corpus. Runs that differ only in the seed are one line: its mean and, from
-three seeds on, its spread. Against the best stands the **95 % interval** of the difference, over other test items and
-other seeds; where it contains 0, it is **open** which one is better.
+**Data**: each row of the table is a corpus with the sizes of its classes and the scores of three methods that do not
+learn. What is missing to 1 is left to learn.
 
-**Which method?** compares methods on your data, each with as many trials, and says what is sure.
+**Train**: a method learns from the training split. It is measured on the **dev** split after each epoch, and the best
+weights are kept. **Test** is scored once, at the end. One training runs at a time, in its own process, with the same
+result as `labkit train`; others wait in the queue. A stopped training keeps its last checkpoint and resumes from it to
+the same result.
 """
 FORMULAS = (
     r"\theta_{t+1} = \theta_t - \eta\,\nabla_\theta L(\theta_t)",
@@ -42,11 +42,8 @@ FORMULAS = (
     r"\text{open} \iff |\bar x_a - \bar x_b| \le t_{0.975}\, \text{se},\qquad \text{se}^2 = \text{var over seeds} "
     r"+ \text{var over items} - \text{what both share}",
 )
-OWN_FILE = (
-    "The file is kept only for the training and deleted afterwards. The run keeps its words and some dev sentences, "
-    "which {} can see."
-)
-READERS = "everybody who uses this app", "you and the teacher (and everybody, if you share it)"
+OWN_FILE = "Your file is deleted after the training. The run keeps its words and some dev sentences, which {} can see."
+READERS = "everybody who uses this app", "only you and the teacher (and everybody, if you share the run)"
 
 
 def show_train(queue: Queue, opened: cached.Opened | None) -> None:
@@ -56,7 +53,8 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
         if opened is not None:
             order = train_presets.order_of(opened)
             if opened.own:
-                st.caption(OWN_FILE.format(READERS[classroom.is_on()]))
+                show = st.warning if classroom.is_on() else st.caption
+                show(OWN_FILE.format(READERS[classroom.is_on()]))
             pressed = st.button("Train", type="primary", icon=":material/play_arrow:", key="train")
             if st.session_state.pop(START, False) or pressed:
                 train_line.submit(queue, order, opened)
@@ -71,7 +69,7 @@ def show_training(queue: Queue, opened: cached.Opened | None) -> None:
     """One training: how far it is, and its pictures; and the others."""
     jobs = train_line.trainings_shown(queue)
     if not jobs:
-        st.info("No training yet. Choose what to train and press the button.")
+        st.info("No training yet. Choose what to train and click Train.")
         return
     train_line.show_head(queue, jobs[0])
     if jobs[0].state != "waiting":
@@ -94,9 +92,6 @@ def follow(queue: Queue, show: partial[None]) -> None:
 
 def page() -> None:
     frame.head("Which is better, and how sure can we be?", ABOUT, *FORMULAS)
-    if train_presets.is_former_link() and "view" not in st.query_params:
-        st.query_params["view"] = TRAIN
-        st.rerun()  # widgets read the address once, before the page runs
     opened = None
     try:
         opened = choosing.corpus()

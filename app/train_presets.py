@@ -34,7 +34,7 @@ class Preset:
 PRESETS = (
     Preset(
         "Neighbours decide (SentPWNet)",
-        "A small network. The weight of a pair depends on its own similarity and those of its neighbours.",
+        "A small network. The weight of a pair depends on its own similarity and on the anchor's other pairs.",
         "sentpwnet",
         QUICK,
     ),
@@ -67,14 +67,14 @@ PRESETS = (
     ),
     Preset(
         "Sections of articles (Thematic)",
-        "Sentences of one section move closer together than those of different sections.",
+        "Pulls sentences of the same section closer together than sentences of different sections.",
         "thematic",
         {"size": 24, "dimension": 32, "epochs": 5, "min_count": 4, "learning_rate": 0.004},
         ("Articles",),
     ),
     Preset(
         "Twice the same sentence (SimCSE)",
-        "Needs no labels: a sentence should stay close to itself under dropout.",
+        "Needs no labels: a sentence stays close to itself under dropout.",
         "sentpwnet",
         QUICK | {"loss": "simcse", "miner": "none"},
         ("Sentences",),
@@ -133,7 +133,7 @@ NAMES = {  # setting -> its name for a person; others are their own name, with s
     "vocab_size": "Vocabulary size",
     "word_pairs": "Pairs of words",
 }
-MORE_SETTINGS = "`labkit train` can do more: word vectors from a file, another base, or more epochs."
+MORE_SETTINGS = "`labkit train` has more: word vectors from a file, other bases, and more epochs."
 
 
 def presets_for(shape: str) -> list[Preset]:
@@ -145,11 +145,9 @@ def order_of(opened: cached.Opened) -> Order:
     """What is to be trained, as chosen; only settings that are not the method's own are part of it."""
     from labkit.methods import METHODS, SUMMARIES
 
-    follow_earlier_link()
     offered = presets_for(type(opened.corpus).__name__)
     names = [each.name for each in offered] + [OTHER]
-    first = len(offered) if is_former_link() else 0
-    name = st.radio("What to train", names, first, key="preset", **frame.KEEP)
+    name = st.radio("What to train", names, key="preset", **frame.KEEP)
     preset = next((each for each in offered if each.name == name), None)
     method = preset.method if preset else st.selectbox("Method", list(METHODS), key="method", **frame.KEEP)
     own = preset.settings if preset else {}
@@ -171,25 +169,6 @@ def order_of(opened: cached.Opened) -> Order:
     if opened.file:
         return Order.of_file(method, opened.file.name, opened.file.data, seed=int(seed), settings=changed)
     return Order(method, opened.corpus.name, int(seed), changed)
-
-
-def is_former_link() -> bool:
-    """Whether the address has a method or its settings, as links had before there were presets."""
-    return any(name == "method" or ("." in name and not name.startswith("preset.")) for name in st.query_params)
-
-
-def follow_earlier_link() -> None:
-    """Rename settings in a link that was made when they had other names."""
-    from labkit.methods import METHODS
-
-    method = st.query_params.get("method", "")
-    names = METHODS[method].Settings.earlier_names if method in METHODS else {}
-    found = {earlier: name for earlier, name in names.items() if f"{method}.{earlier}" in st.query_params}
-    for earlier, name in found.items():
-        st.query_params[f"{method}.{name}"] = st.query_params[f"{method}.{earlier}"]
-        del st.query_params[f"{method}.{earlier}"]
-    if found:
-        st.rerun()  # widgets read the address once, before the page runs
 
 
 def read_settings(method: str, offered: Sequence[Choice], key: str, opened: cached.Opened) -> Sequence[Choice]:

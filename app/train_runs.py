@@ -27,9 +27,9 @@ NAMED, LONGEST = 3, 60  # names that are said to be missing, and the letters of 
 NAMES, CORPUS = "runs", "compared-on"  # in the address; in the session
 SAW_TEST = (
     "{names} used the test sentences, without their classes, because it embeds all sentences together as in its paper. "
-    "So it is never called the best."
+    "It is therefore never ranked as best."
 )
-NO_ORDER = "{figure} describes a space without judging it, so no run is called the best."
+NO_ORDER = "{figure} describes a space without judging it, so no run is ranked as best."
 NO_RUN = "No run or baseline is selected. Choose some above, or train one under Train."
 OF_WHAT = (
     "Scores are on dev, on the probe (300 dev sentences, by cosine) or on training data, as named. Losses of different "

@@ -25,8 +25,8 @@ the method allows it.
 
 **FILM's rows.** FILM learns a linear map **L** of TF-IDF rows. Each **row** of L is one number of the new vector; words
 pull it up or down. The similarity of two sentences is a sum over rows. **Varimax** rotates the rows without changing
-any similarity, until few words carry each. Rows are less firm than similarities: many do not return when FILM is fitted
-again, which **stability** measures (1: the row returns).
+any similarity, until each depends on few words. Rows are less stable than similarities: many do not reappear when FILM
+is fitted again. **Stability** measures this (1: the row reappears).
 """
 FORMULAS = (
     r"w_{ij} = m \left|\frac{\partial L}{\partial S_{ij}}\right|",
@@ -42,7 +42,7 @@ LAYOUT = """<style>
 .st-key-tall-pair .stElementContainer:has(.stPlotlyChart) {height: max(22rem, 100vh - 23.5rem)}
 .st-key-sentences p {font-size: 0.9rem; line-height: 1.4}
 </style>"""
-TYPED = "Choose a sentence of the batch, or type your own: it takes the place and the class of the one chosen before."
+TYPED = "Choose a sentence from the batch, or type your own. It replaces the chosen one and takes its class."
 
 
 def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], Any]:

@@ -60,13 +60,13 @@ IN_ORDER = (
     "another batch or split, a smaller ε, or every pair."
 )
 MINED_SAID = (
-    "Of each training sentence the 50 nearest of other classes. Some mean the same, and only the labels do not say so: "
-    "of `questions` the generator knows it; of a corpus with classes two sentences of each are taken to be known. The "
-    "guide drops what it finds as near as the anchor's positive (GISTEmbed)."
+    "For each training sentence, its 50 nearest sentences of other classes. Some of them mean the same although their "
+    "labels differ. For `questions`, the generator knows which; in a corpus with classes, two sentences of each class "
+    "count as known. The guide drops sentences that it finds as near as the anchor's positive (GISTEmbed)."
 )
 LARGE_CLASSES = (
-    "Here nearly all of the nearest are false: the classes are so large that what is near to a sentence is of its "
-    "class, and only one other of it is known. Hard negatives are for corpora of small classes, such as `places`."
+    "Nearly all of them are false negatives here. The classes are so large that the nearest sentences belong to the "
+    "anchor's class, of which only one other is known. Mine hard negatives on small classes, such as those of `places`."
 )
 NEARLY_ALL = 0.95
 

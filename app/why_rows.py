@@ -20,8 +20,8 @@ WORDS = 4  # of each end of a row
 SENTENCES = 300  # among which the highest and lowest of a row are found
 LONGEST = 70  # letters of a sentence
 LEARN = "Train FILM here (up to a minute)"
-ROW = "A row is one number of the new vector: some words push it up, others down."
-NOTHING = "No bundled FILM run was trained on this corpus. Learn one here, or see FILM on questions."
+ROW = "Each row computes one number of the new vector. Some words raise it, others lower it."
+NOTHING = "No bundled FILM run was trained on this corpus. Train one here, or see FILM on questions."
 
 
 def film_of(chosen: choosing.Space, opened: cached.Opened) -> choosing.Space | None:
@@ -53,7 +53,7 @@ def show(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
     rows = cached.film_rows(film, rotated, stable and not rotated, opened)
     with controls, st.container(width=320):
         starts = range(0, len(rows), AT_ONCE)
-        start = choosing.number_on_slider("First row to show; row 0 is the strongest", starts, "first", 0)
+        start = choosing.number_on_slider("First row shown (0 is the strongest)", starts, "first", 0)
     ends = cached.film_ends(film, rotated, opened, SENTENCES)
     shown = rows[start : start + AT_ONCE]
     share = sum(row.share for row in shown)
@@ -80,8 +80,8 @@ def show_row(row: WordRow, ends: RowEnds) -> None:
 
 def show_components(film: choosing.Space, opened: cached.Opened, rows: tuple[WordRow, ...], rotated: bool) -> None:
     """One row with all its components, and the strengths of all rows."""
-    with st.expander("One row with all its components, and the strength of every row"):
-        place = choosing.number_on_slider("Row to read, by its place; 0 is the strongest", range(len(rows)), "row", 0)
+    with st.expander("All components of one row, and the strength of every row"):
+        place = choosing.number_on_slider("Row (0 is the strongest)", range(len(rows)), "row", 0)
         row, L = rows[place], cached.film_matrix(film, rotated)
         names = film.method.words.names
         left, right = st.columns([2, 1])

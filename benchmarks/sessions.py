@@ -39,7 +39,7 @@ HEAD = (
     "| page | visitors | first of all | first run, median | p95 | moves | a move, median | p95 | MB a move "
     "| CPU s a move | app's MB |\n|" + 11 * " --- |"
 )
-TRAINING = "view=Train&method=sentpwnet&sentpwnet.epochs=120&sentpwnet.patience=0"
+TRAINING = "view=Train&preset=Another+method&method=sentpwnet&sentpwnet.epochs=120&sentpwnet.patience=0"
 
 
 @dataclass(frozen=True)

@@ -92,11 +92,11 @@ def verdict(folder: Path, status: int) -> tuple[str, tuple[str, ...]]:
         return "", notes
     if status < 0:
         name = signal.Signals(-status).name if -status in signal.valid_signals() else str(-status)
-        return f"the training was ended from outside ({name}), perhaps for want of memory; try a smaller corpus", notes
+        return f"the training was killed ({name}), perhaps because memory ran out; try a smaller corpus", notes
     reasons = [line for line in named if not line.startswith("note: ")]
     if reasons:
         return reasons[-1], notes
-    return f"the training ended with status {status}: {lines[-1] if lines else 'it said nothing'}", notes
+    return f"the training ended with status {status}: {lines[-1] if lines else 'no output'}", notes
 
 
 def _said(path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""The line of trainings: one runs in a process of its own, the others wait for their turn.
+"""The queue of trainings: one runs in its own process, the others wait for their turn.
 
     Order            what is wished for, checked like the settings of the command line -> the words of `labkit train`,
                      or of `labkit bench`, which waits in the same line
@@ -206,7 +206,7 @@ def outcome(job: Job, private: Path, status: int, *, stopped: bool) -> Job:
         state = "stopped"
         why = "its last checkpoint is kept" if job.checkpoint else "there was no checkpoint yet"
     elif status == 0:
-        why = "its run is not there any more: the folder was removed"
+        why = "the folder of the run was removed"
     return replace(job, state=state, why=why, notes=notes, ended=time.time())
 
 
@@ -214,7 +214,7 @@ def cut_off(job: Job) -> Job:
     """A job that an app which is gone had in its line; one that had ended, as it is."""
     if job.state in ENDED:
         return job
-    state, why = ("finished", "") if job.is_done else ("stopped", "the app ended before it")
+    state, why = ("finished", "") if job.is_done else ("stopped", "the app ended first")
     return replace(job, state=state, why=why, ended=time.time())
 
 
@@ -225,8 +225,8 @@ def for_this_app(folder: Path) -> ExitStack:
         lock.enter_context(locked(folder))
     except InUse:
         raise ValueError(
-            f"another labkit app trains into {str(folder.parent)!r}; train there, or start this one with another "
-            "folder in LABKIT_RUNS"
+            f"another labkit app already trains into {str(folder.parent)!r}; use that app, or start this one with "
+            "another folder in LABKIT_RUNS"
         ) from None
     return lock
 
@@ -304,7 +304,7 @@ class Queue:
         """The job of this id."""
         with self._lock:
             if name not in self._jobs:
-                raise ValueError(f"there is no training {name!r} any more; its record was removed")
+                raise ValueError(f"training {name!r} no longer exists; its record was removed")
             return self._jobs[name]
 
     def place(self, job: Job) -> int:
@@ -363,7 +363,7 @@ class Queue:
             if not job.resumable:
                 raise ValueError(f"training {name} is {job.state}, expected one that was stopped or failed")
             if job.own and not (self.private(job) / job.corpus).is_file():
-                raise ValueError(f"the file of training {name} is gone; bring it again and train anew")
+                raise ValueError(f"the file of training {name} is gone; upload it again and start a new training")
             if is_locked(job.folder):
                 raise ValueError(f"training {name} is being trained by another process; wait for it")
             self._room(visitor, each, disk)
@@ -376,7 +376,7 @@ class Queue:
             job = self.job(name)
             if job.state == "waiting":
                 self._waiting.remove(name)
-                self._put(replace(job, state="stopped", why="taken out of the line", ended=time.time()))
+                self._put(replace(job, state="stopped", why="removed from the queue", ended=time.time()))
             elif job.state == "running" and self._process is not None:
                 self._put(replace(job, state="stopping"))
                 self._process.stop()
@@ -398,7 +398,7 @@ class Queue:
         with self._lock:
             jobs = [job for job in self._jobs.values() if Path(job.folder) == run]
             if run.parent != self.runs or owned(run) is None:
-                raise ValueError(f"there is no run {run.name!r} of a visitor any more")
+                raise ValueError(f"run {run.name!r} no longer exists or belongs to no visitor")
             if any(job.state not in ENDED for job in jobs) or is_locked(run):
                 raise ValueError(f"run {run.name!r} is being trained; stop it first")
             for job in jobs:
@@ -481,11 +481,13 @@ class Queue:
     def _room(self, visitor: str, each: int, disk: int) -> None:
         live = [job for job in self._jobs.values() if job.state not in ENDED]
         if self._closed:
-            raise ValueError("the app is ending; train when it is back")
+            raise ValueError("the app is shutting down; train again when it has restarted")
         if each and sum(self._visitors.get(job.id) == visitor for job in live) >= each:
-            raise ValueError(f"you have {each} trainings in the line already, as many as one visitor may; wait for one")
+            raise ValueError(
+                f"you already have {each} trainings in the queue, the limit for one visitor; wait until one ends"
+            )
         if len(live) >= self.most:
-            raise ValueError(f"the line is full: {len(live)} trainings run or wait; come back when one is done")
+            raise ValueError(f"the queue is full: {len(live)} trainings run or wait; try again when one has ended")
         if disk:
             self._disk(visitor, disk)
 
@@ -493,12 +495,12 @@ class Queue:
         sizes = [(run.owner, run.size) for run in all_owned(self.runs)]
         if (own := sum(size for owner, size in sizes if owner == visitor)) >= each:
             raise ValueError(
-                f"your runs take {amount(own)} of this machine's disk, and one visitor may have {amount(each)}; "
-                "delete one of them under Your runs"
+                f"your runs use {amount(own)} of disk space, and the limit for one visitor is {amount(each)}; "
+                "delete one under Your runs"
             )
         if (every := sum(size for _, size in sizes)) >= TOGETHER * each:
             raise ValueError(
-                f"the runs of all visitors take {amount(every)} of this machine's disk, and may have "
+                f"the runs of all visitors use {amount(every)} of disk space, and the limit is "
                 f"{amount(TOGETHER * each)}; delete one of yours, or ask the teacher to make room"
             )
 

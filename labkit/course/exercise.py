@@ -162,7 +162,7 @@ def array(answer: Any) -> np.ndarray:
     """A float64 array of a number, a list, an array, a tensor or a sparse matrix."""
     came = f"a {type(answer).__name__}"
     if isinstance(answer, str):
-        came = f"the text {answer!r:.40}"
+        raise Unfit(f"expected numbers, got the text {answer!r:.40}: leave out the quotes")
     if isinstance(answer, Tensor):
         answer = answer.detach().cpu().numpy()
     elif sparse.issparse(answer):
@@ -383,6 +383,9 @@ def _exchanged(right: Any, cases: Any, names: list[str], gives: Callable[[Any], 
 
 def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[str], wrong: list[int]) -> str:
     """Mistakes that all exercises have in common; where none fits, the place of the first wrong number."""
+    for place in wrong:
+        if len(given[place]) != len(wanted[place]):
+            return Unnamed(f"expected {len(wanted[place])} values, got {len(given[place])}")
     for mine, right in (pair for place in wrong for pair in zip(given[place], wanted[place], strict=True)):
         if mine.shape != right.shape and not mine.size == right.size == 1:
             return _shape(mine, right)

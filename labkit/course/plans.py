@@ -284,54 +284,6 @@ BREAK_IT = (
 )
 
 
-# --- notebook 10: losses of the gallery as they come, temperatures, and sizes of a batch ------------------------
-
-_MEAN: dict[str, Any] = _SMALL["sentpwnet"] | {"encoder": "mean", "miner": "none"}
-
-
-def _by_loss() -> tuple[Variant, ...]:
-    """The losses of the gallery at their usual temperatures; what SimCSE tells apart is made by dropout."""
-    usual = {
-        loss.title: {"loss": name, "temperature": loss.temperature, "dropout": 0.1 if loss.needs == "texts" else 0.0}
-        for name, loss in LOSSES.items()
-    }
-    return (_UNTRAINED, *_each("sentpwnet", usual, **_MEAN))
-
-
-def _infonce(changes: Mapping[str, Mapping[str, Any]]) -> tuple[Variant, ...]:
-    return _each("sentpwnet", changes, **_MEAN, loss="infonce", temperature=0.1, dropout=0.0)
-
-
-_BATCHES = (32, 64, 128, 256)
-
-WHICH_LOSS = (
-    Ablation(
-        "loss-gallery",
-        "What do the losses of the gallery make of the same pairs, each as it comes?",
-        "questions",
-        _by_loss(),
-        ("auc", "mean_cosine", "effective_rank"),
-    ),
-    Ablation(
-        "loss-temperature",
-        "Does the temperature of InfoNCE decide?",
-        "questions",
-        _infonce({f"τ = {value:g}": {"temperature": value} for value in (0.01, 0.05, 0.2, 1.0)}),
-        ("auc", "uniformity", "mean_cosine"),
-    ),
-    Ablation(
-        "loss-batch",
-        "Does a larger batch help InfoNCE, for as many epochs and for as many steps?",
-        "questions",
-        _infonce(
-            {f"{size} pairs, 6 epochs": {"batch": size} for size in _BATCHES}
-            | {f"{size} pairs, as many steps": {"batch": size, "epochs": size * 6 // 64} for size in _BATCHES}
-        ),
-        ("auc",),
-    ),
-)
-
-
 # --- notebook 11: what labels bring if one starts from nothing, and from something --------------------------------
 #
 # All starts of a table have one loss, one number of epochs for a share, and their settings chosen on dev by as many
@@ -417,7 +369,7 @@ WHY_ALIKE = (
 )
 
 
-_ALL = (SENTPWNET, THEMATIC, LOCALLY_LINEAR, PARAPHRASE, FILM, TOGETHER, BREAK_IT, WHICH_LOSS, STARTS, WHY_ALIKE)
+_ALL = (SENTPWNET, THEMATIC, LOCALLY_LINEAR, PARAPHRASE, FILM, TOGETHER, BREAK_IT, STARTS, WHY_ALIKE)
 PLANS: dict[str, Ablation] = {plan.name: plan for plans in _ALL for plan in plans}
 
 

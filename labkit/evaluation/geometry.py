@@ -89,7 +89,7 @@ def uniformity(embeddings: ArrayLike, *, most: int | None = None, progress: Prog
         np.exp(near, out=near)
         square = near[:, : len(near)]
         total += float(near.sum() - (square.sum() + np.trace(square)) / 2)
-        progress(block.stop, n, "how crowded the space is")
+        progress(block.stop, n, "measuring the space")
     return min(0.0, float(np.log(total / (n * (n - 1) / 2))))
 
 

@@ -179,8 +179,8 @@ class PairSettings(EncoderTraining):
             "miner": (trained, EPOCHS),
             "learn_temperature": (trained and LOSSES[self.loss].learns_temperature, f"with loss={learning}"),
             "symmetric": (
-                conditions["symmetric"][0] and directed,
-                f"{conditions['symmetric'][1]}, on triplets or articles, or with a miner",
+                trained and self.loss == "infonce" and directed,
+                "with loss=infonce, on triplets or articles, or with a miner",
             ),
             "epsilon": (trained and self.miner == "informative", "with miner=informative"),
             "share": (trained and self.miner == "random", "with miner=random"),
@@ -497,7 +497,7 @@ class PairTask:
         settings = self._settings
         batches = self._source.batches(self._lengths, settings.batch, self._seed * 100_003 + epoch)
         largest = max((len(batch.sentences) for batch in batches), default=0)
-        symmetric = settings.symmetric and "symmetric" in LOSSES[settings.loss].hyperparameters
+        symmetric = settings.symmetric and settings.loss == "infonce"
         if largest > LARGE and (symmetric or not LOSSES[settings.loss].by_anchor):
             raise ValueError(
                 f"a batch has {largest:,} sentences, but "

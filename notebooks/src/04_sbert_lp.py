@@ -233,10 +233,10 @@ for number in (0, 1):
     print(f"eigenvector {number}", vectors[:, number].round(2), f" cosine with the constant {alike:.2f}")
 
 # %% [markdown]
-# In such a set, arrows lead from each sentence to every other, and no arrow leaves the set. It is called a **terminal
-# component**. Here there are two, so two eigenvectors have the eigenvalue 0. `eigh` returns *some* basis of their
-# plane: neither vector is the constant, and both contain a part of it. If you drop the first, you lose something useful
-# and keep part of the constant.
+# Sentences 0, 1 and 2 form a **terminal component**: arrows lead from each of them to the others, and no arrow leaves
+# the set. Here there are two such components, so two eigenvectors have the eigenvalue 0. `eigh` returns *some* basis of
+# their plane: neither vector is the constant, and both contain a part of it. If you drop the first, you lose something
+# useful and keep part of the constant.
 #
 # The remedy is to make the constant expensive. Add $c \, \mathbf{1} \mathbf{1}^\top / m$ to $M$. That raises the
 # eigenvalue of the constant from 0 to $c$, and does not change vectors that are orthogonal to it. With $c =

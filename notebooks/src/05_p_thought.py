@@ -8,15 +8,15 @@
 # %% [markdown]
 # # 5 · P-thought: say it in other words
 #
-# **How can you tell whether a vector has kept what its sentence says?** P-thought gives two answers. A network should be
-# able to write a paraphrase from the vector alone, and the vectors of paraphrases should be close together. In this lesson
-# you build both, the network and the score, and find out how each of them can fool you.
+# **How can you tell whether a vector has kept what its sentence says?** The paper on P-thought gives two answers. A
+# network should be able to write a paraphrase from the vector alone, and the vectors of paraphrases should be close
+# together. You build both, the network and the score, and find out how each of them can fool you.
 #
 # *60 minutes, 42 of them for five exercises. You need lesson 1, some PyTorch, and to know what a recurrent network is.*
 #
 # The data are captions, five for each photograph. A trained network has turned every caption into a vector. The picture
-# shows cosines: blue for two captions of one photograph, orange for captions of two photographs. The lines are the means.
-# The blue mean is the score that the paper reports. Move the slider, and watch the score.
+# shows cosines: blue for two captions of one photograph, orange for captions of two photographs. The lines are the
+# means. The blue mean is the score that the paper reports. Move the slider, and watch the score.
 
 # %%
 import numpy as np
@@ -40,14 +40,14 @@ common = rows.mean(0) / np.linalg.norm(rows.mean(0))
 
 explore(
     lambda t: coherence_hills(companions((1 - t) * rows + t * common, groups)),
-    "Two histograms of cosines, blue within groups and orange between groups, with a line at the mean of each. As t grows "
-    "both move to the right and become narrow, until they are one spike at 1: the score rises and the gap closes.",
+    "Two histograms of cosines, blue within groups and orange between groups, with a line at the mean of each. As t grows, "
+    "both move to the right and become narrow, until they are one spike at 1. The score rises and the gap closes.",
     t=Slider("t", 0.0, 0.95, 0.05, 0.0),
 )
 
 # %% [markdown]
-# At $t = 0.85$ the score is nearly perfect. What did you do? You mixed one and the same vector into all of them. Nothing
-# was learned. Keep that in mind; first, where such vectors come from.
+# At $t = 0.85$ the score is nearly perfect. But you only mixed the same vector into all of them, and nothing was
+# learned. Section 3 returns to this. First, see where such vectors come from.
 #
 # ## 1. One vector, two writers
 #
@@ -58,12 +58,14 @@ for text in next(iter(test.members().values())):
     print(text)
 
 # %% [markdown]
-# A GRU is a recurrent network: it reads one word after another and keeps a **state**, here of 24 numbers. The **encoder**
-# has two of them, which read a sentence from both ends. Their last states, side by side, are the sentence's vector $v$.
+# A GRU is a recurrent network: it reads one word after another and keeps a **state**, here of 24 numbers. The
+# **encoder** has two of them, which read a sentence from both ends. Their last states, side by side, are the sentence's
+# vector $v$.
 #
-# Two other GRUs, the **decoders**, write from $v$. It is their first state, and they read it again at every step, next to
-# the word before. At each step a decoder gives every word of the vocabulary a probability to come next. The *copy* decoder
-# should write the sentence itself; the *paraphrase* decoder should write another caption of the same photograph.
+# Two other GRUs, the **decoders**, write from $v$. Their first state is $v$, and at every step they read $v$ again
+# together with the previous word. Each step gives every word of the vocabulary a probability to come next. The *copy*
+# decoder should write the sentence itself. The *paraphrase* decoder should write another caption of the same
+# photograph.
 
 # %%
 from labkit.training.reader import reader_and_vectors
@@ -92,7 +94,7 @@ print(len(members), "photographs to learn from,", len(names), "words")
 print(members[2][0], "=", " ".join(names[number] for number in members[2][0]))
 
 # %% [markdown]
-# During training a decoder reads the *true* words, whatever it would have written itself. Number 0 stands for both the
+# During training a decoder reads the *true* words, whatever it would have written itself. The number 0 marks both the
 # beginning and the end, and it also fills up short rows:
 #
 # | | | | | |
@@ -100,22 +102,23 @@ print(members[2][0], "=", " ".join(names[number] for number in members[2][0]))
 # | it reads | 0 | *a* | *dog* | *runs* |
 # | it should write | *a* | *dog* | *runs* | 0 |
 #
-# The loss is the mean of $-\log p$ over the words that it should write, with one end for each sentence.
+# The loss is the mean of $-\log p$ over the words that the decoder should write, with one end for each sentence.
 #
-# **Exercise 05.1.** Compute it. `net[decoder]` is called with its input (n, steps, 32 + 48) and its first state (1, n, 48),
-# and gives the states and the last state. `net[decoder + " word"]` turns states into one number for each word; a softmax
-# makes probabilities of them. The encoder is there already.
+# **Exercise 05.1.** Compute the loss of a decoder. Call `net[decoder]` with its input (n, steps, 32 + 48) and its first
+# state (1, n, 48). It returns all states and the last one. `net[decoder + " word"]` turns states into one number for
+# each word, and a softmax turns these into probabilities. `encode` is already written.
 #
-# *12 minutes, hard. What it is for: this is how every language model is trained, with or without a vector to write from.*
+# *12 minutes, hard. What it is for: this is how every language model is trained, with or without a vector to write
+# from.*
 #
-# hint: A column of zeros in front of `numbers` is what it reads; the same column behind is what it should write. Next to
-# each word vector stands v: `v[:, None].expand(-1, steps, -1)`.
+# hint: Put a column of zeros in front of `numbers` for what it reads, and behind `numbers` for what it should write.
+# Append v to each word vector: `v[:, None].expand(-1, steps, -1)`.
 # hint: `log_p = net[decoder + " word"](states).log_softmax(2)` has log p of every word. Pick the true ones:
 # `log_p.gather(2, write[:, :, None])[:, :, 0]`.
 # hint: Step t counts if `t <= lengths`: `counted = torch.arange(write.shape[1]) <= lengths[:, None]`, and the loss is
 # `-right[counted].mean()`.
-# right: one number says how surprised a writer is by a sentence that it should have written
-# further: Give the decoder zeros instead of v. How much does that cost? The difference is what the vector is worth.
+# right: the loss is small if the decoder expects the words that it should write
+# further: Give the decoder zeros instead of v. By how much does the loss rise? That is what the vector is worth to it.
 
 # %%
 def encode(net, numbers, lengths):
@@ -125,7 +128,7 @@ def encode(net, numbers, lengths):
     return torch.cat([forwards, backwards], 1)
 
 def paid(net, decoder, v, numbers, lengths):
-    """v (n, 48); the sentences to write: numbers (n, longest), filled up with 0, and lengths (n,) -> mean of -log p"""
+    """v (n, 48); the sentences to write: numbers (n, longest), filled up with 0, and lengths (n,) -> their loss"""
     ends = torch.zeros(len(numbers), 1, dtype=torch.long)  #!
     read = torch.cat([ends, numbers], 1)  # (n, longest + 1)  #!
     write = torch.cat([numbers, ends], 1)  #!
@@ -140,23 +143,23 @@ def paid(net, decoder, v, numbers, lengths):
 answer("05.1", paid)
 
 # %% [markdown]
-# Both decoders pay, $\ell_\text{copy}$ and $\ell_\text{para}$, and the paper adds the two with a weight λ:
+# The two decoders have the losses $\ell_\text{copy}$ and $\ell_\text{para}$, and the paper adds them with a weight λ:
 #
 # $$L = (1 - \lambda)\, \ell_\text{copy} + (1 + \lambda)\, \ell_\text{para}, \qquad 0 < \lambda < 1 \qquad \text{(eq. 10)}$$
 #
-# At λ = -1 only the copy counts, at λ = 1 only the paraphrase.
+# At λ = -1 only the copy would count, at λ = 1 only the paraphrase.
 #
-# **Exercise 05.2.** Write one step of training: encode the sentences, let both decoders pay, and move the network a little
-# against the gradient of $L$.
+# **Exercise 05.2.** Write one step of training. Encode the sentences, compute both losses with `paid`, and let the
+# optimiser move the network against the gradient of $L$.
 #
-# *7 minutes, medium. What it is for: the network learns one vector that has to serve two writers.*
+# *7 minutes, medium. What it is for: the network learns one vector that has to serve two decoders.*
 #
-# hint: Forget the old gradients, compute the loss, ask for gradients, move: `optimiser.zero_grad()`, …,
-# `loss.backward()`, `optimiser.step()`.
-# hint: The copy pays for `sentence`, the paraphrase for `other`, and both write from `encode(net, *sentence)`.
+# hint: Clear the old gradients with `optimiser.zero_grad()`, compute the loss, then call `loss.backward()` and
+# `optimiser.step()`.
+# hint: The copy decoder should write `sentence`, the paraphrase decoder `other`, both from `encode(net, *sentence)`.
 # hint: `copy = paid(net, "copy", v, *sentence)`, the same for `"paraphrase"` and `*other`, then
 # `loss = (1 - emphasis) * copy + (1 + emphasis) * para`.
-# right: two losses flow back into the same encoder: whatever both writers need has to be in v
+# right: both losses flow back into one encoder, so v has to hold what both decoders need
 # further: Let the paraphrase decoder write the sentence, too. What would the network have no reason to learn then?
 
 # %%
@@ -174,11 +177,13 @@ def step(net, optimiser, sentence, other, emphasis):
 answer("05.2", step)
 
 # %% [markdown]
-# Train it. In each epoch every caption is read once, with one other caption of its photograph to write.
+# Train the network. In each epoch every caption is read once, with one other caption of its photograph to write.
 
 # %%
+torch.set_num_threads(1)  # with matrices as small as these, more threads only wait for each other
+
 def trained(emphasis, seed=0, epochs=6):
-    """A network, and what its decoders paid in each epoch."""
+    """A network, and the losses of its two decoders in each epoch."""
     net, draw, history = network(seed), np.random.default_rng(seed), []
     optimiser = torch.optim.Adam(net.parameters(), lr=0.015)
     for epoch in range(epochs):
@@ -194,17 +199,17 @@ def trained(emphasis, seed=0, epochs=6):
 mine, history = trained(0.5)
 
 # %% [markdown]
-# Each number is the mean of $-\log p$ of a word; a guess among all words would pay 7.1. Now let it write.
+# Each number is the mean of $-\log p$ of a word; guessing among all words would give 7.1. Now let a decoder write.
 #
-# **Exercise 05.3.** Write *greedily*: take the likeliest word, read it, take the next, until the end comes (0) or the
-# sentence has `longest` words.
+# **Exercise 05.3.** Write *greedily*: take the likeliest word, read it, and take the next. Stop at the end (0), or when
+# the sentence has `longest` words.
 #
-# *8 minutes, medium. What it is for: to judge a vector by what can be written from it, you have to read it.*
+# *8 minutes, medium. What it is for: you can then read what a decoder writes from a vector.*
 #
-# hint: A loop. The first word read is 0, as a table: `torch.zeros(1, 1, dtype=torch.long)`. The first state is `v[None]`.
+# hint: Use a loop. The first word that it reads is `torch.zeros(1, 1, dtype=torch.long)`. The first state is `v[None]`.
 # hint: In the loop: `x = torch.cat([net["words"](word), v[:, None]], 2)`, then `out, state = net[decoder](x, state)`.
 # hint: `word = net[decoder + " word"](out)[:, 0].argmax(1, keepdim=True)`; if it is 0, stop, else append `int(word)`.
-# right: each word is the best one at its place; that does not make it the best sentence
+# right: each word is the likeliest at its place, but the sentence need not be the likeliest sentence
 # further: Draw the next word by its probability instead (`torch.multinomial`). Do the sentences get better or worse?
 
 # %%
@@ -237,27 +242,27 @@ for name, net in (("untrained", network(0)), ("trained", mine)):
             print(f"      {decoder:10}", " ".join(names[number] for number in words[:14]))
 
 # %% [markdown]
-# After training, both decoders have the grammar of a caption and often its theme. The details are mostly invented: the men
-# are still waiting for the train, but they have become tractors. *Fluent* is not *faithful*. A decoder knows by itself what
-# captions sound like, and a reader is easily impressed. That is the first way to be fooled. So we need a number.
+# After training, both decoders have the grammar of a caption and often its theme. The details are mostly invented: the
+# men are still waiting for the train, but they have become tractors. A decoder learns by itself what captions sound
+# like, so a fluent sentence says little about the vector. That is the first way to be fooled. So we need a number.
 #
 # ## 2. Paraphrases should be close together
 #
-# **P-coherence** is the paper's score of the vectors themselves: the mean cosine of two sentences of one group, averaged over
-# all groups $g$, of $n_g$ sentences each:
+# **P-coherence** is the paper's score of the vectors themselves. It is the mean cosine of two sentences of one group,
+# averaged over the $G$ groups. Here a group is a photograph, and group $g$ has $n_g$ sentences:
 #
 # $$\text{P-coherence} = \frac{1}{G} \sum_g \frac{2}{n_g (n_g - 1)} \sum_{i < j \in g} \cos(v_i, v_j) \qquad \text{(eq. 3 to 5)}$$
 #
-# **Exercise 05.4.** Compute it, and next to it the mean cosine of two sentences of *different* groups.
+# **Exercise 05.4.** Compute P-coherence, and also the mean cosine of two sentences of *different* groups.
 #
-# *8 minutes, medium. What it is for: one cosine alone says nothing; compared with that of strangers, it does.*
+# *8 minutes, medium. What it is for: a cosine within groups means something only next to one between groups.*
 #
 # hint: Divide each row by its length; then `S = rows @ rows.T` has every cosine.
-# hint: For each name in `np.unique(groups)` take its own part of S, and in it each pair once, no sentence with itself:
-# `own[np.triu_indices(len(own), 1)].mean()`. Then the mean over groups.
-# hint: Different groups: `S[groups[:, None] != groups].mean()`.
-# right: the first number looks within groups only; the second sees what the first cannot
-# further: Add the share of sentences whose nearest other sentence is of their own group. It is called retrieval below.
+# hint: For each name in `np.unique(groups)`, take the part of S that belongs to it. Count each pair once, and no
+# sentence with itself: `own[np.triu_indices(len(own), 1)].mean()`. Then take the mean over groups.
+# hint: For different groups, `S[groups[:, None] != groups].mean()`.
+# right: P-coherence looks only within groups, so you need the second number, too
+# further: Add the share of sentences whose nearest other sentence is in their own group. It is called retrieval below.
 
 # %%
 def coherence(vectors, groups):
@@ -287,23 +292,24 @@ line("yours, trained", vectors(mine).numpy().astype(float))
 line("the slider's network", ready)
 
 # %% [markdown]
-# **Lift** is within minus between. **Retrieval** is the share of captions whose nearest other caption describes the same
-# photograph; chance would be 4 in 1,019. The untrained network has the highest P-coherence!
+# **Lift** is within minus between. **Retrieval** is the share of captions whose nearest other caption describes the
+# same photograph; chance would be 4 in 1,019. The untrained network has the highest P-coherence!
 #
 # ## 3. Fool the score
 #
-# P-coherence never looks between groups. So there is an easy way up: let all vectors point in one direction, as the slider
-# did.
+# P-coherence never looks between groups. So you can raise it by letting all vectors point in one direction, as the
+# slider did.
 #
-# **Exercise 05.5.** Divide the vectors by their lengths, and mix $(1 - t)\, v / \lVert v \rVert + t\, c$ with $c$, the
-# direction of their mean. Find the smallest $t$ of 0, 0.01, …, 1 with which P-coherence reaches a goal.
+# **Exercise 05.5.** Divide the vectors by their lengths. Mix each with $c$, the direction of their mean: $(1 - t)\, v /
+# \lVert v \rVert + t\, c$. Find the smallest $t$ of 0, 0.01, …, 1 with which P-coherence reaches a goal.
 #
-# *7 minutes, medium. What it is for: if you can reach a score without learning anything, do not trust it alone.*
+# *7 minutes, medium. What it is for: do not trust a score that you can reach without learning anything.*
 #
 # hint: `c` is the mean of the rows of length 1, itself divided by its length.
-# hint: `for t in np.arange(101) / 100:` mix, ask your `coherence`, and return as soon as the first number is enough.
+# hint: Loop `for t in np.arange(101) / 100`. Mix, call your `coherence`, and return once the first number reaches the
+# goal.
 # hint: `mixed = (1 - t) * rows + t * c`; `if coherence(mixed, groups)[0] >= goal: return t, mixed`.
-# right: any vectors at all can reach any goal: this score says nothing by itself
+# right: any vectors can reach any goal in this way, so the score alone proves nothing
 # further: Go the other way: subtract the mean from all vectors. Which of the four numbers rise, and which fall?
 
 # %%
@@ -321,8 +327,8 @@ def fooled(vectors, groups, goal):
 answer("05.5", fooled)
 
 # %% [markdown]
-# **Predict 05.a.** Your trained network's vectors are mixed until P-coherence is 0.99. What is retrieval then? Write a number
-# from 0 to 1.
+# **Predict 05.a.** Your trained network's vectors are mixed until P-coherence is 0.99. What is retrieval then? Write a
+# number from 0 to 1.
 
 # %%
 guess = 0.1  #!
@@ -338,15 +344,15 @@ for name, V in (("yours, trained", own), ("random numbers", noise)):
 recall("05.a", round(hit_at(fooled(own, groups, 0.99)[1], groups)[1], 2))
 
 # %% [markdown]
-# Random numbers, which have never seen a sentence, reach 0.99: more than any encoder in the paper's table 3. Lift sees
-# through it: it falls to almost nothing. But lift is not perfect either. Adding one vector to all moves them together and
-# hardly changes who is whose neighbour, so retrieval stays. Read all three; each alone can be fooled.
+# Even random numbers reach 0.99, more than any encoder in the paper's table 3. The lift of your mixed vectors is almost
+# 0, so lift sees through it. But your network has lost nothing: adding one vector to all hardly changes which captions
+# are neighbours, so retrieval stays. Read all three numbers; each alone can be fooled.
 #
 # ## 4. Does it happen by itself?
 #
 # Nobody would do this on purpose. But a score that can be fooled can also choose the wrong network. The paper has three
-# forms of its encoder: *one-bi* has one layer that reads both ways, *two-forward* two layers that read forwards, *two-bi*
-# two layers that read both ways. The package has trained each with three seeds.
+# forms of its encoder. *one-bi* has one layer that reads in both directions, *two-forward* has two layers that read
+# forwards, and *two-bi* has two layers that read in both. The package has trained each with three seeds.
 #
 # **Predict 05.b.** Which form has the highest lift: `"one-bi"`, `"two-forward"` or `"two-bi"`?
 
@@ -373,17 +379,17 @@ def table(name):
 table("pthought-forms")
 
 # %% [markdown]
-# *one-bi* has the highest lift, and its lead over *two-bi* is clear. P-coherence puts *two-bi* first, and it is last by
-# lift and by retrieval. The paper's table 3 reports .7432, .7899 and .9725 for the three forms, and section 5.2 reads them
-# as good news for the more complex ones. Whether that is quality or collapse cannot be told: the cosine between groups is
-# not printed.
+# *one-bi* has the highest lift, and its lead over *two-bi* is clear. P-coherence puts *two-bi* first, but it is last by
+# lift and by retrieval. The paper's table 3 reports 0.7432, 0.7899 and 0.9725 for the three forms, and section 5.2
+# reads this as a success of the more complex ones. It may also be a collapse. One cannot tell, because the cosine
+# between groups is not printed.
 #
 # ## 5. How much should the paraphrase count?
 #
 # The paper chose λ by trying eight values and taking the one with the smallest $L$ on validation data.
 #
-# **Predict 05.c.** Take your trained network and change only λ in eq. 10, with the two losses as they are on test. Which λ
-# has the smallest $L$: `"the smallest"`, `"one in the middle"` or `"the largest"`?
+# **Predict 05.c.** Take the two losses of your trained network on test, and change only λ in eq. 10. Which λ has the
+# smallest $L$: `"the smallest"`, `"one in the middle"` or `"the largest"`?
 
 # %%
 guess = "one in the middle"  #!
@@ -402,7 +408,7 @@ for value, loss in losses.items():
 recall("05.c", {0.005: "the smallest", 0.9: "the largest"}.get(min(losses, key=losses.get), "one in the middle"))
 
 # %% [markdown]
-# Nothing was trained, and yet $L$ changes: each λ is another yardstick. Because paraphrasing is harder than copying, the
+# The network is the same, and yet $L$ changes, because it contains λ. Paraphrasing is harder than copying, so the
 # smallest λ always wins. To choose λ you need a number that does not contain it, such as lift or retrieval.
 #
 # **Predict 05.d.** Which has the highest lift: `"copy alone"` (λ = -1), `"both"` (some λ between 0 and 1) or
@@ -426,12 +432,12 @@ recall("05.d", best.partition(",")[0])
 table("pthought-lambda")
 
 # %% [markdown]
-# Yours is one seed; the table has the package's network with three. Both say that copying alone is worst. Up to λ = 0.9, the
-# more the paraphrase counts, the higher lift and retrieval. Whether the copy helps at all is open: the lead of λ = 0.9 over
-# the paraphrase alone is far smaller than their spread. The paper's search ended at λ = 0.01.
+# You trained one seed; the table has three seeds of the package's network. In both, copying alone is worst. Up to λ =
+# 0.9, the more the paraphrase counts, the higher are lift and retrieval. Whether the copy helps at all is open: the
+# lead of λ = 0.9 over the paraphrase alone is far smaller than their spread. The paper's search ended at λ = 0.01.
 #
-# One explanation: to write the same sentence, a vector needs its words, and these differ between paraphrases. To write
-# another one, it needs what the two have in common.
+# One explanation is that a copy needs the words of its sentence, and these differ between paraphrases. A paraphrase
+# needs what the two sentences have in common.
 #
 # ## Errata
 #
@@ -441,39 +447,37 @@ table("pthought-lambda")
 # | --- | --- | --- |
 # | section 4.2 | λ is a Lagrange multiplier | nothing ever updates it: it is a fixed weight |
 # | appendix B | the best λ has the smallest $L$ | $L$ changes with λ, so it cannot choose it (section 5) |
-# | table B.9 | $L = 1.166$ at λ = 0.01, the λ chosen | the other seven values are within 0.04 of the line 1.981 + 1.840 λ; this one is 0.83 below it, almost certainly a misprint |
-# | section 5.2 | test pictures do not overlap with training | by table 1 training has all 123,287 pictures of COCO's 2017 training and validation parts, which include them |
+# | table B.9 | $L = 1.166$ at λ = 0.01, the λ chosen | the other seven values are within 0.04 of the line 1.981 + 1.840 λ; this one is 0.83 below it, probably a misprint |
+# | section 5.2 | test pictures do not overlap with training | by table 1, training has all 123,287 pictures of COCO's 2017 training and validation parts, which include them |
 # | table A.8 | a "normalised Euclidean distance": 76.09, 75.51, 55.03 | undefined; divided by each group's own spread it is about $\sqrt{2 \cdot 5 \cdot 2400 / 4} = 77.5$ for *any* encoder |
 #
 # ## To try on your own
 #
-# 1. Plot the line of table B.9: if training does not depend on λ, $L$ is a line in λ, with value
-#    $\ell_\text{copy} + \ell_\text{para}$ at 0 and slope $\ell_\text{para} - \ell_\text{copy}$. What are the two losses?
-# 2. The likeliest words do not make the likeliest sentence. `METHODS["pthought"]` has
-#    `paraphrase(texts, search=Search(width=5))` with `from labkit.pthought import Search`, a *beam search*: it keeps five
-#    beginnings instead of one. Are its sentences likelier? Longer?
-# 3. In the app, open **Papers**, P-thought, *Try it*: write a sentence with a word that no caption has.
+# 1. If training did not depend on λ, $L$ would be a line in λ. Its value at 0 would be $\ell_\text{copy} +
+#    \ell_\text{para}$, and its slope $\ell_\text{para} - \ell_\text{copy}$. Which two losses give the line of table
+#    B.9?
+# 2. In the app, open Papers, *Try it* of P-thought, and write a sentence with a word that no caption has.
 #
 # ## Further reading
 #
-# - Ryan Kiros and others, [*Skip-Thought Vectors*](https://arxiv.org/abs/1506.06726), 2015. One encoder and two decoders,
-#   which write the sentence before and the sentence after.
+# - Ryan Kiros and others, [*Skip-Thought Vectors*](https://arxiv.org/abs/1506.06726), 2015. One encoder and two
+#   decoders, which write the sentence before and the sentence after.
 # - Kawin Ethayarajh, [*How Contextual are Contextualized Word Representations?*](https://aclanthology.org/D19-1006), 2019.
 #   Vectors that all point in one direction, in much larger networks.
-# - Felix Stahlberg and Bill Byrne, [*On NMT Search Errors and Model Errors*](https://aclanthology.org/D19-1331), 2019. The
-#   likeliest sentence of all is often the empty one.
+# - Felix Stahlberg and Bill Byrne, [*On NMT Search Errors and Model Errors*](https://aclanthology.org/D19-1331), 2019.
+#   In translation, the likeliest sentence of all is often the empty one.
 
 # %% [markdown]
 # ## Three questions to end with
 #
 # *No cell checks these. Say or write down your answer before you unfold ours.*
 #
-# **1.** Somebody reports an encoder whose paraphrases have a mean cosine close to 1. What do you ask for?
+# **1.** Somebody reports an encoder whose paraphrases have a mean cosine close to 1. What else do you ask for?
 #
 # <details><summary>An answer</summary>
 #
-# The mean cosine of unrelated sentences, and retrieval. If all vectors lie near one direction, both cosines are close to 1
-# and nothing has been understood. Lift shows that; retrieval shows whether it changes who is nearest.
+# The mean cosine of unrelated sentences, and retrieval. If all vectors are near one direction, both cosines are close
+# to 1. Lift shows that. Retrieval shows whether paraphrases are still nearest to each other.
 #
 # </details>
 #
@@ -481,8 +485,8 @@ table("pthought-lambda")
 #
 # <details><summary>An answer</summary>
 #
-# The objective contains λ. With both losses fixed, its slope in λ is $\ell_\text{para} - \ell_\text{copy}$, which is positive
-# as long as a paraphrase is harder to write than a copy. So the smallest λ wins, whatever was learned.
+# The objective contains λ. With both losses fixed, its slope in λ is $\ell_\text{para} - \ell_\text{copy}$, which is
+# positive as long as a paraphrase is harder to write than a copy. So the smallest λ wins.
 #
 # </details>
 #
@@ -490,8 +494,8 @@ table("pthought-lambda")
 #
 # <details><summary>An answer</summary>
 #
-# Not necessarily. The decoder has learned by itself what captions are like. Compare its loss with and without the vector,
-# or read the caption against the sentence: what is right in it that could not be guessed?
+# Not necessarily. The decoder has learned by itself what captions are like. Compare its loss with and without the
+# vector, or look for details of the sentence in the caption that nobody could guess.
 #
 # </details>
 

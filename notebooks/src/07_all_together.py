@@ -8,14 +8,13 @@
 # %% [markdown]
 # # 7 · All together
 #
-# **Which method should you try first on your own sentences?** In this lesson you build what answers that question: a split
-# that does not leak, a score, trainings with several seeds, and a rule that says who leads. Then you run it on a file of
-# your own.
+# **Which method should you try first on your own sentences?** To find out, you build a split that does not leak, a
+# score, trainings with several seeds, and a rule that says which method leads. Then you run it on a file of your own.
 #
 # *55 minutes, 36 of them for five exercises. You need lesson 0 and one of lessons 1 to 6.*
 #
-# Here are eleven small methods on one corpus, pairs of questions that ask the same or do not. Each circle is a training with
-# another seed, each diamond their mean. Move the slider: it chooses the measure. Who leads?
+# Here are eleven small methods on one corpus: pairs of questions, some of which ask the same. Each circle is a training
+# with a different seed, each diamond their mean. The slider chooses the measure. Which method leads?
 
 # %%
 import numpy as np
@@ -33,8 +32,9 @@ table = kept("together")
 measures = ["auc", "accuracy", "f1", "inter_intra"]
 explore(
     lambda which: seed_dots(table, measures[which]),
-    "One line for each method, the measure to the right. FILM is in front by all four; behind it the order changes with "
-    "the measure. By AUC the diamonds of FILM, bag, sentpwnet and triplet are filled: not shown to be behind the best.",
+    "One line for each method, the measure to the right. FILM is in front by all four measures; behind it the order changes "
+    "with the measure. By AUC the diamonds of FILM, bag, sentpwnet and triplet are filled: they are not shown to be behind "
+    "the best.",
     which=Slider("0: AUC, 1: accuracy, 2: F1, 3: inter/intra", 0, 3, 1, 0),
 )
 
@@ -43,42 +43,43 @@ explore(
 #
 # | method | how it makes a vector | learns from labels |
 # | --- | --- | --- |
-# | `tfidf` | counts of words, rare ones weigh more | no |
-# | `lsa` | the same, in the few directions that keep most of it | no |
+# | `tfidf` | counts of words; rare words have more weight | no |
+# | `lsa` | the same, projected onto a few directions | no |
 # | `mean-vectors` | the mean of a sentence's word vectors | no |
-# | `sif` | a mean in which frequent words weigh little | no |
+# | `sif` | a mean in which frequent words have little weight | no |
 # | `sbert-lp on mean-vectors` | those means, moved by their neighbours (lesson 4) | no |
 # | `film` | a linear map on `tfidf` (lesson 6) | yes |
-# | `siamese` | an encoder, contrastive loss: all pairs weigh the same | yes |
-# | `triplet` | the same encoder, triplet loss on the hardest pair of each kind | yes |
-# | `sentpwnet` | the same encoder, weighted pairs (lesson 2) | yes |
-# | `pthought` | one encoder, two decoders (lesson 5) | yes |
-# | `bag` | the mean of word pieces that learn: the simplest thing that learns | yes |
+# | `siamese` | an encoder with the contrastive loss: all pairs have the same weight | yes |
+# | `triplet` | the same encoder with a triplet loss on the hardest pair of each kind | yes |
+# | `sentpwnet` | the same encoder with weighted pairs (lesson 2) | yes |
+# | `pthought` | one encoder and two decoders (lesson 5) | yes |
+# | `bag` | the mean of learned vectors of word pieces | yes |
 #
-# The first measure, **AUC**, is the chance that a pair which asks the same has a larger similarity than a pair which does not. It
-# needs no threshold; 0.5 is guessing.
+# The first measure is **AUC**. It is the probability that a pair that asks the same has a larger similarity than a pair
+# that does not. It needs no threshold; guessing gives 0.5.
 
 # %% [markdown]
-# ## 2. Who leads?
+# ## 2. Which method leads?
 #
-# A method with a larger mean is not yet a better method: other seeds might give another order. Look at the differences
+# A method with a larger mean need not be better, because other seeds might give another order. Look at the differences
 # $d = a - b$, seed by seed. The 95 % interval of their mean is
 #
 # $$\bar d \pm t_{n-1} \frac{s}{\sqrt n}$$
 #
-# with $s$ their standard deviation (divided by $n - 1$) and $t_{n-1}$ Student's `stats.t.ppf(0.975, n - 1)`. One method **leads**
-# if the interval is above 0. If it contains 0, the question is **open**.
+# Here $s$ is their standard deviation (divided by $n - 1$), and $t_{n-1}$ is Student's `stats.t.ppf(0.975, n - 1)`. The
+# first method **leads** if the interval is above 0, the second if it is below. If the interval contains 0, the question
+# is **open**.
 #
 # **Exercise 07.1.** Write the rule.
 #
-# *7 minutes, medium. What it is for: to read from a table no more than it says.*
+# *7 minutes, medium. What it is for: your table will claim a lead only if the seeds show one.*
 #
-# hint: Take the differences seed by seed: their mean, and how sure it is.
+# hint: Take the differences seed by seed. You need their mean and its standard error.
 # hint: The standard error of a mean of n numbers is `d.std(ddof=1) / np.sqrt(n)`.
 # hint: `half = stats.t.ppf(0.975, n - 1) * error`; "first" if the mean is above half, "second" if it is below -half.
-# right: an interval over seeds says what other seeds would give; other test sentences would widen it
-# further: Draw three scores each for two methods from the same normal distribution, a thousand times. How often does your
-# rule name a leader? And with ten scores each?
+# right: the interval says what other seeds would give; other test sentences would widen it
+# further: Draw three scores each for two methods from the same normal distribution, a thousand times. How often does
+# your rule name a leader? How often with ten scores each?
 
 # %%
 from scipy import stats
@@ -98,16 +99,16 @@ def verdict(a, b):
 answer("07.1", verdict)
 
 # %% [markdown]
-# **Exercise 07.2.** Turn scores into a table: the method with the largest mean is `"best"`; every other one is `"behind"` it, or
-# `"open"`.
+# **Exercise 07.2.** Turn scores into a table. The method with the largest mean is `"best"`. Every other one is
+# `"behind"` if the best leads, and otherwise `"open"`.
 #
-# *7 minutes, medium. What it is for: the table that you will make of your own file.*
+# *7 minutes, medium. What it is for: at the end you make this table for your own file.*
 #
 # hint: Sort the names by their mean, the largest first: `sorted(found, key=lambda name: -found[name].mean())`.
-# hint: Compare the best with each of the others by your `verdict`. "first" means that the other is behind.
+# hint: Compare the best with each of the others with your `verdict`. "first" means that the other is behind.
 # hint: Collect tuples `(name, found[name].mean(), says)` in a list, and return it.
-# right: a table that names only a winner hides the ties
-# further: The best of many is a little lucky. The package widens its intervals for that; which methods are open then?
+# right: the table names the best, and also the methods that may be as good
+# further: Widen the interval for ten comparisons: use 1 - 0.025 / 10 in place of 0.975. Which methods are open then?
 
 # %%
 def standings(found):
@@ -124,8 +125,8 @@ def standings(found):
 answer("07.2", standings)
 
 # %% [markdown]
-# In the picture, the filled diamonds are the best method and those that are not shown to be behind it: by AUC, FILM and three
-# others.
+# In the first picture, the filled diamonds are the best method and those that are not shown to be behind it: by AUC,
+# FILM and three others.
 #
 # **Predict 07.a.** For how many of the ten others does *your* rule say `"open"`? Write a number.
 
@@ -142,26 +143,28 @@ recall("07.a", [says for _, _, says in rows].count("open"))
 pd.DataFrame(rows, columns=["method", "AUC", "against the best"]).round(3)
 
 # %% [markdown]
-# Your rule is right about each pair of methods, looked at alone. But ten comparisons are ten chances to be wrong, and the best of
-# many was a little lucky. So the package widens its intervals, and with three seeds three methods stay open.
+# For a single pair of methods your rule is right. But ten comparisons are ten chances to be wrong. So the package
+# widens its intervals, and with three seeds three methods stay open.
 #
 # ## 3. A test that asks for something new
 #
-# Now your own file. Put its name into `FILE` at the top and start again from there: CSV, TSV, JSONL or Parquet with the columns
-# `text,label`. It stays on this machine. Without one we use `topics`: posts about fourteen topics.
+# Now use your own file: CSV, TSV, JSONL or Parquet with the columns `text,label`. Put its name into `FILE` at the top,
+# and run the notebook again from there. The file stays on this machine. Without one we use `topics`, posts about
+# fourteen topics.
 #
-# First the rows are split into train and test. The split must not depend on the order of the rows, or one new row would move
-# others from test to train; and it must not depend on the day. And rows that belong together, such as five descriptions of one
-# photograph, must not be separated.
+# First split the rows into train and test. The split must not depend on the order of the rows, or one new row would
+# move others from test to train. It must also be the same every day. And it must keep rows together that belong
+# together, such as five descriptions of one photograph.
 #
-# **Exercise 07.3.** Write such a split: all rows of a group into the same part, about a fifth of the groups into test.
+# **Exercise 07.3.** Write such a split. Put all rows of a group into the same part, and about a fifth of the groups
+# into test.
 #
-# *8 minutes, hard. What it is for: a test that you cannot pass by heart.*
+# *8 minutes, hard. What it is for: a method cannot pass your test by learning sentences by heart.*
 #
 # hint: The part of a row must depend on the name of its group and on nothing else.
-# hint: A hash turns a name into a number: `zlib.crc32(name.encode())` is the same on every machine, every day.
+# hint: A hash turns a name into a number. `zlib.crc32(name.encode())` is the same on every machine and every day.
 # hint: A group is in test if that number, modulo 5, is 0.
-# right: a leak between the parts is the most common reason for a score that is too good
+# right: each group has its part for good, whatever rows you add
 # further: With only ten groups, how far from a fifth can the test be? Try a hundred sets of ten names.
 
 # %%
@@ -178,18 +181,18 @@ def split(groups):
 answer("07.3", split)
 
 # %% [markdown]
-# Then a score. **kNN accuracy**: each test sentence looks for its $k$ nearest training sentences by cosine, and they vote for a
-# label. The score is the share of test sentences whose own label wins.
+# Next you need a score. For **kNN accuracy**, the $k$ training sentences nearest to a test sentence by cosine vote with
+# their labels. The score is the share of test sentences whose own label wins.
 #
-# **Exercise 07.4.** Write it. If two labels have equally many votes, the one with the nearest voter wins.
+# **Exercise 07.4.** Write this score. If two labels have equally many votes, the one with the nearest voter wins.
 #
 # *8 minutes, medium. What it is for: a score that fits any file with one label for each text.*
 #
 # hint: Divide all rows by their lengths; then `asked @ known.T` has a row of cosines for each test sentence.
 # hint: `np.argsort(-row)[:k]` are the k nearest, the nearest first. Their labels are the votes.
-# hint: `max(votes, key=votes.count)` is the first of those with most votes, and so the one with the nearest voter.
-# right: no threshold, no training: it asks what is near what
-# further: Replace the vote by the mean vector of each label. For which methods is that better?
+# hint: `max(votes, key=votes.count)` is the first label with the most votes, and so the one with the nearest voter.
+# right: this score needs no threshold and no training
+# further: Choose the label with the nearest mean vector instead of the vote. For which methods is that better?
 
 # %%
 def knn_accuracy(known, known_labels, asked, asked_labels, k):
@@ -215,19 +218,21 @@ def score(method, corpus):
     """kNN accuracy of a trained method, from train to test."""
     V = {part: method.encode(list(corpus.part(part).texts)) for part in ("train", "test")}
     V = {part: rows.toarray() if hasattr(rows, "toarray") else rows for part, rows in V.items()}
+    V = {part: rows + 1e-12 for part, rows in V.items()}  # so that no row has the length 0
     labels = {part: corpus.part(part).labels for part in V}
-    return knn_accuracy(V["train"] + 1e-12, labels["train"], V["test"] + 1e-12, labels["test"], k=3)
+    return knn_accuracy(V["train"], labels["train"], V["test"], labels["test"], k=3)
 
 tfidf = METHODS["tfidf"]()
 tfidf.fit(mine)
 print(f"TF-IDF, the split that came with {FILE}: {score(tfidf, mine):.3f}")
 
 # %% [markdown]
-# `topics` came with a split. Its posts are about *subjects*, such as a worn chain or a stolen front wheel in the topic cycling,
-# and each subject is in one part only. (If your own file has no column `split`, `load` has made one, much like yours.)
+# `topics` came with a split. Its posts are about *subjects*: in the topic cycling, for example, a worn chain or a
+# stolen front wheel. Each subject is in one part only. (If your own file has no column `split`, `load` has made one,
+# much like yours.)
 #
-# **Predict 07.b.** Now split `topics` with your function, and let every post be its own group. What does TF-IDF score? Write a
-# number from 0 to 1.
+# **Predict 07.b.** Now split `topics` with your function, and let every post be its own group. What does TF-IDF score?
+# Write a number from 0 to 1.
 
 # %%
 guess = 0.7  #!
@@ -241,26 +246,27 @@ print(f"TF-IDF, split by row: {score(tfidf, by_row):.3f}")
 recall("07.b", round(score(tfidf, by_row), 2))
 
 # %% [markdown]
-# The same method, the same posts, and nearly perfect: most test posts now have a training post about the same worn chain. Which
-# number is right? The one whose split separates what your later use will separate. If new posts are about new subjects, it is the
-# low one.
+# With the same method and the same posts, the score is nearly perfect: most test posts now have a training post about
+# the same subject. Which number is right? If later posts will be about new subjects, it is the low one.
 #
 # ## 4. Four methods on your file
 #
-# **Exercise 07.5.** Train every method with every seed, and collect the scores. Each training starts with a new, untrained method.
+# **Exercise 07.5.** Train every method with every seed. Start each training with a new, untrained method. Collect the
+# scores of a method in an array.
 #
-# *6 minutes, medium. What it is for: one seed is an anecdote.*
+# *6 minutes, medium. What it is for: your table compares methods over several seeds.*
 #
-# hint: Two loops, one inside the other: over `makers.items()`, and over `seeds`.
-# hint: Make the method inside the inner loop, `method = make()`, so that no seed inherits from the one before.
-# hint: `values.append(train_and_score(method, seed))`, and at the end of the outer loop `found[name] = np.array(values)`.
-# right: with the same seeds for all, differences can be taken seed by seed
-# further: Add the `bag`: `lambda: METHODS["bag"](dimension=50, patience=0)`. Where does it come in?
+# hint: Nest two loops: over `makers.items()`, and over `seeds`.
+# hint: Make the method inside the inner loop, `method = make()`, so that every seed begins with an untrained one.
+# hint: `values.append(train_and_score(method, seed))`, and at the end of the outer loop `found[name] =
+# np.array(values)`.
+# right: all methods have the same seeds, so you can take differences seed by seed
+# further: Add the `bag`: `lambda: METHODS["bag"](dimension=50, patience=0)`. What is its place in the table?
 
 # %%
 def measured(makers, seeds, train_and_score):
     """makers: name -> a function that makes an untrained method; train_and_score(method, seed) -> a score
-    -> name -> scores, one for each seed"""
+    -> a dict: name -> an array with a score for each seed"""
     found = {}  #!
     for name, make in makers.items():  #!
         values = []  #!
@@ -273,10 +279,10 @@ def measured(makers, seeds, train_and_score):
 answer("07.5", measured)
 
 # %% [markdown]
-# Two of these four have never seen a label: `tfidf` and `mean-vectors`.
+# We compare four methods by kNN accuracy, with three seeds, on the split that came with the file. `tfidf` and
+# `mean-vectors` do not use labels.
 #
-# **Predict 07.c.** Three seeds, kNN accuracy on the split that came with the file: does `"film"` lead, or `"sentpwnet"`, or is it
-# `"open"`?
+# **Predict 07.c.** Does `"film"` lead over `"sentpwnet"`, or `"sentpwnet"` over `"film"`, or is it `"open"`?
 
 # %%
 guess = "open"  #!
@@ -300,29 +306,29 @@ recall("07.c", {"first": "film", "second": "sentpwnet", "open": "open"}[verdict(
 pd.DataFrame(standings(found), columns=["method", "kNN accuracy", "against the best"]).round(3)
 
 # %% [markdown]
-# What you have built is what `labkit bench mine.csv` does with more methods, tuned with equally many trials, and with intervals
-# over test sentences, too. On the published tables of the five papers it is `labkit reproduce`; the page
-# `docs/findings.md` says which of their claims came out here.
+# `labkit bench mine.csv` does the same with more methods. It tunes each with the same number of trials, and its
+# intervals also cover other test sentences.
 #
 # ## 5. What to use when
 #
 # | you have | try first | because |
 # | --- | --- | --- |
-# | no labels | `tfidf` and `sif` | they are ahead of the plain mean and cost nothing; whatever you train has to beat them |
-# | labels and a minute | `film` | learned in seconds, and you can read it; but it knows only words seen with labels (lesson 6) |
+# | no labels | `tfidf` and `sif` | they are ahead of the plain mean and cost nothing |
+# | labels and a minute | `film` | it learns in seconds, and you can read it; but it knows only words seen with labels (lesson 6) |
 # | labels and more time | `sentpwnet` or `bag` | they read parts of words, and `sentpwnet` reads order, which FILM cannot |
 # | articles with sections | `thematic` | it makes its own labels (lesson 3) |
-# | somebody else's vectors | them as they are | `sbert-lp` moves them by their neighbours, and was behind its base here: measure (lesson 4) |
+# | vectors of another model | these as they are | `sbert-lp` can move them by their neighbours, but here it was behind (lesson 4) |
 # | a use for written sentences | `pthought` | only it writes; as a similarity it is behind (lesson 5) |
 #
-# All this is two corpora and small methods. On yours it may be otherwise, and now you can find out.
+# This advice comes from two corpora and small methods. Yours may differ, and now you can find out.
 #
 # ## Further reading
 #
-# - Nils Reimers and Iryna Gurevych, [*Reporting Score Distributions Makes a Difference*](https://aclanthology.org/D17-1035), 2017.
-#   How much the seed alone moves a score.
-# - Kevin Musgrave, Serge Belongie and Ser-Nam Lim, [*A Metric Learning Reality Check*](https://arxiv.org/abs/2003.08505), 2020. Compared
-#   fairly, most of the progress of years is gone.
+# - Nils Reimers and Iryna Gurevych, [*Reporting Score Distributions Makes a
+#   Difference*](https://aclanthology.org/D17-1035), 2017. How much the seed alone moves a score.
+# - Kevin Musgrave, Serge Belongie and Ser-Nam Lim, [*A Metric Learning Reality
+#   Check*](https://arxiv.org/abs/2003.08505),
+#   2020. In a fair comparison little is left of years of progress.
 # - Sayash Kapoor and Arvind Narayanan, [*Leakage and the Reproducibility Crisis in Machine-Learning-Based
 #   Science*](https://doi.org/10.1016/j.patter.2023.100804), 2023. Eight ways for a split to leak.
 
@@ -335,8 +341,8 @@ pd.DataFrame(standings(found), columns=["method", "kNN accuracy", "against the b
 #
 # <details><summary>An answer</summary>
 #
-# No. These seeds do not tell them apart; more seeds and a larger test could. To show that they are equal, say beforehand which
-# difference would matter, and find an interval that excludes it.
+# No. These seeds do not tell them apart; more seeds and a larger test set could. To show that they are equally good,
+# say beforehand which difference would matter, and find an interval that excludes it.
 #
 # </details>
 #
@@ -344,8 +350,8 @@ pd.DataFrame(standings(found), columns=["method", "kNN accuracy", "against the b
 #
 # <details><summary>An answer</summary>
 #
-# By customer. Otherwise the test partly asks whether the method knows these people's words, and the score is too good for new
-# customers. If later questions will come from the same customers, split by time instead.
+# Split by customer. Otherwise the method has already seen how the customers in the test set write, and the score is too
+# good for new customers. If later questions will come from the same customers, split by time instead.
 #
 # </details>
 #
@@ -353,8 +359,8 @@ pd.DataFrame(standings(found), columns=["method", "kNN accuracy", "against the b
 #
 # <details><summary>An answer</summary>
 #
-# More seeds for both methods, the same ones, and the interval of the difference. Whether both were tuned with equally many trials,
-# and on dev. And how the data were split.
+# Ask for several seeds, the same for both methods, and for the interval of the difference. Ask whether both were tuned
+# on dev with the same number of trials, and how the data were split.
 #
 # </details>
 

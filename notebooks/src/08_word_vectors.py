@@ -149,7 +149,7 @@ print(information.shape, "->", V.shape)
 # hint: Divide each row by its length; then `unit @ unit[word]` has all cosines.
 # hint: The word itself has cosine 1: set its place to `-np.inf`.
 # hint: `np.argsort(-cosines)[:count]`
-# right: the cosine looks only at the direction, because frequent words have long vectors
+# right: frequent words have long vectors, but the cosine looks only at the direction
 # further: Use dot products instead. Which words are now near many others? Are they frequent?
 
 # %%

@@ -261,8 +261,10 @@ lines = []
 for count in (2, 3, 4):
     said = forecast(counts[:count], mean[:count], model)
     lines.append([f"{counts[count - 1]:,}", round(said), judged(said)])
-recall("11.c", lines[1][-1])
 pd.DataFrame(lines, columns=["labels so far", "needed, says the line", "which is"]).set_index("labels so far")
+
+# %%
+recall("11.c", lines[1][-1])
 
 # %%
 gains = pd.Series(np.diff(mean), index=[f"{a:,} to {b:,}" for a, b in zip(counts, counts[1:])], name="gain of a doubling")

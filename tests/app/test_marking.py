@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from marking import CORNERS, MOST, Brush, brush_of, brush_on_map, in_polygon, rows_with_same_text
+from marking import CORNERS, Brush, brush_of, brush_on_map, in_polygon, rows_with_same_text
 
 
 def points(*rows: object) -> dict[str, object]:
@@ -22,21 +22,6 @@ def test_points_by_their_rows() -> None:
 )
 def test_nonsense_marks_nothing(event: object) -> None:
     assert not brush_of(event, 5)
-
-
-def test_of_many_points_only_the_corners_of_boxes_count() -> None:
-    event = points(1, 2)
-    good = {"x": [4, 1.5], "y": [0, -2]}
-    event["selection"]["box"] = [good, {"x": [1], "y": [0, 1]}, {"x": ["a", 2], "y": [0, 1]}, {"x": [float("inf"), 2]}]
-    assert brush_of(event, MOST + 1) == Brush(boxes=((1.5, 4.0, -2.0, 0.0),))
-    assert brush_of(event, MOST) == Brush(rows=(1, 2))
-
-
-def test_inside_by_row_and_by_box() -> None:
-    drawn = np.array([[0, 0], [1, 1], [2, 2], [3, 3]], np.float32)
-    assert Brush(rows=(3, 0, 99)).inside(drawn).tolist() == [0, 3]
-    assert Brush(boxes=((0.5, 2, 0.5, 2), (3, 9, 3, 9))).inside(drawn).tolist() == [1, 2, 3]
-    assert Brush(boxes=((0.5, 2, 5, 9),)).inside(drawn).tolist() == []
 
 
 # --- polygons ----------------------------------------------------------------------------------------------------
@@ -103,10 +88,6 @@ def test_nonsense_marks_nothing_on_a_map() -> None:
         assert not brush_on_map(event, 5)
     for corners in BAD_CORNERS:
         assert not brush_on_map(drawn(corners), 5), corners
-
-
-def test_a_box_at_numbers_beyond_any_picture_is_none() -> None:
-    assert not brush_of({"selection": {"box": [{"x": [0, 10**400], "y": [0, 1]}]}}, MOST + 1)
 
 
 def test_rows_with_the_same_text() -> None:

@@ -262,7 +262,7 @@ def test_a_corpus_has_rows_and_figures(opened: Opened, name: str) -> None:
 
 def test_the_table_of_corpora_has_their_classes_and_how_hard_they_are(opened: Opened) -> None:
     page = fine(opened("train_page", view="Data").run())
-    table = named(page, "The bundled corpora")[0].set_index("corpus")
+    table = named(page, "The corpora")[0].set_index("corpus")
     counted = Counter(load("topics").labels)
     assert list(table.loc["topics", "classes"]) == sorted(counted.values(), reverse=True)
     assert table.loc["topics", "TF-IDF"] == difficulty(load("topics")).tfidf

@@ -46,6 +46,8 @@ except KeyboardInterrupt:
 sys.exit("labkit: the loss is nan at batch <b>3</b>, try a tenth")
 """
 
+OTHER = {"view": "Train", "preset": "Another method"}
+
 
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
@@ -82,7 +84,7 @@ def keys(page: AppTest, *starts: str) -> list[str]:
 
 @pytest.mark.whole
 def test_a_training_from_the_button_to_the_other_pages(opened: Opened, runs: Path) -> None:
-    page = fine(opened("train_page", method="lsa", corpus="captions").run())
+    page = fine(opened("train_page", **OTHER, method="lsa", corpus="captions").run())
     page.number_input(key="lsa.dimension").set_value(7)
     page.number_input(key="seed").set_value(5)
     fine(page.button(key="train").click().run())
@@ -102,7 +104,7 @@ def test_a_training_from_the_button_to_the_other_pages(opened: Opened, runs: Pat
 
 
 def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiting: Queue) -> None:
-    page = fine(opened("train_page", method="tfidf").run())
+    page = fine(opened("train_page", **OTHER, method="tfidf").run())
     for _ in range(2):
         fine(page.button(key="train").click().run())
     first, second = waiting.jobs()
@@ -147,16 +149,16 @@ def test_a_file_is_trained_on_at_one_click_and_once(opened: Opened, waiting: Que
 
 
 def test_bad_settings_are_one_sentence_and_train_nothing(opened: Opened, waiting: Queue) -> None:
-    page = fine(opened("train_page", method="tfidf").run())
+    page = fine(opened("train_page", **OTHER, method="tfidf").run())
     page.number_input(key="tfidf.min_ngram").set_value(5)
     refused(page.button(key="train").click().run(), "max_ngram")
     assert waiting.jobs() == []
-    page = fine(opened("train_page", **{"method": "tfidf", "tfidf.longest": "9999", "seed": "x"}).run())
+    page = fine(opened("train_page", **OTHER, **{"method": "tfidf", "tfidf.longest": "9999", "seed": "x"}).run())
     assert page.number_input(key="tfidf.max_ngram").value <= 20
 
 
 def test_only_settings_that_count_have_a_control(opened: Opened, waiting: Queue) -> None:
-    page = fine(opened("train_page", method="sentpwnet").run())
+    page = fine(opened("train_page", **OTHER, method="sentpwnet").run())
     assert {"sentpwnet.alpha", "sentpwnet.per_class"} - {each.key for each in page.number_input} == set()
     assert "sentpwnet.margin" not in {each.key for each in page.number_input}
     fine(page.selectbox(key="sentpwnet.loss").set_value("contrastive").run())
@@ -164,13 +166,8 @@ def test_only_settings_that_count_have_a_control(opened: Opened, waiting: Queue)
     assert "sentpwnet.alpha" not in {each.key for each in page.number_input}
 
 
-def test_a_link_with_an_earlier_name_of_a_setting_still_works(opened: Opened, waiting: Queue) -> None:
-    page = fine(opened("train_page", **{"method": "tfidf", "tfidf.longest": "3"}).run())
-    assert page.number_input(key="tfidf.max_ngram").value == 3
-
-
 def test_an_upload_is_trained_by_its_name_which_stays_out_of_the_address(opened: Opened, waiting: Queue) -> None:
-    page = opened("train_page", corpus="your own file", method="tfidf")
+    page = opened("train_page", **OTHER, corpus="your own file", method="tfidf")
     with_file(page, HOSTILE.encode(), "My <b>data.csv")
     fine(page.button(key="train").click().run())
     job = waiting.jobs()[0]
@@ -205,7 +202,7 @@ def test_every_preset_can_be_trained_on_its_shapes(opened: Opened, shape: str) -
 
 
 def test_the_line_says_no_state_that_is_past(opened: Opened, waiting: Queue) -> None:
-    page = fine(opened("train_page", method="tfidf").run())
+    page = fine(opened("train_page", **OTHER, method="tfidf").run())
     fine(page.button(key="train").click().run())
     (job,) = waiting.jobs()
     until(lambda: waiting.job(job.id).checkpoint)
@@ -216,7 +213,7 @@ def test_the_line_says_no_state_that_is_past(opened: Opened, waiting: Queue) -> 
 
 
 def test_the_space_of_a_training_is_drawn_while_it_runs(opened: Opened, waiting: Queue) -> None:
-    page = fine(opened("train_page", method="tfidf", corpus="topics").run())
+    page = fine(opened("train_page", **OTHER, method="tfidf", corpus="topics").run())
     fine(page.button(key="train").click().run())
     (job,) = waiting.jobs()
     until(lambda: waiting.job(job.id).checkpoint)
@@ -236,7 +233,7 @@ def test_a_finished_training_opens_its_space_before_and_after(
 ) -> None:
     where: list[tuple[Any, dict[str, str]]] = []
     monkeypatch.setattr(st, "switch_page", lambda page, query_params: where.append((page, query_params)))
-    page = opened("train_page", corpus="your own file", method="tfidf")
+    page = opened("train_page", **OTHER, corpus="your own file", method="tfidf")
     with_file(page, HOSTILE.encode())
     fine(page.button(key="train").click().run())
     (job,) = waiting.jobs()
@@ -307,16 +304,16 @@ def test_in_a_classroom_each_has_few_and_sees_and_stops_only_their_own(
     opened: Opened, waiting: Queue, came: SimpleNamespace
 ) -> None:
     waiting.most = 9
-    mine = fine(opened("train_page", method="tfidf").run())
+    mine = fine(opened("train_page", **OTHER, method="tfidf").run())
     for _ in range(3):
         mine.button(key="train").click().run()
     refused(mine, "2")
     assert len(keys(fine(mine.run()), "stop-")) == 2
-    again = fine(opened("train_page", method="tfidf").run())  # a session of its own, as after a reload
+    again = fine(opened("train_page", **OTHER, method="tfidf").run())  # a session of its own, as after a reload
     refused(again.button(key="train").click().run(), "2")
     _, second = keys(again, "stop-")
     came.name = "b" * 16
-    other = fine(opened("train_page", method="tfidf").run())
+    other = fine(opened("train_page", **OTHER, method="tfidf").run())
     assert not keys(other, "stop-", "resume-", "forget-")
     assert "tfidf-topics" not in texts(other)
     fine(other.button(key="train").click().run())
@@ -327,7 +324,7 @@ def test_in_a_classroom_each_has_few_and_sees_and_stops_only_their_own(
 
 
 def test_a_visitor_shares_and_deletes_their_runs(opened: Opened, waiting: Queue, came: SimpleNamespace) -> None:
-    page = fine(opened("train_page", method="tfidf").run())
+    page = fine(opened("train_page", **OTHER, method="tfidf").run())
     fine(page.button(key="train").click().run())
     (job,) = waiting.jobs()
     until(lambda: waiting.job(job.id).checkpoint)
@@ -338,7 +335,7 @@ def test_a_visitor_shares_and_deletes_their_runs(opened: Opened, waiting: Queue,
     fine(page.run())
     fine(page.checkbox(key=f"shared-{job.name}").check().run())
     came.name = "b" * 16
-    other = fine(opened("train_page", method="tfidf").run())
+    other = fine(opened("train_page", **OTHER, method="tfidf").run())
     assert job.name in " ".join(code.value for code in other.code)  # it is shared
     assert not keys(other, "delete-", "forget-")
     came.name = "a" * 16

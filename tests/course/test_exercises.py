@@ -235,6 +235,17 @@ def verdict_by_scipy(a, b):
     return "first" if low > 0 else "second" if high < 0 else "open"
 
 
+def batches_by_numpy(pairs, size, steps, seed):
+    draw, count = np.random.default_rng(seed), len(pairs) // size
+    orders = [draw.permutation(len(pairs))[: count * size].reshape(count, size) for _ in range(steps // count + 1)]
+    return [torch.tensor(list({*pairs[rows].flatten().tolist()})) for rows in np.concatenate(orders)[:steps]]
+
+
+def infonce_by_loops(S, P, N, tau):
+    rivals = [torch.cat([S[i, p][None], S[i][N[i]]]) / tau for i, p in P.nonzero()]
+    return torch.stack([F.cross_entropy(each, torch.tensor(0)) for each in rivals]).mean()
+
+
 def interval_by_scipy(values):
     mean = values.mean(axis=1)
     return [mean, *stats.t.interval(0.95, values.shape[1] - 1, mean, stats.sem(values, axis=1))]
@@ -386,7 +397,8 @@ ALSO_RIGHT: dict[str, list[Any]] = {
     "08.5": [sif_by_row],
     "09.2": [geometry.effective_rank],
     "09.4": [lambda v, pull: [g - np.outer(a, a) @ g for a, g in zip(v, pull, strict=True)]],
-    "10.2": [lambda p, n, tau: torch.softmax(torch.tensor([p, *n]) / tau, 0)[1:] / tau],
+    "10.2": [batches_by_numpy],
+    "10.4": [infonce_by_loops],
     "11.2": [interval_by_scipy],
     "11.4": [forecast_by_lstsq],
     "12.2": [trapezoids],

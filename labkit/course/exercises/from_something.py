@@ -25,7 +25,7 @@ def check_learning_curve(answer: Callable[..., Any], random: np.random.Generator
 
     cases = [world([0.1, 0.5], [0, 1, 2]), world([0.25, 0.5, 1.0], [0, 1, 2, 3, 4]), world([0.2, 0.4, 1.0], [0, 7])]
     mistakes = (
-        (lambda *case: right(*case).mean(1), "that is the mean of each share; keep the score of every seed"),
+        (lambda *case: right(*case).mean(1), "that is the mean of each share: keep the score of every seed"),
         (lambda *case: right(*case).ravel(), "the scores are right, but in one row: give each share a row of its own"),
         (lambda train, score, shares, seeds: right(train, score, shares, [seeds[0]] * len(seeds)),
          lambda train, score, shares, seeds: right(train, score, shares, [seeds[-1]] * len(seeds)),
@@ -49,14 +49,14 @@ def check_interval(answer: Callable[..., Any], random: np.random.Generator) -> s
         return found
 
     mistakes = (
-        (by(ddof=0), "your standard deviation divides by n; use `ddof=1`"),
-        (by(factor=lambda n: stats.t.ppf(0.975, n - 1)), "that is for one more seed; for the mean divide by √n"),
-        (by(factor=lambda n: 1.96 / n**0.5), "1.96 is for many seeds; for few use Student's t"),
+        (by(ddof=0), "your standard deviation divides by n: use `ddof=1`"),
+        (by(factor=lambda n: stats.t.ppf(0.975, n - 1)), "that is for one more seed: for the mean, divide by √n"),
+        (by(factor=lambda n: 1.96 / n**0.5), "1.96 is for many seeds: with few, use Student's t"),
         (by(factor=lambda n: stats.t.ppf(0.95, n - 1) / n**0.5),
-         "a fortieth is left out at either end: `t.ppf(0.975, n - 1)`"),
-        (by(axis=0), "yours has a mean for each column; one for each row is asked for (`axis=1`)"),
+         "2.5 % are beyond each end of a 95 % interval: `t.ppf(0.975, n - 1)`"),
+        (by(axis=0), "yours has a mean for each column: take one for each row, `axis=1`"),
     )  # fmt: skip
-    read = several(3, array, "three arrays were expected, as in `return mean, low, high`")
+    read = several(3, array, "expected three arrays, as in `return mean, low, high`")
     return find_mistake(answer, by(), cases, mistakes, read=read)
 
 
@@ -92,14 +92,14 @@ def check_crossing(answer: Callable[..., Any], random: np.random.Generator) -> s
 
     mistakes = (
         (crossing(float, float),
-         "on a straight line over the labels themselves; over their logarithm, as is drawn here, it lies elsewhere"),
+         "that line is straight over the labels themselves: use their logarithm, as in the figure"),
         (crossing(np.log2, np.exp2, lambda before, after: 1.0), crossing(np.log2, np.exp2, lambda *both: 0.0),
-         "that is a point at which both are measured; the lines cross between two points, where the gap is 0"),
+         "that is one of the measured points: the lines cross between two of them, where the gap is 0"),
         (crossing(np.log2, np.exp2, lambda before, after: after / (after - before)),
-         "the two shares are exchanged: near the point where the gap is small"),
+         "the two shares have changed places: the crossing is near the point with the small gap"),
         (lambda labels, a, b: min(right(labels, a, b), labels[-1]), "if a never catches up, return infinity"),
         (lambda labels, a, b: right(labels, a, b) if a[-1] >= b[-1] else inf,
-         "where a falls back later it has caught up all the same: the first time counts"),
+         "a may fall behind again later: return the first time that it catches up"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, tolerance=1e-4)
 
@@ -124,12 +124,12 @@ def check_forecast(answer: Callable[..., Any], random: np.random.Generator) -> s
 
     right = by(np.log2, np.exp2)
     mistakes = (
-        (by(float_array, float_array), "that line is straight over the labels themselves; take their logarithm"),
-        (by(np.log2, float_array), "that is log2 of the number of labels; `np.exp2` gives the number"),
+        (by(float_array, float_array), "that line is straight over the labels themselves: take their logarithm"),
+        (by(np.log2, float_array), "that is log2 of the number of labels: `np.exp2` gives the number"),
         (by(np.log, np.exp2), by(np.log2, np.exp), "log2 and exp2 belong together: one undoes the other"),
         (by(np.log2, np.exp2, None), "if the line does not rise, it never reaches the target: return infinity"),
         (lambda labels, scores, target: right(labels[-2:], scores[-2:], target),
-         "your line goes through the last two points only; fit it to all of them"),
+         "your line goes through the last two points only: fit it to all of them"),
     )  # fmt: skip
     return find_mistake(answer, right, cases, mistakes, tolerance=1e-4)
 
@@ -181,5 +181,5 @@ def check_worth(answer: Callable[..., Any], random: np.random.Generator) -> str 
 def _verdict(answer: Any) -> np.ndarray:
     """One of three words."""
     if answer not in ("yes", "no", "measure more"):
-        raise Unfit(f'a word of three was expected, "yes", "no" or "measure more", and {answer!r:.40} came')
+        raise Unfit(f'expected "yes", "no" or "measure more", got {answer!r:.40}')
     return np.asarray(answer)

@@ -1,4 +1,4 @@
-"""Notebook 02: a training by own code, from the batch to the epochs, and a value chosen on dev. Here is 07.1, too."""
+"""Notebook 02: a training by own code, from the batch to the epochs, and a value chosen on dev."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import torch
 import torch.nn.functional as F
-from scipy import stats
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
@@ -413,52 +412,3 @@ def check_tuning(answer: Callable[..., Any], random: np.random.Generator) -> str
     if complaint is None and len(trained) > len(worlds[-1][0]):
         return f"right, but yours trains {len(trained)} times for {len(worlds[-1][0])} values: keep the networks"
     return complaint
-
-
-# --- who leads (07.1) --------------------------------------------------------------------------------------------
-
-
-def _verdict(answer: Any) -> np.ndarray:
-    said = str(answer).strip().lower()
-    if said not in ("first", "second", "open"):
-        raise Unfit(f'expected "first", "second" or "open", got {answer!r}')
-    return np.asarray(said)
-
-
-@check("07.1")
-def check_leads(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Student's interval of the mean difference, seed by seed: above 0, below 0, or around it."""
-    cases = []
-    for _ in range(100):
-        seeds = int(random.integers(3, 7))
-        shared, d = random.normal(0.8, random.uniform(0, 0.02), seeds), random.normal(0, 0.01, seeds)
-        half = stats.t.ppf(0.975, seeds - 1) * d.std(ddof=1) / np.sqrt(seeds)
-        gap = random.choice([-1, 1]) * half * random.choice([0.25, 0.5, 0.75, 0.9, 1.1, 1.3, 2.0])
-        cases.append((shared + d - d.mean() + gap, shared))
-
-    def by(half: Callable[..., float]) -> Callable[..., str]:
-        """The verdict with another half width."""
-
-        def rule(a: np.ndarray, b: np.ndarray) -> str:
-            gap, width = (a - b).mean(), half(a, b)
-            return "first" if gap > width else "second" if gap < -width else "open"
-
-        return rule
-
-    def student(a: np.ndarray, b: np.ndarray) -> float:
-        return float(stats.t.ppf(0.975, len(a) - 1) * stats.sem(a - b))
-
-    right = by(student)
-    mistakes = (
-        (by(lambda a, b: max(a.std(ddof=1), b.std(ddof=1))),
-         "yours compares the gap with a standard deviation: use the interval of the mean difference"),
-        (by(lambda a, b: student(a, b) * np.sqrt(1 - 1 / len(a))), "your deviation divides by n: use `ddof=1`"),
-        (by(lambda a, b: student(a, b) * np.sqrt(len(a))), "divide by the root of n for the error of a mean"),
-        (by(lambda a, b: 1.96 * stats.sem(a - b)), "1.96 is for many seeds: with few, use Student's t"),
-        (by(lambda a, b: stats.t.ppf(0.95, len(a) - 1) * stats.sem(a - b)),
-         "2.5 % are beyond each end of a 95 % interval: take the 97.5 % point"),
-        (by(lambda a, b: stats.t.ppf(0.975, len(a) - 1) * np.hypot(stats.sem(a), stats.sem(b))),
-         "both have the same seeds: first take the differences, then their standard deviation"),
-        (lambda a, b: right(a, b).replace("second", "open"), "yours never says 'second'"),
-    )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes, read=_verdict)
