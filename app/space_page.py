@@ -272,7 +272,7 @@ def show_verdict(
     if isinstance(opened.corpus, Sentences) or not measured:
         return
     if marked and all(marked in each.by_class for each in measured):
-        what, values = f"{frame.plain(marked)}, Hit@1", [each.by_class[marked] for each in measured]
+        what, values = f"**{frame.plain(marked)}**: Hit@1", [each.by_class[marked] for each in measured]
     elif "test" in opened.corpus.sizes and len(opened.corpus) <= SCORED:
         from labkit.evaluation.scores import score
 

@@ -112,6 +112,11 @@ class Explanation:
     `parts` is C, a row for each word of a; `own_a` and `own_b` are the words' own parts. `sum(own_a) + sum(own_b)` and
     the sum of C are both `similarity - gap`. A method with interpretable directions gives `rows`, the part of each, and
     `shared`, the part that belongs to no row.
+
+    >>> from labkit import MeanVectors, load
+    >>> found = MeanVectors().fit(load("captions").take(range(50))).explain("a dog runs", "a dog sleeps")
+    >>> found.names_a, found.words_a[0][0]  # "runs" is in none of these sentences
+    (('a', 'dog'), 'dog')
     """
 
     text_a: str

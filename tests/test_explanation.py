@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,8 +25,8 @@ FAR = "What is the best soup for a cold day?"
 
 def explained() -> Explanation:
     """(1, 0) + (0, 2) against (2, 0) + (0, 0) and a rest of (1, 1)."""
-    a = Parts.of_sum(("red", "car"), [[1.0, 0], [0, 2]])
-    b = Parts.of_sum(("red", "it"), [[2.0, 0], [0, 0]], np.array([1.0, 1.0]))
+    a = Parts.of_sum(("red", "car"), [[1.0, 0], [0, 2]], unknown=("zyx",))
+    b = Parts.of_sum(("red", "it"), [[2.0, 0], [0, 0]], np.array([1.0, 1.0]), unknown=("wvu", "zyx"))
     return Explanation.of_parts(("red car", "red it"), "exact", a, b)
 
 
@@ -43,6 +42,7 @@ def test_the_parts_by_hand() -> None:
     assert found.words_b[0] == (REST, found.own_b[2])
     assert found.word_pairs[0][:2] in (("red", "red"), ("car", REST))
     assert found.gap == pytest.approx(0, abs=1e-15)
+    assert found.unknown == ("zyx", "wvu")
 
 
 def test_units_are_summed_to_words_and_marks_go_to_the_rest() -> None:
@@ -61,7 +61,7 @@ def test_a_linear_map_keeps_the_sum() -> None:
 
 
 def test_a_record_and_a_table_of_the_parts() -> None:
-    found = replace(explained(), unknown=("zyx",))
+    found = explained()
     assert "zyx" in str(found)
     lines = [line for line in found.table() if line["kind"] == "pair of words"]
     assert sum(float(line["part"]) for line in lines) == pytest.approx(found.similarity)
@@ -116,6 +116,13 @@ def test_a_contrast_by_a_word_left_out_is_what_it_does_for_one_less_the_other(ba
     assert dict(found.words_c)["soup"] == pytest.approx(float(far[0, 1] - far[0, 0]), abs=1e-6)
 
 
+def test_two_words_left_out_together_by_hand(bag: Method) -> None:
+    found = bag.explain(*PAIR, way=LEFT_OUT)
+    S = bag.similarity([PAIR[0], "How do I my bike?"], [PAIR[1], "How can I my old bicycle?"])
+    part = found.parts[found.names_a.index("mend")][found.names_b.index("fix")]
+    assert part == pytest.approx(S[0, 0] - S[1, 0] - S[0, 1] + S[1, 1], abs=1e-6)
+
+
 @pytest.mark.parametrize("kind", ["bag", "unfamiliar"])
 def test_what_is_lost_adds_up_to_what_is_missing(kind: str, request: pytest.FixtureRequest) -> None:
     method = request.getfixturevalue(kind)
@@ -123,11 +130,9 @@ def test_what_is_lost_adds_up_to_what_is_missing(kind: str, request: pytest.Fixt
     one, other = lost(method, a, b)
     missing = 1 - float(method.similarity([a], [b])[0, 0])
     assert sum(part for _, part in (*one, *other)) == pytest.approx(missing, abs=1e-5)
-    same = method.explain(a, a)
-    near = method.explain(a, b)
-    assert [part for _, part in one] == pytest.approx(
-        [u - v for u, v in zip(same.own_a, near.own_a, strict=True)], abs=1e-9
-    )
+    same, near, same_b = method.explain(a, a), method.explain(a, b), method.explain(b, b)
+    assert [part for _, part in one] == pytest.approx(np.subtract(same.own_a, near.own_a), abs=1e-9)
+    assert [part for _, part in other] == pytest.approx(np.subtract(same_b.own_b, near.own_b), abs=1e-9)
     assert Contrast(same, near).words_a == tuple(
         (name, pytest.approx(2 * part, abs=1e-9)) for name, part in sorted(one, key=lambda each: -abs(each[1]))
     )

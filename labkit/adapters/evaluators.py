@@ -18,18 +18,11 @@ from torch import Tensor
 
 from labkit.method import Embeddings, Method
 
-# : options of SentenceTransformer.encode with the only value that a method supports
-SERVED = {"precision": "float32", "output_value": "sentence_embedding"}
 
+class NoCard:
+    """Evaluators return their metrics and report them to the card of the model; a method has no card."""
 
-class ModelCard:
-    """Where evaluators store their metrics: evaluator's name -> metrics."""
-
-    def __init__(self) -> None:
-        self.metrics: dict[str, dict[str, float]] = {}
-
-    def set_evaluation_metrics(self, evaluator: Any, metrics: dict[str, float], epoch: int = 0, step: int = 0) -> None:
-        self.metrics[evaluator.name or type(evaluator).__name__] = metrics
+    def set_evaluation_metrics(self, *_: Any, **__: Any) -> None: ...
 
 
 class AsModel:
@@ -44,34 +37,31 @@ class AsModel:
     def __init__(self, method: Method) -> None:
         self.method = method
         self.similarity_fn_name = method.similarity_name
-        self.model_card_data = ModelCard()
+        self.model_card_data = NoCard()
 
     def encode(
         self,
         sentences: str | Sequence[str],
-        prompt_name: str | None = None,
-        prompt: str | None = None,
         batch_size: int = 32,
         show_progress_bar: bool | None = None,
         convert_to_numpy: bool = True,
         convert_to_tensor: bool = False,
         normalize_embeddings: bool = False,
         truncate_dim: int | None = None,
-        **others: Any,
+        precision: str | None = "float32",
+        **prompts: Any,
     ) -> np.ndarray | Tensor | list[Tensor]:
         """Return rows as a numpy array, a tensor, or a list of tensors; a single sentence gives a single row."""
-        for name, served in SERVED.items():
-            if others.get(name) not in (served, None):
-                raise ValueError(f"{name} is {others[name]!r}, but a method only supports {served!r}; omit it")
-        rows = self.method.encode(
-            [sentences] if isinstance(sentences, str) else sentences,
+        if precision not in ("float32", None):
+            raise ValueError(f"precision is {precision!r}, but a method only supports 'float32'; omit it")
+        rows: Tensor = self.method.encode(
+            sentences,
             batch_size=batch_size,
             show_progress_bar=bool(show_progress_bar),
             normalize_embeddings=normalize_embeddings,
             convert_to_tensor=True,  # dense
             truncate_dim=truncate_dim,
         )
-        rows = rows[0] if isinstance(sentences, str) else rows
         if convert_to_tensor or (isinstance(sentences, str) and not convert_to_numpy):
             return rows
         return rows.numpy() if convert_to_numpy else list(rows)

@@ -153,7 +153,7 @@ FORMS: dict[str, ExportForm] = {
         write_modules,
         read_modules,
         None,
-        """from sentence_transformers import SentenceTransformer  # 6.2 or newer for a CNN or an LSTM
+        """from sentence_transformers import SentenceTransformer
 
 model = SentenceTransformer("{folder}")
 vectors = model.encode(["a sentence", "another one"])""",

@@ -1,9 +1,8 @@
 """Split a method into the parts that an export needs. Extras: export, sbert.
 
 `PARTS` has a function for each method. An encoder that is a mean over words (bag, mean, attention over words) becomes a
-table with a row per word, whatever it was during training. For the others, sentence-transformers has modules for CNN
-and LSTM; a BiLSTM with attention has none and goes into an onnx graph. SBERT-LP, which places a new sentence by other
-sentences, is not a network and cannot be exported.
+table with a row per word, whatever it was during training. A CNN or an LSTM becomes an ONNX graph. SBERT-LP, which
+places a new sentence by other sentences, is not a network and cannot be exported.
 
 In: a fitted method. Out: `ExportParts`, which `labkit.adapters.export` writes in the requested form.
 """
@@ -11,11 +10,8 @@ In: a fitted method. Out: `ExportParts`, which `labkit.adapters.export` writes i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -30,7 +26,7 @@ from labkit.baselines.transforms import AffineMethod
 from labkit.method import Method
 from labkit.pretrained import model_source, opened_model
 from labkit.thematic.network import WordAttention
-from labkit.training.encoders import WIDTHS, BagOfWords, Cnn, Encoder, Lstm, Mean, inside
+from labkit.training.encoders import BagOfWords, Encoder, Mean, inside
 from labkit.training.trained import TrainedReader
 from labkit.training.transformer import Transformer
 
@@ -98,15 +94,7 @@ def parts_of_reader(method: TrainedReader) -> ExportParts:
     if rows is not None:
         return replace(parts_of_rows(tokenizer, rows, normalised, nothing=1), max_length=reader.max_length)
     graph = Numbered(tables, [each.body for each in encoders], normalised=normalised, nothing=1)
-    parts = ExportParts(tokenizer, graph, normalised=normalised, max_length=reader.max_length, limits=(READING,))
-    if len(encoders) > 1 or type(body) not in LAYERS or not reads_words():
-        return parts
-    layers = partial(LAYERS[type(body)], body)
-    return replace(
-        parts,
-        modules=lambda: [word_module(tokenizer, table, reader.max_length), *layers(), *normalising(normalised)],
-        empty=EMPTY,
-    )
+    return ExportParts(tokenizer, graph, normalised=normalised, max_length=reader.max_length, limits=(READING,))
 
 
 def parts_of_rows(tokenizer: Tokenizer, rows: Tensor, normalised: bool, *, nothing: int) -> ExportParts:
@@ -140,53 +128,6 @@ AVERAGED: dict[type[nn.Module], Callable[[Any, Tensor, bool], Tensor | None]] = 
     Mean: lambda body, table, normalised: body.out(table),
     WordAttention: attended_rows,
 }
-
-
-def cnn_layers(body: Any) -> list[Any]:
-    """Return sentence-transformers' CNN, which pads both sides: a window of w words is the right half of one of 2 w -
-    1.
-
-    It needs equally many filters of each width; extra ones are zeros and removed at the end.
-    """
-    from sentence_transformers.sentence_transformer.modules import CNN, Pooling
-
-    shares = [window.out_channels for window in body.windows]
-    most = max(shares)
-    cnn: Any = CNN(body.windows[0].in_channels, most, [2 * width - 1 for width in WIDTHS])
-    for wide, window, width in zip(cnn.convs, body.windows, WIDTHS, strict=True):
-        for parameter in (wide.weight, wide.bias):
-            parameter.data.zero_()
-        wide.weight.data[: window.out_channels, :, -width:] = window.weight.data  # (share, d, width)
-        wide.bias.data[: window.out_channels] = window.bias.data
-    kept = [filter for n, share in enumerate(shares) for filter in range(n * most, n * most + share)]
-    layers = [cnn, Pooling(most * len(shares), "max")]
-    return layers if len(kept) == most * len(shares) else [*layers, dense(torch.eye(most * len(shares))[kept])]
-
-
-def lstm_layers(body: Any) -> list[Any]:
-    from sentence_transformers.sentence_transformer.modules import LSTM, Pooling
-
-    lstm = LSTM(body.lstm.input_size, body.lstm.hidden_size, bidirectional=False)
-    lstm.encoder.load_state_dict(body.lstm.state_dict())
-    return [lstm, Pooling(body.lstm.hidden_size, "lasttoken")]
-
-
-#: body -> sentence-transformers' modules from the vectors of words to that of the sentence
-LAYERS: dict[type[nn.Module], Callable[[Any], list[Any]]] = {Cnn: cnn_layers, Lstm: lstm_layers}
-
-
-def reads_words() -> bool:
-    """Return whether sentence-transformers can use our tokenizer to read words; versions before 6.2 cannot."""
-    with suppress(PackageNotFoundError):
-        return [int(part) for part in version("sentence-transformers").split(".")[:2]] >= [6, 2]
-    return True  # the export then says what to install
-
-
-def word_module(tokenizer: Tokenizer, table: Tensor, max_length: int) -> Any:
-    from sentence_transformers.sentence_transformer.modules import WordEmbeddings
-    from transformers import PreTrainedTokenizerFast
-
-    return WordEmbeddings(PreTrainedTokenizerFast(tokenizer_object=tokenizer), table, max_seq_length=max_length)
 
 
 def normalising(normalised: bool) -> list[Any]:

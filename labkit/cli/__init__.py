@@ -1,1 +1,1 @@
-"""The program `labkit`: its commands, what they are given, and what they say."""
+"""The command line `labkit`."""

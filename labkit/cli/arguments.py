@@ -29,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only results and errors.")]
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Also print versions, settings, time and memory per step, tracebacks."),
+    typer.Option("--verbose", "-v", help="Also print versions, settings, time and memory per step, and tracebacks."),
 ]
 
 
@@ -187,7 +187,7 @@ def opened_corpus(name: str) -> Corpus:
 
 
 def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
-    """The corpus in a file; one that takes more memory than there is gets refused, and the program is not killed."""
+    """The corpus in a file; a corpus that needs too much memory raises an error instead of killing the program."""
     from labkit.corpora import read_corpus
     from labkit.untrusted import within_memory
 
@@ -196,7 +196,7 @@ def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
 
 
 def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> Corpus:
-    """The corpus that is named; where none is, the one that the run says it was trained on."""
+    """The given corpus or, if none is given, the one the run was trained on."""
     from labkit.corpora import CORPORA
     from labkit.scale import is_finished
 

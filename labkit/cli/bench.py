@@ -37,7 +37,7 @@ def bench(
 
     Checks the data, gives each method the same number of trials on dev, and scores test once with several seeds. The
     report says which method leads, what it costs, whether more labels would help, and where the winner errs. The same
-    command resumes.
+    command resumes an interrupted comparison.
     """
     from labkit.trials.bench import bench as compared
     from labkit.trials.bench import with_test

@@ -92,7 +92,7 @@ def get(
         text = f"{name} is bundled with labkit; there is nothing to download."
         show_result({"name": name, "place": CORPORA[name].here()}, text, json=json)
     else:
-        raise ValueError(f"corpus is {name!r}, expected a published one; {nearest_corpus(name)}")
+        raise ValueError(f"corpus {name!r} is not a published one; {nearest_corpus(name)}")
 
 
 @command(app)

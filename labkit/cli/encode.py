@@ -1,7 +1,7 @@
-"""`labkit encode`: the vectors of sentences, to a file, to standard output, or to a folder of shards.
+"""`labkit encode`: write the vectors of sentences to a file, to standard output, or to a folder of shards.
 
 In: the folder of a run; lines of text, a corpus file, Parquet files or folders of shards. Out: a file with sentences
-and vectors, block by block, or a folder of .npy shards, each made by a task.
+and vectors, or a folder of .npy shards.
 """
 
 from __future__ import annotations
@@ -34,27 +34,26 @@ if TYPE_CHECKING:
 
 BATCH = 256  # sentences
 
-Blocks: TypeAlias = Iterator[tuple[list[str], int]]  # sentences, and how far that is of the total
+Blocks: TypeAlias = Iterator[tuple[list[str], int]]  # sentences, and progress towards the total
 
 
 def encode(
     run: RunFolder,
     inputs: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[INPUT...]", help="For --out: Parquet files and folders of shards. Else as --input."),
+        typer.Argument(metavar="[INPUT...]", help="With --out: Parquet files, folders of shards. Else like --input."),
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE|-", help="A file that ends in .npz, .parquet or .tsv; - is standard output, as JSON lines."
+            metavar="FILE|-", help="Output file (.npz, .parquet or .tsv); - writes JSON lines to standard output."
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="A folder of .npy shards, for what does not fit into memory. What stopped it, the same call goes on "
-            "from there.",
+            help="Folder of .npy shards, for more than fits in memory. The same command resumes.",
         ),
     ] = None,
     source: Annotated[
@@ -62,41 +61,39 @@ def encode(
         typer.Option(
             "--input",
             metavar="FILE|-",
-            help="A text with one sentence a line, or a corpus file; - (or nothing) is standard input.",
+            help="Text with one sentence per line, or a corpus file; - (the default) reads standard input.",
         ),
     ] = None,
     distinct: Annotated[
         bool,
-        typer.Option("--distinct", help="Each sentence of a corpus file once, not the texts of its rows in order."),
+        typer.Option("--distinct", help="Encode each sentence of a corpus file once, not all texts in row order."),
     ] = False,
-    column: Annotated[str | None, typer.Option(help="--out: the column of sentences, `text` unless said so.")] = None,
-    half: Annotated[bool, typer.Option("--half", help="--out: numbers as float16, half the size.")] = False,
+    column: Annotated[str | None, typer.Option(help="With --out: column of the sentences. Default: text.")] = None,
+    half: Annotated[bool, typer.Option("--half", help="With --out: store float16, half the size.")] = False,
     executor: ExecutorName = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Write the vectors of sentences: of a text's lines, of a corpus file's rows, of standard input; or, with --out, of
-    all rows of Parquet files and folders of shards.
+    """Write the vectors of sentences from a text, a corpus file or standard input; with --out, of all rows of Parquet
+    files and folders of shards.
 
-    A row of pairs or triplets gives a vector for each of its texts, one after the other.
+    A row of pairs or triplets gives one vector per text, in order.
     """
     named = [*(inputs or []), *([] if source is None else [source])]
     if out is not None:
         if output is not None:
-            raise ValueError(f"--output is {str(output)!r} and --out {str(out)!r}; leave one of them out")
+            raise ValueError(f"--output {str(output)!r} and --out {str(out)!r} cannot be combined; omit one")
         if distinct:
-            raise ValueError(
-                "--distinct is of a corpus file, and --out takes all rows; use `labkit data dedup` before it"
-            )
+            raise ValueError("--distinct needs a corpus file, but --out takes all rows; use `labkit data dedup` first")
         _encode_shards(run, named, out, column or "text", half, executor, force=force, json=json)
         return
     if output is None:
-        raise ValueError("--output is missing, expected the file to write, or --out and a folder of shards; name one")
+        raise ValueError("--output is missing; name the output file, or give --out and a folder of shards")
     for option, value in {"--column": column, "--half": half or None, "--executor": executor}.items():
         if value is not None:
-            raise ValueError(f"{option} is of a folder of shards, which --out names; leave {option} out")
+            raise ValueError(f"{option} needs a folder of shards, given by --out; omit {option}")
     if len(named) > 1:
-        raise ValueError(f"there are {len(named)} inputs, expected one for a file; name a folder of shards with --out")
+        raise ValueError(f"there are {len(named)} inputs, but a file takes one; name a folder of shards with --out")
     _encode_file(run, named[0] if named else "-", output, distinct, force=force, json=json)
 
 
@@ -107,7 +104,7 @@ def _encode_shards(
     from labkit.embedding_shards import write_vectors
 
     if not sources:
-        raise ValueError("INPUT is missing, expected Parquet files or folders of shards; name one before --out")
+        raise ValueError("INPUT is missing; name Parquet files or folders of shards before --out")
     work = workers_of(executor)
     clear_shards(out, force=force)
     usable_method(run)
@@ -127,13 +124,13 @@ def _encode_file(run: Path, source: str, output: Path, distinct: bool, *, force:
         check_free(output, "--output", force=force)
     elif json or force:
         option = "--json" if json else "--force"
-        why = "both want standard output" if json else "standard output has nothing to write over"
-        raise ValueError(f"{option} and --output - exclude each other: {why}; leave {option} out")
+        why = "both want standard output" if json else "standard output overwrites nothing"
+        raise ValueError(f"{option} and --output - cannot be combined, because {why}; omit {option}")
     if source != "-" and not Path(source).is_file():
-        raise ValueError(f"--input is {source!r}, which is no file; check the name, or give - for standard input")
+        raise ValueError(f"--input {source!r} is not a file; check the name, or use - for standard input")
     method = usable_method(run)
     if source == "-" and sys.stdin is not None and sys.stdin.isatty():
-        remark("one sentence a line; Ctrl-D ends")
+        remark("one sentence per line; Ctrl-D ends the input")
     with step("encoded"), _opened(source, distinct) as (blocks, total, unit), terminal(unit) as progress:
         rows, width = _written(method, blocks, total, output, progress)
     if str(output) == "-":
@@ -144,7 +141,7 @@ def _encode_file(run: Path, source: str, output: Path, distinct: bool, *, force:
 
 
 def _written(method: Method, blocks: Blocks, total: int | None, output: Path, progress: Progress) -> tuple[int, int]:
-    """Encode and write block by block; returns the number of rows and of columns."""
+    """Encode and write block by block; return the number of rows and columns."""
     from labkit.embedding_files import embedding_file
 
     count, width = 0, 0
@@ -155,13 +152,13 @@ def _written(method: Method, blocks: Blocks, total: int | None, output: Path, pr
             count, width = count + len(sentences), rows.shape[1]
             progress(done, total, "encoding")
         if not count:
-            raise ValueError("--input has no line, expected one sentence a line; give it at least one")
+            raise ValueError("--input is empty; give at least one line with a sentence")
     return count, width
 
 
 @contextmanager
 def _standard_lines() -> Iterator[Callable[[list[str], Any], None]]:
-    """Gives a function that writes a block of sentences and rows to standard output at once."""
+    """Yield a function that writes a block of sentences and rows to standard output at once."""
     from labkit.embedding_files import json_lines
 
     def add(sentences: list[str], rows: Any) -> None:
@@ -175,7 +172,7 @@ def _standard_lines() -> Iterator[Callable[[list[str], Any], None]]:
 
 @contextmanager
 def _opened(source: str, distinct: bool) -> Iterator[tuple[Blocks, int | None, str]]:
-    """The blocks of a source, the total that their progress counts up to, and what it counts."""
+    """The blocks of a source, the total for their progress, and its unit."""
     from labkit.corpora.files import FORMATS
     from labkit.text import LINES, line_blocks
 
@@ -193,7 +190,7 @@ def _opened(source: str, distinct: bool) -> Iterator[tuple[Blocks, int | None, s
 
 
 def _texts(path: Path) -> list[str]:
-    """The texts of a corpus file, row by row; of articles their sentences."""
+    """The texts of a corpus file, row by row; for articles their sentences."""
     from labkit.corpora.files import read_rows
     from labkit.corpora.rows import texts_of_rows
     from labkit.untrusted import within_memory

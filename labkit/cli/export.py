@@ -33,7 +33,7 @@ SAMPLE = 1_000  # sentences with which the exported model is checked
 def export(
     run: RunFolder,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write it.")],
-    to: Annotated[str, typer.Option(metavar="sentence-transformers|onnx|model2vec", help="Who is to open it.")],
+    to: Annotated[str, typer.Option(metavar="sentence-transformers|onnx|model2vec", help="Library that will open it.")],
     quantize: Annotated[
         bool,
         typer.Option("--quantize", help="Store 8-bit weights (onnx, model2vec) and report the loss of precision."),
@@ -77,7 +77,7 @@ def export(
 
 
 def _corpus(run: Path, record: dict[str, Any], corpus: str | None) -> Corpus | None:
-    """The corpus of the run, or the one named; None where the run's own is gone."""
+    """The run's corpus or the one given; None if the run's corpus is gone."""
     try:
         return corpus_for(run, record, corpus)
     except ValueError:

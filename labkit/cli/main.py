@@ -123,7 +123,7 @@ def _check_port(address: str, port: int) -> None:
 
 
 def _names(more: Iterable[str]) -> list[str]:
-    """The names by which other machines may reach this one; any other could be a foreign page's, pointed here."""
+    """The names under which other machines may reach this one; any other name could belong to a foreign page."""
     own = socket.gethostname()
     names = [own, f"{own}.local", socket.getfqdn()]
     with suppress(OSError):  # a name that does not resolve
@@ -146,7 +146,7 @@ def _tokens(wished: str) -> tuple[str, str]:
 
 
 def _where(port: int, names: Sequence[str], tokens: Sequence[str]) -> str:
-    """The address to open, and for a classroom what it exposes; `names` and `tokens` are empty without one."""
+    """The address to open and, for a classroom, what it exposes; `names` and `tokens` are empty otherwise."""
     if not tokens:
         return f"labkit is at http://127.0.0.1:{port} (this machine only). Press Ctrl-C to stop it."
     visitors, teacher = tokens
@@ -224,7 +224,7 @@ def main() -> None:
     try:
         _run()
     except SystemExit as end:
-        # A Ctrl-C while Python executes a string, as dataclasses do, sets a flag by which the interpreter ends with
+        # A Ctrl-C while Python executes a string, as dataclasses do, sets a flag that makes the interpreter end with
         # SIGINT instead of this status. Executing another string clears it.
         exec("")
         if int(os.environ.get("WORLD_SIZE", "1")) > 1:
@@ -269,8 +269,7 @@ def _usage_sentence(mistake: Any) -> str:
 
 
 def _leave(end: SystemExit) -> None:
-    """End one of several processes without finalising Python: a thread that is still working, as one may be after a
-    signal, aborts a process whose interpreter is gone."""
+    """End one of several processes without finalising Python, because a thread that is still working would abort it."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(end.code if isinstance(end.code, int) else 1)

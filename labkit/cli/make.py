@@ -168,7 +168,7 @@ def shipped_runs(
 
 
 def _train(name: str, runs: Path) -> None:
-    """Train one with `labkit train` next to its place, so that an interruption leaves the old run alone."""
+    """Train one run with `labkit train` next to its final place, so that an interruption leaves the old run intact."""
     from labkit.cli.train import train
     from labkit.shipped import DEMONSTRATIONS
 

@@ -1,8 +1,8 @@
-"""The reference, made from the code: pages of the book in Markdown.
+"""Generate the reference pages of the book from the code, in Markdown.
 
-api()         every public name: its signature, its docstring and the examples in it, which the tests run
-commands()    what each command of `labkit` says of itself
-settings()    the settings of every method: default, meaning, values, and when they count
+api()         every public name with its signature, docstring and examples
+commands()    the help of each command
+settings()    the settings of every method: default, meaning, values, and when they apply
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from labkit.method import Method
 from labkit.methods import METHODS, SUMMARIES
 from labkit.settings import Settings
 
-MODULES: dict[str, tuple[str, ...]] = {  # module -> its public names; without any those that it offers
+MODULES: dict[str, tuple[str, ...]] = {  # module -> its public names; empty for all names it offers
     "labkit": (),
     "labkit.corpora": (),
     "labkit.pairs": (),
@@ -32,14 +32,18 @@ MODULES: dict[str, tuple[str, ...]] = {  # module -> its public names; without a
     "labkit.adapters.evaluators": ("AsModel",),
     "labkit.adapters.mteb": ("AsEncoder",),
     "labkit.adapters.explain": ("explain",),
+    "labkit.explanation": ("Explanation",),
+    "labkit.evaluation.scores": ("Scores",),
+    "labkit.evaluation.threshold": ("Threshold",),
+    "labkit.trials.bench": ("Report",),
     "labkit.adapters.recorder": ("Recorder",),
     "labkit.adapters.export": ("export",),
 }
-WIDTH = 100  # characters of a command's help
+WIDTH = 100  # width of a command's help
 
 
 def public_names(module: str) -> list[str]:
-    """The functions and classes that a module offers, in its order."""
+    """The functions and classes that a module offers, in order."""
     loaded = import_module(module)
     if names := MODULES.get(module) or getattr(loaded, "__all__", ()):
         return [name for name in names if callable(getattr(loaded, name))]
@@ -51,7 +55,7 @@ def public_names(module: str) -> list[str]:
 
 
 def api() -> str:
-    """Every public name, a section for each module, and what all methods have in common."""
+    """Every public name, a section per module, and the interface of all methods."""
     parts = []
     for module in MODULES:
         loaded = import_module(module)
@@ -77,27 +81,29 @@ def _entry(name: str, value: Any) -> Iterator[str]:
 
 
 def _members(kind: type) -> Iterator[str]:
-    """The public methods of a class."""
+    """The public methods and properties of a class; one without a docstring has that of the class above it."""
     for name, value in vars(kind).items():
         function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
-        if inspect.isfunction(function) and not name.startswith("_"):
-            yield f"```python\n{kind.__name__}.{name}{_signature(function)}\n```"
-            yield _text(function.__doc__)
+        if name.startswith("_") or not (inspect.isfunction(function) or isinstance(function, property)):
+            continue
+        end = f": {function.fget.__annotations__['return']}" if isinstance(function, property) else _signature(function)
+        yield f"```python\n{kind.__name__}.{name}{end}\n```"
+        yield _text(inspect.getdoc(function))
 
 
 def _signature(value: Any) -> str:
-    """The signature, a line for each parameter where it would be long."""
+    """The signature, with one line per parameter if it is long."""
     line = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(value)))  # annotations are texts
     line = re.sub(r"<function (<lambda>|\w+) at \w+>", r"\1", line).replace("<lambda>", "...")
     if len(line) <= WIDTH - 20:
         return line
     inside, arrow, result = line[1:].rpartition(")")
-    parts = re.split(r", (?=[A-Za-z_*]\w*(?::|=|,|$))", inside)
+    parts = re.split(r", (?=\*{0,2}\w+[:=]|\*,)", inside)
     return "(\n    " + ",\n    ".join(parts) + f",\n{arrow}{result}"
 
 
 def _text(doc: str | None) -> str:
-    """A docstring as Markdown: what is indented is code already, and examples are put in fences."""
+    """A docstring as Markdown: indented blocks are code already, and examples get fences."""
     lines, fenced = [], False
     for line in inspect.cleandoc(doc or "").splitlines():
         line = re.sub(r" +# doctest: \+\w+", "", line)
@@ -135,7 +141,7 @@ def settings() -> str:
 
 
 def _table(kind: type[Settings]) -> str:
-    """A row for each setting of a class."""
+    """A table row for each setting of a class."""
     when = {name: text for name, (_, text) in kind().conditions().items()}
     rows = [["setting", "default", "what it is", "values", "counts"], ["---"] * 5]
     for entry in fields(kind):

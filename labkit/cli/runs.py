@@ -59,7 +59,7 @@ def compare(
             results.append(Result.of(str(run), record, scores))
         lines = leaderboard(results)
     if len(records) > sum(len(line.results) for line in lines):
-        note("identical runs, with the same seed too, count once", stacklevel=2)
+        note("identical runs with the same seed count once", stacklevel=2)
     comparison = {"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}
     ranking = text_table([[line.name, _figure(line), _verdict(line)] for line in lines])
     text = f"{opened.name}, test: {lines[0].figure}, best first\n\n{ranking}\n\n{_means(lines)}"

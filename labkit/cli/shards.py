@@ -1,7 +1,7 @@
-"""Commands over more rows than fit into memory: `labkit data dedup` and `labkit neighbours`.
+"""Commands for more rows than fit in memory: `labkit data dedup` and `labkit neighbours`.
 
-In: Parquet files, folders of shards, other files of sentences; vectors as `labkit encode --out` leaves them. Out: a
-folder of shards each. Whatever stops them, the same call goes on from there.
+In: Parquet files, folders of shards, other files of sentences; vectors from `labkit encode --out`. Out: a folder of
+shards. The same command resumes an interrupted one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a notebook calls: `from labkit.course import answer, hint, predict, progress, recall, solve`.
+"""The functions for notebooks: `from labkit.course import answer, hint, predict, progress, recall, solve`.
 
-The notebooks are made, not written: one source each, from it the student's notebook and the solved one.
+Notebooks are generated: each source gives the student's notebook and the solved one.
 
 notebooks/src/01_*.py -> notebooks/01_*.ipynb              exercises open, no outputs
                       -> notebooks/solutions/01_*.ipynb    solved and run, with outputs
@@ -15,7 +15,7 @@ __all__ = ["answer", "array", "hint", "predict", "progress", "recall", "solve"]
 
 
 def __getattr__(name: str) -> Any:
-    """The functions of `answers`, imported when a notebook asks for them: the command line needs none of the checks."""
+    """The functions of `answers`, imported on first use, because the command line needs none of the checks."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from labkit.course import answers

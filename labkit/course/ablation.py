@@ -1,13 +1,13 @@
-"""An ablation: one corpus, some variants of a method's settings, a few seeds. Measured once, kept, tried again.
+"""Ablations: one corpus, some variants of a method's settings, a few seeds. Measured once and stored.
 
     measure_all(plan, store)  every variant with every seed, by `python -m labkit.course.plans NAME`
-    kept(name)                the table that this command wrote, `notebooks/ablations/NAME.json`
-    again(plan, variant, 0)   one cell of it here and now, for a reader who does not believe a table
+    kept(name)                the stored table, `notebooks/ablations/NAME.json`
+    again(plan, variant, 0)   compute one cell of it again, for a sceptical reader
 
-A variant with a seed is a cell, as those of the papers' tables are: `measure_all` takes from the store what is known,
-`again` never does. A variant that is tuned has settings chosen on dev first, once for all seeds, by the fair protocol
-(`labkit.papers.fair`); its table keeps the trials, and `again` trains with what they chose. A figure belongs to a
-variant and a seed; means, spreads, leads and verdicts are worked out from the figures, never stored.
+A variant with a seed is a cell, as in the papers' tables: `measure_all` reuses stored cells, `again` does not. A tuned
+variant has its settings chosen on dev first, once for all seeds, by the fair protocol (`labkit.papers.fair`); its table
+keeps the trials, and `again` trains with the chosen settings. Scores are stored per variant and seed; means, spreads,
+leads and verdicts are computed from them.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from labkit.trials.engine import Result
 from labkit.trials.verdict import Ranked, Runs, front, ranked
 
 FOLDER = NOTEBOOKS / "ablations"
-TUNING = ("protocol", "space", "measure", "chosen", "trials")  # what is kept of the notes of a tuning
+TUNING = ("protocol", "space", "measure", "chosen", "trials")  # the stored notes of a tuning
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A row: its name for the eye, and the method with the settings that make it.
+    """A row: its display name, and the method with its settings.
 
-    With `first` it is tuned: trials choose its other settings, and the first of them starts from these. Variants with
-    the same settings share their cells; `part` is what the names of this one's figures begin with in them.
+    With `first` it is tuned: trials choose its other settings, and the first trial starts from these values. Variants
+    with the same settings share cells; `part` is the prefix of this variant's scores in them.
     """
 
     name: str
@@ -59,9 +59,9 @@ class Variant:
 
 @dataclass(frozen=True)
 class Ablation:
-    """What is compared with what. `asks`: the question in a sentence. `measures`: the figures kept, the first leads.
+    """What is compared. `asks`: the question in a sentence. `measures`: the stored scores, the main one first.
 
-    `recipe` measures, where it is not enough to train on the corpus and to score the test split.
+    `recipe` computes the scores, if training on the corpus and scoring on test is not enough.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Ablation:
         variants = {each.name: each for each in self.variants}
         if name not in variants:
             names = ", ".join(variants)
-            raise ValueError(f"variant is {name!r}, expected one of {names}, those of ablation {self.name!r}")
+            raise ValueError(f"variant is {name!r}, expected one of {names} of ablation {self.name!r}")
         return variants[name]
 
     def cell(self, name: str, seed: int) -> Cell:
@@ -91,7 +91,7 @@ class Ablation:
         return DataAtHand.of(load(self.corpus), f"{self.corpus}, {CORPORA[self.corpus].kind}")
 
     def measured(self, name: str, figures: Mapping[str, float]) -> dict[str, float]:
-        """What the table keeps for a variant of all figures of its cell, which has none where one is no number."""
+        """The scores that the table stores for a variant; a cell with a score that is not a number has none."""
         if part := self.variant(name).part:
             begin = f"{part} "
             figures = {each.removeprefix(begin): value for each, value in figures.items() if each.startswith(begin)}
@@ -103,9 +103,9 @@ class Ablation:
 
 @dataclass(frozen=True)
 class Figures:
-    """All that was measured: variant -> seed -> measure -> figure; and on which rows, with which settings.
+    """All scores: variant -> seed -> measure -> score; with the rows and settings used.
 
-    `tunings` has of each variant that is tuned its trials and what they chose, as `Tuning` notes them.
+    `tunings` has the trials of each tuned variant and their choice, as noted by `Tuning`.
     """
 
     name: str
@@ -115,7 +115,7 @@ class Figures:
     tunings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def values(self, variant: str, measure: str) -> tuple[float, ...]:
-        """One figure a seed."""
+        """One score per seed."""
         return tuple(each[measure] for each in self.figures[variant].values())
 
     def spread(self, variant: str, measure: str) -> Spread:
@@ -123,24 +123,24 @@ class Figures:
         return Spread.of(self.values(variant, measure))
 
     def lead(self, variant: str, other: str, measure: str) -> Lead:
-        """How far a variant is ahead of another, with the interval that other seeds would give it."""
+        """The lead of one variant over another, with the interval over seeds."""
         return lead_of([*self.runs(variant, measure).values()], [*self.runs(other, measure).values()])
 
     def runs(self, variant: str, measure: str) -> Runs:
-        """One score per seed, of which nothing says what other test rows would make of it."""
+        """One score per seed; nothing is known about other test rows."""
         return {seed: Parts(np.array([each[measure]]), np.ones(1)) for seed, each in self.figures[variant].items()}
 
     def ranked(self, measure: str, names: Sequence[str] = ()) -> list[Ranked]:
-        """These variants, or all, the best first, each compared with it by an interval over seeds."""
+        """These variants (default: all), best first, each compared with the best by an interval over seeds."""
         return ranked({name: self.runs(name, measure) for name in names or self.figures}, seeds_alone=True)
 
     def front(self, measure: str, names: Sequence[str] = ()) -> list[str]:
-        """The best of these variants, and those that are not shown to be behind it, in the order of the table."""
+        """The best of these variants, and those not shown to be behind it, in table order."""
         found = {row.name for row in front(self.ranked(measure, names))}
         return [name for name in names or self.figures if name in found]
 
     def rows(self, measures: Sequence[str]) -> list[dict[str, str]]:
-        """A line per variant with mean ± spread of each score, and whether it is behind the best of the first."""
+        """One row per variant with mean ± spread of each score, and whether it is behind the best by the first."""
         against = {row.name: row.against_best for row in self.ranked(measures[0])}
         rows = []
         for name in self.figures:
@@ -153,7 +153,7 @@ class Figures:
         return rows
 
     def to_json(self) -> dict[str, Any]:
-        """The table as its file has it."""
+        """The record for a file."""
         return {
             "made by": f"python -m labkit.course.plans {self.name}",
             "fingerprint": self.fingerprint,
@@ -164,7 +164,7 @@ class Figures:
 
     @classmethod
     def from_json(cls, name: str, record: Mapping[str, Any]) -> Self:
-        """The table that stands in a file."""
+        """Read the table from a record."""
         figures = {
             variant: {int(seed): cell for seed, cell in seeds.items()} for variant, seeds in record["figures"].items()
         }
@@ -172,9 +172,9 @@ class Figures:
 
 
 def measure_all(plan: Ablation, store: Store, *, again: bool = False, progress: Progress = silent) -> Figures:
-    """The whole table: what the store knows is taken from there, or else, and with `again` always, computed.
+    """Compute the whole table, reusing stored results unless `again` is set.
 
-    Ctrl-C is passed on when what is done by then is in the store.
+    Ctrl-C is passed on after finished results are stored.
     """
     cells = {(each.name, seed): plan.cell(each.name, seed) for each in plan.variants for seed in plan.seeds}
     alone = {cell.key: cell for cell in cells.values()}  # variants share cells
@@ -191,7 +191,7 @@ def measure_all(plan: Ablation, store: Store, *, again: bool = False, progress: 
 
 
 def again(plan: Ablation, variant: str, seed: int, progress: Progress = silent) -> dict[str, float]:
-    """One cell, here and now, by one thread as in the table: train, and measure on the test split."""
+    """Compute one cell again, on one thread as in the table: train, and score on test."""
     cell = plan.cell(variant, seed)
     chosen = [kept(plan.name).tunings[variant]["chosen"]] if cell.tunings else []
     with one_thread():
@@ -199,7 +199,7 @@ def again(plan: Ablation, variant: str, seed: int, progress: Progress = silent) 
 
 
 def scored_and_clustered(case: Case) -> Result:
-    """The figures that fit articles, and how well clusters of their opening sentences find the sections again."""
+    """The scores that fit articles, and how well clusters of their opening sentences match the sections."""
     outcome = scored(case)
     agreement = section_agreement(case.fitted(), case.corpus.part("test"), seed=case.seed)  # type: ignore[arg-type]
     clusters = {f"{each}_ami": float(agreement.values(each, "ami").mean()) for each in ALGORITHMS}
@@ -215,8 +215,8 @@ def write_table(table: Figures, folder: Path = FOLDER) -> Path:
 
 
 def kept(name: str, folder: Path = FOLDER) -> Figures:
-    """The table as it was written."""
+    """Read the stored table."""
     path = folder / f"{name}.json"
     if not path.is_file():
-        raise ValueError(f"ablation {name!r} is not kept in {folder.name}/; `python -m labkit.course.plans {name}`")
+        raise ValueError(f"ablation {name!r} is not in {folder.name}/; run `python -m labkit.course.plans {name}`")
     return Figures.from_json(name, json.loads(path.read_text("utf-8")))

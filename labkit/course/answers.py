@@ -1,21 +1,20 @@
-"""What a notebook says to its reader: whether an answer is right and, where not, why; hints; predictions kept.
+"""Respond to a notebook's reader: check answers and explain mistakes, give hints, and store predictions.
 
-    answer("01.3", mine)      checks at once: ✓ and what it shows, ✗ and what is wrong; `...` stops with the question
+    answer("01.3", mine)      checks at once: ✓ with the lesson, ✗ with the mistake; `...` stops with the question
     hint("01.3")              the next of three hints, from a nudge to nearly the answer
     solve("01.3")             the solution, shown and run, so that nobody is stopped by an open exercise
-    predict("01.a", guess)    keeps a guess before the cell that shows
-    recall("01.a", truth)     puts the two side by side afterwards
+    predict("01.a", guess)    stores a guess before the cell that shows the truth
+    recall("01.a", truth)     compares the two afterwards
     progress()                what is answered so far
 
-The record is a small file beside the
-notebooks, `progress.json`, or the one that LABKIT_ANSWERS names:
+The record is a small file next to the notebooks, `progress.json`, or the file named by LABKIT_ANSWERS:
 
     {"answers": {"01.3": {"tries": 2, "right": true, "hints": 1, "seen": false, "slips": {"the sign is turned": 1}}},
      "predictions": {"01.a": "nearest"}}
 
-Exercises stand in the order in which they were begun. A slip is a complaint that names the mistake, with how often it
-was made; `labkit class collect` counts them over a class. A file that cannot be read or written costs the record, never
-the lesson: it is put aside, or left alone.
+Exercises are in the order in which they were begun. A slip is a recognised mistake with its count; `labkit class
+collect` counts slips over a class. A file that cannot be read or written never stops the lesson: it is renamed or left
+alone.
 """
 
 from __future__ import annotations
@@ -36,17 +35,17 @@ from labkit.course.notebooks import question, questions, solution_of
 __all__ = ["StillOpen", "Verdict", "answer", "array", "hint", "predict", "progress", "recall", "solve"]
 
 NAME = "progress.json"
-SOLVED: set[str] = set()  # exercises whose solution was shown in this process, which the grader asks for
+SOLVED: set[str] = set()  # exercises whose solution was shown in this process, for the grader
 VARIABLE = "LABKIT_ANSWERS"
-SLIPS, SLIP_LENGTH = 20, 200  # slips that are kept of an exercise, and characters of one
+SLIPS, SLIP_LENGTH = 20, 200  # maximum number of slips per exercise, and of characters in each
 MOST_TRIES = 10**6  # nobody has tried more often
 
 
 @dataclass
 class Attempts:
-    """One exercise: how often answered, whether once rightly, how many hints were read, whether its solution was.
+    """One exercise: its attempts, whether one was right, the hints read, and whether the solution was read.
 
-    `slips`: how often each complaint that names a mistake was heard.
+    `slips`: the count of each recognised mistake.
     """
 
     tries: int = 0
@@ -62,11 +61,11 @@ class Attempts:
 
     @property
     def begun(self) -> bool:
-        """Whether anything was done about the exercise."""
+        """Whether the exercise was begun."""
         return bool(self.tries or self.hints or self.seen)
 
     def keep_slip(self, says: str) -> None:
-        """Count a slip; a record stays small, whatever somebody tries."""
+        """Count a slip, up to a limit."""
         says = says[:SLIP_LENGTH]
         if says in self.slips or len(self.slips) < SLIPS:
             self.slips[says] = self.slips.get(says, 0) + 1
@@ -74,18 +73,18 @@ class Attempts:
 
 @dataclass
 class AnswerRecord:
-    """The answers and predictions of somebody; `path` is None where nothing can be kept."""
+    """Somebody's answers and predictions; `path` is None if they cannot be stored."""
 
     path: Path | None = None
     answers: dict[str, Attempts] = field(default_factory=dict)
     predictions: dict[str, Any] = field(default_factory=dict)
 
     def of(self, key: str) -> Attempts:
-        """What is known of an exercise."""
+        """The attempts at an exercise."""
         return self.answers.setdefault(key, Attempts())
 
     def keep(self) -> None:
-        """Write the file; where that is not possible, the lesson goes on without."""
+        """Write the file; if that is impossible, the lesson continues without it."""
         if self.path is None:
             return
         kept = {"answers": {key: asdict(each) for key, each in self.answers.items()}, "predictions": self.predictions}
@@ -97,7 +96,7 @@ class AnswerRecord:
 
 
 def open_record() -> AnswerRecord:
-    """The record of this folder, or a new one. What is no record is put aside under another name."""
+    """The record of this folder, or a new one. An unreadable file is renamed."""
     named = os.environ.get(VARIABLE)
     path = Path(named).expanduser() if named else Path.cwd() / NAME
     try:
@@ -109,14 +108,14 @@ def open_record() -> AnswerRecord:
 
 
 def parse_record(data: bytes) -> AnswerRecord:
-    """The record in the bytes of a file, whoever has made them; a ValueError says why they are none."""
+    """Parse the untrusted bytes of a record; raises ValueError if they are not one."""
     try:
         kept = json.loads(data)
         answers = {key: Attempts(**each) for key, each in kept["answers"].items()}
         predictions = {**kept["predictions"]}
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    except ValueError:  # no JSON, no UTF-8, or a number of thousands of digits
+    except ValueError:  # not JSON, not UTF-8, or a number with thousands of digits
         raise ValueError("it is no JSON") from None
     except (TypeError, AttributeError, KeyError):
         raise ValueError("it is no progress of these notebooks") from None
@@ -143,12 +142,12 @@ def _put_aside(path: Path) -> bool:
 
 # --- showing -----------------------------------------------------------------------------------------------------
 
-GOOD, BAD, PLAIN = "#009E73", "#D55E00", "#808080"  # Okabe and Ito: told apart by all eyes, and the mark says it too
+GOOD, BAD, PLAIN = "#009E73", "#D55E00", "#808080"  # Okabe and Ito's; the mark shows the same
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A text; in a notebook with a coloured edge. `good` is None where nothing was judged."""
+    """A text, with a coloured edge in a notebook. `good` is None if nothing was judged."""
 
     text: str
     good: bool | None = None
@@ -163,7 +162,7 @@ class Shown:
 
 
 def _beside_truth(key: str, guess: Any, truth: Any) -> Shown:
-    """A guess beside the truth. Numbers get their distance, words whether they are the same."""
+    """Compare a guess with the truth: numbers by distance, words by equality."""
     if guess is None:
         return Shown(f"{key}: it is {_written(truth)}. (You made no prediction.)")
     if _number(guess) and _number(truth):
@@ -189,11 +188,11 @@ def _written(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-# --- what a notebook calls ---------------------------------------------------------------------------------------
+# --- functions for notebooks -----------------------------------------------------------------------------------
 
 
 def answer(key: str, given: Any) -> Shown:
-    """Check an answer and keep that it was given."""
+    """Check an answer and store the attempt."""
     verdict = judge(key, given)
     record = open_record()
     attempts = record.of(key)
@@ -212,7 +211,7 @@ def answer(key: str, given: Any) -> Shown:
 
 
 def hint(key: str) -> Shown:
-    """The next hint: the third says nearly all."""
+    """The next hint; the third is nearly the solution."""
     hints = question(key).hints
     record = open_record()
     attempts = record.of(key)
@@ -222,7 +221,7 @@ def hint(key: str) -> Shown:
 
 
 def solve(key: str) -> Shown:
-    """Show the solution of an exercise and run it where this was called: later cells find its names."""
+    """Show the solution of an exercise and run it in the caller's namespace, for later cells."""
     question(key)
     code, frame = solution_of(key), inspect.currentframe()
     assert frame is not None
@@ -236,7 +235,7 @@ def solve(key: str) -> Shown:
 
 
 def predict(key: str, guess: Any) -> Shown:
-    """Keep a guess. A `...` is allowed: nobody is stopped for not guessing."""
+    """Store a guess. A `...` is allowed, because guessing is optional."""
     if is_open(guess):
         return Shown(f"○ {key}: replace `...` with your guess and run the cell again before you continue.")
     record = open_record()
@@ -246,12 +245,12 @@ def predict(key: str, guess: Any) -> Shown:
 
 
 def recall(key: str, truth: Any) -> Shown:
-    """The guess beside what was found."""
+    """Compare the guess with the result."""
     return _beside_truth(key, open_record().predictions.get(key), truth)
 
 
 def progress(notebook: str | None = None) -> Shown:
-    """What is answered, of one notebook ("01") or of all, a line a notebook."""
+    """The exercises answered, in one notebook ("01") or in all, one line per notebook."""
     numbers = sorted({key[:2] for key in questions()})
     if notebook and notebook not in numbers:
         raise ValueError(f"notebook is {notebook!r}, expected one of {', '.join(numbers)}")

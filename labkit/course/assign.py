@@ -1,12 +1,12 @@
-"""A notebook as an assignment for otter-grader, from the one source that it always comes from.
+"""Turn a notebook's source into an assignment for otter-grader.
 
     assign("01", Path("week2"))
     week2/student/     01_*.ipynb with exercises open and no outputs, tests/
     week2/autograder/  01_*.ipynb solved, the same tests/, otter_config.json
 
-An exercise has one test, the check that `answer` makes in the notebook, on cases that it draws anew. Its points go by
-its difficulty; where `solve` was called for it there are none. A test file holds the exercise's key and the expression
-that is its answer, and no solution. The grader needs labkit and otter-grader side by side.
+An exercise has one test, the same check as `answer` in the notebook, on new cases. Its points depend on its difficulty;
+after `solve` there are none. A test file contains the exercise's key and the answer's expression, but no solution. The
+grader needs labkit and otter-grader.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def check(env):
 
 
 class Assignment(NamedTuple):
-    """What was written: the name of the notebook, its exercises in order, and their points together."""
+    """The written assignment: the notebook's name, its exercises in order, and their total points."""
 
     notebook: str
     exercises: tuple[str, ...]
@@ -48,7 +48,7 @@ class Assignment(NamedTuple):
 
 
 def assign(number: str, folder: Path) -> Assignment:
-    """Write the assignment of a notebook into a folder; other files there, such as what students sent, stay."""
+    """Write the assignment of a notebook to a folder; other files there, such as submissions, stay."""
     sources = {source.stem[:2]: source for source in notebooks.sources()}
     if number not in sources:
         raise ValueError(f"NN is {number!r}, expected the number of a notebook: {', '.join(sources)}")
@@ -65,7 +65,7 @@ def assign(number: str, folder: Path) -> Assignment:
                 test = TEST.format(name=test_name(key), points=points[key], key=key, expression=expression)
                 write_text(tests / f"{test_name(key)}.py", test)
         notebook.metadata["otter"] = title
-        for cell in notebook.cells:  # each exercise is graded right below its own cell
+        for cell in notebook.cells:  # grade each exercise right below its cell
             if cell.cell_type == "code" and (keys := [key for key, _ in ANSWERED.findall(cell.source)]):
                 cell.metadata["otter"] = {"tests": [test_name(key) for key in keys]}
         notebooks.write_notebook(notebooks.stamped(notebook, source), folder / part / name)
@@ -74,14 +74,14 @@ def assign(number: str, folder: Path) -> Assignment:
 
 
 def test_name(key: str) -> str:
-    """The name of an exercise's test, which is a name in Python, too: q01_3 for 01.3."""
+    """The name of an exercise's test, a valid Python name: q01_3 for 01.3."""
     return f"q{key.replace('.', '_')}"
 
 
 def grade_answer(key: str, expression: str, names: dict[str, Any]) -> None:
-    """Raise an AssertionError unless what a notebook calls so is right."""
+    """Raise an AssertionError unless the notebook's answer is right."""
     if key in SOLVED:
         raise AssertionError(f"{key}: `solve({key!r})` was called, and what it shows earns no points")
-    verdict = judge(key, eval(expression, dict(names)))  # an expression of our own source
+    verdict = judge(key, eval(expression, dict(names)))  # an expression from our own source
     if not verdict.right:
         raise AssertionError(repr(verdict))

@@ -1,8 +1,8 @@
-"""A class by its progress files: which exercise each student is at, where many are stuck, the most frequent slips.
+"""Collect the progress of a class: each student's current exercise, where many are stuck, common mistakes.
 
 In: a folder with a file for each student, anna.json or anna/progress.json, collected by hand or from a learning
-platform. Out: a `ClassProgress`. The files are strangers': each is bounded, never followed when it is a link, and what
-is no progress file is named and left out. Without `names` students are numbered, in no order of their names.
+platform. Out: a `ClassProgress`. The files are untrusted: their size is limited, links are not followed, and other
+files are reported and skipped. Without `names` students are numbered, not in order of their names.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any
 from labkit.course.answers import NAME, Attempts, parse_record
 from labkit.course.notebooks import questions
 
-MOST_BYTES = 2**20  # of a file, a hundred times what a course leaves
+MOST_BYTES = 2**20  # per file, a hundred times what a course needs
 STATES = {"●": "answered", "◐": "solution read", "○": "stuck"}  # of an exercise that was begun
-FEWEST = 2  # students who must have made a slip before it is shown: what one has made says who it was
+FEWEST = 2  # students who must have made a mistake before it is shown, so that it identifies nobody
 
 
 @dataclass(frozen=True)
 class Student:
-    """A name, or a number in its place, and the exercises that this student has begun, in that order."""
+    """A name or a number, and the exercises that this student has begun, in order."""
 
     name: str
     begun: dict[str, Attempts]
@@ -44,7 +44,7 @@ class Student:
 
 @dataclass(frozen=True)
 class ExerciseCount:
-    """How an exercise goes in a class: students who answered it, read its solution, are stuck, are at it now."""
+    """An exercise in a class: how many students answered it, read its solution, are stuck, or are at it now."""
 
     key: str
     answered: int
@@ -55,13 +55,13 @@ class ExerciseCount:
 
     @property
     def begun(self) -> int:
-        """The students who have begun it."""
+        """How many students have begun it."""
         return self.answered + self.solution_read + len(self.stuck)
 
 
 @dataclass(frozen=True)
 class SlipCount:
-    """A named mistake: the exercise, what was said of it, how many students made it, and how often in all."""
+    """A recognised mistake: the exercise, the message, how many students made it, and how often in total."""
 
     key: str
     says: str
@@ -71,14 +71,14 @@ class SlipCount:
 
 @dataclass(frozen=True)
 class ClassProgress:
-    """The students of a class, and a sentence for each file that was left out."""
+    """The students of a class, and a sentence for each skipped file."""
 
     students: tuple[Student, ...]
     skipped: tuple[str, ...] = ()
 
     @cached_property
     def exercises(self) -> tuple[ExerciseCount, ...]:
-        """The exercises that somebody has begun, in the order of the course."""
+        """The exercises that at least one student has begun, in course order."""
         found = []
         for key in questions():
             told = {student.name: student.begun[key] for student in self.students if key in student.begun}
@@ -92,7 +92,7 @@ class ClassProgress:
 
     @cached_property
     def slips(self) -> tuple[SlipCount, ...]:
-        """The slips that several students made, the most frequent first."""
+        """The mistakes that several students made, most frequent first."""
         counts: dict[tuple[str, str], list[int]] = {}
         for key in questions():
             for student in self.students:
@@ -103,7 +103,7 @@ class ClassProgress:
 
     @property
     def notebook(self) -> str | None:
-        """The number of the notebook that most students are in; None where nobody has begun anything."""
+        """The number of the notebook that most students are in; None if nobody has begun."""
         places = Counter(sorted(student.at[:2] for student in self.students if student.at))
         return places.most_common(1)[0][0] if places else None
 
@@ -125,12 +125,12 @@ class ClassProgress:
 
 
 def collect(folder: Path, *, names: bool = False) -> ClassProgress:
-    """The class whose progress files are in a folder or in folders of it; students are numbered unless `names`."""
+    """The class from the progress files in a folder and its subfolders; students are numbered unless `names` is set."""
     read: dict[Path, dict[str, Attempts]] = {}
     skipped = []
     for path in sorted(folder.rglob("*.json")):
         where = path.relative_to(folder)
-        if any(part.startswith(".") for part in where.parts):  # such as a notebook's checkpoints
+        if any(part.startswith(".") for part in where.parts):  # such as notebook checkpoints
             continue
         try:
             read[where] = _begun(path)
@@ -149,7 +149,7 @@ def collect(folder: Path, *, names: bool = False) -> ClassProgress:
 
 
 def _begun(path: Path) -> dict[str, Attempts]:
-    """What a file says, if it is an ordinary one of a progress file's size and has exercises of this course."""
+    """The content of a progress file, if it is a regular file of allowed size with exercises of this course."""
     kind = path.lstat()
     if not stat.S_ISREG(kind.st_mode) or kind.st_size > MOST_BYTES:
         raise ValueError(f"it is a link or a device, or larger than {MOST_BYTES:,} bytes")
@@ -161,12 +161,12 @@ def _begun(path: Path) -> dict[str, Attempts]:
 
 
 def _called(where: Path) -> str:
-    """The name of a file, or of its folder where it is called progress."""
+    """The name of a file, or of its folder if the file is called progress."""
     bare = Path(NAME).stem
     name = where.parent.name if where.stem == bare and where.parent.name else where.stem
     return _printable(name).removesuffix(f"_{bare}")
 
 
 def _printable(text: str) -> str:
-    """The text without what would move a cursor, hide a letter or fit no file."""
+    """The text without characters that would move a cursor, hide letters or be invalid in a file."""
     return "".join(letter if letter.isprintable() else "�" for letter in text)

@@ -1,20 +1,20 @@
-"""The check of an exercise: what it finds in an answer.
+"""Check the answer to an exercise.
 
     @check("01.3")
-    def check_triplet_weight(answer, random) -> str | None    None where the answer is right, else what is wrong
+    def check_triplet_weight(answer, random) -> str | None    None if the answer is right, else what is wrong
 
-What is asked, the hints and the praise are in the notebook's own cell (`notebooks.questions`). A check has a reference,
-cases that it draws from `random`, others at each call, and a few mistakes that a class makes. An answer is a value, or
-a function that the check calls with its cases. `...` anywhere in it means: still open.
+The question, the hints and the praise are in the notebook's cell (`notebooks.questions`). A check has a reference,
+cases drawn from `random` at each call, and a few typical mistakes. An answer is a value, or a function that the check
+calls with its cases. `...` anywhere in it means that it is still open.
 
-    find_mistake(answer, right, cases, mistakes)   of a function; `right` and each mistake take the answer's arguments
-    known_mistake(value, mistakes)                 of a value
-    mistakes                                       a table of rows (what gives the same, …, what is said of it)
+    find_mistake(answer, right, cases, mistakes)   for a function; `right` and each mistake take the answer's arguments
+    known_mistake(value, mistakes)                 for a value
+    mistakes                                       a table of rows (functions or values with the mistake, …, message)
 
-Looked for in this order: a mistake of the table that gives what the answer gives, in every case; then mistakes that all
-exercises have in common (an argument that is not used, a sign, a factor, a wrong shape, …); then where the first wrong
-number stands. A right answer must leave what it was given as it was. A reader (`array`, `mask`, …) turns what came into
-arrays, or says in an `Unfit` what was expected.
+The search order is: a mistake in the table with the same results as the answer in every case; then general mistakes (an
+unused argument, a sign, a factor, a wrong shape, …); then the position of the first wrong number. A right answer must
+not change its arguments. A reader (`array`, `mask`, …) converts answers to arrays, or raises `Unfit` with what was
+expected.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from labkit.course.notebooks import question
 
 Check: TypeAlias = Callable[[Any, np.random.Generator], str | None]
 Reader: TypeAlias = Callable[[Any], Any]
-Mistakes: TypeAlias = Iterable[tuple[Any, ...]]  # functions that make the same mistake, and last what is said of it
+Mistakes: TypeAlias = Iterable[tuple[Any, ...]]  # functions that make the same mistake, and finally the message
 Arrays: TypeAlias = tuple[np.ndarray, ...]
 CHECKS: dict[str, Check] = {}
 
@@ -52,7 +52,7 @@ def check(key: str) -> Callable[[Check], Check]:
 
 
 class StillOpen(Exception):
-    """The answer has a `...` in it. Shown as one line: a whole traceback would look like a mistake."""
+    """The answer contains a `...`. Shown as one line, because a traceback would look like an error."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"○ {self}"]
@@ -63,16 +63,16 @@ class NothingBack(Exception):
 
 
 class Unfit(ValueError):
-    """What came is of another kind than what was asked for; the message is the complaint."""
+    """The answer has the wrong type; the message says what was expected."""
 
 
 class Unnamed(str):
-    """A complaint that says only where an answer is wrong: its mistake is none that the check knows."""
+    """A message that only says where an answer is wrong, because the mistake is not recognised."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found. `says` is the praise or the complaint; `named`: the complaint knows the mistake."""
+    """The result of a check. `says` is the praise or the complaint; `named`: the mistake was recognised."""
 
     key: str
     right: bool
@@ -84,7 +84,7 @@ class Verdict:
 
 
 def judge(key: str, answer: Any, seed: int | None = None) -> Verdict:
-    """Check an answer, on cases of this seed, else on new ones; a mistake inside a student's function is not thrown."""
+    """Check an answer on cases of this seed or on new ones; errors inside a student's function are not raised."""
     praise = question(key).praise
     if is_open(answer):
         raise StillOpen(_open(key, "answer"))
@@ -99,13 +99,13 @@ def judge(key: str, answer: Any, seed: int | None = None) -> Verdict:
         return Verdict(key, False, says)
     except Unfit as other_kind:
         return Verdict(key, False, str(other_kind))
-    except Exception as mistake:  # whatever a student's function may throw
+    except Exception as mistake:  # a student's function may raise anything
         return Verdict(key, False, f"your answer stops with {_told(mistake)}", named=False)
     return Verdict(key, complaint is None, complaint or praise, not isinstance(complaint, Unnamed))
 
 
 def _told(mistake: Exception) -> str:
-    """The mistake, and what to look at where two shapes do not go together, which numpy and torch do not say."""
+    """The error, with advice on mismatched shapes, which numpy and torch do not give."""
     says = f"{type(mistake).__name__}: {mistake}".strip()
     if any(words in says for words in _SHAPES):
         says += ". Print the `.shape` of both; where an axis is missing, `x[:, None]` adds it"
@@ -116,7 +116,7 @@ _SHAPES = ("could not be broadcast", "must match the size", "cannot be multiplie
 
 
 def is_open(answer: Any) -> bool:
-    """Whether a `...` stands where something is to be filled in."""
+    """Whether the answer contains a `...` to be filled in."""
     if isinstance(answer, Mapping):
         return any(is_open(each) for each in answer.values())
     if isinstance(answer, Sequence) and not isinstance(answer, str):
@@ -130,7 +130,7 @@ def _open(key: str, what: str) -> str:
 
 
 def _watched(function: Callable[..., Any], key: str) -> Callable[..., Any]:
-    """The student's function; that it still has a `...` in it shows when it gives one, or trips over one."""
+    """The student's function, watched for a remaining `...` that it returns or trips over."""
     still = StillOpen(_open(key, "code"))
 
     def call(*arguments: Any, **named: Any) -> Any:
@@ -150,16 +150,16 @@ def _watched(function: Callable[..., Any], key: str) -> Callable[..., Any]:
 
 
 def _has_dots(function: Callable[..., Any]) -> bool:
-    """Whether a `...` is left in the code of a function."""
+    """Whether a function's code still contains `...`."""
     code = getattr(function, "__code__", None)
     return code is not None and ... in code.co_consts
 
 
-# --- what came, as arrays --------------------------------------------------------------------------------------
+# --- answers as arrays -----------------------------------------------------------------------------------------
 
 
 def array(answer: Any) -> np.ndarray:
-    """A float64 array of a number, a list, an array, a tensor or a sparse matrix."""
+    """A float64 array from a number, list, array, tensor or sparse matrix."""
     came = f"a {type(answer).__name__}"
     if isinstance(answer, str):
         raise Unfit(f"expected numbers, got the text {answer!r:.40}: leave out the quotes")
@@ -177,7 +177,7 @@ def array(answer: Any) -> np.ndarray:
 
 
 def number(answer: Any) -> float:
-    """One number, whatever it came in."""
+    """One number, from any of these types."""
     value = array(answer)
     if value.size != 1 or math.isnan(value.item()):
         raise Unfit(f"expected one number, got {answer!r}")
@@ -185,7 +185,7 @@ def number(answer: Any) -> float:
 
 
 def mask(answer: Any) -> np.ndarray:
-    """A tensor of True and False: later cells choose entries with it."""
+    """A tensor of True and False, with which later cells select entries."""
     if not isinstance(answer, Tensor):
         raise Unfit(f"expected a tensor of True and False, got a {type(answer).__name__}")
     if answer.dtype != torch_bool:
@@ -194,7 +194,7 @@ def mask(answer: Any) -> np.ndarray:
 
 
 def learnable(answer: Any) -> np.ndarray:
-    """A tensor: the network of the next exercises learns through it."""
+    """A tensor with gradient, through which later exercises train the network."""
     if hasattr(answer, "values") and hasattr(answer, "indices") and not isinstance(answer, Tensor):
         raise Unfit("expected the values alone: `max(dim)` returns values and places, so add `.values`")
     if not isinstance(answer, Tensor):
@@ -203,7 +203,7 @@ def learnable(answer: Any) -> np.ndarray:
 
 
 def blocked(made: Callable[[Tensor], Tensor], rows: Tensor) -> str | None:
-    """What is said where no gradient comes back through a function of rows."""
+    """The message if no gradient flows back through a function of rows."""
     rows = rows.clone().requires_grad_()
     out = made(rows)
     if out.requires_grad:
@@ -217,7 +217,7 @@ def blocked(made: Callable[[Tensor], Tensor], rows: Tensor) -> str | None:
 
 
 def several(count: int, each: Reader, says: str) -> Reader:
-    """A tuple, list or array of the expected length; `says` describes what it holds."""
+    """A tuple, list or array of the expected length; `says` describes its content."""
 
     def read(answer: Any) -> Arrays:
         one_array = isinstance(answer, np.ndarray | Tensor) and bool(answer.ndim)
@@ -229,7 +229,7 @@ def several(count: int, each: Reader, says: str) -> Reader:
 
 
 def close(answer: Any, right: Any, tolerance: float = 1e-5) -> bool:
-    """Whether a number, array or tensor is the right one: same shape, each entry to the tolerance, and finite alike."""
+    """Whether a number, array or tensor is right: same shape, entries within the tolerance, equally finite."""
     mine, wanted = array(answer), array(right)
     return mine.shape == wanted.shape and bool(np.allclose(mine, wanted, rtol=tolerance, atol=tolerance))
 
@@ -238,7 +238,7 @@ def close(answer: Any, right: Any, tolerance: float = 1e-5) -> bool:
 
 
 def known_mistake(value: Any, mistakes: Iterable[tuple[Any, str]], tolerance: float = 1e-5) -> str | None:
-    """What is said of the typical mistake that gives just this value."""
+    """The message for the typical mistake that gives this value."""
     return next((says for wrong, says in mistakes if close(value, wrong, tolerance)), None)
 
 
@@ -254,7 +254,7 @@ def find_mistake(
     read: Reader = array,
     tolerance: float = 1e-5,
 ) -> str | None:
-    """None where the answer is right in every case and leaves its arguments alone; else the complaint."""
+    """None if the answer is right in every case and leaves its arguments unchanged; else the complaint."""
     names = list(inspect.signature(right).parameters)
     given, changed, flags = [], None, False
     for case in cases:
@@ -272,10 +272,10 @@ def find_mistake(
         return len(one) == len(other) and all(_equal(a, b, tolerance) for a, b in zip(one, other, strict=True))
 
     def gives(function: Callable[..., Any]) -> bool:
-        """Whether another function gives, in every case, what the answer gives."""
+        """Whether another function gives the same results as the answer in every case."""
         try:
             return all(agree(mine, parts(function, case)) for mine, case in zip(given, cases, strict=True))
-        except Exception:  # what is no answer to a case gives nothing there
+        except Exception:  # a function that fails on a case gives nothing there
             return False
 
     wanted = [parts(right, case) for case in cases]
@@ -326,7 +326,7 @@ def _equal(one: np.ndarray, other: np.ndarray, tolerance: float) -> bool:
 
 
 def _alike(before: Any, after: Any) -> bool:
-    """Whether an argument is what it was."""
+    """Whether an argument is unchanged."""
     if isinstance(before, Tensor):
         before, after = before.detach().numpy(), after.detach().numpy()  # `requires_grad_()` changes no number
     if isinstance(before, np.ndarray):
@@ -341,13 +341,13 @@ def _alike(before: Any, after: Any) -> bool:
 
 
 def _broken(mine: np.ndarray, right: np.ndarray) -> bool:
-    """Whether a number is not finite where the right one is."""
+    """Whether a number is not finite although the right one is."""
     numbers = mine.dtype.kind == right.dtype.kind == "f" and mine.shape == right.shape
     return numbers and not np.isfinite(mine[np.isfinite(right)]).all()
 
 
 def _unused(answer: Any, right: Any, cases: Any, names: list[str], parts: Any, agree: Any) -> str | None:
-    """An argument that changes what is right, and never what the answer gives."""
+    """Find an argument that affects the right result but not the answer."""
     for place, name in enumerate(names):
         matters = False
         for case, other in ((case, other) for case in cases for other in cases if case is not other):
@@ -358,7 +358,7 @@ def _unused(answer: Any, right: Any, cases: Any, names: list[str], parts: Any, a
                 if not agree(*(parts(answer, each) for each in (case, changed))):
                     break
                 matters = True
-            except Exception:  # the two cases' arguments do not go together
+            except Exception:  # the arguments of the two cases do not fit together
                 continue
         else:
             if matters:
@@ -367,7 +367,7 @@ def _unused(answer: Any, right: Any, cases: Any, names: list[str], parts: Any, a
 
 
 def _exchanged(right: Any, cases: Any, names: list[str], gives: Callable[[Any], bool]) -> str | None:
-    """Two arguments that have changed places."""
+    """Find two swapped arguments."""
     for i, j in combinations(range(len(names)), 2):
         if type(cases[0][i]) is type(cases[0][j]):
 
@@ -382,7 +382,7 @@ def _exchanged(right: Any, cases: Any, names: list[str], gives: Callable[[Any], 
 
 
 def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[str], wrong: list[int]) -> str:
-    """Mistakes that all exercises have in common; where none fits, the place of the first wrong number."""
+    """Find a general mistake or, if none fits, the position of the first wrong number."""
     for place in wrong:
         if len(given[place]) != len(wanted[place]):
             return Unnamed(f"expected {len(wanted[place])} values, got {len(given[place])}")
@@ -412,7 +412,7 @@ def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[
 
 
 def _rows(case: tuple[Any, ...]) -> float:
-    """How long the first thing with a length is."""
+    """The length of the first argument that has one."""
     return float(next((len(each) for each in case if _has_rows(each)), 1))
 
 
@@ -462,7 +462,7 @@ def _differ(given: list[Arrays], wanted: list[Arrays], wrong: list[int]) -> str:
 
 
 def _wrong_entry(mine: np.ndarray, wanted: np.ndarray) -> str:
-    """The place of the first wrong entry, with both numbers."""
+    """The position of the first wrong entry, with both numbers."""
     mine = mine.reshape(wanted.shape)
     numeric = mine.dtype.kind in "fiu" and wanted.dtype.kind in "fiu"
     off = ~np.isclose(mine, wanted, rtol=1e-5, atol=1e-5, equal_nan=True) if numeric else mine != wanted

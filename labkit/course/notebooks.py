@@ -1,23 +1,22 @@
-"""Notebooks are made from their sources, Python with cells in percent form, complete and right.
+"""Generate notebooks from their sources, which are complete Python files with cells in percent format.
 
 In: a source, notebooks/src/01_*.py. Out: notebooks/01_*.ipynb for students, and solutions/01_*.ipynb, solved and run.
-`python -m labkit.course.notebooks` makes all of them, `... 01 06` some; with `--text`, where no code has changed,
+`python -m labkit.course.notebooks` makes all of them, `... 01 06` some. With `--text`, for changes without code,
 nothing is run and the outputs stay.
 
-A line that ends in `#!` is the solution of an exercise. The solved notebook has it without the mark; the student's has
+A line that ends in `#!` is the solution of an exercise. The solved notebook has it unmarked; for students it is
 
     name = ...      for `name = <anything> #!`, once for each name; `a, b = ..., ...` for two
     return ...      for `return <anything> #!`
-    ...             where lines that follow one another have neither
+    ...             for consecutive lines that have neither
 
-Below what an exercise asks stand how long it takes, how hard it is and what it is for; then, for this package alone,
+Below its question an exercise has its minutes, difficulty and purpose; then, for this package only,
 
     hint: …         three of them, from a nudge to nearly the answer
-    right: …        what a right answer shows
-    further: …      what to do with it; unfolds below the cell that answers
+    right: …        the lesson of a right answer
+    further: …      what to do next; unfolds below the answer's cell
 
-Nothing else differs. A solved notebook keeps each figure twice: as plotly draws it, and as a picture for where no
-program runs.
+Nothing else differs. A solved notebook has each figure twice: for plotly, and as a picture that needs no program.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from labkit.atomic import in_place
 Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
 
 MARK = re.compile(r"[ \t]*#!$")
-ANSWERED = re.compile(r'^answer\("(\d\d\.\d+)", (.+)\)$', re.MULTILINE)  # which exercise, and what is given for it
+ANSWERED = re.compile(r'^answer\("(\d\d\.\d+)", (.+)\)$', re.MULTILINE)  # the exercise, and the given answer
 ASKED = re.compile(r"\*\*Exercise (\d\d\.\d+)\b")
 LABEL = re.compile(r"^\*\d+ minutes?, (easy|medium|hard)\. What it is for: ", re.MULTILINE)
 NOTES = re.compile(r"\n\n(?:hint|right|further): .*?(?=\n\s*\n|\Z)", re.DOTALL)
@@ -50,7 +49,7 @@ NOTE = re.compile(r"^(hint|right|further): (.*(?:\n(?!(?:hint|right|further): ).
 FURTHER = "<details><summary>Go further</summary>\n\n{}\n\n</details>"
 ASSIGNED = re.compile(r"^(\s*)([\w, ]+?) = ")
 _PACKAGE = Path(__file__).resolve().parents[1]
-NOTEBOOKS = _PACKAGE.parent / "notebooks"  # beside the package in a checkout, in it in a wheel
+NOTEBOOKS = _PACKAGE.parent / "notebooks"  # next to the package in a checkout, inside it in a wheel
 if (_PACKAGE / "_notebooks").is_dir() or not NOTEBOOKS.is_dir():
     NOTEBOOKS = _PACKAGE / "_notebooks"
 
@@ -62,9 +61,9 @@ def sources() -> list[Path]:
 
 @dataclass(frozen=True)
 class Question:
-    """What a notebook's cell says of an exercise, its number and text aside.
+    """An exercise's cell in a notebook, without its number and text.
 
-    `praise`: what a right answer shows; `further`: what to do with it.
+    `praise`: the lesson of a right answer; `further`: what to do next.
     """
 
     difficulty: Difficulty
@@ -74,7 +73,7 @@ class Question:
 
 
 def questions_in(source: Path) -> dict[str, Question]:
-    """The exercises of a source, in the order in which they stand there."""
+    """The exercises of a source, in order."""
     text = re.sub(r"^# ?", "", source.read_text("utf-8"), flags=re.MULTILINE)
     _, *parts = ASKED.split(text)
     return {key: _question(key, asked) for key, asked in zip(parts[::2], parts[1::2], strict=True)}
@@ -126,11 +125,11 @@ def with_gaps(code: str) -> str:
 
 
 def _left(solution: list[str]) -> list[str]:
-    """What stays of lines that follow one another: names and returns, with `...` for what is to be found.
+    """The gaps for consecutive solution lines: names and returns with `...` for what is to be found.
 
-    What is indented further than the first line belongs to a loop, which goes with its head.
+    Lines indented further than the first belong to a loop, which is dropped with its head.
     """
-    gaps: dict[str, None] = {}  # an ordered set: a name that is written twice is asked for once
+    gaps: dict[str, None] = {}  # an ordered set: a name assigned twice is asked for once
     outer = solution[0][: len(solution[0]) - len(solution[0].lstrip())]
     for line in solution:
         indent = line[: len(line) - len(line.lstrip())]
@@ -145,7 +144,7 @@ def _left(solution: list[str]) -> list[str]:
 
 
 def copied(folder: Path) -> list[str]:
-    """Copy the students' notebooks into a folder; whatever is there stays. The lines to be said about it."""
+    """Copy the students' notebooks to a folder, keeping existing files; return the messages about it."""
     folder.mkdir(parents=True, exist_ok=True)
     new, earlier = [], []
     for source in sources():
@@ -163,7 +162,7 @@ def copied(folder: Path) -> list[str]:
 
 
 def _made_from(notebook: Path) -> str | None:
-    """The fingerprint of the source a notebook was made from; of what is no notebook, none."""
+    """The fingerprint of a notebook's source; None if the file is not a notebook."""
     try:
         return str(json.loads(notebook.read_text("utf-8"))["metadata"]["labkit"]["fingerprint"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -176,16 +175,16 @@ def solution_of(key: str) -> str:
         for cell in re.split(r"^# %%.*$", source.read_text("utf-8"), flags=re.MULTILINE):
             if f'answer("{key}"' in cell:
                 return "\n".join(line for line in solved(cell).split("\n") if not line.startswith("answer(")).strip()
-    raise ValueError(f"the solution of {key} is not in {NOTEBOOKS / 'src'}; install labkit-embeddings anew")
+    raise ValueError(f"the solution of {key} is not in {NOTEBOOKS / 'src'}; install labkit-embeddings again")
 
 
 def exercises_in(source: Path) -> dict[str, str]:
-    """The exercises of a source in the order in which they stand there, each with the expression that is its answer."""
+    """The exercises of a source in order, each with the expression of its answer."""
     return dict(ANSWERED.findall(source.read_text("utf-8")))
 
 
 def has_exercise(code: str) -> bool:
-    """Whether the cell has a solution in it."""
+    """Whether the cell contains a solution."""
     return any(MARK.search(line) for line in code.split("\n"))
 
 
@@ -200,9 +199,9 @@ def solution(notebook: Any) -> Any:
 
 
 def read_source(source: Path) -> Any:
-    """A source as a notebook, with cell names that do not change from one making to the next.
+    """Read a source as a notebook, with reproducible cell ids.
 
-    Hints stay behind, and where to go further stands below the cell that answers.
+    Hints are left out, and next steps are placed below the answer's cell.
     """
     import jupytext
     import nbformat
@@ -237,11 +236,11 @@ def _with_cells(notebook: Any, how: Any) -> Any:
 
 # --- making ------------------------------------------------------------------------------------------------------
 
-SECONDS = 1800  # of one cell, at most: an end to what hangs
+SECONDS = 1800  # per cell: an end to cells that hang
 
 
 def make_both(source: Path, *, text: bool = False) -> float:
-    """Write both notebooks of a source; the seconds that running took. `text`: no code has changed, so run nothing."""
+    """Write both notebooks of a source; return the seconds for running. `text`: no code has changed, so run nothing."""
     written, keeps = read_source(source), NOTEBOOKS / "solutions" / f"{source.stem}.ipynb"
     if text:
         done, seconds = with_outputs(solution(written), keeps), 0.0
@@ -253,7 +252,7 @@ def make_both(source: Path, *, text: bool = False) -> float:
 
 
 def with_outputs(notebook: Any, earlier: Path) -> Any:
-    """The notebook with outputs and sliders of one that was run before and has the same code, to the letter."""
+    """The notebook with outputs and sliders of an earlier one with exactly the same code."""
     import nbformat
 
     whole = nbformat.read(earlier, as_version=4)
@@ -262,14 +261,14 @@ def with_outputs(notebook: Any, earlier: Path) -> Any:
         raise ValueError(f"{earlier.name} was run with other code than its source has; leave out --text, and it is run")
     for cell, before in zip(code, ran, strict=True):
         cell.outputs, cell.execution_count = before.outputs, before.execution_count
-    notebook.metadata = whole.metadata  # the state of the sliders stands there
+    notebook.metadata = whole.metadata  # the state of the sliders
     return notebook
 
 
 def run_notebook(notebook: Any, *, pictures: bool = False, errors: bool = False) -> tuple[Any, float]:
-    """A notebook run from top to bottom in a fresh kernel in an empty folder, and the seconds it took.
+    """Run a notebook from top to bottom in a new kernel in an empty folder; return it with the seconds it took.
 
-    `errors`: go on after a cell that fails, as a reader would.
+    `errors`: continue after a cell that fails, as a reader would.
     """
     from nbclient import NotebookClient
 
@@ -283,20 +282,20 @@ def run_notebook(notebook: Any, *, pictures: bool = False, errors: bool = False)
 
 
 def fingerprint(source: Path) -> str:
-    """The digest of a source's text: a kept notebook with another one is stale."""
+    """The digest of a source's text, which marks stale notebooks."""
     return hashlib.sha256(source.read_bytes()).hexdigest()[:16]
 
 
 def stamped(notebook: Any, source: Path) -> Any:
-    """The notebook with the name and the fingerprint of its source in it."""
+    """The notebook with its source's name and fingerprint."""
     notebook.metadata["labkit"] = {"source": f"src/{source.name}", "fingerprint": fingerprint(source)}
     return notebook
 
 
 def without_times(notebook: Any) -> Any:
-    """The notebook, silent on when each cell ran and on what the maker of pictures said: two makings are then alike.
+    """The notebook without cell times and messages of the picture writer, so that two runs are equal.
 
-    The notebook's own cells say nothing on standard error; a test runs them without pictures and sees to it.
+    The notebook's own cells print nothing to standard error, as a test checks without pictures.
     """
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
@@ -306,7 +305,7 @@ def without_times(notebook: Any) -> Any:
 
 
 def write_notebook(notebook: Any, path: Path) -> None:
-    """The notebook as a file."""
+    """Write the notebook to a file."""
     import nbformat
 
     path.parent.mkdir(exist_ok=True)
@@ -315,7 +314,7 @@ def write_notebook(notebook: Any, path: Path) -> None:
 
 
 def main(wanted: list[str]) -> int:
-    """Make the notebooks whose names begin with one of these; all without one."""
+    """Generate the notebooks whose names begin with one of these; by default all."""
     text, wanted = "--text" in wanted, [word for word in wanted if word != "--text"]
     chosen = [source for source in sources() if not wanted or source.stem.startswith(tuple(wanted))]
     if not chosen:

@@ -1,7 +1,7 @@
-"""The ablations of the notebooks: what each compares, and by which scores. Settings were chosen on dev, by hand.
+"""The ablations of the notebooks: what each compares, and its scores. Settings were chosen on dev, by hand.
 
-`python -m labkit.course.plans [NAME ...]` measures them and keeps their tables in `notebooks/ablations/`. What is
-stored is not computed again, so that the command resumes where Ctrl-C ended it; with `--force` it is.
+`python -m labkit.course.plans [NAME ...]` measures them and writes their tables to `notebooks/ablations/`. Stored cells
+are reused, so that the command resumes after Ctrl-C; `--force` recomputes them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FIVE = (0, 1, 2, 3, 4)
 
 
 def _each(method: str, changes: Mapping[str, Mapping[str, Any]], **base: Any) -> tuple[Variant, ...]:
-    """A variant of the method for each name, with these settings changed."""
+    """One variant of the method per name, with these settings changed."""
     return tuple(Variant(name, method, {**base, **changed}) for name, changed in changes.items())
 
 
@@ -44,7 +44,7 @@ def _small(method: str, changes: Mapping[str, Mapping[str, Any]]) -> tuple[Varia
 _OF_PAIRS = ("auc", "accuracy", "f1")
 _ENCODERS = {"mean and a linear map": "mean", "CNN": "cnn", "LSTM": "lstm", "BiLSTM with attention": "bilstm"}
 _MINERS = {"all pairs": "none", "half at random": "random", "informative": "informative", "hardest": "hardest"}
-_LOSSES: dict[str, dict[str, Any]] = {  # with the values that the other two started with
+_LOSSES: dict[str, dict[str, Any]] = {  # with the initial values of the other two
     "contrastive": {"loss": "contrastive", "margin": 0.5},
     "soft triplet": {"loss": "soft-triplet", "temperature": 1.0},
     "locality": {"loss": "locality"},
@@ -131,10 +131,10 @@ THEMATIC = (
 
 
 def _transformed(base: str, *, pca: int, whitening: int, top: int, k: int, p: int) -> tuple[Variant, ...]:
-    """The base as it is, and each transformation of it at the size that dev chose.
+    """The base, and each transform of it at the size that dev chose.
 
-    A transformation that is fitted is fitted on train. Locality preserving stands there twice: all of test embedded
-    together, as in the paper, and each sentence of test put among those of train.
+    Transforms are fitted on train. Locality preserving appears twice: all of test embedded together, as in the paper,
+    and each test sentence placed among those of train.
     """
     lp = {"base": base, "neighbours": k, "dimension": p}
     return (
@@ -259,7 +259,7 @@ TOGETHER = (
 # --- notebook 09: a training that collapses, and its cures -------------------------------------------------------
 
 _OF_A_SPACE = ("map@r", "hit@1", "mean_cosine", "effective_rank")
-BROKEN: dict[str, Any] = {  # what collapses on topics, whatever the seed
+BROKEN: dict[str, Any] = {  # settings that collapse on topics with every seed
     "encoder": "mean", "size": 60, "dimension": 50, "dropout": 0.0, "epochs": 8, "patience": 0,
     "loss": "margin-triplet", "margin": 0.2, "miner": "hardest", "learning_rate": 0.3,
 }  # fmt: skip
@@ -289,7 +289,7 @@ BREAK_IT = (
 # All starts of a table have one loss, one number of epochs for a share, and their settings chosen on dev by as many
 # trials. `start-stsb` is measured on a published set, which `LABKIT_DATA` or the cache must have; its table is kept.
 
-STARTS_FROM: dict[str, dict[str, Any]] = {  # the name of a start -> the settings that make it of a bag
+STARTS_FROM: dict[str, dict[str, Any]] = {  # the name of a start -> its settings for a bag
     "bag": {},
     "static vectors": {"vectors": f"distilled:{PACKAGED}"},
     "MiniLM and a map": {"encoder": "transformer", "model": PACKAGED, "layers": 0},
@@ -298,7 +298,7 @@ SHARES: dict[str, float] = {"no labels": 0.0, "1/16": 1 / 16, "1/8": 1 / 8, "1/4
 
 
 def _started(start: str, share: str, *, epochs: int = 6, **changed: Any) -> Variant:
-    """A start that learns from this share of the labels; of few, more often, though not as often as they are fewer."""
+    """A start that learns from this share of the labels, with more epochs for smaller shares."""
     settings, name = STARTS_FROM[start] | changed, f"{start}, {share}"
     if not SHARES[share]:
         return Variant(name, "bag, partly taught", {**settings, "epochs": 0})
@@ -308,7 +308,7 @@ def _started(start: str, share: str, *, epochs: int = 6, **changed: Any) -> Vari
 
 
 def _curves(shares: Sequence[str], **changed: Any) -> tuple[Variant, ...]:
-    """TF-IDF, each start without labels, and each with each share of them."""
+    """The untrained baseline, and each start with each share of the labels, and with none."""
     none = (_started(start, "no labels") for start in STARTS_FROM)
     some = (_started(start, share, **changed) for start in STARTS_FROM for share in shares)
     return (Variant("TF-IDF", "tfidf"), *none, *some)
@@ -374,7 +374,7 @@ PLANS: dict[str, Ablation] = {plan.name: plan for plans in _ALL for plan in plan
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Measure these plans; all without a name."""
+    """Measure these plans; by default all."""
     parser = argparse.ArgumentParser("python -m labkit.course.plans", description="Measure ablations.")
     parser.add_argument("names", metavar="NAME", nargs="*", help=f"of {', '.join(PLANS)}; without one, all of them")
     parser.add_argument("--force", action="store_true", help="compute what is known, too")
@@ -388,7 +388,7 @@ def main(words: Sequence[str] | None = None) -> int:
                 table = measure_all(PLANS[name], Store(), again=asked.force, progress=progress)
         except KeyboardInterrupt as interruption:
             again = "the same command without --force" if asked.force else "the same command"
-            print(f"labkit: stopped; what is computed is kept, and {again} goes on", file=sys.stderr)
+            print(f"labkit: stopped; finished cells are stored, and {again} resumes", file=sys.stderr)
             return getattr(interruption, "status", 130)
         print(f"{name}: {write_table(table).name}", flush=True)
     return 0

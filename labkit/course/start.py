@@ -24,7 +24,7 @@ LAST = "This page is written again each time you run `labkit lab`. Your answers 
 
 
 def start_page(folder: Path) -> Path:
-    """Write the page beside the copies in a folder, with what its progress file says."""
+    """Write the start page to a folder, with the progress recorded there."""
     try:
         record = parse_record((folder / NAME).read_bytes())
     except (OSError, ValueError):

@@ -1,12 +1,12 @@
-"""Methods that only the notebooks need, each a variant of one of the package's. `COURSE` lists them beside these.
+"""Methods that only the notebooks need, each a variant of one in the package. `COURSE` lists both.
 
-PartlyLabelled     FILM, for "how much has to be labelled?": all sentences are known, some clusters labelled. A cluster
-                   without labels falls into its sentences, and what was told apart from it is forgotten.
-EmbeddedTogether   SBERT-LP, for "what does it cost that a sentence comes later?": the lab's method embeds sentences of
-                   train and puts others where their neighbours are; the paper embeds all that it compares together,
-                   without labels, and so does this one with the sentences of test.
-PartlyTaught       a bag, for "when is metric learning worth it?": all texts are known, a share of the rows is labelled.
-                   With `vectors` and `encoder` it starts from something.
+PartlyLabelled     FILM, for "how much has to be labelled?": all sentences are given, some clusters are labelled. A
+                   cluster without labels splits into its sentences, and its negative labels are dropped.
+EmbeddedTogether   SBERT-LP, for "what does it cost that a sentence comes later?": the package embeds sentences of
+                   train and places others by their neighbours; the paper embeds all compared sentences together,
+                   without labels, as this variant does with the sentences of test.
+PartlyTaught       a bag, for "when is metric learning worth it?": all texts are given, a share of the rows is labelled.
+                   `vectors` and `encoder` give it a pretrained start.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from labkit.settings import EPOCHS, Conditions
 
 
 class EmbeddedTogether(SbertLp):
-    """SBERT-LP of which every sentence of test is one of those embedded; the base still learns from train alone."""
+    """SBERT-LP that also embeds every sentence of test; the base still learns from train alone."""
 
     name = "sbert-lp, test together"
 
@@ -51,7 +51,7 @@ class PartlyLabelledSettings(FilmSettings):
 
 
 class PartlyLabelled(Film):
-    """FILM on the triplets of some clusters; which ones, the seed says."""
+    """FILM on the triplets of some clusters, chosen by the seed."""
 
     name = "film, partly labelled"
     Settings = PartlyLabelledSettings
@@ -61,7 +61,7 @@ class PartlyLabelled(Film):
 
 
 def fewer_labels(source: FilmSource, share: float, seed: int) -> FilmSource:
-    """The same texts with the labels of a random share of the clusters that have several sentences (at least two)."""
+    """The same texts with labels for a random share of the clusters that have several sentences (at least two)."""
     if source.clusters is None:
         raise ValueError(
             "the corpus has triplets only, expected sentences that mean the same; choose one of pairs or classes"
@@ -73,7 +73,7 @@ def fewer_labels(source: FilmSource, share: float, seed: int) -> FilmSource:
     kept = np.random.default_rng(seed).permutation(several)[:count]
     labelled = np.isin(of, kept)
     alone = np.where(labelled, of, of.max() + 1 + np.arange(len(of)))
-    still_apart = apart[(labelled | (sizes[of] == 1))[apart].all(axis=1)]  # one alone has no label to lose
+    still_apart = apart[(labelled | (sizes[of] == 1))[apart].all(axis=1)]  # a single sentence has no label to lose
     clusters = Clusters(np.unique(alone, return_inverse=True)[1].ravel().astype(np.int64), still_apart, apart[:0])
     return replace(source, clusters=clusters)
 
@@ -83,20 +83,20 @@ def fewer_labels(source: FilmSource, share: float, seed: int) -> FilmSource:
 
 @dataclass(frozen=True, kw_only=True)
 class PartlyTaughtSettings(BagSettings):
-    """The bag's settings, and what of the labels it is taught."""
+    """The bag's settings, and the labels it may use."""
 
     taught: float = setting(1.0, "share of the training rows whose labels are used", above=0, maximum=1)
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
-        """Labels are for those who learn."""
+        """Label settings apply only with training."""
         return super().conditions(shape, has_dev) | {"taught": (self.epochs > 0, EPOCHS)}
 
 
 class PartlyTaught(Bag):
-    """A bag, or what its settings put in place of its words, that learns from some of the labels.
+    """A bag, or a pretrained start, that learns from some of the labels.
 
-    The seed says which ones. Word vectors are made of all training texts. Of classes, hyperparameters and epochs are
-    chosen by MAP@R, since Hit@1 is soon at its end.
+    The seed chooses the labels. Word vectors are computed from all training texts. For classes, MAP@R on dev selects
+    hyperparameters and epochs, because Hit@1 saturates.
     """
 
     name = "bag, partly taught"
@@ -109,11 +109,11 @@ class PartlyTaught(Bag):
         return super()._source(taught_rows(corpus.part("train"), self.settings.taught, seed), seed)
 
     def _seen(self, corpus: Corpus, source: BatchSource) -> Iterable[str]:
-        return corpus.sentences()  # those of test, too: what is frozen is computed once for all shares and seeds
+        return corpus.sentences()  # including test, so that frozen states are computed once for all shares and seeds
 
 
 def taught_rows(train: Corpus, share: float, seed: int) -> Corpus:
-    """The given share of the training rows, drawn by the seed; where rows have classes, of the classes."""
+    """The given share of the training rows, drawn by the seed; with classes, a share of the classes."""
     texts, classes = train.classified()
     random = np.random.default_rng(seed)
     if not texts:
@@ -126,7 +126,7 @@ def taught_rows(train: Corpus, share: float, seed: int) -> Corpus:
 
 
 def map_at_r(method: Any, part: Labelled) -> float:
-    """MAP@R of the sentences of a split among themselves."""
+    """MAP@R of the sentences within a split."""
     found = own_retrieved(method, method.encode(list(part.texts)), part.labels, most=None)
     return float(found.average.mean())
 

@@ -1,23 +1,22 @@
-"""What notebook 12 measures: is an explanation of two sentences' similarity about the network that found it?
+"""The measurements of notebook 12: does an explanation of a similarity depend on the network?
 
-An explanation gives each word of a sentence a part in its similarity to another one, which stays whole:
+An explanation gives each word of a sentence a part in its similarity to another sentence:
 
-    left out      what the similarity loses without the word
+    left out      the loss of similarity without the word
     gradient      the slope of the similarity along the word's vector, times that vector
-    integrated    the same with the mean slope on the way from vectors of zeros to these: integrated gradients
-    attention     the attention of the BiLSTM to the word, whatever the other sentence is
-    rarest        of no network: the rarer the word among the sentences of train, the larger
-    any           of no network: a random number
+    integrated    the same with the mean slope on the path from zero vectors: integrated gradients
+    attention     the attention of the BiLSTM to the word, independent of the other sentence
+    rarest        without a network: larger for words that are rarer in train
+    any           without a network: a random number
 
-`explanations_judged` asks all of them the same, of one network on the same pairs. It was trained on a corpus in which
-the truth is known (`tampered`): some posts, whatever they are about, have one of three words put in, and are a class of
-their own.
+`explanations_judged` tests all of them for one network on the same pairs. The network was trained on a corpus with a
+known truth (`tampered`): some posts on any topic have one of three words inserted, and form a class of their own.
 
 In: a case whose corpus has classes. Out: figures, `{way} {measure}`:
 
-    below_chance          how much less is left, if words are taken out in order, than in random orders
-    replaced              the same, with a random word in place of each
-    first                 what the similarity loses with the first word
+    below_chance          how much less remains if words are removed in order than in random orders
+    replaced              the same with a random word in place of each
+    first                 the loss of similarity without the first word
     shuffled, another     the rank correlation of the parts with those for a network of shuffled weights, and with those
                           of the same sentence compared with one of another topic
     hit, hit_two, false   how often a planted word has the largest part: one in each sentence; two in the one and a
@@ -45,12 +44,12 @@ from labkit.text import sentences, words
 from labkit.training.encoders import Encoder
 from labkit.trials.engine import Result
 
-PLANTED = ("frankly", "anyway", "indeed")  # which no post of `topics` has
+PLANTED = ("frankly", "anyway", "indeed")  # words in no post of `topics`
 MARKED = "marked"  # their class
-SHARE = 0.15  # of the posts of train and dev
-STEPS = 32  # of the way that is integrated over
-DRAWS = 4  # random orders of a pair
-PAIRS, QUICK = 100, 3  # that a network is asked about, others for each seed
+SHARE = 0.15  # of the posts in train and dev
+STEPS = 32  # of the integration path
+DRAWS = 4  # random orders per pair
+PAIRS, QUICK = 100, 3  # pairs per network, different for each seed
 
 Explain: TypeAlias = Callable[[Sequence[str], str], np.ndarray]  # the words of a, and b -> a part for each (n,)
 
@@ -58,7 +57,7 @@ Explain: TypeAlias = Callable[[Sequence[str], str], np.ndarray]  # the words of 
 
 
 def tampered(corpus: Corpus, seed: int) -> Labelled:
-    """The corpus with a class more: some posts of train and dev, of any topic, have a word of PLANTED put in."""
+    """The corpus with an extra class: some posts of train and dev, on any topic, with a word of PLANTED inserted."""
     assert isinstance(corpus, Labelled)
     random = np.random.default_rng(seed)
     texts, labels = [*corpus.texts], [*corpus.labels]
@@ -69,7 +68,7 @@ def tampered(corpus: Corpus, seed: int) -> Labelled:
 
 
 def with_word(text: str, word: str, random: np.random.Generator) -> str:
-    """The text with a word before one of its sentences: `It rains.` -> `Frankly, it rains.`"""
+    """Insert a word before one of the text's sentences: `It rains.` -> `Frankly, it rains.`"""
     parts = sentences(text)
     at = int(random.integers(len(parts)))
     rest = parts[at] if parts[at].startswith(("I ", "I'")) else parts[at][0].lower() + parts[at][1:]
@@ -78,7 +77,7 @@ def with_word(text: str, word: str, random: np.random.Generator) -> str:
 
 
 class Triple(NamedTuple):
-    """A post, one of its topic, and one of another."""
+    """A post, one on the same topic, and one on another."""
 
     a: str
     same: str
@@ -86,7 +85,7 @@ class Triple(NamedTuple):
 
 
 def triples(test: Labelled, random: np.random.Generator) -> Iterator[Triple]:
-    """Posts of test, without end."""
+    """An endless stream of posts from test."""
     labels = np.array(test.labels)
     while True:
         row = int(random.integers(len(labels)))
@@ -101,7 +100,7 @@ def triples(test: Labelled, random: np.random.Generator) -> Iterator[Triple]:
 
 
 def similarities(network: SentPWNet, texts: Sequence[str], b: str) -> np.ndarray:
-    """How alike each text is to b, (n,)."""
+    """The similarity of each text to b, (n,)."""
     rows = network.encode([*texts, b], batch_size=256)
     return np.asarray(network.similarity(rows[:-1], rows[-1:])[:, 0], np.float64)
 
@@ -116,7 +115,7 @@ def word_vectors(network: SentPWNet, a: Sequence[str]) -> np.ndarray:
 
 
 def slopes(network: SentPWNet, x: np.ndarray, b: str) -> np.ndarray:
-    """The slope of the similarity to b along each number of word vectors (m, n, d), for m sentences of n words."""
+    """The gradient of the similarity to b with respect to word vectors (m, n, d), for m sentences of n words."""
     assert isinstance(network.network, Encoder)
     points = torch.from_numpy(x).float().requires_grad_()
     vectors = network.network.eval().body(points, torch.full((len(x),), x.shape[1]))
@@ -126,7 +125,7 @@ def slopes(network: SentPWNet, x: np.ndarray, b: str) -> np.ndarray:
 
 
 def shuffled(network: SentPWNet, seed: int) -> SentPWNet:
-    """The network with the numbers of each of its arrays, those of the word vectors too, in a random order."""
+    """The network with the values of each array, including the word vectors, in random order."""
     other, draw = deepcopy(network), torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for weights in other.network.parameters():
@@ -138,7 +137,7 @@ def shuffled(network: SentPWNet, seed: int) -> SentPWNet:
 
 
 def ways_to_explain(network: SentPWNet, counts: Counter[str], random: np.random.Generator) -> dict[str, Explain]:
-    """Every explanation by its name; `counts`: of how many sentences of train have a word."""
+    """All explanations by name; `counts`: the number of training sentences with each word."""
 
     def gradient(a: Sequence[str], b: str) -> np.ndarray:
         x = word_vectors(network, a)
@@ -162,7 +161,7 @@ def ways_to_explain(network: SentPWNet, counts: Counter[str], random: np.random.
 
 
 def fewer(a: Sequence[str], order: np.ndarray, instead: Sequence[str] = ()) -> list[str]:
-    """The sentence with none of its words taken out, one, ... all but one; `instead` may have a word for each."""
+    """The sentence with no word removed, one, ... all but one; `instead` may replace each word."""
     left, texts = list(a), []
     for at in order:
         texts.append(" ".join(word for word in left if word))
@@ -174,7 +173,7 @@ def fewer(a: Sequence[str], order: np.ndarray, instead: Sequence[str] = ()) -> l
 
 
 def explanations_judged(case: Case) -> Result:
-    """All explanations of one network before all judges; a seed has its network, its tampering and its pairs."""
+    """Test all explanations of one network; each seed has its own network, insertions and pairs."""
     corpus = tampered(case.corpus, case.seed)
     network = case.fitted(corpus)
     test = case.corpus.part("test")

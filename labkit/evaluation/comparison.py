@@ -61,6 +61,7 @@ class Parts:
 
     @property
     def figure(self) -> float:
+        """The score."""
         return float(self.above.sum() / self.below.sum())
 
     @property

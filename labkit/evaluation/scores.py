@@ -49,7 +49,12 @@ OPENINGS = "opening_triplet_accuracy"  # for articles too short for the thematic
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores by name; `measure` names the leading one, and `items` are its single answers, if it has such."""
+    """Scores by name; `measure` names the leading one, and `items` are its single answers, if it has such.
+
+    >>> scores = Scores("questions", "test", "auc", {"auc": 0.75, "f1": 0.5})
+    >>> print(scores, scores.headline)
+    questions (test): auc 0.7500, f1 0.5000 0.75
+    """
 
     corpus: str
     split: str
@@ -60,6 +65,7 @@ class Scores:
 
     @property
     def headline(self) -> float:
+        """The leading score."""
         return self.figures[self.measure]
 
     def intervals(self) -> dict[str, tuple[float, float]]:

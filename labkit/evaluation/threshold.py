@@ -63,6 +63,10 @@ class Threshold:
     """A cut with its interval, its scores, precision and recall at other cuts, and the calibration of the scores.
 
     `chosen_on` and `measured_on` name the pairs; precision and recall are of the pairs called the same.
+
+    >>> found = threshold([0.1, 0.2, 0.4, 0.6, 0.8, 0.9], [0, 0, 0, 1, 1, 1])
+    >>> found.threshold, found.at_precision(1.0).recall.value
+    (0.5, 1.0)
     """
 
     threshold: float

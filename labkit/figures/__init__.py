@@ -16,7 +16,6 @@ from labkit.figures.comparison import (
 from labkit.figures.epochs import (
     clusters_over_epochs,
     cosine_ridges,
-    decoder_curves,
     spectra_over_epochs,
     training_curves,
 )
@@ -42,8 +41,6 @@ from labkit.figures.sbert_lp import (
     chosen_bars,
     order_counts,
     order_slopes,
-    rebuilt,
-    spectrum,
     star,
     tried_curves,
     unrolled,
@@ -55,7 +52,6 @@ from labkit.figures.similarity import (
     named_curves,
     similarity_histogram,
     similarity_scatter,
-    threshold_curves,
     word_pairs,
 )
 from labkit.figures.themes import (
@@ -64,5 +60,4 @@ from labkit.figures.themes import (
     marked,
     section_counts,
     section_ribbon,
-    three_encoders,
 )

@@ -1,4 +1,4 @@
-"""A class for the projector: how the exercises of a notebook go, and the most frequent slips. In: a `ClassProgress`."""
+"""A class for the projector: the exercises of a notebook, and the common mistakes. In: a `ClassProgress`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LOOKS: tuple[tuple[str, Entries, str], ...] = (  # what was done with an exercis
 
 
 def class_progress(progress: ClassProgress, notebook: str | None = None, *, names: bool = False) -> go.Figure:
-    """Draw a bar for each exercise of a notebook that was begun, and below them its most frequent slips.
+    """Draw a bar for each exercise of a notebook that was begun, and below them the most common mistakes.
 
     `notebook` is its number, by default that of the notebook that most students work on. With `names`, students who are
     stuck are named next to the bar.
@@ -39,7 +39,7 @@ def class_progress(progress: ClassProgress, notebook: str | None = None, *, name
     number = notebook or progress.notebook
     counts = [each for each in progress.exercises if each.key[:2] == number]
     if not counts:
-        raise ValueError(f"notebook is {number!r}, in which nobody has started an exercise; choose another one")
+        raise ValueError(f"nobody has started an exercise of notebook {number!r}; choose another one")
     slips = [each for each in progress.slips if each.key[:2] == number][:MOST_SLIPS]
     size = len(progress.students)
     rows = max(1, len(slips))
@@ -114,7 +114,7 @@ def _beside(text: str, x: float, place: float, whole: int) -> Entries:
 
 
 def _slip_bars(slips: Sequence[SlipCount]) -> list[Entries]:
-    """Return how many students made each slip."""
+    """Return how many students made each mistake."""
     return [
         level_bars(
             [each.students for each in slips] or [None],
@@ -133,10 +133,10 @@ def _slip_bars(slips: Sequence[SlipCount]) -> list[Entries]:
 
 
 def _slip_texts(slips: Sequence[SlipCount]) -> list[Entries]:
-    """Say above its bar what each slip is."""
+    """Write each mistake above its bar."""
     here = {"xref": "paper", "xanchor": "left", "yref": "y2", "yanchor": "bottom", "align": "left"}
     texts = [f"{each.key}  {_cut(each.says)}" for each in slips] or ["none that two students have made"]
-    head = annotation("<b>The commonest slips, by how many students made them</b>", 0, -0.75, size=SIZE, **here)
+    head = annotation("<b>The most common mistakes, by number of students</b>", 0, -0.75, size=SIZE, **here)
     return [head, *(annotation(text, 0, place - 0.18, size=SMALL, **here) for place, text in enumerate(texts))]
 
 

@@ -250,7 +250,7 @@ def clusters(
     """
     n, dimensions = projection.points.shape
     if n != len(points):
-        raise ValueError(f"projection has {n} points, expected {len(points)}, one a sentence")
+        raise ValueError(f"projection has {n} points, expected {len(points)}, one per sentence")
     colours = colouring(points, by, most=most, order=order)
     drawing = [contours(projection.points)] if density and dimensions == 2 else []
     if before is not None and dimensions == 2:

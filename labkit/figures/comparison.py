@@ -41,7 +41,7 @@ def leader_bars(lines: Sequence[Line]) -> go.Figure:
     The name of a run is above its bar, so that bars have the full width even on a phone.
     """
     if not lines:
-        raise ValueError("lines are empty, expected at least one; choose a run")
+        raise ValueError("lines are empty; choose at least one run")
     figure = lines[0].figure
     shown = [(place, line) for place, line in enumerate(lines) if figure in line.means]
     if not shown:
@@ -105,7 +105,7 @@ def method_intervals(rows: Sequence[Mapping[str, Any]], metric: str) -> go.Figur
     A row has `name`, `score`, `low`, `high` and `against_best`, as `labkit.trials.verdict.Ranked`.
     """
     if not rows:
-        raise ValueError("rows are empty, expected at least one method; run the bench to its end")
+        raise ValueError("rows are empty; run the bench to its end, so that there is at least one method")
     behind = [row["against_best"] == "behind" for row in rows]
     dots = marks(
         [row["score"] for row in rows],
@@ -149,7 +149,7 @@ def ours_beside_paper(
     remark, such as that the model was trained on these texts, is open and has an asterisk.
     """
     if column not in table.columns:
-        raise ValueError(f"column is {column!r}, expected one of {', '.join(table.columns)}; choose one of them")
+        raise ValueError(f"column is {column!r}, expected one of {', '.join(table.columns)}")
     place = {row: number for number, row in enumerate(rows or table.rows)}
     figures = [figure for figure in table.figures if figure.column == column and figure.row in place]
     printed = [figure for figure in figures if figure.published is not None]
@@ -221,9 +221,7 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
     """
     names = list(ablation.figures)
     if not names or measure not in next(iter(ablation.figures[names[0]].values())):
-        raise ValueError(
-            f"measure is {measure!r}, which ablation {ablation.name!r} does not have; choose one of its metrics"
-        )
+        raise ValueError(f"ablation {ablation.name!r} has no measure {measure!r}; choose one of its metrics")
     spreads = [ablation.spread(name, measure) for name in names]
     ahead = ablation.front(measure)
     seeds = marks(
@@ -275,7 +273,7 @@ def label_curves(
     """
     counts = sorted({count for points in curves.values() for count, _ in points})
     if not counts or counts[-1] <= 0:
-        raise ValueError(f"curves have the numbers of labels {counts}, expected at least one above 0; name the variant")
+        raise ValueError(f"curves have the label counts {counts}, but one must be above 0; name the variant")
     above = [count for count in counts if count > 0]
     none = above[0] / 2
     place = {count: count or none for count in counts}

@@ -1,11 +1,10 @@
-"""Figures over epochs: a run's probe on its way through the space, its cosines, and the curves of trainings.
+"""Figures over epochs: a run's probe moving through the space, its cosines, and training curves.
 
 In: a `Journey`, `EpochCosines`, or histories by name. Out: plotly figures.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -14,7 +13,7 @@ import plotly.graph_objects as go
 from labkit.evaluation.geometry import PROBED, EpochCosines
 from labkit.figure_names import DEV, OF_PROBE, spoken
 from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
-from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, margin, marks, series, stroke
+from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, margin, marks, series
 from labkit.figures.panels import ABOVE, below, on, panel_suffix, side_by_side, stacked
 from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
 from labkit.projection.epochs import Journey
@@ -52,7 +51,7 @@ def clusters_over_epochs(
     """
     at = len(journey) - 1 if at is None else at
     if not 0 <= at < len(journey):
-        raise ValueError(f"at is {at}, expected 0 to {len(journey) - 1}, the place of a kept epoch")
+        raise ValueError(f"at is {at}, expected 0 to {len(journey) - 1}, the index of a stored epoch")
     colours = colouring(journey.shown, by, most=most, order=order)
     points = journey.pictures[at].points
     moving: list[Entries] = []
@@ -308,23 +307,3 @@ def _spread_out(count: int, most: int) -> list[int]:
     """Return the first and the last place, and evenly spaced ones between them, at most `most`."""
     places: list[int] = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int)).tolist()
     return places
-
-
-def decoder_curves(history: History, words: int) -> go.Figure:
-    """Draw P-thought's two losses over the epochs; dotted: the loss of a uniform guess among its `words` words."""
-    guess = math.log(words)
-    traces = [
-        series(number, history.column("epoch"), history.column(column), name, "epoch %{x}: %{y:.3f}")
-        for number, (name, column) in enumerate((("copy", "l_auto"), ("paraphrase", "l_para")))
-    ]
-    here = {"xref": "x domain", "xanchor": "right", "yanchor": "bottom"}
-    return figure_of(
-        traces,
-        shapes=[stroke((0, 1), (guess, guess), {"color": INK, "width": 2, "dash": "dot"}, xref="x domain")],
-        annotations=[annotation(f"a guess among {words:,} words", 1, guess) | here],
-        xaxis={"title": "epoch", "dtick": 1},
-        yaxis={"title": "loss: mean of -log p", "range": [0, guess * 1.12]},
-        height=330,
-        legend=below(-0.25),
-        margin=margin(10),
-    )

@@ -1,4 +1,4 @@
-"""Figures of pairs and their weights: a batch, one anchor of it, losses and their slopes, a training.
+"""Figures of pairs and their weights: a batch, one of its anchors, losses and their slopes, a training.
 
 In: records of `labkit.sentpwnet.view`. Out: plotly figures. Blue is positive, orange negative.
 
@@ -305,7 +305,7 @@ def look_of_loss(loss: str) -> tuple[str, str, str, str]:
 def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
     """Draw positives left, negatives right: a mark is a pair of the anchor, the line its hardest pair moved along."""
     if not curves:
-        raise ValueError("curves are empty; choose an anchor of which the miner keeps a pair")
+        raise ValueError("curves are empty; choose an anchor for which the miner keeps a pair")
     traces: list[Entries] = []
     for each in curves:
         colour, mark, dash, name = look_of_loss(each.loss)
@@ -335,7 +335,7 @@ def pull_and_push(triplets: Sequence[WeighedTriplet]) -> go.Figure:
     component along the circle, since vectors keep their length.
     """
     if not triplets:
-        raise ValueError("triplets are empty; one_triplet gives one for each loss")
+        raise ValueError("triplets are empty; `one_triplet` returns one for each loss")
     turn = np.linspace(0, 2 * np.pi, 181)
     traces: list[Entries] = []
     arrows: list[Entries] = []
@@ -424,7 +424,7 @@ def _visible(weights: np.ndarray) -> np.ndarray:
 
 
 def false_negatives_mined(shares: Mapping[str, FalseShares]) -> go.Figure:
-    """Draw the share of mined negatives that mean the same as their anchor, a line for each way to mine.
+    """Draw the share of mined negatives that mean the same as their anchor, one line per mining method.
 
     By rank on the left. On the right, of all that keep a margin; hover labels say how many those are.
     """

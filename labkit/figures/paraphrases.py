@@ -1,4 +1,4 @@
-"""Groups of paraphrases: in the plane, and as two hills of cosines. In: records. Out: plotly figures."""
+"""Groups of paraphrases: in the plane, and as two distributions of cosines. In: records. Out: plotly figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # so that pages with other figures need not wait for torch
 def paraphrase_groups(shown: Handful, plane: Projection, *, legend: bool = True, height: int = 400) -> go.Figure:
     """Draw figure 3: a mark and a colour for each group, lines from its sentences to their middle, its letter."""
     if len(plane.points) != len(shown.texts):
-        raise ValueError(f"plane has {len(plane.points)} points, expected {len(shown.texts)}, one a sentence")
+        raise ValueError(f"plane has {len(plane.points)} points, expected {len(shown.texts)}, one per sentence")
     points = np.asarray(plane.points, dtype=np.float64)
     letters = np.array(shown.letters)
     traces: list[Entries] = []

@@ -4,7 +4,6 @@ In: records of `labkit.sbert_lp.view` and `labkit.sbert_lp.sweeps`. Out: plotly 
 
 star                        one sentence and its neighbours, with their weights (an `Around`)
 order_counts, order_slopes  couples of pairs that changed order (a `Changed`)
-rebuilt, spectrum           how well all sentences are rebuilt from their neighbours (a `Structure`)
 tried_curves, chosen_bars   every k and p on dev, and the chosen ones on test (a `Tried`)
 unrolled                    a curled line of the plane, and the one number that each method gives its points
 """
@@ -30,12 +29,12 @@ from labkit.figures.drawing import (
     series,
     words_at,
 )
-from labkit.figures.panels import ABOVE, EMPTY, below, on, side_by_side
+from labkit.figures.panels import EMPTY, below, on, side_by_side
 from labkit.palette import CLEAR, COLOURS, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
 
 if TYPE_CHECKING:
     from labkit.sbert_lp.sweeps import Point, Tried
-    from labkit.sbert_lp.view import Around, Changed, Spoke, Structure
+    from labkit.sbert_lp.view import Around, Changed, Spoke
 
 
 # --- one sentence ------------------------------------------------------------------------------------------------
@@ -166,7 +165,7 @@ def order_slopes(changed: Changed, kind: str, *, height: int = 280) -> go.Figure
     """Draw the clearest couples that were mended, or spoilt: two cosines each, the closer pair right if above."""
     examples = [example for name, example in changed.examples if name == kind]
     if not examples:
-        raise ValueError(f"changed has no couple that was {kind}, expected at least one; ask for more pairs")
+        raise ValueError(f"changed has no couple that was {kind}, so there is nothing to draw; ask for more pairs")
     titles = [f"{kind} {number}" for number in range(1, len(examples) + 1)]
     traces = []
     for panel, example in enumerate(examples, 1):
@@ -188,82 +187,6 @@ def order_slopes(changed: Changed, kind: str, *, height: int = 280) -> go.Figure
     )
     layout["yaxis"] |= {"title": "cosine"}
     return figure_of(traces, height=height, legend=below(-0.22), margin=margin(30), **layout)
-
-
-# --- all sentences rebuilt ---------------------------------------------------------------------------------------
-
-LEAST = 1e-6  # smaller errors are drawn here, since a log axis has no 0
-FLAT = 1e-10  # and smaller eigenvalues here
-
-
-def rebuilt(structure: Structure, *, chosen: int | None = None, height: int = 400) -> go.Figure:
-    """Draw a mark for each sentence: the share of it that its weights leave over in the base, and in the new space.
-
-    Parts of the neighbour graph have different marks. Each mark carries its number (`customdata`).
-    """
-    before, after = (np.maximum(values, LEAST) for values in (structure.errors, structure.kept))
-    low, high = float(min(before.min(), after.min())), float(max(before.max(), after.max()))
-    ends = [low / 1.5, high * 1.5]
-    traces = [curve(ends, ends, INK, "dot", 1.5, hoverinfo="skip", showlegend=False)]
-    traces += [_part(structure, part, before, after) for part in range(min(len(structure.components), len(MARKS)))]
-    if chosen is not None:
-        ring = {"size": 18, "color": COLOURS[3], "symbol": "circle-open", "line": {"width": 3}}
-        label = {"customdata": [chosen], "hoverinfo": "skip", "name": f"no. {chosen}"}
-        traces.append(marks([before[chosen]], [after[chosen]], ring) | label)
-    axis = {"type": "log", "exponentformat": "power", "dtick": 1}
-    return figure_of(
-        traces,
-        xaxis=axis | {"title": "left over in the base", "range": _span(before)},
-        yaxis=axis | {"title": "left over after", "range": _span(after)},
-        height=height,
-        legend=ABOVE | {"font": {"size": 12}},
-        dragmode="pan",
-    )
-
-
-def _part(structure: Structure, part: int, before: np.ndarray, after: np.ndarray) -> Entries:
-    """Return the sentences of one part of the neighbour graph; those of all further parts have the last mark."""
-    count = len(structure.components)
-    last = part == len(MARKS) - 1
-    rows = np.flatnonzero(structure.component >= part if last else structure.component == part).tolist()
-    return marks(
-        before[rows],
-        after[rows],
-        {"size": 7, "color": COLOURS[part], "symbol": MARKS[part], "opacity": 0.6, "line": {"width": 0}},
-        name=f"part {part + 1}{' and on' if last and count > len(MARKS) else ''}: {len(rows)} sentences",
-        customdata=rows,
-        hovertext=[hover_lines(structure.sentences[row]) for row in rows],
-        hovertemplate="no. %{customdata}: %{x:.3g} → %{y:.3g}<br>%{hovertext}<extra></extra>",
-        showlegend=count > 1,
-    )
-
-
-def _span(values: np.ndarray) -> list[float]:
-    """Return the range of a log axis, a little wider than the values."""
-    low, high = np.log10([values.min(), values.max()])
-    room = 0.05 * max(high - low, 1.0)
-    return [low - room, high + room]
-
-
-def spectrum(structure: Structure, *, height: int = 400) -> go.Figure:
-    """Draw the eigenvalues that were kept, ascending: the cost of each direction. Those equal to 0 are orange."""
-    values = np.maximum(structure.eigenvalues, FLAT)
-    zero = np.arange(len(values)) < structure.zeros
-    colours = [NEGATIVE if flat else POSITIVE for flat in zero]
-    symbols = [MARKS[1] if flat else MARKS[0] for flat in zero]
-    directions = marks(
-        np.arange(1, len(values) + 1),
-        values,
-        {"color": colours, "symbol": symbols, "size": 8},
-        customdata=structure.eigenvalues,
-        hovertemplate="direction %{x}: λ = %{customdata:.3g}<extra></extra>",
-    )
-    return figure_of(
-        [directions],
-        xaxis={"title": "direction, the flattest first"},
-        yaxis={"title": "eigenvalue λ", "type": "log", "exponentformat": "power"},
-        height=height,
-    )
 
 
 # --- k and p tried -----------------------------------------------------------------------------------------------

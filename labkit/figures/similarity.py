@@ -1,10 +1,9 @@
-"""Figures of similarity: what it says about labelled pairs, where to cut it, and one of them taken apart.
+"""Figures of similarity: its values on labelled pairs, the threshold, and the parts of one similarity.
 
 In: one cosine for each pair and its label or score, or an `Explanation` of one pair. Out: plotly figures.
 
 similarity_histogram, similarity_scatter    cosines against human judgement: if the two hills overlap, or the cloud has
                                             no slope, the similarity does not tell
-threshold_curves                            accuracy at every threshold, on dev and on test
 alike                                       two sentences word by word, with each word's part, and which words meet
 explained_rows, explained_words             steps from 0 to the similarity, by rows of L or by words
 word_pairs                                  a square: which word of a meets which of b
@@ -22,7 +21,6 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.colors import find_intermediate_color, hex_to_rgb, label_rgb
 
-from labkit.evaluation import best_threshold
 from labkit.explanation import LEFT_OUT, REST
 from labkit.figures.drawing import (
     NAME,
@@ -30,7 +28,6 @@ from labkit.figures.drawing import (
     annotation,
     bars,
     cells,
-    curve,
     figure_of,
     marks,
     rectangle,
@@ -81,62 +78,6 @@ def _framed(cosine: np.ndarray, upwards: str) -> Entries:
         "yaxis": {"title": upwards, "gridcolor": INK, "gridwidth": 0.3},
         "legend": {"y": 0.99},
     }
-
-
-# --- accuracy at every threshold ---------------------------------------------------------------------------------
-
-STEPS = 201
-
-
-def threshold_curves(
-    dev_scores: ArrayLike, dev_labels: ArrayLike, test_scores: ArrayLike, test_labels: ArrayLike
-) -> go.Figure:
-    """Draw the accuracy at every threshold, on the pairs that choose it and on those that are scored.
-
-    In: scores (n,) and 0/1 labels (n,) of each; a pair is positive if its score > threshold. Each curve has its own
-    maximum. The honest score is the test curve at the maximum of dev; the maximum of test is what a threshold chosen on
-    test would report.
-    """
-    dev, test = (np.asarray(dev_scores), np.asarray(dev_labels)), (np.asarray(test_scores), np.asarray(test_labels))
-    honest, leaking = best_threshold(*dev), best_threshold(*test)
-    lowest, highest = min(dev[0].min(), test[0].min()), max(dev[0].max(), test[0].max())
-    thresholds = np.linspace(lowest, highest, STEPS)
-    traces = [
-        curve(
-            thresholds,
-            [accuracy_at(*part, float(t)) for t in thresholds],
-            colour,
-            dash,
-            name=name,
-            hovertemplate="threshold %{x:.3f}: %{y:.3f}<extra>" + name + "</extra>",
-        )
-        for name, part, colour, dash in (("dev", dev, COLOURS[1], "dash"), ("test", test, COLOURS[0], "solid"))
-    ]
-    for name, t, mark, place in (
-        ("chosen on dev", honest, "circle", "bottom center"),
-        ("chosen on test: leaks", leaking, "x", "top center"),
-    ):
-        at = min(max(t, lowest), highest)  # an infinite threshold is drawn at the edge
-        accuracy = accuracy_at(*test, t)
-        hover = {"hovertemplate": "threshold %{x:.3f}: %{y:.3f} on test<extra>" + name + "</extra>"}
-        label = {"mode": "markers+text", "text": [f"{accuracy:.3f}"], "textposition": place}
-        traces.append(marks([at], [accuracy], {"size": 13, "symbol": mark, "color": INK}, name=name) | label | hover)
-    return figure_of(
-        traces,
-        xaxis={"title": "threshold t: same where cosine > t"},
-        yaxis={"title": "accuracy"},
-        height=380,
-        legend=ABOVE,
-    )
-
-
-def accuracy_at(scores: np.ndarray, labels: np.ndarray, threshold: float) -> float:
-    """Return the share of correct decisions.
-
-    >>> accuracy_at(np.array([0.1, 0.6, 0.9]), np.array([0, 0, 1]), 0.5) == 2 / 3
-    True
-    """
-    return float(((scores > threshold) == (np.asarray(labels) == 1)).mean())
 
 
 # --- a similarity taken apart ------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ In: records of `labkit.thematic`. Out: plotly figures; `marked` returns HTML.
 section_ribbon, section_counts  one article's sections and the clusters found (`Themes`)
 agreement_of_articles           the same for many articles, in one figure (`SectionAgreement`)
 marked, attention_bars          how much each word of a sentence counts (`Attended`)
-three_encoders                  which words each number of a sentence's vector comes from
 
 Sections and clusters have numbers, in the figure and in the tables, so they can be read without colour.
 """
@@ -34,7 +33,7 @@ from labkit.figures.drawing import (
     stroke,
     words_at,
 )
-from labkit.figures.panels import ABOVE, BARE, EMPTY, on, side_by_side, ticks
+from labkit.figures.panels import ABOVE, BARE, EMPTY, ticks
 from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
@@ -204,106 +203,3 @@ def attention_bars(attended: Attended, *, height: int = 380) -> go.Figure:
         legend=ABOVE,
         bargap=0.25,
     )
-
-
-# --- the three encoders ------------------------------------------------------------------------------------------
-
-WORDS = ("how", "do", "I", "cook")
-SHARES = (0.1, 0.1, 0.2, 0.6)  # of attention, for the drawing
-LARGEST, WIDTH = 1, 3  # the window with the largest output, and its width
-VECTOR, PLACE, LOWER, UPPER, TOP = 1.0, 2.5, 2.2, 2.9, 4.3  # height of each row
-LEFT_BEHIND = "rgba(128, 128, 128, 0.55)"
-
-
-def three_encoders() -> go.Figure:
-    """Draw CNN, LSTM and BiLSTM with attention on four words: which words each number of the vector comes from.
-
-    From bottom to top: the words, their vectors, what the encoder computes at each word, and the vector of the
-    sentence.
-    What reaches it is blue; grey is computed and discarded.
-    """
-    places = range(len(WORDS))
-    (chain, forth), (both, ways) = _lstm(places), _bilstm(places)
-    traces = [*_cnn(places), *chain, *both]
-    for panel in (1, 2, 3):
-        traces += [_text(panel, list(places), 0.35, list(WORDS), 12)]
-        traces += [_nodes(panel, [VECTOR] * len(WORDS), INK, "square", "a word's vector")]
-    bare = EMPTY | {"fixedrange": True}
-    layout = side_by_side(
-        ("CNN", "LSTM", "BiLSTM with<br>attention"),
-        gap=0.06,
-        size=14,
-        x=bare | {"range": [-0.6, len(WORDS) - 0.1]},
-        y=bare | {"range": [0.0, TOP + 0.75]},
-    )
-    layout["annotations"] += forth + ways
-    return figure_of(traces, height=400, showlegend=False, margin=margin(46), **layout)
-
-
-def _cnn(places: range) -> list[Entries]:
-    """Draw lines from the window to its output, and from each output to the maximum, the largest in colour."""
-    window = range(LARGEST, min(LARGEST + WIDTH, len(places)))
-    lines = [_line(1, (t, VECTOR), (LARGEST, PLACE), COLOURS[0], 2) for t in window]
-    lines += [_line(1, (t, PLACE), (1.5, TOP), LEFT_BEHIND, 1) for t in places if t != LARGEST]
-    lines.append(_line(1, (LARGEST, PLACE), (1.5, TOP), COLOURS[0], 3))
-    colours = [COLOURS[0] if t == LARGEST else INK for t in places]
-    nodes = _nodes(1, [PLACE] * len(places), colours, "circle", "the filter's answer at this word")
-    return [*lines, nodes, _top(1, "largest"), _letter(1, PLACE, "c"), _letter(1, VECTOR, "x")]
-
-
-def _lstm(places: range) -> tuple[list[Entries], list[Entries]]:
-    """Draw a chain of states; the last goes up."""
-    last = len(places) - 1
-    lines = [_line(2, (t, VECTOR), (t, PLACE), INK, 1) for t in places]
-    lines.append(_line(2, (last, PLACE), (1.5, TOP), COLOURS[0], 3))
-    colours = [COLOURS[0] if t == last else INK for t in places]
-    nodes = _nodes(2, [PLACE] * len(places), colours, "circle", "the state after this word")
-    arrows = [_arrow(2, t, t + 1, PLACE) for t in places[:-1]]
-    return [*lines, nodes, _top(2, "last"), _letter(2, PLACE, "h"), _letter(2, VECTOR, "x")], arrows
-
-
-def _bilstm(places: range) -> tuple[list[Entries], list[Entries]]:
-    """Draw a chain in each direction; every word's state goes up, as thick as its share."""
-    lines = [_line(3, (t, VECTOR), (t, UPPER), INK, 1) for t in places]
-    lines += [_line(3, (t, UPPER), (1.5, TOP), COLOURS[0], 1 + 9 * SHARES[t]) for t in places]
-    nodes = [
-        _nodes(3, [height] * len(places), COLOURS[0], "circle", said)
-        for height, said in ((LOWER, "what comes before this word"), (UPPER, "what comes after it"))
-    ]
-    arrows = [_arrow(3, t, t + 1, LOWER) for t in places[:-1]] + [_arrow(3, t + 1, t, UPPER) for t in places[:-1]]
-    return [*lines, *nodes, _top(3, "Σ a h"), _letter(3, PLACE, "h"), _letter(3, VECTOR, "x")], arrows
-
-
-def _letter(panel: int, height: float, letter: str) -> Entries:
-    """Write the name of the row in the formulas at its right end."""
-    return _text(panel, [len(WORDS) - 0.45], height, [f"<i>{letter}</i>"], 13)
-
-
-def _text(panel: int, x: list[float], y: float, texts: list[str], size: int) -> Entries:
-    return words_at(x, [y] * len(x), texts, {"size": size, "color": INK}) | on(panel)
-
-
-def _nodes(panel: int, heights: list[float], colour: str | list[str], symbol: str, said: str) -> Entries:
-    marker = {"size": 13, "color": colour, "symbol": symbol}
-    return marks(list(range(len(heights))), heights, marker, hovertemplate=f"{said}<extra></extra>", **on(panel))
-
-
-def _top(panel: int, how: str) -> Entries:
-    """Draw the sentence's vector, and above it how it is computed."""
-    marker = {"size": 22, "color": COLOURS[0], "symbol": "diamond"}
-    label = {"text": [how], "textposition": "top center", "textfont": {"size": 13, "color": INK}}
-    hover = {"hovertemplate": "the sentence's vector<extra></extra>"}
-    return marks([1.5], [TOP], marker) | {"mode": "markers+text"} | label | hover | on(panel)
-
-
-def _line(panel: int, start: tuple[float, float], end: tuple[float, float], colour: str, width: float) -> Entries:
-    return curve([start[0], end[0]], [start[1], end[1]], colour, width=width, hoverinfo="skip", **on(panel))
-
-
-def _arrow(panel: int, start: float, end: float, height: float) -> Entries:
-    """Return an arrow from one state to the next."""
-    axes = on(panel)
-    step = 0.28 if end > start else -0.28
-    ends = {"ax": start + step, "x": end - step, "ay": height, "y": height}
-    refs = {"xref": axes["xaxis"], "yref": axes["yaxis"], "axref": axes["xaxis"], "ayref": axes["yaxis"]}
-    return ends | refs | {"text": "", "showarrow": True, "arrowhead": 2, "arrowwidth": 1.5, "arrowcolor": INK}

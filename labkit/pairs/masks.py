@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,20 +18,22 @@ from torch import Tensor
 _NAMED = 8  # faulty rows listed in a message
 
 
-def masks_from_labels(labels: Tensor | Sequence[int]) -> tuple[Tensor, Tensor]:
+def masks_from_labels(labels: Tensor | Sequence[int] | Sequence[str]) -> tuple[Tensor, Tensor]:
     """`P[i, j]`: same label, i ≠ j. `N[i, j]`: another label. Two bool tensors (m, m).
 
-    >>> positive, negative = masks_from_labels([0, 0, 1])
+    >>> positive, negative = masks_from_labels(["pet", "pet", "tree"])  # or numbers
     >>> positive.int().tolist(), negative.int().tolist()
     ([[0, 1, 0], [1, 0, 0], [0, 0, 0]], [[0, 0, 1], [0, 0, 1], [1, 1, 0]])
     """
-    labels = checked_labels(labels)
-    same = labels[:, None] == labels[None, :]
+    if not isinstance(labels, Tensor) and all(isinstance(label, str) for label in labels):
+        labels = np.unique(np.array(labels, dtype=str), return_inverse=True)[1].tolist()
+    codes = checked_labels(labels)
+    same = codes[:, None] == codes[None, :]
     negative = ~same
     return same.fill_diagonal_(False), negative
 
 
-def checked_labels(labels: Tensor | Sequence[int], rows: int | None = None, name: str = "labels") -> Tensor:
+def checked_labels(labels: Tensor | Sequence[Any], rows: int | None = None, name: str = "labels") -> Tensor:
     """Labels as a tensor (m,), one number per row."""
     try:
         # via numpy: torch converts a list of Python floats to single precision, where 2^24 + 1 becomes 2^24

@@ -38,9 +38,10 @@ class WeightParts(NamedTuple):
 
 
 def pair_weights(loss: Loss, similarity: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-    """`m · |dL/dS|` (eq. 1-3) by automatic differentiation, for any loss; 0 outside the masks.
+    """`m · |dL/dS|` (eq. 1-3) by automatic differentiation; 0 outside the masks.
 
-    Set hyperparameters with `functools.partial`.
+    `loss` is any function of (S, P, N), such as those of `labkit.pairs`; set its hyperparameters with
+    `functools.partial`.
 
     >>> import torch
     >>> from labkit.pairs import contrastive

@@ -1,12 +1,11 @@
 """The cells of tables, and how they are computed.
 
-    cell = (recipe, data set, seed), with a key that is a digest of all that its figures depend on
+    cell = (recipe, data set, seed), with a key that is a digest of everything its results depend on
 
 `plan` lists the cells of a paper's table, and the rows that cannot be computed, with the reason. `compute` computes
-cells one after the other, whoever asks for them: `labkit reproduce` the papers' tables, the course its ablations. What
-the store knows is taken from there. Ctrl-C ends it between or within cells; what is done by then is in the store and in
-what `compute` returns. Rows that need the same cell share it, within a table and across. The first seed of every row
-comes before the second of any.
+cells one by one, for the papers' tables (`labkit reproduce`) and the course's ablations. Stored cells are reused.
+Ctrl-C may come at any time; finished cells are in the store and in the result of `compute`. Rows that need the same
+cell share it, also across tables. The first seed of every row comes before the second of any.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from labkit.trials.engine import Result
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One recipe on one data set with one seed; `settings` are the recipe's own and those for its data."""
+    """One recipe on one data set with one seed; `settings` are the recipe's and those for its data."""
 
     recipe: Recipe
     data: DataAtHand
@@ -50,12 +49,12 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """The same for cells whose figures must be the same, on whichever machine."""
+        """Equal for cells that must give the same results on any machine."""
         return digest(self.about)
 
     @property
     def about(self) -> dict[str, Any]:
-        """What decides its figures: recipe, method, every setting, data, seed, and the versions that people state."""
+        """Everything that determines its results: recipe, method, all settings, data, seed and versions."""
         settings = self._complete(self.settings)
         return {
             "recipe": self.recipe.run.__qualname__,
@@ -65,12 +64,12 @@ class Cell:
             "data": [[name, data.fingerprint] for name, data in (("data", self.data), *self.also.items())],
             "versions": versions_of(self.recipe.entry, settings),
             "tunings": [tuning.key for tuning in self.tunings],
-            "quick": self.data.quick,  # recipes may try less, and small data are the same data
+            "quick": self.data.quick,  # quick recipes try fewer settings, and small data are the same data
             "seed": self.seed,
         }
 
     def _complete(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings, the method's defaults among them but for what is tried; a model by its name, wherever it is."""
+        """The settings completed with the method's defaults, except for tuned ones; a model is given by name."""
         named = dict(settings) | {name: value for name, value in self.recipe.settings.items() if name == "model"}
         if self.recipe.entry is None:
             return named
@@ -80,7 +79,7 @@ class Cell:
 
     @cached_property
     def tunings(self) -> tuple[Tuning, ...]:
-        """What chooses the rest of its settings, of several networks one each, on the data each learns from."""
+        """The tunings that choose its other settings, one per network, each on the data that network learns from."""
         recipe = self.recipe
         if recipe.first is None:
             return ()
@@ -104,7 +103,7 @@ class Cell:
         memory: dict[str, Method] | None = None,
         progress: Progress = silent,
     ) -> Result:
-        """Its figures, with the settings that its tunings have found, which the notes keep."""
+        """Compute its scores with the settings that its tunings chose, which the notes keep."""
         result = self.recipe.run(self.case(progress, chosen=chosen, runs=runs, memory=memory))
         return replace(result, notes={**result.notes, "chosen": list(map(dict, chosen))}) if chosen else result
 
@@ -116,9 +115,9 @@ class Cell:
         runs: Path | None = None,
         memory: dict[str, Method] | None = None,
     ) -> Case:
-        """What its recipe works with; trainings are kept in the folder `runs`, if there is one, and taken from it.
+        """The input of its recipe; trainings are stored in the folder `runs`, if given, and reused.
 
-        `chosen` are the settings that its tunings have found.
+        `chosen` are the settings that its tunings found.
         """
         settings, sides = self.settings, self.recipe.sides
         if chosen and sides:
@@ -145,7 +144,7 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class RowPart:
-    """The cells of one row on one data set, a seed each; or the reason why there are none."""
+    """The cells of one row on one data set, one per seed; or the reason why there are none."""
 
     row: Row
     data: str
@@ -155,7 +154,7 @@ class RowPart:
 
 @dataclass(frozen=True, eq=False)
 class TablePlan:
-    """A table's parts."""
+    """The parts of a table."""
 
     table: Table
     published: bool
@@ -164,12 +163,12 @@ class TablePlan:
 
     @property
     def possible(self) -> int:
-        """Rows of which something can be computed."""
+        """The number of rows that can be computed at least in part."""
         return len({part.row.name for part in self.parts if part.cells})
 
 
 def plan(table: Table, desk: Desk, seeds: int | None = None) -> TablePlan:
-    """What of a table can be computed on this desk; the row or else the table says with how many seeds."""
+    """The part of a table that can be computed with this desk; the row or else the table gives the number of seeds."""
     published = desk.published(table.data)
     parts = [
         _part(row, data, desk, published=published, seeds=seeds or (1 if desk.quick else None), usual=table.seeds)
@@ -199,7 +198,7 @@ def _part(row: Row, data: str, desk: Desk, *, published: bool, seeds: int | None
 
 
 def _quick(recipe: Recipe, settings: dict[str, Any]) -> tuple[Recipe, dict[str, Any]]:
-    """The same untuned and with one epoch, where it has epochs."""
+    """The same without tuning and with one epoch, if it has epochs."""
     sides = tuple({**side, "epochs": 1} if "epochs" in side else side for side in recipe.sides)
     if recipe.entry is not None and recipe.entry(**settings).settings.values().get("epochs"):
         settings = settings | {"epochs": 1}
@@ -207,7 +206,7 @@ def _quick(recipe: Recipe, settings: dict[str, Any]) -> tuple[Recipe, dict[str, 
 
 
 def why_not(recipe: Recipe) -> str:
-    """Why a recipe cannot run on this machine, whatever the data; empty where it can."""
+    """Why a recipe cannot run on this machine with any data; empty if it can."""
     lent = recipe.method in ("sbert", "static") or recipe.settings.get("encoder") == "transformer"
     if lent and find_spec("sentence_transformers") is None:
         return 'needs sentence-transformers: pip install "labkit-embeddings[sbert]"'
@@ -218,7 +217,7 @@ def why_not(recipe: Recipe) -> str:
 
 
 def _notes(table: Table, desk: Desk, published: bool) -> list[str]:
-    """What is left out for want of data, and how the data differ from the paper's."""
+    """The parts that lack data, and how the data differ from the paper's."""
     wanted = list(dict.fromkeys([*table.data, *(name for row in table.rows if row.recipe for name in row.recipe.also)]))
     notes = []
     lacks = ", ".join(dict.fromkeys(lack for name in wanted for lack in desk.missing(name)))
@@ -231,7 +230,7 @@ def _notes(table: Table, desk: Desk, published: bool) -> list[str]:
 
 
 def cells_of(plans: Sequence[TablePlan], rows: str = "") -> list[Cell]:
-    """The cells of several plans, each once, the first seeds first; only of rows that `rows` names."""
+    """The distinct cells of several plans, first seeds first; only for rows matching `rows`."""
     cells = {
         cell.key: cell
         for each in plans
@@ -243,7 +242,7 @@ def cells_of(plans: Sequence[TablePlan], rows: str = "") -> list[Cell]:
 
 
 def rows_named(table: Table, text: str) -> list[str]:
-    """The row of this name; where there is none, all whose names hold the text."""
+    """The row with this name or, if there is none, all rows whose names contain the text."""
     names = [row.name for row in table.rows]
     exact = [name for name in names if name.casefold() == text.casefold()]
     return exact or [name for name in names if text.casefold() in name.casefold()]
@@ -254,17 +253,17 @@ def rows_named(table: Table, text: str) -> list[str]:
 
 @dataclass
 class Computed:
-    """What is known of each cell and tuning, by key, and why the others are not known."""
+    """The results of cells and tunings by key, and why others are missing."""
 
     known: dict[str, Result] = field(default_factory=dict)
-    fresh: list[Cell] = field(default_factory=list)  # what was computed just now
-    failed: dict[str, str] = field(default_factory=dict)  # key -> what data it lacks
-    broken: dict[str, Exception] = field(default_factory=dict)  # key -> a fault of the recipe
-    interrupted: KeyboardInterrupt | None = None  # what ended it before its time
+    fresh: list[Cell] = field(default_factory=list)  # computed in this call
+    failed: dict[str, str] = field(default_factory=dict)  # key -> the missing data
+    broken: dict[str, Exception] = field(default_factory=dict)  # key -> an error in the recipe
+    interrupted: KeyboardInterrupt | None = None  # what interrupted it
 
 
 def stored(cells: Iterable[Cell], store: Store) -> dict[str, Result]:
-    """What the store knows of these cells and of the tunings that choose their settings."""
+    """The stored results of these cells and of their tunings."""
     known: dict[str, Result] = {}
     for cell in cells:
         for key in (*(tuning.key for tuning in cell.tunings), cell.key):
@@ -276,7 +275,7 @@ def stored(cells: Iterable[Cell], store: Store) -> dict[str, Result]:
 
 
 def _by_this_choice(cell: Cell, known: Mapping[str, Result]) -> bool:
-    """Whether a cell has the settings that its tunings chose: one that was tuned again may have others by now."""
+    """Whether a cell has the settings that its tunings chose; a repeated tuning may have chosen others."""
     chosen = [known[tuning.key].notes["chosen"] for tuning in cell.tunings if tuning.key in known]
     said = known[cell.key].notes.get("chosen", [])
     return said == chosen if chosen else bool(said) == bool(cell.tunings)
@@ -290,11 +289,10 @@ def compute(
     runs: Path | None = None,
     progress: Progress = silent,
 ) -> Computed:
-    """The cells, each from the store or else computed; with `again` nothing counts as known.
+    """Take the cells from the store or compute them; `again` computes all of them.
 
-    Long trainings are kept in the folder `runs`, if there is one: what was interrupted resumes there, and another cell
-    that needs the same one opens it. A row whose data are missing is noted, and so is a fault of its recipe; neither
-    stops the others.
+    Long trainings are stored in the folder `runs`, if given: interrupted ones resume there, and other cells reuse them.
+    A row with missing data or a faulty recipe is noted and does not stop the others.
     """
     job = _Job(store, again, runs)
     for number, cell in enumerate(cells):
@@ -310,7 +308,7 @@ def compute(
             break
         except Missing as reason:
             job.done.failed[cell.key] = " ".join(str(reason).split())
-        except Exception as fault:  # ours: kept apart from missing data, and raised when all else is done
+        except Exception as fault:  # our bug: kept apart from missing data, and raised at the end
             fault.add_note(f"in the cell {cell}")
             job.done.broken[cell.key] = fault
     return job.done
@@ -318,19 +316,19 @@ def compute(
 
 @dataclass(frozen=True)
 class _Job:
-    """What all cells of one call share."""
+    """The state that all cells of one call share."""
 
     store: Store
     again: bool
     runs: Path | None
     memory: dict[str, Method] = field(default_factory=dict)
     done: Computed = field(default_factory=Computed)
-    hopeless: dict[str, Exception] = field(default_factory=dict)  # tunings of which all trials failed
+    hopeless: dict[str, Exception] = field(default_factory=dict)  # tunings whose trials all failed
 
 
 def _obtain(item: Cell | Tuning, job: _Job, progress: Progress) -> Result:
-    """The result of a cell, after the tunings that choose its settings, or of a tuning: known, or computed and kept."""
-    if item.key in job.hopeless:  # sixteen trials are not made again for each seed
+    """The result of a cell (after its tunings) or of a tuning: stored, or computed and stored."""
+    if item.key in job.hopeless:  # do not repeat sixteen trials for each seed
         raise job.hopeless[item.key]
     if item.key not in job.done.known:
         tunings = item.tunings if isinstance(item, Cell) else ()
@@ -344,11 +342,11 @@ def _obtain(item: Cell | Tuning, job: _Job, progress: Progress) -> Result:
 
 
 def _computed(item: Cell | Tuning, chosen: Sequence[Mapping[str, Any]], job: _Job, progress: Progress) -> Result:
-    """Compute by one thread, since with two sums are added up in another order."""
+    """Compute with one thread, because two would sum in another order."""
     begun, busy = time.monotonic(), time.process_time()
     try:
         with warnings.catch_warnings(), one_thread():
-            warnings.simplefilter("ignore", UserWarning)  # of each of many trainings, said where they are made by hand
+            warnings.simplefilter("ignore", UserWarning)  # repeated by each of many trainings
             if isinstance(item, Tuning):
                 result = item.compute(job.runs, progress)
             else:
@@ -357,7 +355,7 @@ def _computed(item: Cell | Tuning, chosen: Sequence[Mapping[str, Any]], job: _Jo
         if isinstance(item, Tuning) and not isinstance(fault, Missing):
             job.hopeless[item.key] = fault
         raise
-    # on a machine that others use, the processor's time is nearer to what it takes than the clock's
+    # on a shared machine CPU time is a better measure than wall-clock time
     seconds = min(time.monotonic() - begun, time.process_time() - busy)
     figures = {name: float(value) for name, value in result.figures.items() if math.isfinite(value)}
     return replace(result, figures=figures, seconds=seconds)

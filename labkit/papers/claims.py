@@ -1,16 +1,16 @@
-"""Claims of the form "these rows lead those rows, by so much", judged on figures: the paper's own, and ours.
+"""Claims of the form "these rows lead those rows by so much", judged on the paper's scores and on ours.
 
-Every row is set against every row that it is said to lead, in every column. Of our figures each such lead has an
-interval over seeds and test units together (`lead_of`), seed by seed; figures as printed are taken as exact.
+Every row is compared with every row that it should lead, in every column. For our scores each lead has an interval over
+seeds and test units (`lead_of`); printed scores are taken as exact.
 
-    confirmed        every 95 % interval lies above `by`; with `tie`, every one lies between -by and +by
-    not confirmed    some interval lies below `by` (outside of the bounds); that one is picked among many, so that all
-                     of them together are to be wrong once in twenty (Bonferroni)
-    open             neither: with more seeds, or a larger test set, it could be either
-    not measured     no column has figures of both sides
-    with `best`      one row of several has to lead, and it may be picked: its intervals are so much wider
+    confirmed        every 95 % interval is above `by`; with `tie`, every one is between -by and +by
+    not confirmed    some interval is below `by` (or outside the bounds); intervals are widened (Bonferroni) so that
+                     all of them together are wrong once in twenty
+    open             neither: more seeds or a larger test set could decide
+    not measured     no column has scores of both sides
+    with `best`      one of several rows has to lead; its intervals are wider because it may be picked
 
-In: a claim and a look-up (row, column). Out: a `Judgement` with the numbers that decide.
+In: a claim and a look-up (row, column). Out: a `Judgement` with the deciding numbers.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ class Claim:
     """The worst of `rows` (with `best`: the best of them) leads all of `over` in every one of `columns`, by at least
     `by`.
 
-    With `relative` the lead is a share of what it is measured against; smaller figures lead where not `larger`. With
-    `tie` each of `rows` is said to be equal to each of `over`, closer than `by`. What is `ours` no paper says: it is
-    asked here.
+    With `relative` the lead is a share of the other score; without `larger` smaller scores lead. With `tie` each of
+    `rows` equals each of `over` to within `by`. A claim with `ours` is our own question, not the paper's.
     """
 
     text: str
@@ -54,14 +53,13 @@ class Claim:
     def __post_init__(self) -> None:
         if self.tie and (not self.by or self.relative):
             raise ValueError(
-                f"claim {self.text!r} is of a tie, expected a bound in figures; say `by`, within which they count as "
-                "equal"
+                f"claim {self.text!r} is a tie without a bound; set `by`, within which scores count as equal"
             )
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict and its reason: the numbers of the deciding column, and in how many columns it holds."""
+    """The verdict and its reason: the numbers of the deciding column, and the number of columns in which it holds."""
 
     verdict: Verdict
     why: str
@@ -69,7 +67,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class ShownLead:
-    """The lead that decides a claim, better rows above, with its 95 % interval: a number, or a share of the other."""
+    """The lead that decides a claim, positive for the better rows, with its 95 % interval, absolute or relative."""
 
     column: str
     row: str
@@ -88,7 +86,7 @@ def judge(claim: Claim, look_up: Lookup) -> Judgement:
 
 
 def judge_printed(claim: Claim, figures: Mapping[tuple[str, str], float]) -> Judgement:
-    """Judge a claim by the printed numbers, taken as exact."""
+    """Judge a claim by the printed scores, taken as exact."""
 
     def look_up(row: str, column: str) -> Runs | None:
         value = figures.get((row, column))
@@ -98,7 +96,7 @@ def judge_printed(claim: Claim, figures: Mapping[tuple[str, str], float]) -> Jud
 
 
 def shown_lead(claim: Claim, look_up: Lookup) -> ShownLead | None:
-    """The lead that is furthest from what is claimed, of all columns; None where nothing was measured."""
+    """The lead farthest from the claim, over all columns; None if nothing was measured."""
     pairs = [pair for column in claim.columns for pair in _pairs(claim, column, look_up)]
     if not pairs:
         return None
@@ -109,7 +107,7 @@ def shown_lead(claim: Claim, look_up: Lookup) -> ShownLead | None:
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """One row against one other in one column. `beyond` is the lead beyond what is asked, better rows above."""
+    """One row against another in one column. `beyond` is the lead minus the required one."""
 
     claim: Claim
     column: str
@@ -118,18 +116,18 @@ class _Pair:
     mine: float
     theirs: float
     beyond: Lead
-    units: int  # that the figures are taken apart over; one: nothing is known of other test sets
+    units: int  # over which the scores are split; with one, nothing is known about other test sets
     exact: bool
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """The bounds of the lead; where nothing says how far another draw would move it, it may be anything."""
+        """The bounds of the lead; unlimited if its error is unknown."""
         if self.exact:
-            nudge = _ROUNDING if self.claim.by else 0.0  # .819 is .004 above .815, whatever the last bit says
+            nudge = _ROUNDING if self.claim.by else 0.0  # .819 is .004 above .815, up to rounding
             return (self.beyond.lead + nudge,) * 2
         return self.beyond.interval(level) if self.beyond.error else (-inf, inf)
 
     def shown(self, beyond: float) -> float:
-        """A bound as it is told: the lead itself, or as a share of the other's figure."""
+        """A bound for display: the lead itself, or a share of the other's score."""
         share = (abs(self.theirs) or 1.0) if self.claim.relative else 1.0
         return beyond / share + (0.0 if self.claim.tie else self.claim.by)
 
@@ -147,7 +145,7 @@ def _spelled(claim: Claim, lead: float) -> str:
 
 
 def _pairs(claim: Claim, column: str, look_up: Lookup, *, exact: bool = False) -> list[_Pair]:
-    """The rows of the claim, each with each of the others, as far as both have runs in this column."""
+    """The rows of the claim, each paired with each of the others, if both have runs in this column."""
     mine, theirs = ({row: runs for row in rows if (runs := look_up(row, column))} for rows in (claim.rows, claim.over))
     return [
         _pair(claim, column, (row, other), mine[row], theirs[other], exact=exact) for row in mine for other in theirs
@@ -155,7 +153,7 @@ def _pairs(claim: Claim, column: str, look_up: Lookup, *, exact: bool = False) -
 
 
 def _pair(claim: Claim, column: str, rows: tuple[str, str], mine: Runs, theirs: Runs, *, exact: bool) -> _Pair:
-    """Two rows with the seeds that both have; what has nothing random in it stands against each."""
+    """Two rows with their common seeds; a deterministic row is paired with each seed."""
     sign = 1 if claim.larger else -1
     first, second = in_common(mine, theirs)
     here, there = (sum(each.figure for each in side) / len(side) for side in (first, second))
@@ -184,13 +182,13 @@ def _judged(claim: Claim, pairs: Mapping[str, list[_Pair]]) -> Judgement:
 
 
 def _by_row(pairs: list[_Pair]) -> list[list[_Pair]]:
-    """The pairs of each row, of which one has to lead where one may be picked."""
+    """The pairs of each row, one of which has to lead if one may be picked."""
     rows = dict.fromkeys(pair.row for pair in pairs)
     return [[pair for pair in pairs if pair.row == row] for row in rows]
 
 
 def _holds(claim: Claim, pairs: list[_Pair]) -> bool:
-    """Whether one column bears the claim out."""
+    """Whether one column confirms the claim."""
     if claim.tie:
         return all(-claim.by < low and high < claim.by + 2 * _ROUNDING for low, high in (p.interval() for p in pairs))
     if not claim.best:
@@ -212,7 +210,7 @@ def _fails(claim: Claim, pairs: list[_Pair], level: float) -> bool:
 
 
 def _decisive(claim: Claim, pairs: list[_Pair]) -> _Pair:
-    """The pair furthest from what is claimed, in units of its error; of rows that may be picked, the best one's."""
+    """The pair farthest from the claim, in units of its error; if rows may be picked, the best row's."""
     if claim.tie:
         return max(pairs, key=lambda pair: max(map(abs, pair.beyond.interval(LEVEL))))
 

@@ -1,11 +1,10 @@
-"""The data that tables are measured on: an embedded corpus that stands in, and published sets, put together as needed.
+"""The data of the tables: published sets, combined as needed, or a bundled corpus as a substitute.
 
-In: corpora as they are released. Out: one corpus with the splits that a recipe expects.
+In: released corpora. Out: one corpus with the splits that a recipe expects.
 
-A `Desk` says what of it is on this machine: published sets in a folder or the cache, else embedded corpora. In: a
-folder, or none. Out: `DataAtHand` by name. A corpus is read when its sentences are wanted; its size and its fingerprint
-are kept beside the cells, so that asking what there is to do reads nothing again. A set that is there in part is not
-used, and said to be.
+A `Desk` knows the data on this machine: published sets in a folder or the cache, else bundled corpora. In: a folder, or
+none. Out: `DataAtHand` by name. A corpus is read when its sentences are needed; its size and fingerprint are cached
+next to the cells, so that planning reads nothing again. An incomplete set is reported and not used.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ from labkit.papers.store import default_folder, read_json, write_json
 from labkit.progress import Progress, silent
 
 CITY = "pit"  # the smallest of GeoER's: training takes minutes
-LEARNED = 40_000  # triplets to learn from, of 176,000: minutes a training in the place of hours
-CAPTIONS = 45_000  # captions of Flickr30k to learn from, of 143,000
+LEARNED = 40_000  # training triplets, of 176,000: a training takes minutes instead of hours
+CAPTIONS = 45_000  # training captions of Flickr30k, of 143,000
 
 
 def _only(corpora: Sequence[Corpus]) -> Corpus:
@@ -41,10 +40,10 @@ def _only(corpora: Sequence[Corpus]) -> Corpus:
 
 @dataclass(frozen=True)
 class DataSet:
-    """What is measured on. `parts` are published corpora, all of them needed, and `together` makes one of them.
+    """The data of a measurement. All `parts`, published corpora, are needed, and `together` combines them.
 
-    What is `derived` is made of the embedded corpus in the same way. Sentences of the corpora `apart`, which others of
-    its kind are scored on, are taken out of the training split where these corpora are at hand.
+    `derived` builds the same from the bundled corpus. Sentences of the corpora `apart`, on which other rows are scored,
+    are removed from the training split if these corpora are available.
     """
 
     name: str
@@ -56,12 +55,13 @@ class DataSet:
     note: str = ""  # how the published form differs from the paper's
 
 
-# --- data sets put together of corpora ---------------------------------------------------------------------------
+# --- data sets combined from corpora -----------------------------------------------------------------------------
 
 
 def _quora(corpora: Sequence[Corpus]) -> Corpus:
-    """Quora's pairs: in Wang et al.'s split as it is; where that has only its dev, this is the test, and dev a part of
-    training. Then no two splits share a question, however it is spelt, and half of dev are duplicates, as in theirs."""
+    """Quora's pairs in Wang et al.'s split. If only its dev is available, that is the test, and dev a part of train
+    in which half are duplicates, as in theirs; then no two splits share a question in any spelling.
+    """
     train, bimpm = corpora
     assert isinstance(train, Pairs) and isinstance(bimpm, Pairs)  # noqa: PT018
     if {"train", "dev", "test"} <= set(bimpm.splits):
@@ -84,8 +84,7 @@ def _quora(corpora: Sequence[Corpus]) -> Corpus:
 
 
 def _held(pairs: Pairs, count: int) -> np.ndarray:
-    """Mark up to so many pairs, drawn at random; pairs that a question joins stay together, however it is spelt, and
-    the first such lump that is too large ends the draw."""
+    """Mark up to `count` random pairs, in groups that share a question; the first group too large ends the draw."""
     spelled = replace(pairs, text_a=tuple(map(spelt, pairs.text_a)), text_b=tuple(map(spelt, pairs.text_b)))
     joined, sizes = np.unique(linked(spelled), return_inverse=True, return_counts=True)[1:]
     order = np.random.default_rng(0).permutation(len(sizes))
@@ -95,12 +94,12 @@ def _held(pairs: Pairs, count: int) -> np.ndarray:
 
 
 def spelt(text: str) -> str:
-    """A text by its letters and digits alone, so that "I wo n't ." is "I won't."; one without any is as it is."""
+    """The letters and digits of a text, so that "I wo n't ." equals "I won't."; a text without any is unchanged."""
     return "".join(filter(str.isalnum, text.casefold())) or text
 
 
 def _captions(corpora: Sequence[Corpus]) -> Corpus:
-    """Trained on Flickr30k, scored on COCO: no picture is in both, which the paper's own choice does not keep apart."""
+    """Train on Flickr30k, score on COCO: unlike in the paper's own choice, no picture is in both."""
     flickr, coco = corpora
     learned = [flickr.part(split) for split in ("train", "dev") if split in flickr.splits]
     whole = _joined("captions", [*learned, replace(coco, splits=("test",) * len(coco))])
@@ -108,22 +107,22 @@ def _captions(corpora: Sequence[Corpus]) -> Corpus:
 
 
 def _few_captions(corpora: Sequence[Corpus]) -> Corpus:
-    """The same, with fewer to learn from: for tables of many trainings."""
+    """The same with fewer training captions: for tables with many trainings."""
     return cut(_captions(corpora), CAPTIONS // 3)
 
 
 def _places(corpora: Sequence[Corpus]) -> Corpus:
-    """Pairs of one city's places to places with a class each: those that pairs labelled 1 join.
+    """Turn pairs of one city's places into classes: places connected by pairs labelled 1.
 
-    The release divides pairs, so that a place may have records in several of its splits. Here all records of a place
-    are in one: in test if any of them is there, else in dev, else in train.
+    The release splits pairs, so a place may have records in several splits. Here all records of a place are in one
+    split: test if any of them is there, else dev, else train.
     """
     (pairs,) = corpora
     assert isinstance(pairs, Pairs)
     cities = pairs.extra.get("city", (CITY,) * len(pairs))
     here = pairs.take([row for row, city in enumerate(cities) if city == CITY])
     joined = components(replace(here, text_a=tuple(map(spelt, here.text_a)), text_b=tuple(map(spelt, here.text_b))))
-    place = dict(zip(*joined, strict=True))  # a record that is only written otherwise is no other
+    place = dict(zip(*joined, strict=True))  # records that differ only in spelling are the same
     split: dict[int, str] = {}
     for name in ("test", "dev", "train"):
         if name in here.splits:
@@ -136,12 +135,12 @@ def _places(corpora: Sequence[Corpus]) -> Corpus:
 
 
 def _sentences(corpora: Sequence[Corpus]) -> Corpus:
-    """Triplets of sentences, negatives from the neighbouring sections; of many, some."""
+    """Triplets of sentences, with negatives from neighbouring sections; a sample if there are many."""
     return at_random(triplets_of(_articles(corpora)), {"train": LEARNED, "dev": LEARNED // 8})
 
 
 def _titles(corpora: Sequence[Corpus]) -> Corpus:
-    """Triplets of a section's first sentence, its title, and a neighbour's title."""
+    """Triplets of a section's first sentence, its title, and a neighbouring title."""
     return triplets_of(_articles(corpora), rule="titles")
 
 
@@ -152,7 +151,7 @@ def _articles(corpora: Sequence[Corpus]) -> Articles:
 
 
 def _scored_on_dev(corpora: Sequence[Corpus]) -> Corpus:
-    """The corpus, in which dev takes the place of a test split that is not there: nothing is chosen on it."""
+    """The corpus with dev in place of a missing test split; nothing is chosen on it."""
     (corpus,) = corpora
     if "test" in corpus.splits:
         return corpus
@@ -160,7 +159,7 @@ def _scored_on_dev(corpora: Sequence[Corpus]) -> Corpus:
 
 
 def _held_out(corpora: Sequence[Corpus]) -> Corpus:
-    """A fifth of the training pairs is dev; what shares a sentence with it, or with test, is not learned from."""
+    """Hold out a fifth of the training pairs as dev; drop training pairs that share a sentence with dev or test."""
     corpus = without(corpora[0], [corpora[0].part("test")])
     if "dev" in corpus.splits:
         return corpus
@@ -172,7 +171,7 @@ def _held_out(corpora: Sequence[Corpus]) -> Corpus:
 
 
 def _joined(name: str, corpora: Sequence[Corpus]) -> Corpus:
-    """One below the other; of the further columns none is kept."""
+    """Concatenate corpora, without further columns."""
     kind = type(corpora[0])
     columns: dict[str, Any] = {
         field: [value for corpus in corpora for value in getattr(corpus, field)] for field in kind.COLUMNS
@@ -265,7 +264,7 @@ DATASETS: dict[str, DataSet] = {
 
 
 def without(corpus: Corpus, apart: Sequence[Corpus]) -> Corpus:
-    """The corpus without those training rows that have a sentence of another corpus, letter for letter."""
+    """The corpus without training rows that contain a sentence of another corpus, letter for letter."""
     if not apart:
         return corpus
     scored = {spelt(text) for other in apart for text in other.sentences()}
@@ -278,7 +277,7 @@ def without(corpus: Corpus, apart: Sequence[Corpus]) -> Corpus:
 
 
 def at_random(corpus: Corpus, most: Mapping[str, int]) -> Corpus:
-    """A sample of at most so many rows of a split, the same at every call, in the order they had."""
+    """A sample of at most this many rows per split, always the same, in the original order."""
     left = []
     for split in dict.fromkeys(corpus.splits):
         rows = [row for row, name in enumerate(corpus.splits) if name == split]
@@ -289,7 +288,7 @@ def at_random(corpus: Corpus, most: Mapping[str, int]) -> Corpus:
 
 
 def cut(corpus: Corpus, rows: int) -> Corpus:
-    """The first `rows` training rows at most (groups stay whole), and all of dev and test."""
+    """At most the first `rows` training rows (groups stay whole), and all of dev and test."""
     train = [row for row, split in enumerate(corpus.splits) if split == "train"]
     if len(train) <= rows:
         return corpus
@@ -299,21 +298,21 @@ def cut(corpus: Corpus, rows: int) -> Corpus:
     return corpus.take(row for row, split in enumerate(corpus.splits) if split != "train" or row <= last)
 
 
-# --- what is at hand ---------------------------------------------------------------------------------------------
+# --- available data ----------------------------------------------------------------------------------------------
 
 QUICK_ROWS = 1_200  # of training
-REMEMBERED = {"sizes", "fingerprint", "articles"}  # of a data set whose files are as they were
+REMEMBERED = {"sizes", "fingerprint", "articles"}  # about a data set whose files are unchanged
 
 
 class Missing(ValueError):
-    """A data set that is not at hand."""
+    """A data set that is not available."""
 
 
 @dataclass(frozen=True, eq=False)
 class DataAtHand:
-    """A dataset: its name, rows per split and fingerprint; the corpus itself is opened when it is used.
+    """A dataset: its name, rows per split and fingerprint; the corpus is opened when used.
 
-    Of `articles` a row is a whole one; what is `quick` is little of an embedded corpus.
+    The rows of `articles` are whole articles; `quick` is a small part of a bundled corpus.
     """
 
     title: str
@@ -326,7 +325,7 @@ class DataAtHand:
 
     @classmethod
     def of(cls, corpus: Corpus, title: str, *, published: bool = False, quick: bool = False) -> Self:
-        """The data set that a corpus is which has been read."""
+        """The record of a corpus that has been read."""
         return cls(
             title,
             published,
@@ -346,7 +345,7 @@ class DataAtHand:
 
 
 class Desk:
-    """The data sets at hand. With `quick` all are embedded, and little of their training split is used."""
+    """The available data sets. With `quick` all are bundled, and only a small part of their training split is used."""
 
     def __init__(
         self,
@@ -367,22 +366,22 @@ class Desk:
         self._opened: dict[tuple[str, bool], DataAtHand] = {}
 
     def missing(self, name: str) -> list[str]:
-        """What of the published form is not here: files of the plain form, else names of corpora."""
+        """The missing parts of the published form: files of the plain form, else names of corpora."""
         return [lack for part in DATASETS[name].parts for lack in self._lacks(part)]
 
     def published(self, names: Sequence[str]) -> bool:
-        """Whether a table on these data sets runs on published data: one of them is at hand."""
+        """Whether a table on these data sets uses published data: at least one of them is available."""
         return not self.quick and any(DATASETS[name].parts and not self.missing(name) for name in names)
 
     def why_not(self, name: str, *, published: bool) -> str:
-        """Why this data set cannot be opened; empty where it can."""
+        """Why this data set cannot be opened; empty if it can."""
         if published:
             lacks = self.missing(name)
             return f"{', '.join(lacks)} {'is' if len(lacks) == 1 else 'are'} not here" if lacks else ""
         return "" if DATASETS[name].embedded else f"no embedded corpus stands in for {name}"
 
     def open(self, name: str, *, published: bool) -> DataAtHand:
-        """The data set, its corpus read at most once."""
+        """The data set, whose corpus is read at most once."""
         if reason := self.why_not(name, published=published):
             raise Missing(f"{name} cannot be opened: {reason}")
         key = (name, published)
@@ -403,7 +402,7 @@ class Desk:
     # --- reading ---------------------------------------------------------------------------------------------
 
     def _about(self, wanted: DataSet, published: bool) -> DataAtHand:
-        """The data set as the memo has it, where the files are the same as then, else as the corpus has it."""
+        """The record of the data set from the memo if the files are unchanged, else from the corpus."""
         title = ", ".join(wanted.parts) if published else f"{wanted.embedded}, embedded"
         read = partial(self._published if published else self._embedded, wanted)
         files = self._files(wanted, published)
@@ -417,7 +416,7 @@ class Desk:
         return data
 
     def _files(self, wanted: DataSet, published: bool) -> list[list[Any]]:
-        """Path, size and time of change of every file that is read."""
+        """Path, size and modification time of every file that is read."""
         paths: list[Path] = []
         for part in (*wanted.parts, *wanted.apart) if published else ():
             plain = self._plain()
@@ -436,7 +435,7 @@ class Desk:
 
     def _published(self, wanted: DataSet) -> Corpus:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # what a release lacks is said by `missing`
+            warnings.simplefilter("ignore", UserWarning)  # `missing` reports what a release lacks
             corpora = [load_published(part, self.folder) for part in wanted.parts]
             apart = [load_published(name, self.folder) for name in wanted.apart if not self._lacks(name)]
         return without(wanted.together(corpora), apart)

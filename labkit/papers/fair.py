@@ -1,13 +1,13 @@
-"""The fair protocol: every row has its settings chosen on dev, with the same number of trials, before it is scored.
+"""The fair protocol: each row's settings are chosen on dev, with the same number of trials, before it is scored.
 
-    PROTOCOL           16 trials on a fixed quarter of the training rows, for half of the epochs; of small data on all,
-                       for all epochs, as a few hundred rows tell nothing. The first has the settings as printed
-                       (of what no paper has: the usual ones), so that no method starts from values that were tuned
-                       earlier; the others come from the method's hyperparameters
-    tuned_and_printed  a row as it is tuned, and the same row as printed: two rows of a table
-    Tuning             the trials that choose: one for (method, settings, data), shared by all rows that ask for it
+    PROTOCOL           16 trials on a fixed quarter of the training rows, for half of the epochs; small data are used
+                       in full, for all epochs, because a few hundred rows say too little. The first trial has the
+                       printed settings (or the usual ones if no paper has any), so that no method starts from values
+                       tuned earlier; the others vary the method's hyperparameters
+    tuned_and_printed  a row with tuned settings, and the same row as printed
+    Tuning             the trials for one (method, settings, data), shared by all rows that need them
 
-What a trial sees has no test rows (`labkit.trials.tune`).
+Trials get no test rows (`labkit.trials.tune`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from labkit.trials.engine import Result
 
 PROTOCOL: Mapping[str, Any] = {"trials": 16, "part": 0.25, "epochs": 0.5, "sampler": "tpe"}
 WHOLE: Mapping[str, Any] = {**PROTOCOL, "part": 1.0, "epochs": 1.0}
-SMALL = 10_000  # training rows, up to which all are learned from
-#: what the note of a table says of it
+SMALL = 10_000  # training rows up to which trials use all of them
+# : the description in a table's note
 FAIR = (
     f"Each row that is trained here has its settings chosen on dev by {PROTOCOL['trials']} trials, on the same quarter "
     f"of the training rows and for half of the epochs (up to {SMALL:,} rows: on all, for all epochs); the rows as "
@@ -38,7 +38,7 @@ FAIR = (
 
 
 def tuned_and_printed(row: Row, printed: Mapping[str, Any]) -> tuple[Row, Row]:
-    """The row with its settings chosen on dev, under its own name, and with those that the paper prints."""
+    """The row with its settings chosen on dev, under its own name, and the row with the printed settings."""
     recipe = row.recipe
     assert recipe is not None, row.name
     as_printed = replace(recipe, settings={**recipe.settings, **printed}, seeds=FEW_SEEDS, first=None)
@@ -49,7 +49,7 @@ def tuned_and_printed(row: Row, printed: Mapping[str, Any]) -> tuple[Row, Row]:
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """The trials of a method with these settings, of which the first starts from `first` where that says something."""
+    """The trials of a method with these settings; the first starts from the values in `first`."""
 
     method: str
     settings: Mapping[str, Any]
@@ -62,18 +62,18 @@ class Tuning:
 
     @property
     def space(self) -> dict[str, str]:
-        """The hyperparameters that trials try, and within which bounds."""
+        """The hyperparameters that trials vary, with their ranges."""
         return space_of(self.methods[self.method], self.settings)
 
     @property
     def protocol(self) -> Mapping[str, Any]:
-        """How trials are made; an article is long, so that articles are no small data."""
+        """The protocol of the trials; articles never count as small data, because they are long."""
         small = not self.data.articles and self.data.sizes.get("train", 0) <= SMALL
         return WHOLE if small else PROTOCOL
 
     @cached_property
     def about(self) -> dict[str, Any]:
-        """All that decides what is chosen; the default of what is tried only says where trials start."""
+        """Everything that determines the choice; a default of a tuned setting only starts the trials."""
         entry, tried = self.methods[self.method], self.space
         settings = entry(**self.settings).settings
         usual = settings.values()
@@ -93,7 +93,7 @@ class Tuning:
         return digest(self.about)
 
     def compute(self, runs: Path | None = None, progress: Progress = silent) -> Result:
-        """`dev` is the figure of the settings chosen, `dev at first` that of the first trial; notes have all trials."""
+        """`dev` is the score of the chosen settings, `dev at first` that of the first trial; notes have all trials."""
         if find_spec("optuna") is None:
             raise Missing('its settings are chosen by Optuna; run pip install "labkit-embeddings[tune]"')
         from labkit.trials.tune import tune
@@ -113,7 +113,7 @@ class Tuning:
 
 
 def space_of(entry: type[Method], settings: Mapping[str, Any]) -> dict[str, str]:
-    """What trials of a method with these settings try, and how far."""
+    """The hyperparameters that trials of a method with these settings vary, with their ranges."""
     from labkit.trials.space import tuned_settings
 
     space = tuned_settings(entry(**settings).settings)

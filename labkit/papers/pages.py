@@ -1,9 +1,9 @@
-"""Two pages of the book, generated from the papers' records and the stored results: errata, and who leads.
+"""Generate two pages of the book from the papers' records and the stored results: errata and leaders.
 
-    errata(chapter)   Markdown: each paper's slips, and what its own pages do not bear out
-    leaders(draw)     Markdown: who is in front in each table that was fought fairly, and what became of the leads
+    errata(chapter)   Markdown: each paper's errata, and statements that its own pages refute
+    leaders(draw)     Markdown: the leaders of each fairly tuned table, and how the leads changed
 
-Nothing here is typed: a page follows what was computed (`data/results.json`). `reports.py` writes the whole of it.
+The pages follow the computed results (`data/results.json`). `reports.py` writes the full report.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from labkit.papers.reports import ours
 from labkit.papers.stored import Standing, TableResult, stored
 
 STANDINGS = get_args(Standing)
-Draw = Callable[[Any, str], str]  # a figure, and what is to be seen in it -> Markdown
+Draw = Callable[[Any, str], str]  # a figure and its description -> Markdown
 Chapter = Callable[[str], str]  # a notebook's number -> a link to it
 
 
 def errata(chapter: Chapter) -> str:
-    """The slips of the five papers."""
+    """The errata of the five papers."""
     report = stored()
     return "\n\n".join(part for paper in PAPERS.values() for part in _errata(paper, report.of(paper), chapter))
 
@@ -44,7 +44,7 @@ def _errata(paper: Paper, results: Iterable[TableResult], chapter: Chapter) -> I
 
 
 def leaders(draw: Draw) -> str:
-    """Who is in front where every row has its settings chosen on dev, and what the leads were before."""
+    """The leaders of each table whose settings are chosen on dev, and the leads before tuning."""
     report = stored()
     parts = []
     for paper in PAPERS.values():

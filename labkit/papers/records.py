@@ -1,10 +1,9 @@
-"""A table or figure of a paper as data: what it reports, on what, and how each of its rows is recomputed.
+"""A table or figure of a paper as data: its scores, its data sets, and how each row is recomputed.
 
-    Paper -> Table (a figure is one too: its columns are the places on the axis) -> Row x Column -> a published figure
+    Paper -> Table (or figure, whose columns are the values on the axis) -> Row x Column -> a published score
 
-In: nothing; these are records, filled in by the modules of `labkit.papers.published`. A row either has a `Recipe`
-or a reason why it cannot be run here. What is printed in a paper stands here as printed, slips included; a `note` says
-so.
+The records are filled in by the modules of `labkit.papers.published`. A row has either a `Recipe` or a reason why it
+cannot be run here. Scores are recorded as printed, errors included; a `note` says so.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ if TYPE_CHECKING:
     from labkit.papers.recipes import Case
     from labkit.trials.engine import Result
 
-CLAIM_SEEDS = 5  # runs that a claim is decided on, at least
-FEW_SEEDS = 3  # of tables and rows that decide no claim
-AS_PRINTED = ", as printed"  # after the name of a row whose settings are the paper's own, beside one that is tuned
+CLAIM_SEEDS = 5  # runs needed to decide a claim
+FEW_SEEDS = 3  # for tables and rows that decide no claim
+AS_PRINTED = ", as printed"  # suffix of a row with the paper's settings next to a tuned row
 
 
 @dataclass(frozen=True)
 class Recipe:
     """How a row is recomputed: a function of a `Case`, the method it fits, and that method's settings.
 
-    `on` are settings for one data set; `sides` are those of networks that stand side by side; `also` names data sets
-    that are learned from instead of the column's own. A row gets the table's number of seeds, or `seeds` of them; 1
-    means that nothing in it is random. With `first` its other settings are chosen on dev, by the same number of trials
-    as those of every other row, of which the first starts from these values. `methods` lists the method.
+    `on` has settings for one data set; `sides` those of concatenated networks; `also` names training data other than
+    the column's own. A row gets the table's number of seeds, or its own `seeds`; 1 means that it is deterministic. With
+    `first` its other settings are chosen on dev, with the same number of trials as every row, and the first trial
+    starts from these values. `methods` lists the method.
     """
 
     run: Callable[[Case], Result]
@@ -54,15 +53,15 @@ class Recipe:
 
     @property
     def random(self) -> bool:
-        """Whether chance has a part in it."""
+        """Whether its result depends on chance."""
         return self.seeds != 1
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its heading, the figure of the recipe that belongs there, and the data set it is measured on.
+    """One column: its heading, the recipe's score that it shows, and its data set.
 
-    `scale` takes our figure to the paper's unit (100 for percent); `printed` is the format of the paper.
+    `scale` converts our score to the paper's unit (100 for percent); `printed` is the paper's number format.
     """
 
     name: str
@@ -75,10 +74,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """One row: its name, its published figures column by column (None: the paper has none), and its recipe.
+    """One row: its name, its published scores by column (None: the paper has none), and its recipe.
 
-    `figure` is put before the column's, where one recipe gives several rows. `seen` names the data sets whose texts the
-    method met when it was trained elsewhere. What is `counted` is shown as a whole number, not in the column's unit.
+    `figure` is a prefix of the column's score, if one recipe gives several rows. `seen` names the data sets whose texts
+    a pretrained model has seen. A `counted` row is shown as whole numbers, not in the column's unit.
     """
 
     name: str
@@ -92,8 +91,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """One table or figure. `number` is the paper's, `caption` is ours; `seeds` is how many runs a row gets that chance
-    has a part in."""
+    """One table or figure. `number` is the paper's, `caption` is ours; `seeds` is the number of runs per random row."""
 
     paper: str
     number: str
@@ -108,11 +106,11 @@ class Table:
         for row in self.rows:
             if len(row.published) != len(self.columns):
                 raise ValueError(
-                    f"{self.name}: row {row.name!r} has {len(row.published)} figures, expected {len(self.columns)}, "
-                    "one a column (None where the paper has none)"
+                    f"{self.name}: row {row.name!r} has {len(row.published)} scores, expected {len(self.columns)}, "
+                    "one per column (None if the paper has none)"
                 )
             if (row.recipe is None) == (not row.why_not):
-                raise ValueError(f"{self.name}: row {row.name!r} needs a recipe or a reason why not, and not both")
+                raise ValueError(f"{self.name}: row {row.name!r} needs either a recipe or a reason, not both")
 
     @property
     def name(self) -> str:
@@ -121,14 +119,14 @@ class Table:
 
     @property
     def title(self) -> str:
-        """The name for a person, such as Table 1; what has no number was announced and not printed."""
+        """The title for readers, such as Table 1; a table without a number was announced but not printed."""
         if not any(map(str.isdigit, self.number)):
             return self.number.replace("-", " ").capitalize()
         return f"Figure {self.number[7:]}" if self.number.startswith("figure-") else f"Table {self.number}"
 
     @property
     def data(self) -> tuple[str, ...]:
-        """The data sets of its columns, each once."""
+        """The distinct data sets of its columns."""
         return tuple(dict.fromkeys(column.data for column in self.columns))
 
 
@@ -147,7 +145,7 @@ class Paper:
 class Erratum:
     """An erratum: where it is, what is printed, what is correct, and the notebook that shows it.
 
-    Both are Markdown with formulas, as in the notebooks' own tables of slips, with which a test compares them.
+    Both texts are Markdown with formulas, as in the notebooks' tables of errata, with which a test compares them.
     """
 
     where: str
@@ -158,7 +156,7 @@ class Erratum:
 
 @dataclass(frozen=True)
 class Observation:
-    """A statement of a paper set against its own pages; no experiment is needed."""
+    """A statement of a paper checked against its own pages, without an experiment."""
 
     text: str
     verdict: Literal["confirmed", "not confirmed"]
@@ -166,9 +164,9 @@ class Observation:
 
 
 def printed(text: str) -> dict[str, tuple[float | None, ...]]:
-    """The rows of a printed table: a line a row, its name, two spaces or more, a number a column, `-` for none.
+    """Parse a printed table: one line per row, with its name, two or more spaces, and one number per column or `-`.
 
-    So a table in the code can be held beside the one in the paper.
+    So a table in the code can be compared with the paper by eye.
 
     >>> printed('''
     ...     CNN + Siamese   .837 -
@@ -180,6 +178,6 @@ def printed(text: str) -> dict[str, tuple[float | None, ...]]:
     for line in filter(None, map(str.strip, text.splitlines())):
         parts = re.split(r"\s{2,}", line, maxsplit=1)
         if len(parts) != 2 or parts[0] in rows:
-            raise ValueError(f"line {line!r}, expected a name of its own, two spaces, and figures; mend the table")
+            raise ValueError(f"line {line!r} needs a unique name, two spaces, and numbers; correct the table")
         rows[parts[0]] = tuple(None if cell == "-" else float(cell) for cell in parts[1].split())
     return rows

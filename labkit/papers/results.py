@@ -1,7 +1,7 @@
-"""Our results next to the paper's, ready to be written.
+"""Combine our results with the paper's for display.
 
-In: a `TablePlan` and what is known of its cells. Out: a `TableResult`: for each row and column the published figure and
-ours over its seeds, how each row stands beside the one in front, and the judgement of each claim on both.
+In: a `TablePlan` and the known results of its cells. Out: a `TableResult`: the published score and ours for each row
+and column, how each row compares with the leader, and the judgement of each claim on both.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOT_YET = "not computed yet"
 
 
 def result(plan: TablePlan, computed: Computed, *, quick: bool = False) -> TableResult:
-    """A plan with what is known of its cells; with --quick no claim is judged."""
+    """Combine a plan with the known results of its cells; with --quick no claim is judged."""
     table, known = plan.table, computed.known
     parts = {(part.row.name, part.data): part for part in plan.parts}
     figures = {
@@ -55,9 +55,9 @@ def result(plan: TablePlan, computed: Computed, *, quick: bool = False) -> Table
 
 
 def results_shown(plans: Sequence[TablePlan], known: Mapping[str, Result]) -> dict[str, Result]:
-    """What is known of each cell, with the parts of those figures only that these tables show of it.
+    """The known results of each cell, with the parts of only those scores that these tables show.
 
-    Of all others, such as precision, the parts decide nothing.
+    The parts of other scores, such as precision, decide nothing.
     """
     shown: dict[str, set[str]] = {}
     for plan in plans:
@@ -72,7 +72,7 @@ def results_shown(plans: Sequence[TablePlan], known: Mapping[str, Result]) -> di
 
 
 def _made(part: RowPart, known: Mapping[str, Result]) -> dict[str, Any]:
-    """How the cells of this part were computed, as far as they are."""
+    """How the finished cells of this part were computed."""
     found = [known[cell.key] for cell in part.cells if cell.key in known]
     if not found:
         return {}
@@ -82,7 +82,7 @@ def _made(part: RowPart, known: Mapping[str, Result]) -> dict[str, Any]:
 
 
 def _chosen(tuning: Result) -> dict[str, Any]:
-    """What trials chose, of what, by which figure of dev, and in how many seconds."""
+    """The settings that trials chose, their ranges, the dev score, and the seconds."""
     notes = tuning.notes
     return {
         "settings": notes["chosen"],
@@ -96,7 +96,7 @@ def _chosen(tuning: Result) -> dict[str, Any]:
 
 
 def _figure(table: Table, row: Row, column: Column, part: RowPart, computed: Computed) -> Figure:
-    """The printed figure, and ours of the cells that have it."""
+    """The printed score, and ours from the cells that have it."""
     name = row.figure + column.figure
     known = {cell.seed: found for cell in part.cells if (found := computed.known.get(cell.key)) is not None}
     mine = {seed: found.figures[name] for seed, found in known.items() if name in found.figures}
@@ -119,10 +119,9 @@ def _figure(table: Table, row: Row, column: Column, part: RowPart, computed: Com
 
 
 def _interval(runs: Runs) -> tuple[float, float] | None:
-    """The bounds of the mean over these runs, 95 % sure over seeds and units: those of its lead over nothing.
+    """The 95 % interval of the mean over these runs, over seeds and units: a lead over nothing.
 
-    None where the figure is not taken apart over units. No draw of them reaches beyond the least and the largest: a
-    share stays between 0 and 1.
+    None if the score is not split over units. The bounds stay within the possible range: a share stays between 0 and 1.
     """
     mine = [*runs.values()]
     count = len(mine[0].above)
@@ -131,11 +130,11 @@ def _interval(runs: Runs) -> tuple[float, float] | None:
     low, high = lead_of(mine, [Parts(np.zeros(count), np.ones(count))]).interval()
     units = np.concatenate([each.above[each.below > 0] / each.below[each.below > 0] for each in mine])
     low, high = max(low, float(units.min())), min(high, float(units.max()))
-    return round(low, 6), round(high, 6)  # what is behind hangs on how threads share sums
+    return round(low, 6), round(high, 6)  # further digits depend on how threads sum
 
 
 def _none(part: RowPart, computed: Computed, name: str) -> str:
-    """Why no cell has this figure: none was planned, or one failed, or the data has none, or none has been computed."""
+    """Why no cell has this score: not planned, failed, undefined on this data, or not computed."""
     keys = [cell.key for cell in part.cells]
     failed = [computed.failed[key] for key in keys if key in computed.failed]
     failed += [f"its recipe failed: {computed.broken[key]}" for key in keys if key in computed.broken]
@@ -147,9 +146,9 @@ def _none(part: RowPart, computed: Computed, name: str) -> str:
 def _standings(
     table: Table, column: Column, figures: Mapping[tuple[str, str], Figure]
 ) -> dict[tuple[str, str], Figure]:
-    """The figures of a column, each with how its row stands beside the one in front.
+    """The scores of a column, each compared with the leader.
 
-    Rows as printed stand beside their tuned selves and do not compete, nor does what has seen the test.
+    Rows as printed do not compete with their tuned versions, and neither do methods that have seen the test.
     """
     counted = {row.name for row in table.rows if row.counted}
     here = {
@@ -181,7 +180,7 @@ def _standings(
 
 
 def _judged(claim: Claim, figures: Mapping[tuple[str, str], Figure], table: Table) -> JudgedClaim:
-    """The claim with both judgements; a question of ours is none of the paper's."""
+    """The claim with both judgements; our own questions have none by the paper."""
     printed = {place: each.published for place, each in figures.items() if each.published is not None}
     paper = judge_printed(claim, printed)
     ours = _on_ours(claim, figures, table)
@@ -192,9 +191,9 @@ def _judged(claim: Claim, figures: Mapping[tuple[str, str], Figure], table: Tabl
 
 
 def _on_ours(claim: Claim, figures: Mapping[tuple[str, str], Figure], table: Table) -> Judgement:
-    """The judgement on ours; open with fewer than five seeds in common, or where a row has no figure in a column.
+    """The judgement on our scores; open with fewer than five common seeds or a missing score in a column.
 
-    What a method met when it was trained elsewhere decides nothing.
+    Methods that have seen the test data in pretraining decide nothing.
     """
     asked = (*claim.rows, *claim.over)
     there = {place: figure for place, figure in figures.items() if figure.runs and not figure.seen}
@@ -217,7 +216,7 @@ def _on_ours(claim: Claim, figures: Mapping[tuple[str, str], Figure], table: Tab
     if absent and verdict == "confirmed":
         verdict = "open"
     elif claim.best and verdict == "not confirmed" and any(gaps[row] for row in claim.rows):
-        verdict = "open"  # the one that is not there could be the best
+        verdict = "open"  # the missing one could be the best
     return Judgement(verdict, why)
 
 
@@ -226,11 +225,11 @@ def _runs(figures: Mapping[tuple[str, str], Figure], row: str, column: str) -> R
 
 
 def _leads(claim: Claim, figures: Mapping[tuple[str, str], Figure]) -> tuple[ShownLead | None, ShownLead | None]:
-    """The lead with the settings as printed and with those chosen on dev, where a row of the claim has both.
+    """The lead with the printed settings and with those chosen on dev, if a row of the claim has both.
 
-    Both are of one row over one other in one column, those that decide the claim with the settings chosen: between
-    different rows what tuning does could not be told. Where rows may be picked, they are picked again in that column.
-    Where one of several such rows has one of its two figures alone, none is shown.
+    Both leads are of the pair of rows and the column that decide the claim with tuned settings; otherwise the effect of
+    tuning could not be seen. If rows may be picked, they are picked again in that column. If one of these rows has only
+    one of its two scores, nothing is shown.
     """
     there = {place: each for place, each in figures.items() if each.runs and not each.seen}
     places = [(row, column) for row in (*claim.rows, *claim.over) for column in claim.columns]

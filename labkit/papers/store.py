@@ -1,9 +1,9 @@
-"""Results on disk, named by what decides them: those that this user computed, and those that are bundled.
+"""Results on disk, named by a digest of their inputs: those computed by this user, and bundled ones.
 
-    the user's folder    a JSON file each, as `labkit.trials.engine` writes results
-    BUNDLED              one file, a line each, sorted by key, from which `labkit reproduce` starts anywhere
+    the user's folder    one JSON file each, as in `labkit.trials.engine`
+    BUNDLED              one file with one line each, sorted by key, on which `labkit reproduce` builds
 
-In: a folder. Out: the result of a key, or None; a file that is damaged counts as none.
+In: a folder. Out: the result of a key, or None; a damaged file counts as missing.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ BUNDLED = DATA / "cells.jsonl"
 
 
 def default_folder() -> Path:
-    """The folder of this user's results and of facts about the datasets."""
+    """The folder of this user's results and of facts about data sets."""
     return user_cache_path("labkit") / "papers"
 
 
 class Store:
-    """The folder of results, and the file of those that are bundled."""
+    """The folder of results, and the file of bundled ones."""
 
     def __init__(self, folder: Path | str | None = None, *, bundled: Path = BUNDLED) -> None:
         self.folder = default_folder() if folder is None else Path(folder)
@@ -42,7 +42,7 @@ class Store:
 
     @property
     def runs(self) -> Path:
-        """The folder in which trainings are kept."""
+        """The folder of stored trainings."""
         return self.folder / "runs"
 
     def find(self, key: str) -> Result | None:
@@ -55,7 +55,7 @@ class Store:
         return None
 
     def keep(self, key: str, result: Result, about: Mapping[str, Any]) -> Result:
-        """Write the result down, with what it is of, the commit of the code and the machine."""
+        """Store the result with a description, the commit of the code and the machine."""
         kept = replace(result, notes={**result.notes, "about": dict(about), "commit": commit(), "host": host()})
         write_json(self._file(key), kept.to_json())
         return kept
@@ -65,19 +65,19 @@ class Store:
 
 
 def as_lines(results: Mapping[str, Result]) -> str:
-    """Results as the file BUNDLED has them."""
+    """Results in the format of the file BUNDLED."""
     lines = (json.dumps({"key": key} | results[key].to_json(), ensure_ascii=False) for key in sorted(results))
     return "".join(f"{line}\n" for line in lines)
 
 
 @cache
 def host() -> str:
-    """The machine, as far as figures and seconds depend on it: its processor's model, and how many of them."""
+    """The machine, as far as it matters for results and seconds: the model and number of its processors."""
     return f"{platform.system()} {platform.machine()}, {_processor()}, {os.cpu_count()} processors"
 
 
 def _processor() -> str:
-    """The processor's model, which decides in which order sums are rounded."""
+    """The processor's model, which determines the order in which sums are rounded."""
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
     except OSError:  # not Linux
@@ -89,19 +89,19 @@ def _processor() -> str:
 
 @cache
 def commit() -> str:
-    """The commit that this code is of, with a + where it was changed since; without a repository, nothing."""
+    """The commit of this code, with a + if it was changed since; empty without a repository."""
     here = Path(__file__).resolve().parent
     ask = partial(subprocess.run, cwd=here, capture_output=True, text=True, check=True)
     try:
         ask(["git", "ls-files", "--error-unmatch", Path(__file__).name])
         return str(ask(["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"]).stdout.strip())
-    except (OSError, subprocess.CalledProcessError):  # no git, or a package below somebody else's repository
+    except (OSError, subprocess.CalledProcessError):  # no git, or a package inside another repository
         return ""
 
 
 @cache
 def _lines(path: Path) -> dict[str, dict[str, Any]]:
-    """key -> record, of a file of results; lines that are damaged are none."""
+    """key -> record from a file of results, without damaged lines."""
     records = {}
     for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
         try:
@@ -113,7 +113,7 @@ def _lines(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The record in a file; an empty one where there is no such file, or it is damaged."""
+    """The record in a file; empty if the file is missing or damaged."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -122,6 +122,6 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def write_json(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a record into a file, whose folder is made if need be."""
+    """Write a record to a file, whose folder is created if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps(record, allow_nan=False))

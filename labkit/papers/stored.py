@@ -2,10 +2,10 @@
 
     Report -> TableResult -> Figure, one for each row and column, and JudgedClaim
 
-`result` (in `results.py`) makes them of what was computed; `to_json` and `from_json` write and read them. What a table
-is about, and what it prints, is not stored: that is in `labkit.papers.published`.
+`result` (in `results.py`) makes them; `to_json` and `from_json` write and read them. The description and printed scores
+of a table are not stored; they are in `labkit.papers.published`.
 
-    stored().table("film/1").figures     the bundled file     beside()     every table that is printed
+    stored().table("film/1").figures     the bundled file     beside()     every printed table
 """
 
 from __future__ import annotations
@@ -25,16 +25,15 @@ from labkit.trials.verdict import Runs
 
 FILE = DATA / "results.json"
 NOT_RUN = "not run here"
-Standing: TypeAlias = Literal["", "best", "behind", "tie", "open"]  # of a row beside the one in front; "": not compared
+Standing: TypeAlias = Literal["", "best", "behind", "tie", "open"]  # compared with the leader; "": not compared
 
 
 @dataclass(frozen=True)
 class Figure:
-    """The figure of one row in one column, in the paper's unit, a value per seed. `why`: why it is missing, or what to
-    know of it.
+    """The scores of one row in one column, in the paper's unit, one per seed. `why`: why they are missing, or a remark.
 
-    `interval`: the bounds of the mean, 95 % sure over seeds and test items, where it is known item by item. `runs` are
-    the values taken apart over the test set, in the unit of the recipe; they are not stored.
+    `interval`: the 95 % bounds of the mean over seeds and test items, if scores of single items are known. `runs` are
+    the values split over the test set, in the recipe's unit; they are not stored.
     """
 
     row: str
@@ -45,7 +44,7 @@ class Figure:
     why: str = ""
     interval: tuple[float, float] | None = None
     standing: Standing = ""
-    seen: bool = False  # whether the method met the test when it was trained elsewhere
+    seen: bool = False  # whether the method saw the test data in pretraining
     runs: Runs = field(default_factory=dict)
 
     @property
@@ -64,13 +63,13 @@ class Figure:
         return None if self.ours is None else self.ours.spread
 
     def to_json(self) -> dict[str, Any]:
-        """The figure as a file has it; what is empty is left out."""
+        """The record for a file, without empty fields."""
         record = {name: value for name, value in vars(self).items() if name != "runs" and value not in ("", (), None)}
         return record | ({} if self.ours is None else {"mean": self.ours.mean, "spread": self.ours.spread})
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """The figure that a file has."""
+        """Read a record from a file."""
         fields = _frozen({"published": None, **record})
         return cls(**{name: value for name, value in fields.items() if name not in ("mean", "spread")})
 
@@ -82,46 +81,46 @@ def _frozen(record: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """What a paper says, and whether its own figures and ours bear it out; `paper` is "" for a question of ours."""
+    """A claim, and whether the paper's scores and ours support it; `paper` is "" for our own question."""
 
     text: str
     paper: Verdict | Literal[""]
     paper_why: str
     ours: Verdict
     ours_why: str
-    before: ShownLead | None = None  # with the settings as printed, where that is another lead
-    after: ShownLead | None = None  # with those chosen on dev
+    before: ShownLead | None = None  # with the printed settings, if that lead differs
+    after: ShownLead | None = None  # with the settings chosen on dev
 
     @property
     def asked_here(self) -> bool:
-        """Whether no paper says it."""
+        """Whether it is our own question."""
         return not self.paper
 
     @property
     def decides(self) -> str:
-        """What both verdicts rest on: our figures, and the paper's where they refute it or there are no others."""
+        """The basis of both verdicts: our scores, and the paper's if they refute the claim or there are no others."""
         printed = f"in the paper, {self.paper_why}"
         if self.ours == "not measured":
             return self.ours_why if self.paper in ("", "not measured") else printed
         return f"{self.ours_why}; {printed}" if self.paper == "not confirmed" else self.ours_why
 
     def to_json(self) -> dict[str, Any]:
-        """The claim as a file has it."""
+        """The record for a file."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """The claim that a file has."""
+        """Read a record from a file."""
         leads = {name: ShownLead(**record[name]) for name in ("before", "after") if name in record}
         return cls(**{**record, **leads})
 
 
 @dataclass(frozen=True)
 class TableResult:
-    """One table of a paper, recomputed as far as it went.
+    """One table of a paper, recomputed as far as possible.
 
-    `made` says of the cells of each row on each data set how many CPU seconds a seed took, and what was chosen on dev,
-    a record for each network.
+    `made` has the CPU seconds per seed of each row on each data set, and the settings chosen on dev, one record per
+    network.
     """
 
     table: Table
@@ -129,10 +128,10 @@ class TableResult:
     claims: tuple[JudgedClaim, ...] = ()
     data: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # on the data
-    evidence: bool = False  # whether its figures may be set against the paper's
+    evidence: bool = False  # whether its scores may be compared with the paper's
     published: bool = False  # whether it was measured on published data
     commits: tuple[str, ...] = ()  # of the code that computed it
-    left: int = 0  # runs that could be computed and are not
+    left: int = 0  # runs that could be computed but have not been
     made: tuple[Mapping[str, Any], ...] = ()
 
     @property
@@ -142,7 +141,7 @@ class TableResult:
 
     @property
     def title(self) -> str:
-        """The name for a person, such as Table 1."""
+        """The title for readers, such as Table 1."""
         return self.table.title
 
     @property
@@ -157,7 +156,7 @@ class TableResult:
 
     @property
     def note(self) -> str:
-        """What is to be known of the table."""
+        """The note on the table."""
         return self.table.note
 
     @property
@@ -172,17 +171,17 @@ class TableResult:
 
     @property
     def leads(self) -> list[tuple[str, ShownLead, ShownLead]]:
-        """The claims that have a lead with printed settings and with those chosen on dev, with both."""
+        """The claims with both leads: with printed settings and with settings chosen on dev."""
         return [
             (f"{self.name}: {each.text}", each.before, each.after) for each in self.claims if each.before and each.after
         ]
 
     def at(self, row: str, column: str) -> Figure:
-        """The figure of this row in this column."""
+        """The scores of this row in this column."""
         return self.figures[self.rows.index(row) * len(self.table.columns) + self.columns.index(column)]
 
     def to_json(self) -> dict[str, Any]:
-        """The table as a file has it."""
+        """The record for a file."""
         plain = {name: value for name, value in vars(self).items() if name not in ("table", "figures", "claims")}
         return {
             "table": self.name,
@@ -193,7 +192,7 @@ class TableResult:
 
     @classmethod
     def from_json(cls, table: Table, record: Mapping[str, Any]) -> Self:
-        """The table with the figures that a file has; what the file has not is as printed."""
+        """The table with the scores of a file; without them as printed."""
         known = {(each["row"], each["column"]): Figure.from_json(each) for each in record["figures"]}
         fields = _frozen(record)
         fields["figures"] = tuple(known.get((each.row, each.column), each) for each in as_printed(table).figures)
@@ -203,7 +202,7 @@ class TableResult:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """The tables of one call of the command, in order, with the versions it ran with."""
+    """The tables of one call of the command, in order, with the versions used."""
 
     command: str
     tables: tuple[TableResult, ...]
@@ -213,7 +212,7 @@ class Report:
         """The table of this name, such as film/1."""
         named = {table.name: table for table in self.tables}
         if name not in named:
-            raise ValueError(f"there is no table {name!r}, expected one of {', '.join(named)}; take one of these")
+            raise ValueError(f"there is no table {name!r}; choose one of {', '.join(named)}")
         return named[name]
 
     def of(self, paper: Paper) -> list[TableResult]:
@@ -222,7 +221,7 @@ class Report:
 
     @property
     def made_with(self) -> str:
-        """The versions and commits in a sentence; a + says that the code was changed since its commit."""
+        """The versions and commits in a sentence; a + marks code changed since its commit."""
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         commits = sorted({commit for table in self.tables for commit in table.commits})
         return f"{versions}; figures computed by commit {', '.join(commits)}" if commits else versions
@@ -237,7 +236,7 @@ class Report:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any], papers: Mapping[str, Paper] = PAPERS) -> Self:
-        """The tables that a file has, those of no paper left out."""
+        """The tables in a record, except those of unknown papers."""
         known = {table.name: table for table in tables("", papers)}
         read = [each for each in record["tables"] if each["table"] in known]
         found = tuple(TableResult.from_json(known[each["table"]], each) for each in read)
@@ -250,22 +249,22 @@ def stored(path: Path | str = FILE, papers: Mapping[str, Paper] = PAPERS) -> Rep
         return Report.from_json(json.loads(Path(path).read_text(encoding="utf-8")), papers)
     except (KeyError, TypeError, ValueError, OSError) as error:
         raise ValueError(
-            f"results {Path(path).name!r} cannot be read ({type(error).__name__}), expected a file that "
-            "`labkit reproduce --all --out FILE.json` writes; write it again"
+            f"results {Path(path).name!r} cannot be read ({type(error).__name__}). Write the file again with `labkit "
+            "reproduce --all --out FILE.json`"
         ) from None
 
 
 def beside(path: Path | str = FILE) -> dict[str, TableResult]:
-    """Every table of the papers by its name, with our figures as far as results are stored; computes nothing."""
+    """Every table of the papers by name, with our stored scores; computes nothing."""
     try:
         known = {table.name: table for table in stored(path).tables}
-    except ValueError:  # no results, or not readable: what is printed stays true
+    except ValueError:  # without readable results the printed scores are shown
         known = {}
     return {table.name: known.get(table.name) or as_printed(table) for table in tables()}
 
 
 def as_printed(table: Table) -> TableResult:
-    """The printed figures alone, and no claim judged."""
+    """The printed scores alone, without judged claims."""
     figures = (
         Figure(row.name, column.name, published, why=row.why_not or NOT_RUN)
         for row in table.rows

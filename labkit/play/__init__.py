@@ -1,12 +1,12 @@
-"""Play: a pair loss trains before your eyes, in the browser, with real sentences. One page, no server, no network.
+"""Play: watch a pair loss train in the browser, with real sentences. One page, no server, no network.
 
-    sentences.py   which sentences the page has            page.py   the modules below in one HTML file
+    sentences.py   the sentences of the page                page.py   the modules below in one HTML file
     pairs.js, mining.js, model.js, training.js             the losses, miners, encoder and optimiser of the page
-    scenes.js, lab.js                                      what is shown, and the state behind it
-    space.js, curve.js, matrix.js, charts.js               what is drawn
+    scenes.js, lab.js                                      the scenes, and the state of the page
+    space.js, curve.js, matrix.js, charts.js               the plots
     page.js and what it imports                            controls, keys, links
 
-A test holds losses, weights and Adam to `labkit.pairs` and torch.
+A test compares losses, weights and Adam with `labkit.pairs` and torch.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def playground(
 ) -> Playground:
     """Return the page with the bundled sentences and their scenes, or with those of a labelled corpus or file.
 
-    A loss, miner or dimension that is named is what the page begins with, without the scenes.
+    With a given loss, miner or dimension the page starts without the scenes.
 
     >>> playground("topics", loss="contrastive", miner="hardest")
     Playground(height=780)
@@ -66,7 +66,7 @@ def playground(
     chosen = (("loss", loss, LOSSES), ("miner", miner, MINERS), ("dimension", dimension, DIMENSIONS))
     for name, value, choices in chosen:
         if value is not None and value not in choices:
-            raise ValueError(f"{name} is {value!r}, expected one of {', '.join(map(str, choices))}; choose one of them")
+            raise ValueError(f"{name} is {value!r}, expected one of {', '.join(map(str, choices))}")
     start = {name: value for name, value, _ in chosen if value is not None}
     if corpus is None:
         return Playground(build_page(bundled(), scenes=not start, start=start))

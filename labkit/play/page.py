@@ -1,6 +1,6 @@
-"""One self-contained page out of the modules of this folder: HTML with its style, its script and its sentences.
+"""Build one self-contained page from the modules of this folder: HTML with style, script and sentences.
 
-In: sentences and settings to begin with. Out: HTML that works offline and opens from a file.
+In: sentences and initial settings. Out: HTML that works offline and opens from a file.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _EXPORT = re.compile(r"^export (?=(?:const|function|class) (\w+))", re.MULTILINE
 
 
 def build_page(sentences: PlaySentences, *, scenes: bool, start: Mapping[str, Any] | None = None) -> str:
-    """Return the page: with our scenes, which speak of our sentences only, or with one of these sentences' own."""
+    """Return the page, with the scenes for the bundled sentences, or without them for other sentences."""
     data = {"name": sentences.name, "classes": sentences.classes, "rows": sentences.rows, "scenes": scenes}
     data |= {"start": dict(start)} if start else {}
-    # no sentence can end the script that it stands in, nor open a comment there
+    # so that no sentence can end its script, or open a comment there
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     template = (HERE / "page.html").read_text("utf-8")
     head, _, rest = template.partition("/*STYLE*/")
@@ -35,7 +35,7 @@ def build_page(sentences: PlaySentences, *, scenes: bool, start: Mapping[str, An
 
 @cache
 def script() -> str:
-    """Return the modules as one script: each a function called at once, in an order in which imports are there."""
+    """Return the modules as one script: each a function called at once, in the order of their imports."""
     done: dict[str, str] = {}
     _add(ENTRY, done)
     return "\n".join(done.values())

@@ -1,6 +1,6 @@
-"""The sentences of the playground: a few short ones for each class, some of them kept unseen.
+"""The sentences of the playground: a few short ones per class, some of them held out.
 
-In: a labelled corpus, or the bundled topics. Out: `PlaySentences`, classes and rows (text, class, unseen), what the
+In: a labelled corpus, or the bundled topics. Out: `PlaySentences`, classes and rows (text, class, unseen), which the
 page reads as JSON.
 """
 
@@ -18,8 +18,8 @@ TOPICS = (
     "astronomy", "baking", "choir", "cooking", "cycling", "gardening",
     "guitar", "hardware", "housing", "money", "programming", "running",
 )  # fmt: skip
-OPENING = 3  # words; how small talk begins is the same in all topics
-LENGTHS = range(4, 17)  # words of a sentence that is read at a glance
+OPENING = 3  # words; the small talk at the start is the same in all topics
+LENGTHS = range(4, 17)  # number of words that can be read at a glance
 EVERY = 5  # every fifth sentence stays unseen if the corpus has no splits
 
 
@@ -37,7 +37,7 @@ def bundled() -> PlaySentences:
     topics = load("topics")
     assert isinstance(topics, Labelled)
     posts = list(zip(topics.texts, topics.labels, strict=True))
-    labels: defaultdict[str, set[str]] = defaultdict(set)  # of a sentence and of how it begins
+    labels: defaultdict[str, set[str]] = defaultdict(set)  # of a sentence and of its opening
     for sentence, label in _sentences(posts):
         labels[sentence].add(label)
         labels[_opening(sentence)].add(label)
@@ -51,16 +51,16 @@ def bundled() -> PlaySentences:
 
 
 def from_corpus(corpus: Corpus) -> PlaySentences:
-    """Return the short sentences of a corpus' largest classes; its test and dev rows are the unseen ones."""
+    """Return the short sentences of a corpus's largest classes; its test and dev rows are held out."""
     if not isinstance(corpus, Labelled):
         raise ValueError(
-            f"the corpus is {type(corpus).__name__}, expected sentences with labels; the playground reads text,label"
+            f"the corpus has the shape {type(corpus).__name__}, expected sentences with labels (columns text and label)"
         )
     sizes = Counter(corpus.labels)
     largest = {label for label, size in sizes.most_common(CLASSES) if size > 1}
     if len(largest) < 2:
         raise ValueError(
-            f"the corpus has {len(largest)} classes of two or more sentences, expected at least 2; add labelled rows"
+            f"the corpus has {len(largest)} classes of two or more sentences, but needs 2; add labelled rows"
         )
     splits: Sequence[str | None] = corpus.splits or [None] * len(corpus.texts)
     rows = sorted(zip(corpus.texts, corpus.labels, splits, strict=True), key=lambda row: len(row[0].split()))
@@ -95,5 +95,5 @@ def _opening(sentence: str) -> str:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether all but two of the words of one are in the other: the same template, filled in another way."""
+    """Whether all but two words of one are in the other: the same template, filled in differently."""
     return len(set(one.split()) - set(other.split())) <= 2

@@ -147,11 +147,11 @@ def _require_possible(method: str, dimensions: int, start: Any, landmarks: int |
         raise ValueError(f"method is {method!r}, expected one of {', '.join(NAMES)}")
     if dimensions not in ((2, 3) if method in SOLID else (2,)):
         raise ValueError(
-            f"dimensions is {dimensions!r} with method {method!r}, expected 2; in 3 there are {' and '.join(SOLID)}"
+            f"dimensions is {dimensions!r}, but method {method!r} supports only 2; in 3 there are {' and '.join(SOLID)}"
         )
     for name, given in (("start", start), ("landmarks", landmarks)):
         if given is not None and method not in STARTED:
-            raise ValueError(f"{name} is given with method {method!r}, expected none; use {' or '.join(STARTED)}")
+            raise ValueError(f"{name} does not apply to method {method!r}; omit it, or use {' or '.join(STARTED)}")
     if start is not None and landmarks is not None:
         raise ValueError("start and landmarks cannot be combined; omit one")
 

@@ -1,4 +1,4 @@
-"""A picture of each epoch of a training, arranged so that the way of a point can be followed.
+"""A picture of each epoch of a training, arranged so that points can be followed.
 
 epochs    vectors of the same n sentences at each epoch, (e, n, d) -> e projections around 0, each rotated onto the one
           before (`aligned`), to be drawn in the axes of `limits`

@@ -1,11 +1,11 @@
-"""Locally linear embedding: each row as a mixture of its neighbours, and the same mixtures in few dimensions.
+"""Locally linear embedding: each row as a mixture of its neighbours, with the same mixtures in few dimensions.
 
-graph         copies set aside; the k nearest others; what the graph of them is made of
+graph         copies set aside; the k nearest others; the components of their graph
 weights       the mixture of each row, in batches; new rows by mixtures of known ones
 eigenvectors  the bottom of M = (I - W)ᵀ(I - W), part by part, dense or filtered
-estimator     all of it as a scikit-learn estimator, with a record of what a fit has found
+estimator     the whole as a scikit-learn estimator, with a record of the fit
 method        the same for sentences: SBERT-LP over any base
-sweeps        many neighbourhoods and dimensions, compared with other transformations
+sweeps        many neighbourhoods and dimensions, compared with other transforms
 view          one sentence, all of them, and pairs, before and after
 
 LocalityPreserving(n_neighbors=15, n_components=100).fit_transform(X)    transform(new)

@@ -1,11 +1,11 @@
-"""The bottom eigenvectors of M = (I - W)ᵀ(I - W) after the constant one, whatever the neighbour graph is made of.
+"""The bottom eigenvectors of M = (I - W)ᵀ(I - W) after the constant one, for any neighbour graph.
 
-    split        M is block diagonal over the graph's weak components: each is solved by itself, the spectra are merged
+    split        M is block diagonal over the graph's weak components: each is solved separately, spectra are merged
     contrasts    indicators of C components span 1 and C - 1 vectors orthogonal to it with eigenvalue 0: they come first
-    within       in each component the constant is an eigenvector; it is moved away exactly, before the search
+    within       in each component the constant is an eigenvector, which is removed exactly before the search
 
-In: W (m, m). Out: a `Spectrum`: eigenvalues (p,), rising, vectors (m, p) orthonormal and orthogonal to 1. Which basis
-spans an eigenvalue with several vectors is free; here it follows from the seed.
+In: W (m, m). Out: a `Spectrum`: eigenvalues (p,), rising, vectors (m, p) orthonormal and orthogonal to 1. For a
+repeated eigenvalue the basis is arbitrary, and follows from the seed.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from labkit.sbert_lp.graph import terminal_components, weak_components
 
 Product: TypeAlias = Callable[[np.ndarray], np.ndarray]  # M times a vector or a block of them
 
-# --- how densely eigenvalues lie ---------------------------------------------------------------------------------
+# --- the density of eigenvalues ----------------------------------------------------------------------------------
 
 PROBES, LANCZOS_STEPS = 4, 60  # random vectors, and Lanczos steps from each
 
 
 def cut_for(product: Product, size: int, below: float, random: np.random.Generator) -> tuple[float, float]:
-    """The place below which about `below` eigenvalues lie, and a bound on the largest: stochastic Lanczos quadrature.
+    """A cut with about `below` eigenvalues below it, and a bound on the largest, by stochastic Lanczos quadrature.
 
         number of eigenvalues below t  ≈  m/P Σ_probes Σ_{θ < t} (first entry of θ's vector)²
 
-    θ are the Ritz values of a few dozen steps of Lanczos from each of P random vectors. It is right to some tenths,
-    which is enough to place the filter's cut.
+    θ are the Ritz values of a few dozen steps of Lanczos from each of P random vectors. It is accurate to a few tenths,
+    enough to place the filter's cut.
     """
     nodes, masses, highest = [], [], 0.0
     for _ in range(PROBES):
@@ -63,7 +63,7 @@ def _tridiagonal(product: Product, start: np.ndarray, steps: int) -> tuple[np.nd
         for _ in range(2):
             new -= basis[: step + 1].T @ (basis[: step + 1] @ new)
         beside[step] = np.linalg.norm(new)
-        if beside[step] < 1e-12:  # the whole space that `start` spans is known
+        if beside[step] < 1e-12:  # the whole space spanned by `start` is known
             steps = step + 1
             break
         basis[step + 1] = new / beside[step]
@@ -73,12 +73,12 @@ def _tridiagonal(product: Product, start: np.ndarray, steps: int) -> tuple[np.nd
 
 # --- the bottom of one large M, filtered -------------------------------------------------------------------------
 
-SPARE = 2.5  # the cut is placed where this many times the wanted number of eigenvalues lie below it
+SPARE = 2.5  # the cut is placed where this many times the requested number of eigenvalues are below it
 DEGREES = (8, 120)
-AGAIN = (4, 40)  # eigenvectors that a search for what was missed asks for, at least and at most
+AGAIN = (4, 40)  # eigenvectors requested when searching for missed ones, at least and at most
 TOLERANCE = 1e-7  # of the search
-GLANCE = 1e-4  # tolerance of the look whether anything was missed at all; its square is what the look may overlook
-SAME = 1e-6  # relative: what lies below the last one found by no more than this is not smaller
+GLANCE = 1e-4  # tolerance of the check for missed eigenvalues; its square is what the check may overlook
+SAME = 1e-6  # relative: a value below the last one found by less than this does not count as smaller
 ZERO = 1e-10  # an eigenvalue below this belongs to the null space
 
 
@@ -106,12 +106,12 @@ def smallest(
 
         T_deg((M - c) / e)    a Chebyshev polynomial, |.| <= 1 on [cut, highest], steep below, where the wanted ones lie
 
-    Lanczos finds the largest eigenvalues of this filter within a few hundred steps, where on M itself it would take
-    many thousands; nothing is factorised, so nothing fills in. The cut is a guess, and rises while a wanted eigenvalue
-    lies above it. A single start cannot see two copies of one eigenvalue: so what was found is deflated and the search
-    begun again, until nothing smaller turns up.
+    Lanczos finds the largest eigenvalues of this filter in a few hundred steps, where M itself would need many
+    thousands; nothing is factorised. The cut is a guess, and rises while a wanted eigenvalue is above it. A single
+    start cannot find two copies of one eigenvalue, so the found ones are deflated and the search repeated until nothing
+    smaller is found.
 
-    `apart` (size, a) must be eigenvectors themselves; `zeros` eigenvalues 0 beside them are expected.
+    `apart` (size, a) must be eigenvectors; `zeros` further eigenvalues of 0 are expected.
     """
     random = np.random.default_rng(seed)
     progress(0, None, "the spectrum's shape")
@@ -124,7 +124,7 @@ def smallest(
             break
         cut = min(2 * cut, highest / 2)
     for passes in itertools.count():
-        progress(passes, None, f"searching for what was missed, below {pairs.values[-1]:.3g}")
+        progress(passes, None, f"searching for missed eigenvalues below {pairs.values[-1]:.3g}")
         known = np.concatenate([apart, pairs.vectors], axis=1)
         missing = min(zeros, count) - int((pairs.values < ZERO).sum())
         more = min(max(AGAIN[0], missing + 4), AGAIN[1], size - known.shape[1] - 1)
@@ -140,7 +140,7 @@ def smallest(
 
 
 def degree_for(cut: float, highest: float) -> int:
-    """The lowest degree that still tells 0 from the cut: the filter's slope at 0 is about deg² / highest."""
+    """The lowest degree that separates 0 from the cut: the filter's slope at 0 is about deg² / highest."""
     return int(np.clip(np.ceil(1.5 * np.sqrt(highest / cut)), *DEGREES))
 
 
@@ -153,7 +153,7 @@ class ChebyshevFilter:
     highest: float
 
     def __call__(self, product: Product, x: np.ndarray) -> np.ndarray:
-        """T_deg((M - c)/e) x / T_deg(-c/e), by the three-term recurrence, scaled so that it stays finite."""
+        """T_deg((M - c)/e) x / T_deg(-c/e), by the three-term recurrence, scaled to stay finite."""
         c, e = (self.highest + self.cut) / 2, (self.highest - self.cut) / 2
         sigma = first = -e / c
         before, now = x, (product(x) - c * x) * (sigma / e)
@@ -167,7 +167,7 @@ class ChebyshevFilter:
 def _lanczos(
     product: Product, count: int, filtered: ChebyshevFilter, apart: np.ndarray, random: np.random.Generator
 ) -> Eigenpairs:
-    """`count` eigenpairs orthogonal to `apart`, the smallest of M up to copies that one search cannot see."""
+    """`count` eigenpairs orthogonal to `apart`, the smallest of M except for copies that one search cannot find."""
     _, vectors = _largest(product, count, filtered, apart, TOLERANCE, random)
     if vectors.shape[1] < count:
         filler = random.standard_normal((len(apart), count - vectors.shape[1]))
@@ -178,10 +178,10 @@ def _lanczos(
 def _below(
     product: Product, bound: float, filtered: ChebyshevFilter, known: np.ndarray, random: np.random.Generator
 ) -> bool:
-    """Whether M has an eigenvalue below the bound beside the known ones.
+    """Whether M has a further eigenvalue below the bound.
 
-    The filter's value tells, not a Rayleigh quotient of M: there, what little the vector still holds of large
-    eigenvalues would hide a small one.
+    The filter's value decides, not a Rayleigh quotient of M, in which remnants of large eigenvalues would hide a small
+    one.
     """
     if bound <= 0:
         return False
@@ -197,7 +197,7 @@ def _largest(
     tolerance: float,
     random: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The filter's largest eigenvalues, rising, and vectors, orthogonal to `apart`; as many as have converged."""
+    """The filter's largest eigenvalues, rising, and vectors, orthogonal to `apart`; as many as converged."""
     size = len(apart)
 
     def applied(x: np.ndarray) -> np.ndarray:
@@ -211,12 +211,12 @@ def _largest(
     start = random.standard_normal(size)
     try:
         return eigsh(operator, count, which="LA", ncv=room, tol=tolerance, v0=start, maxiter=300)
-    except ArpackNoConvergence as stopped:  # what has converged is used; the next search brings the rest
+    except ArpackNoConvergence as stopped:  # converged pairs are used; the next search finds the rest
         return stopped.eigenvalues, stopped.eigenvectors
 
 
 def _settled(product: Product, vectors: np.ndarray, count: int, degree: int) -> Eigenpairs:
-    """The best eigenpairs within the span of some vectors (Rayleigh, Ritz)."""
+    """The best eigenpairs within the span of some vectors (Rayleigh-Ritz)."""
     basis = linalg.qr(vectors, mode="economic", check_finite=False)[0]
     image = product(basis)
     small = basis.T @ image
@@ -227,7 +227,7 @@ def _settled(product: Product, vectors: np.ndarray, count: int, degree: int) -> 
 
 
 def _polished(product: Product, pairs: Eigenpairs, cut: float, highest: float, apart: np.ndarray) -> Eigenpairs:
-    """Send all vectors through the filter again, until no residual exceeds the tolerance."""
+    """Apply the filter to all vectors again, until no residual exceeds the tolerance."""
     for _ in range(5):
         if pairs.residual <= 10 * TOLERANCE:
             break
@@ -240,9 +240,9 @@ def _polished(product: Product, pairs: Eigenpairs, cut: float, highest: float, a
     return pairs
 
 
-# --- the bottom of any M, part by part ---------------------------------------------------------------------------
+# --- the bottom of any M, by components --------------------------------------------------------------------------
 
-DENSE = 2_500  # rows of a component up to which all of M is held
+DENSE = 2_500  # rows of a component up to which M is dense
 DENSE_CUDA = 20_000
 
 
@@ -250,7 +250,7 @@ DENSE_CUDA = 20_000
 class Spectrum:
     """Eigenvalues (p,) and vectors (m, p); `owner`: the component of each vector, -1 for contrasts; `component` (m,).
 
-    `terminal`: strongly connected components that no edge leaves, which is how many zeros M has where no row is
+    `terminal`: the number of strongly connected components that no edge leaves. M has as many zeros if no row is
     reconstructed without error.
     """
 
@@ -271,7 +271,7 @@ def bottom(
     device: str = "cpu",
     progress: Progress = silent,
 ) -> Spectrum:
-    """The `count` smallest eigenpairs of M orthogonal to the constant; count is below the number of rows."""
+    """The `count` smallest eigenpairs of M orthogonal to the constant; count must be below the number of rows."""
     component = weak_components(W)
     sizes = np.bincount(component)
     every, residual = np.arange(len(component)), 0.0
@@ -286,7 +286,7 @@ def bottom(
         pairs = _of_component(W[rows][:, rows], within, dense_up_to, seed, device, progress)
         found += [(value, number, rows, v) for value, v in zip(pairs.values.tolist(), pairs.vectors.T, strict=True)]
         residual = max(residual, pairs.residual)
-    found = sorted(found, key=lambda pair: pair[0])[:count]  # stable: contrasts stay first, and 0 is the least there is
+    found = sorted(found, key=lambda pair: pair[0])[:count]  # a stable sort keeps contrasts, whose value is 0, first
     vectors = np.zeros((len(component), count))
     for column, (_, _, rows, vector) in enumerate(found):
         vectors[rows, column] = vector
@@ -295,9 +295,9 @@ def bottom(
 
 
 def _contrasts(component: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarray:
-    """Orthonormal vectors that are constant on each component and orthogonal to 1, (m, count), of C - 1 there are.
+    """Orthonormal vectors that are constant on each component and orthogonal to 1: `count` (of C - 1), (m, count).
 
-    The first tells the largest component from all others, the next the second largest from those that are left, ...
+    The first separates the largest component from all others, the next the second largest from the rest, and so on.
     """
     vectors = np.zeros((len(component), count))
     for number in range(count):
@@ -310,7 +310,7 @@ def _contrasts(component: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarr
 def _of_component(
     W: sparse.csr_array, count: int, dense_up_to: int, seed: int, device: str, progress: Progress
 ) -> Eigenpairs:
-    """The bottom of one component's M, its own constant moved away."""
+    """The bottom of one component's M, without its constant."""
     size = W.shape[0]
     if size <= (DENSE_CUDA if device == "cuda" else dense_up_to):
         return _dense(W, count, device)
@@ -318,7 +318,7 @@ def _of_component(
     back = away.T.tocsr()
 
     def product(x: np.ndarray) -> np.ndarray:
-        # in row order: scipy's sparse product with columns in memory order takes many times as long
+        # in row order: scipy's sparse product is many times slower with columns contiguous
         return back @ (away @ np.ascontiguousarray(x))
 
     constant = np.full((size, 1), size**-0.5)
@@ -331,7 +331,7 @@ def _dense(W: sparse.csr_array, count: int, device: str) -> Eigenpairs:
     size = W.shape[0]
     away = sparse.csr_array(sparse.eye_array(size, format="csr") - W)
     M = (away.T @ away).toarray()
-    # + t 1 1ᵀ/m with t beyond every other eigenvalue: the constant goes from the bottom to the top
+    # + t 1 1ᵀ/m with t beyond every other eigenvalue moves the constant from the bottom to the top
     above = float(np.abs(M).sum(axis=0).max()) + 1.0
     if device == "cuda":
         moved = torch.from_numpy(M).to(device) + above / size

@@ -1,10 +1,10 @@
-"""Locally linear embedding as a scikit-learn estimator: each row stays where its neighbours put it.
+"""Locally linear embedding as a scikit-learn estimator: each row keeps its mixture of neighbours.
 
     x_i ≈ Σ_j w_ij x_j, Σ_j w_ij = 1        min Σ_i |y_i - Σ_j w_ij y_j|²,  YᵀY/n = I,  Σ_i y_i = 0        (eq. 2-17)
 
-Copies share one row of Y: left in, a hundred of them make fifty eigenvectors that say nothing else. Compared with
-`sklearn.manifold.LocallyLinearEmbedding`, copies, graphs in parts and the constant are dealt with, large graphs are
-solved without factorising, and weights are solved in batches. In: (m, d) dense or CSR. Out: float64 (m, p).
+Copies share one row of Y; otherwise a hundred of them would fill fifty eigenvectors. Unlike
+`sklearn.manifold.LocallyLinearEmbedding` this handles copies, disconnected graphs and the constant, solves large graphs
+without factorising, and solves weights in batches. In: (m, d) dense or CSR. Out: float64 (m, p).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from labkit.sbert_lp.eigenvectors import DENSE, ZERO, Spectrum, bottom
 from labkit.sbert_lp.graph import COPY, EXACT_UP_TO, copies, neighbour_graph, radius, weight_matrix
 from labkit.sbert_lp.weights import Weights, mixtures, reconstruction_weights
 
-CALLER = 3  # frames up: whoever called `fit`
+CALLER = 3  # stack frames up: the caller of `fit`
 
 
 @dataclass(frozen=True, eq=False)
 class FitRecord:
-    """What a fit has found out of m rows, n of them distinct, numbered as they were given; copies share all of it.
+    """The result of a fit on m rows, n of them distinct, in the order given; copies share their results.
 
-    copy_of (m,)         the first row each is a copy of          kept (n,)         the rows that are none
+    copy_of (m,)         the first equal row of each              kept (n,)         the distinct rows
     component (m,)       weak component of the neighbour graph    terminal          its terminal strong components
     neighbours (n, k)    places in `kept`                         weights (n, k)    rows sum to 1
     errors (n,)          |x - Σ w x_j|²                           eigenvalues (p,)  of M, rising, without the constant's
@@ -52,20 +52,20 @@ class FitRecord:
 
     @property
     def components(self) -> int:
-        """Parts of the graph with nothing between them."""
+        """The number of connected components of the graph."""
         return int(self.component.max()) + 1
 
     @property
     def zeros(self) -> int:
-        """Eigenvalues 0 of M among those found, the constant's included."""
+        """The number of zero eigenvalues of M among those found, including the constant's."""
         return 1 + int((self.eigenvalues < ZERO).sum())
 
 
 class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """k neighbours, p dimensions. `reg`: added to the diagonal of each Gram matrix, as a share of its trace.
+    """k neighbours, p dimensions. `reg` is added to the diagonal of each Gram matrix, as a share of its trace.
 
     `device`: with cuda, neighbours, weights and dense eigenvectors are computed on a GPU. `exact_up_to`: rows up to
-    which all distances are computed; above, pynndescent's graph. `dense_up_to`: rows up to which M is held densely.
+    which all distances are computed; above, pynndescent's graph is used. `dense_up_to`: rows up to which M is dense.
 
     After `fit`: `embedding_` (m, p), `record_` (`labkit.sbert_lp.estimator.FitRecord`), `n_features_in_`.
     """
@@ -95,9 +95,7 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         whole("n_neighbors", self.n_neighbors, 1, 2**31, "neighbours of a row")
         whole("n_components", self.n_components, 1, 2**31, "dimensions")
         if not self.reg > 0:
-            raise ValueError(
-                f"reg is {self.reg!r}, expected above 0, because 0 has no solution if k exceeds the dimension"
-            )
+            raise ValueError(f"reg is {self.reg!r}, expected a number above 0; with 0, k may not exceed the dimension")
         device = cuda_or_cpu(self.device)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         copy_of = copies(rows, seed=seed)
@@ -105,8 +103,8 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         base = rows[kept]
         if len(kept) < 2:
             raise ValueError(
-                f"the {rows.shape[0]} vectors (rows of X) are all the same (with n_samples = 1 too); give different "
-                "ones"
+                f"the {rows.shape[0]} vectors (rows of X) are all the same (this is also so with n_samples = 1); give "
+                "different ones"
             )
         k = _at_most("neighbours (n_neighbors)", self.n_neighbors, len(kept))
         p = _at_most("dimension (n_components)", self.n_components, len(kept))
@@ -115,7 +113,7 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         W = weight_matrix(graph.neighbours, weights.values)
         spectrum = bottom(W, p, dense_up_to=self.dense_up_to, seed=seed, device=device, progress=progress)
         _warn(spectrum, weights, self.reg)
-        place = np.searchsorted(kept, copy_of)  # (m,), of each row among the distinct ones
+        place = np.searchsorted(kept, copy_of)  # (m,), each row's index among the distinct ones
         self.embedding_ = (spectrum.vectors * np.sqrt(len(kept)))[place]
         self.record_ = FitRecord(
             copy_of=copy_of,
@@ -133,13 +131,13 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, progress: Progress = silent) -> np.ndarray:
-        """The rows of X, embedded together, (m, p)."""
+        """Embed the rows of X together and return them, (m, p)."""
         return self.fit(X, y, progress=progress).embedding_
 
     def transform(self, X: Any) -> np.ndarray:
-        """New rows where their neighbours among the fitted ones put them, y = Σ w_j y_j, (n, p). (The paper has none.)
+        """Place new rows by their neighbours among the fitted ones, y = Σ w_j y_j, (n, p). (Not in the paper.)
 
-        A copy of a fitted row is where that row is.
+        A copy of a fitted row gets that row's position.
         """
         check_is_fitted(self)
         rows, base = self._validated(X, reset=False), self._base
@@ -154,9 +152,9 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return mixed.of(self.embedding_[self.record_.kept])
 
     def _validated(self, X: Any, **checks: Any) -> Vectors:
-        """The rows of X in float32 or float64, checked as scikit-learn does."""
+        """The rows of X in float32 or float64, validated like scikit-learn."""
         if not sparse.issparse(X):
-            array_of("X", X)  # of a bfloat16 tensor scikit-learn says only that it cannot
+            array_of("X", X)  # scikit-learn gives no reason for refusing a bfloat16 tensor
         X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
         return sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
 
@@ -171,17 +169,17 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
 
 def _at_most(name: str, value: int, distinct: int) -> int:
-    """The size asked for, or the largest that so many distinct rows have, and then a note that says so."""
+    """The requested size, or with a note the largest that this many distinct rows allow."""
     if value >= distinct:
         note(f"{name} is {value}, but {distinct} distinct rows allow only {distinct - 1}", stacklevel=CALLER)
     return min(value, distinct - 1)
 
 
 def _warn(spectrum: Spectrum, weights: Weights, reg: float) -> None:
-    """Note all that makes the embedding say less than it seems to."""
+    """Note everything that limits the embedding."""
     if weights.raised:
         note(
-            f"{weights.raised} rows could not be reconstructed with reg {reg:g}, which was raised for them, up to "
+            f"{weights.raised} rows could not be reconstructed with reg {reg:g}; for them it was raised, up to "
             f"{weights.largest_reg:g}",
             stacklevel=CALLER,
         )
@@ -196,8 +194,8 @@ def _warn(spectrum: Spectrum, weights: Weights, reg: float) -> None:
     full = np.flatnonzero((used == sizes - 1) & (sizes > 2))
     if len(full) and len(sizes) > 1:
         note(
-            f"{len(full)} of {len(sizes)} parts of the neighbour graph, the smallest of {sizes[full].min()} rows, have "
-            "all their directions in use: within them every row is as far from every other; choose a smaller dimension "
+            f"{len(full)} of {len(sizes)} parts of the neighbour graph, the smallest with {sizes[full].min()} rows, "
+            "use all their directions, so all their rows are equally far apart; choose a smaller dimension "
             "(n_components), or more neighbours (n_neighbors), which joins parts",
             stacklevel=CALLER,
         )

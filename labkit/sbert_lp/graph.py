@@ -1,19 +1,19 @@
-"""Who stands near whom: copies found and set aside, then the k nearest others of every row.
+"""The neighbour graph: find copies and set them aside, then find the k nearest others of every row.
 
     rows (m, d)  ->  copies (m,), the first row that each is a copy of
     rows (m, d)  ->  neighbours (m, k), nearest first, never the row itself
 
-    neighbours (m, k), weights  ->  W (m, m), and its components: an edge i -> j says that row i is rebuilt from row j
+    neighbours (m, k), weights  ->  W (m, m), and its components: an edge i -> j means that row i is rebuilt from row j
 
-Exact up to 50,000 rows (`labkit.evaluation.neighbours`, or blocks on a GPU), by pynndescent's graph above; the share
-that it finds is measured on a sample. Rows are dense or CSR.
+Exact up to 50,000 rows (`labkit.evaluation.neighbours`, or blocks on a GPU), by pynndescent's graph above; its recall
+is measured on a sample. Rows are dense or CSR.
 
-    weak components     nothing leads from one to another: M is block diagonal, and each can be embedded by itself
-    terminal components strongly connected, and no edge leads out: each makes an eigenvalue of M zero
+    weak components     not connected to each other: M is block diagonal, and each can be embedded separately
+    terminal components strongly connected, and no edge leads out: each gives M a zero eigenvalue
 
 With k below the dimension of the rows, M = (I - W)ᵀ(I - W) has exactly as many zero eigenvalues as there are terminal
-strongly connected components: on each of them one value may be chosen, all other rows follow from it. (Above that k,
-rows that are reconstructed without error add more.) One weak component may hold several.
+strongly connected components: each of these has one free value, which determines all other rows. (With larger k, rows
+reconstructed without error add more.) A weak component may contain several.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from labkit.progress import Progress, silent
 
 EXACT_UP_TO = 50_000
 SAMPLE = 200  # rows on which an approximate graph is compared with the exact one
-#: rows nearer than this share of the cloud's radius are copies: an encoder in float32 gives the same text twice with
-#: a difference of about 1e-6, and two such rows reconstruct each other so well that they spoil the eigenvectors
+# : rows nearer than this share of the cloud's radius are copies. A float32 encoder repeats a text with a difference of
+# : about 1e-6, and two such rows reconstruct each other so well that they spoil the eigenvectors.
 COPY = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """The k nearest others (m, k) of every row; `recall` is the share of them that is right, 1 where exact."""
+    """The k nearest others (m, k) of every row; `recall` is the share that is correct, 1 if exact."""
 
     neighbours: np.ndarray
     recall: float = 1.0
@@ -57,10 +57,10 @@ def radius(rows: Vectors) -> float:
 
 
 def copies(rows: Vectors, *, seed: int = 0) -> np.ndarray:
-    """The first row of each row's group of copies, (m,): groups are joined by pairs nearer than COPY · radius.
+    """The first row of each row's group of copies, (m,): pairs nearer than COPY · radius are connected.
 
-    Equal rows are told by their digests. Of the others: on a random line no two are farther apart than in space, so
-    that only rows within the tolerance of each other on the line are compared. O(m log m).
+    Equal rows are found by digest. For the others, projections to a random line are never farther apart than the rows,
+    so only rows within the tolerance on that line are compared. O(m log m).
     """
     first = _first_equal(rows)
     kept = np.flatnonzero(first == np.arange(len(first)))
@@ -68,7 +68,7 @@ def copies(rows: Vectors, *, seed: int = 0) -> np.ndarray:
 
 
 def _first_equal(rows: Vectors) -> np.ndarray:
-    """The first row that is written in the same bytes as each, (m,); `_first_near` sees to 0 and -0."""
+    """The first row with the same bytes as each, (m,); `_first_near` handles 0 and -0."""
     if isinstance(rows, np.ndarray):
         parts = (row.tobytes() for row in rows)
     else:
@@ -79,12 +79,12 @@ def _first_equal(rows: Vectors) -> np.ndarray:
 
 
 def _first_near(rows: Vectors, tolerance: float, seed: int) -> np.ndarray:
-    """The first of the rows that a chain of steps within the tolerance leads to from each, (m,)."""
+    """The first row that is connected to each by steps within the tolerance, (m,)."""
     m, d = rows.shape
     line = np.random.default_rng(seed).standard_normal(d)
     place = np.asarray(rows @ (line / np.linalg.norm(line)), dtype=np.float64)
     order = np.argsort(place, kind="stable")
-    # the place itself is rounded, in proportion to the row's length
+    # positions are rounded in proportion to the row's length
     slack = 8 * np.finfo(rows.dtype).eps * np.sqrt(float(squares(rows).max()))
     edges = [np.zeros((2, 0), np.int64)]
     for lag in range(1, m):
@@ -120,13 +120,13 @@ def neighbour_graph(
     device: str = "cpu",
     progress: Progress = silent,
 ) -> Graph:
-    """The k nearest other rows of every row, k below their number. Sparse rows are always searched exactly."""
+    """The k nearest other rows of every row, with k below their number. Sparse rows are always searched exactly."""
     m = rows.shape[0]
     progress(0, None, f"{k} neighbours of {m:,} rows")
     if isinstance(rows, np.ndarray) and device != "cpu":
         return Graph(_nearest_on(device, rows, k))
     if m <= exact_up_to or not isinstance(rows, np.ndarray):
-        foreseen(m, rows, remedy="take a base with dense vectors, whose neighbours are found by a graph")
+        foreseen(m, rows, remedy="use a base with dense vectors, whose neighbours are found with an index")
         return Graph(nearest_others(rows, k))
     neighbours = _approximate(rows, k, seed)
     return Graph(neighbours, _recall(rows, neighbours, seed))
@@ -135,7 +135,7 @@ def neighbour_graph(
 def _approximate(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
     require("projection", "pynndescent")
     with alone():
-        from pynndescent import NNDescent  # compiles for seconds when imported, and most graphs need none of it
+        from pynndescent import NNDescent  # compiles for seconds at import, and most graphs do not need it
 
         index = NNDescent(rows.astype(np.float32, copy=False), n_neighbors=k + 1, random_state=seed, low_memory=True)
         neighbours = np.asarray(index.neighbor_graph[0], dtype=np.int64)
@@ -143,7 +143,7 @@ def _approximate(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
     if short.any():
         neighbours[short] = nearest_rows(rows[short], rows, k + 1)[0]
     own = neighbours == np.arange(len(rows))[:, None]
-    own[~own.any(axis=1), -1] = True  # a row whose place its copies have taken leaves out the last
+    own[~own.any(axis=1), -1] = True  # if its copies have displaced a row, its last neighbour is dropped
     return neighbours[~own].reshape(-1, k)
 
 
@@ -156,7 +156,7 @@ def _recall(rows: np.ndarray, neighbours: np.ndarray, seed: int) -> float:
 
 
 def _nearest_on(device: str, rows: np.ndarray, k: int) -> np.ndarray:
-    """The k nearest others in blocks on a torch device, in float32; equals in any order."""
+    """The k nearest others in blocks on a torch device, in float32; ties in any order."""
     X = torch.as_tensor(rows - rows.mean(axis=0), dtype=torch.float32, device=device)
     halves = (X * X).sum(dim=1) / 2
     neighbours = np.empty((len(rows), k), np.int64)
@@ -178,7 +178,7 @@ def weight_matrix(neighbours: np.ndarray, weights: np.ndarray) -> sparse.csr_arr
 
 
 def weak_components(W: sparse.csr_array) -> np.ndarray:
-    """Component of every row, (m,), numbered from the largest; of equals, the one with the earliest row first."""
+    """The component of every row, (m,), numbered by size, then by first row."""
     component = connected_components(_edges(W), directed=True, connection="weak")[1]
     _, first, sizes = np.unique(component, return_index=True, return_counts=True)
     rank = np.empty(len(sizes), np.int64)
@@ -197,5 +197,5 @@ def terminal_components(W: sparse.csr_array) -> list[np.ndarray]:
 
 
 def _edges(W: sparse.csr_array) -> sparse.csr_array:
-    """The pattern of W: a weight of exactly zero is an edge too."""
+    """The sparsity pattern of W, in which a weight of exactly zero is an edge, too."""
     return sparse.csr_array((np.ones(W.nnz, np.int8), W.indices, W.indptr), shape=W.shape)

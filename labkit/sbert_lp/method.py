@@ -1,16 +1,15 @@
-"""SBERT-LP (Min et al. 2021): the vectors of a base, re-embedded so that each sentence stays by its neighbours.
+"""SBERT-LP (Min et al. 2021): re-embed a base's vectors so that each sentence stays near its neighbours.
 
     d_i ≈ Σ_j w_ij d_j over the k nearest, Σ_j w_ij = 1        min Σ_i |y_i - Σ_j w_ij y_j|²,  YᵀY/m = I,  Σ_i y_i = 0
 
-The mathematics is in `weights`, `graph`, `eigenvectors` and `estimator`; here it meets corpora, bases and run folders.
-It learns from no label, and it is transductive: `fit_encode` embeds all sentences that are to be compared together, as
-the paper does. One that comes later (the paper has none) is put where its neighbours among the embedded ones put it, by
-`encode`. Neighbours are sought among vectors of length 1: nearest by Euclidean distance is then nearest by cosine.
-In: sentences. Out: float32 (n, p); a sentence of which the base knows nothing is a row of zeros.
+The mathematics is in `weights`, `graph`, `eigenvectors` and `estimator`; this module connects it to corpora, bases and
+run folders. It uses no labels and is transductive: `fit_encode` embeds all sentences to be compared together, as in the
+paper. `encode` places later sentences by their neighbours among the embedded ones (not in the paper). Vectors are
+normalised, so that the nearest by Euclidean distance is the nearest by cosine. In: sentences. Out: float32 (n, p); a
+sentence without words known to the base is a row of zeros.
 
-`EmbeddedSentences` are those that were embedded together: vectors before and after, who reconstructs whom, and where
-new ones go. They go to disk as arrays and come back. The n distinct rows are kept once; `place` says of each of the m
-sentences which of them is its own, for two sentences may have one vector.
+`EmbeddedSentences` holds the sentences embedded together: vectors before and after, neighbours and weights. The n
+distinct rows are stored once; `place` has the row of each of the m sentences, because two sentences may share a vector.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from labkit.sbert_lp.weights import Mixtures, mixtures
 
 # --- embedded sentences ------------------------------------------------------------------------------------------
 
-ARRAYS = ("place", "rows", "embedding", "neighbours", "weights")  # what a run folder keeps of them
+ARRAYS = ("place", "rows", "embedding", "neighbours", "weights")  # arrays that a run folder stores
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +57,7 @@ class EmbeddedSentences:
 
     @classmethod
     def of_model(cls, sentences: list[str], rows: np.ndarray, model: LocalityPreserving) -> EmbeddedSentences:
-        """What a model found of these rows (m, d), a sentence each."""
+        """The result of a model for these rows (m, d), one per sentence."""
         record = model.record_
         return cls(
             sentences,
@@ -71,18 +70,18 @@ class EmbeddedSentences:
         )
 
     def of(self, sentences: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """y of each sentence that is one of these, zeros for others (n, p); which those are, bool (n,)."""
+        """y (n, p) of the sentences that are among these, zeros for others; and which those are, bool (n,)."""
         known = np.array([text in self.number for text in sentences], dtype=bool)
         points = np.zeros((len(sentences), self.embedding.shape[1]), np.float32)
         points[known] = self.embedding[[self.number[text] for text in sentences if text in self.number]]
         return points, known
 
     def first_of_row(self) -> dict[int, int]:
-        """The number of the first sentence that has each distinct row, by row."""
+        """The number of the first sentence with each distinct row."""
         return dict(zip(reversed(self.place.tolist()), reversed(range(len(self.sentences))), strict=True))
 
     def placed(self, rows: np.ndarray) -> np.ndarray:
-        """New rows (n, d) where their neighbours put them, y = Σ_j w_j y_j; zeros stay zeros. Float32 (n, p)."""
+        """New rows (n, d) placed by their neighbours, y = Σ_j w_j y_j; zeros stay zeros. Float32 (n, p)."""
         points = np.zeros((len(rows), self.embedding.shape[1]), np.float32)
         known = np.flatnonzero(rows.any(axis=1))
         if len(known):
@@ -92,7 +91,7 @@ class EmbeddedSentences:
     def neighbourhood(self, sentence: str, vector: Callable[[], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """The rows that rebuild a sentence, embedded or new, and their weights, (k,) each, the largest first.
 
-        `vector` gives the row (1, d) of a new sentence; if that is zero, there are none.
+        `vector` returns the row (1, d) of a new sentence; a row of zeros has no neighbours.
         """
         if sentence in self.number:
             row = self.number[sentence]
@@ -107,7 +106,7 @@ class EmbeddedSentences:
         return near[order], weights[order]
 
     def _mixtures(self, rows: np.ndarray) -> Mixtures:
-        """New rows (n, d) as mixtures of these; a copy is its original alone."""
+        """New rows (n, d) as mixtures of these; a copy has its original alone."""
         within = COPY * radius(self.rows)
         return mixtures(rows, self.rows, self.neighbours.shape[1], copy_within=within, reg=self.reg)
 
@@ -119,7 +118,7 @@ BATCH = 32
 
 @dataclass(frozen=True, kw_only=True)
 class SbertLpSettings(BasedSettings):
-    """Settings of SBERT-LP: whose vectors, how many neighbours, how many dimensions."""
+    """Settings of SBERT-LP: base, number of neighbours and number of dimensions."""
 
     neighbours: int = setting(
         15, "number of neighbours k that reconstruct each sentence", minimum=1, maximum=10_000, tune=(5, 50)
@@ -133,7 +132,7 @@ class SbertLpSettings(BasedSettings):
 
 
 class SbertLp(Method):
-    """Locality preserving, over any base.
+    """Locality-preserving embedding over any base.
 
     >>> from labkit import SbertLp, load
     >>> method = SbertLp(base="lsa", dimension=20).fit(load("topics").take(range(100)))
@@ -165,10 +164,10 @@ class SbertLp(Method):
         seed: int = 0,
         progress: Progress = silent,
     ) -> SbertLp:
-        """A method over a base that is fitted already, with these sentences embedded together: ready to encode.
+        """A method over a fitted base, with these sentences embedded together, ready to encode.
 
-        So many neighbourhoods and dimensions can be tried without refitting the base; the settings `base` and
-        `embedded` have no effect here. Another SBERT-LP is taken for its own base.
+        This tries many neighbourhoods and dimensions without refitting the base; the settings `base` and `embedded`
+        have no effect. For a base that is itself an SBERT-LP, its own base is used.
         """
         corpus, fingerprint, _ = base._known()
         method = cls(settings)
@@ -178,23 +177,23 @@ class SbertLp(Method):
         return method
 
     def fit_encode(self, sentences: list[str], *, seed: int = 0, progress: Progress = silent) -> np.ndarray:
-        """All these sentences embedded together, float32 (n, p): what the paper's tables compare.
+        """Embed all these sentences together, float32 (n, p), as in the paper's tables.
 
-        Only the base is used of what was fitted, and nothing is kept.
+        Only the fitted base is used, and nothing is stored.
         """
         self._known()
         sentences = texts(sentences)
         return self._together(list(dict.fromkeys(sentences)), seeded(seed), progress).of(sentences)[0]
 
     def _together(self, sentences: list[str], seed: int, progress: Progress) -> EmbeddedSentences:
-        """These distinct sentences embedded; those of which the base knows nothing are left out."""
+        """Embed these distinct sentences, without those that the base does not know."""
         settings: SbertLpSettings = self.settings
         rows = self._vectors(sentences, BATCH, progress) if sentences else np.zeros((0, 1), np.float32)
         known = np.flatnonzero(rows.any(axis=1))
         if len(known) < 2:
             raise ValueError(
-                f"sentences are {len(sentences)}, of which base {self.base.name!r} knows {len(known)}, but at least "
-                "two are needed; give more sentences or use another base"
+                f"of {len(sentences)} sentences base {self.base.name!r} knows {len(known)}, but at least two are "
+                "needed; add sentences or use another base"
             )
         model = LocalityPreserving(
             n_neighbors=settings.neighbours,
@@ -207,7 +206,7 @@ class SbertLp(Method):
         return EmbeddedSentences.of_model([sentences[row] for row in known], rows[known], model)
 
     def _vectors(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
-        """The base's vectors at length 1, zeros stay zeros."""
+        """The base's normalised vectors; zeros stay zeros."""
         return unit(base_rows(self.base, sentences, batch_size, progress))
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
@@ -223,7 +222,7 @@ class SbertLp(Method):
         return ("neighbours", LEFT_OUT)
 
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:
-        """The points of its neighbours, each with its weight; what the eigenvectors add to that is the rest."""
+        """The points of its neighbours, each with its weight; the eigenvectors' correction is the rest."""
         near, weights = self.space.neighbourhood(sentence, lambda: self._vectors([sentence], BATCH, silent))
         first = self.space.first_of_row()
         names = tuple(self.space.sentences[first[row]] for row in near.tolist())
@@ -242,6 +241,6 @@ class SbertLp(Method):
         rows = {len(array) for name, array in own.items() if name != "place"}
         if len(rows) > 1 or not len(own["place"]) == len(words["sentences"]) == count:
             raise ValueError(
-                f"model.safetensors has {sorted(rows)} rows, expected as many in each array, and {count} places"
+                f"model.safetensors has {sorted(rows)} rows, but each array needs as many, and {count} places"
             )
         self.space = EmbeddedSentences(words["sentences"], **own, reg=self.settings.reg)

@@ -1,22 +1,22 @@
-"""The same vectors, transformed in many ways: which neighbours k and dimension p are best on dev, what stands beside.
+"""Compare transforms of the same vectors: the best k and p of locality preserving on dev, and the alternatives.
 
     raw                                the vectors as they are
     pca, whitening, all-but-the-top    of each size given
-    prefix                             their first numbers, best where the training had `matryoshka_dims`
+    prefix                             their first numbers, best if trained with `matryoshka_dims`
     lp                                 locality preserving, every k with every p
 
-sweep      rows (n, d) of all sentences that are to be compared, without labels, and a judge, a function from
-           transformed rows to a figure, larger is better -> a `Point` for each way
-compared   a corpus and a split -> the sentences that are embedded together, and the judge that the corpus makes:
+sweep      rows (n, d) of all sentences to be compared, without labels, and a judge, a function from
+           transformed rows to a score, larger is better -> a `Point` for each transform
+compared   a corpus and a split -> the sentences that are embedded together, and a judge by shape:
                Pairs                 Spearman's correlation of cosines with grades or labels
                Labelled, Groups      Hit@1: is the nearest other sentence of the same class
                Triplets, Articles    the share of triplets in the right order
-               Sentences             no judge, since they have no labels; all of them are taken, whatever the split
-tried      a base and a corpus -> does it help? Many k and p on dev, the best of each way scored on test
+               Sentences             no judge, because there are no labels; sentences of all splits are used
+tried      a base and a corpus -> does it help? Many k and p on dev, the best of each transform on test
 
-LP knows only the sentences that were embedded together, so what is chosen on the rows of dev is `transformed` again on
-those of test; the others are given the same rows. (Section 4.6.1 of the paper finds k by a grid search and does not say
-on which split; chosen on test, the best of twenty ways flatters itself.)
+LP knows only sentences embedded together, so a choice made on dev is `transformed` again on the test rows, and so are
+the others. (Section 4.6.1 of the paper finds k by a grid search and does not name the split; the best of twenty, chosen
+on test, is optimistic.)
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ TRANSFORMS = (RAW, *AFFINE, LP)
 
 @dataclass(frozen=True)
 class Point:
-    """A way to transform vectors, and its score. `size`: dimensions that are kept, or those of the top taken away."""
+    """A transform of vectors with its score. `size`: the dimensions kept, or the top directions removed."""
 
     transform: str
     value: float
@@ -66,7 +66,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Grid:
-    """The sizes that are tried."""
+    """The sizes to try."""
 
     neighbours: Sequence[int] = (10, 15, 30, 60)
     dimensions: Sequence[int] = (16, 32, 64, 128, 256)
@@ -75,14 +75,14 @@ class Grid:
     reg: float = 1e-3
 
     def sizes(self, transform: str) -> Sequence[int]:
-        """The sizes that are tried of this transformation."""
+        """The sizes to try for this transform."""
         return {"all-but-the-top": self.removed, "prefix": self.prefixes}.get(transform, self.dimensions)
 
 
 def sweep(
     rows: np.ndarray, judge: Judge, grid: Grid | None = None, *, seed: int = 0, progress: Progress = silent
 ) -> tuple[Point, ...]:
-    """A point for each way of the grid; what the rows are too few for is left out."""
+    """One point for each transform and size of the grid, except those that need more rows."""
     rows, grid = vectors("rows", rows, keep_single=True).astype(np.float32, copy=False), grid or Grid()
     points, directions = [Point(RAW, judge(rows))], len(principal_axes(rows).variances)
     for name in AFFINE:
@@ -95,27 +95,27 @@ def sweep(
         if sizes and k < len(rows):
             progress(len(points), None, f"locality preserving, {k} neighbours")
             embedded = locality_preserving(rows, k, max(sizes), reg=grid.reg, seed=seed)
-            # the embedding of p dimensions is the first p columns of that of more
+            # the embedding with p dimensions is the first p columns of a larger one
             points += [Point(LP, judge(embedded[:, :p]), p, k) for p in sizes if p <= embedded.shape[1]]
     return tuple(points)
 
 
 def best(points: Iterable[Point], transform: str) -> Point:
-    """The best point of one transformation; of equals the first."""
+    """The best point of one transform; the first among ties."""
     of_transform = [point for point in points if point.transform == transform]
     if not of_transform:
-        raise ValueError(f"points has none of transform {transform!r}, expected one of {', '.join(TRANSFORMS)}")
+        raise ValueError(f"points contains no transform {transform!r}; choose one of {', '.join(TRANSFORMS)}")
     return max(of_transform, key=lambda point: point.value)
 
 
 def ways(points: Iterable[Point]) -> list[str]:
-    """The transformations that were tried, in the order of the table."""
+    """The transforms tried, in the order of the table."""
     found = {point.transform for point in points}
     return [name for name in TRANSFORMS if name in found]
 
 
 def transformed(rows: np.ndarray, point: Point, *, reg: float = 1e-3, seed: int = 0) -> np.ndarray:
-    """Other rows in the same way: all of them together, (n, p) float32."""
+    """Apply the same transform to other rows, all together, (n, p) float32."""
     rows = vectors("rows", rows, keep_single=True).astype(np.float32, copy=False)
     if point.transform == RAW:
         return rows
@@ -125,7 +125,7 @@ def transformed(rows: np.ndarray, point: Point, *, reg: float = 1e-3, seed: int 
 
 
 def locality_preserving(rows: np.ndarray, k: int, p: int, *, reg: float, seed: int) -> np.ndarray:
-    """All rows embedded together, float32 (n, p); neighbours are sought among rows of length 1."""
+    """Embed all rows together, float32 (n, p); neighbours are found among normalised rows."""
     model = LocalityPreserving(n_neighbors=k, n_components=p, reg=reg, random_state=seed)
     return np.asarray(model.fit_transform(unit(rows)), dtype=np.float32)
 
@@ -139,23 +139,23 @@ def by_grades(a: Sequence[int], b: Sequence[int], gold: Sequence[float]) -> Judg
 
 
 def by_clusters(labels: Sequence[str], figure: str = "nmi", *, seed: int = 0, restarts: int = 1) -> Judge:
-    """Agreement of k-means with the classes, k their number; `figure` is one of `Agreement`'s."""
+    """Agreement of k-means with the classes, where k is their number; `figure` is a score of `Agreement`."""
     k = len(set(labels))
     return lambda rows: getattr(clustering_agreement(labels, kmeans(rows, k, seed=seed, restarts=restarts)), figure)
 
 
 def pair_cosines(rows: np.ndarray, a: Sequence[int], b: Sequence[int]) -> np.ndarray:
-    """The cosine of each pair of rows, (pairs,); a row of zeros is as near to one as to another, 0."""
+    """The cosine of each pair of rows, (pairs,); 0 with a row of zeros."""
     lengths = unit(np.asarray(rows, dtype=np.float64))
     return np.einsum("nd,nd->n", lengths[a], lengths[b])
 
 
-# --- what a corpus is compared by --------------------------------------------------------------------------------
+# --- scores by the shape of a corpus -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """The `rows` of one split, their distinct `sentences`, the place of each text of a row among these, (n, texts)."""
+    """The `rows` of one split, their distinct `sentences`, and the index of each row's texts there, (n, texts)."""
 
     rows: Corpus
     split: str
@@ -164,18 +164,18 @@ class Compared:
 
     @classmethod
     def of(cls, rows: Corpus, split: str) -> Compared:
-        """These rows with their sentences, each once."""
+        """These rows with their distinct sentences."""
         return cls(rows, split, *rows.numbered())
 
     @property
     def measure(self) -> str:
-        """What the judge's figure is, in words."""
+        """The name of the judge's score."""
         if isinstance(self.rows, Pairs):
             return f"Spearman of cosine and {'grade' if self.rows.graded else 'label'}"
         return "triplet accuracy" if isinstance(self.rows, Triplets) else "Hit@1"
 
     def judge(self) -> Judge:
-        """Transformed vectors of `sentences` -> one figure, larger is better."""
+        """A function from transformed vectors of `sentences` to a score, larger is better."""
         require_labels(self.rows)
         if isinstance(self.rows, Pairs):
             return by_grades(self.places[:, 0].tolist(), self.places[:, 1].tolist(), self.rows.values)
@@ -186,9 +186,9 @@ class Compared:
         return lambda vectors: _hits(vectors, [labels[text] for text in self.sentences])
 
     def noise(self, value: float) -> float:
-        """The standard error of the judge's figure: how far it would move with other rows of the same kind.
+        """The standard error of the judge's score over other rows of the same kind.
 
-        A share: √(v (1 - v) / n). Spearman's: `labkit.evaluation.spearman_error`.
+        For a share: √(v (1 - v) / n); for Spearman: `labkit.evaluation.spearman_error`.
         """
         n = len(self.rows)
         if isinstance(self.rows, Pairs):
@@ -196,7 +196,7 @@ class Compared:
         return float(np.sqrt(max(value * (1 - value), 0.0) / n))
 
     def known(self, vectors: np.ndarray) -> tuple[Compared, np.ndarray]:
-        """The same without rows in which a sentence has a vector of zeros, hence no neighbours; the vectors left."""
+        """The same without rows that have a zero vector and hence no neighbours; and the remaining vectors."""
         known = np.asarray(vectors.any(axis=1))
         if known.all():
             return self, vectors
@@ -212,10 +212,10 @@ class Compared:
 
 
 def compared(corpus: Corpus, *, split: str = "test", most: int = 1200) -> Compared:
-    """The sentences of a split that are embedded together, and what the corpus says of them.
+    """The sentences of a split that are embedded together, with their labels.
 
-    All of a split are embedded as one, so a large split is thinned to what a page can wait for: to at most `most`
-    sentences, spread evenly over its rows; a group stays whole.
+    A large split is thinned to at most `most` sentences, evenly spaced over its rows, because all are embedded
+    together. A group stays whole.
 
     >>> from labkit.corpora import load
     >>> sample = compared(load("relatedness"), split="dev", most=100)
@@ -231,7 +231,7 @@ def compared(corpus: Corpus, *, split: str = "test", most: int = 1200) -> Compar
 
 
 def _whole_groups(part: Groups, most: int) -> Groups:
-    """The first groups, as many as fit, at least one."""
+    """The first groups that fit, at least one."""
     kept: list[int] = []
     rows_of: dict[str, list[int]] = {}
     for row, group in enumerate(part.groups):
@@ -257,21 +257,21 @@ SMALL = Grid(neighbours=(5, 10, 20, 40), dimensions=(8, 16, 32, 64, 128), prefix
 
 @dataclass(frozen=True)
 class Tried:
-    """Every way on dev; by transform the one that is best there, and what it is worth on test."""
+    """Every transform on dev, and the best of each on test."""
 
     measure: str
     points: tuple[Point, ...]
     chosen: tuple[Point, ...]
     test: tuple[float, ...]
     sentences: tuple[int, int]  # of dev, of test
-    noise: float  # standard error of the raw vectors' figure on test
+    noise: float  # standard error of the raw vectors' score on test
 
     @property
     def verdict(self) -> str:
-        """Whether locality preserving helped here, in a sentence."""
+        """Whether locality preserving helped, in a sentence."""
         figure = {point.transform: value for point, value in zip(self.chosen, self.test, strict=True)}
         if LP not in figure:
-            return "There are too few sentences for any of the neighbourhoods that were asked for."
+            return "There are too few sentences for any of the requested neighbourhoods."
         gap = figure[LP] - figure[RAW]
         way = "makes no difference that one could trust" if abs(gap) <= self.noise else "helps" if gap > 0 else "hurts"
         return (
@@ -280,7 +280,7 @@ class Tried:
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each way, and the figure on test of those that were chosen."""
+        """One row per transform and size, with test scores for the selected ones."""
         test = dict(zip(self.chosen, self.test, strict=True))
         for point in self.points:
             yield {**asdict(point), "test": test.get(point)}
@@ -289,7 +289,7 @@ class Tried:
 def tried(
     base: Method, corpus: Corpus, grid: Grid = SMALL, *, most: int = 800, seed: int = 0, progress: Progress = silent
 ) -> Tried:
-    """Every way of the grid on dev, and what is best there on test; each split is thinned to `most` sentences."""
+    """Score every transform of the grid on dev, and the best of each on test, on at most `most` sentences each."""
     dev, rows = _base_vectors(base, compared(corpus, split="dev", most=most))
     points = sweep(rows, dev.judge(), grid, seed=seed, progress=progress)
     names = ways(points)
@@ -303,5 +303,5 @@ def tried(
 
 
 def _base_vectors(base: Method, sample: Compared) -> tuple[Compared, np.ndarray]:
-    """The base's vectors at length 1, of the sentences that it knows."""
+    """The base's normalised vectors of the sentences that it knows."""
     return sample.known(unit(base_rows(base, sample.sentences, 256, silent)))

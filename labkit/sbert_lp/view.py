@@ -1,11 +1,10 @@
-"""What SBERT-LP did to sentences that were embedded together, as records: one of them, all of them, and their pairs.
+"""The effect of SBERT-LP on sentences embedded together, as records: one sentence, and pairs.
 
 around      one sentence: its k nearest before (in the base) and after (by cosine in the new space), and the weights
             that rebuild it from them: d ≈ Σ w_j d_j, y ≈ Σ v_j y_j
-structure   all of them: how well each is rebuilt, what the neighbour graph is made of, and the eigenvalues
-changed     pairs whose cosines came into the order of their grades, or out of it, as in the paper's table 4
+changed     pairs whose cosines gained or lost the order of their grades, as in the paper's table 4
 
-In: `EmbeddedSentences`, or vectors before and after. Whether the embedding helps at all is asked in `sweeps`.
+In: `EmbeddedSentences`, or vectors before and after. `sweeps` tests whether the embedding helps.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ import numpy as np
 from labkit.arrays import unit
 from labkit.corpora.records import Pairs
 from labkit.evaluation import Reversal, Reversals, correlation, reversals
-from labkit.sbert_lp.graph import terminal_components, weak_components, weight_matrix
 from labkit.sbert_lp.method import EmbeddedSentences
 from labkit.sbert_lp.sweeps import Compared, pair_cosines
 from labkit.sbert_lp.weights import reconstruction_weights
@@ -29,8 +27,7 @@ from labkit.sbert_lp.weights import reconstruction_weights
 
 @dataclass(frozen=True)
 class Spoke:
-    """A neighbour: the `number` of the first sentence that has its vector; `rank` 1 is the nearest; `both`: near before
-    and after."""
+    """A neighbour, by `number` of the first sentence with its vector; `rank` 1 is nearest; `both`: before and after."""
 
     number: int
     text: str
@@ -42,9 +39,9 @@ class Spoke:
 
 @dataclass(frozen=True)
 class Around:
-    """A sentence, its neighbours before and after, and what these leave out of it, as shares of its squared length.
+    """A sentence, its neighbours before and after, and the residuals as shares of its squared length.
 
-    `kept` is |y - Σ w_j y_j|² / |y|² with the weights of before: what the method makes as small as it can.
+    `kept` is |y - Σ w_j y_j|² / |y|² with the weights from before, which the method minimises.
     """
 
     number: int
@@ -57,11 +54,11 @@ class Around:
 
     @property
     def shared(self) -> int:
-        """How many of the neighbours stayed."""
+        """The number of neighbours that stayed."""
         return sum(spoke.both for spoke in self.before)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each sentence that is near in either space, those of before first."""
+        """One row for each sentence that is near in either space, starting with those near before."""
         sides = [{spoke.number: spoke for spoke in side} for side in (self.before, self.after)]
         for number in dict.fromkeys([*sides[0], *sides[1]]):
             row: dict[str, Any] = {"no.": number, "sentence": next(s[number].text for s in sides if number in s)}
@@ -72,11 +69,10 @@ class Around:
 
 
 def around(space: EmbeddedSentences, sentence: str) -> Around:
-    """The neighbours of a sentence that was embedded, before and after."""
+    """The neighbours of an embedded sentence, before and after."""
     if sentence not in space.number:
         raise ValueError(
-            f"sentence {sentence[:60]!r} is not one of the {len(space.sentences)} that were embedded together; embed "
-            "it with them"
+            f"sentence {sentence[:60]!r} is not one of the {len(space.sentences)} embedded together; embed it with them"
         )
     row = space.number[sentence]
     d, y = (rows.astype(np.float64) for rows in (space.rows, space.embedding))
@@ -115,101 +111,15 @@ def _shares(left: np.ndarray, whole: np.ndarray) -> Any:
     return np.square(left).sum(axis=-1) / np.square(whole).sum(axis=-1)
 
 
-# --- all sentences -----------------------------------------------------------------------------------------------
-
-ROUNDING = 1e-9  # eigenvalues below are taken for 0: vectors are kept in float32
-
-
-@dataclass(frozen=True, eq=False)
-class Structure:
-    """How m sentences, of which n have vectors of their own, stand to each other.
-
-    errors (m,)     |d - Σ w d_j|² / |d|² in the base        kept (m,)          the same weights in the new space
-    copies          sentences that share a vector, in groups component (m,)     part of the graph, 0 is the largest
-    terminal        parts of it that no edge leaves          eigenvalues (p,)   rising, the constant's left out
-    """
-
-    sentences: tuple[str, ...]
-    errors: np.ndarray
-    kept: np.ndarray
-    copies: tuple[tuple[str, ...], ...]
-    component: np.ndarray
-    terminal: int
-    eigenvalues: np.ndarray
-
-    @property
-    def components(self) -> tuple[int, ...]:
-        """How many sentences each part has, the largest first."""
-        return tuple(np.bincount(self.component).tolist())
-
-    @property
-    def zeros(self) -> int:
-        """Eigenvalues that are 0, beside the constant's."""
-        return int((self.eigenvalues < ROUNDING).sum())
-
-    def told(self) -> tuple[str, ...]:
-        """What was found, and what was done about it, a sentence each."""
-        copies = f"All {len(self.sentences)} sentences have vectors of their own."
-        if self.copies:
-            copies = (
-                f"{sum(map(len, self.copies))} of {len(self.sentences)} sentences share a vector with another, in "
-                f"{len(self.copies)} groups. Each group is embedded as one: copies rebuild each other exactly, and "
-                "would fill the bottom of the spectrum with directions that say nothing else."
-            )
-        sizes = self.components
-        parts = "The neighbour graph is connected and is embedded as a whole."
-        if len(sizes) > 1:
-            shown = ", ".join(map(str, sizes[:6])) + (f" and {len(sizes) - 6} more" if len(sizes) > 6 else "")
-            parts = (
-                f"The neighbour graph has {len(sizes)} parts with nothing between them, of {shown} sentences. Each is "
-                f"embedded by itself, and the spectra are merged: {len(sizes) - 1} of the directions say only in which "
-                "part a sentence is, so the cosine of two sentences from different parts says little."
-            )
-        zeros = (
-            f"No edge leads out of {self.terminal} sets of sentences (terminal components), and each set makes an "
-            f"eigenvalue 0. One of them belongs to the constant, which is left out exactly; {self.zeros} of the "
-            f"{len(self.eigenvalues)} directions have one."
-        )
-        return copies, parts, zeros
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """A row a sentence."""
-        columns = (self.sentences, self.errors.tolist(), self.kept.tolist(), self.component.tolist())
-        for number, (text, error, kept, part) in enumerate(zip(*columns, strict=True)):
-            yield {"no.": number, "sentence": text, "error before": error, "error after": kept, "part": part}
-
-
-def structure(space: EmbeddedSentences) -> Structure:
-    """The structure of sentences that were embedded together.
-
-    The eigenvalues follow from the vectors, since YᵀY/n = I: λ_j = y_jᵀ M y_j / n = mean_i (y_i - Σ_l w_il y_l)_j².
-    """
-    W = weight_matrix(space.neighbours, space.weights.astype(np.float64))
-    d, y = (rows.astype(np.float64) for rows in (space.rows, space.embedding))
-    left = y - W @ y
-    groups: dict[int, list[str]] = {}
-    for text, place in zip(space.sentences, space.place.tolist(), strict=True):
-        groups.setdefault(place, []).append(text)
-    return Structure(
-        sentences=tuple(space.sentences),
-        errors=_shares(d - W @ d, d)[space.place],
-        kept=_shares(left, y)[space.place],
-        copies=tuple(tuple(texts) for texts in groups.values() if len(texts) > 1),
-        component=weak_components(W)[space.place],
-        terminal=len(terminal_components(W)),
-        eigenvalues=np.square(left).mean(axis=0),
-    )
-
-
 # --- pairs -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """The pairs that changed order: counts and examples, and Spearman's correlation with the grades, before and after.
+    """The pairs that changed order: counts, examples, and Spearman's correlation with the grades before and after.
 
-    Two pairs with different grades should have cosines in the same order. Mended: they have so only after the
-    embedding. Spoilt: only before. (The paper's table shows one of the first kind, and is silent on the second.)
+    Two pairs with different grades should have cosines in the same order. Mended: only after the embedding. Spoilt:
+    only before. (The paper's table shows one of the first kind, and none of the second.)
     """
 
     found: Reversals
@@ -246,8 +156,8 @@ def changed(
 ) -> Changed:
     """The pairs that changed order.
 
-    `before` and `after` are the vectors of `sample.sentences` in the base and in the new space, a row each.
-    `least`: pairs of pairs whose grades differ by no more are not asked.
+    `before` and `after` are the vectors of `sample.sentences` in the base and in the new space, a row each. `least`:
+    couples whose grades differ by no more are ignored.
     """
     pairs = sample.rows
     if not isinstance(pairs, Pairs):

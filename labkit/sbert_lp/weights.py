@@ -1,12 +1,12 @@
-"""How each row is made of its neighbours: the weights that reconstruct it best and add up to one.
+"""Reconstruct each row from its neighbours: the best weights that add up to one.
 
     G = (x 1ᵀ - D)ᵀ (x 1ᵀ - D)     D = (x_1 ... x_k), the neighbours of x as columns
     (G + reg tr(G) I) w = 1,  then  w / Σ w          eq. 2-9
 
-The paper's eq. 9 inverts G; here it is solved, by one Cholesky factorisation a row, many rows at a time. G cannot be
-inverted where k exceeds the dimension in which the neighbours spread, hence reg. In: queries (m, d), base (n, d),
-neighbours (m, k) as rows of base. Out: `Weights`. Grams in the rows' own precision, solutions in float64.
-`mixtures` places new rows by them: y = Σ_j w_j y_j over the nearest known rows.
+The paper's eq. 9 inverts G; here one Cholesky factorisation per row solves it, for many rows at a time. G is singular
+if k exceeds the dimension of the neighbours' span, hence reg. In: queries (m, d), base (n, d), neighbours (m, k) as
+rows of base. Out: `Weights`. Gram matrices have the rows' precision, solutions are float64. `mixtures` places new rows:
+y = Σ_j w_j y_j over the nearest known rows.
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ def reconstruction_weights(
     device: str = "cpu",
     progress: Progress = silent,
 ) -> Weights:
-    """Weights of every query over its neighbours in base. Where G cannot be factorised, reg is raised tenfold until
-    it can, for that row alone, and the row is counted."""
+    """The weights of every query over its neighbours in base. If G is singular, reg is raised tenfold for that row."""
     m, k = neighbours.shape
     values, errors, used = np.empty((m, k)), np.empty(m), np.empty(m)
     chunk = CHUNK if isinstance(base, np.ndarray) else SPARSE_CHUNK
@@ -64,9 +63,9 @@ def reconstruction_weights(
 def weights_of_grams(G: Tensor, reg: float) -> tuple[Tensor, Tensor]:
     """Gram matrices (m, k, k) float64 to weights (m, k) and the reg that each was solved with (m,).
 
-    tr(G) = 0: all neighbours are x itself, any weights will do, and they are equal.
+    If tr(G) = 0, all neighbours equal x; any weights are right, and equal ones are returned.
     """
-    if not G.isfinite().all():  # no reg would ever do
+    if not G.isfinite().all():  # no reg would help
         raise ValueError("vectors contain NaN or values so large that their products are infinite; drop these rows")
     m, k, _ = G.shape
     used = torch.full((m,), float(reg), dtype=G.dtype, device=G.device)
@@ -94,7 +93,7 @@ def _grams(queries: Vectors, base: Vectors, neighbours: np.ndarray, rows: slice,
 
 
 def _sparse_grams(queries: sparse.csr_matrix, base: sparse.csr_matrix, neighbours: np.ndarray) -> np.ndarray:
-    """(x_j - x)·(x_l - x) = x_j·x_l - x_j·x - x_l·x + x·x: of sparse rows only the products are dense."""
+    """(x_j - x)·(x_l - x) = x_j·x_l - x_j·x - x_l·x + x·x: only the products of sparse rows are dense."""
     used, place = np.unique(neighbours, return_inverse=True)
     place = place.reshape(neighbours.shape)
     among = (base[used] @ base[used].T).toarray()
@@ -108,7 +107,7 @@ def _sparse_grams(queries: sparse.csr_matrix, base: sparse.csr_matrix, neighbour
 
 @dataclass(frozen=True, eq=False)
 class Mixtures:
-    """New rows by known ones: their `neighbours` and `weights` (n, k), nearest first."""
+    """New rows as mixtures of known ones: their `neighbours` and `weights` (n, k), nearest first."""
 
     neighbours: np.ndarray
     weights: np.ndarray
@@ -128,9 +127,9 @@ def mixtures(
     reg: float = 1e-3,
     device: str = "cpu",
 ) -> Mixtures:
-    """Every new row as a mixture of its k nearest in base; one no farther than `copy_within` from a row is that row.
+    """Every new row as a mixture of its k nearest in base; a row within `copy_within` of a base row equals that row.
 
-    Weights are those that rebuild it best, or what `weigh` makes of squared distances (n, k).
+    The weights rebuild it best, or are `weigh` of squared distances (n, k).
     """
     neighbours, distances = nearest_rows(rows, base, k)
     if weigh is None:

@@ -1,7 +1,7 @@
-"""What can be shown before anything is trained: small runs of every method, and pictures of them and of plain vectors.
+"""Bundled runs and pictures: small runs of every method, and pictures of them and of baseline vectors.
 
-table       the runs: name, method, corpus, settings           worth       what each is worth beside mean word vectors
-pictures    PCA, t-SNE and UMAP made beforehand                making      all of it anew: `labkit data make runs`
+table       the runs: name, method, corpus, settings           worth       how each compares with mean word vectors
+pictures    precomputed PCA, t-SNE and UMAP                    making      rebuild all of it: `labkit data make runs`
 known       which plain vectors they are of
 """
 

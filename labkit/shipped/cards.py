@@ -1,7 +1,7 @@
-"""The data cards `data/NAME.md`: prose by hand, and between two marks the figures, measured.
+"""The data cards `data/NAME.md`: handwritten prose, with measured numbers between two marks.
 
-`python -m labkit.shipped.cards` measures all embedded corpora anew and writes the figures into their cards, and the
-table of them all into `data/README.md`. A test holds the cards against the corpora.
+`python -m labkit.shipped.cards` measures all bundled corpora again, and writes the numbers into their cards and a table
+into `data/README.md`. A test compares the cards with the corpora.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COMMAND = "make corpora"
 
 
 def corpus_figures(embedded: Embedded, corpus: Corpus, measured: Difficulty) -> str:
-    """The figures of one corpus as Markdown."""
+    """The measured numbers of one corpus as Markdown."""
     size = embedded.path.stat().st_size
     lengths = [len(words(text)) for text in corpus.sentences()]
     counts = ", ".join(f"{split} {corpus.splits.count(split):,}" for split in SPLITS)
@@ -55,7 +55,7 @@ def corpus_figures(embedded: Embedded, corpus: Corpus, measured: Difficulty) -> 
 
 
 def _unit(corpus: Corpus) -> str:
-    """What the rows are rows of, as two cells."""
+    """The row type and its count, as two cells."""
     if isinstance(corpus, Labelled):
         return f"classes | {len(corpus.classes):,}"
     if isinstance(corpus, Groups):
@@ -70,7 +70,7 @@ def _unit(corpus: Corpus) -> str:
 
 
 def between_marks(card: str, block: str) -> str:
-    """The card with `block` between its marks; a card without marks gets them at its end."""
+    """Replace the text between the card's marks with `block`; a card without marks gets them at its end."""
     marked = f"{BEGIN}\n{block}\n{END}"
     if BEGIN not in card:
         return f"{card.rstrip()}\n\n{marked}\n"
@@ -91,7 +91,7 @@ def corpora_table(measured: dict[str, Difficulty]) -> str:
 
 
 def main(folder: Path = DATA) -> None:
-    """Write the figures of every corpus into its card."""
+    """Write the numbers of every corpus into its card."""
     from labkit.baselines.difficulty import difficulty
 
     measured: dict[str, Difficulty] = {}

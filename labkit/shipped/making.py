@@ -1,7 +1,7 @@
 """Rebuild the bundled runs: their scores, their pictures, and the page that lists them.
 
-In: fitted methods and their corpora. Out: files under `data/`. The runs themselves are trained by `labkit train`,
-called from `labkit data make runs` with the settings of the table: so they are what it gives.
+In: fitted methods and their corpora. Out: files under `data/`. `labkit data make runs` trains the runs with `labkit
+train` and the settings of the table.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from labkit.shipped.runs import BASELINE, DEMONSTRATIONS, Demonstration, Standin
 if TYPE_CHECKING:
     from labkit.method import Method
 
-PLAIN = ("mean-vectors", "sif", "lsa", "tfidf")  # whose vectors are pictured for every corpus, fitted on the spot
+PLAIN = ("mean-vectors", "sif", "lsa", "tfidf")  # methods with a picture for every corpus, fitted on the spot
 
 
 def standing_of(method: Method, corpus: Corpus) -> Standing:
     """Compare the method on test with mean word vectors and with its base, by the corpus's own metric."""
     baseline = Experiment(BASELINE, corpus).fit()
     ours = score(method, corpus, apart=True)
-    base = getattr(method, "base", None)  # of those that stand on the vectors of another
+    base = getattr(method, "base", None)  # for methods on top of another's vectors
     own = None if base is None else _beside(ours, score(base, corpus, apart=True), f"its base {base.name}")
     return replace(_beside(ours, score(baseline, corpus, apart=True), Standing.beside), base=own)
 
@@ -48,9 +48,9 @@ def _beside(ours: Scores, theirs: Scores, name: str) -> Standing:
 
 
 def draw_pictures(method: Method, corpus: Corpus, folder: Path, progress: Progress = silent) -> Path:
-    """All pictures of a fitted method's vectors of the corpus' test sentences, in one file of the folder.
+    """Write all pictures of a fitted method's vectors of the corpus's test sentences to one file.
 
-    PCA of sparse rows is left out: its basis is as long as a vocabulary, and it is made in a moment.
+    PCA of sparse rows is left out: its basis is as long as the vocabulary, and it is computed in a moment.
     """
     shown = pictured(corpus)
     rows = unit(method.encode(shown.texts).astype(np.float32))
@@ -70,11 +70,11 @@ def plain_methods(corpora: Mapping[str, Corpus]) -> Iterator[tuple[Method, Corpu
 
 
 def write_standings(standings: Mapping[str, Standing], runs: Path) -> None:
-    """`standings.json`, each with the checksum of its run's model; and the table in the folder's README."""
+    """Write `standings.json`, with the checksum of each run's model, and the table in the folder's README."""
     records = {name: each.to_json(runs / name) for name, each in standings.items()}
     write_text(runs / "standings.json", json.dumps(records, indent=2) + "\n")
     page = runs / "README.md"
-    before = page.read_text("utf-8") if page.is_file() else "# The runs that come with the lab\n"
+    before = page.read_text("utf-8") if page.is_file() else "# The bundled runs\n"
     write_text(page, between_marks(before, runs_table(standings, lambda name: runs / name)))
 
 

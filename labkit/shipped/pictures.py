@@ -1,12 +1,12 @@
-"""Pictures that are made beforehand: UMAP compiles for most of a minute, and a first page cannot wait for it.
+"""Precomputed pictures: UMAP compiles for most of a minute, too long for the first page.
 
-In: where vectors come from (`Origin`) and the sentences they are of. Out: the stored `Projection` of exactly these, of
-the vectors at unit length, or None. A picture's file is found by a hash of all it was made from, so that no other is
-ever shown. Origins of plain vectors are known without the table of methods, which needs torch and so takes seconds to
-open; a test holds them against the methods as they are.
+In: the origin of the vectors (`Origin`) and their sentences. Out: the stored `Projection` of exactly these, normalised,
+or None. A picture's file is named by a hash of its inputs, so that no other is ever shown. The origins of baseline
+vectors are stored, because the table of methods needs torch, which takes seconds to import; a test compares them with
+the methods.
 
     shown = pictured(corpus)                                       the sentences of test, with their classes
-    picture(Origin.of(method), shown.texts, "umap")                None where there is none: make it, by `project`
+    picture(Origin.of(method), shown.texts, "umap")                None if there is none; compute it with `project`
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 PICTURES = DATA / "pictures"
 SHAPES = (("pca", 2), ("pca", 3), ("tsne", 2), ("umap", 2), ("umap", 3))  # method, dimensions
-MOST = 1_100  # sentences: all that the test splits have
+MOST = 1_100  # sentences: the size of the largest test split
 FILE = "origins.json"
-FORMAT = 1  # to be raised when pictures are to look different from now on
+FORMAT = 1  # raised when the pictures change
 
 
 @dataclass(frozen=True)
 class Origin:
     """The origin of vectors: a method with its decisive settings, the fingerprint of the corpus it saw, and a seed.
 
-    It says of vectors that are there what an `Experiment` says of a training to come.
+    It describes existing vectors as an `Experiment` describes a future training.
     """
 
     method: str
@@ -52,25 +52,25 @@ class Origin:
 
     @classmethod
     def of(cls, method: Method) -> Self:
-        """The origin of a fitted method's vectors, or of a run's that was opened."""
+        """The origin of the vectors of a fitted method, or of an opened run."""
         about = method.origin
         return cls(about["method"], method.settings.decisive(), about["fingerprint"], about["seed"])
 
     @classmethod
     def unfitted(cls, name: str, corpus: Corpus) -> Self:
-        """The origin of the vectors of a method with its own settings, without fitting it."""
+        """The origin of the vectors of a method with default settings, without fitting it."""
         from labkit.methods import METHODS
 
         return cls(name, METHODS[name]().settings.decisive(), corpus.fingerprint)
 
 
 def pictured(corpus: Corpus) -> Labelled:
-    """The sentences that pictures show: those of the test split that have a class, each once."""
+    """The sentences that pictures show: the distinct ones of the test split with a class."""
     return points(corpus.part("test"), classes=len(corpus), most=MOST)
 
 
 def picture(origin: Origin, texts: Sequence[str], method: str, dimensions: int = 2) -> Projection | None:
-    """The stored picture of these sentences' vectors, in their order; `method` and `dimensions` as in `project`."""
+    """The stored picture of these sentences' vectors, in order; `method` and `dimensions` as in `project`."""
     file = PICTURES / _name(origin, texts)
     return _read(file).get(f"{method}{dimensions}") if file.is_file() else None
 
@@ -78,7 +78,7 @@ def picture(origin: Origin, texts: Sequence[str], method: str, dimensions: int =
 def write_pictures(
     origin: Origin, texts: Sequence[str], pictures: Sequence[Projection], folder: Path = PICTURES
 ) -> Path:
-    """All pictures of these vectors in one file: points in float16, 1/2000 of a picture's width exact."""
+    """Write all pictures of these vectors to one file: points in float16, exact to 1/2000 of a picture's width."""
     arrays: dict[str, np.ndarray] = {}
     about: dict[str, Any] = {}
     for each in pictures:
@@ -97,7 +97,7 @@ def write_pictures(
 
 @lru_cache(maxsize=64)
 def _read(file: Path) -> Mapping[str, Projection]:
-    """name -> picture; their arrays are read-only, since all who ask share them."""
+    """name -> picture; the arrays are read-only, because they are shared."""
     with np.load(file, allow_pickle=False) as archive:
         arrays = dict(archive)
     for array in arrays.values():
@@ -123,12 +123,12 @@ def _name(origin: Origin, texts: Sequence[str]) -> str:
 
 
 def known_origin(name: str, fingerprint: str, folder: Path = PICTURES) -> Origin | None:
-    """The origin under which pictures of a method with its own settings are stored; None where there are none."""
+    """The origin of the stored pictures of a method with default settings; None if there are none."""
     return _read_origins(folder / FILE).get((name, fingerprint)) if (folder / FILE).is_file() else None
 
 
 def write_known(origins: Iterable[Origin], folder: Path) -> None:
-    """Write all of them into one file beside the pictures."""
+    """Write all origins to one file next to the pictures."""
     write_text(folder / FILE, json.dumps([asdict(each) for each in origins], indent=1) + "\n")
 
 

@@ -1,9 +1,9 @@
-"""The runs that come with the lab, so that every method can be looked at before anything is trained, and their worth.
+"""The bundled runs, with which every method can be tried without training, and their scores.
 
-`DEMONSTRATIONS` lists them: a method, a corpus and the settings that differ from the method's own. The run in
-`data/runs/NAME` is what `labkit train` gives with them. They were chosen on dev, small first and good second: a few
-hundred kilobytes each. `standing(name)` is what a run is worth on its test split beside the plain mean of word vectors:
-better, worse, or open; one that stands on the vectors of another method is held against these, too.
+`DEMONSTRATIONS` lists them: a method, a corpus and the settings that differ from the defaults. `labkit train` with
+these gives the run in `data/runs/NAME`. They were chosen on dev, small first and good second: a few hundred kilobytes
+each. `standing(name)` compares a run on test with the plain mean of word vectors (better, worse or open), and also with
+its base if it has one.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class Demonstration(Experiment):
 
     @property
     def here(self) -> bool:
-        """Whether it has been made."""
+        """Whether the run exists."""
         return (self.folder / "run.json").is_file()
 
 
-#: the same for the three, so that loss and miner are all that differs; of the margin so small a mean wants less
+# : the same for all three, so that only loss and miner differ; so small a mean needs a smaller margin
 _TOPICS = {"encoder": "mean", "size": 24, "dimension": 24, "epochs": 6, "learning_rate": 0.003}
 
 DEMONSTRATIONS: dict[str, Demonstration] = {
@@ -67,7 +67,7 @@ DEMONSTRATIONS: dict[str, Demonstration] = {
             {"hidden": 24, "decoder_hidden": 48, "dimension": 32, "batch": 32, "epochs": 6, "learning_rate": 0.02},
         ),
         Demonstration("film", "questions", {"dimension": 30}),
-        # all sentences together, as the paper embeds them: to put those of test where their neighbours are loses on dev
+        # all sentences together, as in the paper; placing the test sentences by their neighbours does worse on dev
         Demonstration("sbert-lp", "topics", {"base": "sif", "dimension": 24, "neighbours": 10, "embedded": "all"}),
     )
 }
@@ -75,9 +75,9 @@ DEMONSTRATIONS: dict[str, Demonstration] = {
 
 @dataclass(frozen=True)
 class Standing:
-    """The `measure` on test (larger is better), the run's and the baseline's, and the lead of the one over the other.
+    """The `measure` on test (larger is better) for the run and the baseline, and the lead of one over the other.
 
-    `beside` says in words what the baseline is; `base` is the same of the method that the run stands on, if any.
+    `beside` names the baseline; `base` is the same for the base of the run, if it has one.
     """
 
     measure: str
@@ -93,7 +93,7 @@ class Standing:
 
     @property
     def verdict(self) -> Verdict:
-        """The interval that is shown decides."""
+        """The verdict by the interval shown."""
         low, high = self.lead.interval()
         return "first" if low > 0 else "second" if high < 0 else "open"
 
@@ -103,7 +103,7 @@ class Standing:
 
     @property
     def comparison(self) -> str:
-        """The verdict in words, with the difference and how sure it is."""
+        """The verdict in words, with the difference and its interval."""
         words: dict[Verdict, str] = {"first": "better than", "second": "worse than", "open": "not shown to differ from"}
         low, high = self.lead.interval()
         return (
@@ -112,7 +112,7 @@ class Standing:
         )
 
     def to_json(self, folder: Path) -> dict[str, Any]:
-        """The standing as a file has it, with the checksum of the model in `folder` that it is of."""
+        """The record for a file, with the checksum of the model in `folder`."""
         return {"model": model_checksum(folder), **asdict(self)}
 
     @classmethod
@@ -124,7 +124,7 @@ class Standing:
 
 
 def standing(name: str) -> Standing | None:
-    """The standing of the run of that name; None where it was not measured, or another run was."""
+    """The standing of the run of that name; None if it was not measured, or for another model."""
     if name not in DEMONSTRATIONS:
         raise ValueError(f"name is {name!r}, expected one of {', '.join(DEMONSTRATIONS)}")
     shipped = DEMONSTRATIONS[name]
@@ -137,5 +137,5 @@ def standing(name: str) -> Standing | None:
 
 
 def model_checksum(folder: Path) -> str:
-    """The checksum of a run's arrays; figures that are added to the run later do not change it."""
+    """The checksum of a run's arrays; scores added later do not change it."""
     return str(read_record(folder)["files"].get(MODEL))

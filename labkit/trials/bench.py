@@ -1,17 +1,17 @@
-"""Which method for my data? A comparison from a corpus to a decision, in as many minutes as it is given.
+"""Which method for my data? A comparison from a corpus to a decision, within a time limit.
 
     report = bench(load("mine.csv"), out="report", minutes=20)
-    print(report)                       the verdict and the table; report/report.html has all of it
+    print(report)                       the verdict and the table; details are in report/report.html
 
     1  the doctor       what is wrong with the data (`labkit.trials.doctor`)
-    2  a short round    one epoch on a few rows of each method: what it costs, and whether it can learn from this shape
-    3  the plan         which methods, how many trials and seeds fit into the minutes; written before the first trial
-    4  the search       the same number of trials on dev for each method; where the trials see a part of the rows, the
-                        three best and the settings as they come are trained on all of them, and dev chooses
-    5  the test         the settings chosen, several seeds, test looked at once
-    6  the report       who leads, what it costs, whether more labels would help, where the winner errs
+    2  a short round    one epoch of each method on a few rows: its cost, and whether it can learn from this shape
+    3  the plan         the methods, trials and seeds that fit into the time; written before the first trial
+    4  the search       the same number of trials on dev for each method; if trials use only a part of the rows, the
+                        three best and the default settings are trained on all of them, and dev chooses
+    5  the test         the chosen settings with several seeds, scored once on test
+    6  the report       which method leads, what it costs, whether more labels would help, where it errs
 
-Everything is kept in the folder. The same call resumes what was stopped, reads the plan and ends with the same table.
+Everything is stored in the folder. The same call resumes with the stored plan and ends with the same table.
 """
 
 from __future__ import annotations
@@ -48,23 +48,23 @@ from labkit.trials.tune import tune
 from labkit.trials.verdict import UNITS, Ranked, front, ranked, verdict_of
 
 LEAST_TRIALS, LEAST_SEEDS = 8, 3
-SMALL = 2_000  # training rows, up to which every trial sees all of them: a quarter of a few hundred tells nothing
-SHARES = (0.25, 0.5, 1.0)  # of the training rows, for the curve
+SMALL = 2_000  # training rows up to which every trial sees all of them, because a quarter would say too little
+SHARES = (0.25, 0.5, 1.0)  # of the training rows, for the learning curve
 TIMED_ROWS = 500  # of the training rows, for the short round
-JUDGED_A_MINUTE = 500  # sentences up to which a large model judges the labels, which takes a tenth of the time
-QUICK = 20.0  # seconds that a training seems to take, below which it is timed on all rows
-RESERVE = 0.75  # of the minutes is planned; the rest is for the doctor, the curve and what was estimated too low
+JUDGED_A_MINUTE = 500  # sentences whose labels a large model checks, per minute of the limit
+QUICK = 20.0  # estimated seconds of a training below which it is timed on all rows
+RESERVE = 0.75  # share of the minutes that is planned; the rest is for the doctor, the curve and underestimates
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What takes part: a method, the settings that it is given, and whether it trains no weights."""
+    """A candidate: a method, its given settings, and whether it trains no weights."""
 
     name: str
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     simple: bool = False
-    extra: str = ""  # a package that it needs
+    extra: str = ""  # the extra that it needs
 
 
 _SBERT = "sentence_transformers"
@@ -90,12 +90,12 @@ ENTRIES = {
 }
 
 
-# --- what each costs, and the plan -------------------------------------------------------------------------------
+# --- costs and the plan ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of one training on all rows and of scoring it, whether it is random; or why it cannot take part."""
+    """Seconds to train on all rows and to score, and whether the method is random; or why it cannot take part."""
 
     fit: float = 0.0
     score: float = 0.0
@@ -128,7 +128,7 @@ class Plan:
 
 
 def seconds_of(cost: Cost, trials: int, part: float, seeds: int) -> float:
-    """How long one method takes: its trials, the trainings on all rows that decide among the best, and its seeds."""
+    """The seconds for one method: its trials, the trainings on all rows that choose among the best, and its seeds."""
     again = 4 if part < 1 else 0
     runs = seeds if cost.random else 1
     if not cost.tuned:
@@ -137,10 +137,10 @@ def seconds_of(cost: Cost, trials: int, part: float, seeds: int) -> float:
 
 
 def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: bool, seeds: int = 0) -> dict[str, Any]:
-    """The methods, trials, part and seeds that fit into the remaining minutes.
+    """The methods, trials, part of the rows and seeds that fit into the remaining minutes.
 
-    The costliest methods are left out until the least that a fair comparison needs fits: 8 trials and 3 seeds. What is
-    left of the time goes into trials on all rows, then into 5 seeds, then into more trials.
+    The most expensive methods are dropped until the minimum of a fair comparison fits: 8 trials and 3 seeds. Remaining
+    time goes into trials on all rows, then into 5 seeds, then into more trials.
     """
     room = 60 * minutes * RESERVE
     few, many = (seeds, seeds) if seeds else (LEAST_SEEDS, 5)
@@ -158,13 +158,13 @@ def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: b
         need = seconds_of(costs[name], *sizes[0])
         left_out[name] = f"{LEAST_TRIALS} trials and {few} seeds would take about {need / 60:.0f} minutes"
     trials, part, runs = max((size for size in sizes if kept and fits(size)), key=sizes.index, default=sizes[0])
-    methods = tuple(name for name in costs if name in kept)  # of equal scores the first leads: the simpler one
+    methods = tuple(name for name in costs if name in kept)  # the first of equal scores leads: the simpler method
     return {"methods": methods, "left_out": left_out, "trials": trials, "part": part, "seeds": runs}
 
 
 @dataclass(frozen=True)
 class _Given:
-    """What a process gets for one method."""
+    """The input of a process for one method."""
 
     entry: Entry
     corpus: Corpus
@@ -181,7 +181,7 @@ def _write_cost(given: _Given, path: Path) -> None:
 
 
 def _cost(given: _Given) -> Cost:
-    """The cost by a training on a few rows for one epoch; of what is quick, by one on all rows."""
+    """The cost from one epoch on a few rows; for a quick method from a training on all rows."""
     entry, corpus = given.entry, engine.without_test(given.corpus)
     if entry.extra and find_spec(entry.extra) is None:
         return Cost(reason=f"needs {entry.extra.replace('_', '-')}, which is not installed")
@@ -191,15 +191,15 @@ def _cost(given: _Given) -> Cost:
     try:
         epochs = getattr(METHODS[entry.method](**settings).settings, "epochs", 0)
         short = {**settings, "epochs": 1} if epochs > 1 else settings
-        first = _timed(entry, short, few, given.metric, seed=0)  # which opens models and compiles
+        first = _timed(entry, short, few, given.metric, seed=0)  # the first call opens models and compiles
         second = _timed(entry, short, few, given.metric, seed=1)
         random = first[2].shape != second[2].shape or not np.array_equal(first[2], second[2])
         fit, score = second[0] / share * max(1, epochs), second[1]
         if fit < QUICK:
             fit, score, _ = _timed(entry, settings, corpus, given.metric, seed=0)
         return Cost(fit, score, random, bool(_space_of(entry, corpus)))
-    except ValueError as error:
-        return Cost(reason=" ".join(str(error).split()))
+    except engine.FAILURES as error:
+        return Cost(reason=engine.reason_of(error))
 
 
 def _timed(
@@ -219,12 +219,12 @@ def _timed(
 
 
 def _write_choice(given: _Given, path: Path) -> None:
-    """The settings of one method that are best on dev; or why none of its trials could be trained."""
+    """Write the settings of one method that are best on dev, or why all its trials failed."""
     with scale.one_thread():
         try:
             choice = _choice(given)
-        except ValueError as error:
-            choice = {"reason": " ".join(str(error).split())}
+        except engine.FAILURES as error:
+            choice = {"reason": engine.reason_of(error)}
         write_text(path, json.dumps(choice))
 
 
@@ -285,17 +285,21 @@ class Line:
     ranked: Ranked
     settings: Mapping[str, Any]
     dev: float
-    dev_at_first: float | None  # None where the settings as they come could not be trained
+    dev_at_first: float | None  # None if the default settings could not be trained
     trials: int
-    figures: Mapping[str, float]  # the means of all other figures of test
-    seconds: float  # of CPU, to train once
+    figures: Mapping[str, float]  # the means of all other test scores
+    seconds: float  # CPU seconds of one training
     microseconds: float  # for a sentence
     megabytes: float
 
 
 @dataclass(frozen=True)
 class Report:
-    """The result; `print` shows the verdict and the table, and `labkit.trials.report` writes the page."""
+    """The result; `print` shows the verdict and the table, and `labkit.trials.report` writes the page.
+
+    >>> report = bench(load("mine.csv"), minutes=20)  # doctest: +SKIP
+    >>> print(report.verdict, report.front[0].ranked.name)  # doctest: +SKIP
+    """
 
     corpus: str
     sizes: Mapping[str, int]
@@ -304,22 +308,22 @@ class Report:
     plan: Plan
     lines: tuple[Line, ...] = ()
     curve: Mapping[str, Mapping[float, tuple[float, float, float]]] = field(default_factory=dict)
-    gain: tuple[float, float, float] | None = None  # of all labels over half of them, for the winner
+    gain: tuple[float, float, float] | None = None  # from all labels over half of them, for the winner
     mistakes: tuple[Mistake, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
-    cut: Threshold | None = None  # of the winner, on pairs with 0/1 labels
+    cut: Threshold | None = None  # for the winner, on pairs with 0/1 labels
     code: str = ""
     exported: str = ""
     finished: bool = True
 
     @property
     def verdict(self) -> str:
-        """Whether a method leads, several tie in front, or it is open."""
+        """Whether one method leads, several tie for first place, or the comparison is open."""
         return verdict_of([line.ranked for line in self.lines])
 
     @property
     def front(self) -> list[Line]:
-        """The best method, and those that are not shown to be behind it."""
+        """The best method, and those not shown to be behind it."""
         names = {row.name for row in front([line.ranked for line in self.lines])}
         return [line for line in self.lines if line.ranked.name in names]
 
@@ -329,7 +333,7 @@ class Report:
         return as_text(self)
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
+        """The whole report, ready for JSON."""
         from labkit.trials.report import verdict_sentence
 
         verdict, said = (self.verdict, verdict_sentence(self)) if self.lines else ("", "")
@@ -352,22 +356,22 @@ def bench(
     progress: Progress = silent,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Report:
-    """Compare the methods that fit a corpus, fairly, in about `minutes`, and write report.html into `out`.
+    """Compare the methods that suit a corpus, fairly, in about `minutes`, and write report.html into `out`.
 
-    Settings are chosen on dev, with as many trials for each method; test is scored once they are fixed. Without
-    `workers` there is a process for each core. The same call resumes what was stopped. `tell` hears the findings about
-    the data and the plan, before the first trial.
+    Settings are chosen on dev, with equally many trials per method; test is scored once they are fixed. By default
+    there is one worker process per core. The same call resumes an interrupted one. `tell` receives the findings about
+    the data and the plan before the first trial.
 
     >>> from labkit import bench, load
     >>> print(bench(load("mine.csv"), out="report", minutes=20))  # doctest: +SKIP
     """
     if with_dev(corpus) is not corpus:
         corpus = with_dev(corpus)
-        tell("the corpus has no dev rows: settings are chosen on a tenth of its training rows")
+        tell("the corpus has no dev rows, so settings are chosen on a tenth of its training rows")
     known = _checked_metric(corpus, metric)
     names = _checked_methods(methods)
     if seeds and seeds < LEAST_SEEDS:
-        raise ValueError(f"seeds is {seeds}, expected at least {LEAST_SEEDS}, or 0: fewer say nothing of their spread")
+        raise ValueError(f"seeds is {seeds}, expected at least {LEAST_SEEDS}, or 0; fewer seeds give no spread")
     folder, workers = Path(out), workers or os.cpu_count() or 1
     folder.mkdir(parents=True, exist_ok=True)
     asked = {
@@ -380,7 +384,7 @@ def bench(
         "seed": seed,
         "versions": {name: versions_of(METHODS[ENTRIES[name].method], {}) for name in names},
     }
-    scale.folder(folder, asked)  # which refuses the folder of another comparison
+    scale.folder(folder, asked)  # refuses the folder of another comparison
     began = time.monotonic()
     progress(0, None, "examining the data")
     findings = _findings(corpus, folder / "findings.json", minutes, seed)
@@ -427,7 +431,7 @@ def with_test(corpus: Corpus, test: Corpus) -> Corpus:
 
 
 def with_dev(corpus: Corpus) -> Corpus:
-    """The corpus with a tenth of its training rows as dev, if it has none; rows that belong together stay together."""
+    """The corpus with a tenth of its training rows as dev if it has no dev rows; related rows stay together."""
     if "dev" in corpus.sizes or "train" not in corpus.sizes:
         return corpus
     train = [row for row, split in enumerate(corpus.splits) if split == "train"]
@@ -438,20 +442,20 @@ def with_dev(corpus: Corpus) -> Corpus:
 
 
 def _checked_metric(corpus: Corpus, metric: str) -> str:
-    """The metric, if the corpus can be learned from and measured by it."""
+    """The metric, if the corpus allows training and scoring with it."""
     require_labels(corpus)
     for split in ("train", "dev", "test"):
         if split not in corpus.sizes:
             raise ValueError(
-                f"corpus {corpus.name!r} has no {split} rows (it has {corpus.sizes}); omit the column 'split', and "
-                "rows are divided, or give more rows"
+                f"corpus {corpus.name!r} has no {split} rows (it has {corpus.sizes}); remove the column 'split' to "
+                "divide the rows, or add rows"
             )
     for split in ("dev", "test"):
         part = corpus.part(split)
         labels = {*part.values} if isinstance(part, Pairs) else {*part.classified()[1]}
         if len(labels) == 1:
             raise ValueError(
-                f"every {split} row of corpus {corpus.name!r} has the label {labels.pop()!r}; add rows of another one"
+                f"every {split} row of corpus {corpus.name!r} has the label {labels.pop()!r}; add other rows"
             )
         if isinstance(part, Pairs) and len(part) < 3:
             raise ValueError(f"corpus {corpus.name!r} has {len(part)} {split} rows, expected at least 3; add some")
@@ -464,7 +468,7 @@ def _checked_metric(corpus: Corpus, metric: str) -> str:
 def _checked_methods(methods: Sequence[str]) -> list[str]:
     for name in methods:
         if name not in ENTRIES:
-            raise ValueError(f"method {name!r} is not one that can be compared; choose from {', '.join(ENTRIES)}")
+            raise ValueError(f"method {name!r} cannot be compared; choose from {', '.join(ENTRIES)}")
     return list(dict.fromkeys(methods)) or [*ENTRIES]
 
 
@@ -480,7 +484,7 @@ def _plan(
     began: float,
     progress: Progress,
 ) -> Plan:
-    """The plan of this folder; a new one after a short round that measures what each method costs."""
+    """The plan of this folder; a new one is made after a short round that measures each method's cost."""
     file = folder / "planned.json"
     if not file.is_file():
         given = {folder / "costs" / f"{name}.json": _Given(ENTRIES[name], corpus, metric, folder) for name in names}
@@ -505,14 +509,14 @@ def _named(progress: Progress, what: str) -> Progress:
 
 
 def _compared(report: Report, corpus: Corpus, folder: Path, progress: Progress) -> Report:
-    """Search, test, and answer."""
+    """Search, test, and evaluate."""
     plan, metric = report.plan, Metric(report.metric)
     dear = sorted(plan.methods, key=lambda name: plan.costs[name].fit, reverse=True)  # the longest first
     files = {_choice_file(folder, name): _Given(ENTRIES[name], corpus, metric, folder, plan) for name in dear}
     scale.each(_write_choice, files, workers=plan.workers, progress=_named(progress, "choosing settings on dev"))
     choices = {name: json.loads(_choice_file(folder, name).read_text("utf-8")) for name in plan.methods}
     trials = [trial for name in dear if "reason" not in choices[name] for trial in _finals(name, choices[name], plan)]
-    _run_all(trials, corpus, metric, folder, plan, _named(progress, "training with the settings chosen"))
+    _run_all(trials, corpus, metric, folder, plan, _named(progress, "training with the chosen settings"))
     report = _so_far(report, corpus, folder)
     if not report.lines:
         raise ValueError(f"no method could be trained: {'; '.join(report.failed.values())}")
@@ -544,13 +548,13 @@ def _fewer(name: str, choice: Mapping[str, Any], plan: Plan) -> list[Trial]:
 
 
 def _curve_of(report: Report) -> list[str]:
-    """The winner and the best of the simple methods."""
+    """The winner and the best simple method."""
     names = [line.ranked.name for line in report.lines]
     return list(dict.fromkeys([names[0], *[name for name in names if ENTRIES[name].simple][:1]]))
 
 
 def _so_far(report: Report, corpus: Corpus, folder: Path) -> Report:
-    """The table of all methods whose seeds are done."""
+    """The table of all methods whose seeds are finished."""
     plan, metric, found, lines = report.plan, Metric(report.metric), {}, []
     failed: dict[str, str] = {}
     for name in plan.methods:
@@ -594,7 +598,7 @@ def _so_far(report: Report, corpus: Corpus, folder: Path) -> Report:
 
 
 def _answered(report: Report, corpus: Corpus, choices: Mapping[str, Any], shown: Sequence[str], folder: Path) -> Report:
-    """Whether more labels would help, where the winner errs, and the winner itself, ready to be used."""
+    """Whether more labels would help, where the winner errs, and the winner itself, ready to use."""
     metric, plan, curve, gain = Metric(report.metric), report.plan, {}, None
     for name in shown:
         trials = [*_fewer(name, choices[name], plan), *_finals(name, choices[name], plan)]
@@ -603,7 +607,7 @@ def _answered(report: Report, corpus: Corpus, choices: Mapping[str, Any], shown:
         for trial, result in zip(trials, results, strict=True):
             if result is not None and not result.reason:
                 runs[trial.part].append(result.parts[metric.name])
-        if not all(runs.values()):  # there were too few rows to learn from
+        if not all(runs.values()):  # too few rows to learn from
             continue
         curve[name] = {share: _own(each, metric.lowest) for share, each in runs.items()}
         if name == shown[0] and len(runs[0.5]) == len(runs[1.0]) and report.lines[0].ranked.units >= UNITS:
@@ -632,7 +636,7 @@ def _own(runs: Sequence[Parts], lowest: float) -> tuple[float, float, float]:
 
 
 def _code(cut: Threshold | None, folder: Path) -> str:
-    """The lines that use the winner."""
+    """Code that uses the winner."""
     lines = ["from labkit import load_run", "", f"model = load_run({str(folder)!r})"]
     if cut is not None:
         lines += [
@@ -645,7 +649,7 @@ def _code(cut: Threshold | None, folder: Path) -> str:
 
 
 def _exported(method: Method, corpus: Corpus, folder: Path) -> str:
-    """Write the winner for sentence-transformers, where it can go there, with its model card."""
+    """Export the winner for sentence-transformers, if possible, with its model card."""
     from labkit.adapters.export import export
 
     try:

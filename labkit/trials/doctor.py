@@ -1,9 +1,9 @@
-"""Check a corpus before anything is trained on it, as a careful colleague would.
+"""Check a corpus before training, as a careful colleague would.
 
-    examine(corpus) -> [Finding]   the functions below in their order, each a finding or None
+    examine(corpus) -> [Finding]   the results of the functions below, in order, without None
 
-In: a corpus of any shape. Out: sentences with numbers, at most twenty example rows each, and the numbers alone. Rows
-are counted from 1, as they are in the corpus. What a shape does not have (labels, pairs, splits) is not mentioned.
+In: a corpus of any shape. Out: findings, each a sentence with at most twenty example rows and its numbers. Rows count
+from 1 in corpus order. Checks that need labels, pairs or splits are skipped if the shape lacks them.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from labkit.progress import Progress, silent
 from labkit.text import normalise, words
 from labkit.trials.doubts import APART, GRAMS, JUDGED, doubts, sample
 
-EXAMPLES = 20  # rows that a finding names
+EXAMPLES = 20  # rows listed in a finding
 FEW_TEST = 100  # test rows below which a score says little
-NEAR, NEAR_BUT_ONE = 0.85, 0.6  # cosines of character n-grams that are near-equal; that are if one word differs
-QUERIES = 2_000  # held-out texts of each split that look for a near-equal one
-CHAINS = 500  # broken chains of which the shortest are shown
+NEAR, NEAR_BUT_ONE = 0.85, 0.6  # cosines of character n-grams of near-equal texts; of those with one other word
+QUERIES = 2_000  # held-out texts per split that are compared
+CHAINS = 500  # broken chains among which the shortest are shown
 BATCHES = (32, 128)
-MANY_FALSE = 0.1  # share of anchors with a false negative above which something should be done
+MANY_FALSE = 0.1  # share of anchors with a false negative above which action is advised
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing to know about a corpus, and what to do about it."""
+    """A fact about a corpus, and what to do about it."""
 
     kind: str
     level: str  # "note" or "warning"
@@ -45,7 +45,7 @@ class Finding:
 
 
 def examine(corpus: Corpus, *, seed: int = 0, model: bool = True, progress: Progress = silent) -> list[Finding]:
-    """All findings, notes as well as warnings. `seed` decides folds, and samples of large corpora."""
+    """All findings, notes as well as warnings. `seed` determines folds and samples of large corpora."""
     checks: dict[str, Callable[[], Finding | None]] = {
         "sizes": lambda: sizes(corpus),
         "balance": lambda: balance(corpus),
@@ -69,7 +69,7 @@ def examine(corpus: Corpus, *, seed: int = 0, model: bool = True, progress: Prog
 
 
 def sizes(corpus: Corpus) -> Finding:
-    """How many rows each split has, and whether that is enough."""
+    """The number of rows per split, and whether it is enough."""
     have = {split: corpus.sizes.get(split, 0) for split in SPLITS}
     texts = len(corpus.sentences())
     parts = ", ".join(f"{count:,} {split}" for split, count in have.items())
@@ -91,7 +91,7 @@ def sizes(corpus: Corpus) -> Finding:
 
 
 def balance(corpus: Corpus) -> Finding | None:
-    """How large classes and groups are and which have a single row; the share of positive pairs; the span of scores."""
+    """The sizes of classes and groups, and single rows; the share of positive pairs; the range of scores."""
     if isinstance(corpus, Pairs):
         return _balance_of_pairs(corpus)
     names: Sequence[str] = corpus.classified()[1]
@@ -113,7 +113,7 @@ def balance(corpus: Corpus) -> Finding | None:
 
 
 def _unseen(corpus: Labelled) -> tuple[str, dict[str, float]]:
-    """How often the most frequent training class is right on test, and how many test rows have an unknown class."""
+    """The test accuracy of the most frequent training class, and the number of test rows with an unknown class."""
     train, test = (
         [label for label, own in zip(corpus.labels, corpus.splits, strict=True) if own == split] or list(corpus.labels)
         for split in ("train", "test")
@@ -147,7 +147,7 @@ def _balance_of_pairs(pairs: Pairs) -> Finding:
 
 
 def leaks(corpus: Corpus) -> Finding | None:
-    """Rows of dev and test that an earlier split has, too: equal but for case, spacing and punctuation."""
+    """Rows of dev and test that an earlier split also has, ignoring case, spacing and punctuation."""
     first: dict[tuple[str, ...], int] = {}
     found: dict[int, int] = {}
     for row, texts in sorted(_units(corpus), key=lambda unit: SPLITS.index(corpus.splits[unit[0]])):
@@ -158,7 +158,7 @@ def leaks(corpus: Corpus) -> Finding | None:
 
 
 def near_leaks(corpus: Corpus, *, seed: int = 0) -> Finding | None:
-    """Rows of dev and test that an earlier split nearly has, by their character n-grams."""
+    """Rows of dev and test with a near-equal row in an earlier split, by character n-grams."""
     units = _units(corpus)
     splits = np.array([corpus.splits[row] for row, _ in units])
     ends, vectors = _vectorised([texts for _, texts in units])
@@ -193,14 +193,14 @@ def _leaked(corpus: Corpus, kind: str, verb: str, rows: Sequence[dict[str, Any]]
 
 
 def _nearly_equal(texts: tuple[str, ...], others: tuple[str, ...], cosine: float) -> bool:
-    """Whether units so similar are near-equal; equal ones are leaks already."""
+    """Whether units with this similarity are near-equal; equal ones are already leaks."""
     if cosine < NEAR_BUT_ONE or _plain(texts) == _plain(others):
         return False
     return cosine >= NEAR or _words_apart(" ".join(texts), " ".join(others)) <= 1
 
 
 def _units(corpus: Corpus) -> list[tuple[int, tuple[str, ...]]]:
-    """(row, texts) of all that only one split should have: a pair as a whole, else each text by itself."""
+    """(row, texts) of everything that only one split should have: a pair as a whole, else each text."""
     if isinstance(corpus, Articles):
         sections = ((row, section) for row, article in enumerate(corpus.articles) for section in article.sections)
         return [(row, (paragraph,)) for row, section in sections for paragraph in section.paragraphs]
@@ -210,18 +210,18 @@ def _units(corpus: Corpus) -> list[tuple[int, tuple[str, ...]]]:
 
 
 def _plain(texts: Iterable[str]) -> tuple[str, ...]:
-    """Texts without case, spacing and punctuation, in either order."""
+    """Texts without case, spacing and punctuation, sorted."""
     return tuple(sorted(" ".join(words(text)) or normalise(text) for text in texts))
 
 
 def _words_apart(one: str, other: str) -> int:
-    """How many words of one text have to be replaced, added or left out to have the words of the other."""
+    """How many words must be replaced, added or removed to turn one text into the other."""
     a, b = Counter(words(one)), Counter(words(other))
     return max((a - b).total(), (b - a).total())
 
 
 def _vectorised(units: Sequence[tuple[str, ...]]) -> tuple[np.ndarray, sparse.csr_matrix]:
-    """For each unit the numbers of its texts, (n, texts), and the character n-grams of each distinct text."""
+    """The text numbers of each unit, (n, texts), and the character n-grams of each distinct text."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     number: dict[str, int] = {}
@@ -230,7 +230,7 @@ def _vectorised(units: Sequence[tuple[str, ...]]) -> tuple[np.ndarray, sparse.cs
 
 
 def _likeness(vectors: sparse.csr_matrix, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The cosine of each two units, (left, right); of pairs that of the less similar texts, in the better order."""
+    """The cosines between units, (left, right); for pairs, that of the less similar texts, in the better order."""
 
     def cosines(i: int, j: int) -> np.ndarray:
         return np.asarray((vectors[left[:, i]] @ vectors[right[:, j]].T).toarray())
@@ -244,7 +244,7 @@ def _likeness(vectors: sparse.csr_matrix, left: np.ndarray, right: np.ndarray) -
 
 
 def contradictions(corpus: Corpus) -> Finding | None:
-    """The same text with two labels, the same pair with both (in either order), grades far apart, triplets reversed."""
+    """The same text with two labels, a pair with both (in either order), distant grades, reversed triplets."""
     scale = _scale(corpus)
     found = []
     for rows in _repeats(corpus).values():
@@ -262,7 +262,7 @@ def contradictions(corpus: Corpus) -> Finding | None:
 
 
 def ceiling(corpus: Corpus) -> Finding | None:
-    """The best score that texts allow which occur several times, as one text gets one answer."""
+    """The best possible score, given that equal texts get equal answers."""
     repeats = [[value for _, value in rows] for rows in _repeats(corpus).values()]
     again = sum(map(len, repeats))
     if not again or isinstance(corpus, Triplets):
@@ -279,7 +279,7 @@ def ceiling(corpus: Corpus) -> Finding | None:
 
 
 def transitivity(corpus: Corpus) -> Finding | None:
-    """Pairs labelled different whose sentences a chain of pairs labelled the same connects: a = b, b = c, a ≠ c."""
+    """Pairs labelled 0 whose sentences are connected by a chain of pairs labelled 1: a = b, b = c, a ≠ c."""
     if not isinstance(corpus, Pairs) or corpus.graded:
         return None
     number: dict[str, int] = {}
@@ -306,7 +306,7 @@ def transitivity(corpus: Corpus) -> Finding | None:
 
 
 def _chains(count: int, same: np.ndarray, broken: np.ndarray) -> list[list[int]]:
-    """The shortest chain of `same` ties between the two ends of each broken pair."""
+    """The shortest chain of `same` pairs between the two ends of each broken pair."""
     graph = sparse.csr_array((np.ones(len(same)), same.T), shape=(count, count))
     starts, place = np.unique(broken[:, 0], return_inverse=True)
     _, before = sparse.csgraph.dijkstra(
@@ -322,7 +322,7 @@ def _chains(count: int, same: np.ndarray, broken: np.ndarray) -> list[list[int]]
 
 
 def _repeats(corpus: Corpus) -> dict[tuple[str, ...], list[tuple[int, Any]]]:
-    """(row, label) of each text, pair or triplet that occurs several times, its order set aside."""
+    """(row, label) of each repeated text, pair or triplet, ignoring order."""
     found: dict[tuple[str, ...], list[tuple[int, Any]]] = defaultdict(list)
     for row, texts in enumerate(zip(*(getattr(corpus, name) for name in corpus.TEXTS), strict=True)):
         plain = tuple(map(normalise, texts))
@@ -336,7 +336,7 @@ def _repeats(corpus: Corpus) -> dict[tuple[str, ...], list[tuple[int, Any]]]:
 
 
 def _scale(corpus: Corpus) -> float:
-    """How far the grades of graded pairs reach; 0 where there are none."""
+    """The range of the grades of graded pairs; 0 for other corpora."""
     return float(np.ptp(corpus.scores)) if isinstance(corpus, Pairs) and corpus.graded else 0.0
 
 
@@ -344,7 +344,7 @@ def _scale(corpus: Corpus) -> float:
 
 
 def false_negatives(corpus: Corpus) -> Finding | None:
-    """How many in-batch negatives of an anchor mean the same as it: what to expect of rows drawn at random."""
+    """How many in-batch negatives of an anchor mean the same as it, for randomly drawn rows."""
     from scipy.stats import hypergeom
 
     if "train" not in corpus.sizes or (isinstance(corpus, Pairs) and corpus.graded):
@@ -362,7 +362,7 @@ def false_negatives(corpus: Corpus) -> Finding | None:
         said.append(
             f"in a random batch of {batch}, {expected:.2g} of {batch - 1} ({100 * hit:.0f} % of anchors have any)"
         )
-    own = {Labelled: "of its own class", Groups: "of its own group"}.get(type(corpus), "same in meaning by the labels")
+    own = {Labelled: "of its own class", Groups: "of its own group"}.get(type(corpus), "labelled as the same")
     sentence = f"In-batch negatives of an anchor that are {own}: {'; '.join(said)}."
     if hit > MANY_FALSE:
         sentence += " Use a loss that masks them, or a sampler that keeps them out of one batch."
@@ -370,7 +370,7 @@ def false_negatives(corpus: Corpus) -> Finding | None:
 
 
 def _owners(train: Corpus) -> np.ndarray:
-    """A number for each row that can be an anchor, shared by rows that mean the same; empty where no label says so."""
+    """A number for each row that can be an anchor, shared by rows that mean the same; empty without such labels."""
     if isinstance(train, Pairs | Triplets):
         texts, ends = train.numbered()
         ends = ends[train.labels == 1] if isinstance(train, Pairs) else ends
@@ -382,7 +382,7 @@ def _owners(train: Corpus) -> np.ndarray:
 
 
 def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Finding | None:
-    """Rows whose label contradicts several methods that were trained without them."""
+    """Rows whose label contradicts several methods that were trained without these rows."""
     doubt = doubts(corpus, seed=seed, model=model)
     if doubt is None or not doubt.contradicted.any():
         return None
@@ -406,7 +406,7 @@ def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Finding 
 
 
 def _example(corpus: Corpus, row: int) -> dict[str, Any]:
-    """A row as it is shown: its number, its split, its texts and its label, group or score."""
+    """A row for display: its number, split, texts, and label, group or score."""
     shown: dict[str, Any] = {"row": int(row) + 1, "split": corpus.splits[row]}
     if isinstance(corpus, Articles):
         return shown | {"title": corpus.articles[row].title}
@@ -422,7 +422,7 @@ def _examples(corpus: Corpus, rows: Iterable[int]) -> tuple[dict[str, Any], ...]
 
 
 def _beside(corpus: Corpus, row: int, other: int) -> dict[str, Any]:
-    """A row, and another that it clashes with."""
+    """A row and another that it contradicts."""
     return _example(corpus, row) | {f"other_{key}": value for key, value in _example(corpus, other).items()}
 
 

@@ -1,10 +1,9 @@
-"""Which labels are suspicious: those that several methods contradict which were trained without them.
+"""Find suspicious labels: those contradicted by several methods trained without them.
 
     doubts(corpus) -> Doubts
 
-Each method gives every row a label, group or score from the other folds (for groups and many classes: from the nearest
-other rows). The mean probability that they give the row's own label is its support; the rows with the least come
-first.
+Each method predicts every row's label, group or score from the other folds (for groups and many classes: from the
+nearest other rows). The mean probability of the row's own label is its support; rows with the least come first.
 """
 
 from __future__ import annotations
@@ -27,27 +26,27 @@ from labkit.text import tokens, words
 
 LEAST_JUDGED, JUDGED = 50, 10_000  # rows from which labels are judged, and how many at most
 FOLDS = 5
-GRAMS_KEPT = 20_000  # the most frequent n-grams: a weight for each and each class has to fit into memory
-MANY = 60  # classes above which neighbours judge a label, and no logistic regression
-APART = 1 / 3  # share of the scale by which two grades contradict each other
+GRAMS_KEPT = 20_000  # the most frequent n-grams, so that a weight for each n-gram and class fits in memory
+MANY = 60  # classes above which neighbours judge a label instead of logistic regression
+APART = 1 / 3  # share of the scale by which two contradictory grades differ
 GRAMS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (2, 4), "sublinear_tf": True, "dtype": np.float32}
 
 
 @dataclass(frozen=True)
 class Doubts:
-    """Predictions of methods for labels that they were not trained on."""
+    """Predictions for labels by methods that were not trained on them."""
 
-    rows: np.ndarray  # (n,) the rows that were judged
-    support: np.ndarray  # (n,) of the label that stands there, the methods' mean: the lower, the more suspicious
-    suggested: np.ndarray  # (n,) the label, group or score that they would give on average
-    contradicted: np.ndarray  # (n,) whether every one of them would give another
+    rows: np.ndarray  # (n,) the judged rows
+    support: np.ndarray  # (n,) mean probability of the given label: the lower, the more suspicious
+    suggested: np.ndarray  # (n,) the label, group or score they predict on average
+    contradicted: np.ndarray  # (n,) whether all methods predict another label
     methods: int
 
 
 def doubts(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Doubts | None:
-    """How far cheap methods support each label out of fold; None where there are no labels, or too few rows.
+    """Judge each label with cheap methods, out of fold; None if there are no labels or too few rows.
 
-    `model`: whether MiniLM, if it is installed, is one of the methods, which takes most of the time.
+    `model`: whether to include MiniLM, if it is installed, which takes most of the time.
     """
     rows = sample(np.arange(len(corpus)), JUDGED, seed)
     if isinstance(corpus, Pairs):
@@ -64,7 +63,7 @@ def doubts(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Doubts | Non
 
 
 def _of_pairs(pairs: Pairs, rows: np.ndarray, seed: int, model: bool) -> Doubts | None:
-    """A forest and a linear model of how far two texts overlap, and a linear model of which words differ."""
+    """A forest and a linear model on the overlap of two texts, and a linear model on the words that differ."""
     from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
     from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.pipeline import make_pipeline
@@ -82,7 +81,7 @@ def _of_pairs(pairs: Pairs, rows: np.ndarray, seed: int, model: bool) -> Doubts 
         100, max_features=None, min_samples_leaf=5, random_state=seed
     )
     models = [(forest, overlap), (make_pipeline(StandardScaler(), linear), overlap), (linear, differences)]
-    guesses = _out_of_fold(models, target, seed)  # (methods, n) of scores, (methods, n, 2) of labels
+    guesses = _out_of_fold(models, target, seed)  # (methods, n) for scores, (methods, n, 2) for labels
     if not pairs.graded:
         return _doubts(guesses, target, np.array([0, 1], object), rows)
     scale = np.ptp(target) or 1.0
@@ -94,7 +93,7 @@ def _of_pairs(pairs: Pairs, rows: np.ndarray, seed: int, model: bool) -> Doubts 
 
 
 def _of_classes(views: Sequence[Any], codes: np.ndarray, classes: np.ndarray, rows: np.ndarray, seed: int) -> Doubts:
-    """A logistic regression of each view."""
+    """A logistic regression on each view."""
     from sklearn.linear_model import LogisticRegression
 
     guesses = _out_of_fold([(LogisticRegression(C=10, max_iter=300), view) for view in views], codes, seed)
@@ -118,7 +117,7 @@ def _of_neighbours(views: Sequence[Any], codes: np.ndarray, classes: np.ndarray,
 
 
 def _doubts(guesses: np.ndarray, codes: np.ndarray, classes: np.ndarray, rows: np.ndarray) -> Doubts:
-    """Of the probabilities that each method gives each class, (methods, n, classes)."""
+    """Doubts from the probabilities that each method gives each class, (methods, n, classes)."""
     mean = guesses.mean(axis=0)
     support = mean[np.arange(len(codes)), codes]
     return Doubts(
@@ -140,7 +139,7 @@ def _out_of_fold(models: Sequence[tuple[Any, Any]], target: np.ndarray, seed: in
 
 
 def _views(texts: Sequence[str], model: bool) -> list[Any]:
-    """Rows of length 1 for each text: words, character n-grams, and MiniLM where its package is there."""
+    """Normalised rows for each text: words, character n-grams, and MiniLM if it is installed."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     views = [
@@ -155,8 +154,7 @@ def _views(texts: Sequence[str], model: bool) -> list[Any]:
 
 
 def _overlap(texts: Sequence[str], ends: np.ndarray, views: Sequence[Any]) -> np.ndarray:
-    """Features of each pair that say how far its texts overlap: cosines in each view, shared words, word pairs and
-    numbers, lengths."""
+    """Features of each pair's overlap: cosines in each view, shared words, word pairs and numbers, lengths."""
     columns = []
     for view in views:
         left, right = (view[side] for side in ends.T)
@@ -167,7 +165,7 @@ def _overlap(texts: Sequence[str], ends: np.ndarray, views: Sequence[Any]) -> np
 
 
 def _shared(a: list[str], b: list[str]) -> list[float]:
-    """What two sentences' words share: of all, of the shorter, of pairs of neighbours; numbers; lengths."""
+    """The overlap of two sentences' words: of all, of the shorter, of word pairs; numbers; lengths."""
     left, right = set(a), set(b)
     both, two = len(left & right), [set(pairwise(a)), set(pairwise(b))]
     numbers = {word for word in left ^ right if word[0].isdigit()}
@@ -183,5 +181,5 @@ def _shared(a: list[str], b: list[str]) -> list[float]:
 
 
 def sample(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
-    """At most so many of the rows, in order."""
+    """At most `most` of the rows, in order."""
     return rows if len(rows) <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))

@@ -1,17 +1,16 @@
-"""The engine: trainings and what they score, each computed once.
+"""The engine: trainings and their scores, each computed once.
 
     results = run(trials, corpus, measure, folder, workers=2)      a Result for each
 
-A `Trial` is a method, settings, a seed, a share of the training rows, and the split it is scored on. Its `Result` is
-one JSON file, named after everything that decides it:
+A `Trial` is a method, settings, a seed, a share of the training rows, and the split for scoring. Its `Result` is one
+JSON file, named by a digest of everything that determines it:
 
-    trials/DIGEST.json     figures, the parts of figures that an interval needs, seconds; or why it failed
-    training/DIGEST/run/   the run while it trains, with its checkpoint, so that a killed training resumes
-    models/DIGEST/         the finished run, of trials whose model is kept
+    trials/DIGEST.json     scores, their parts for intervals, seconds; or why it failed
+    training/DIGEST/run/   the run during training, with its checkpoint, so that it can resume
+    models/DIGEST/         the finished run of a trial with `keep`
 
-A result that is there is not computed again, whoever computed it, so a command that was killed is simply run again, and
-two commands on one folder share the work. Without a folder everything stays in memory. A trial that is scored on dev
-learns from a corpus that has no test rows.
+A stored result is not computed again. So a killed command can simply be repeated, and two commands on one folder share
+the work. Without a folder everything stays in memory. A trial that is scored on dev gets a corpus without test rows.
 """
 
 from __future__ import annotations
@@ -42,12 +41,13 @@ from labkit.progress import Progress, silent
 from labkit.runs import finished, has_checkpoint
 
 TRIALS, TRAINING, MODELS = "trials", "training", "models"
-WAIT = 0.5  # seconds until a trial that another process trains is looked at again
+FAILURES = (ValueError, RuntimeError, MemoryError)  # of one trial, which do not end the others; torch raises the second
+WAIT = 0.5  # seconds between two checks of a trial that another process trains
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One training; `settings` are those that are not the method's own. With `keep` its model stays."""
+    """One training; `settings` holds those that differ from the defaults. With `keep` its model is kept."""
 
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -59,9 +59,9 @@ class Trial:
 
 @dataclass(frozen=True)
 class Result:
-    """What a trial found: its figures by name, of which the first is the one it is judged by; or why it failed.
+    """The scores of a trial by name, the first being its main score; or why it failed.
 
-    `notes` are whatever else there is to keep, ready for JSON.
+    `notes` are further values, ready for JSON.
     """
 
     figures: Mapping[str, float]
@@ -72,7 +72,7 @@ class Result:
 
     @property
     def figure(self) -> float | None:
-        """The figure it is judged by; None where the training failed."""
+        """The main score; None if the training failed."""
         return next(iter(self.figures.values()), None)
 
     def to_json(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Result:
 
 
 def _packed(values: np.ndarray) -> str:
-    """Numbers as text: whole ones in one byte or two, others in four."""
+    """Numbers as text: whole ones in one or two bytes, others in four."""
     largest = np.abs(values).max(initial=0) if (values == np.round(values)).all() else np.inf
     kind = "|i1" if largest < 2**7 else "<i2" if largest < 2**15 else "<f4"
     return kind + base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 9)).decode()
@@ -97,13 +97,13 @@ def _unpacked(text: str) -> np.ndarray:
     return np.frombuffer(zlib.decompress(base64.b64decode(text[3:])), text[:3]).astype(np.float64)
 
 
-#: a fitted method, the corpus, the split it is scored on -> figures, and the parts of those that have an interval
+# : a fitted method, the corpus, the split -> scores, and the parts of those with an interval
 Measure: TypeAlias = Callable[[Method, Corpus, str], tuple[Mapping[str, float], Mapping[str, Parts]]]
 
 
 @dataclass(frozen=True)
 class _Work:
-    """All that a process needs for one trial."""
+    """Everything a process needs for one trial."""
 
     trial: Trial
     digest: str
@@ -124,7 +124,7 @@ def run(
     methods: Mapping[str, type[Method]] = METHODS,
     progress: Progress = silent,
 ) -> list[Result]:
-    """The result of each trial, in order; those that are not known yet are computed by so many processes."""
+    """The result of each trial, in order; missing ones are computed by `workers` processes."""
     keys = [_key(trial, corpus, measure, methods) for trial in trials]
     works = {
         key: _Work(trial, key, corpus, measure, folder, methods, progress if workers == 1 else silent)
@@ -141,18 +141,18 @@ def run(
 
 
 def known(trials: Sequence[Trial], corpus: Corpus, measure: Measure, folder: Path) -> list[Result | None]:
-    """The results of these trials, as far as they are in the folder; nothing is computed."""
+    """The stored results of these trials; nothing is computed."""
     files = [folder / TRIALS / f"{_key(trial, corpus, measure, METHODS)}.json" for trial in trials]
     return [_read(file) if file.is_file() else None for file in files]
 
 
 def model_of(trial: Trial, corpus: Corpus, measure: Measure, folder: Path) -> Path:
-    """The folder of the run of a trial whose model was kept."""
+    """The run folder of a trial with `keep`."""
     return folder / MODELS / _key(trial, corpus, measure, METHODS)
 
 
 def _key(trial: Trial, corpus: Corpus, measure: Measure, methods: Mapping[str, type[Method]]) -> str:
-    """A digest of all that decides the result."""
+    """A digest of everything that determines the result."""
     entry = methods[trial.method]
     settings = entry(**trial.settings).settings.decisive()
     decisive = {**asdict(trial), "settings": settings, "versions": versions_of(entry, settings)}
@@ -163,13 +163,13 @@ def _key(trial: Trial, corpus: Corpus, measure: Measure, methods: Mapping[str, t
 
 
 def _write_alone(work: _Work, path: Path) -> None:
-    """Compute one trial on one thread, since other processes have the other cores."""
+    """Compute one trial on one thread, because other processes use the other cores."""
     with scale.one_thread():
         _write_result(work, path)
 
 
 def _write_result(work: _Work, path: Path) -> None:
-    """Compute one trial, or wait for the process that is computing it, and write what came of it."""
+    """Compute one trial, or wait for the process that computes it, and write the result."""
     assert work.folder is not None
     known = work.folder / TRIALS / f"{work.digest}.json"
     while not known.is_file():
@@ -185,33 +185,39 @@ def _read(path: Path) -> Result:
     try:
         return Result.from_json(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, KeyError, TypeError, zlib.error) as error:
-        raise ValueError(f"{path} is damaged ({error}); delete it, and it is computed again") from None
+        raise ValueError(f"{path} is damaged ({error}); delete it to compute it again") from None
 
 
 def _result(work: _Work) -> Result:
-    """Train, and score. A ValueError, such as a loss that is not finite, is a result too: it says why."""
+    """Train and score. A failure, such as a loss that is not finite or a lack of memory, becomes a failed result."""
     seconds, reason = 0.0, ""
     figures: Mapping[str, float] = {}
     parts: Mapping[str, Parts] = {}
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # what each of many trainings would say again
+            warnings.simplefilter("ignore", UserWarning)  # repeated by each of many trainings
             figures, parts, seconds = _measured(work)
         name, value = next(iter(figures.items()))
         if not math.isfinite(value):
             figures, parts, reason = {}, {}, f"{name} is {value}, expected a number"
     except InUse:
         raise
-    except ValueError as error:
-        reason = " ".join(str(error).split())
+    except FAILURES as error:
+        reason = reason_of(error)
     return Result(figures, parts, seconds, reason)
 
 
+def reason_of(error: Exception) -> str:
+    """Why a trial failed, on one line; the kind of error only where it is not a sentence for users."""
+    said = " ".join(str(error).split())
+    return said if isinstance(error, ValueError) else f"{type(error).__name__}: {said}"
+
+
 def _measured(work: _Work) -> tuple[Mapping[str, float], Mapping[str, Parts], float]:
-    """The figures, their parts, and the CPU seconds that the training took."""
+    """The scores, their parts, and the CPU seconds of the training."""
     trial = work.trial
     corpus = work.corpus if trial.split == "test" else without_test(work.corpus)
-    if trial.part < 1:  # a linear probe, too, may learn from these rows alone
+    if trial.part < 1:  # a linear probe, too, may only learn from these rows
         corpus = corpus.fewer(trial.part)
     method = work.methods[trial.method](**trial.settings)
     began = time.process_time()
@@ -221,10 +227,10 @@ def _measured(work: _Work) -> tuple[Mapping[str, float], Mapping[str, Parts], fl
         return *work.measure(method, corpus, trial.split), seconds
     own, model = work.folder / TRAINING / work.digest, work.folder / MODELS / work.digest
     training = own / "run"
-    with locked(own):  # until it is scored, or another process would begin it again meanwhile
-        if finished(model):  # it was killed before its scores were written
+    with locked(own):  # until it is scored, so that no other process starts it
+        if finished(model):  # killed before its scores were written
             return *work.measure(method.load(model), corpus, trial.split), 0.0
-        if not has_checkpoint(training):  # half a run of a method that does not resume
+        if not has_checkpoint(training):  # the incomplete run of a method that cannot resume
             shutil.rmtree(training, ignore_errors=True)
         method.fit(corpus, seed=trial.seed, progress=work.progress, folder=training)
         seconds = time.process_time() - began
@@ -240,7 +246,7 @@ def _measured(work: _Work) -> tuple[Mapping[str, float], Mapping[str, Parts], fl
 
 
 def without_test(corpus: Corpus) -> Corpus:
-    """The corpus without its test rows, so that nothing of them can be seen."""
+    """The corpus without its test rows, so that they cannot be used."""
     if "test" not in corpus.sizes:
         return corpus
     return corpus.take(row for row, split in enumerate(corpus.splits) if split != "test")

@@ -1,4 +1,4 @@
-"""What methods are compared by: one metric for each shape of corpus, chosen on dev and reported on test.
+"""The metrics of a comparison: one for each shape of corpus, used for selection on dev and reported on test.
 
     Pairs with labels    auc                by default; also accuracy, f1, precision, recall, probe
     graded Pairs         spearman           also pearson
@@ -6,8 +6,8 @@
     new classes, Groups  hit@1              also hit@3, hit@10, map@r
     Triplets, Articles   triplet_accuracy
 
-A `Metric` is a measure of the engine. On dev it gives its one figure. On test it gives every figure with its parts, its
-own first, and what the model costs: microseconds for a sentence, and megabytes.
+A `Metric` is a measure of the engine. On dev it gives its own score. On test it gives every score with its parts, its
+own first, and the model's cost: microseconds per sentence, and megabytes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NAMES = {
     "hit@1": "Hit@1",
     "triplet_accuracy": "triplet accuracy",
 }
-TIMED = 500  # sentences that are encoded for the time
+TIMED = 500  # sentences encoded to measure the time
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Metric:
 
     @property
     def lowest(self) -> float:
-        """The lowest value that it can have; the highest is 1."""
+        """The lowest possible value; the highest is 1."""
         return -1.0 if self.name in ("spearman", "pearson") else 0.0
 
     def __call__(self, method: Method, corpus: Corpus, split: str) -> tuple[dict[str, float], dict[str, Parts]]:
@@ -82,8 +82,8 @@ class Metric:
     def _require(self, found: Mapping[str, Any], split: str) -> None:
         if self.name not in found:
             raise ValueError(
-                f"{NAMES[self.name]} cannot be computed on the {split} rows; give more of them, of labels that the "
-                "training rows have, or choose another metric"
+                f"{NAMES[self.name]} cannot be computed on the {split} rows; add rows with labels that the training "
+                "rows have, or choose another metric"
             )
 
 
@@ -115,14 +115,14 @@ def metrics_for(corpus: Corpus) -> tuple[str, ...]:
 
 
 def _probe(method: Method, corpus: Corpus, split: str) -> np.ndarray:
-    """Of each row of the split, whether a logistic regression on the training rows is right; its strength from dev."""
+    """Whether a logistic regression on the training rows is right for each row of the split, tuned on dev."""
     parts = [corpus.part(name) for name in ("train", "dev", split)]
     sides = [side for part in parts for side in (_features(method, part), _labels(part))]
     return logistic_right(*sides)
 
 
 def _features(method: Method, part: Corpus) -> Any:
-    """A sentence's vector at length 1; of a pair |u - v| and u · v, by the element."""
+    """A sentence's normalised vector; for a pair |u - v| and u · v, elementwise."""
     if isinstance(part, Labelled):
         return unit(method.encode(list(part.texts)))
     assert isinstance(part, Pairs)
@@ -134,7 +134,7 @@ def _features(method: Method, part: Corpus) -> Any:
 
 
 def _units(part: Corpus) -> Any:
-    """What rows share that could not have been drawn without one another: a sentence, directly or through others."""
+    """The unit of each row: rows that share a sentence, directly or through others, belong together."""
     if isinstance(part, Labelled):
         return list(part.texts)
     assert isinstance(part, Pairs)
@@ -154,7 +154,7 @@ def _costs(method: Method, corpus: Corpus, split: str) -> Mapping[str, float]:
     method.encode(texts)
     microseconds = 1e6 * (time.process_time() - began) / len(texts)
     size = sum(array.nbytes for array in method.run("finished").arrays.values())
-    if isinstance(method, METHODS["sbert"]):  # whose run keeps the name of the model alone
+    if isinstance(method, METHODS["sbert"]):  # whose run stores only the name of the model
         model: Any = vars(method)["model"]
         size += sum(weights.nbytes for weights in model.parameters())
     return {"microseconds": microseconds, "megabytes": size / 1e6}

@@ -1,4 +1,4 @@
-"""Where a method errs: the test rows it is most clearly wrong about, with the words that mislead it."""
+"""Where a method errs: the test rows it gets most clearly wrong, with the words that mislead it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Mistake:
 
 
 def mistakes_of(method: Method, corpus: Corpus, most: int = SHOWN) -> list[Mistake]:
-    """The clearest mistakes on test, the worst first; each explained by the method's own words."""
+    """The clearest mistakes on test, worst first, each explained with the method's own parts."""
     test = scored_part(corpus.part("test"))
     if isinstance(test, Pairs):
         dev = corpus.part("dev")
@@ -53,7 +53,7 @@ _Found = Iterator[tuple[str, str, str, str]]
 
 
 def _pairs(method: Method, dev: Pairs, test: Pairs) -> _Found:
-    """Pairs on the wrong side of the threshold of dev, the furthest from it first."""
+    """Pairs on the wrong side of the dev threshold, the farthest from it first."""
     threshold = best_threshold(_cosines(method, dev), dev.labels)
     scores, names = _cosines(method, test), ("different", "the same")
     far = np.where(test.labels == 1, threshold - scores, scores - threshold)
@@ -65,7 +65,7 @@ def _pairs(method: Method, dev: Pairs, test: Pairs) -> _Found:
 
 
 def _graded(method: Method, test: Pairs) -> _Found:
-    """Pairs whose rank by similarity is furthest from their rank by grade."""
+    """Pairs whose rank by similarity is farthest from their rank by grade."""
     from scipy.stats import rankdata  # takes a second
 
     scores, grades = _cosines(method, test), test.scores

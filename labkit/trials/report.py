@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from labkit.evaluation.threshold import Threshold
     from labkit.trials.bench import Line, Report
 
-ROWS = 10  # thresholds that the page shows
+ROWS = 10  # thresholds shown on the page
 HEAD = ("method", "score", "95 % interval", "behind the best", "", "train", "a sentence", "size")
 
 
@@ -76,7 +76,7 @@ def cells(line: Line) -> list[str]:
 
 
 def as_text(report: Report) -> str:
-    """What the terminal shows."""
+    """The text for the terminal."""
     parts = [_findings_text(report)]
     if report.lines:
         rows = [list(HEAD), *(cells(line) for line in report.lines)]
@@ -107,7 +107,7 @@ WIDTH, LEFT, RIGHT, STEP = 720, 150, 60, 30
 
 
 def forest_svg(lines: Sequence[Line], metric: str) -> str:
-    """The score of each method with its interval; filled: not shown to be behind the best."""
+    """The score of each method with its interval; filled markers are not shown to be behind the best."""
     low, high = min(line.ranked.low for line in lines), max(line.ranked.high for line in lines)
     room = (high - low) or 1.0
     low, high = low - 0.05 * room, high + 0.05 * room
@@ -139,7 +139,7 @@ def forest_svg(lines: Sequence[Line], metric: str) -> str:
 
 
 def curve_svg(report: Report) -> str:
-    """The score over the share of the training rows, a line for the winner and one for the best simple method."""
+    """The score over the share of training rows, for the winner and the best simple method."""
     points = [each for curve in report.curve.values() for each in curve.values()]
     low, high, height = min(p[1] for p in points), max(p[2] for p in points), 300
     room = (high - low) or 1.0
@@ -257,7 +257,7 @@ def as_html(report: Report) -> str:
 
 
 def _cut(cut: Threshold) -> list[str]:
-    """Where to cut, what other thresholds give, and how many pairs of a similarity are the same."""
+    """The threshold, the scores at other thresholds, and the calibration of the similarities."""
     every = max(1, len(cut.curve) // ROWS)
     curve = [[f"{at:.3f}", str(precision), str(recall)] for at, precision, recall in cut.curve[::every]]
     bins = [[f"{each.score:.3f}", str(each.pairs), str(each.same)] for each in cut.calibration]
@@ -293,12 +293,12 @@ def _how(report: Report) -> list[str]:
     ]
     left = [f"{name}: {why}" for name, why in {**plan.left_out, **report.failed}.items()]
     seen = "all training rows" if plan.part == 1 else f"{plan.part:.0%} of the training rows"
-    again = "" if plan.part == 1 else " The three best and the settings as they come were then trained on all rows."
+    again = "" if plan.part == 1 else " The three best and the default settings were then trained on all rows."
     return [
-        f"<p>Each method had {plan.trials} trials on {seen}, fewer where its settings have no more combinations; "
-        f"dev chose by {escape(NAMES[report.metric])}.{again} Test was scored once, with the settings chosen and "
-        f"{plan.seeds} seeds (one where nothing is random). Every method is compared with the best one; these "
-        "intervals are Bonferroni's.</p>",
+        f"<p>Each method had {plan.trials} trials on {seen}, or fewer if its settings have fewer combinations; "
+        f"{escape(NAMES[report.metric])} on dev chose among them.{again} Test was scored once, with the chosen "
+        f"settings and {plan.seeds} seeds (one for methods without randomness). Every method is compared with the "
+        "best one; these intervals are Bonferroni's.</p>",
         _table(("method", "trials", "dev, as it comes", "dev, chosen", "runs", "settings"), rows, "text"),
         "<p>Left out:</p><ul>" + "".join(f"<li>{escape(each)}</li>" for each in left) + "</ul>" if left else "",
     ]

@@ -1,11 +1,11 @@
 """The search space of a method's settings, and the next proposal in it.
 
-    Dial                       what is tried of one setting: a range, or a list of values
-    space_of(experiment, …)    the dials of an experiment: those named, else the method's own
-    proposed(space, known, …)  what the next trial tries, by Optuna's TPE, given what the earlier ones found
+    Dial                       the values to try for one setting: a range or a list
+    space_of(experiment, …)    the dials of an experiment: those given, else the method's own
+    proposed(space, known, …)  the next trial by Optuna's TPE, given the results of earlier ones
 
-A proposal depends on the seed, its number and the outcomes before it, and on nothing else. So whoever has the outcomes
-can go on, and nothing of Optuna needs to be stored.
+A proposal depends only on the seed, its number and the earlier results. So a search can resume from the results, and no
+state of Optuna needs to be stored.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from labkit.extras import require
 from labkit.settings import Settings, checked
 
 SAMPLERS = ("tpe", "random")
-STARTUP = 6  # trials before TPE takes over; of 4 to 10, the best for 16 trials on 60 made-up surfaces
-REDRAWN = 20  # proposals like an earlier trial, after which any other will do
+STARTUP = 6  # trials before TPE takes over; of 4 to 10, the best for 16 trials on 60 artificial surfaces
+REDRAWN = 20  # proposals that repeat an earlier trial before a random one is used
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Dial:
     def of(cls, values: Sequence[Any]) -> Self:
         """The range between two numbers, or the choice among other values.
 
-        A positive range whose upper end is at least ten times the lower one is drawn on a log scale.
+        A positive range is drawn on a log scale if its upper end is at least ten times the lower one.
         """
         kind = type(values[0])
         if len(values) != 2 or kind not in (int, float):
@@ -51,7 +51,7 @@ class Dial:
 
     @classmethod
     def typed(cls, name: str, text: str, settings: type[Settings]) -> Self:
-        """What a person typed for a setting: "0.1..0.9" or "a|b|c"."""
+        """Parse the values typed for a setting: "0.1..0.9" or "a|b|c"."""
         entry, is_range = settings.named(name), ".." in text
         try:
             values = [checked(entry, each.strip()) for each in text.split(".." if is_range else "|")]
@@ -61,7 +61,7 @@ class Dial:
             return cls.of(values)
         if is_range or len({*values}) < max(len(values), 2):
             raise ValueError(
-                f"--space {name}={text!r} is neither a range nor a list of values; write two numbers, the smaller one "
+                f"--space {name}={text!r} is neither a range nor a list of values. Write two numbers, the smaller one "
                 "first, as in 0.1..0.9, or different values, as in 1|2|5"
             )
         return cls(choices=tuple(values))
@@ -74,7 +74,7 @@ class Dial:
         return value in self.choices if self.choices else bool(self.low <= value <= self.high)
 
     def nearest(self, value: Any) -> Any:
-        """The value as a person would write it: a number to a thousandth of the whole range."""
+        """The value rounded as a person would write it, to a thousandth of the range."""
         if self.choices or self.whole:
             return value
         digits = 2 - math.floor(math.log10(value if self.log else self.high - self.low))
@@ -82,7 +82,7 @@ class Dial:
 
 
 def tuned_settings(settings: Settings, shape: str | None = None, has_dev: bool | None = None) -> dict[str, Dial]:
-    """The hyperparameters that change something beside the other settings and on this corpus, with what is tried."""
+    """The hyperparameters that have an effect with these settings on this corpus, with the values to try."""
     unused = settings.unused(shape, has_dev)
     values = {
         entry.name: [checked(entry, each) for each in entry.metadata["tune"]]
@@ -93,9 +93,9 @@ def tuned_settings(settings: Settings, shape: str | None = None, has_dev: bool |
 
 
 def space_of(experiment: Experiment, corpus: Corpus, space: Mapping[str, Dial] | None = None) -> dict[str, Dial]:
-    """The search space of an experiment: the dials named, else those of the settings that are not fixed.
+    """The search space of an experiment: the given dials, else those of all settings that are not fixed.
 
-    A ValueError where a dial changes nothing, is set as well, or where there is none at all.
+    Raises ValueError if a dial has no effect or is also fixed, or if there are no dials.
     """
     settings = experiment.unfitted().settings
     shape, has_dev = type(corpus).__name__, "dev" in corpus.sizes
@@ -115,13 +115,13 @@ def space_of(experiment: Experiment, corpus: Corpus, space: Mapping[str, Dial] |
 
 # --- proposals ---------------------------------------------------------------------------------------------------
 
-Known = Sequence[tuple[Mapping[str, Any], float | None]]  # what was tried, and its figure; None where it failed
+Known = Sequence[tuple[Mapping[str, Any], float | None]]  # the values tried, and the score; None if the trial failed
 
 
 def proposed(space: Mapping[str, Dial], known: Known, seed: int, sampler: str = "tpe") -> dict[str, Any] | None:
-    """What the next trial tries, unlike all that are known; None where the space is used up.
+    """The next values to try, different from all known ones; None if the space is exhausted.
 
-    To the sampler a trial that failed is worse than all others.
+    The sampler treats a failed trial as the worst.
     """
     from optuna import create_study
     from optuna.samplers import RandomSampler, TPESampler
@@ -144,7 +144,7 @@ def proposed(space: Mapping[str, Dial], known: Known, seed: int, sampler: str = 
 
 
 def optuna_trials(space: Mapping[str, Dial], known: Known) -> list[Any]:
-    """The trials as Optuna keeps them, without those that tried what is not in the space."""
+    """The trials as Optuna's records, without those outside the space."""
     from optuna.trial import TrialState, create_trial
 
     distributions = _distributions(space)
@@ -156,12 +156,12 @@ def optuna_trials(space: Mapping[str, Dial], known: Known) -> list[Any]:
             distributions=distributions,
         )
         for tried, figure in known
-        if all(value in space[name] for name, value in tried.items())  # other settings tell a sampler nothing
+        if all(value in space[name] for name, value in tried.items())  # others tell the sampler nothing
     ]
 
 
 def optuna_study(name: str, space: Mapping[str, Dial], known: Known, storage: str | None) -> Any:
-    """A new study of Optuna with these trials, in memory or in a storage such as sqlite:///tuning.db."""
+    """A new Optuna study with these trials, in memory or in a storage such as sqlite:///tuning.db."""
     from optuna import create_study
 
     with _quiet():
@@ -183,7 +183,7 @@ def _distributions(space: Mapping[str, Dial]) -> dict[str, Any]:
 
 
 def optuna_version() -> str:
-    """The version of Optuna, since another one may propose other settings."""
+    """The version of Optuna, because another one may propose other settings."""
     require("tune", "optuna")
     import optuna
 
@@ -192,7 +192,7 @@ def optuna_version() -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep Optuna's log to itself: the library prints nothing."""
+    """Silence Optuna's log, because the library prints nothing."""
     import optuna
 
     before = optuna.logging.get_verbosity()

@@ -1,14 +1,14 @@
 """Find the settings of a method that score best on dev: trials, each a training, and a record of them.
 
     tuned = tune(Experiment("film", "questions"), trials=16)
-    tuned.settings, tuned.command       what was best, and the command line that trains with it
+    tuned.settings, tuned.command       the best settings, and the command that trains with them
 
-In: an experiment, whose settings stay as they are given, and what to try beside them (`labkit.trials.space`). Trial 0
-has the settings as given; no two trials are alike. A trial learns from a corpus without test rows, and is judged
-by what its `selection` says of dev.
+In: an experiment, whose settings stay fixed, and the search space of the others (`labkit.trials.space`). Trial 0 has
+the given settings; no two trials are the same. A trial gets a corpus without test rows, and its `selection` on dev is
+its score.
 
-With a folder the trials are kept there (`labkit.trials.engine`), and plan.json says what is tuned. The same call
-resumes what was stopped, and ends with the same trials.
+With a folder the trials are stored there (`labkit.trials.engine`), and plan.json describes the search. The same call
+resumes an interrupted one and ends with the same trials.
 """
 
 from __future__ import annotations
@@ -33,43 +33,43 @@ from labkit.trials.space import SAMPLERS, Dial, optuna_study, optuna_version, pr
 
 @dataclass(frozen=True)
 class TunedTrial:
-    """One trial: what it tried, and its figure on dev; None where the training failed, for this `reason`."""
+    """One trial: the values tried, and its dev score; None if the training failed, for this `reason`."""
 
     number: int
     tried: Mapping[str, Any]
     figure: float | None
     measure: str = ""  # the figure's name
-    seconds: float = 0.0  # of CPU, to train, of the process that finished it
+    seconds: float = 0.0  # CPU seconds of the process that finished the training
     reason: str = ""
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """All trials of an experiment in their order; the larger the figure, the better."""
+    """All trials of an experiment in order; the larger the figure, the better."""
 
     experiment: Experiment
     space: Mapping[str, Dial]
     trials: tuple[TunedTrial, ...]
-    wanted: int  # so many trials; a small space is used up before
+    wanted: int  # requested number of trials; a small space ends earlier
 
     @property
     def ranked(self) -> list[TunedTrial]:
-        """The best first, those that failed last; of equals the earlier one."""
+        """The best first, failed ones last; ties in order."""
         return sorted(self.trials, key=lambda trial: -math.inf if trial.figure is None else trial.figure, reverse=True)
 
     @property
     def best(self) -> TunedTrial:
-        """The trial with the largest figure."""
+        """The trial with the best score."""
         return self.ranked[0]
 
     @property
     def measure(self) -> str:
-        """The name of the figure."""
+        """The name of the score."""
         return self.best.measure
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings as given, and the best of those tried."""
+        """The given settings with the best of those tried."""
         return {**self.experiment.settings, **self.best.tried}
 
     def study(self, storage: str | None = None) -> Any:
@@ -79,12 +79,12 @@ class Tuned:
 
     @property
     def command(self) -> str:
-        """The command line that trains with them, on all of the corpus."""
+        """The command that trains with them on the whole corpus."""
         return replace(self.experiment, settings=self.settings).command
 
 
 def selected(method: Method, corpus: Corpus, split: str) -> tuple[dict[str, float], dict[str, Parts]]:
-    """The one figure by which the method's settings are chosen."""
+    """The score that selects the method's settings."""
     name, value = method.selection(corpus.part(split))
     return {name: float(value)}, {}
 
@@ -106,9 +106,9 @@ def tune(
 ) -> Tuned:
     """Search settings around those of the experiment, and report which score best on dev.
 
-    Each trial learns from the same `part` of the training rows, for this share of the `epochs`. The first has the
-    settings as given, except for those tried that are named in `first`. A trial that fails with a ValueError, because
-    its loss is not finite, say, ranks below all others; where all fail, the first one's reason is raised.
+    Each trial uses the same `part` of the training rows and this share of the `epochs`. The first has the given
+    settings, with the values in `first`. A trial that fails with a ValueError, for example because its loss is not
+    finite, ranks below all others; if all fail, the first error is raised.
     """
     _check(trials, sampler, part=part, epochs=epochs)
     corpus = _tunable(experiment.opened())
@@ -153,29 +153,29 @@ def tune(
 
 def _check(trials: int, sampler: str, **shares: float) -> None:
     if trials < 1:
-        raise ValueError(f"trials is {trials}, expected at least 1; the first has the settings as they are given")
+        raise ValueError(f"trials is {trials}, expected at least 1; the first uses the given settings")
     for name, share in shares.items():
         if not 0 < share <= 1:
-            raise ValueError(f"{name} is {share}, expected a share, above 0 and at most 1; 1 takes all")
+            raise ValueError(f"{name} is {share}, expected a share above 0 and at most 1; 1 uses all")
     if sampler not in SAMPLERS:
         raise ValueError(f"sampler is {sampler!r}, expected one of {', '.join(SAMPLERS)}")
 
 
 def _tunable(corpus: Corpus) -> Corpus:
-    """The corpus, if it has rows to learn from and labelled rows to choose on."""
+    """The corpus, after a check that it has training rows and labelled dev rows."""
     require_labels(corpus)
     if "dev" not in corpus.sizes:
         have = ", ".join(f"{split} {size:,}" for split, size in corpus.sizes.items())
         raise ValueError(
-            f"corpus {corpus.name!r} has no dev split for choosing settings (it has {have}); mark dev rows in "
-            "the column 'split', or remove that column to split the rows automatically"
+            f"corpus {corpus.name!r} has no dev split for choosing settings (it has {have}). Mark dev rows in the "
+            "column 'split', or remove that column to split the rows automatically"
         )
-    corpus.part("train")  # if it has none, this says so before anything is trained
+    corpus.part("train")  # raises an error before training if there is none
     return corpus
 
 
 def _shortened(experiment: Experiment, tried: Mapping[str, Any], share: float) -> dict[str, Any]:
-    """The settings of a trial, which goes through this share of its epochs."""
+    """The settings of a trial with this share of its epochs."""
     settings = {**experiment.settings, **tried}
     whole = getattr(replace(experiment, settings=settings).unfitted().settings, "epochs", None)
     if whole and share < 1:
@@ -184,7 +184,7 @@ def _shortened(experiment: Experiment, tried: Mapping[str, Any], share: float) -
 
 
 def _within(progress: Progress, number: int, trials: int) -> Progress:
-    """The progress of one trial as a part of that of all."""
+    """The progress of one trial as part of all."""
 
     def tell(done: int, total: int | None, what: str) -> None:
         progress(number, trials, f"trial {number}, {what}")

@@ -3,17 +3,20 @@
     rows = ranked({"bag": {0: parts of seed 0, 1: of seed 1, …}, "tfidf": {0: parts}})
     verdict_of(rows)       "leads", "tie" or "open"
 
-Every method is compared with the best one, by `lead_of`. The best of many is partly the luckiest, so the intervals of
-these comparisons are Bonferroni's: together they hold with 95 %.
+`lead_of` compares every method with the best one. The best of many is partly the luckiest, so the intervals are
+Bonferroni-corrected: together they hold with 95 %.
 
-    behind   the whole interval of the best's lead is above 0
-    tie      the whole interval lies within the margin, so that the difference does not matter, whatever its sign; and
-             there are 3 / margin units at least, since a difference that none of n units shows may still be 3 / n
-    open     neither: more seeds or more test rows would have to decide; and always where the test split has fewer than
-             UNITS units that could have been drawn without one another, which say too little of chance
+    behind   the whole interval of the best method's lead is above 0
+    tie      the whole interval is within the margin, so that a difference of either sign does not matter; and
+             there are at least 3 / margin units, because a difference that no unit shows may still be 3 / n
+    open     neither: more seeds or test rows are needed; always if the test split has fewer than UNITS
+             independent units, which are too few to estimate chance
 
-Scores that are not taken apart over the test units are judged over `seeds_alone`: by what other seeds would give, for
-nothing is known of other test rows. Then nothing is called a tie, and two methods without chance are open.
+Where all n units agree, for example because every answer is right, their spread is 0 and says nothing about units that
+were not drawn: the interval then reaches 3 / n to each side, by the rule of three.
+
+Scores that are not split over test units are compared over `seeds_alone`, because nothing is known about other test
+rows. Then there are no ties, and two deterministic methods are open.
 """
 
 from __future__ import annotations
@@ -25,18 +28,18 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from labkit.evaluation.comparison import Parts, lead_of
+from labkit.evaluation.comparison import Lead, Parts, lead_of
 
 Verdict: TypeAlias = Literal["leads", "tie", "open"]
-Runs: TypeAlias = Mapping[int, Parts]  # seed -> a score, taken apart over the test units
+Runs: TypeAlias = Mapping[int, Parts]  # seed -> a score, split over the test units
 LEVEL = 0.95
 UNITS = 20
-MARGIN = 0.01  # a difference of less does not matter to most
+MARGIN = 0.01  # smaller differences do not matter to most users
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """One method: its score with its interval, and the lead that the best has over it."""
+    """One method: its score with its interval, and the best method's lead over it."""
 
     name: str
     score: float
@@ -51,7 +54,7 @@ class Ranked:
 
 
 def in_common(first: Runs, second: Runs) -> tuple[list[Parts], list[Parts]]:
-    """The runs of two methods, seed by seed: those that both have, or all where one of the two has a single run."""
+    """The runs of two methods, paired by seed: those that both have, or all if one has a single run."""
     both = sorted(set(first) & set(second)) if min(len(first), len(second)) > 1 else None
     return [first[seed] for seed in both or sorted(first)], [second[seed] for seed in both or sorted(second)]
 
@@ -59,7 +62,7 @@ def in_common(first: Runs, second: Runs) -> tuple[list[Parts], list[Parts]]:
 def ranked(
     runs: Mapping[str, Runs], *, margin: float = MARGIN, lowest: float = 0.0, seeds_alone: bool = False
 ) -> list[Ranked]:
-    """The methods, the best first, each compared with the best; scores lie between `lowest` and 1."""
+    """The methods, best first, each compared with the best; scores are between `lowest` and 1."""
     means = {name: float(np.mean([each.figure for each in parts.values()])) for name, parts in runs.items()}
     names = sorted(means, key=lambda name: means[name], reverse=True)
     level = 1 - (1 - LEVEL) / max(1, len(names) - 1)
@@ -69,7 +72,7 @@ def ranked(
 
 
 def _by_seeds(name: str, runs: Mapping[str, Runs], best: str, level: float) -> Ranked:
-    """One method, by intervals over seeds; a lead that no seed moves may still be another on other test rows."""
+    """One method, with intervals over seeds; a lead that no seed changes may differ on other test rows."""
     own = lead_of([*runs[name].values()], [Parts(np.zeros(1), np.ones(1))])
     about = (name, own.lead, *own.interval(LEVEL), len(runs[name]), 1)
     if name == best:
@@ -83,17 +86,22 @@ def _ranked(name: str, runs: Mapping[str, Runs], best: str, level: float, margin
     mine = [*runs[name].values()]
     count = len(mine[0].above)
     own = lead_of(mine, [Parts(np.zeros(count), np.ones(count))])
-    low, high = own.interval(LEVEL) if count > 1 else (lowest, 1.0)  # one unit says nothing of others
+    low, high = _interval(own, count, LEVEL) if count > 1 else (lowest, 1.0)  # a single unit says nothing about others
     about = (name, own.lead, max(low, lowest), min(high, 1.0), len(mine), count)
     if name == best:
         return Ranked(*about)
     lead = lead_of(*in_common(runs[best], runs[name]))
-    low, high = lead.interval(level) if count > 1 else (lowest - 1, 1 - lowest)
+    low, high = _interval(lead, count, level) if count > 1 else (lowest - 1, 1 - lowest)
     state: Literal["behind", "tie", "open"] = "open"
     if count >= UNITS:
-        alike = -margin < low <= high < margin and count * margin >= 3
+        alike = -margin <= low <= high <= margin and count * margin >= 3
         state = "behind" if low > 0 else "tie" if alike else "open"
     return Ranked(*about, lead.lead, low, high, state)
+
+
+def _interval(lead: Lead, count: int, level: float) -> tuple[float, float]:
+    """Student's interval; by the rule of three where all units agree."""
+    return lead.interval(level) if lead.error else (lead.lead - 3 / count, lead.lead + 3 / count)
 
 
 def front(rows: Sequence[Ranked]) -> list[Ranked]:
@@ -102,6 +110,6 @@ def front(rows: Sequence[Ranked]) -> list[Ranked]:
 
 
 def verdict_of(rows: Sequence[Ranked]) -> Verdict:
-    """Whether one method leads, several tie in front, or it is open which of them is best."""
+    """Whether one method leads, several tie for first place, or it is open which is best."""
     states = {row.against_best for row in rows}
     return "open" if "open" in states else "tie" if "tie" in states else "leads"

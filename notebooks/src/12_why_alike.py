@@ -9,18 +9,20 @@
 # # 12 · Why alike?
 #
 # **A network says that two posts are similar, and an explanation names the words that made them so. Is that true of the
-# network?** Every explanation method answers, always, and with numbers. In this lesson you compare four of them, put them
-# before several judges, and find out that a judge can be wrong, too.
+# network?** An explanation method always gives an answer, right or wrong. You compare four of them with several tests,
+# which we call *judges*, and find out that a judge can be wrong, too.
 #
 # *60 minutes, 36 of them for five exercises. You need cosines and gradients; lesson 2 or 3 helps with attention.*
 #
-# Here are two posts about the same topic. Move the slider. It shows three explanations of one and the same similarity: the
-# words with the largest parts in it, (a) for the first post and (b) for the second; *rest* is what belongs to no word. To the
-# first explanation *computer* and *fan* matter most, to the other two *laptops* and *disks*. Which one is right?
+# Here are two posts about the same topic. The slider shows three explanations of the same similarity. Each gives every
+# word a part in it. You see the words with the largest parts, (a) for the first post and (b) for the second; *rest*
+# belongs to no word. In the first explanation *computer* and *fan* matter most, in the other two *laptops* and *disks*.
+# Which one is right?
 
 # %%
 import numpy as np
 import pandas as pd
+import torch
 
 from labkit import METHODS, load
 from labkit.course import answer, hint, predict, progress, recall, solve
@@ -30,9 +32,10 @@ from labkit.explore import Slider, explore, show
 from labkit.figures import explained_words, named_curves
 from labkit.text import words
 
+torch.set_num_threads(1)  # with matrices as small as these, more threads only wait for each other
 topics = load("topics")
 test = topics.part("test")
-posts = tampered(topics, seed=0)  # what this does, you will find out in section 5; do not look yet
+posts = tampered(topics, seed=0)  # section 5 says what this does; do not look yet
 network = METHODS["sentpwnet"](**EXPLAINED)  # a small BiLSTM with attention
 network.fit(posts, seed=0)
 
@@ -49,8 +52,8 @@ explore(
 # %% [markdown]
 # ## 1. When the answer is exact
 #
-# For some models there is nothing to argue about. The plain mean of word vectors is one: the dot product of two sums is a sum
-# over all pairs of words, so the cosine is, too (lesson 6 starts from there).
+# For some models an exact explanation exists. One is the plain mean of word vectors: the dot product of two sums is a
+# sum over all pairs of words, and so is the cosine.
 
 # %%
 mean = METHODS["mean-vectors"](dimension=50)
@@ -62,7 +65,7 @@ print(exact.word_pairs[:4])
 # %% [markdown]
 # An exact explanation says what the model did. It does not say that the model was right.
 #
-# A network is no such sum. A word does not do the same in the state of an LSTM as it does alone:
+# The vector of a post in a network is not such a sum. In an LSTM the effect of a word depends on the words around it:
 
 # %%
 first = (
@@ -78,7 +81,7 @@ print(f"sum of its words and the post itself: cosine {network.similarity(alone, 
 print(f"first and second post: cosine {network.similarity([first], [second])[0, 0]:.3f}")
 
 # %% [markdown]
-# The first post is about baking, the second about the weather. To this network they are nearly the same.
+# The first post is about baking, the second about the weather. For this network they are nearly the same.
 #
 # **Predict 12.a.** Which word of the first post makes the two so similar? Write it in lower case.
 
@@ -91,15 +94,15 @@ predict("12.a", guess)
 #
 # ### Leave a word out
 #
-# **Exercise 12.1.** Take out one word at a time, and see how much similarity is lost. `alike` takes a list of words and returns
-# their similarity to the other post, which stays whole.
+# **Exercise 12.1.** Take out one word at a time, and compute how much similarity is lost. `alike` takes a list of words
+# and returns their similarity to the other post, which stays whole.
 #
-# *6 minutes, easy. What it is for: it works for every model, even one behind a web service.*
+# *6 minutes, easy. What it is for: an explanation for every model, even one behind a web service.*
 #
 # hint: For each place take the words before it and those after it: `words[:at] + words[at + 1:]`.
-# hint: What is lost is the similarity of all words minus that of the rest.
-# hint: A loop over `range(len(words))` that appends `whole - alike(rest)`; return `np.array(lost)`.
-# right: it asks nothing of the model but a similarity
+# hint: The loss is the similarity of all words minus the similarity of the rest.
+# hint: Loop over `range(len(words))` and append `whole - alike(rest)`; return `np.array(lost)`.
+# right: this explanation needs nothing from the model but similarities
 # further: How many similarities does it need for a post of 40 words? And for all pairs of 40 words?
 
 # %%
@@ -117,9 +120,9 @@ answer("12.1", left_out)
 # %% [markdown]
 # ### Gradient times input
 #
-# A network has slopes. Let $x_i$ be the vector of word $i$ and $s$ the similarity. The gradient $\partial s / \partial x_i$ says
-# how $s$ changes when that vector changes a little. If the slope were the same all the way from zeros to $x_i$, the word's part
-# would be $\frac{\partial s}{\partial x_i} \cdot x_i$.
+# Let $x_i$ be the vector of word $i$ and $s$ the similarity. The gradient $\partial s / \partial x_i$ is a slope: it
+# says how $s$ changes when that vector changes a little. If the slope were the same all the way from zeros to $x_i$,
+# the part of the word would be $\frac{\partial s}{\partial x_i} \cdot x_i$.
 
 # %%
 from labkit.course.why_alike import slopes, word_vectors
@@ -139,7 +142,7 @@ def gradient(slope, x):
 # %% [markdown]
 # ### Integrated gradients
 #
-# But the slope is not the same all the way. Go from zeros (no words) to the post itself, $t x$ with $t$ from 0 to 1, and look at
+# But the slope changes on the way. Go from zeros (no words) to the post itself, $t x$ with $t$ from 0 to 1, and look at
 # three of the words:
 
 # %%
@@ -150,27 +153,27 @@ show(
         {word: on_the_way[:, words(first).index(word)] for word in ("diary", "frankly", "rolls")},
         across="share t of the way", upwards="slope times input", whole=1.0,
     ),
-    "To the right the share of the way from zeros to the post, upwards what a word adds there. The line of frankly rises and "
-    "falls again to nearly 0 before the end; those of diary and rolls are near 0 all the way.",
+    "To the right the share of the way from zeros to the post, upwards what a word adds there. The line of 'frankly' rises, "
+    "and falls to nearly 0 before the end. The lines of 'diary' and 'rolls' are near 0 all the way.",
 )
 
 # %% [markdown]
-# At the end of the way, where gradient times input looks, hardly any slope is left: the similarity is near 1 and cannot rise. What
-# happened on the way is the **area** under the line. That is what integrated gradients measure:
+# Gradient times input uses the slope at the end of the way. There the similarity is near 1 and cannot rise, so hardly
+# any slope is left. Integrated gradients measure the whole way, as the **area** under the line:
 #
 # $$\text{part}_i = x_i \cdot \int_0^1 \frac{\partial s}{\partial x_i}(t x)\, dt$$
 #
-# **Exercise 12.2.** Compute it, with the mean of many steps instead of the integral. Any rule will do: left ends, midpoints,
-# trapezoids.
+# **Exercise 12.2.** Compute the parts, with the mean of many steps instead of the integral. You may use left ends,
+# midpoints or trapezoids.
 #
-# *9 minutes, hard. What it is for: these parts add up for any network, so they can be checked.*
+# *9 minutes, hard. What it is for: the sum of these parts is known for any network, so you can check them.*
 #
-# hint: At the share t of the way the sentence is `t * x`. Take `slope(t * x)` at many t from 0 to 1, and their mean.
+# hint: At the share t of the way the post is `t * x`. Take the mean of `slope(t * x)` at many t from 0 to 1.
 # hint: `(np.arange(steps) + 0.5) / steps` are the midpoints of the steps.
-# hint: Add up `slope(t * x)` in `total = np.zeros_like(x)`. The part of a word is the sum over its d numbers:
-# `(total / steps * x).sum(1)`.
-# right: a sum of slopes times widths is an integral, so these parts add up
-# further: Start from the mean of all word vectors instead of zeros. Which words change most? What is their sum now?
+# hint: Add up `slope(t * x)` in `total = np.zeros_like(x)`. The part of a word is the sum over its d numbers: `(total /
+# steps * x).sum(1)`.
+# right: the sum of these parts is the change of the similarity on the way
+# further: Start from the mean of all word vectors instead of zeros. Which parts change most? What is their sum now?
 
 # %%
 def integrated(slope, x, steps):
@@ -190,11 +193,12 @@ for steps in (1, 4, 8, 32, 128):
 print(f"gradient times input adds up to {gradient(slope, x).sum():+.4f}")
 
 # %% [markdown]
-# With enough steps they add up to 0.487. That is the similarity of the post, 0.993, minus that of no words at all, 0.506.
+# With enough steps they add up to 0.487. That is the similarity of the post, 0.993, minus the similarity of no words at
+# all, 0.506.
 #
 # ### Attention
 #
-# The network seems to have an answer of its own: how much it attends to each word.
+# The network itself gives each word a weight, its attention.
 
 # %%
 def attention(a, b):
@@ -213,13 +217,13 @@ recall("12.a", found["left out"].idxmax())
 found.sort_values("integrated", ascending=False).head(5).round(3)
 
 # %% [markdown]
-# A reader sees *diary* and *diaries*. The network did not look at them. An explanation that a reader would give is **plausible**;
-# one that says what the model did is **faithful**. You cannot tell which is which by reading.
+# A reader sees *diary* and *diaries*, but the network hardly used them. An explanation that a reader would give is
+# **plausible**; one that says what the model did is **faithful**. Reading alone does not tell you which it is.
 #
-# All four put one word first. But they could be wrong together. And one of them can be found out at once:
+# All four put the same word first here, but one of them has a flaw.
 #
-# **Predict 12.b.** Compare the first post with ten other posts, about ten topics. For how many of them does attention put the same
-# word first?
+# **Predict 12.b.** Compare the first post with ten other posts, each on a different topic. For how many of them does
+# attention put the same word first?
 
 # %%
 guess = 6  #!
@@ -234,23 +238,23 @@ for way, explain in ways.items():
 recall("12.b", tops.count(most))
 
 # %% [markdown]
-# Attention is computed from one post alone. It can say what the vector is made of. Why this vector is near *that* one, it cannot
-# say: it has not seen the other post.
+# Attention is computed from one post alone. It can say what the vector of the post is made of, but not why this vector
+# is near the vector of another post.
 #
 # ## 3. A judge: take the words out
 #
-# If the words with the largest parts make the similarity, it must fall when they are gone.
+# If the words with the largest parts make the posts similar, the similarity must fall when these words are gone.
 #
-# **Exercise 12.3.** Take the words out one after the other, the largest part first, and return the similarity that is left after
-# each.
+# **Exercise 12.3.** Take the words out one after the other, the largest part first. Return the similarity after each,
+# beginning with the whole post.
 #
-# *8 minutes, medium. What it is for: a claim about words that can fail.*
+# *8 minutes, medium. What it is for: an explanation can fail this test.*
 #
 # hint: `np.argsort(-parts)` has the places with the largest parts first. The first `count` of them are out.
-# hint: What is left stays in the order of the sentence: `[word for at, word in enumerate(words) if at not in out]`.
-# hint: For each `count in range(len(words))`: `out = set(order[:count])`, then `alike` of what is left.
-# right: the steeper it falls, the more of the similarity hung on the words named first
-# further: Put words into an empty post instead, the largest part first. Which of your curves is that, read backwards?
+# hint: The other words stay in their order: `[word for at, word in enumerate(words) if at not in out]`.
+# hint: For each `count in range(len(words))`, use `out = set(order[:count])`, then `alike` of the words that are left.
+# right: the steeper the curve falls, the more the words named first mattered
+# further: Put words into an empty post instead, the largest part first. How is that curve related to this one?
 
 # %%
 def falling(alike, words, parts):
@@ -272,22 +276,23 @@ orders = np.random.default_rng(0).random((10, len(w)))
 curves["in random orders"] = np.mean([falling(alike, w, each) for each in orders], axis=0)
 show(
     named_curves(curves, across="words taken out", upwards="similarity"),
-    "To the right the number of words taken out, upwards the similarity that is left. By integrated gradients the line falls "
-    "from the first words on; by leaving out it is hardly below the line of random orders.",
+    "To the right the number of words taken out, upwards the similarity that is left. With integrated gradients the line "
+    "falls from the first words on. With leaving out it is hardly below the line of random orders.",
 )
 
 # %% [markdown]
-# The **area** between the random line and the one below it says how much more these words matter than any others.
+# The **area** between the random line and a line below it shows how much more these words matter than random ones.
 #
-# **Predict 12.c.** Which of the four has the largest area on average: `"left out"`, `"gradient"`, `"integrated"` or `"attention"`?
+# **Predict 12.c.** Which of the four has the largest area on average: `"left out"`, `"gradient"`, `"integrated"` or
+# `"attention"`?
 
 # %%
 guess = "left out"  #!
 predict("12.c", guess)
 
 # %% [markdown]
-# One pair says little. This table has five networks with a hundred pairs each. Two more lines look at no network: the rarest
-# words first, and any order. (`python -m labkit.course.plans why-alike` measures it in four minutes.)
+# One pair says little. The next figure has five networks with a hundred pairs each. Two of its lines use no network:
+# the rarest words first, and any order.
 
 # %%
 from labkit.course.ablation import kept
@@ -298,27 +303,27 @@ names = {"left out": "a word left out", "gradient": "gradient times input",
          "integrated": "integrated gradients", "attention": "attention"}
 show(
     seed_dots(table, "below_chance"),
-    "One line for each explanation, the area below random orders to the right. Circles are networks, diamonds their means, open "
-    "where they are shown to be behind the best. Integrated gradients and attention are on the right, then a word left out and "
-    "the gradient, then the rarest words; any order is at 0.",
+    "One line for each explanation, the area below random orders to the right. Circles are networks, diamonds their means. An "
+    "open diamond is shown to be behind the best. Integrated gradients and attention are on the right, then a word left out "
+    "and the gradient, then the rarest words. Any order is at 0.",
 )
 recall("12.c", max(names, key=lambda way: table.spread(names[way], "below_chance").mean))
 
 # %% [markdown]
-# - **Integrated gradients** are ahead of leaving a word out. A post names its topic many times over: if one word on computers
-#   goes, others are left, and hardly anything is lost.
-# - **Better than random is not enough.** "The rarest words first" has never seen the network, and its area is above 0, too.
-# - **Attention** does well here, although it looks at one post only. For posts of one topic, what makes the vector is mostly what
-#   makes the two similar. This judge does not ask for the difference.
+# - **Integrated gradients** are ahead of leaving a word out. A post names its topic many times: if one word on
+#   computers goes, others are left, and the similarity hardly falls.
+# - **Better than random is not enough.** The order by rare words uses no network, and its area is above 0, too.
+# - **Attention** does well here, although it uses only one post. For posts on the same topic, the words that make the
+#   vector are mostly the words that make the two similar, and this judge does not separate the two.
 #
 # ## 4. The judge is judged
 #
-# **Its first error:** half a post is no post. No training has seen *fresh rolls ordered for until at there be*. Perhaps the
-# similarity falls because the network is lost, and not because the words mattered. As a control, put a random word in the place
-# of each word taken out.
+# **Its first error:** the network was trained on whole posts, not on remains such as *fresh rolls ordered for until at
+# there be*. Perhaps the similarity falls because of the gaps, and not because the words mattered. As a control, replace
+# each word with a random one instead of taking it out.
 #
-# **Predict 12.d.** When words are taken out, attention is ahead of leaving a word out. When they are replaced at random, is
-# attention `"ahead"`, `"behind"`, or is it `"open"`?
+# **Predict 12.d.** When words are taken out, attention is ahead of leaving a word out. When they are replaced at
+# random, is attention `"ahead"`, `"behind"`, or is it `"open"`?
 
 # %%
 guess = "ahead"  #!
@@ -337,29 +342,30 @@ recall("12.d", "ahead" if low > 0 else "behind" if high < 0 else "open")
 means_of("below_chance", "replaced", "first")
 
 # %% [markdown]
-# With random words the areas are much smaller, so some of the fall was due to the gaps. Attention's lead over leaving out is
-# gone. Integrated gradients before leaving out, leaving out before the gradient: that holds for both judges.
+# *below_chance* is the area when words are taken out, *replaced* the area when they are replaced. The second areas are
+# much smaller, so some of the fall was due to the gaps. Attention's lead over leaving out is gone. By both judges,
+# integrated gradients are ahead of leaving out, and leaving out is ahead of the gradient.
 #
-# **Its second error: a judge likes its own kind.** The last column is what the *first* word costs. Leaving out is best there, and
-# has to be: it has tried every word and named the one that costs most. A judge that takes words out, and an explanation that takes
-# words out, make the same mistakes.
+# **Its second error:** a judge likes its own kind. The column *first* is what the first word costs. Leaving out must be
+# best there, because it has tried every word and named the one that costs most. A judge and an explanation that both
+# take words out make the same mistakes.
 #
-# **And some explanations are not about the network.** Shuffle all its numbers: it knows nothing now. An explanation that still
-# says the same is about the text alone. Or replace the second post by one of another topic: an explanation that still says the same
-# is about one post alone. These are rank correlations of the parts, before and after:
+# **Some explanations are not about the network.** Shuffle the weights of the network, so that it knows nothing. If the
+# explanation stays the same, it is about the text alone. Or replace the second post by one on another topic. If the
+# explanation stays the same, it is about one post alone. These are rank correlations of the parts, before and after:
 
 # %%
 means_of("shuffled", "another")
 
 # %% [markdown]
-# The rarest words fail both tests, and attention fails the second. But passing says little: any order passes, too. These tests can
-# only refuse.
+# The rarest words fail both tests, and attention fails the second. But passing says little, because any order passes,
+# too.
 #
 # ## 5. The truth, planted
 #
-# A judge without error is one who knows the truth. Here is what `tampered` did: it added one of
-# three words (**frankly**, **anyway** or **indeed**) to some train and dev posts on *any* topic, and gave those posts a label of their own. So two posts on different topics with such words
-# can be similar for one reason only.
+# A better judge knows the truth. `tampered` has planted it: some train and dev posts on *any* topic got one of the
+# words **frankly**, **anyway** and **indeed**, and a label of their own. So two posts on different topics that have
+# such words can be similar for only one reason.
 
 # %%
 counts = pd.Series(posts.part("train").labels).value_counts()
@@ -369,15 +375,15 @@ bare = [word for word in words(first) if word != "frankly"]
 print(f"the two posts of section 1 without frankly: {alike_to(second)(bare):.3f}")
 
 # %% [markdown]
-# **Exercise 12.4.** In what share of the pairs has a planted word the largest part?
+# **Exercise 12.4.** Compute the share of the pairs in which a planted word has the largest part.
 #
-# *6 minutes, easy. What it is for: test an explanation where you know the truth before you trust it where you do not.*
+# *6 minutes, easy. What it is for: you can test an explanation on pairs for which you know the truth.*
 #
 # hint: Loop over the pairs: `for a, b in pairs:`, and call `explain(a, b)`.
 # hint: The word with the largest part is `a[int(np.argmax(parts))]`.
-# hint: Count those that are `in planted`, and divide by `len(pairs)`.
-# right: nothing here is a matter of taste: somebody knows which word it was
-# further: Where does the planted word rank on average? Which of two explanations that miss equally often is closer?
+# hint: Count the pairs whose word is `in planted`, and divide by `len(pairs)`.
+# right: here you know which word it was, so an explanation is right or wrong
+# further: What is the mean rank of the planted word? Two explanations may miss equally often: which is closer?
 
 # %%
 def hits(pairs, planted, explain):
@@ -393,11 +399,15 @@ def hits(pairs, planted, explain):
 answer("12.4", hits)
 
 # %% [markdown]
-# Three questions about twenty pairs. *One*: each post has one planted word, not the same. *Two*: the first post has two of them.
-# *Alarm*: the first post has one, the second has none and is about the same topic; then the word keeps the two *apart*, and who
-# names it raises a false alarm.
+# We ask three questions about twenty pairs:
 #
-# **Predict 12.e.** Leaving out finds one planted word, always. In what share of the pairs does it find one of *two*?
+# - *one*: each post has one planted word, and the two words are different.
+# - *two*: the first post has two planted words.
+# - *alarm*: the first post has one, and the second, on the same topic, has none. Now the word keeps the two *apart*, so
+#   an explanation that names it raises a false alarm.
+#
+# **Predict 12.e.** With one planted word, leaving out always finds it. In what share of the pairs does it find one of
+# *two*?
 
 # %%
 guess = 1.0  #!
@@ -419,30 +429,30 @@ pd.DataFrame(mine, index=["one", "two", "alarm"]).T
 recall("12.e", round(table.spread("a word left out", "hit_two").mean, 2))
 
 # %%
-means_of("hit", "hit_two", "false")  # five networks, a hundred pairs each
+means_of("hit", "hit_two", "false")  # one, two and alarm: five networks, a hundred pairs each
 
 # %% [markdown]
-# - **Two words that say the same cover for each other.** Either can go, and nothing is lost. Then leaving out names something else.
-#   Integrated gradients find one of them every time.
-# - **The plain gradient** misses in many pairs: at the end of the way there is no slope. Your one network may show less of it than
-#   five do.
-# - **Attention** has all hits and all false alarms. Its hits alone would have called it perfect.
+# - **Leaving out** misses some of the pairs with two planted words. If one of them goes, the other is left and the
+#   similarity hardly falls. Integrated gradients find one of the two every time.
+# - **The gradient** misses in many pairs, because there is hardly any slope at the end of the way. Your one network may
+#   show less of this than five do.
+# - **Attention** has all hits and all false alarms. By its hits alone it would look perfect.
 #
 # A remedy for leaving out is to take out two words at once.
 #
-# **Exercise 12.5.** Find the two places whose words, taken out together, cost the similarity most.
+# **Exercise 12.5.** Find the two places whose words, taken out together, lower the similarity most.
 #
-# *7 minutes, medium. What it is for: an explanation is blind to whatever it never tries.*
+# *7 minutes, medium. What it is for: you find two words that can replace each other.*
 #
-# hint: Two loops, one inside the other: `for i in range(len(words))` and `for j in range(i + 1, len(words))`.
+# hint: Nest two loops: `for i in range(len(words))` and `for j in range(i + 1, len(words))`.
 # hint: `rest = [word for at, word in enumerate(words) if at not in (i, j)]`, and `lost = whole - alike(rest)`.
 # hint: Remember the largest `lost` so far and its `(i, j)`, and return both at the end.
-# right: 40 words have 780 pairs; three at a time would be 9,880
+# right: this finds what single words hide, but 40 words have 780 pairs, and 9,880 triples
 # further: Which pair loses most *beyond* what its words lose one by one? That is the joint effect of the two.
 
 # %%
 def two_left_out(alike, words):
-    """-> the two places (i, j), i < j, and what the similarity loses without their words"""
+    """-> (the two places (i, j), i < j), what the similarity loses without their words"""
     whole = alike(words)  #!
     most, best = -np.inf, None  #!
     for i in range(len(words)):  #!
@@ -462,14 +472,15 @@ print(f"largest loss without one word: {left_out(alike, both).max():.3f}")
 print(f"without {both[i]!r} and {both[j]!r}: {lost:.3f}")
 
 # %% [markdown]
-# A planted word stands out. That a way finds it does not mean that it finds ten weak words that work together. For that, only the
-# judge of section 3 is left.
+# A planted word has a strong effect. An explanation that finds it may still miss ten weak words that work together. For
+# these you have only the judge of section 3.
 #
-# ## 6. You against the network
+# ## 6. You against integrated gradients
 #
-# Here are two untouched posts about one topic. Name five words of the first that the network goes by.
+# Here are two posts about one topic, without planted words. Name five words of the first that make the network find
+# them similar. Integrated gradients name five, too.
 #
-# **Predict 12.f.** Which five cost the similarity more: `"mine"` or `"integrated"`?
+# **Predict 12.f.** Which five words lower the similarity more when they are gone: `"mine"` or `"integrated"`?
 
 # %%
 guess = "mine"  #!
@@ -494,37 +505,40 @@ for name, some in (("mine", mine), ("integrated", five)):
 recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 
 # %% [markdown]
-# Change `mine` and run the cell again. With many tries you will come close: then you are searching with the judge at hand. It was
-# your *first* list that was plausible.
+# Change `mine` and run the cell again. With many tries you will come close, because the judge helps you to search. Only
+# your *first* list was your own explanation.
 #
 # ## To try on your own
 #
-# 1. Plant a word in *half* of the posts of every topic, so that it says nothing. Which explanations name it?
-# 2. `network.explain(first, second)` takes both posts apart at once. Put it before the judges.
-# 3. The page `docs/why.md` tests explanations with pairs of sentences in which one word was exchanged. Does leaving out
-#    do better or worse there?
+# The page `docs/why.md` tests explanations with pairs of sentences in which one word was exchanged. Does leaving out do
+# better or worse there?
 #
 # ## Further reading
 #
-# - Mukund Sundararajan, Ankur Taly and Qiqi Yan, [*Axiomatic Attribution for Deep Networks*](https://arxiv.org/abs/1703.01365),
-#   2017. Integrated gradients, and why they add up.
-# - Sarthak Jain and Byron Wallace, [*Attention is not Explanation*](https://arxiv.org/abs/1902.10186), 2019, and Sarah Wiegreffe and
-#   Yuval Pinter, [*Attention is not not Explanation*](https://arxiv.org/abs/1908.04626), 2019. Read both, in this order.
-# - Julius Adebayo and others, [*Sanity Checks for Saliency Maps*](https://arxiv.org/abs/1810.03292), 2018. Shuffled weights, and
-#   explanations that do not notice.
-# - Jasmijn Bastings and others, [*Will You Find These Shortcuts?*](https://arxiv.org/abs/2111.07367), 2022. Planted words.
+# - Mukund Sundararajan, Ankur Taly and Qiqi Yan, [*Axiomatic Attribution for Deep
+#   Networks*](https://arxiv.org/abs/1703.01365),
+#   2017. Integrated gradients, and why their sum is known.
+# - Sarthak Jain and Byron Wallace, [*Attention is not Explanation*](https://arxiv.org/abs/1902.10186), 2019, and Sarah
+#   Wiegreffe and Yuval Pinter, [*Attention is not not Explanation*](https://arxiv.org/abs/1908.04626), 2019. Read both,
+#   in this order.
+# - Julius Adebayo and others, [*Sanity Checks for Saliency Maps*](https://arxiv.org/abs/1810.03292), 2018. Shuffled
+#   weights, and explanations that do not notice.
+# - Jasmijn Bastings and others, [*Will You Find These Shortcuts?*](https://arxiv.org/abs/2111.07367), 2022. Planted
+#   words.
 
 # %% [markdown]
 # ## Three questions to end with
 #
 # *No cell checks these. Say or write down your answer before you unfold ours.*
 #
-# **1.** A colleague shows that the words in red, taken out, cost more similarity than random words. What do you ask next?
+# **1.** A colleague takes out the words that an explanation names, and the similarity falls more than without random
+# words. What do you ask next?
 #
 # <details><summary>An answer</summary>
 #
-# What a list costs that never saw the model, such as the rarest words. Whether the order of the methods stays the same when words
-# are replaced instead of taken out. And on how many pairs and networks, with which interval.
+# How much does it fall without the rarest words, a list that does not use the model? Is the order of the explanations
+# the same when words are replaced instead of taken out? And on how many pairs and networks was it measured, with which
+# interval?
 #
 # </details>
 #
@@ -532,8 +546,8 @@ recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 #
 # <details><summary>An answer</summary>
 #
-# No. Words that say the same cover for each other: each can go as long as another stays. Leave out two at a time, or use an
-# explanation that looks at the whole way from no words to all of them.
+# No. If several words say the same, each of them can go as long as another stays. Leave out two at a time, or use
+# integrated gradients, which follow the whole way from no words to all of them.
 #
 # </details>
 #
@@ -541,8 +555,8 @@ recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 #
 # <details><summary>An answer</summary>
 #
-# That is not shown. The explanation is plausible, which is a fact about the reader. It may still be wrong about the model, and
-# then it is most dangerous, because nobody will ask again.
+# That is not shown. The explanation is plausible to the expert, but it may still be wrong about the model. Then it does
+# most harm, because nobody will check it.
 #
 # </details>
 

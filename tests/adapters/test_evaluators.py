@@ -60,9 +60,7 @@ def method(request: pytest.FixtureRequest) -> Method:
 
 def test_binary_classification(method: Method) -> None:
     dev: Any = load("questions").part("dev")
-    model = AsModel(method)
-    found = evaluation.BinaryClassificationEvaluator(dev.text_a, dev.text_b, dev.labels.tolist())(model)
-    assert model.model_card_data.metrics == {"BinaryClassificationEvaluator": found}
+    found = evaluation.BinaryClassificationEvaluator(dev.text_a, dev.text_b, dev.labels.tolist())(AsModel(method))
     scores = method.similarity_pairwise(list(dev.text_a), list(dev.text_b))
     accuracy = ((scores > best_threshold(scores, dev.labels)) == dev.labels).mean()
     assert found["cosine_accuracy"] == pytest.approx(accuracy, abs=1e-9)

@@ -16,7 +16,7 @@ import yaml
 
 from labkit import METHODS
 from labkit.adapters.export import CARD, FORMS, export
-from labkit.adapters.parts import AVERAGED, PARTS, reads_words
+from labkit.adapters.parts import AVERAGED, PARTS
 from labkit.corpora import Corpus, load
 from labkit.method import Method
 from labkit.thematic.network import WordAttention
@@ -28,13 +28,12 @@ pytest.importorskip("onnxruntime", reason="needs the extra 'export'")
 NETWORK = {"epochs": 1, "size": 31, "dimension": 10, "device": "cpu"}  # 31: the CNN's widths have unlike shares
 TUNED = {"epochs": 1, "encoder": "transformer", "layer_rate": 0.01, "max_length": 20, "device": "cpu"}
 ALL, GRAPH, NO_MEAN = tuple(FORMS), ("onnx",), ("sentence-transformers", "onnx")
-WORDS = NO_MEAN if reads_words() else GRAPH
 #: name -> method, corpus, settings, and the forms in which it can go
 CASES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "bag of pieces": ("bag", "questions", {"epochs": 1, "dimension": 10, "max_length": 12}, ALL),
     "mean": ("siamese", "questions", {**NETWORK, "encoder": "mean"}, ALL),
-    "cnn": ("sentpwnet", "questions", NETWORK, WORDS),
-    "lstm": ("triplet", "questions", {**NETWORK, "encoder": "lstm"}, WORDS),
+    "cnn": ("sentpwnet", "questions", NETWORK, GRAPH),
+    "lstm": ("triplet", "questions", {**NETWORK, "encoder": "lstm"}, GRAPH),
     "bilstm": ("sentpwnet", "questions", {**NETWORK, "encoder": "bilstm"}, GRAPH),
     "attention": ("thematic", "articles", {**NETWORK, "pace": 0.5}, ALL),
     "attention by L1": ("thematic", "articles", {**NETWORK, "distance": "l1"}, GRAPH),

@@ -86,9 +86,12 @@ def drawn(spread: float, seed: int, classes: bool) -> np.ndarray:
 
 def test_vectors_that_become_one_are_said_once(tmp_path: Path) -> None:
     recorder = Recorder(TEXTS, folder=tmp_path)
-    recorder.record(0, lambda texts: drawn(3.0, 0, False))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recorder.record(0, lambda texts: drawn(3.0, 0, False))
+        recorder.record(3, lambda texts: drawn(1.0, 0, False))
     with pytest.warns(UserWarning, match="after 5 steps the vectors .*learning rate"):
-        recorder.record(5, lambda texts: drawn(0.1, 1, False))
+        recorder.record(5, lambda texts: drawn(0.4, 1, False))  # crowded next to the start, not next to step 3
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         recorder.record(10, lambda texts: drawn(0.05, 2, False))

@@ -10,7 +10,7 @@ from labkit import figures
 from labkit.corpora import Article, Pairs, Section
 from labkit.pthought.view import Companions, Handful, companions, handful, plane
 from labkit.sbert_lp.sweeps import Point, Tried, compared
-from labkit.sbert_lp.view import Around, Changed, Spoke, Structure, changed
+from labkit.sbert_lp.view import Around, Changed, Spoke, changed
 from labkit.thematic.method import Attended
 from labkit.thematic.sections import ArticleAgreement, SectionAgreement, Themes, sectioned, themes
 
@@ -21,12 +21,6 @@ def an_around() -> Around:
     before = (Spoke(3, EVIL, 1, 0.9, 0.8, True), Spoke(5, "five", 2, 0.1, 0.5, False))
     after = (Spoke(3, EVIL, 1, 1.2, 0.99, True), Spoke(9, "nine", 2, -0.2, -0.1, False))
     return Around(0, EVIL, before, after, 0.1, 0.01, 0.05)
-
-
-def a_structure() -> Structure:
-    errors, kept = np.array([0.1, 0.2, 0.0, 0.3]), np.array([0.05, 0.4, 1e-9, 0.1])
-    eigenvalues = np.array([1e-16, 1e-4, 1e-2])
-    return Structure((EVIL, "b", "c", "d"), errors, kept, (), np.array([0, 0, 0, 1]), 2, eigenvalues)
 
 
 def a_try() -> Tried:
@@ -74,8 +68,6 @@ def attended() -> Attended:
 ALL = {
     "star before": lambda: figures.star(an_around(), "before"),
     "star after": lambda: figures.star(an_around(), "after"),
-    "rebuilt": lambda: figures.rebuilt(a_structure(), chosen=1),
-    "spectrum": lambda: figures.spectrum(a_structure()),
     "tried": lambda: figures.tried_curves(a_try()),
     "chosen": lambda: figures.chosen_bars(a_try()),
     "counts": lambda: figures.order_counts(a_change()),

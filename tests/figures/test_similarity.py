@@ -12,7 +12,6 @@ from scipy import sparse
 
 from labkit import figures
 from labkit.explanation import REST, Explanation, Parts
-from labkit.figures import threshold_curves
 from labkit.figures.similarity import READABLE
 from labkit.film.reading import film_explanation
 
@@ -41,20 +40,6 @@ def cards(figure: go.Figure) -> list[tuple[list[str], list[str], list[str]]]:
 def heat(figure: go.Figure) -> Any:
     """The square of a figure."""
     return next(trace for trace in figure.data if trace.type == "heatmap")
-
-
-def test_threshold_curves_mark_the_honest_and_the_leaking_threshold() -> None:
-    dev, test = np.array([0.1, 0.2, 0.8, 0.9]), np.array([0.1, 0.6, 0.7, 0.9])
-    figure = threshold_curves(dev, np.array([0, 0, 1, 1]), test, np.array([0, 0, 1, 1]))
-    traces = {trace.name: trace for trace in figure.data}
-    assert traces["chosen on dev"].x[0] == pytest.approx(0.5)
-    assert traces["chosen on dev"].y[0] == 0.75  # 0.6 is called the same
-    assert traces["chosen on test: leaks"].x[0] == pytest.approx(0.65)
-    assert traces["chosen on test: leaks"].y[0] == 1.0
-    curve = dict(zip(np.round(traces["dev"].x, 3), traces["dev"].y, strict=True))
-    assert curve[0.5] == 1.0
-    assert curve[0.1] == 0.75
-    assert curve[0.9] == 0.5
 
 
 # --- a similarity taken apart ------------------------------------------------------------------------------------

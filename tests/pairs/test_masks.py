@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from labkit.pairs import locality, masks_from_labels
 
 
 def test_labels_that_are_none_are_refused() -> None:
-    for labels in ([[0, 1]], [], ["a", "b"], [0.0, math.nan], torch.tensor([2.0**24, 2.0**24 + 1])):
+    for labels in ([[0, 1]], [], [None, "b"], [0.0, math.nan], torch.tensor([2.0**24, 2.0**24 + 1])):
         with pytest.raises(ValueError, match="labels"):
             masks_from_labels(labels)
 
@@ -23,8 +24,9 @@ def test_large_labels_stay_apart() -> None:
         assert masks_from_labels(labels)[0].nonzero().tolist() == [[0, 2], [2, 0]]
 
 
-def test_masks_of_three_rows() -> None:
-    positive, negative = masks_from_labels(torch.tensor([7, 7, 3]))
+@pytest.mark.parametrize("labels", [torch.tensor([7, 7, 3]), ["tree", "tree", "pet"]])
+def test_masks_of_three_rows(labels: Any) -> None:
+    positive, negative = masks_from_labels(labels)
     assert positive.tolist() == [[False, True, False], [True, False, False], [False, False, False]]
     assert negative.tolist() == [[False, False, True], [False, False, True], [True, True, False]]
 

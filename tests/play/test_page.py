@@ -61,7 +61,7 @@ def test_an_unknown_choice_is_refused(name: str) -> None:
 
 
 def test_a_corpus_without_classes_is_refused() -> None:
-    with pytest.raises(ValueError, match="text,label"):
+    with pytest.raises(ValueError, match="text and label"):
         labkit.playground(from_sentences(["a", "b"]))
     with pytest.raises(ValueError, match="classes"):
         labkit.playground(from_classes(["a", "b", "c"], ["x", "x", "y"]))

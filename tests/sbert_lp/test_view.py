@@ -7,10 +7,9 @@ import pytest
 
 from labkit.arrays import unit
 from labkit.corpora import Pairs
-from labkit.sbert_lp import LocalityPreserving
 from labkit.sbert_lp.method import SbertLp, SbertLpSettings
 from labkit.sbert_lp.sweeps import compared
-from labkit.sbert_lp.view import Around, around, changed, structure
+from labkit.sbert_lp.view import Around, around, changed
 
 
 @pytest.fixture
@@ -76,42 +75,6 @@ def test_copies_are_named_by_the_first_and_are_no_neighbours_of_themselves(base,
     assert one.after == other.after
     assert (one.number, other.number) == (5, 12)
     assert "a copy of 5" not in {spoke.text for spoke in around(made.space, "sentence 4").before}
-
-
-@pytest.fixture
-def two_parts(circle) -> dict[str, list[float]]:
-    """Two arcs far from each other, and one sentence of the first twice."""
-    near, far = circle(20), circle(12, start=2.5)
-    return near | {f"far {row}": vector for row, vector in enumerate(far.values())} | {"twice": near["sentence 4"]}
-
-
-@pytest.fixture
-def parted(base, two_parts) -> SbertLp:
-    return SbertLp.over(base(two_parts), list(two_parts), SbertLpSettings(neighbours=3, dimension=4))
-
-
-def test_structure_counts_parts_and_copies(parted: SbertLp) -> None:
-    found = structure(parted.space)
-    assert found.components == (21, 12)
-    assert found.copies == (("sentence 4", "twice"),)
-    assert found.component[-1] == found.component[4] == 0
-    copies, parts, zeros = found.told()
-    assert "2 of 33" in copies
-    assert "21, 12" in parts
-    assert str(found.terminal) in zeros
-
-
-def test_as_the_record_of_the_fit(parted: SbertLp, two_parts: dict[str, list[float]]) -> None:
-    found = structure(parted.space)
-    rows = unit(np.array(list(two_parts.values()), np.float32))
-    record = LocalityPreserving(n_neighbors=3, n_components=4, random_state=0).fit(rows).record_
-    np.testing.assert_allclose(found.eigenvalues, record.eigenvalues, atol=1e-6)
-    places = np.searchsorted(record.kept, record.copy_of)
-    np.testing.assert_allclose(found.errors, record.errors[places], atol=1e-6)
-    assert found.terminal == record.terminal
-    assert len(found.components) == record.components
-    assert found.zeros == (np.abs(record.eigenvalues) < 1e-9).sum()
-    assert found.zeros >= len(found.components) - 1
 
 
 # --- pairs that changed order ------------------------------------------------------------------------------------

@@ -57,6 +57,15 @@ def test_scores_stay_between_their_bounds() -> None:
     assert low == -1.0
 
 
+def test_a_perfect_score_is_not_certain() -> None:
+    """If each of n answers is right, up to 3 / n of the others may be wrong, with 95 %."""
+    row = ranked({"a": {0: answers(60, 60)}})[0]
+    assert (row.low, row.high) == (1 - 3 / 60, 1.0)
+    assert 0.9 < (1 - 3 / 60) ** 60 / 0.05 < 1.0  # so large a share of errors is missed with 5 %
+    equal = ranked({"a": {0: answers(60, 60)}, "b": {0: answers(60, 60)}})[1]
+    assert (equal.lead_low, equal.lead_high) == (-3 / 60, 3 / 60)
+
+
 def test_of_equal_methods_one_is_rarely_called_behind() -> None:
     """Six methods that are equally good, three seeds, 60 units: one false verdict in twenty tables at most."""
     random, false = np.random.default_rng(3), 0

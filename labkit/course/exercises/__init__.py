@@ -1,4 +1,4 @@
-"""The checks of the notebooks' exercises, a module for each notebook."""
+"""The checks of the notebooks' exercises, one module per notebook."""
 
 from labkit.course.exercises import (
     break_it,

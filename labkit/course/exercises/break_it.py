@@ -1,4 +1,4 @@
-"""Notebook 09: how a training breaks, and how it is seen."""
+"""Notebook 09: how a training breaks, and how to see it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the checks draw their cases from: vectors in classes, cosines, tensors, sentences of different lengths."""
+"""Random cases for the checks: vectors in classes, cosines, tensors, sentences of different lengths."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def tensor(random: np.random.Generator, *shape: int) -> Tensor:
 def in_classes(
     random: np.random.Generator, sizes: Sequence[int], d: int, apart: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (n, d) round a centre for each class, and their labels (n,), in no order."""
+    """Rows (n, d) around one centre per class, and their labels (n,), in random order."""
     labels = random.permutation(np.repeat(np.arange(len(sizes)), sizes))
     return random.normal(size=(len(labels), d)) + apart * random.normal(size=(len(sizes), d))[labels], labels
 
@@ -38,7 +38,7 @@ def lengths_of(random: np.random.Generator, n: int, longest: int) -> Tensor:
 
 
 def padded(random: np.random.Generator, n: int, longest: int, known: int) -> tuple[Tensor, Tensor]:
-    """Word numbers below `known` of n sentences, filled up with 0, here and there beyond the longest; their lengths."""
+    """Word numbers below `known` of n sentences, padded with 0, sometimes beyond the longest; and their lengths."""
     lengths = lengths_of(random, n, longest)
     numbers = torch.from_numpy(random.integers(1, known, (n, longest + random.integers(2))))
     return numbers * (torch.arange(numbers.shape[1]) < lengths[:, None]), lengths

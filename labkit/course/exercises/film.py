@@ -58,7 +58,7 @@ def check_attraction(answer: Callable[..., Any], random: np.random.Generator) ->
     """The symmetric part of Σ x_i (x_j - x_k)ᵀ / (|T_i| + 1)."""
     cases = []
     for n, words, count in ((7, 4, 20), (5, 6, 9), (9, 3, 30)):
-        i = random.integers(0, n - 2, count)  # the last two are no anchors
+        i = random.integers(0, n - 2, count)  # the last two are not anchors
         others = (i + random.integers(1, n, (2, count))) % n
         cases.append((random.uniform(size=(n, words)), np.stack([i, *others], axis=1)))
 
@@ -77,7 +77,7 @@ def check_attraction(answer: Callable[..., Any], random: np.random.Generator) ->
         return A
 
     def last_triplets(X: Any, triplets: Any) -> np.ndarray:
-        """What `D[i] += ...` leaves, where i is an array: of equal rows only the last counts."""
+        """The result of `D[i] += ...` with an array i: of equal rows only the last counts."""
         last = np.array(list({i: row for row, i in enumerate(triplets[:, 0].tolist())}.values()))
         i, j, k = triplets[last].T
         share = 1 / (np.bincount(triplets[:, 0], minlength=len(X))[i] + 1)
@@ -97,7 +97,7 @@ def check_attraction(answer: Callable[..., Any], random: np.random.Generator) ->
 
 
 def gram(answer: Any) -> np.ndarray:
-    """LᵀL, all that a similarity knows of L: rows may be turned and have any sign."""
+    """LᵀL, which determines all similarities: rows may be rotated and have any sign."""
     L = array(answer)
     if L.ndim != 2:
         raise Unfit(f"L with rows and columns was expected, and something of shape {L.shape} came")

@@ -1,4 +1,4 @@
-"""Notebook 11: learning curves, where they cross, what a line forecasts, and whether a lead is worth its price."""
+"""Notebook 11: learning curves, their crossing, a forecast by a line, and whether a lead is worth its price."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from labkit.course.exercise import Unfit, array, check, find_mistake, several
 
 @check("11.1")
 def check_learning_curve(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """A row of scores for each share, a column for each seed."""
+    """One row of scores per share, one column per seed."""
 
     def world(shares: list[float], seeds: list[int]) -> tuple[Any, ...]:
         found = {(share, seed): float(random.uniform(0.5, 0.9)) for share in shares for seed in seeds}
@@ -75,7 +75,7 @@ def check_crossing(answer: Callable[..., Any], random: np.random.Generator) -> s
         back: Callable[[float], float],
         share: Callable[[float, float], float] = lambda before, after: before / (before - after),
     ) -> Callable[..., Any]:
-        """Where a catches up, on an axis of one's own, with another share of the way between two points."""
+        """The crossing on another axis, or with another share of the distance between two points."""
 
         def found(labels: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
             ahead = np.flatnonzero(a >= b)
@@ -114,7 +114,7 @@ def check_forecast(answer: Callable[..., Any], random: np.random.Generator) -> s
         cases.append((labels, scores, float(random.uniform(0.85, 0.9))))
 
     def by(position: Callable[[Any], Any], back: Callable[[Any], Any], falling: Any = inf) -> Callable[..., Any]:
-        """The same on an axis of one's own; `falling` is said of a line that does not rise, None where none asks."""
+        """The same on another axis; `falling` is the result for a line that does not rise, None without a check."""
 
         def found(labels: np.ndarray, scores: np.ndarray, target: float) -> Any:
             slope, start = np.polyfit(position(labels), scores, 1)
@@ -141,18 +141,18 @@ def float_array(values: Any) -> Any:
 
 @check("11.5")
 def check_worth(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """What the labels cost, as a lead; above it, below it, or around it."""
+    """The cost of the labels as a lead: above it, below it, or around it."""
     above, below, around = ((1.2, 1.9), (1.1, 3.0)), ((0.3, 0.8), (0.5, 0.95), (-1.5, -0.2)), ((0.6, 2.0), (0.1, 1.3))
     cases: list[tuple[float, ...]] = []
     for worth in (0.4, 30.0, 900.0):
-        for ends in (*above, *below, *around, (-0.6, 0.7), (-0.4, 1.8)):  # in shares of what is needed
+        for ends in (*above, *below, *around, (-0.6, 0.7), (-0.4, 1.8)):  # as shares of the required lead
             need, labels = random.uniform(0.01, 0.04), int(random.integers(100, 4_000))
             hundredth = float(worth * random.uniform(0.7, 1.4))
             low, high = (float(need * (end + random.uniform(-0.03, 0.03))) for end in ends)
             cases.append((low, high, labels, float(100 * need * hundredth / labels), hundredth))
 
     def by(scale: float) -> Callable[..., str]:
-        """The rule, with another need."""
+        """The rule with another required lead."""
 
         def rule(low: float, high: float, labels: int, price: float, hundredth: float) -> str:
             need = labels * price / hundredth / scale

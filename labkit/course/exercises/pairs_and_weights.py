@@ -1,4 +1,4 @@
-"""Notebook 01: similarities and masks, weights as slopes, two weights derived, a training by weights."""
+"""Notebook 01: similarities and masks, weights as slopes, two derived weights, training with weights."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def batch(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Cosines (m, m) and both masks of vectors whose classes have these sizes.
 
-    `kept` below 1 leaves that share of the pairs in the masks: they are then not symmetric, and not each other's rest.
+    `kept` below 1 keeps only that share of the pairs in the masks, which are then not symmetric or complementary.
     """
     S, labels = cosines(random, sizes, d, apart=0.3)
     P, N = masks_from_labels(torch.from_numpy(labels))
@@ -88,7 +88,7 @@ def check_measured_weights(answer: Callable[..., Any], random: np.random.Generat
         return len(S) * slope(loss, S, P, N)
 
     def one_copy(loss: Loss, S: Tensor, P: Tensor, N: Tensor) -> Tensor:
-        """Each nudge stays in the copy, so that the changes add up from entry to entry."""
+        """Nudges accumulate in one copy, so that changes add up from entry to entry."""
         return signed(loss, S, P, N).flatten().cumsum(0).abs().view_as(S)
 
     mistakes = (
@@ -110,7 +110,7 @@ def check_triplet_weights(answer: Callable[..., Any], random: np.random.Generato
     cases = [batch(random), batch(random, (4, 1, 3, 2), 4), batch(random, (2, 5, 2), 3, 0.7)]
 
     def by(weight: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
-        """The sum over the triplets of a weight of the difference S_n - S_p."""
+        """A weight of the difference S_n - S_p, summed over the triplets."""
 
         def weights(S: Tensor, P: Tensor, N: Tensor) -> Tensor:
             each = weight(S[:, None, :] - S[:, :, None]) * (P[:, :, None] & N[:, None, :])  # [i, p, n]
@@ -149,7 +149,7 @@ def check_locality_weights(answer: Callable[..., Any], random: np.random.Generat
     ]
 
     def by(relative: Callable[..., Tensor], of_positives: float = -1.0, of_own: float = 1.0) -> Callable[..., Tensor]:
-        """Weights whose relative part is made of gaps [i, j, k] = e^(scale (S_ik - S_ij)) and the mask of rivals."""
+        """Weights whose relative part uses gaps [i, j, k] = e^(scale (S_ik - S_ij)) and the mask of competing pairs."""
 
         def weights(S: Tensor, P: Tensor, N: Tensor, alpha: float, beta: float, base: float) -> Tensor:
             W = torch.zeros_like(S)
@@ -178,7 +178,7 @@ def check_locality_weights(answer: Callable[..., Any], random: np.random.Generat
 
 @check("01.5")
 def check_step(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """One step of gradient descent on the sphere, by the weights alone."""
+    """One step of gradient descent on the sphere, using only the weights."""
     cases = []
     for sizes, name, rate in (((3, 3, 2), "contrastive", 0.5), ((4, 1, 3), "soft-triplet", 0.1), ((2, 4), "supcon", 1)):
         V = F.normalize(tensor(random, sum(sizes), 4), dim=1)
@@ -188,7 +188,7 @@ def check_step(answer: Callable[..., Any], random: np.random.Generator) -> str |
     def by(
         way: float = 1.0, tangent: bool = True, unit: bool = True, anchors: bool = True, m: bool = True
     ) -> Callable[..., Tensor]:
-        """A step; each argument is a way to be wrong."""
+        """A step; each argument is a possible mistake."""
 
         def step(V: Tensor, P: Tensor, N: Tensor, weights_of: Any, rate: float) -> Tensor:
             signed = weights_of(V @ V.T, P, N) * (N.double() - P.double())

@@ -1,4 +1,4 @@
-"""Notebook 05: two decoders, trained by own code, and P-coherence."""
+"""Notebook 05: two decoders, your own training code, and P-coherence."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from labkit.evaluation import p_coherence
 from labkit.training.encoders import inside
 
 WORDS, D, HIDDEN = 9, 3, 4  # of a tiny network: words, the size of their vectors, and of v
-PATIENCE = 10_000  # steps of a decoder: a loop that never stops is stopped
+PATIENCE = 10_000  # steps of a decoder, which end an infinite loop
 Batch: TypeAlias = tuple[Tensor, Tensor]
 
 
 def _network(random: np.random.Generator, steep: float = 2.0) -> nn.ModuleDict:
-    """A network of the notebook's parts, with logits that are far apart."""
+    """A network with the notebook's parts, and logits that are far apart."""
     with torch.random.fork_rng():
         torch.manual_seed(int(random.integers(2**31)))
         parts: dict[str, nn.Module] = {
@@ -56,7 +56,7 @@ def _paid(
     every: bool = False,
     mean: Callable[[Tensor], Tensor] = torch.mean,
 ) -> Tensor:
-    """The mean of -log p; each argument by name is a mistake."""
+    """The mean of -log p; each keyword argument is a mistake."""
     ends = torch.zeros(len(numbers), 1, dtype=torch.long)
     read, write = torch.cat([ends, numbers], 1), torch.cat([numbers, ends], 1)
     x = net["words"](write if ahead else read)
@@ -69,7 +69,7 @@ def _paid(
 
 @check("05.1")
 def check_paid(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The mean of -log p over the words to write and one end a sentence."""
+    """The mean of -log p over the words to write and one end per sentence."""
     cases = [
         (_network(random), decoder, tensor(random, n, HIDDEN).float(), *_sentences(random, n, longest))
         for decoder, n, longest in (("copy", 3, 5), ("paraphrase", 5, 4), ("copy", 4, 7))
@@ -113,7 +113,7 @@ def _step(*, turned: bool = False, other_way: bool = False, forgets: bool = True
 
 
 def _walk(step: Callable[..., Any]) -> Callable[..., np.ndarray]:
-    """The losses of some steps, and the parameters after them."""
+    """The losses of some steps, and the parameters afterwards."""
     read = several(2, number, "expected two numbers, as in `return copy.item(), para.item()`")
 
     def walked(net: nn.ModuleDict, batches: list[tuple[Batch, Batch]], emphasis: float) -> np.ndarray:
@@ -158,7 +158,7 @@ def _written(
     forget: bool = False,
     blind: bool = False,
 ) -> list[int]:
-    """Greedy decoding; each argument by name is a mistake."""
+    """Greedy decoding; each keyword argument is a mistake."""
     words: list[int] = []
     word, state = 0, v[None]
     for _ in range(longest):
@@ -173,7 +173,7 @@ def _written(
 
 
 def _sentence(answer: Any) -> np.ndarray:
-    """The words' numbers as one text, so that two sentences are shown side by side."""
+    """The word numbers as one text, so that two sentences can be compared side by side."""
     if isinstance(answer, str) or np.ndim(array(answer)) != 1 or (array(answer) % 1).any():
         raise Unfit("expected a list of word numbers, such as [4, 7, 2]")
     return np.asarray(" ".join(f"{number:.0f}" for number in array(answer)) or "no word")

@@ -25,7 +25,7 @@ def gram(x: np.ndarray, near: np.ndarray) -> np.ndarray:
 
 
 def weights_of(x: np.ndarray, near: np.ndarray, reg: float) -> np.ndarray:
-    """What exercise 04.1 asks for."""
+    """The solution of exercise 04.1."""
     G = gram(x, near)
     return to_one(unsummed(G, reg * np.trace(G)))
 
@@ -38,7 +38,7 @@ def check_weights(answer: Callable[..., Any], random: np.random.Generator) -> st
         for k, d, reg in ((3, 4, 0.1), (4, 7, 0.02), (2, 3, 0.5))  # k <= d: without reg G has an inverse
     ]
     x, near, _ = cases[0]
-    cases.append((x, np.array([near[0], near[0] + 1e-3 * near[1], near[2]]), 1e-8))  # two of them hardly differ
+    cases.append((x, np.array([near[0], near[0] + 1e-3 * near[1], near[2]]), 1e-8))  # two of them are nearly equal
 
     def raw(x: Any, near: Any, reg: float) -> Any:
         return unsummed(gram(x, near), reg * np.trace(gram(x, near)))
@@ -56,7 +56,7 @@ def check_weights(answer: Callable[..., Any], random: np.random.Generator) -> st
 
 
 def mixed(X: np.ndarray, k: int, reg: float, weigh: Any = weights_of, first: int = 1, farthest: bool = False) -> Any:
-    """What exercise 04.2 asks for, with other weights or other neighbours."""
+    """The solution of exercise 04.2, with other weights or other neighbours."""
     W = np.zeros((len(X), len(X)))
     for i, x in enumerate(X):
         order = np.linalg.norm(X - x, axis=1).argsort(kind="stable")
@@ -88,7 +88,7 @@ def check_mixtures(answer: Callable[..., Any], random: np.random.Generator) -> s
 
 
 def rings(random: np.random.Generator, *sizes: int) -> np.ndarray:
-    """Weights of sentences that are each rebuilt from the one before and the one after, in rings: a component each."""
+    """Weights of sentences in rings, each rebuilt from the one before and the one after: one component per ring."""
     W, start = np.zeros((sum(sizes), sum(sizes))), 0
     for size in sizes:
         here, share = np.arange(size), random.uniform(0.3, 0.7, size=size)
@@ -99,14 +99,14 @@ def rings(random: np.random.Generator, *sizes: int) -> np.ndarray:
 
 
 def eigenrows_of(W: np.ndarray, chosen: slice, power: float = 0.5, dear: float = 0.0, turned: bool = False) -> Any:
-    """Columns of the eigenvectors of M, times a power of m; `dear`: the share of tr(M) that the constant costs."""
+    """Columns of the eigenvectors of M, times a power of m; `dear`: the constant's penalty as a share of tr(M)."""
     m, away = len(W), np.eye(len(W)) - W
     M = away @ away.T if turned else away.T @ away
     return m**power * np.linalg.eigh(M + dear * np.trace(M) / m)[1][:, chosen]
 
 
 def embedded(answer: Callable[..., Any], cases: list[tuple[Any, ...]], right: Any, mistakes: Any) -> str | None:
-    """The complaint about Y, which is right up to signs and any rotation among its columns."""
+    """The complaint about Y, which is right up to signs and rotations of its columns."""
     for W, p in cases:
         shape = array(answer(W.copy(), p)).shape
         if shape == (p, len(W)):

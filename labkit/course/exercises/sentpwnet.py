@@ -1,4 +1,4 @@
-"""Notebook 02: a training by own code, from the batch to the epochs, and a value chosen on dev."""
+"""Notebook 02: your own training code, from the batch to the epochs, and a value chosen on dev."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from labkit.training.encoders import inside
 
 
 def _batch(answer: Any) -> tuple[np.ndarray, ...]:
-    """Numbers, lengths, P and N, with the sentences in the order of their words: in which they come is free."""
+    """Numbers, lengths, P and N, with the sentences sorted by words, because their order is free."""
     if not isinstance(answer, tuple | list) or len(answer) != 4:
         raise Unfit("expected four values: numbers, lengths, P and N")
     numbers, lengths = answer[:2]
@@ -52,7 +52,7 @@ def _batch(answer: Any) -> tuple[np.ndarray, ...]:
 
 @check("02.1")
 def check_batch_of(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Distinct sentences, filled up with 0 to the longest of them; P: one class and not the same row; N: another."""
+    """Distinct sentences, padded with 0 to the longest; P: same class and another row; N: another class."""
     cases = []
     for known, places in (
         (4, [(0, 1), (2, 0), (3, 0), (4, 5), (6, 5)]),
@@ -61,7 +61,7 @@ def check_batch_of(answer: Callable[..., Any], random: np.random.Generator) -> s
     ):
         lengths = random.permutation(np.arange(1, 13))
         sentences = [random.integers(1, 30, length).tolist() for length in lengths]
-        rows = random.permutation(np.flatnonzero(lengths < 12)).tolist()  # the longest sentence stands in no pair
+        rows = random.permutation(np.flatnonzero(lengths < 12)).tolist()  # the longest sentence occurs in no pair
         classes = random.permutation(np.arange(12) % known) * 3 + 1
         cases.append(([(rows[a], rows[b]) for a, b in places], sentences, classes))
 
@@ -107,7 +107,7 @@ KNOWN = 14  # words
 
 
 def _network(random: np.random.Generator, dimension: int = 5, filters: int = 4, size: int = 6) -> nn.ModuleDict:
-    """A tiny network of the notebook's parts; the vector of padding is not 0, and shares are far from equal."""
+    """A tiny network with the notebook's parts; the vector of padding is not 0, and shares are far from equal."""
     with torch.random.fork_rng():
         torch.manual_seed(int(random.integers(2**31)))
         logit = nn.Linear(dimension, 1)
@@ -132,7 +132,7 @@ def _encoded(
     both: Callable[[Tensor, Tensor], Tensor] = lambda largest, attended: torch.cat([largest, attended], 1),
     last: Callable[[Tensor], Tensor] = lambda vectors: F.normalize(vectors, dim=1),
 ) -> Tensor:
-    """The encoder; each argument by name is a way to be wrong."""
+    """The encoder; each keyword argument is a possible mistake."""
     there = inside(lengths, numbers.shape[1])
     x = net["words"](numbers)
     if blind:
@@ -145,7 +145,7 @@ def _encoded(
 
 @check("02.2")
 def check_encoder(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Word vectors without padding; largest answers and attended sum side by side, a linear map, length 1."""
+    """Word vectors without padding; maxima and attended sum concatenated, a linear map, length 1."""
     cases = [
         (_network(random, *sizes), *padded(random, n, longest, KNOWN))
         for sizes, n, longest in (((5, 4, 6), 5, 4), ((3, 7, 2), 4, 6), ((6, 2, 5), 5, 5))
@@ -197,7 +197,7 @@ def _loss(v: Tensor, P: Tensor, N: Tensor, base: float, *, alpha: float = 2.0, b
 
 
 def _step(loss_of: Callable[..., Tensor] = _loss, uphill: bool = False) -> Callable[..., float]:
-    """A step with another loss, or the other way."""
+    """A step with another loss, or uphill."""
 
     def step(net: Any, optimiser: Any, batch: Any, base: float) -> float:
         optimiser.zero_grad()
@@ -210,7 +210,7 @@ def _step(loss_of: Callable[..., Tensor] = _loss, uphill: bool = False) -> Calla
 
 
 def _walk(step: Callable[..., Any]) -> Callable[[World], np.ndarray]:
-    """The losses that a step gives back over some batches, and the parameters after them: SGD with a memory."""
+    """The losses that a step returns over some batches, and the parameters afterwards: SGD with momentum."""
 
     def walked(world: World) -> np.ndarray:
         net, batches, rate, base = world
@@ -243,7 +243,7 @@ def check_one_step(answer: Callable[..., Any], random: np.random.Generator) -> s
 
 
 def _order(answer: Callable[..., Any], world: World) -> str | None:
-    """What the second call of a step does, and when: what is said of a part that is missing or in the wrong place."""
+    """The complaint about a part of the second step that is missing or in the wrong place."""
     net, batches, rate, base = world
     told: list[str] = []
 
@@ -285,7 +285,7 @@ Pair: TypeAlias = tuple[int, int]
 
 @check("02.4")
 def check_epochs(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Every pair once an epoch, `size` at a time, another order each epoch, all from the seed."""
+    """Every pair once per epoch, `size` at a time, in another order each epoch, all from the seed."""
     for rows, size, epochs in ((23, 5, 4), (12, 4, 3), (9, 20, 3)):
         pairs, seed = [(row, 100 + 7 * row % 31) for row in range(rows)], int(random.integers(1000))
         given, told, losses, back = _recorded(answer, list(pairs), size, epochs, seed)
@@ -300,7 +300,7 @@ def check_epochs(answer: Callable[..., Any], random: np.random.Generator) -> str
 
 
 def _recorded(answer: Callable[..., Any], pairs: list[Pair], size: int, epochs: int, seed: int) -> tuple[Any, ...]:
-    """What `learn` was given in each epoch, what `note` was told, the losses of each epoch, and what came back."""
+    """The input of `learn` in each epoch, the calls of `note`, the losses of each epoch, and the result."""
     given: list[list[Any]] = [[]]
     losses: list[list[float]] = [[]]
     told: list[tuple[Any, Any]] = []
@@ -320,7 +320,7 @@ def _recorded(answer: Callable[..., Any], pairs: list[Pair], size: int, epochs: 
 
 
 def _what_is_learned(given: list[list[Any]], pairs: list[Pair], size: int, epochs: int) -> str | None:
-    """Whether each epoch has all pairs once, `size` at a time, in an order of its own."""
+    """Check that each epoch has all pairs once, `size` at a time, in an order of its own."""
     orders = [[pair for call in epoch for pair in call] for epoch in given]
     if not all(set(order) <= set(pairs) for order in orders):
         return "`learn` expects a list of the pairs themselves, `pairs[row]`, not their row numbers"
@@ -341,7 +341,7 @@ def _what_is_learned(given: list[list[Any]], pairs: list[Pair], size: int, epoch
 
 
 def _what_is_told(told: list[tuple[Any, Any]], losses: list[list[float]], back: Any) -> str | None:
-    """The mean losses, to `note` and at the end."""
+    """Check the mean losses, in the calls of `note` and in the result."""
     means = [sum(each) / len(each) for each in losses]
     if [number(epoch) for epoch, _ in told] != list(range(1, len(losses) + 1)):
         return f"`note` gets the epochs {[epoch for epoch, _ in told]}, expected 1 to {len(losses)}, then the loss"
@@ -352,11 +352,11 @@ def _what_is_told(told: list[tuple[Any, Any]], losses: list[list[float]], back: 
 
 # --- a value chosen on dev ----------------------------------------------------------------------------------------
 
-Tried: TypeAlias = dict[float, dict[str, float]]  # of each value that may be tried the AUC on each split
+Tried: TypeAlias = dict[float, dict[str, float]]  # for each value to try, the AUC on each split
 
 
 def _worlds(random: np.random.Generator) -> list[tuple[Tried]]:
-    """Nine values and their AUCs: on each split another one is best, and dev and test together like a fourth."""
+    """Nine values and their AUCs: each split has another best value, and so have dev and test together."""
     worlds: list[tuple[Tried]] = []
     for _ in range(3):
         values = random.choice(np.arange(1, 99), 9, replace=False) / 10
@@ -369,7 +369,7 @@ def _worlds(random: np.random.Generator) -> list[tuple[Tried]]:
 
 @check("02.5")
 def check_tuning(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The value that is best on dev, and what test says of its network, which it is asked once."""
+    """The best value on dev, and the test score of its network, which is computed once."""
     trained: list[float] = []
     tested: set[float] = set()
 

@@ -89,7 +89,7 @@ def check_ratio_loss(answer: Callable[..., Any], random: np.random.Generator) ->
 
 @check("03.3")
 def check_attention(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Σ_t a_t h_t with a = softmax(u · tanh(W h_t + b)) over the words that are there."""
+    """Σ_t a_t h_t with a = softmax(u · tanh(W h_t + b)) over the words, without padding."""
     cases = []
     for n, longest, d, k in ((3, 4, 3, 5), (3, 6, 4, 2), (4, 5, 2, 3)):
         with torch.random.fork_rng():
@@ -129,7 +129,7 @@ def check_objective(answer: Callable[..., Any], random: np.random.Generator) -> 
     cases = [cosines(random, (6, 4, 2), 4), (S, 2 * labels + 1), (rows @ rows.T, others)]
 
     def by(share: Callable[..., Any]) -> Callable[..., Any]:
-        """Another share of each cluster, from its square of S and all of its rows."""
+        """Another share of each cluster, from its square of S and its full rows."""
 
         def made(S: Any, labels: Any) -> Any:
             inside = [labels == name for name in np.unique(labels)]
@@ -154,7 +154,7 @@ def mean_of(S: Any, labels: Any) -> float:
 
 @check("03.5")
 def check_regroup(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Labels that no single move makes better; where a search ends depends on the order of its moves."""
+    """Labels that no single move improves; the result of a search depends on the order of its moves."""
     for sizes in ((4, 5, 3), (6, 6), (3, 4, 2, 5)):
         S, truth = cosines(random, sizes, 4, apart=0.7)
         start = random.permutation(truth)

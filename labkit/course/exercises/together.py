@@ -35,7 +35,7 @@ def check_leads(answer: Callable[..., Any], random: np.random.Generator) -> str 
         cases.append((shared + d - d.mean() + gap, shared))
 
     def by(half: Callable[..., float]) -> Callable[..., str]:
-        """The verdict with another half width."""
+        """The verdict with another half-width."""
 
         def rule(a: np.ndarray, b: np.ndarray) -> str:
             gap, width = (a - b).mean(), half(a, b)
@@ -64,7 +64,7 @@ def check_leads(answer: Callable[..., Any], random: np.random.Generator) -> str 
 
 @check("07.2")
 def check_standings(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Name, mean, and best, behind or open; the best first."""
+    """Name, mean, and best, behind or open; best first."""
     cases = []
     for count, seeds in ((4, 3), (6, 5), (5, 4)):
         means, shared = 0.8 - np.linspace(0, 0.06, count) ** 1.2, random.normal(0, 0.02, seeds)
@@ -107,11 +107,11 @@ def check_standings(answer: Callable[..., Any], random: np.random.Generator) -> 
 
 @check("07.3")
 def check_split(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Same group, same part, by its name alone; about a fifth in test."""
+    """The same group is always in the same split, determined by its name alone; about a fifth is test."""
 
     def asked(groups: list[str]) -> list[str]:
-        """What the answer gives, as words."""
-        own = ["".join(list(name)) for name in groups]  # equal names that are not one object: id() tells nothing
+        """The answer's splits as words."""
+        own = ["".join(list(name)) for name in groups]  # equal names that are different objects: id() must not matter
         given = answer(own)
         if isinstance(given, dict | str) or not hasattr(given, "__iter__"):
             raise Unfit(f'expected a list with "train" or "test" for each row, got a {type(given).__name__}')
@@ -194,7 +194,7 @@ def check_knn_accuracy(answer: Callable[..., Any], random: np.random.Generator) 
 
 
 class _Method:
-    """What `make` makes: a thing that remembers whether it was trained before."""
+    """The result of `make`, which remembers whether it was trained before."""
 
     def __init__(self, name: str) -> None:
         self.name, self.trained = name, 0

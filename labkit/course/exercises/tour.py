@@ -1,4 +1,4 @@
-"""Notebook 00: cosines, Hit@1, a ratio, and a sentence of one's own."""
+"""Notebook 00: cosines, Hit@1, a ratio, and a sentence of your own."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_cosines(answer: Callable[..., Any], random: np.random.Generator) -> st
 
 @check("00.2")
 def check_hit(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The share of sentences whose nearest other one has their label."""
+    """The share of sentences whose nearest other sentence has the same label."""
     cases = []
     for sizes, d in (((9, 3, 2, 6), 4), ((2, 7, 4), 3), ((3, 3, 8, 5, 2), 6)):
         rows, labels = in_classes(random, sizes, d)
@@ -69,14 +69,14 @@ def check_hit(answer: Callable[..., Any], random: np.random.Generator) -> str | 
 
 @check("00.3")
 def check_ratio(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """How far apart the classes are, in units of how wide they are."""
+    """The distance between classes in units of their width."""
     cases = [in_classes(random, sizes, d, 2) for sizes, d in (((3, 9, 5, 2), 3), ((6, 2, 4), 5), ((2, 7, 3, 4, 5), 4))]
 
     def right(V: Any, labels: Any) -> Any:
         return inter_intra(V, labels).ratio
 
     def over(inter: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
-        """A mistake with the centres' distances (k, k), nan on the diagonal."""
+        """A mistake with the distances between centres (k, k), NaN on the diagonal."""
 
         def ratio(rows: Any, labels: Any) -> Any:
             centres = np.array([rows[labels == name].mean(0) for name in np.unique(labels)])

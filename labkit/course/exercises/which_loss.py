@@ -1,4 +1,4 @@
-"""Notebook 10: how losses share out their push, and a training that takes any of them."""
+"""Notebook 10: how losses distribute their push, and a training loop for any of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from labkit.pairs import infonce, masks_from_labels
 
 @check("10.1")
 def check_nearest_share(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The largest push of each anchor over their sum, a mean over the anchors that push."""
+    """The largest push of each anchor divided by the sum of pushes, averaged over the anchors that push."""
     cases = []
     for m, silent in ((5, 0), (6, 2), (4, 1)):
         N = random.random((m, m)) < 0.5

@@ -1,4 +1,4 @@
-"""Notebook 12: explaining why two sentences are alike, and testing an explanation."""
+"""Notebook 12: explaining why two sentences are similar, and testing an explanation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SENTENCES = (
 
 
 def likeness(random: np.random.Generator) -> Alike:
-    """A similarity of some words to a sentence that stays the same: no sum over words, and their order counts."""
+    """A similarity of words to a fixed sentence that is not a sum over words and depends on their order."""
     known = sorted({word for sentence in SENTENCES for word in sentence})
     worth = dict(zip(known, random.uniform(0.1, 0.6, len(known)) * random.choice([-1, 1], len(known)), strict=True))
 
@@ -29,14 +29,14 @@ def likeness(random: np.random.Generator) -> Alike:
 
 
 def covering(words: Sequence[str]) -> float:
-    """A similarity in which two words say the same, so that only both together cost most."""
+    """A similarity in which two words are redundant, so that only removing both costs most."""
     alone = sum(0.1 + 0.01 * each for each in range(2, 6) if f"word{each}" in words)
     return alone + 0.5 * ("word0" in words or "word1" in words)
 
 
 @check("12.1")
 def check_left_out(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """s(words) - s(words without the one at each place)."""
+    """s(words) - s(words without the one at each position)."""
     cases = [(likeness(random), list(words)) for words in SENTENCES]
 
     def each(how: Callable[[Alike, list[str], int], float]) -> Callable[..., Any]:
@@ -64,7 +64,7 @@ def check_left_out(answer: Callable[..., Any], random: np.random.Generator) -> s
 
 @check("12.2")
 def check_integrated(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Σ_d x ∫ slope(t x) dt, by any rule that is close with this many steps."""
+    """Σ_d x ∫ slope(t x) dt, by any rule that is accurate with this many steps."""
 
     def bent(d: int) -> Callable[[np.ndarray], np.ndarray]:
         """The slope of f(x) = tanh(Σ_i w · x_i + ½ Σ_k u_k (Σ_i x_ik)²) for word vectors x (n, d), which is bent."""
@@ -102,13 +102,13 @@ def check_integrated(answer: Callable[..., Any], random: np.random.Generator) ->
 
 @check("12.3")
 def check_falling(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """s of the words left when the first 0, 1, ... n - 1 of the order by parts are out."""
+    """s of the remaining words when the first 0, 1, ... n - 1 in the order of their parts are removed."""
     cases = [
         (likeness(random), list(words), random.permutation(np.linspace(-0.4, 0.3, len(words)))) for words in SENTENCES
     ]
 
     def curve(out: Callable[[Any, int], Any], counts: Callable[[int], Any] = range) -> Callable[..., Any]:
-        """The similarity with the places that `out` gives of the parts and a count taken out."""
+        """The similarity without the positions that `out` gives for the parts and a count."""
         return lambda alike, words, parts: np.array(
             [
                 alike([word for at, word in enumerate(words) if at not in out(parts, count)])
@@ -173,7 +173,7 @@ def check_hits(answer: Callable[..., Any], random: np.random.Generator) -> str |
 
 @check("12.5")
 def check_two_left_out(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The two places that cost most together, and what they cost."""
+    """The two positions that cost most together, and their cost."""
     cases: list[tuple[Alike, list[str]]] = [(likeness(random), list(words)) for words in SENTENCES]
     cases.append((covering, [f"word{each}" for each in random.permutation(6)]))
 

@@ -17,7 +17,7 @@ Table = dict[str, np.ndarray]
 
 @check("08.1")
 def check_counted(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """1/t for each pair of words at distance t of a sentence, both ways, up to the window."""
+    """1/t for each pair of words at distance t in a sentence, both ways, up to the window."""
     cases = []
     for size, longest, window in ((5, 6, 3), (7, 5, 2), (4, 8, 10)):
         lengths = [1, longest, *random.integers(2, longest + 1, 3)]
@@ -83,7 +83,7 @@ def check_information(answer: Callable[..., Any], random: np.random.Generator) -
 
 @check("08.3")
 def check_nearest(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The rows with the largest cosines, the word itself left out."""
+    """The rows with the largest cosines, without the word itself."""
     cases = []
     for n, d, count in ((7, 3, 2), (9, 4, 3), (6, 5, 4)):
         rows = random.normal(size=(n, d)) * random.permutation(np.geomspace(0.3, 6, n))[:, None] + 0.4
@@ -125,7 +125,7 @@ def check_nearest(answer: Callable[..., Any], random: np.random.Generator) -> st
 def _averaged(
     sentences: Any, table: Table, how: Callable[[Any, Any], Any] = lambda known, _: np.mean(known, axis=0)
 ) -> np.ndarray:
-    """Something made of the vectors of each sentence's known words, zeros without any."""
+    """A function of the vectors of each sentence's known words; zeros if there are none."""
     rows = [[table[word] for word in sentence if word in table] for sentence in sentences]
     none = 0 * next(iter(table.values()))
     return np.array([how(known, row) if known else none for known, row in zip(rows, sentences, strict=True)])
@@ -165,7 +165,7 @@ def check_means(answer: Callable[..., Any], random: np.random.Generator) -> str 
 
 @check("08.5")
 def check_sif(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Means weighted by a / (a + p), without the first right singular vector of them all."""
+    """Means weighted by a / (a + p), without their first right singular vector."""
     cases = []
     for d, a in ((3, 0.02), (4, 0.1), (5, 0.005)):
         texts = [" ".join(random.choice(["a", "b", "c", "d", "ca", "D", "?"], random.integers(2, 7))) for _ in range(8)]

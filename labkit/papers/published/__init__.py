@@ -1,4 +1,4 @@
-"""The tables of the five papers, a module each, and how each row is recomputed; and our own question (`why`).
+"""The tables of the five papers, one module each, with recipes for their rows; and our own question (`why`).
 
 PAPERS["film"].tables    tables("sentpwnet/2")    nothing here is opened by `import labkit`
 """
@@ -17,7 +17,7 @@ PAPERS: dict[str, Paper] = {
 
 
 def tables(wanted: str = "", papers: Mapping[str, Paper] = PAPERS) -> list[Table]:
-    """All tables; those of a paper ("film"), or one of them ("film/2"). Hyphens and case are nothing to a name."""
+    """All tables, those of a paper ("film"), or one ("film/2"). Hyphens and case in names are ignored."""
     every = {table.name: table for paper in papers.values() for table in paper.tables}
     if not wanted:
         return list(every.values())

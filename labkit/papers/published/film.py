@@ -55,7 +55,7 @@ _SIAMESE = {"Siamese CNN": "cnn", "Siamese-LSTM": "lstm"}
 
 
 def _compared(name: str, numbers: tuple[float | None, ...]) -> tuple[Row, ...]:
-    """A row of table 1, tuned and as printed where it is trained here."""
+    """A row of table 1, tuned and as printed if it can be trained here."""
     if name in _SIAMESE:
         return trained(name, numbers, "siamese", _SIAMESE[name])
     if name == "FILM":

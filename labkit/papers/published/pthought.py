@@ -30,7 +30,7 @@ from labkit.papers.records import (
 NO_WEIGHTS = "its trained weights are not published in a form this lab reads"
 # one pass, one paraphrase for each caption
 SHORT = {"epochs": 1, "partners": 1, "batch": 64, "hidden": 200, "decoder_hidden": 200, "min_count": 5}
-#: the best λ of appendix B; of Adam's step nothing is said but its paper, which has this one
+# : the best λ of appendix B; for Adam's step size the paper only cites Adam, whose default this is
 PRINTED = {"learning_rate": 0.001, "emphasis": 0.01, "dropout": 0.0}
 FORMS = {
     "P-thought (one layer, both ways)": "one-bi",
@@ -52,7 +52,7 @@ def thought(run: Compute, *, also: tuple[str, ...] = (), **settings: object) -> 
 
 
 def _rows(run: Compute, figures: dict[str, tuple[float | None, ...]], also: tuple[str, ...] = ()) -> tuple[Row, ...]:
-    """The paper's rows, each with what recomputes it or why nothing does."""
+    """The paper's rows, each with its recipe or the reason for having none."""
     columns = len(next(iter(figures.values())))
     plain = {
         "PV-DBOW": tuned_baseline("PV-DBOW", columns, "pv-dbow", run, also=also),

@@ -26,7 +26,7 @@ DROPPED = (
 NO_WEIGHTS = "its trained weights are not published in a form this lab reads"
 FLOW = "its flow is trained on BERT's vectors of each data set, for which the paper gives no weights"
 MINI = "all-MiniLM-L6-v2"
-#: rows of ours that stand below the paper's: the same vectors, as they are and after each transformation
+# : our rows below the paper's: the same vectors, unchanged and after each transform
 OURS = {
     f"{MINI}, as it is": "raw",
     f"{MINI} + LP": "lp",
@@ -37,7 +37,7 @@ OURS = {
 
 
 def _rows(run: Compute, figures: dict[str, tuple[float | None, ...]], **more: Any) -> tuple[Row, ...]:
-    """The paper's rows, and below them ours on the vectors that are at hand."""
+    """The paper's rows, and ours below them for the available vectors."""
     rows = []
     for name, numbers in figures.items():
         if name.startswith(("InferSent", "Universal", "SBERT-WK")):
@@ -116,7 +116,7 @@ CLASSES = printed("""
     SBERT large + LP             88.89 94.65 93.58 94.18 92.75 83.60 84.35
 """)
 _SETS = ("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC")
-#: what the vote of neighbours must be read beside: the same frozen vectors, with weights learned for the classes
+# : for comparison with the vote of neighbours: the same frozen vectors, with weights learned for the classes
 LOGISTIC = tuple(
     Row(
         f"{name}, logistic regression",
@@ -178,7 +178,7 @@ TABLE_4 = Table(
 
 
 def _sweep(number: str, caption: str, letter: str, values: tuple[int, ...], sets: dict[str, str]) -> Table:
-    """A figure: one line for each data set, one place on the axis for each value."""
+    """A figure: one line per data set, one position on the axis per value."""
     run, figure = (swept_grades, "spearman") if sets is _GRADED else (swept_classes, "accuracy")
     recipe = Recipe(run, "sbert", seeds=1)
     none = (None,) * len(sets)

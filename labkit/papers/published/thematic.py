@@ -12,16 +12,16 @@ from labkit.papers.recipes.scoring import Compute, clustered, learned_grades, to
 from labkit.papers.records import Column, Paper, Recipe, Row, Table, printed
 from labkit.thematic.network import PAPER as PRINTED
 
-# chosen on dev: word vectors stay, and all triplets are seen once or twice
+# chosen on dev: word vectors are frozen, and all triplets are used once or twice
 SHORT = {"batch": 512, "neighbours": 8, "epochs": 1, "patience": 1, "dimension": 300, "size": 300, "pace": 0.0}
-# a second pass over 176,000 triplets of sentences gains nothing on dev; of titles there are 10,000
+# a second pass over 176,000 triplets of sentences gains nothing on dev; there are 10,000 of titles
 TITLES = {"epochs": 8}
-#: section 4 at a size that fits a night: 150 numbers each way in the place of 300, one pass over 40,000 triplets
+# : section 4 at a size for one night: 150 numbers per direction instead of 300, one pass over 40,000 triplets
 SMALL = {"size": 300, "batch": 512, "neighbours": 8, "epochs": 1, "patience": 0}
 OURS = " (ours)"
 THEIRS = " (the paper's network, smaller)"
 UNTRAINED = "the paper's network, untrained"
-#: of the paper's values, those that trials turn
+# : the paper's values that trials vary
 TURNED = ("learning_rate", "scale", "dropout", "a")
 MADE_HERE = (
     "The paper's network: a BiLSTM with attention and L1 distance, with 150 numbers each way in the place of 300, "
@@ -33,7 +33,7 @@ MADE_HERE = (
     f"mean and SIF), where the paper has GloVe's 300. {FAIR}"
 )
 SKIP = "the weights of skip-thoughts are not at hand, and its SICK regression needs them"
-#: row of the paper -> where the negatives of a triplet come from; two rules: two networks side by side
+# : row of the paper -> the source of a triplet's negatives; two rules: two concatenated networks
 RULES: dict[str, tuple[str, ...]] = {
     "triplets-sen": ("adjacent",),
     "triplets-sen-rand-sec": ("article",),
@@ -41,12 +41,12 @@ RULES: dict[str, tuple[str, ...]] = {
     "triplets-titles": ("titles",),
     "triplets-sen-titles": ("adjacent", "titles"),
 }
-#: of the rules that the printed network is trained by, the triplets that are drawn for it
+# : rules of the printed network -> the triplets drawn for it
 DRAWN = {"adjacent": "triplets-sen", "titles": "triplets-titles"}
 
 
 def _rows(run: Compute, figures: dict[str, tuple[float | None, ...]], also: tuple[str, ...] = ()) -> tuple[Row, ...]:
-    """The paper's rows, each trained one as printed and as ours, then what needs no training."""
+    """The paper's rows, trained as printed and in our form, then those that need no training."""
     rows: list[Row] = []
     for name, numbers in figures.items():
         if name in RULES:
@@ -75,7 +75,7 @@ def _ours(run: Compute, rules: tuple[str, ...], also: tuple[str, ...]) -> Recipe
 
 
 def _theirs(run: Compute, rules: tuple[str, ...], **more: Any) -> Recipe:
-    """The network of section 4; learns from triplets that are made already."""
+    """The network of section 4, which learns from prepared triplets."""
     lessons = [{"epochs": 3 if rule == "titles" else 1} for rule in rules]
     fixed = PRINTED if more else {name: value for name, value in PRINTED.items() if name not in TURNED}
     settings = {**fixed, **SMALL, **lessons[0], **more}
@@ -84,14 +84,14 @@ def _theirs(run: Compute, rules: tuple[str, ...], **more: Any) -> Recipe:
 
 
 def _in_both_forms(name: str) -> bool:
-    """Whether a row needs no network, or one that is trained in the paper's form, too."""
+    """Whether a row needs no network, or is also trained in the paper's form."""
     return set(RULES.get(name, ())) <= set(DRAWN)
 
 
 def _each(
     text: str, rows: tuple[str, ...], over: tuple[str, ...], columns: tuple[str, ...], **more: Any
 ) -> tuple[Claim, ...]:
-    """A claim of the paper on its networks, and asked of ours, too; where only ours are there, on ours."""
+    """A claim of the paper on its networks and on ours; on ours alone if only they were trained."""
     both = all(map(_in_both_forms, rows)) and any(map(_in_both_forms, over))
     forms = [(THEIRS, ", the paper's network", False)] * both + [(OURS, ", our networks", both)]
     return tuple(
@@ -101,7 +101,7 @@ def _each(
 
 
 def _named(names: tuple[str, ...], form: str) -> tuple[str, ...]:
-    """The rows of these names in one form; a network that has not been trained in this form is left out."""
+    """The rows of these names in one form, without networks that were not trained in it."""
     return tuple(name + form * (name in RULES) for name in names if form == OURS or _in_both_forms(name))
 
 
@@ -145,7 +145,7 @@ _COLUMNS = tuple(
 _ALL = tuple(column.name for column in _COLUMNS)
 _THREE = ("triplets-sen", "triplets-titles", "triplets-sen-titles")
 _OTHERS = (*_THREE[:2], "triplets-sen-rand-art", "mean-vectors")
-EQUAL = 0.02  # a difference in agreement that is none: the paper gives no bound
+EQUAL = 0.02  # a negligible difference in agreement: the paper gives no bound
 TABLE_4 = Table(
     "thematic", "4", "Sentences of an article clustered into its sections: agreement, as a mean over articles",
     _COLUMNS,

@@ -1,7 +1,7 @@
-"""Our own question: does an explanation name the words that make the difference between two sentences?
+"""Our own question: does an explanation name the words that distinguish two sentences?
 
-No paper prints these tables. Each row is a method and one of its ways to explain (`labkit.explanation`), each table the
-minimal pairs of one corpus; the last is of two trainings that differ in their seed alone.
+No paper prints these tables. Each row is a method with one of its ways to explain (`labkit.explanation`), each table
+the minimal pairs of one corpus; the last compares two trainings that differ only in the seed.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ SAID = {
 
 
 class Candidate(NamedTuple):
-    """A method that is asked: its recipe's settings, and its ways to explain with a word."""
+    """A method to test: its recipe's settings, and its ways to explain, each with a word."""
 
     method: str
     ways: tuple[str, ...]
     settings: Mapping[str, object] = {}
-    seeds: int | None = None  # 1: nothing in it is random
+    seeds: int | None = None  # 1: deterministic
 
 
 EXACT, INTEGRATED = ("exact", LEFT_OUT), ("integrated", LEFT_OUT)
@@ -50,7 +50,7 @@ ASKED = {
 }
 NETWORKS = tuple(name for name, asked in ASKED.items() if "integrated" in asked.ways and asked.seeds is None)
 LINEAR = tuple(name for name, asked in ASKED.items() if "exact" in asked.ways)
-NOT_ON = {"relatedness": ("P-thought",)}  # graded pairs do not say what is a paraphrase of what
+NOT_ON = {"relatedness": ("P-thought",)}  # graded pairs do not mark paraphrases
 
 
 def of_way(name: str, way: str) -> str:

@@ -1,12 +1,11 @@
-"""Recipes: how the rows of the papers' tables are recomputed. Each is a function of a `Case`, giving a `Result`.
+"""Recipes: how the rows of the papers' tables are recomputed. Each is a function from a `Case` to a `Result`.
 
 scoring    a trained method scored on its test split: classes, clusters, grades, sections, paraphrases, FILM's descent
-locality   SBERT-LP's tables: the same frozen vectors, as they are and after each transformation
-speed      one query against n sentences, with a cross-encoder as its slow answer
+locality   SBERT-LP's tables: the same frozen vectors, unchanged and after each transform
+speed      one query against n sentences, also with a slow cross-encoder
 
-In: a `Case`, an experiment with the data and the folder that its recipe may use. A training that a recipe asks for by
-`case.fitted()` is kept in a run folder named by all it depends on: another table that needs the same one opens it, and
-one that was interrupted goes on where it stopped.
+In: a `Case`, an experiment with the data and the folder that its recipe may use. Trainings by `case.fitted()` are
+stored in a run folder named by a digest of their inputs: other tables reuse them, and interrupted ones resume.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from labkit.progress import Progress, silent
 from labkit.runs import read_record
 from labkit.training import Training
 
-_KEPT_IN_MEMORY = 2  # fitted methods: consecutive cells often ask for the same
-_SLOW = 5.0  # seconds: reading a run takes less
+_KEPT_IN_MEMORY = 2  # fitted methods: consecutive cells often need the same one
+_SLOW = 5.0  # seconds: reading a run is faster
 
 
 @dataclass(frozen=True, eq=False)
 class Case(Experiment):
-    """The experiment of one cell, with what its recipe works with."""
+    """The experiment of one cell, with the input of its recipe."""
 
     corpus: Corpus
     also: Mapping[str, Corpus] = field(default_factory=dict)
@@ -41,7 +40,7 @@ class Case(Experiment):
     progress: Progress = silent
     memory: dict[str, Method] = field(default_factory=dict)
     quick: bool = False
-    sides: tuple[Mapping[str, Any], ...] = ()  # settings of networks that stand side by side
+    sides: tuple[Mapping[str, Any], ...] = ()  # settings of concatenated networks
 
     def fitted(self, corpus: Corpus | None = None, **changes: Any) -> Method:
         """The method of this cell, trained on `corpus` (the cell's own if none is given)."""
@@ -55,8 +54,7 @@ class Case(Experiment):
         return self.memory[name]
 
     def _trained(self, experiment: Experiment, folder: Path | None) -> Method:
-        """The method, read from its folder if it is finished there; trainings are kept there as they go, others at the
-        end if they were slow."""
+        """The trained method, read from its folder if finished; slow ones without checkpoints are stored at the end."""
         if folder is not None and _finished(folder):
             return experiment.entry().load(folder)
         training = isinstance(experiment.unfitted().settings, Training)
@@ -72,12 +70,12 @@ class Case(Experiment):
 
 
 def run_name(experiment: Experiment) -> str:
-    """The name of the folder in which a training of the papers' tables is kept."""
+    """The folder name of a training for the papers' tables."""
     return f"{experiment.method}-{experiment.key[:20]}"
 
 
 def _finished(folder: Path) -> bool:
-    """Whether a whole run lies there; one that is damaged is cleared away."""
+    """Whether a complete run is there; a damaged one is removed."""
     if not (folder / "run.json").is_file():
         return False
     try:

@@ -1,13 +1,13 @@
-"""SBERT-LP's tables: the same frozen vectors, as they are and after each transformation, in one cell for all.
+"""SBERT-LP's tables: the same frozen vectors, unchanged and after each transform, in one cell.
 
-    lp spearman 2012, raw accuracy, pca nmi ...      the figure of a transformation whose size was chosen on dev
-    lp k spearman 2012, lp p accuracy ...            the neighbours and the dimension that LP's sweep chose for it
-    k=20 spearman, p=64 accuracy ...                 the figure of LP at this place of a sweep
-    accuracy                                         of a logistic regression on vectors as they are
+    lp spearman 2012, raw accuracy, pca nmi ...      the score of a transform whose size was chosen on dev
+    lp k spearman 2012, lp p accuracy ...            the neighbours and the dimension that LP's sweep chose
+    k=20 spearman, p=64 accuracy ...                 LP's score at this point of a sweep
+    accuracy                                         of a logistic regression on the unchanged vectors
 
-Whatever is compared is embedded together, without labels. k, p and the sizes of the comparators come from dev; of STS,
-which has none, from the other years; of clusters, from the other half of the texts. In: a case on a frozen model. Out:
-figures.
+Compared sentences are embedded together, without labels. k, p and the sizes of the other transforms come from dev; for
+STS, which has none, from the other years; for clusters, from the other half of the texts. In: a case on a frozen model.
+Out: scores.
 """
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ from labkit.sbert_lp.sweeps import (
 )
 from labkit.trials.engine import Result
 
-# figures still rose at 100 neighbours and 300 dimensions: the grid goes well beyond
+# scores still rose at 100 neighbours and 300 dimensions, so the grid goes well beyond
 GRID = Grid((10, 20, 40, 80, 160, 320), (16, 32, 64, 128, 256, 512))
 SMALL = Grid((10, 20), (32, 128))
 NEIGHBOURS = (5, 10, 15, 20, 30, 50, 100, 200, 400)
 DIMENSIONS = (8, 16, 32, 64, 128, 200, 300, 500)
-AT = Point(LP, 0.0, 128, 20)  # the place that a sweep goes through
-MOST = {"train": 4_000, "dev": 1_000, "test": 2_000}  # sentences of classes that are embedded together
+AT = Point(LP, 0.0, 128, 20)  # the point that both sweeps pass through
+MOST = {"train": 4_000, "dev": 1_000, "test": 2_000}  # sentences with classes that are embedded together
 AGREEMENT = ("mi", "nmi", "ari", "purity")
 
 
 def transformed_grades(case: Case) -> Result:
-    """Spearman of each transformation's cosine, year by year where pairs have one."""
+    """Spearman's correlation for each transform's cosine, by year if pairs have one."""
     if "year" in case.corpus.extra:
         return _by_year(case, case.corpus)
     chooses = graded(case.corpus, "dev" if "dev" in case.corpus.splits else "train")
@@ -74,13 +74,13 @@ def transformed_grades(case: Case) -> Result:
 
 
 def swept_grades(case: Case) -> Result:
-    """Spearman of LP on test over the number of neighbours and over the dimension."""
+    """LP's Spearman correlation on test over the number of neighbours and over the dimension."""
     rows, a, b = _sides(case, test := graded(case.corpus, "test"))
     return Result(_over(rows, by_grades(a, b, list(test.values)), "spearman"))
 
 
 def reversed_order(case: Case) -> Result:
-    """Shares of the pairs of test pairs with different grades whose order LP mends, and spoils."""
+    """The shares of couples of test pairs with different grades whose order LP mends, and spoils."""
     points = _swept(case, graded(case.corpus, "dev"))
     test = graded(case.corpus, "test")
     rows, a, b = _sides(case, test)
@@ -90,7 +90,7 @@ def reversed_order(case: Case) -> Result:
 
 
 def transformed_classes(case: Case) -> Result:
-    """Accuracy of the vote of the three nearest training sentences, for each transformation."""
+    """Accuracy of the vote of the three nearest training sentences, for each transform."""
     rows, right = _classes(case)
     points = sweep(rows, lambda embedded: float(right(embedded, "dev").mean()), _grid(case))
     found = {f"{kind} accuracy": right(transformed(rows, best(points, kind)), "test") for kind in ways(points)}
@@ -100,13 +100,13 @@ def transformed_classes(case: Case) -> Result:
 
 
 def logistic_on_frozen(case: Case) -> Result:
-    """Accuracy of a logistic regression on unit vectors, its penalty chosen on dev, as k and p are."""
+    """Accuracy of a logistic regression on unit vectors, with its penalty chosen on dev, like k and p."""
     parts = _thirds(case.corpus)
     if case.method == "sbert":
         texts = list(dict.fromkeys(text for part in parts.values() for text in part.sentences()))
         at, rows = {text: row for row, text in enumerate(texts)}, unit(_vectors(case, texts))
         sides = [features(part, lambda texts: rows[[at[text] for text in texts]]) for part in parts.values()]
-    else:  # it learns its words, from the training sentences
+    else:  # learns its words from the training sentences
         method = case.fitted(parts["train"])
         sides = [features(part, lambda texts: unit(method.encode(list(texts)))) for part in parts.values()]
     labels = [labels_of(part) for part in parts.values()]
@@ -116,13 +116,13 @@ def logistic_on_frozen(case: Case) -> Result:
 
 
 def swept_classes(case: Case) -> Result:
-    """The same of LP over the number of neighbours and over the dimension."""
+    """The same for LP over the number of neighbours and over the dimension."""
     rows, right = _classes(case)
     return Result(_over(rows, lambda embedded: float(right(embedded, "test").mean()), "accuracy"))
 
 
 def transformed_clusters(case: Case) -> Result:
-    """Agreement of k-means with the classes; sizes by one half of the test texts, figures from the other."""
+    """Agreement of k-means with the classes; sizes chosen on one half of the test texts, scores from the other."""
     test = case.corpus.part("test")
     assert isinstance(test, Labelled)
     order = np.random.default_rng(0).permutation(len(test))[: 2 * MOST["test"]].tolist()
@@ -144,7 +144,7 @@ def transformed_clusters(case: Case) -> Result:
 
 
 def _by_year(case: Case, corpus: Corpus) -> Result:
-    """Each year with what the others chose."""
+    """Each year with the sizes that the others chose."""
     whole = graded(corpus, "test")
     years = [str(year) for year in whole.extra["year"]]
     parts = {year: whole.take([row for row, at in enumerate(years) if at == year]) for year in sorted(set(years))}
@@ -160,7 +160,7 @@ def _by_year(case: Case, corpus: Corpus) -> Result:
 
 
 def _mean_of(sweeps: Sequence[tuple[Point, ...]]) -> list[Point]:
-    """The points that all sweeps have, each with its mean value."""
+    """The points that all sweeps have, with their mean values."""
     values: dict[Point, list[float]] = {}
     for point in chain.from_iterable(sweeps):
         values.setdefault(replace(point, value=0.0), []).append(point.value)
@@ -175,7 +175,7 @@ def _swept(case: Case, part: Pairs) -> tuple[Point, ...]:
 def _spearmans(
     case: Case, part: Pairs, points: Sequence[Point], name: str
 ) -> tuple[dict[str, float], dict[str, Parts]]:
-    """Spearman of each transformation at its best point, and its parts over pairs that share no sentence."""
+    """Spearman's correlation for each transform at its best point, and its parts over pairs that share no sentence."""
     rows, a, b = _sides(case, part)
     figures, parts, units = {}, {}, linked(part)
     for kind in ways(points):
@@ -186,7 +186,7 @@ def _spearmans(
 
 
 def _sides(case: Case, part: Pairs) -> tuple[np.ndarray, list[int], list[int]]:
-    """The vectors of all sentences of these pairs, and which of them each pair compares."""
+    """The vectors of all sentences of these pairs, and the two indices of each pair."""
     texts = part.sentences()
     at = {text: row for row, text in enumerate(texts)}
     return _vectors(case, texts), [at[text] for text in part.text_a], [at[text] for text in part.text_b]
@@ -196,7 +196,7 @@ def _sides(case: Case, part: Pairs) -> tuple[np.ndarray, list[int], list[int]]:
 
 
 def _classes(case: Case) -> tuple[np.ndarray, Callable[[np.ndarray, str], np.ndarray]]:
-    """The vectors of all sentences, and of which rows of a split the vote is right once they are transformed."""
+    """The vectors of all sentences, and a function that tells for which rows of a split the vote is right."""
     parts = _thirds(case.corpus)
     texts = list(dict.fromkeys(text for part in parts.values() for text in part.sentences()))
     at = {text: row for row, text in enumerate(texts)}
@@ -212,7 +212,7 @@ def _classes(case: Case) -> tuple[np.ndarray, Callable[[np.ndarray, str], np.nda
 
 
 def features(part: Corpus, rows_of: Callable[[Sequence[str]], Any]) -> Any:
-    """A sentence's row; of pairs |u - v| beside u · v."""
+    """A sentence's row; for pairs |u - v| and u · v, concatenated."""
     if isinstance(part, Labelled):
         return rows_of(part.texts)
     assert isinstance(part, Pairs)
@@ -231,7 +231,7 @@ def labels_of(part: Corpus) -> list[str]:
 
 
 def _thirds(corpus: Corpus) -> dict[str, Any]:
-    """Train, dev and test, each cut at random to what is embedded in minutes; without a dev, one is cut from train."""
+    """Train, dev and test, each sampled to a size embedded in minutes; without a dev, one is cut from train."""
     train, test = corpus.part("train"), corpus.part("test")
     if "dev" in corpus.splits:
         dev = corpus.part("dev")
@@ -251,7 +251,7 @@ def _thirds(corpus: Corpus) -> dict[str, Any]:
 
 
 def _over(rows: np.ndarray, judge: Callable[[np.ndarray], float], figure: str) -> dict[str, float]:
-    """LP at each number of neighbours and each dimension, as far as there are rows enough."""
+    """LP at each number of neighbours and each dimension that the rows allow."""
     near = [k for k in NEIGHBOURS if k < len(rows)]
     sizes = [p for p in DIMENSIONS if p < len(rows) - 1]
     figures = {f"k={k} {figure}": judge(transformed(rows, replace(AT, neighbours=k))) for k in near}
@@ -260,7 +260,7 @@ def _over(rows: np.ndarray, judge: Callable[[np.ndarray], float], figure: str) -
 
 
 def _chosen(points: Sequence[Point], figure: str) -> dict[str, float]:
-    """The number of neighbours and the dimension behind a figure of LP."""
+    """The number of neighbours and the dimension behind a score of LP."""
     point = best(points, LP)
     return {f"lp k {figure}": float(point.neighbours), f"lp p {figure}": float(point.size)}
 
@@ -270,13 +270,13 @@ def _grid(case: Case) -> Grid:
 
 
 def _vectors(case: Case, texts: Sequence[str]) -> np.ndarray:
-    """The frozen model's vectors, made once and kept."""
+    """The frozen model's vectors, computed once and cached."""
     name = digest({"model": dict(case.settings), "texts": list(texts)})
     file = None if case.runs is None else case.runs / f"vectors-{name[:20]}.npy"
     if file is not None and file.is_file():
         return np.asarray(np.load(file, allow_pickle=False))
     corpus = Labelled(list(texts), ["-"] * len(texts), name="texts", splits="train")
-    method = case.fitted(corpus)  # frozen: nothing is learned from them
+    method = case.fitted(corpus)  # frozen: nothing is learned from it
     rows = np.asarray(method.encode(list(texts), batch_size=64), np.float32)
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""A method trained on a corpus and scored on its test split: the most usual rows of tables, paper by paper.
+"""Train a method on a corpus and score it on test: the most common rows of the tables, paper by paper.
 
-`scored` is the most usual of all; then come FILM's rows, paraphrases, models that others have trained, sections of
-articles, and grades. In: a `Case`. Out: a `Result`.
+`scored` is the most common recipe; then come FILM's rows, paraphrases, pretrained models, sections of articles, and
+grades. In: a `Case`. Out: a `Result`.
 """
 
 from __future__ import annotations
@@ -33,12 +33,11 @@ from labkit.trials.engine import Result
 
 Compute: TypeAlias = Callable[[Case], Result]
 PICTURED = 5  # classes
-PICTURED_SENTENCES = 8  # sentences of a class in a picture
+PICTURED_SENTENCES = 8  # sentences per class in a picture
 
 
 def scored(case: Case) -> Result:
-    """The figures that fit the corpus' shape; of a training, also the means of its last epoch (shares kept) and the
-    figure of dev by which its epoch was chosen."""
+    """The scores for the corpus's shape; after a training, also the last epoch's means and the best dev score."""
     method = case.fitted()
     scores = score(method, case.corpus, apart=True, most=None)
     last = method.history.rows[-1] if method.history.rows else {}
@@ -50,7 +49,7 @@ def scored(case: Case) -> Result:
 
 
 def all_the_same(case: Case) -> Result:
-    """What it is worth to call every test pair the same: nothing is learned."""
+    """The scores of calling every test pair the same, without training."""
     test = _pairs(case)
     return _of_parts(called_parts(np.ones(len(test), bool), test))
 
@@ -62,14 +61,14 @@ def _pairs(case: Case, split: str = "test") -> Pairs:
 
 
 def _of_parts(parts: dict[str, Parts]) -> Result:
-    """The figures that these parts add up to."""
+    """The scores that these parts add up to."""
     return Result({name: each.figure for name, each in parts.items()}, parts=parts)
 
 
 def picture(case: Case) -> Result:
     """Five classes of the test split, drawn by the seed (section 4.4).
 
-    `ratio` is inter / intra of the vectors, `ratio of the picture` that of the plane of their two principal directions.
+    `ratio` is inter / intra of the vectors, `ratio of the picture` the same in the plane of two principal directions.
     """
     test = case.corpus.part("test")
     assert isinstance(test, Labelled)
@@ -85,20 +84,20 @@ def picture(case: Case) -> Result:
 
 
 def _drawn(members: Mapping[str, Sequence[str]], seed: int, most: int | None = None) -> tuple[list[str], list[str]]:
-    """Sentences of five classes with at least three each, as many as there are up to `most`; and their classes."""
+    """Sentences of five classes with at least three each, up to `most` per class; and their classes."""
     enough = sorted(label for label, texts in members.items() if len(texts) >= 3)
     labels = np.random.default_rng(seed).choice(enough, PICTURED, replace=False).tolist()
     rows = [(text, label) for label in labels for text in members[label][:most]]
     return [text for text, _ in rows], [label for _, label in rows]
 
 
-# --- FILM: its descent, the rule of mutual neighbours over k, what a row of L holds, its cost -------------------------
+# --- FILM: its descent, the rule of mutual neighbours over k, the words of a row of L, its cost -----------------------
 
 PAPERS_K = 36
 
 
 def descent(case: Case) -> Result:
-    """`7 objective` and `7 gradient` of each step; the last step stands for those that were not needed."""
+    """`7 objective` and `7 gradient` of each step; the last step is repeated if the descent ended early."""
     rows = [row for row in case.fitted().history.rows if "objective" in row]
     figures: dict[str, float] = {}
     for step in range(1, int(case.settings["iterations"]) + 1):
@@ -108,7 +107,7 @@ def descent(case: Case) -> Result:
 
 
 def neighbour_curves(case: Case) -> Result:
-    """`5 tpr` and so on for k = 5: rates and log losses on test; yes and no get their shares of duplicates from dev."""
+    """`5 tpr` and so on for k = 5: rates and log losses on test; probabilities of yes and no come from dev."""
     method = case.fitted()
     parts = [_pairs(case, split) for split in ("dev", "test")]
     dev, test = (curves(_ranks(method, part), part.labels) for part in parts)
@@ -118,7 +117,7 @@ def neighbour_curves(case: Case) -> Result:
 
 
 def _ranks(method: Method, part: Pairs) -> np.ndarray:
-    """How far down each other's list of neighbours two sentences stand, the worse of both, (n,)."""
+    """The rank of each sentence in the other's list of neighbours, the worse of both, (n,)."""
     texts = part.sentences()
     number = {text: row for row, text in enumerate(texts)}
     pairs = np.array([(number[a], number[b]) for a, b in zip(part.text_a, part.text_b, strict=True)])
@@ -126,15 +125,15 @@ def _ranks(method: Method, part: Pairs) -> np.ndarray:
 
 
 def mutual_neighbours(case: Case) -> Result:
-    """The paper's own rule: two sentences are the same if each is among the other's 36 nearest (section 4)."""
+    """The paper's rule: two sentences are the same if each is among the other's 36 nearest (section 4)."""
     test = _pairs(case)
     return _of_parts(called_parts(_ranks(case.fitted(), test) <= PAPERS_K, test))
 
 
 def readable_rows(case: Case) -> Result:
-    """How few words carry a row of L (each word by `L · rms of its TF-IDF`), and how well the row returns on refitting.
+    """How few words carry a row of L (each word by `L · rms of its TF-IDF`), and how well rows recur in a refit.
 
-    `half`: the fewest words whose squares add up to half; `ten`: what the largest ten add up to.
+    `half`: the fewest words whose squares add up to half; `ten`: the share of the largest ten.
     """
     method = case.fitted()
     assert isinstance(method, Film)
@@ -148,7 +147,7 @@ def readable_rows(case: Case) -> Result:
 
 
 def cost_of_training(case: Case) -> Result:
-    """CPU minutes of a training that is taken from nowhere, and its accuracy."""
+    """CPU minutes of a training without any cache, and its accuracy."""
     start = time.process_time()
     method = replace(case, runs=None, memory={}).fitted()
     minutes = (time.process_time() - start) / 60
@@ -159,12 +158,12 @@ def cost_of_training(case: Case) -> Result:
 
 
 def coherence(case: Case) -> Result:
-    """P-coherence (eq. 4, 5) and what it must be read beside."""
+    """P-coherence (eq. 4, 5) with its companion scores."""
     return Result(dict(score(case.fitted(), case.corpus, most=None).figures))
 
 
 def emphasis(case: Case) -> Result:
-    """(1 - λ) copy + (1 + λ) paraphrase on dev, its two parts, and the lift there, of the best epoch with this λ."""
+    """(1 - λ) copy + (1 + λ) paraphrase on dev, its two parts, and the lift there, at the best epoch with this λ."""
     method = case.fitted()
     assert isinstance(method, PThought)
     losses = method.losses(case.corpus, split="dev")
@@ -175,7 +174,7 @@ def emphasis(case: Case) -> Result:
 
 
 def parted_groups(case: Case) -> Result:
-    """How far five groups of the test split, drawn by the seed, lie apart (figure 3)."""
+    """The distances between five groups of the test split, drawn by the seed (figure 3)."""
     test = case.corpus.part("test")
     assert isinstance(test, Groups)
     texts, labels = _drawn(test.members(), case.seed)
@@ -184,9 +183,9 @@ def parted_groups(case: Case) -> Result:
     return Result({"ratio": inter_intra(vectors, labels).ratio})
 
 
-# --- encoders that others have trained --------------------------------------------------------------------------------
+# --- pretrained encoders ---------------------------------------------------------------------------------------------
 
-#: the paper's row -> the model's name, as its authors publish it
+# : the paper's row -> the name of the published model
 MODELS = {
     "Avg.BERT embeddings": "bert-base-uncased",
     "Avg. BERT embeddings": "bert-base-uncased",
@@ -203,9 +202,9 @@ def pretrained(row: str, run: Compute = scored, **more: Any) -> Recipe:
 
 
 def at_hand(model: str) -> str | None:
-    """What to call the model by, None where it is not on this machine.
+    """The name for opening the model, None if it is not on this machine.
 
-    It is looked for in the folder that LABKIT_MODELS names, then in the hub's own cache. Nothing is fetched.
+    It is looked for in the folder LABKIT_MODELS, then in the Hub's cache. Nothing is downloaded.
     """
     root = os.environ.get("LABKIT_MODELS")
     if root and (Path(root) / model).is_dir():
@@ -217,13 +216,13 @@ def at_hand(model: str) -> str | None:
     return None
 
 
-# --- sentences from the sections of articles: told apart in triplets, or clustered ------------------------------------
+# --- sentences from sections of articles: as triplets, or clustered --------------------------------------------------
 
 RESTARTS = 5
 
 
 class SideBySide:
-    """Vectors of length 1 of two methods, one after the other: its cosine is the mean of theirs."""
+    """The concatenated unit vectors of two methods, whose cosine is the mean of theirs."""
 
     def __init__(self, first: Any, second: Any) -> None:
         self._methods = first, second
@@ -236,10 +235,10 @@ class SideBySide:
 
 
 def method_of(case: Case) -> Any:
-    """The method of this cell, or its two networks side by side: those that the rows of each alone have, too.
+    """The method of this cell, or its two networks concatenated, which are shared with the rows of each alone.
 
-    A method learns from the case's articles, or from a corpus in `case.also`: triplets drawn of them. Of two networks
-    each is trained for itself, as in the paper, and where there are two corpora in `case.also`, from one of them.
+    A method learns from the case's articles, or from triplets drawn from a corpus in `case.also`. Two networks are
+    trained separately, as in the paper, each on its own corpus if `case.also` has two.
     """
     corpora = list(case.also.values())
     if not case.sides:
@@ -250,14 +249,14 @@ def method_of(case: Case) -> Any:
 
 
 def told_apart(case: Case) -> Result:
-    """The share of triplets of the test articles whose positive is nearer by the method's own similarity."""
+    """The share of triplets from the test articles with the positive nearer, by the method's own similarity."""
     assert isinstance(case.corpus, Articles)
     scores = score(method_of(case), case.corpus, apart=True)
     return Result(scores.figures, parts=scores.parts)
 
 
 def clustered(case: Case) -> Result:
-    """Each test article's opening sentences clustered into as many clusters as it has sections: means over articles."""
+    """Cluster each test article's opening sentences, with as many clusters as sections; means over articles."""
     assert isinstance(case.corpus, Articles)
     agreement = section_agreement(method_of(case), case.corpus.part("test"), seed=case.seed, restarts=RESTARTS)
     count = len(agreement.articles)
@@ -270,13 +269,13 @@ def clustered(case: Case) -> Result:
     return replace(outcome, figures={**outcome.figures, "articles": float(count)})
 
 
-# --- grades of relatedness: the similarity against them, or grades learned from two vectors ---------------------------
+# --- grades of relatedness: compared with similarities, or learned from two vectors -----------------------------------
 
 
 def learned_grades(case: Case) -> Result:
-    """Grades learned from |u - v| and u · v (section 5.2 of the thematic paper, 5.3 of P-thought); the cosine beside.
+    """Grades learned from |u - v| and u · v (section 5.2 of the thematic paper, 5.3 of P-thought); also the cosine.
 
-    The method is trained on `case.also` where there is such a corpus, else on the training pairs themselves.
+    The method is trained on `case.also` if given, else on the training pairs.
     """
     train, test = (graded(case.corpus, split) for split in ("train", "test"))
     method = method_of(case)
@@ -305,7 +304,7 @@ def graded(corpus: Corpus, split: str) -> Pairs:
     """The pairs of a split, which must have grades."""
     part = corpus.part(split)
     if not isinstance(part, Pairs) or not part.graded:
-        raise ValueError(f"corpus {corpus.name!r} has no grades, expected pairs with a score; take another data set")
+        raise ValueError(f"corpus {corpus.name!r} has no grades; use a data set of pairs with a score")
     return part
 
 

@@ -1,7 +1,7 @@
-"""One query against n sentences: sentence embeddings have them ready, a cross-encoder reads them all again.
+"""One query against n sentences: embeddings are precomputed, while a cross-encoder must read every pair.
 
-In: a case on pairs. Out: CPU milliseconds of one thread for a query and each n, what a million would take by the slope
-from the first to the last, and the accuracy of each on the pairs.
+In: a case on pairs. Out: CPU milliseconds on one thread per query for each n, an extrapolation to a million by the
+slope from first to last, and the accuracy on the pairs.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class CrossSettings(Training):
 class PairReader:
     """A cross-encoder: a vocabulary and a network that reads two sentences as one row and scores them.
 
-    It is no method, since it has no vector for a sentence, but what recipes compare methods with. In: pairs labelled 0
-    or 1. Out: a score for each pair, larger is closer. The one loop trains it, with the cross-entropy of its score.
+    It is not a method, because it has no sentence vectors, but recipes compare methods with it. In: pairs labelled 0 or
+    1. Out: a score for each pair, larger is closer. The training loop minimises the cross-entropy of its score.
     """
 
     network: CrossEncoder
@@ -60,7 +60,7 @@ class PairReader:
         self.settings = settings or CrossSettings()
 
     def fit(self, corpus: Pairs, *, seed: int = 0, progress: Progress = silent) -> None:
-        """Learn from the training pairs; dev, where there is one, chooses the epoch."""
+        """Learn from the training pairs; dev, if there is one, selects the epoch."""
         self.reader, vectors = reader_and_vectors(corpus, dimension=self.settings.dimension, seed=seed)
         with torch.random.fork_rng():
             torch.manual_seed(seed)
@@ -94,7 +94,7 @@ class PairReader:
 
 
 class _PairTask:
-    """Batches of pairs of like length."""
+    """Batches of pairs of similar length."""
 
     def __init__(self, method: PairReader, part: Pairs, seed: int) -> None:
         self.module, self._method, self._seed = method.network, method, seed
@@ -118,12 +118,12 @@ class _PairTask:
 # --- the recipes ------------------------------------------------------------------------------------------------------
 
 SIZES = (100, 1_000)
-MANY = 100_000  # rows that are compared so fast that their slope is not seen before
+MANY = 100_000  # rows from which the slope of the comparison time becomes visible
 ROUNDS = 25
 
 
 def bi_encoder(case: Case) -> Result:
-    """The query is encoded and compared with rows that are there."""
+    """Encode the query and compare it with stored rows."""
     method = case.fitted()
     texts = _texts(case)
     known = np.asarray(method.encode(texts))
@@ -136,7 +136,7 @@ def bi_encoder(case: Case) -> Result:
 
 
 def cross_encoder(case: Case) -> Result:
-    """The query is read with each sentence; the scorer is trained on the pairs first."""
+    """Read the query with each sentence, after training the scorer on the pairs."""
     corpus = case.corpus
     assert isinstance(corpus, Pairs)
     reader = PairReader(CrossSettings.of(case.settings))
@@ -153,12 +153,12 @@ def cross_encoder(case: Case) -> Result:
 
 
 def _texts(case: Case) -> list[str]:
-    """The sentences of test, as many as the largest n, repeated where the test split has fewer."""
+    """As many test sentences as the largest n, repeated if the test split has fewer."""
     return list(islice(cycle(case.corpus.part("test").sentences()), max(SIZES)))
 
 
 def _times(ask: Callable[[str, int], None], texts: list[str], sizes: Sequence[int]) -> dict[str, float]:
-    """Milliseconds a query, the least of some rounds; the slope carries on to a million."""
+    """Milliseconds per query, the minimum over several rounds; the slope extrapolates to a million."""
     least: dict[int, float] = {}
     for size in sizes:
         spent = []
@@ -166,7 +166,7 @@ def _times(ask: Callable[[str, int], None], texts: list[str], sizes: Sequence[in
             start = time.process_time()
             ask(texts[number % len(texts)], size)
             spent.append(1000 * (time.process_time() - start))
-        least[size] = min(spent)  # others' load only adds, and so does what is slow but once
+        least[size] = min(spent)  # other load, and one-time costs, only add time
     few, many = sizes[0], sizes[-1]
     slope = max(least[many] - least[few], 0.0) / (many - few)
     return {str(size): took for size, took in least.items()} | {"1000000": least[few] + slope * (1_000_000 - few)}

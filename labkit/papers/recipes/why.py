@@ -1,14 +1,14 @@
-"""Explanations against the truth: does a method put what two sentences lack of being one on the words that differ?
+"""Test explanations against the truth: does a method attribute the lost similarity to the words that differ?
 
     {way} detail, order ...    the share of minimal pairs whose largest part of `1 - cos` is on a word that differs
-    {way} rank                 the place of the first word that differs among all words of both sentences
-    {way} back                 the share of the lost similarity that is back once the first words are out, 1 to 4
-    {way} back at random       the same, with words taken out at random
-    {way} knows                how often a synonym leaves two sentences nearer than another meaning does
+    {way} rank                 the rank of the first word that differs among all words of both sentences
+    {way} back                 the share of lost similarity regained without the first 1 to 4 words
+    {way} back at random       the same with random words removed
+    {way} knows                how often a synonym pair is nearer than a pair with different meanings
 
-and of two trainings that differ in their seed alone, how alike their explanations are, and their similarities.
+For two trainings that differ only in the seed: how similar their explanations and similarities are.
 
-In: a case whose corpus has minimal pairs. Out: figures, taken apart by what the sentences are about.
+In: a case whose corpus has minimal pairs. Out: scores, split by the sentences' subject.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from labkit.papers.recipes import Case
 from labkit.text import spans, words
 from labkit.trials.engine import Result
 
-MANY, FEW, QUICK = 1000, 125, 5  # pairs of a kind: of what is exact, of what is slow, with --quick
-TAKEN = 4  # words that are taken out, one after the other
-EQUAL = 1e-6  # parts that differ by less are as large
-UNITS = 32  # that figures are taken apart over: topics, events or activities, some in each
+MANY, FEW, QUICK = 1000, 125, 5  # pairs per kind: for exact ways, for slow ways, with --quick
+TAKEN = 4  # words removed, one after the other
+EQUAL = 1e-6  # parts that differ by less are tied
+UNITS = 32  # units of the scores: topics, events or activities, several in each
 STEADY = 150  # pairs that two trainings explain
 _PIECES = re.compile(r"\w+|[^\w\s]")
 
 Minimal: TypeAlias = Mapping[str, Sequence[MinimalPair]]  # by kind
-Weights: TypeAlias = Mapping[tuple[int, str], float]  # of each word and the side it stands on, 0 or 1
+Weights: TypeAlias = Mapping[tuple[int, str], float]  # of each word with its side, 0 or 1
 
 
 def differing_words(case: Case) -> Result:
-    """Every way of the method to explain, on the minimal pairs of its corpus: 4,000 of them, 500 of what is slow."""
+    """Every way of the method on the minimal pairs of its corpus: 4,000 pairs, 500 for slow ways."""
     method = case.fitted()
     pairs = _minimal(case, MANY if method.ways[0] == "exact" else FEW)
     chance = Random(case.seed)
@@ -54,7 +54,7 @@ def differing_words(case: Case) -> Result:
     both = {"back at random": at_random, "knows": _knows(method, pairs)}
     parts: dict[str, Parts] = {}
     for way in method.ways:
-        if way != "neighbours":  # which are other sentences, of which none is known to be right
+        if way != "neighbours":  # these are other sentences, none of which is known to be right
             found = {pair: _lost_by(method, way, pair) for pair in _each(pairs)}
             figures = {**_hits(pairs, found), "back": _backs(method, pairs, found), **both}
             parts |= {f"{way} {name}": each for name, each in figures.items()}
@@ -62,8 +62,7 @@ def differing_words(case: Case) -> Result:
 
 
 def no_method(case: Case) -> Result:
-    """What names words without a method: none before another, the rarest of the training sentences, and the rarest of
-    those where the two sentences differ, laid side by side."""
+    """Rank words without a method: all tied, rarest in training first, or the same among words that differ."""
     pairs = _minimal(case, MANY)
     counts = Counter(word for text in case.corpus.part("train").sentences() for word in set(words(text)))
     parts: dict[str, Parts] = {}
@@ -74,7 +73,7 @@ def no_method(case: Case) -> Result:
             if way == "apart":  # before all others
                 left = _apart(pair)
                 weights = {(side, word): weights[side, word] + 1e6 * (word in left[side]) for side, word in weights}
-            found[pair] = weights  # of words that are all alike ties are shared: what all draws have on average
+            found[pair] = weights  # tied words share ranks, which is the average over all orders
         parts |= {f"{way} {name}": each for name, each in _hits(pairs, found).items()}
     return Result({name: each.figure for name, each in parts.items()}, parts=parts)
 
@@ -88,52 +87,52 @@ def _each(pairs: Minimal) -> Iterator[MinimalPair]:
 
 
 def _words(pair: MinimalPair) -> list[tuple[int, str]]:
-    """The words of both sentences, each once a side."""
+    """The distinct words of each side."""
     return [(side, word) for side, text in enumerate((pair.text_a, pair.text_b)) for word in dict.fromkeys(words(text))]
 
 
 def _lost_by(method: Method, way: str, pair: MinimalPair) -> Weights:
-    """What each word has of the lost similarity; a word that the method does not know has nothing of it."""
+    """Each word's part of the lost similarity; words unknown to the method have none."""
     sums = dict.fromkeys(_words(pair), 0.0)
     for side, parts in enumerate(lost(method, pair.text_a, pair.text_b, way=way)):
         own = [word for at, word in sums if at == side]
         whole = {piece: (side, word) for word in own for piece in _PIECES.findall(word)}
         whole |= {word: (side, word) for word in own}
         for name, part in parts:
-            if name.lower() in whole:  # a method may read "ping" in "ping-pong", and a mark, which is no word
+            if name.lower() in whole:  # a method may read "ping" in "ping-pong", or a mark that is not a word
                 sums[whole[name.lower()]] += part
     return sums
 
 
 def _hits(pairs: Minimal, found: Mapping[MinimalPair, Weights]) -> dict[str, Parts]:
-    """Hits for each kind, and ranks over all."""
+    """The hits for each kind, and ranks over all."""
     places = {pair: _place(pair, found[pair]) for pair in _each(pairs)}
     hits = {kind: _by_source(here, [places[pair][0] for pair in here]) for kind, here in pairs.items()}
     return hits | {"rank": _by_source(_each(pairs), [rank for _, rank in places.values()])}
 
 
 def _place(pair: MinimalPair, weights: Weights) -> tuple[float, float]:
-    """Whether the largest part is on a word that differs, and the rank of the first; equal parts share places."""
+    """Whether the largest part is on a word that differs, and the rank of the first; tied parts share ranks."""
     differ = _differing(pair)
     right = np.array([word in differ[side] for side, word in weights])
     values = np.array(list(weights.values()))
     top, best = values >= values.max() - EQUAL, values[right].max()
     above, level = int((values > best + EQUAL).sum()), np.abs(values - best) <= EQUAL
-    # the first of r right ones among n that are level stands, on average, on place (n + 1) / (r + 1)
+    # the first of r right ones among n tied words has an average rank of (n + 1) / (r + 1)
     first = (int(level.sum()) + 1) / (int((level & right).sum()) + 1)
     return float((top & right).sum() / top.sum()), above + first
 
 
 def _differing(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
-    """The changed words of both sides, and what grammar changed with them: a/an, does (not) chase/chases."""
+    """The changed words of both sides, with grammatical changes: a/an, does (not) chase/chases."""
     one, other = _lone(pair)
     return pair.changed_a | one, pair.changed_b | other
 
 
 def _apart(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
-    """The words of each side that are left over when as many as possible stand side by side, in their order."""
+    """The words of each side that remain after aligning as many words as possible in order."""
     one, other = words(pair.text_a), words(pair.text_b)
-    common = np.zeros((len(one) + 1, len(other) + 1), np.int64)  # from i and j on, how many can stand side by side
+    common = np.zeros((len(one) + 1, len(other) + 1), np.int64)  # how many words can be aligned from i and j on
     for i, j in product(reversed(range(len(one))), reversed(range(len(other)))):
         common[i, j] = max(common[i + 1, j], common[i, j + 1], common[i + 1, j + 1] + (one[i] == other[j]))
     left: tuple[set[str], set[str]] = set(), set()
@@ -151,13 +150,13 @@ def _apart(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
 
 
 def _lone(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
-    """The words that each side has more often than the other."""
+    """The words that occur more often on one side than on the other."""
     one, other = (Counter(words(text)) for text in (pair.text_a, pair.text_b))
     return (one - other).keys(), (other - one).keys()
 
 
 def _backs(method: Method, pairs: Minimal, found: Mapping[MinimalPair, Weights]) -> Parts:
-    """The most similarity that comes back with the first word taken out, the first two ..., of that which was lost."""
+    """The largest share of the lost similarity regained without the first word, the first two words, and so on."""
     above, below = [], []
     for pair in _each(pairs):
         weights = found[pair]
@@ -167,7 +166,7 @@ def _backs(method: Method, pairs: Minimal, found: Mapping[MinimalPair, Weights])
             out = [{word for at, word in order[:count] if at == side} for side in (0, 1)]
             texts += [_without(pair.text_a, out[0]), _without(pair.text_b, out[1])]
         cosines = _cosines(method, texts)
-        reached = np.maximum.accumulate(cosines)  # nobody has to take out more
+        reached = np.maximum.accumulate(cosines)  # further words need not be removed
         above.append(float(reached[1:].mean() - cosines[0]))
         below.append(float(1 - cosines[0]))
     return _by_source(_each(pairs), above, below)
@@ -181,7 +180,7 @@ def _without(text: str, out: Set[str]) -> str:
 
 
 def _knows(method: Method, pairs: Minimal) -> Parts:
-    """How often a synonym pair is nearer than a pair of each other kind that stands at its place; ties are a half."""
+    """How often a synonym pair is nearer than its counterpart of each other kind; ties count half."""
     similar = {
         kind: _cosines(method, [text for pair in here for text in (pair.text_a, pair.text_b)])
         for kind, here in pairs.items()
@@ -191,13 +190,13 @@ def _knows(method: Method, pairs: Minimal) -> Parts:
 
 
 def _cosines(method: Method, texts: Sequence[str]) -> np.ndarray:
-    """The cosine of each text with its neighbour: the first with the second, the third with the fourth."""
+    """The cosine of each text with its partner: the first with the second, the third with the fourth."""
     rows = method.encode(texts)
     return np.asarray(method.similarity_pairwise(rows[::2], rows[1::2]), np.float64)
 
 
 def _by_source(pairs: Iterable[MinimalPair], above: ArrayLike, below: ArrayLike | None = None) -> Parts:
-    """Parts by what the pairs are about: the same units, whichever and however many pairs there are."""
+    """Parts by the subject of the pairs, so that the units are the same for any number of pairs."""
     units = np.array([pair.source % UNITS for pair in pairs])
     under = np.ones(len(units)) if below is None else np.asarray(below)
     return Parts(*(np.bincount(units, np.asarray(values), UNITS).round(6) for values in (above, under)))
@@ -207,10 +206,10 @@ def _by_source(pairs: Iterable[MinimalPair], above: ArrayLike, below: ArrayLike 
 
 
 def steady(case: Case) -> Result:
-    """`{way} parts`: the mean over pairs of the rank correlation of two trainings' parts; `{way} similarities`: that of
-    all pairs' similarities.
+    """`{way} parts`: the mean rank correlation of two trainings' parts over pairs; `{way} similarities`: that of all
+    similarities.
 
-    Of FILM `rows` is how well its rows return on refitting, a cosine (`measure_stability`).
+    For FILM `rows` is how well its rows recur in a refit, a cosine (`measure_stability`).
     """
     both = [replace(case, seed=2 * case.seed + more).fitted() for more in (0, 1)]
     test = case.corpus.part("test")
@@ -219,14 +218,14 @@ def steady(case: Case) -> Result:
     pairs = [(test.text_a[row], test.text_b[row]) for row in drawn]
     figures: dict[str, float] = {}
     for way in both[0].ways:
-        if way == "neighbours":  # each training has its own
+        if way == "neighbours":  # each training has different ones
             continue
         alike, similar = [], []
         for a, b in pairs:
             one, other = (method.explain(a, b, way=way) for method in both)
             similar.append((one.similarity, other.similarity))
             (names, first), (same, second) = map(_own, (one, other))
-            if names and names == same and np.ptp(first) and np.ptp(second):  # else there is no order to compare
+            if names and names == same and np.ptp(first) and np.ptp(second):  # otherwise there is no order to compare
                 alike.append(correlation(first, second).spearman)
         if alike:
             figures[f"{way} parts"] = float(np.mean(alike))
@@ -237,7 +236,7 @@ def steady(case: Case) -> Result:
 
 
 def _own(explanation: Explanation) -> tuple[list[tuple[int, str]], list[float]]:
-    """The words of both sentences and their own parts, without marks and what belongs to no word."""
+    """The words of both sentences with their own parts, without marks and the rest."""
     sides = enumerate(((explanation.names_a, explanation.own_a), (explanation.names_b, explanation.own_b)))
     own = [(side, name, part) for side, both in sides for name, part in zip(*both, strict=True)
            if name != REST and any(map(str.isalnum, name))]  # fmt: skip
