@@ -169,7 +169,7 @@ def fitted_origin(opened: Opened, name: str) -> Origin:
         return known
     from labkit.methods import METHODS
 
-    return Origin(name, METHODS[name]().settings.values(), opened.key)
+    return Origin(name, METHODS[name]().settings.decisive(), opened.key)
 
 
 @keep(show_spinner=False)
@@ -179,7 +179,7 @@ def run_origin(folder: str, written: int) -> Origin:
 
     record = run_record(folder, written)
     settings = settings_of(OF_RUNS[record["method"]].Settings, record["settings"])
-    return Origin(record["method"], settings.values(), record["fingerprint"], record["seed"])
+    return Origin(record["method"], settings.decisive(), record["fingerprint"], record["seed"])
 
 
 # --- Clusters ----------------------------------------------------------------------------------------------------

@@ -43,13 +43,13 @@ from labkit.methods import METHODS, load_run
 from labkit.pairs import LOSSES, hardest, informative, locality, masks_from_labels, random_pairs, streaming_locality
 from labkit.pairs.large_batch import by_anchors
 from labkit.runs import write_run
+from labkit.training.encoders import ENCODERS
 
 BOUND = 1e-4
 ROWS, LARGE, SENTENCES = 512, 16_384, 400
 SMALL = {"epochs": 1, "dimension": 32, "size": 32, "hidden": 32, "rank": 64, "dropout": 0.0, "amp": False}
 CPU_TAKES_MINUTES = ("soft-triplet", "margin-triplet")  # at 16,384
 CORPUS = {"thematic": "articles", "pthought": "captions"}  # what the others do not learn from: the others, questions
-ENCODERS = ("cnn", "lstm", "bilstm", "mean")
 
 Mined = tuple[Tensor, Tensor]
 

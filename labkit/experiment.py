@@ -78,7 +78,7 @@ class Experiment:
     @property
     def key(self) -> str:
         """A digest of everything that determines the result: method, settings, corpus content, seed, versions."""
-        settings = self.unfitted().settings.values()
+        settings = self.unfitted().settings.decisive()
         decisive = {
             "method": self.method,
             "settings": settings,

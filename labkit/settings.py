@@ -40,13 +40,15 @@ def setting(
     maximum: float | None = None,
     above: float | None = None,
     tune: Sequence[Any] = (),
+    added: bool = False,
 ) -> Any:
     """A field of a settings class: its default, its meaning and the values it takes.
 
     `tune` lists what `labkit tune` tries: two numbers are the ends of a range, anything else is a list of values.
+    A setting `added` after results were stored does not change their keys while it has its default.
     """
     limits = {"choices": tuple(choices), "minimum": minimum, "maximum": maximum, "above": above}
-    return field(default=default, metadata={"what": what, **limits, "tune": tuple(tune)})
+    return field(default=default, metadata={"what": what, **limits, "tune": tuple(tune), "added": added})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +109,11 @@ class Settings:
     def values(self) -> dict[str, Any]:
         """Name -> value, ready for JSON."""
         return dataclasses.asdict(self)
+
+    def decisive(self) -> dict[str, Any]:
+        """The values in the key of a result: all except those of `added` settings at their defaults."""
+        later = {each.name: each.default for each in dataclasses.fields(self) if each.metadata["added"]}
+        return {name: value for name, value in self.values().items() if name not in later or value != later[name]}
 
 
 def checked(entry: dataclasses.Field[Any], value: Any) -> Any:

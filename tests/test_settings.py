@@ -26,7 +26,7 @@ class Some(Settings):
     rate: float = setting(0.5, "how fast", above=0, maximum=1)
     loud: bool = setting(True, "whether it is heard")
     kind: str = setting("hot", "which of two", choices=("hot", "cold"))
-    file: str = setting("none", "any text")
+    file: str = setting("none", "any text", added=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +40,8 @@ def test_defaults_and_values() -> None:
     assert Some.of(Some(size=4).values()) == Some(size=4)
     assert More().values()["rate"] == 0.25
     assert More(rate=2).rate == 2.0
+    assert Some().decisive() == {"size": 3, "rate": 0.5, "loud": True, "kind": "hot"}  # file: added later
+    assert Some(file="mine").decisive() == Some(file="mine").values()
     with pytest.raises(dataclasses.FrozenInstanceError):
         Some().size = 4
 
@@ -63,9 +65,7 @@ def test_a_value_takes_the_kind_of_its_field(typed: dict[str, Any], values: dict
 
 
 def test_earlier_names_of_settings_are_understood() -> None:
-    assert METHODS["tfidf"].Settings.of({"longest": "2", "least": "3"}).values() == {
-        "unit": "words", "min_ngram": 1, "max_ngram": 2, "min_count": 3,
-    }  # fmt: skip
+    assert METHODS["tfidf"](longest="2", least="3").settings == METHODS["tfidf"](max_ngram=2, min_count=3).settings
     bag = METHODS["bag"](longest=9, most=50, half=False, clip=1, prefixes="8").settings
     assert (bag.max_length, bag.vocab_size, bag.amp, bag.max_grad_norm, bag.matryoshka_dims) == (9, 50, False, 1, "8")
 

@@ -46,10 +46,7 @@ def write_modules(parts: ExportParts, folder: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
     if parts.modules is None:
-        raise ValueError(
-            "sentence-transformers can represent a mean of token vectors or a transformer, and this method is neither; "
-            "use --to onnx"
-        )
+        raise ValueError("sentence-transformers has no modules for the network of this method; use --to onnx")
     SentenceTransformer(modules=parts.modules(), device="cpu").save(str(folder), create_model_card=False)
 
 

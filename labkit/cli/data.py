@@ -159,17 +159,12 @@ def _made_folder(folder: Path) -> tuple[dict[str, Any], str]:
     return record, f"{record['kind']} in {record['shards']:,} shards, {record['rows']:,} rows"
 
 
-FROM_TEXTS = (
-    "mean-vectors", "sif", "tfidf", "lsa", "pv-dbow", "sbert", "sbert-lp", "pca", "whitening", "all-but-the-top",
-)  # fmt: skip
-
-
 def _without_labels(corpus: Sentences, name: str) -> list[str]:
     """What can and cannot be done with sentences without labels."""
     lines = [
-        f"The sentences have no labels. Without labels you can train {', '.join(FROM_TEXTS)}, sentpwnet or bag with "
-        "--set loss=simcse --set dropout=0.1, and static with --set epochs=0. The app shows pictures, neighbours and "
-        "search.",
+        "The sentences have no labels. Without labels you can train the simple methods, such as sif, lsa and sbert, "
+        "sentpwnet or bag with --set loss=simcse --set dropout=0.1, and static with --set epochs=0. The app shows "
+        "pictures, neighbours and search.",
         "Scores, tuning, hard negatives and all other methods need labels. "
         f"`labkit data cluster {name} --out found.csv` finds classes and labels each sentence with one.",
     ]

@@ -1,4 +1,4 @@
-"""Corpora: six shapes, a table of named corpora, and readers for your own files, frames, data sets and lists."""
+"""Corpora: their shapes, a table of named corpora, and readers for your own files, frames, data sets and lists."""
 
 from labkit.corpora.files import read_corpus
 from labkit.corpora.frames import (

@@ -41,7 +41,7 @@ def from_rows(
     splits: Splits = (),
     columns: Mapping[str, str] | None = None,
 ) -> Corpus:
-    """Build a corpus from rows, each a {column: value}; the columns determine which of the six shapes it has.
+    """Build a corpus from rows, each a {column: value}; the columns determine which shape it has.
 
     >>> from_rows([{"text": "a cat", "label": "pet"}, {"text": "an oak", "label": "tree"}]).labels
     ('pet', 'tree')

@@ -1,4 +1,4 @@
-"""The six shapes of a corpus. Records are frozen and checked once, when created.
+"""The shapes of a corpus. Records are frozen and checked once, when created.
 
     Labelled   text, label                     topics, places, classes of your own
     Pairs      text_a, text_b, label | score   questions, relatedness
@@ -69,7 +69,7 @@ def hashed_split(key: str) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corpus:
-    """The common part of all shapes: a name, a split for each row, further columns. Use one of the six below.
+    """The common part of all shapes: a name, a split for each row, further columns. Use one of those below.
 
     >>> from labkit import load
     >>> corpus = load("questions")

@@ -1,4 +1,4 @@
-"""Build a corpus from rows: the columns determine which of the six shapes it has.
+"""Build a corpus from rows: the columns determine which shape it has.
 
     text, label                          sentences with classes      -> Labelled
     text_a, text_b, label | score        pairs, 0/1 or graded        -> Pairs

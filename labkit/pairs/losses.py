@@ -8,8 +8,8 @@ weights of the paper; only `cosent` compares the pairs of all anchors. An anchor
 term of 0 for them. Each docstring has the formula; the code computes it without overflow and without holding all
 triplets, using four functions at the end of this file.
 
-To add a loss, write a function and add a line to `LOSSES`; `--set loss=`, the curves, the weights and the adapters use
-that table. Its keyword arguments are hyperparameters with the same names as the training settings.
+To add a loss, write a function and add an entry to `_TABLE`; `--set loss=`, the curves, the weights and the adapters
+use that table. Its keyword arguments are hyperparameters with the same names as the training settings.
 """
 
 from __future__ import annotations
@@ -203,7 +203,8 @@ class PairLoss:
 
     `temperature` is the initial value in training. `needs` is "masks" (positives and negatives), "grades" (if there are
     any) or "texts". `by_anchor`: the loss is a mean over anchors, so that a batch can be computed in strips.
-    `learns_temperature`: the loss has its minimum at a useful τ, so that τ can be learned.
+    `learns_temperature`: the loss has its minimum at a useful τ, so that τ can be learned. `one_kind`: an anchor with
+    positives or negatives alone has a gradient.
 
     >>> LOSSES["locality"].hyperparameters
     ('alpha', 'beta', 'base')
@@ -221,6 +222,7 @@ class PairLoss:
     needs: str = "masks"
     by_anchor: bool = True
     learns_temperature: bool = False
+    one_kind: bool = False
 
     @cached_property
     def hyperparameters(self) -> tuple[str, ...]:
@@ -240,6 +242,7 @@ _TABLE = (
         "Wang, Han, Huang, Dong, Scott: Multi-Similarity Loss with General Pair Weighting for Deep Metric Learning, "
         "CVPR 2019; its miner is SentPWNet's eq. 11 and 12",
         "How near a pair is to λ by itself, and how it compares with the anchor's other pairs of its kind.",
+        one_kind=True,
     ),
     PairLoss(
         "contrastive",
@@ -249,6 +252,7 @@ _TABLE = (
         "Hadsell, Chopra, LeCun: Dimensionality Reduction by Learning an Invariant Mapping, CVPR 2006; with cosines as "
         "in SentPWNet's eq. 6",
         "1 for every positive and for every negative beyond the margin, never more, never less.",
+        one_kind=True,
     ),
     PairLoss(
         "soft-triplet",
@@ -300,6 +304,7 @@ _TABLE = (
         "today's sigmoid loss: Zhai and others, ICCV 2023",
         "The probability that the pair, by itself, is classified as the other kind.",
         temperature=0.1,
+        one_kind=True,
     ),
     PairLoss(
         "cosent",

@@ -74,7 +74,7 @@ class Cell:
         if self.recipe.entry is None:
             return named
         tried = space_of(self.recipe.entry, settings) if self.recipe.first is not None else {}
-        usual = self.recipe.entry(**named).settings.values()
+        usual = self.recipe.entry(**named).settings.decisive()
         return {name: value for name, value in usual.items() if name not in tried}
 
     @cached_property

@@ -75,11 +75,12 @@ class Tuning:
     def about(self) -> dict[str, Any]:
         """Everything that determines the choice; a default of a tuned setting only starts the trials."""
         entry, tried = self.methods[self.method], self.space
-        usual = entry(**self.settings).settings.values()
+        settings = entry(**self.settings).settings
+        usual = settings.values()
         return {
             "recipe": "trials",
             "method": self.method,
-            "settings": {name: value for name, value in usual.items() if name not in tried},
+            "settings": {name: value for name, value in settings.decisive().items() if name not in tried},
             "data": [["data", self.data.fingerprint]],
             "versions": versions_of(entry, usual),
             "protocol": dict(self.protocol),

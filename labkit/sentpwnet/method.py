@@ -27,6 +27,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,6 @@ from labkit.training.transformer import TRANSFORMER, ModelReader, Transformer
 from labkit.vectors import WordVectors
 
 MINERS = ("informative", "hardest", "random", "none")
-ONE_KIND = ("locality", "contrastive", "logistic")  # losses that learn from positives or negatives alone
 FEW_KEPT = 0.2  # share of the positive pairs; a training that keeps fewer at its start learns little
 TEMPERATURE = "log_temperature"  # of the network's parameters, if it is learned
 LARGE = 2048  # sentences in a batch above which no m x m matrix is built
@@ -148,23 +148,24 @@ class PairSettings(EncoderTraining):
         object.__setattr__(self, "matryoshka_dims", ",".join(map(str, self.cuts)))  # one spelling
         if not self.temperature:
             object.__setattr__(self, "temperature", LOSSES[self.loss].temperature)
-        if self.loss == "simcse" and self.epochs and not self.dropout and self.encoder != TRANSFORMER:
+        if LOSSES[self.loss].needs == "texts" and self.epochs and not self.dropout and self.encoder != TRANSFORMER:
             raise ValueError(
-                "setting dropout is 0.0, but loss=simcse needs it above 0 to encode a sentence in two ways; 0.1 is "
-                "usual"
+                f"setting dropout is 0.0, but loss={self.loss} needs it above 0 to encode a sentence in two ways; 0.1 "
+                "is usual"
             )
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
         """Which settings a loss, a miner, an encoder or a corpus does not use."""
         trained, model = self.epochs > 0, self.encoder == TRANSFORMER
-        taught = trained and self.loss != "simcse"  # simcse learns from texts alone
+        taught = trained and LOSSES[self.loss].needs != "texts"
         distilled = self.vectors.startswith(DISTILLED)
         made_here = distilled or self.vectors in ("auto", "ppmi", "random")
         pieces = self.unit == "pieces" and not distilled and not model
+        labels = f"with a loss other than {' or '.join(name for name, loss in LOSSES.items() if loss.needs == 'texts')}"
         directed = shape in (None, "Triplets", "Articles") or self.miner != "none"
         of_model, own = f"with encoder={TRANSFORMER}", f"with an encoder other than {TRANSFORMER}"
         conditions = super().conditions(shape, has_dev)
-        for name in ("alpha", "beta", "base", "margin", "temperature"):
+        for name in chain.from_iterable(loss.hyperparameters for loss in LOSSES.values()):
             losses = [each for each, loss in LOSSES.items() if name in loss.hyperparameters]
             conditions[name] = (trained and self.loss in losses, f"with loss={' or '.join(losses)}")
         learning = " or ".join(name for name, loss in LOSSES.items() if loss.learns_temperature)
@@ -196,12 +197,12 @@ class PairSettings(EncoderTraining):
             "min_count": (self.unit != "pieces" and not model, f"with unit=words or characters, {own}"),
             "per_class": (
                 taught and shape in (None, "Labelled", "Groups"),
-                "on classes or groups, with a loss other than simcse",
+                f"on classes or groups, {labels}",
             ),
-            "labelled": (taught and shape in (None, "Pairs"), "on pairs, with a loss other than simcse"),
+            "labelled": (taught and shape in (None, "Pairs"), f"on pairs, {labels}"),
             "in_batch": (
                 taught and shape in (None, "Triplets", "Articles"),
-                "on triplets or articles, with a loss other than simcse",
+                f"on triplets or articles, {labels}",
             ),
         }
 
@@ -228,7 +229,7 @@ class PairSettings(EncoderTraining):
     def if_idle(self) -> str:
         """Explain which pairs count with these settings, and what to change if few or none do."""
         mined = self.miner in ("informative", "hardest")
-        if not mined and self.loss in ONE_KIND:
+        if not mined and LOSSES[self.loss].one_kind:
             return super().if_idle
         needs = f"miner={self.miner}" if mined else f"loss={self.loss}"
         why = f"with {needs}, a sentence counts only if its batch has both a positive and a negative for it"

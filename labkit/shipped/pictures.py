@@ -40,7 +40,7 @@ FORMAT = 1  # raised when the pictures change
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of vectors: a method with all its settings, the fingerprint of the corpus it saw, and a seed.
+    """The origin of vectors: a method with its decisive settings, the fingerprint of the corpus it saw, and a seed.
 
     It describes existing vectors as an `Experiment` describes a future training.
     """
@@ -54,14 +54,14 @@ class Origin:
     def of(cls, method: Method) -> Self:
         """The origin of the vectors of a fitted method, or of an opened run."""
         about = method.origin
-        return cls(about["method"], method.settings.values(), about["fingerprint"], about["seed"])
+        return cls(about["method"], method.settings.decisive(), about["fingerprint"], about["seed"])
 
     @classmethod
     def unfitted(cls, name: str, corpus: Corpus) -> Self:
         """The origin of the vectors of a method with default settings, without fitting it."""
         from labkit.methods import METHODS
 
-        return cls(name, METHODS[name]().settings.values(), corpus.fingerprint)
+        return cls(name, METHODS[name]().settings.decisive(), corpus.fingerprint)
 
 
 def pictured(corpus: Corpus) -> Labelled:

@@ -200,7 +200,7 @@ def joined(a: list[int], b: list[int]) -> list[int]:
     return [*a, 0, *b]
 
 
-ENCODERS: dict[str, Callable[[int, int], nn.Module]] = {
+ENCODERS: dict[str, type[nn.Module]] = {
     "bag": BagOfWords,
     "mean": Mean,
     "cnn": Cnn,
@@ -312,7 +312,7 @@ PROBES = 17  # that measure how far the vector moves along the path
 
 def ways_of(encoder: str) -> tuple[str, ...]:
     """The ways in which the vectors of this encoder can be explained, best first."""
-    linear, attending = encoder in ("bag", "mean"), encoder == "bilstm"
+    linear, attending = hasattr(ENCODERS[encoder], "of_means"), issubclass(ENCODERS[encoder], Attending)
     return ("exact", LEFT_OUT) if linear else ("integrated", *(["attention"] if attending else []), LEFT_OUT)
 
 

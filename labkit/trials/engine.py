@@ -154,7 +154,7 @@ def model_of(trial: Trial, corpus: Corpus, measure: Measure, folder: Path) -> Pa
 def _key(trial: Trial, corpus: Corpus, measure: Measure, methods: Mapping[str, type[Method]]) -> str:
     """A digest of everything that determines the result."""
     entry = methods[trial.method]
-    settings = entry(**trial.settings).settings.values()
+    settings = entry(**trial.settings).settings.decisive()
     decisive = {**asdict(trial), "settings": settings, "versions": versions_of(entry, settings)}
     return digest(decisive | {"corpus": corpus.fingerprint, "measure": getattr(measure, "__qualname__", repr(measure))})
 

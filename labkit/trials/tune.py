@@ -117,7 +117,7 @@ def tune(
     plan = {
         "kind": "tuning",
         "method": experiment.method,
-        "settings": settings.values(),
+        "settings": settings.decisive(),
         "corpus": corpus.name,
         "fingerprint": corpus.fingerprint,
         "training seed": experiment.seed,
