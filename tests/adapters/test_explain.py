@@ -137,7 +137,7 @@ def test_folders_of_runs_and_models_and_methods(tmp_path: Path) -> None:
     assert explain(tiny_sbert(), A, B).way == "integrated"
     with pytest.raises(ValueError, match="model .*int"):
         explain(3, A, B)
-    with pytest.raises(ValueError, match="model is 'film'"):
+    with pytest.raises(ValueError, match="model 'film'"):
         explain("film", A, B)
     with pytest.raises(ValueError, match="way"):
         explain(method, A, B, way="attention")
