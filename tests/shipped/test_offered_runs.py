@@ -11,7 +11,7 @@ from labkit.corpora import from_pairs
 from labkit.methods import METHODS
 
 
-def test_the_newest_run_is_offered_first(tmp_path: Path) -> None:
+def test_the_newest_run_is_offered_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("streamlit")
     from choosing import runs_in
 
@@ -20,4 +20,5 @@ def test_the_newest_run_is_offered_first(tmp_path: Path) -> None:
     for name, age in (("b", 3), ("c", 1), ("a", 2)):
         method.save(tmp_path / name)
         os.utime(tmp_path / name / "run.json", (1e9 - age, 1e9 - age))
-    assert list(runs_in([str(tmp_path)])) == ["c", "a", "b"]
+    monkeypatch.setenv("LABKIT_RUNS", str(tmp_path))
+    assert list(runs_in()) == ["c", "a", "b"]
