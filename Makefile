@@ -97,7 +97,7 @@ corpora: $(VENV)/.dev
 		ending=csv; [ $$name = articles ] && ending=jsonl; \
 		$(BIN)/labkit data make corpus $$name --out data/$$name.$$ending --force || exit 1; \
 	done
-	$(BIN)/python -c "from labkit.corpora.table import DATA, generator; generator('truths').write(DATA)"
+	$(BIN)/python -c "from labkit.corpora.catalogue import DATA, generator; generator('truths').write(DATA)"
 	$(BIN)/python -m labkit.shipped.cards
 
 runs: $(VENV)/.dev

@@ -9,7 +9,7 @@ from pathlib import Path
 import cached
 import frame
 import streamlit as st
-import train_line
+import train_queue
 from trainings import BENCH, ENDED, MINUTES, Job, Order, Queue, report_of
 
 from labkit import figures
@@ -32,16 +32,16 @@ def show_bench(queue: Queue, opened: cached.Opened) -> None:
                 order = Order.of_file(BENCH, opened.file.name, opened.file.data, settings=settings)
             else:
                 order = Order(BENCH, opened.in_code, settings=settings)
-            train_line.submit(queue, order, opened)
+            train_queue.submit(queue, order, opened)
 
 
 def show_comparison(queue: Queue) -> None:
     """The comparison that runs, or what one has found; and the others."""
-    jobs = train_line.trainings_shown(queue, bench=True)
+    jobs = train_queue.trainings_shown(queue, bench=True)
     if not jobs:
         return
     job = jobs[0]
-    train_line.show_head(queue, job)
+    train_queue.show_head(queue, job)
     folder = Path(job.folder)
     if job.state not in ENDED:
         show_plan(folder)
@@ -49,7 +49,7 @@ def show_comparison(queue: Queue) -> None:
         show_report(job)
     words = job.order.words(Path("report"))
     st.code(shlex.join(["labkit", *words]), language="bash", wrap_lines=True)
-    train_line.show_others(queue, jobs[1:])
+    train_queue.show_others(queue, jobs[1:])
 
 
 def show_plan(folder: Path) -> None:

@@ -11,8 +11,8 @@ import frame
 import streamlit as st
 import train_bench
 import train_data
-import train_line
 import train_presets
+import train_queue
 import train_runs
 from trainings import Queue, queue_of, watch
 
@@ -57,24 +57,24 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
                 show(OWN_FILE.format(READERS[classroom.is_on()]))
             pressed = st.button("Train", type="primary", icon=":material/play_arrow:", key="train")
             if st.session_state.pop(START, False) or pressed:
-                train_line.submit(queue, order, opened)
-        train_line.show_limits()
+                train_queue.submit(queue, order, opened)
+        train_queue.show_limits()
     with right:
         follow(queue, partial(show_training, queue, opened))
         if classroom.is_on():
-            train_line.show_own_runs(queue)
+            train_queue.show_own_runs(queue)
 
 
 def show_training(queue: Queue, opened: cached.Opened | None) -> None:
     """One training: how far it is, and its pictures; and the others."""
-    jobs = train_line.trainings_shown(queue)
+    jobs = train_queue.trainings_shown(queue)
     if not jobs:
         st.info("No training yet. Choose what to train and click Train.")
         return
-    train_line.show_head(queue, jobs[0])
+    train_queue.show_head(queue, jobs[0])
     if jobs[0].state != "waiting":
-        train_line.show_growth(jobs[0], watch(jobs[0], queue.private(jobs[0])).history, opened)
-    train_line.show_others(queue, jobs[1:])
+        train_queue.show_growth(jobs[0], watch(jobs[0], queue.private(jobs[0])).history, opened)
+    train_queue.show_others(queue, jobs[1:])
 
 
 def show_which(queue: Queue, opened: cached.Opened | None) -> None:

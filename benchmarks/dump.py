@@ -29,8 +29,8 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from benchmarks.machine import describe
+from labkit.corpora.catalogue import generator
 from labkit.corpora.shards import sha256_of, shards_in
-from labkit.corpora.table import generator
 
 RUNS = {10_000: (1, 2), 100_000: (2,)}  # articles -> numbers of workers
 BODIES, SEED = 2_000, 5
@@ -55,7 +55,7 @@ COLUMNS = (
     "peak MB",
 )
 SHARDS = (
-    "import sys, time; from labkit.thematic.making import write_shards\n"
+    "import sys, time; from labkit.thematic.from_dumps import write_shards\n"
     "if __name__ == '__main__':\n"
     "    start = time.perf_counter()\n"
     "    made, funnel = write_shards(sys.argv[3:], sys.argv[1], workers=int(sys.argv[2]), size=2**20)\n"
@@ -63,7 +63,7 @@ SHARDS = (
     "    print(took, funnel.read('articles'), made['rows'])\n"
 )
 CALL = (
-    "import sys, time; from labkit.thematic.making import write_triplets\n"
+    "import sys, time; from labkit.thematic.from_dumps import write_triplets\n"
     "if __name__ == '__main__':\n"
     "    start = time.perf_counter(); funnel = write_triplets([sys.argv[1]], sys.argv[2], workers=int(sys.argv[3]))\n"
     "    took = time.perf_counter() - start\n"

@@ -16,10 +16,10 @@ import warnings
 from scipy.stats import spearmanr
 
 from labkit.evaluation.scores import selection
+from labkit.papers.cell_store import Store
 from labkit.papers.cells import plan
 from labkit.papers.data import Desk
 from labkit.papers.published import tables
-from labkit.papers.store import Store
 from labkit.scale import one_thread
 
 

@@ -26,8 +26,8 @@ import torch
 from sklearn.utils.extmath import randomized_svd
 
 from benchmarks.machine import describe, fresh_process
+from labkit.corpora.catalogue import EMBEDDED
 from labkit.corpora.records import Pairs
-from labkit.corpora.table import EMBEDDED
 from labkit.film import solvers, stiefel
 from labkit.film.objective import TripletHinge
 from labkit.film.solvers import Solution

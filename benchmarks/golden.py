@@ -75,7 +75,7 @@ def all_cases() -> Iterator[tuple[str, Callable[[], Cases]]]:
     for method in ("sentpwnet", "bag", "mean-vectors", "sbert"):
         for to in EXPORTS:
             yield f"export {method} {to}", lambda method=method, to=to: exported(method, to)
-    from labkit.corpora.table import DATA
+    from labkit.corpora.catalogue import DATA
 
     for folder in sorted(path.parent for path in (DATA / "runs").glob("*/run.json")):
         yield f"run {folder.name}", lambda folder=folder: opened(folder)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from labkit.corpora.table import CORPORA, EMBEDDED
+from labkit.corpora.catalogue import CORPORA, EMBEDDED
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

@@ -12,7 +12,7 @@ from labkit.corpora.repeats import write_distinct
 from labkit.corpora.shards import corpus_of_folder
 from labkit.embedding_shards import write_vectors
 from labkit.evaluation.neighbour_shards import write_neighbours
-from labkit.thematic.making import write_shards
+from labkit.thematic.from_dumps import write_shards
 
 
 def sharded(corpus: Corpus, shards: int = 2, *, ending: str = "arrow") -> Corpus:

@@ -16,7 +16,7 @@ import pytest
 
 import labkit
 from labkit.corpora import Labelled
-from labkit.corpora.table import DATA
+from labkit.corpora.catalogue import DATA
 from labkit.method import Method
 from labkit.methods import METHODS, SUMMARIES, load_run
 from labkit.runs import read_run, write_run

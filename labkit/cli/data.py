@@ -80,8 +80,8 @@ def get(
     json: Json = False,
 ) -> None:
     """Download a published corpus from its official address and verify it. A broken download is retried."""
+    from labkit.corpora.catalogue import CORPORA, nearest_corpus
     from labkit.corpora.published import PUBLISHED, fetch_published
-    from labkit.corpora.table import CORPORA, nearest_corpus
 
     if name in PUBLISHED:
         with step("downloaded"), terminal("B") as progress:

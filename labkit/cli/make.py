@@ -19,7 +19,7 @@ from labkit.cli.output import remark, show_result, step, text_table
 from labkit.progress import terminal
 
 if TYPE_CHECKING:
-    from labkit.thematic.making import Funnel
+    from labkit.thematic.from_dumps import Funnel
 
 app = typer.Typer(no_args_is_help=True, help="Generate a bundled corpus, triplets from articles, or the bundled runs.")
 
@@ -39,8 +39,8 @@ def corpus(
     json: Json = False,
 ) -> None:
     """Generate a bundled corpus at any size."""
+    from labkit.corpora.catalogue import EMBEDDED
     from labkit.corpora.files import format_of, write_rows
-    from labkit.corpora.table import EMBEDDED
 
     if name not in EMBEDDED:
         hint = nearest_name(name, EMBEDDED, "choose one of them")
@@ -90,7 +90,7 @@ def triplets(
     """Make triplets from articles or from a Wikipedia dump, and report what each rule removed."""
     from labkit.corpora.article_triplets import Plan
     from labkit.corpora.shards import shards_in
-    from labkit.thematic.making import write_shards, write_triplets
+    from labkit.thematic.from_dumps import write_shards, write_triplets
 
     if form not in (None, "arrow", "parquet"):
         raise ValueError(f"--format {form!r} is not known; choose arrow or parquet, or omit it to write one file")
@@ -114,7 +114,7 @@ def triplets(
 
 def _sifted(out: Path, funnel: Funnel) -> tuple[dict[str, Any], str]:
     """What was read, what each rule removed, and what is left."""
-    from labkit.thematic.making import UNITS
+    from labkit.thematic.from_dumps import UNITS
 
     record = {
         "file": out,
@@ -138,7 +138,7 @@ def shipped_runs(
     json: Json = False,
 ) -> None:
     """Train the bundled runs again from their seeds, and draw their pictures."""
-    from labkit.corpora.table import DATA, EMBEDDED
+    from labkit.corpora.catalogue import DATA, EMBEDDED
     from labkit.methods import load_run
     from labkit.shipped import DEMONSTRATIONS, Origin
     from labkit.shipped.making import PLAIN, draw_pictures, plain_methods, standing_of, write_standings

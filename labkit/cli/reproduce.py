@@ -18,10 +18,10 @@ from labkit.interrupts import interruptible
 from labkit.progress import terminal
 
 if TYPE_CHECKING:
+    from labkit.papers.cell_store import Store
     from labkit.papers.cells import Cell, Computed, TablePlan
     from labkit.papers.data import Desk
     from labkit.papers.records import Table
-    from labkit.papers.store import Store
     from labkit.trials.engine import Result
 
 ENDINGS = (".md", ".json", ".jsonl")
@@ -59,10 +59,10 @@ def reproduce(
 
     Results are stored and shown again; --anew recomputes them. The same command resumes.
     """
+    from labkit.papers.cell_store import Store
     from labkit.papers.cells import plan
     from labkit.papers.data import DATASETS, Desk
     from labkit.papers.published import tables
-    from labkit.papers.store import Store
 
     for one, other, why in (
         (quick and "--quick", everything and "--all", "--quick uses small data and one seed"),
@@ -210,10 +210,10 @@ def _show(plans: Sequence[TablePlan], outcome: Computed, desk: Desk, files: Sequ
     """Write the report to standard output and to the files asked for."""
     from labkit.atomic import in_place
     from labkit.papers import published
+    from labkit.papers.bundled_report import Report
+    from labkit.papers.cell_store import as_lines
     from labkit.papers.reports import as_markdown
     from labkit.papers.results import result, results_shown
-    from labkit.papers.store import as_lines
-    from labkit.papers.stored import Report
     from labkit.runs import versions
 
     results = tuple(result(planned, outcome, quick=desk.quick) for planned in plans)

@@ -1,5 +1,6 @@
 """Corpora: their shapes, a table of named corpora, and readers for your own files, frames, data sets and lists."""
 
+from labkit.corpora.catalogue import CORPORA, Entry, load
 from labkit.corpora.files import read_corpus
 from labkit.corpora.frames import (
     from_classes,
@@ -15,7 +16,6 @@ from labkit.corpora.frames import (
     to_polars,
 )
 from labkit.corpora.records import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Sentences, Triplets
-from labkit.corpora.table import CORPORA, Entry, load
 
 __all__ = [
     "CORPORA",

@@ -16,7 +16,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cache
 
-from labkit.corpora.table import DATA
+from labkit.corpora.catalogue import DATA
 
 PAIRED = ("questions", "relatedness", "captions")  # corpora that have minimal pairs
 KINDS = ("detail", "order", "synonym", "negation")

@@ -24,10 +24,10 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from labkit.arrays import Vectors, seeded, unit, vectors, whole
+from labkit.corpora.catalogue import EMBEDDED
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
 from labkit.corpora.relations import opened
 from labkit.corpora.splits import connected
-from labkit.corpora.table import EMBEDDED
 from labkit.evaluation.neighbours import blocks, dots, foreseen
 from labkit.text import normalise
 

@@ -22,12 +22,12 @@ from typing import Any
 
 from labkit.experiment import digest, versions_of
 from labkit.method import Method
+from labkit.papers.cell_store import Store
 from labkit.papers.data import DATASETS, DataAtHand, Desk, Missing
 from labkit.papers.fair import Tuning, space_of
 from labkit.papers.recipes import Case
 from labkit.papers.recipes.scoring import at_hand
 from labkit.papers.records import Recipe, Row, Table
-from labkit.papers.store import Store
 from labkit.progress import Progress, silent
 from labkit.scale import one_thread
 from labkit.trials.engine import Result

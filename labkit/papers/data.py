@@ -26,7 +26,7 @@ from labkit.corpora.published import load_published, located
 from labkit.corpora.published.registry import has_plain, plain_files
 from labkit.corpora.relations import components, linked
 from labkit.experiment import VERSION, digest
-from labkit.papers.store import default_folder, read_json, write_json
+from labkit.papers.cell_store import default_folder, read_json, write_json
 from labkit.progress import Progress, silent
 
 CITY = "pit"  # the smallest of GeoER's: training takes minutes

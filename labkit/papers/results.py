@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from labkit.evaluation.comparison import Parts, lead_of
+from labkit.papers.bundled_report import Figure, JudgedClaim, TableResult
 from labkit.papers.cells import Computed, RowPart, TablePlan, cells_of
 from labkit.papers.claims import Claim, Judgement, ShownLead, judge, judge_printed, shown_lead
 from labkit.papers.records import AS_PRINTED, CLAIM_SEEDS, Column, Row, Table
-from labkit.papers.stored import Figure, JudgedClaim, TableResult
 from labkit.trials.engine import Result
 from labkit.trials.verdict import MARGIN, Runs, ranked
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from labkit.arrays import Vectors, seeded, unit, whole
-from labkit.compiled import alone, cache_compiled
 from labkit.evaluation.neighbours import nearest_rows
 from labkit.extras import require
+from labkit.numba_lock import alone, cache_compiled
 from labkit.progress import Progress, collected, silent
 from labkit.projection import t_sne
 from labkit.projection.picture import (

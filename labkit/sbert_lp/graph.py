@@ -27,9 +27,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from labkit.arrays import Vectors
-from labkit.compiled import alone
 from labkit.evaluation.neighbours import blocks, foreseen, nearest_others, nearest_rows, squares
 from labkit.extras import require
+from labkit.numba_lock import alone
 from labkit.progress import Progress, silent
 
 EXACT_UP_TO = 50_000

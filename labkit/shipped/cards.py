@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from labkit.atomic import write_text
+from labkit.corpora.catalogue import DATA, EMBEDDED, Embedded
 from labkit.corpora.records import SPLITS, Articles, Corpus, Groups, Labelled, Pairs
-from labkit.corpora.table import DATA, EMBEDDED, Embedded
 from labkit.text import words
 
 if TYPE_CHECKING:  # corpora know nothing of methods

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from labkit.atomic import in_place, write_text
+from labkit.corpora.catalogue import DATA
 from labkit.corpora.records import Corpus, Labelled
 from labkit.corpora.relations import points
-from labkit.corpora.table import DATA
 from labkit.projection.picture import Basis, Projection, Quality
 
 if TYPE_CHECKING:

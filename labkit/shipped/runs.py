@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
-from labkit.corpora.table import DATA
+from labkit.corpora.catalogue import DATA
 from labkit.evaluation.comparison import Lead
 from labkit.experiment import Experiment
 from labkit.figure_names import spoken

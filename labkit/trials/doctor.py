@@ -22,7 +22,7 @@ from labkit.corpora.splits import connected
 from labkit.evaluation.neighbours import blocks
 from labkit.progress import Progress, silent
 from labkit.text import normalise, words
-from labkit.trials.doubts import APART, GRAMS, JUDGED, doubts, sample
+from labkit.trials.suspect_labels import APART, GRAMS, JUDGED, doubts, sample
 
 EXAMPLES = 20  # rows listed in a finding
 FEW_TEST = 100  # test rows below which a score says little

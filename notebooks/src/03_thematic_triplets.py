@@ -124,7 +124,7 @@ predict("03.a", guess)
 import pandas as pd
 from IPython.display import display
 
-from labkit.thematic.making import triplets_and_funnel
+from labkit.thematic.from_dumps import triplets_and_funnel
 
 _, funnel = triplets_and_funnel(articles)
 header, *rows = funnel.rows()

@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 
 from labkit.baselines.difficulty import difficulty
 from labkit.corpora import load
-from labkit.corpora.table import EMBEDDED
+from labkit.corpora.catalogue import EMBEDDED
 from labkit.evaluation import p_coherence
 from labkit.methods import METHODS, load_run
 from labkit.progress import note

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from labkit.corpora import Labelled, read_corpus
+from labkit.corpora.catalogue import EMBEDDED
 from labkit.corpora.published.datasets import Source
 from labkit.corpora.published.registry import Fetched
-from labkit.corpora.table import EMBEDDED
 from labkit.methods import load_run
 from labkit.runs import read_record
 from labkit.shipped import DEMONSTRATIONS, Demonstration, making, pictures

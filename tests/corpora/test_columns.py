@@ -14,7 +14,7 @@ from labkit.corpora.columns import Column
 from labkit.corpora.shards import write_texts
 from labkit.methods import METHODS
 from labkit.sentpwnet.batches import in_one_spelling
-from labkit.thematic.making import triplets_and_funnel
+from labkit.thematic.from_dumps import triplets_and_funnel
 from tests.sharded import sharded
 
 

@@ -31,13 +31,13 @@ from labkit.course.plans import PLANS, main
 from labkit.course.variants import PartlyLabelled
 from labkit.method import Method
 from labkit.papers import fair
+from labkit.papers.cell_store import Store
 from labkit.papers.cells import Cell
 from labkit.papers.data import Desk
 from labkit.papers.published import tables
 from labkit.papers.recipes import Case
 from labkit.papers.recipes.scoring import scored
 from labkit.papers.records import Recipe
-from labkit.papers.store import Store
 from labkit.trials.engine import Result
 
 SMALL = Ablation(

@@ -10,7 +10,7 @@ import torch
 from scipy import sparse
 
 from labkit.corpora import Corpus, Groups, Labelled, Pairs, Triplets, load
-from labkit.corpora.table import EMBEDDED
+from labkit.corpora.catalogue import EMBEDDED
 from labkit.pairs.hard_negatives import (
     Mined,
     false_negatives,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from labkit.papers.cell_store import Store
 from labkit.papers.data import Desk
-from labkit.papers.store import Store
 from tests.papers.fakes import ASKED
 
 

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from labkit.papers import cells as planning
 from labkit.papers import fair
+from labkit.papers.cell_store import Store, as_lines
 from labkit.papers.cells import Computed, cells_of, compute, plan, stored
 from labkit.papers.data import Desk
 from labkit.papers.fair import PROTOCOL, Tuning, tuned_and_printed
@@ -19,7 +20,6 @@ from labkit.papers.published.sentpwnet import PRINTED
 from labkit.papers.recipes import Case
 from labkit.papers.records import Recipe, Row, Table
 from labkit.papers.results import result
-from labkit.papers.store import Store, as_lines
 from labkit.trials.engine import Result
 from tests.papers.fakes import (
     ASKED,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from labkit.papers.cell_store import Store
 from labkit.papers.cells import compute, plan
 from labkit.papers.data import Desk
 from labkit.papers.published import tables
-from labkit.papers.store import Store
 
 
 @pytest.mark.whole

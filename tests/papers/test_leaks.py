@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from labkit.corpora import Corpus, Labelled, Pairs
-from labkit.papers.recipes import Case, locality, scoring, speed
+from labkit.papers.recipes import Case, locally_linear, scoring, speed
 from labkit.papers.recipes.speed import CrossSettings, PairReader
 from labkit.sbert_lp.sweeps import AFFINE, LP, RAW
 from tests.papers.fakes import Known
@@ -55,7 +55,7 @@ def of_split(corpus: Corpus, split: str) -> list[bool]:
 def test_sizes_for_grades_are_chosen_without_test(known: Known, chooses: str) -> None:
     corpus = graded_pairs(chooses, "test")
     plain, otherwise, chosen_anew = (
-        locality.transformed_grades(Case("", each)).figures
+        locally_linear.transformed_grades(Case("", each)).figures
         for each in (corpus, turned(corpus, of_split(corpus, "test")), turned(corpus, of_split(corpus, chooses)))
     )
     names = [f"{kind} spearman" for kind in WAYS]
@@ -67,7 +67,7 @@ def test_sizes_for_a_year_are_chosen_by_the_other_years(known: Known) -> None:
     years = ["2012"] * 40 + ["2013"] * 40
     corpus = graded_pairs("test", "test", year=years)
     plain, otherwise = (
-        locality.transformed_grades(Case("", each)).figures
+        locally_linear.transformed_grades(Case("", each)).figures
         for each in (corpus, turned(corpus, [year == "2012" for year in years]))
     )
     names = [f"{kind} spearman 2012" for kind in WAYS]
@@ -78,7 +78,8 @@ def test_sizes_for_a_year_are_chosen_by_the_other_years(known: Known) -> None:
 def test_the_order_is_reversed_by_sizes_that_dev_chose(known: Known) -> None:
     corpus = graded_pairs("dev", "test")
     plain, otherwise = (
-        locality.reversed_order(Case("", each)).figures for each in (corpus, turned(corpus, of_split(corpus, "test")))
+        locally_linear.reversed_order(Case("", each)).figures
+        for each in (corpus, turned(corpus, of_split(corpus, "test")))
     )
     assert plain["mended"] == pytest.approx(otherwise["spoilt"])
     assert plain["spoilt"] == pytest.approx(otherwise["mended"])
@@ -93,7 +94,7 @@ def test_sizes_for_classes_are_chosen_without_test(known: Known) -> None:
         {"a": "b", "b": "a"}[label] if split == "test" else label for label, split in zip(labels, splits, strict=True)
     ]
     plain, otherwise = (
-        locality.transformed_classes(Case("", Labelled(TEXTS, list(found), splits=splits))).figures
+        locally_linear.transformed_classes(Case("", Labelled(TEXTS, list(found), splits=splits))).figures
         for found in (labels, exchanged)
     )
     names = [f"{kind} accuracy" for kind in WAYS]
@@ -108,7 +109,7 @@ def test_sizes_for_clusters_are_chosen_by_the_half_that_is_not_reported(known: K
     """
     classes = [f"class {number % 2}" for number in range(len(TEXTS))]
     corpus = Labelled(TEXTS, classes, splits=["test"] * len(TEXTS))
-    plain = locality.transformed_clusters(Case("", corpus)).figures
+    plain = locally_linear.transformed_clusters(Case("", corpus)).figures
     halves = [set(texts) for texts in known.asked if set(texts) < set(TEXTS)]
     assert halves[0] | halves[1] == set(TEXTS)
 
@@ -118,7 +119,7 @@ def test_sizes_for_clusters_are_chosen_by_the_half_that_is_not_reported(known: K
             f"class {int(text[9:]) % 3 // 2}" if text in half else name
             for text, name in zip(TEXTS, classes, strict=True)
         ]
-        found = locality.transformed_clusters(Case("", replace(corpus, labels=other))).figures
+        found = locally_linear.transformed_clusters(Case("", replace(corpus, labels=other))).figures
         return found["raw nmi"] == plain["raw nmi"]
 
     chooses, reported = sorted(halves[:2], key=blind, reverse=True)
@@ -133,7 +134,7 @@ def test_sizes_for_clusters_are_chosen_by_the_half_that_is_not_reported(known: K
         )
         row[2 if text in chooses else 4] += 3 if name == "class 1" else -3
         known.vectors[text] = row
-    found = locality.transformed_clusters(Case("", corpus)).figures
+    found = locally_linear.transformed_clusters(Case("", corpus)).figures
     assert found["all-but-the-top nmi"] < 0.2  # chosen by the reported half it is 1
 
 

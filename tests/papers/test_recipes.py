@@ -23,8 +23,8 @@ from labkit.locks import locked
 from labkit.method import History
 from labkit.methods import METHODS
 from labkit.papers import recipes
-from labkit.papers.recipes import Case, locality, scoring, speed
-from labkit.papers.recipes.locality import features
+from labkit.papers.recipes import Case, locally_linear, scoring, speed
+from labkit.papers.recipes.locally_linear import features
 from labkit.papers.recipes.speed import CrossSettings, PairReader
 from labkit.sbert_lp.sweeps import TRANSFORMS, Point, best
 from tests.papers.fakes import Known
@@ -72,16 +72,16 @@ def test_each_year_takes_what_the_others_chose(known: Known, monkeypatch: pytest
         size = next(better)
         return tuple(Point(kind, float(each == size), each) for kind in TRANSFORMS for each in (4, 8))
 
-    monkeypatch.setattr(locality, "_swept", swept)
+    monkeypatch.setattr(locally_linear, "_swept", swept)
     sizes = lambda case, part, points, name: ({f"{k} {name}": best(points, k).size for k in TRANSFORMS}, {})  # noqa: E731
-    monkeypatch.setattr(locality, "_spearmans", sizes)
-    found = locality.transformed_grades(Case("", corpus)).figures
+    monkeypatch.setattr(locally_linear, "_spearmans", sizes)
+    found = locally_linear.transformed_grades(Case("", corpus)).figures
     assert (found["lp spearman 2012"], found["lp spearman 2013"]) == (8, 4)
 
 
 def test_transformed_grades_of_vectors_as_they_are(known: Known) -> None:
     corpus = pairs("dev dev test test")
-    found = locality.transformed_grades(Case("", corpus)).figures
+    found = locally_linear.transformed_grades(Case("", corpus)).figures
     plain = scoring.learned_grades(Case("", pairs("train dev test test"))).figures
     assert found["raw spearman"] == pytest.approx(plain["cosine spearman"], abs=1e-6)
     tried = (kind for kind in TRANSFORMS if kind != "prefix")
@@ -89,14 +89,19 @@ def test_transformed_grades_of_vectors_as_they_are(known: Known) -> None:
     chosen = Point("lp", 0.0, int(found["lp p spearman"]), int(found["lp k spearman"]))
     test = corpus.part("test")
     assert isinstance(test, Pairs)
-    assert found["lp spearman"] == locality._spearmans(Case("", corpus), test, [chosen], "spearman")[0]["lp spearman"]
+    assert (
+        found["lp spearman"]
+        == locally_linear._spearmans(Case("", corpus), test, [chosen], "spearman")[0]["lp spearman"]
+    )
 
 
 def test_order_that_is_mended_and_spoilt(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = pairs("dev test")
-    monkeypatch.setattr(locality, "_swept", lambda case, part: (Point("raw", 1.0), Point("lp", 1.0, 4, 5)))
+    monkeypatch.setattr(locally_linear, "_swept", lambda case, part: (Point("raw", 1.0), Point("lp", 1.0, 4, 5)))
     turned = np.random.default_rng(2).normal(size=(40, 40))
-    monkeypatch.setattr(locality, "transformed", lambda rows, point: rows @ turned if point.transform == "lp" else rows)
+    monkeypatch.setattr(
+        locally_linear, "transformed", lambda rows, point: rows @ turned if point.transform == "lp" else rows
+    )
     test = corpus.part("test")
     u, v = known.encode(list(test.text_a)), known.encode(list(test.text_b))
     plain, moved = (
@@ -105,7 +110,7 @@ def test_order_that_is_mended_and_spoilt(known: Known, monkeypatch: pytest.Monke
     )
     couples = [(i, j) for i in range(16) for j in range(16) if test.scores[i] < test.scores[j]]
     right = np.array([[side[i] < side[j] for side in (plain, moved)] for i, j in couples])
-    found = locality.reversed_order(Case("", corpus)).figures
+    found = locally_linear.reversed_order(Case("", corpus)).figures
     assert found["mended"] == pytest.approx((~right[:, 0] & right[:, 1]).mean())
     assert found["spoilt"] == pytest.approx((right[:, 0] & ~right[:, 1]).mean())
     assert found["mended"] != found["spoilt"]
@@ -361,7 +366,7 @@ def test_what_another_process_computes_is_computed_without_its_folder(tmp_path: 
 
 def test_logistic_regression_on_tfidf_of_topics_as_scikit_learn() -> None:
     corpus = load("topics").take(range(0, 2000, 4))
-    found = locality.logistic_on_frozen(Case("tfidf", corpus))
+    found = locally_linear.logistic_on_frozen(Case("tfidf", corpus))
     train, dev, test = (corpus.part(split) for split in ("train", "dev", "test"))
     words = METHODS["tfidf"]()
     words.fit(train)
@@ -380,15 +385,15 @@ def test_logistic_regression_on_a_frozen_model_and_of_pairs(monkeypatch: pytest.
     random = np.random.default_rng(0)
     texts = [f"s{row}" for row in range(200)]
     table = dict(zip(texts, random.standard_normal((200, 4)), strict=True))
-    monkeypatch.setattr(locality, "_vectors", lambda case, texts: np.array([table[text] for text in texts]))
+    monkeypatch.setattr(locally_linear, "_vectors", lambda case, texts: np.array([table[text] for text in texts]))
     splits = (["train"] * 5 + ["dev"] * 2 + ["test"] * 3) * 20
     labels = ["up" if table[text][0] > 0 else "down" for text in texts]
-    one = locality.logistic_on_frozen(Case("sbert", Labelled(texts, labels, splits=splits))).figures["accuracy"]
+    one = locally_linear.logistic_on_frozen(Case("sbert", Labelled(texts, labels, splits=splits))).figures["accuracy"]
     assert one > 0.9
     others = random.permutation(texts).tolist()
     same = [int(np.dot(*(table[text] for text in pair)) > 0) for pair in zip(texts, others, strict=True)]
     paired = Pairs(texts, others, same, splits=splits)
-    assert locality.logistic_on_frozen(Case("sbert", paired)).figures["accuracy"] > 0.85
+    assert locally_linear.logistic_on_frozen(Case("sbert", paired)).figures["accuracy"] > 0.85
     # sparse sides are put together as dense ones are
     u = random.standard_normal((5, 4))
     both = Pairs([*"abcde"], [*"bcdea"], [1] * 5, splits=["test"] * 5)

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from labkit.papers.bundled_report import Figure, Report
+from labkit.papers.cell_store import Store, as_lines
 from labkit.papers.cells import cells_of, compute, plan
 from labkit.papers.data import Desk
 from labkit.papers.records import Column, Table
 from labkit.papers.reports import AT_END, _values, as_markdown, in_digits, ours, piped
 from labkit.papers.results import result, results_shown
-from labkit.papers.store import Store, as_lines
-from labkit.papers.stored import Figure, Report
 from tests.papers.fakes import LINES, PAPERS, TABLE
 
 

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from labkit.evaluation.comparison import Parts
+from labkit.papers.bundled_report import FILE, NOT_RUN, Figure, TableResult, as_printed, beside, stored
+from labkit.papers.cell_store import Store
 from labkit.papers.cells import cells_of, compute, plan
 from labkit.papers.claims import Claim
 from labkit.papers.data import Desk
@@ -18,8 +20,6 @@ from labkit.papers.published import tables
 from labkit.papers.recipes import Case
 from labkit.papers.records import Row, Table
 from labkit.papers.results import NOT_YET, SEEN, _interval, _judged, _leads, result
-from labkit.papers.store import Store
-from labkit.papers.stored import FILE, NOT_RUN, Figure, TableResult, as_printed, beside, stored
 from labkit.trials.engine import Result
 from tests.papers.fakes import TABLE, recipe, steady
 

@@ -15,7 +15,7 @@ from packaging.version import Version
 
 from labkit.arrays import unit
 from labkit.corpora import Corpus, load
-from labkit.corpora.table import EMBEDDED
+from labkit.corpora.catalogue import EMBEDDED
 from labkit.evaluation.comparison import Lead
 from labkit.evaluation.scores import score
 from labkit.method import Method

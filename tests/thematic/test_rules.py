@@ -7,7 +7,7 @@ import pytest
 from labkit.corpora import Article, Section
 from labkit.corpora import article_rules as rules
 from labkit.corpora.article_rules import LOST, READ, eligible, sifted
-from labkit.thematic.making import UNITS, Funnel
+from labkit.thematic.from_dumps import UNITS, Funnel
 
 
 def said(count: int, first: str = "Word") -> str:

@@ -12,7 +12,7 @@ from labkit.corpora import Article, Articles, Section, Triplets
 from labkit.corpora import article_triplets as making
 from labkit.corpora.article_triplets import RULES, Plan, triplets_of
 from labkit.corpora.records import hashed_split
-from labkit.thematic.making import triplets_and_funnel
+from labkit.thematic.from_dumps import triplets_and_funnel
 
 LISTS = ("external links", "further reading", "references", "see also", "notes", "citations", "authored books")
 NAMES = ("History", "Économie", "文化", "Background", "Notes", "see also", "Климат", "Sport", "Art", "Law", "Music")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Sentences, Triplets, load
-from labkit.trials import doubts
+from labkit.trials import suspect_labels
 from labkit.trials.doctor import Finding, examine
 
 THREE = ("train", "dev", "test")
@@ -19,7 +19,7 @@ THREE = ("train", "dev", "test")
 @pytest.fixture(autouse=True)
 def without_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels are judged without MiniLM, which would take most of the time."""
-    monkeypatch.setattr(doubts, "find_spec", lambda name: None)
+    monkeypatch.setattr(suspect_labels, "find_spec", lambda name: None)
 
 
 def pairs(*rows: tuple[str, str, float], splits: Any = "train", graded: bool = False) -> Pairs:

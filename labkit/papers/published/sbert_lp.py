@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.papers.claims import Claim
-from labkit.papers.recipes.locality import (
+from labkit.papers.recipes.locally_linear import (
     DIMENSIONS,
     MOST,
     NEIGHBOURS,

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
-from labkit.corpora.table import DATA
+from labkit.corpora.catalogue import DATA
 from labkit.evaluation.comparison import Spread
 from labkit.papers.claims import ShownLead, Verdict
 from labkit.papers.published import PAPERS, tables

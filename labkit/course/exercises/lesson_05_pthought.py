@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pack_padded_sequence
 from labkit.arrays import unit
 from labkit.course.exercise import Unfit, Unnamed, array, check, find_mistake, number, several
 from labkit.course.exercises.draws import in_classes, lengths_of, tensor
-from labkit.course.exercises.sentpwnet import learnable
+from labkit.course.exercises.lesson_02_sentpwnet import learnable
 from labkit.evaluation import p_coherence
 from labkit.training.encoders import inside
 

@@ -31,10 +31,10 @@ from labkit.corpora import article_rules as rules
 from labkit.corpora import article_triplets as triplets
 from labkit.corpora.article_rules import READ, UNCLOSED, Tally, sifted
 from labkit.corpora.article_triplets import FURTHER, Plan, Prepared, triplet_record, triplet_rows
+from labkit.corpora.catalogue import CORPORA, load
 from labkit.corpora.files import check_output, read_articles, write_rows
 from labkit.corpora.records import Article, Articles, Triplets, hashed_split
 from labkit.corpora.shards import Part, first_seen, key_rows, splits_of, tables, write_texts
-from labkit.corpora.table import CORPORA, load
 from labkit.progress import Progress, silent
 from labkit.thematic import wikipedia
 from labkit.thematic.wikipedia import PIECE, Dump, Page, Piece, is_dump, pieces

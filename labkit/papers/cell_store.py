@@ -22,7 +22,7 @@ from typing import Any
 from platformdirs import user_cache_path
 
 from labkit.atomic import write_text
-from labkit.corpora.table import DATA
+from labkit.corpora.catalogue import DATA
 from labkit.trials.engine import TRIALS, Result
 
 BUNDLED = DATA / "cells.jsonl"

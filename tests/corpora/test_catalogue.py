@@ -13,9 +13,9 @@ import pytest
 
 from labkit.baselines.difficulty import Difficulty, difficulty
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
+from labkit.corpora.catalogue import DATA, EMBEDDED, Embedded
 from labkit.corpora.files import write_rows
 from labkit.corpora.records import SPLITS
-from labkit.corpora.table import DATA, EMBEDDED, Embedded
 from labkit.shipped.cards import BEGIN, END, between_marks, corpus_figures
 
 
@@ -75,7 +75,7 @@ ROWS_OF_ALL = """
 import json
 from itertools import islice
 from labkit.corpora.minimal import KINDS, PAIRED
-from labkit.corpora.table import EMBEDDED, generator
+from labkit.corpora.catalogue import EMBEDDED, generator
 
 found = generator("minimal").found
 pairs = [pair for corpus in PAIRED for kind in KINDS for pair, _ in islice(found(corpus, kind, 0, "test"), 3)]

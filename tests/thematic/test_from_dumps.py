@@ -21,7 +21,7 @@ from labkit.corpora.article_triplets import Plan
 from labkit.corpora.files import read_articles, read_rows
 from labkit.corpora.shards import Part, sha256_of, shards_in, tables
 from labkit.methods import METHODS
-from labkit.thematic.making import triplets_and_funnel, write_shards, write_triplets
+from labkit.thematic.from_dumps import triplets_and_funnel, write_shards, write_triplets
 from labkit.thematic.wikipedia import ELSEWHERE, REDIRECT
 from tests.sharded import all_stages
 from tests.waiting import HANG, until
@@ -230,7 +230,7 @@ def test_a_part_that_is_broken_is_named_and_the_others_are_kept(tmp_path: Path) 
 
 KILLED = """
 import sys
-from labkit.thematic.making import write_shards
+from labkit.thematic.from_dumps import write_shards
 if __name__ == "__main__":
     write_shards(sys.argv[3:], sys.argv[1], size=900, workers=int(sys.argv[2]))
 """
@@ -272,7 +272,7 @@ import ray
 from ray.cluster_utils import Cluster
 
 from labkit import scale
-from labkit.thematic.making import write_shards
+from labkit.thematic.from_dumps import write_shards
 from tests.sharded import all_stages
 
 here = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 10**8}
