@@ -10,7 +10,7 @@ so.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,7 +34,8 @@ class Recipe:
     `on` are settings for one data set; `sides` are those of networks that stand side by side; `also` names data sets
     that are learned from instead of the column's own. A row gets the table's number of seeds, or `seeds` of them; 1
     means that nothing in it is random. With `first` its other settings are chosen on dev, by the same number of trials
-    as those of every other row, of which the first starts from these values. `methods` lists the method.
+    as those of every other row, of which the first starts from these values; on the data sets in `tries` further
+    settings are chosen, too. `methods` lists the method.
     """
 
     run: Callable[[Case], Result]
@@ -45,6 +46,7 @@ class Recipe:
     also: tuple[str, ...] = ()
     seeds: int | None = None
     first: Mapping[str, Any] | None = None
+    tries: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     methods: Mapping[str, type[Method]] = field(default_factory=lambda: METHODS, repr=False)
 
     @property

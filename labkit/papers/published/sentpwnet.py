@@ -20,6 +20,9 @@ FEWER = {**SHORT, "epochs": 3}  # of triplets, which are longer and many more
 #: section 4.2.2: the titles of all other sections are negatives
 ON = {"triplets-titles": {"in_batch": True}}
 UNTRAINED = "BiLSTM, untrained"
+#: what networks read of places, beside what the bag reads; chosen by the trials that choose the rest
+TRIES = {"places": {"unit": ("characters", "pieces"), "dimension": (100, 256), "batch": (32, 128)}}
+_READ: Mapping[str, object] = {"unit": "characters", "dimension": 100, "batch": 64}  # where trials of these start
 #: what the papers print, and where they do not say it what is usual: the values of the rows "as printed"
 PRINTED: Mapping[str, dict[str, object]] = {
     "siamese": {"margin": 0.5, "learning_rate": 0.003, "dropout": 0.2},
@@ -48,13 +51,14 @@ def on_encoder(
     **settings: object,
 ) -> Recipe:
     """One of the three on one encoder; what is not said is the method's default."""
-    return Recipe(scored, method, {"encoder": encoder, **settings, **length}, on=ON, seeds=seeds)
+    return Recipe(scored, method, {"encoder": encoder, **settings, **length}, on=ON, seeds=seeds, tries=TRIES)
 
 
 def trained(row: str, figures: tuple[float | None, ...], method: str, encoder: str, **more: object) -> tuple[Row, Row]:
     """A row of the three, tuned and as printed; what is quick gets ten seeds."""
     seeds = MANY if encoder == "cnn" else None
-    return tuned_and_printed(Row(row, figures, on_encoder(method, encoder, seeds=seeds, **more)), PRINTED[method])  # type: ignore[arg-type]
+    made = Row(row, figures, on_encoder(method, encoder, seeds=seeds, **more))  # type: ignore[arg-type]
+    return tuned_and_printed(made, PRINTED[method], _READ)
 
 
 def bag(columns: int, run: Compute = scored, **more: object) -> Row:
@@ -275,9 +279,10 @@ FIGURE_2 = Table(
                 f"BiLSTM + {name}",
                 # the ratio is printed without saying of which of the two it is
                 (2.99 if method == "sentpwnet" else None, None),
-                Recipe(picture, method, {"encoder": "bilstm", **SHORT}),
+                Recipe(picture, method, {"encoder": "bilstm", **SHORT}, tries=TRIES),
             ),
             PRINTED[method],
+            _READ,
         )
     ),
     note="The text says PCA, the caption t-SNE; here it is PCA. Of the two baselines the text gives no number, they "
@@ -300,7 +305,7 @@ ABLATION_PAIRS = Table(
     _ABLATED,
     tuple(
         Row(name, (None, None, None),
-            replace(on_encoder("sentpwnet", "cnn", miner=miner), first=PRINTED["sentpwnet"]))
+            replace(on_encoder("sentpwnet", "cnn", miner=miner), first={**PRINTED["sentpwnet"], **_READ}))
         for name, miner in (
             ("informative pairs (eq. 11, 12)", "informative"),
             ("the hardest pair of each kind", "hardest"),
@@ -325,7 +330,7 @@ ABLATION_WEIGHTS = Table(
     _ABLATED[:2],
     tuple(
         Row(name, (None, None),
-            replace(on_encoder("sentpwnet", "cnn", loss=loss), first=PRINTED["sentpwnet"] | PRINTED[like]))
+            replace(on_encoder("sentpwnet", "cnn", loss=loss), first={**PRINTED["sentpwnet"], **PRINTED[like], **_READ}))
         for name, loss, like in (
             ("weights by locality (eq. 8)", "locality", "sentpwnet"),
             ("equal weights (eq. 6)", "contrastive", "siamese"),
@@ -352,7 +357,7 @@ ABLATION_LOSSES = Table(
     "sentpwnet", "ablation-losses", "Every loss of pairs at its best settings: one CNN, all pairs (ours)",
     _ABLATED[:2],
     tuple(
-        Row(name, (None, None), replace(on_encoder("siamese", "cnn", loss=loss), first=usual))
+        Row(name, (None, None), replace(on_encoder("siamese", "cnn", loss=loss), first={**usual, **_READ}))
         for loss, (name, usual) in _EACH_LOSS.items()
     ),
     note=FAIR,
