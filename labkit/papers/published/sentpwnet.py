@@ -330,7 +330,8 @@ ABLATION_WEIGHTS = Table(
     _ABLATED[:2],
     tuple(
         Row(name, (None, None),
-            replace(on_encoder("sentpwnet", "cnn", loss=loss), first={**PRINTED["sentpwnet"], **PRINTED[like], **_READ}))
+            replace(on_encoder("sentpwnet", "cnn", loss=loss),
+                    first={**PRINTED["sentpwnet"], **PRINTED[like], **_READ}))
         for name, loss, like in (
             ("weights by locality (eq. 8)", "locality", "sentpwnet"),
             ("equal weights (eq. 6)", "contrastive", "siamese"),
