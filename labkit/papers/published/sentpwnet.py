@@ -205,6 +205,7 @@ TRIPLETS = printed("""
     BiLSTM + Triplet network   .731 .770
     BiLSTM + SentPWNet         .733 .785
 """)
+ALMOST = 0.01  # the paper gives no bound; with five seeds an interval is .008 to each side
 _BILSTMS = ("BiLSTM + Siamese network", "BiLSTM + Triplet network", "BiLSTM + SentPWNet")
 TABLE_3 = Table(
     "sentpwnet", "3", "Triplets from the sections of articles: how often the positive is nearer than the negative",
@@ -217,7 +218,8 @@ TABLE_3 = Table(
         tuned_baseline("SIF (ours)", 2, "sif"),
     ),
     note="The paper's table 4, called a distribution of categories, prints this table once more. On titles, those of "
-    "all other sections in a batch are negatives, as in section 4.2.2. " + DEVIATIONS.format(FEWER["epochs"]),
+    f"all other sections in a batch are negatives, as in section 4.2.2. Almost the same means closer than {ALMOST:g}. "
+    + DEVIATIONS.format(FEWER["epochs"]),
     claims=(
         Claim("all trained networks lead general-purpose embeddings by 10 % at least", _BILSTMS, GENERAL,
               ("sentences", "titles"), by=0.10, relative=True),
@@ -230,7 +232,7 @@ TABLE_3 = Table(
         Claim("on titles, weighted pairs lead the two other networks by 2 % and more", _BILSTMS[2:], _BILSTMS[:2],
               ("titles",), by=0.02, relative=True),
         Claim("on sentences, weighted pairs are worth almost the same as the two other networks", _BILSTMS[2:],
-              _BILSTMS[:2], ("sentences",), by=0.005, tie=True),
+              _BILSTMS[:2], ("sentences",), by=ALMOST, tie=True),
     ),
 )  # fmt: skip
 
