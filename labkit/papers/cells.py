@@ -35,13 +35,14 @@ from labkit.trials.engine import Result
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One recipe on one data set with one seed; `settings` are the recipe's and those for its data."""
+    """One recipe on one data set with one seed; `settings` and `tries` are the recipe's and those for its data."""
 
     recipe: Recipe
     data: DataAtHand
     also: Mapping[str, DataAtHand]
     seed: int
     settings: Mapping[str, Any]
+    tries: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         what = self.recipe.method or self.recipe.run.__qualname__.replace("_", " ")
@@ -73,7 +74,7 @@ class Cell:
         named = dict(settings) | {name: value for name, value in self.recipe.settings.items() if name == "model"}
         if self.recipe.entry is None:
             return named
-        tried = space_of(self.recipe.entry, settings) if self.recipe.first is not None else {}
+        tried = space_of(self.recipe.entry, settings, self.tries) if self.recipe.first is not None else {}
         usual = self.recipe.entry(**named).settings.decisive()
         return {name: value for name, value in usual.items() if name not in tried}
 
@@ -91,6 +92,7 @@ class Cell:
                 learned[place % len(learned)],
                 recipe.first,
                 recipe.methods,
+                self.tries,
             )
             for place, side in enumerate(recipe.sides or ({},))
         )
@@ -194,7 +196,8 @@ def _part(row: Row, data: str, desk: Desk, *, published: bool, seeds: int | None
         recipe, settings = _quick(recipe, settings)
     count = (seeds or recipe.seeds or usual) if recipe.random else 1
     also = dict(zip(recipe.also, others, strict=True))
-    return RowPart(row, data, tuple(Cell(recipe, opened, also, seed, settings) for seed in range(count)))
+    tries = recipe.tries.get(data, {})
+    return RowPart(row, data, tuple(Cell(recipe, opened, also, seed, settings, tries) for seed in range(count)))
 
 
 def _quick(recipe: Recipe, settings: dict[str, Any]) -> tuple[Recipe, dict[str, Any]]:

@@ -12,8 +12,8 @@ Trials get no test rows (`labkit.trials.tune`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +25,7 @@ from labkit.papers.data import DataAtHand, Missing
 from labkit.papers.records import AS_PRINTED, FEW_SEEDS, Row
 from labkit.progress import Progress, silent
 from labkit.trials.engine import Result
+from labkit.trials.space import Dial, tuned_settings
 
 PROTOCOL: Mapping[str, Any] = {"trials": 16, "part": 0.25, "epochs": 0.5, "sampler": "tpe"}
 WHOLE: Mapping[str, Any] = {**PROTOCOL, "part": 1.0, "epochs": 1.0}
@@ -37,12 +38,15 @@ FAIR = (
 )
 
 
-def tuned_and_printed(row: Row, printed: Mapping[str, Any]) -> tuple[Row, Row]:
-    """The row with its settings chosen on dev, under its own name, and the row with the printed settings."""
+def tuned_and_printed(row: Row, printed: Mapping[str, Any], first: Mapping[str, Any] | None = None) -> tuple[Row, Row]:
+    """The row with its settings chosen on dev, under its own name, and the row with the printed settings.
+
+    `first` are further settings with which the trials begin.
+    """
     recipe = row.recipe
     assert recipe is not None, row.name
-    as_printed = replace(recipe, settings={**recipe.settings, **printed}, seeds=FEW_SEEDS, first=None)
-    return replace(row, recipe=replace(recipe, first=printed)), replace(
+    as_printed = replace(recipe, settings={**recipe.settings, **printed}, seeds=FEW_SEEDS, first=None, tries={})
+    return replace(row, recipe=replace(recipe, first={**printed, **(first or {})})), replace(
         row, name=row.name + AS_PRINTED, recipe=as_printed
     )
 
@@ -56,14 +60,15 @@ class Tuning:
     data: DataAtHand
     first: Mapping[str, Any]
     methods: Mapping[str, type[Method]]
+    tries: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # besides the method's own hyperparameters
 
     def __str__(self) -> str:
         return f"trials of {self.method}, {self.data.title}"
 
     @property
-    def space(self) -> dict[str, str]:
+    def space(self) -> dict[str, Dial]:
         """The hyperparameters that trials vary, with their ranges."""
-        return space_of(self.methods[self.method], self.settings)
+        return space_of(self.methods[self.method], self.settings, self.tries)
 
     @property
     def protocol(self) -> Mapping[str, Any]:
@@ -84,7 +89,7 @@ class Tuning:
             "data": [["data", self.data.fingerprint]],
             "versions": versions_of(entry, usual),
             "protocol": dict(self.protocol),
-            "space": tried,
+            "space": {name: str(dial) for name, dial in tried.items()},
             "first": {name: self.first.get(name, usual[name]) for name in tried},
         }
 
@@ -100,7 +105,8 @@ class Tuning:
 
         experiment = Experiment(self.method, self.data.corpus, self.settings, 0, self.methods)
         folder = None if runs is None else runs / f"tune-{self.method}-{self.key[:20]}"
-        tuned = tune(experiment, **self.protocol, first=self.first, folder=folder, progress=progress)
+        space = space_of(self.methods[self.method], self.settings, self.tries, type(self.data.corpus).__name__)
+        tuned = tune(experiment, **self.protocol, space=space, first=self.first, folder=folder, progress=progress)
         figures = {"dev": tuned.best.figure, "dev at first": tuned.trials[0].figure}
         trials = [
             {"tried": dict(each.tried), "figure": each.figure, "seconds": round(each.seconds, 1), "reason": each.reason}
@@ -112,9 +118,10 @@ class Tuning:
         )
 
 
-def space_of(entry: type[Method], settings: Mapping[str, Any]) -> dict[str, str]:
-    """The hyperparameters that trials of a method with these settings vary, with their ranges."""
-    from labkit.trials.space import tuned_settings
-
-    space = tuned_settings(entry(**settings).settings)
-    return {name: str(dial) for name, dial in space.items() if name not in settings}
+def space_of(
+    entry: type[Method], settings: Mapping[str, Any], tries: Mapping[str, Sequence[Any]], shape: str | None = None
+) -> dict[str, Dial]:
+    """The hyperparameters that trials of a method vary, with their ranges; on a corpus of this shape, if named."""
+    usual = tuned_settings(entry(**settings).settings, shape)
+    space = usual | {name: Dial.of(values) for name, values in tries.items()}
+    return {name: dial for name, dial in space.items() if name not in settings}

@@ -9,7 +9,7 @@ cannot be run here. Scores are recorded as printed, errors included; a `note` sa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,7 +33,7 @@ class Recipe:
     `on` has settings for one data set; `sides` those of concatenated networks; `also` names training data other than
     the column's own. A row gets the table's number of seeds, or its own `seeds`; 1 means that it is deterministic. With
     `first` its other settings are chosen on dev, with the same number of trials as every row, and the first trial
-    starts from these values. `methods` lists the method.
+    starts from these values; `tries` names further settings to choose on one data set. `methods` lists the method.
     """
 
     run: Callable[[Case], Result]
@@ -44,6 +44,7 @@ class Recipe:
     also: tuple[str, ...] = ()
     seeds: int | None = None
     first: Mapping[str, Any] | None = None
+    tries: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     methods: Mapping[str, type[Method]] = field(default_factory=lambda: METHODS, repr=False)
 
     @property

@@ -63,7 +63,7 @@ class Metric:
         scores = score(method, corpus, split=split, apart=True)
         figures, parts = dict(scores.figures), dict(scores.parts)
         if self.name == PROBE:
-            parts[PROBE] = Parts.by(_units(corpus.part(split)), _probe(method, corpus, split))
+            parts[PROBE] = Parts.by(_units(corpus.part(split)), probe(method, corpus, split))
             figures[PROBE] = parts[PROBE].figure
         self._require(parts, split)
         figures |= costs
@@ -71,7 +71,7 @@ class Metric:
 
     def _on_dev(self, method: Method, corpus: Corpus) -> float:
         if self.name == PROBE:
-            return float(_probe(method, corpus, "dev").mean())
+            return float(probe(method, corpus, "dev").mean())
         name, value = selection(method, corpus.part("dev"))
         if name == f"dev_{self.name}" or (name, self.name) == ("dev_triplets", "triplet_accuracy"):
             return value
@@ -114,7 +114,7 @@ def metrics_for(corpus: Corpus) -> tuple[str, ...]:
     return ("hit@1",)
 
 
-def _probe(method: Method, corpus: Corpus, split: str) -> np.ndarray:
+def probe(method: Method, corpus: Corpus, split: str) -> np.ndarray:
     """Whether a logistic regression on the training rows is right for each row of the split, tuned on dev."""
     parts = [corpus.part(name) for name in ("train", "dev", split)]
     sides = [side for part in parts for side in (_features(method, part), _labels(part))]

@@ -30,6 +30,7 @@ from labkit.projection import pca
 from labkit.pthought.method import PThought
 from labkit.thematic.sections import ALGORITHMS, FIGURES, section_agreement
 from labkit.trials.engine import Result
+from labkit.trials.metrics import probe
 
 Compute: TypeAlias = Callable[[Case], Result]
 PICTURED = 5  # classes
@@ -52,6 +53,13 @@ def all_the_same(case: Case) -> Result:
     """The scores of calling every test pair the same, without training."""
     test = _pairs(case)
     return _of_parts(called_parts(np.ones(len(test), bool), test))
+
+
+def classified(case: Case) -> Result:
+    """Classify pairs by a logistic regression on |u - v| and u · v instead of a threshold on the cosine."""
+    test = _pairs(case)
+    right, same = probe(case.fitted(), case.corpus, "test"), np.asarray(test.labels) == 1
+    return _of_parts(called_parts(np.where(right, same, ~same), test))
 
 
 def _pairs(case: Case, split: str = "test") -> Pairs:
