@@ -324,7 +324,7 @@ async def test_two_visitors_cannot_see_each_others_upload_or_unshared_run(room: 
         offered = two.widgets["Vectors"].options
         assert "run beta-run" in offered
         assert "run alpha-run" not in offered
-    async with room.person("train", "view=Train&method=tfidf&corpus=your+own+file", cookies[0]) as one:
+    async with room.person("train", "view=Train&preset=Another+method&method=tfidf&corpus=your+own+file", cookies[0]) as one:
         await one.look()
         await one.turn("Train")
         await one.bring("Your own file", "secret-name.csv", ROWS.encode())
@@ -344,7 +344,7 @@ async def test_two_visitors_cannot_see_each_others_upload_or_unshared_run(room: 
 @whole
 async def test_a_session_and_its_uploads_belong_to_one_visitor(room: Room) -> None:
     owner, other = room.cookie(), room.cookie()
-    page = "train", "view=Train&method=tfidf&corpus=your+own+file"
+    page = "train", "view=Train&preset=Another+method&method=tfidf&corpus=your+own+file"
     async with room.person(*page, owner) as one:
         await one.look()
         await one.bring("Your own file", "secret-name.csv", ROWS.encode())
@@ -367,7 +367,7 @@ async def test_a_session_and_its_uploads_belong_to_one_visitor(room: Room) -> No
 
 @whole
 async def test_a_vanished_upload_is_a_sentence(room: Room) -> None:
-    async with room.person("train", "view=Train&method=tfidf&corpus=your+own+file") as one:
+    async with room.person("train", "view=Train&preset=Another+method&method=tfidf&corpus=your+own+file") as one:
         await one.look()
         await one.bring("Your own file", "secret-name.csv", ROWS.encode())
         assert room.ask(one.uploads[0], method="DELETE", cookie=one.cookie).status == 204
