@@ -324,7 +324,9 @@ async def test_two_visitors_cannot_see_each_others_upload_or_unshared_run(room: 
         offered = two.widgets["Vectors"].options
         assert "run beta-run" in offered
         assert "run alpha-run" not in offered
-    async with room.person("train", "view=Train&preset=Another+method&method=tfidf&corpus=your+own+file", cookies[0]) as one:
+    async with room.person(
+        "train", "view=Train&preset=Another+method&method=tfidf&corpus=your+own+file", cookies[0]
+    ) as one:
         await one.look()
         await one.turn("Train")
         await one.bring("Your own file", "secret-name.csv", ROWS.encode())
