@@ -354,7 +354,7 @@ def show_link(*, own_file: bool) -> None:
     with st.session_state[SHARE].popover("Share", icon=":material/link:"):
         st.code(f"{where}?{settings}" if settings else where, language=None, wrap_lines=True)
         st.caption(
-            "The link contains your settings but not your file. Whoever opens it is asked for a file."
+            "The link contains your settings but not your file. Anyone who opens it is asked for a file."
             if own_file
             else "Everybody in this classroom sees what you see, except runs that you do not share."
             if classroom.is_on()

@@ -63,8 +63,9 @@ LAYOUT = f"""<style>
   :is(.st-key-reading, :has(> .st-key-reading)) {{height: auto !important; max-height: none !important}}
   :has(> .st-key-narrow) {{display: flex}}
   .stApp:not(:has(.st-key-settings input:checked)) .st-key-choices {{display: none}}
-  .stApp:has(.st-key-after input:checked) .st-key-side-left,
-  .stApp:has(.st-key-after input:not(:checked)) .st-key-side-right {{visibility: hidden; height: 0; overflow: hidden}}
+  .stApp:has(.st-key-after input:checked) .stColumn:has(.st-key-side-left):not(:has(.st-key-side-right)),
+  .stApp:has(.st-key-after input:not(:checked)) .stColumn:has(.st-key-side-right):not(:has(.st-key-side-left)) {{
+    visibility: hidden; height: 0; min-height: 0; flex: 0 0 0; overflow: hidden}}
 }}
 </style>"""
 ABOUT = """\
@@ -195,8 +196,10 @@ def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
 
 
 def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict: Any, *, offer: bool = False) -> None:
-    """The sentences of the corpus in the spaces as they are; `box` has the choices of the picture. `offer`: a training
-    in the place of a second picture."""
+    """The sentences of the corpus in the spaces as they are; `box` holds the picture's settings.
+
+    With `offer`, a button that starts a training replaces the second picture.
+    """
     shown, key, line = sentences_of(opened, box)
     shown, found = found_in(next(iter(chosen.values())), shown, key, box)
     look = look_of(opened, shown, box, moved=len(chosen) == 2)

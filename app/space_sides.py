@@ -184,7 +184,7 @@ def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
 
 
 def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, look: Look, height: int) -> None:
-    """The picture by PCA, in the place of one that is being made, with a note why that may take a while."""
+    """Show a PCA picture while the requested one is computed, with a note on how long that may take."""
     note, seconds = FIRST_LOOK.format(how=NAMES[look.how]), expected(look.how, len(shown))
     if seconds > SOON:
         note = f"{note} {TAKES.format(time=lasting(seconds))}"

@@ -265,6 +265,24 @@ def test_the_first_trial_starts_where_the_paper_does(desk: Desk, store: Store, s
 
 
 @pytest.mark.usefixtures("four_trials")
+def test_further_settings_are_tried_on_the_data_set_that_names_them(desk: Desk, store: Store, seen: list[Any]) -> None:
+    made = tuned(tries={"stsb": {"rule": ("a", "b")}}, first={"rule": "b"})
+    (cell,) = cells_of([plan(one_row(made), desk, 1)])
+    (known,) = [compute([cell], store).known[each.key] for each in cell.tunings]
+    assert [settings["rule"] for _, settings, _ in seen[:4]] == [
+        trial["tried"]["rule"] for trial in known.notes["trials"]
+    ]
+    assert seen[0][1]["rule"] == "b"  # where the recipe says that trials begin
+    assert seen[-1][1]["rule"] == known.notes["chosen"]["rule"]
+    keys = [
+        tunings(one_row(tuned(tries=tries)), desk)[0].key
+        for tries in ({}, {"trec": {"rule": ("a", "b")}}, {"stsb": {"rule": ("a", "b")}}, {"stsb": {"late": (1, 9)}})
+    ]
+    assert keys[0] == keys[1]  # another data set's
+    assert len(set(keys)) == 3
+
+
+@pytest.mark.usefixtures("four_trials")
 def test_each_of_two_networks_has_its_own_choice_from_the_data_that_it_learns_from(
     desk: Desk, store: Store, seen: list[Any]
 ) -> None:

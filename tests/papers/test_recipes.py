@@ -287,6 +287,18 @@ def test_two_networks_learn_each_from_its_own_and_count_the_same(monkeypatch: py
     assert beside.similarity_pairwise(rows[:1], rows[1:])[0] == pytest.approx(0.5)  # the mean of 0 and 1
 
 
+def test_pairs_classified_against_a_regression_by_hand(known: Known) -> None:
+    """Where the sentences of a pair are alike their vectors are equal: |u - v| is 0 and u · v the square."""
+    known.vectors = {text: np.eye(4)[row % 4] for row, text in enumerate(WORDS)}
+    a = WORDS[:4] * 6
+    b = [WORDS[(row % 4) + (4 if row % 2 else 5)] for row in range(24)]  # odd rows: the same direction
+    corpus = Pairs(a, b, [row % 2 for row in range(24)], splits=["train"] * 12 + ["dev"] * 4 + ["test"] * 8)
+    found = scoring.classified(Case("", corpus)).figures
+    assert (found["accuracy"], found["precision"], found["recall"]) == (1.0, 1.0, 1.0)
+    turned = replace(corpus, values=[*corpus.values[:16], *(1 - value for value in corpus.values[16:])])
+    assert scoring.classified(Case("", turned)).figures["accuracy"] == 0.0  # test has no say in what is learned
+
+
 def test_what_is_called_the_same_without_a_threshold(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     test = Pairs(["a", "b", "c", "d"], ["e", "f", "g", "h"], [1, 1, 1, 0], splits=["test"] * 4)
     found = scoring.all_the_same(Case("", test)).figures

@@ -24,7 +24,7 @@ UNTRAINED = "the paper's network, untrained"
 # : the paper's values that trials vary
 TURNED = ("learning_rate", "scale", "dropout", "a")
 MADE_HERE = (
-    "The paper's network: a BiLSTM with attention and L1 distance, with 150 numbers each way in the place of 300, "
+    "The paper's network: a BiLSTM with attention and L1 distance, with 150 numbers each way instead of 300, "
     "trained in one pass over 40,000 triplets of sentences or three over the 10,000 of titles; as printed its dropout "
     "is .8 (read as the share that is dropped). Ours: attention over frozen word vectors, each weighted as in SIF, one "
     "linear map and cosines, trained in one pass over all 176,000 triplets of sentences or eight over those of titles; "
