@@ -1,4 +1,4 @@
-"""Panel of "Papers": sections of an article against found clusters, the words that count, and all articles."""
+"""Panel of "Papers": sections of an article against found clusters, and the words that count."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from labkit.corpora.records import SPLITS
 from labkit.figure_names import spoken
 
 QUESTION, CORPUS, ONLY = "Are the clusters the sections?", "articles", Articles
-CLUSTERS, WORDS, EVERY = VIEWS = ["Clusters", "Words", "All articles"]
+CLUSTERS, WORDS = VIEWS = ["Clusters", "Words"]
 NETWORKS = ["of sentences", "of titles"]
 FIGURES = ("ami", "ari", "mi", "ri", "nmi", "purity")
 HEADS = {name: spoken(name) for name in FIGURES}
@@ -118,34 +118,8 @@ def show_words(right: Any, article: Any, method: Any, code: partial[None]) -> No
     code(WORDS_CODE, sentence=article.sentences.index(texts[row]))
 
 
-def show_agreement(chosen: choosing.Space, opened: cached.Opened, split: str, code: partial[None]) -> None:
-    """Table 4 of the paper for these vectors."""
-    from labkit.thematic.sections import section_agreement
-
-    name = st.radio("Figure", FIGURES, format_func=spoken, horizontal=True, key="figure", **frame.KEEP)
-    measure = partial(section_agreement, chosen.method, opened.corpus.part(split), restarts=3)
-    agreement = once("Clustering all articles …", ("agreement", chosen.key, opened.key, split), measure)
-    means, info = (agreement.values(algorithm, name) for algorithm in ("kmeans", "iclust"))
-    ahead, behind, count = int((info > means).sum()), int((info < means).sum()), len(agreement.articles)
-    left, right = st.columns([1.2, 1])
-    with left:
-        alt = f"{spoken(name)} of {count} articles, k-means {means.mean():.3f}, Iclust {info.mean():.3f}."
-        picture = figures.agreement_of_articles(agreement, name, height=400)
-        frame.picture(picture, key="agreement", alt=alt, rows=agreement.rows)
-    with right:
-        st.metric("k-means", f"{means.mean():.3f} ± {means.std():.3f}")
-        st.metric("Iclust", f"{info.mean():.3f} ± {info.std():.3f}")
-        st.caption(
-            f"{spoken(name)}, mean and standard deviation over {count} articles with 5 to 12 sections; "
-            f"{agreement.left_out} were left out. Iclust is ahead in {ahead}, behind in {behind}."
-        )
-    alt = "A row for each article and algorithm with all agreement scores."
-    frame.table(agreement.rows(), alt, formats=dict.fromkeys(FIGURES, "%.3f"), heads=HEADS)
-    code(ALL_CODE, figure=name)
-
-
 def show(opened: cached.Opened) -> None:
-    """One article, or all of a split, in the vectors that are chosen."""
+    """One article in the vectors that are chosen."""
     from labkit.thematic.sections import sectioned
 
     if not isinstance(opened.corpus, Articles):
@@ -160,9 +134,6 @@ def show(opened: cached.Opened) -> None:
     split = frame.choices().radio("Articles of the split", splits, horizontal=True, key="split", **frame.KEEP)
     part, view = opened.corpus.part(split), frame.view(VIEWS)
     code = partial(choosing.show_code, space=chosen, opened=opened, split=split)
-    if view == EVERY:
-        show_agreement(chosen, opened, split, code)
-        return
     left, right = st.columns([1, 2] if view == WORDS else 2)
     with left:
         row = choosing.sentence_by_row("Article", [article.title for article in part.articles], "article")
@@ -186,11 +157,4 @@ from labkit.figures import attention_bars
 from labkit.thematic.sections import sectioned
 article = sectioned(corpus.part({split!r}).articles[{row}])
 attention_bars(method.attend(article.sentences[{sentence}])).show()
-"""
-ALL_CODE = """\
-from labkit.figures import agreement_of_articles
-from labkit.thematic.sections import section_agreement
-agreement = section_agreement(method, corpus.part({split!r}), restarts=3)
-print(agreement)
-agreement_of_articles(agreement, {figure!r}).show()
 """

@@ -62,7 +62,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     look, trained = look_of(opened, None, box), trained_in_epochs(opened, chosen)
     if not trained:
         return
-    journeys = {name: journey_of(name, space, look, opened) for name, space in trained.items()}
+    journeys = {name: journey_of(space, look.how, opened) for name, space in trained.items()}
     epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
     left, right = st.columns(WIDTHS)
     with left:
@@ -95,7 +95,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         show_list(sides, matches)
     for side in sides:
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
-    if st.toggle("Metrics, cosines and spectra over the epochs", key="cosines", **frame.KEEP):
+    if st.toggle("Metrics and cosines over the epochs", key="cosines", **frame.KEEP):
         show_measured(trained)
 
 
@@ -123,7 +123,7 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
 
 
 def show_measured(trained: Mapping[str, Space]) -> None:
-    """The figures, the cosines and the spectrum of every side that was trained in epochs."""
+    """The figures and the cosines of every side that was trained in epochs."""
     measured = {
         name: once("Measuring every epoch …", ("measured", space.key), partial(measure, space))
         for name, space in trained.items()
@@ -149,7 +149,7 @@ def measure(space: Space) -> tuple[History, EpochCosines]:
 
 
 def show_cosines(title: str, side: str, space: Space, cosines: EpochCosines) -> None:
-    """The hills of a side's cosines, and below them its spectrum."""
+    """The hills of a side's cosines."""
     first, last = cosines.means[0], cosines.means[-1]
     said = f"the means of positive and negative pairs go from {first[0]:.2f} and {first[1]:.2f} to {last[0]:.2f} and "
     st.markdown(f"**{frame.plain(title)}: cosines**")
@@ -158,13 +158,6 @@ def show_cosines(title: str, side: str, space: Space, cosines: EpochCosines) -> 
         key=f"cosine_ridges-{side}",
         alt=f"Cosines of {title} over {len(cosines.epochs)} epochs: {said}{last[1]:.2f}.",
         rows=cosines.rows,
-    )
-    st.markdown(f"**{frame.plain(title)}: spectrum**")
-    frame.picture(
-        figures.spectra_over_epochs(cosines),
-        key=f"spectra-{side}",
-        alt=f"Singular values of {title} as shares of their sum, over {len(cosines.epochs)} epochs.",
-        rows=cosines.spectrum_rows,
     )
     choosing.show_code(MEASURED_CODE, space, of=title)
 
@@ -179,10 +172,9 @@ clusters_over_epochs(epochs, at={at}, by={by!r}, most={most}, order=class_order(
 """
 MEASURED_CODE = """\
 from labkit.evaluation.geometry import cosines_over_epochs, figures_over_epochs
-from labkit.figures import cosine_ridges, spectra_over_epochs, training_curves
+from labkit.figures import cosine_ridges, training_curves
 from labkit.figures.epochs import probe_columns
 histories = {{"this run": figures_over_epochs(method.snapshots)}}
 training_curves(histories, probe_columns(histories)).show()
 cosine_ridges(cosines_over_epochs(method.snapshots)).show()
-spectra_over_epochs(cosines_over_epochs(method.snapshots)).show()
 """

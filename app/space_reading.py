@@ -12,13 +12,10 @@ from types import MappingProxyType
 from typing import Any
 
 import cached
-import choosing
 import frame
 import marking
 import numpy as np
 import pandas as pd
-import papers_pthought
-import papers_sbert_lp
 import streamlit as st
 import why
 from marking import Brush, rows_with_same_text
@@ -40,10 +37,8 @@ LISTED = 500  # sentences
 PANEL = 500  # pixels, where the window does not say how high the pictures beside it are
 SEARCH = (marking.QUERY, "Search the sentences", "Search for words", 200)  # key, label, hint, letters
 TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence", 2_000)
-GROUP = ":material/group_work:"
 GLYPHS = dict(zip(MARKS, "●◆■✚▲★", strict=True))
 SHARE = "Share of sentences whose nearest neighbour is of the same class, with {name}"
-STAR = "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP"
 PLACED = "Position: {how}."
 UNKNOWN_ALL = (
     "{space} knows none of these words: {words}. Its vector is meaningless, so the sentence has no place in the "
@@ -216,18 +211,14 @@ def show_reading(
     landed: Mapping[str, Landed] = MappingProxyType({}),
     opened: cached.Opened | None = None,
     typed: str = "",
-    line: str = "",
 ) -> None:
     """Show beside the pictures what is marked or found, the sentence that is read, the nearest to it, and the classes.
 
-    With the corpus each neighbour has the question why it is near, and the sentence has its panels; `line` of code
-    chooses the sentences shown.
+    With the corpus, each neighbour has the question why it is near.
     """
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading"):
         row = choose_row(first, marked_rows(marking.state_of_marks().now, sides, first), matches)
-        if row is not None and opened is not None:
-            show_panels(sides, opened, first.shown.texts[row], line)
         for side in sides:
             if side.name in landed:
                 show_landed(side, landed[side.name], partial(why_near, typed, side, sides, opened))
@@ -263,41 +254,6 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
         label = shown.labels[row]
         st.text(shown.texts[row] + (f"\n— {label}" if label != UNLABELLED else ""))
     return row
-
-
-def show_panels(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
-    """The buttons that open a panel of the sentence that is read."""
-    with st.container(horizontal=True):
-        if st.button("Star", key="star", icon=":material/hub:", type="tertiary", help=STAR):
-            frame.dialog("Neighbours before and after SBERT-LP", partial(show_star, sides, opened, text, line))
-        if has_group(opened, text) and st.button("Paraphrases", key="group", icon=GROUP, type="tertiary"):
-            spaces = [side.space for side in sides]
-            frame.dialog(
-                "Its paraphrases, and other groups", partial(papers_pthought.show_handful, opened, spaces, text)
-            )
-
-
-def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
-    """The neighbours of a sentence among those shown, before and after SBERT-LP over the vectors of one side."""
-    st.text(text)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = [side.name for side in sides]
-        name = names[0] if len(sides) == 1 else st.radio("Vectors of the", names, horizontal=True, key="star-of")
-        k, p = papers_sbert_lp.sliders()
-    side = sides[names.index(name)]
-    texts = list(side.shown.texts)
-    texts = list(dict.fromkeys([text, *texts[:: -(-len(texts) // papers_sbert_lp.MOST)]]))
-    method, _ = papers_sbert_lp.embedded(side.space, texts, (side.key, text), k, p)
-    papers_sbert_lp.show_star(method, text)
-    choosing.show_code(STAR_CODE, side.space, opened, shown=line, text=text, k=k, p=p, most=papers_sbert_lp.MOST)
-
-
-def has_group(opened: cached.Opened, text: str) -> bool:
-    """Whether the corpus knows paraphrases of a sentence of test."""
-    try:
-        return any(text in group and len(set(group)) > 1 for group in papers_pthought.groups_of_test(opened))
-    except ValueError:  # it knows of no paraphrases, or has no test split
-        return False
 
 
 def show_landed(side: Side, landed: Landed, ask: Ask) -> None:
@@ -348,14 +304,3 @@ def why_near(
     spaces = [side.space, *(other.space for other in sides if other is not side)]
     name = f"{side.name}-{'typed' if typed else 'read'}-{number}"
     why.button(name, spaces, opened, text, neighbour, label=f"Why {number}?", icon=None, right=right)
-
-
-STAR_CODE = """\
-from labkit.figures import star
-from labkit.sbert_lp.method import SbertLp, SbertLpSettings
-from labkit.sbert_lp.view import around
-{shown}
-sentence, step = {text!r}, -(-len(shown.texts) // {most})
-anew = SbertLp.over(method, [sentence, *shown.texts[::step]], SbertLpSettings(neighbours={k}, dimension={p}))
-star(around(anew.space, sentence), "after").show()
-"""

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import Entries, annotation, figure_of, level_bars, margin, short
-from labkit.figures.panels import BARE, EMPTY, on, stacked
+from labkit.figures.drawing import BARE, EMPTY, Entries, annotation, figure_of, level_bars, margin, on, short, stacked
 from labkit.palette import COLOURS, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:

@@ -23,6 +23,9 @@ from plotly.colors import find_intermediate_color, hex_to_rgb, label_rgb
 
 from labkit.explanation import LEFT_OUT, REST
 from labkit.figures.drawing import (
+    ABOVE,
+    BARE,
+    EMPTY,
     NAME,
     Entries,
     annotation,
@@ -30,14 +33,17 @@ from labkit.figures.drawing import (
     cells,
     figure_of,
     marks,
+    on,
+    panel_suffix,
     rectangle,
     series,
     short,
+    stacked,
     stroke,
     telling,
+    ticks,
     words_at,
 )
-from labkit.figures.panels import ABOVE, BARE, EMPTY, on, panel_suffix, stacked, ticks
 from labkit.palette import CLEAR, COLOURS, INK, NEGATIVE, POSITIVE, style
 
 if TYPE_CHECKING:

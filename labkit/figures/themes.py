@@ -3,7 +3,6 @@
 In: records of `labkit.thematic`. Out: plotly figures; `marked` returns HTML.
 
 section_ribbon, section_counts  one article's sections and the clusters found (`Themes`)
-agreement_of_articles           the same for many articles, in one figure (`SectionAgreement`)
 marked, attention_bars          how much each word of a sentence counts (`Attended`)
 
 Sections and clusters have numbers, in the figure and in the tables, so they can be read without colour.
@@ -17,13 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figure_names import spoken
 from labkit.figures.drawing import (
+    ABOVE,
+    BARE,
+    EMPTY,
     Entries,
     annotation,
     bars,
     cells,
-    curve,
     figure_of,
     hover_lines,
     margin,
@@ -31,14 +31,14 @@ from labkit.figures.drawing import (
     rectangle,
     short,
     stroke,
+    ticks,
     words_at,
 )
-from labkit.figures.panels import ABOVE, BARE, EMPTY, ticks
-from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
+from labkit.palette import CLEAR, COLOURS, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     from labkit.thematic.method import Attended
-    from labkit.thematic.sections import Clustering, SectionAgreement, Themes
+    from labkit.thematic.sections import Clustering, Themes
 
 
 # --- sections and clusters ---------------------------------------------------------------------------------------
@@ -108,45 +108,6 @@ def section_counts(themes: Themes, clustering: Clustering, *, height: int = 330)
         shapes=squares,
         xaxis=bare | {"ticktext": used, "title": "cluster", "side": "bottom"},
         yaxis=bare | {"ticktext": names, "autorange": "reversed"},
-        height=height,
-    )
-
-
-def agreement_of_articles(agreement: SectionAgreement, figure_name: str = "ami", *, height: int = 330) -> go.Figure:
-    """Draw a line for each article from k-means to Iclust, and the means: table 4, article by article."""
-    sides = [agreement.values(name, figure_name) for name in ("kmeans", "iclust")]
-    ways = ["k-means", "Iclust"]
-    traces = [
-        curve(
-            ways,
-            [left, right],
-            FAINT,
-            width=1.5,
-            marker={"size": 7, "color": INK},
-            hovertemplate=f"{short(article.title, 40)}: %{{y:.3f}}<extra>%{{x}}</extra>",
-            showlegend=False,
-        )
-        | {"mode": "lines+markers"}
-        for article, left, right in zip(agreement.articles, *sides, strict=True)
-    ]
-    means = [float(side.mean()) for side in sides]
-    mean = curve(
-        ways,
-        means,
-        POSITIVE,
-        width=3,
-        error_y={"type": "data", "array": [float(side.std()) for side in sides], "thickness": 2, "width": 9},
-        text=[f"{value:.3f}" for value in means],
-        textposition=["middle left", "middle right"],
-        textfont={"size": 15, "color": INK},
-        marker={"size": 12, "symbol": "diamond", "color": POSITIVE},
-        hovertemplate="mean %{y:.3f}<extra>%{x}</extra>",
-        showlegend=False,
-    )
-    return figure_of(
-        [*traces, mean | {"mode": "lines+markers+text"}],
-        xaxis={"range": [-0.5, 1.5], "showgrid": False},
-        yaxis={"title": spoken(figure_name)},
         height=height,
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from trainings.owners import OWNERS, Owned, write_owned
+from owners import OWNERS, Owned, write_owned
 
 from labkit.corpora import load
 from labkit.methods import METHODS

@@ -47,7 +47,7 @@ def compared(opened: Opened, runs: Path, **address: str) -> AppTest:
 
 def runs_box(page: AppTest) -> Any:
     """The choice of runs."""
-    return next(box for box in page.multiselect if box.key.startswith("runs-"))
+    return page.multiselect(key="runs")
 
 
 def only_mine(page: AppTest) -> AppTest:
