@@ -126,7 +126,6 @@ def show_moved(before: Side, after: Side, look: Look, verdict: Any, places: tupl
         if rows is not None:
             st.markdown(f"**Marked sentences**: {len(rows):,} of {len(after.shown):,}")
             show_apart(after, rows)
-        show_bars(moved, rows)
     show_ranked(moved, after.shown.texts, labels, ranked[:RANKED])
 
 
@@ -156,18 +155,6 @@ def show_suggestions(groups: Sequence[MovedTogether], side: str) -> None:
             name = f"{len(group.rows):,} from **{frame.plain(group.source)}** moved to **{frame.plain(group.target)}**"
             mark = partial(marking.mark_rows, side, group.rows.tolist())
             st.button(name, key=f"together-{number}", type="tertiary", on_click=mark)
-
-
-def show_bars(moved: Movement, rows: list[int] | None) -> None:
-    """How many sentences have how many new neighbours."""
-    counts = np.bincount(moved.new, minlength=moved.k + 1).tolist()
-    lines = [{"new neighbours": new, "sentences": count} for new, count in enumerate(counts)]
-    frame.picture(
-        figures.movement_bars(moved, rows),
-        key="movement_bars",
-        alt=f"Sentences by how many of their {moved.k} nearest are new: {', '.join(map(str, counts))}.",
-        rows=lambda: lines,
-    )
 
 
 def show_ranked(moved: Movement, texts: Sequence[str], labels: Sequence[str], rows: np.ndarray) -> None:
@@ -211,7 +198,7 @@ CODE_OF_LABELS = {
 }
 WHO_CODE = """\
 from labkit.evaluation import moved_together, movement
-from labkit.figures import clusters, movement_bars
+from labkit.figures import clusters
 from labkit.projection import laid_over, project
 {shown}
 spaces = [method.encode(shown.texts, normalize_embeddings=True) for method in (before, after)]
@@ -220,7 +207,6 @@ for group in moved_together(moved, shown.labels):
     print(group)
 old, new = laid_over(*(project(rows, {how!r}) for rows in spaces))
 clusters(new, shown, before=old.points, chosen=moved.ranked[:200], named=True).show()
-movement_bars(moved).show()
 """
 
 

@@ -4,7 +4,7 @@ from labkit.extras import require
 
 require("plots", "plotly")
 
-from labkit.figures.clusters import clusters, movement_bars
+from labkit.figures.clusters import clusters
 from labkit.figures.comparison import (
     label_curves,
     leader_bars,

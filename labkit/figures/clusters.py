@@ -23,14 +23,11 @@ import plotly.graph_objects as go
 
 from labkit.corpora.records import SPLITS, Labelled
 from labkit.evaluation.classes import NO_CLASS
-from labkit.evaluation.neighbours import Movement
 from labkit.evaluation.regions import Regions
 from labkit.figures.drawing import (
-    ABOVE,
     EMPTY,
     Entries,
     annotation,
-    bars,
     below,
     curve,
     figure_of,
@@ -41,7 +38,7 @@ from labkit.figures.drawing import (
     short,
     telling,
 )
-from labkit.palette import CLEAR, COLOURS, INK, RISING, STYLES, style
+from labkit.palette import CLEAR, INK, RISING, STYLES, style
 from labkit.projection.picture import Projection
 from labkit.text import words
 
@@ -462,35 +459,3 @@ def _cover(points: np.ndarray) -> Entries:
     """Return the empty layer over many points."""
     x, y = ([float(along.min()), float(along.max())] for along in points.T)
     return curve(x, y, CLEAR, width=None, hoverinfo="skip", showlegend=False, **on(2))
-
-
-# --- who moved ---------------------------------------------------------------------------------------------------
-
-
-def movement_bars(moved: Movement, chosen: Sequence[int] | np.ndarray | None = None) -> go.Figure:
-    """Draw how many sentences have how many new ones among their k nearest; the chosen ones in orange."""
-    new, numbers = moved.new, np.arange(moved.k + 1)
-    groups = [("all sentences", new, COLOURS[0])]
-    if chosen is not None:
-        groups.append(("marked", new[np.asarray(chosen, np.int64)], COLOURS[3]))
-    drawing = [
-        bars(
-            numbers,
-            np.bincount(values, minlength=moved.k + 1),
-            {"color": colour},
-            name=name,
-            customdata=(1 - (moved.k - numbers) / (moved.k + numbers)),
-            hovertemplate=f"%{{x}} of {moved.k} new, changed by %{{customdata:.2f}}: %{{y:,}}<extra>{name}</extra>",
-        )
-        for name, values, colour in groups
-    ]
-    return figure_of(
-        drawing,
-        height=240,
-        barmode="overlay",
-        bargap=0.1,
-        showlegend=len(groups) > 1,
-        legend=ABOVE,
-        xaxis={"title": f"new among the {moved.k} nearest", "dtick": max(1, moved.k // 10)},
-        yaxis={"title": "sentences"},
-    )
