@@ -196,16 +196,16 @@ def space(
     key: str = "vectors",
 ) -> Space:
     """Vectors fitted to the corpus on the spot, or those of a run that was trained on it."""
-    runs, others = runs_of(opened)
-    return space_of(opened, choose_vectors([*options, *runs], default, label, key, others), runs)
+    runs = runs_of(opened)
+    return space_of(opened, choose_vectors([*options, *runs], default, label, key), runs)
 
 
-def choose_vectors(options: Sequence[str], default: str, label: str, key: str, others: str | None = None) -> str:
-    """One of these vectors. `others` says which runs are not among them; the page says so where a link names one."""
+def choose_vectors(options: Sequence[str], default: str, label: str, key: str) -> str:
+    """One of these vectors; the page says so where a link names a run that is not among them."""
     linked = st.query_params.get(key, "")
     if linked.startswith(RUN) and linked not in options and key not in st.session_state:
         st.info(NOT_OFFERED.format(name=frame.plain(linked[:60])))
-    shown: Any = {"format_func": lambda option: NAMES.get(option, option), "help": others, "width": WIDTH}
+    shown: Any = {"format_func": lambda option: NAMES.get(option, option), "width": WIDTH}
     return str(frame.choices().selectbox(label, options, list(options).index(default), key=key, **shown, **frame.KEEP))
 
 
@@ -214,14 +214,11 @@ def space_of(opened: cached.Opened, name: str, runs: Mapping[str, Path]) -> Spac
     return run_in(runs[name], name.removeprefix(RUN)) if name in runs else fitted(opened, name)
 
 
-def runs_of(opened: cached.Opened, method: str = "") -> tuple[dict[str, Path], str | None]:
-    """Name among vectors -> folder, of the runs that were trained on this corpus, and a note on the others.
-
-    With a `method`, all its runs are offered, those that were trained on another corpus, too.
-    """
+def runs_of(opened: cached.Opened, method: str = "") -> dict[str, Path]:
+    """Name among vectors -> folder, of the runs that were trained on this corpus; or of all runs of a `method`."""
     runs = every_run(method, first=opened.corpus.name)
     offered = runs if method else trained_here(runs, opened)
-    return {RUN + name: folder for name, folder in offered.items()}, None if method else others_than(opened, runs)
+    return {RUN + name: folder for name, folder in offered.items()}
 
 
 def show_command(note: str, method: str, opened: cached.Opened, more: str = "") -> None:
@@ -319,16 +316,6 @@ def is_trained_on(folder: Path, opened: cached.Opened) -> bool:
 def trained_here(runs: Mapping[str, Path], opened: cached.Opened) -> dict[str, Path]:
     """The runs that were trained on this corpus."""
     return {name: folder for name, folder in runs.items() if is_trained_on(folder, opened)}
-
-
-def others_than(opened: cached.Opened, runs: Mapping[str, Path]) -> str | None:
-    """Say which of the visitor's runs were trained on another corpus, and are not offered."""
-    others = [name for name, folder in runs.items() if name not in lab_runs() and not is_trained_on(folder, opened)]
-    if not others:
-        return None
-    named = [f"{name[:60]} ({record_of(runs[name]).get('corpus', '')})" for name in others[:LEFT_OUT_MOST]]
-    more = [f"{len(others) - LEFT_OUT_MOST} more"] if len(others) > LEFT_OUT_MOST else []
-    return frame.plain(f"Not offered, because trained on another corpus: {', '.join([*named, *more])}.")
 
 
 def every_run(method: str = "", *, first: str) -> dict[str, Path]:

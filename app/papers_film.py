@@ -28,7 +28,7 @@ DRAWN = " The corpus has classes instead of pairs, so up to 2,000 pairs of each 
 
 def film_of(opened: cached.Opened) -> choosing.Space:
     """A run of FILM, or FILM trained on the corpus on the spot."""
-    runs, _ = choosing.runs_of(opened, "film")
+    runs = choosing.runs_of(opened, "film")
     options = [*runs, FITTED]
     name = choosing.choose_vectors(options, options[0], "FILM", "film")
     if name in runs:

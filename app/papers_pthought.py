@@ -50,6 +50,8 @@ def coherence_of(space: choosing.Space, opened: cached.Opened) -> Any:
     from labkit.pthought.view import companions
 
     groups = groups_of_test(opened)
+    if not groups:
+        raise ValueError("the test split has no group of two or more sentences; choose another corpus")
     texts = [text for group in groups for text in group]
     numbers = [number for number, group in enumerate(groups) for _ in group]
     key = ("coherence", space.key, opened.key)
@@ -134,7 +136,7 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
 
 def show(opened: cached.Opened) -> None:
     """A run, and one of the views; P-coherence compares it with other vectors."""
-    runs, _ = choosing.runs_of(opened, "pthought")
+    runs = choosing.runs_of(opened, "pthought")
     if not runs:
         choosing.show_command(choosing.NO_RUN, "pthought", opened)
         return

@@ -25,9 +25,9 @@ SBERT-LP takes the vectors of another method and writes every sentence as a **mi
 then finds vectors of p dimensions in which the **same mixtures hold** as well as possible, and compares them by cosine.
 It uses no labels. It is *transductive*: sentences that are to be compared are embedded together.
 
-**Does it help?** Often not. Counted are the couples of pairs whose order it mends, and those that it spoils. The paper
-chooses k and p by a grid search (section 4.6.1) without saying on which sentences: if they are chosen on test, the best
-of many settings looks better than it is. Its table 4 shows one mended couple and no spoilt ones.
+**Does it help?** Often not: it mends the order of some pairs and spoils that of others. The paper chooses k and p by a
+grid search (section 4.6.1) without saying on which sentences: if they are chosen on test, the best of many settings
+looks better than it is. Its table 4 shows one mended couple and no spoilt ones.
 """
 FORMULAS = (
     r"d_i \approx \sum_{j\in N_i} w_{ij} d_j, \qquad \sum_j w_{ij} = 1",

@@ -125,7 +125,7 @@ def show(opened: cached.Opened) -> None:
     if not isinstance(opened.corpus, Articles):
         st.info(NO_ARTICLES)
         return
-    runs, _ = choosing.runs_of(opened, "thematic")
+    runs = choosing.runs_of(opened, "thematic")
     options = [*runs, *choosing.VECTORS]
     chosen = choosing.space_of(
         opened, choosing.choose_vectors(options, options[0], "Sentence vectors", "trained"), runs

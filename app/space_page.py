@@ -280,9 +280,9 @@ def page() -> None:
     opened = choosing.corpus()
     if opened is None:
         return
-    runs, others = choosing.runs_of(opened)
-    left = choose_space("left", "Left model", opened, runs, others, optional=False)
-    right = choose_space("right", "Right model", opened, runs, others, optional=True)
+    runs = choosing.runs_of(opened)
+    left = choose_space("left", opened, runs, optional=False)
+    right = choose_space("right", opened, runs, optional=True)
     chosen = {name: space for name, space in (("left", left), ("right", right)) if space is not None}
     if not chosen:
         return

@@ -42,7 +42,8 @@ OF_WHAT = (
 def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     """Name -> folder of the runs to compare, of those that were trained on this corpus."""
     runs = choosing.trained_here(choosing.every_run(first=opened.corpus.name), opened)
-    if missing := [name for name in st.query_params.get_all("runs")[:MOST] if name and name not in runs]:
+    linked = () if "runs" in st.session_state else st.query_params.get_all("runs")[:MOST]
+    if missing := [name for name in linked if name and name not in runs]:
         first = ", ".join(name[:LONGEST] for name in missing[:NAMED])
         more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
         st.info(frame.plain(f"Some runs of this link are missing: {first}{more}. Choose others."))

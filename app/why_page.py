@@ -48,7 +48,7 @@ LAYOUT = """<style>
 .st-key-sentences p {font-size: 0.9rem; line-height: 1.4}
 </style>"""
 AT_ONCE, COLUMNS = 8, 4  # rows in the gallery
-WORDS = 4  # of each end of a row
+AT_ENDS = 4  # words of each end of a row
 SENTENCES = 300  # among which the highest and lowest of a row are found
 LONGEST = 70  # letters of a sentence
 LEARN = "Train FILM here (up to a minute)"
@@ -120,7 +120,9 @@ def show_row(row: WordRow, ends: RowEnds) -> None:
     """One row as a small picture, with its highest and lowest sentences."""
     stability = "" if np.isnan(row.stability) else f" · stability {row.stability:.2f}"
     st.caption(f"**Row {row.number}** · {row.share:.1%} · about {row.effective_words:.0f} words{stability}")
-    few = WordRow(row.number, row.share, row.positive[:WORDS], row.negative[:WORDS], row.effective_words, row.stability)
+    few = WordRow(
+        row.number, row.share, row.positive[:AT_ENDS], row.negative[:AT_ENDS], row.effective_words, row.stability
+    )
     picture = figures.row_words(few, height=190)
     alt = f"Bars: the words with the largest effects on row {row.number}; blue pulls it up, orange down."
     st.plotly_chart(picture, key=f"row-{row.number}", alt=alt, config={"displayModeBar": False})

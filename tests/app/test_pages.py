@@ -52,9 +52,9 @@ LP = {"base": "LSA", "most": "100"}
 OWN = {"corpus": "your own file"}
 VIEWS = [  # page, what stands in its address, its pictures
     ("papers_page?try=film", RULE, 1),
-    ("why_page", PAIRS, 4),
+    ("why_page", PAIRS, 3),
     ("why_page", PAIRS | {"view": "The words"}, 1),
-    ("why_page", PAIRS | {"view": "Curves"}, 4),
+    ("why_page", PAIRS | {"view": "Curves"}, 3),
     ("papers_page?try=sbert-lp", LP, 1),
     ("papers_page?try=pthought", {"view": "Write a paraphrase"}, 0),
     ("papers_page?try=pthought", {"view": "P-coherence", "beside": "TF-IDF"}, 2),
@@ -172,7 +172,6 @@ def test_an_address_restores_the_view_and_nonsense_is_ignored(
             b"text,label,split\na red car,x,train\na blue car,y,train\nno car,x,train\n",
             "test",
         ),
-        ("papers_page?try=sbert-lp", b"text,label,split\ncar,x,train\ncat,y,train\nqqq,x,test\nzzz,y,test\n", "two"),
         ("papers_page?try=pthought", b"group,text\ng,a man\ng,a dog\n", "group"),
         (
             "papers_page?try=pthought",
