@@ -52,7 +52,6 @@ RANGES = {  # of the sliders
     "tau": (0.01, 1.0),
     "epsilon": (0.0, 2.0),
 }
-SIGNS = {"loss": "loss", "miner": "miner", "alpha": "α", "beta": "β", "base": "λ", "temperature": "τ", "epsilon": "ε"}
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # of the settings, by the shown code
 IN_ORDER = (
     "In this batch, all positives are closer than all negatives by more than ε, so the miner keeps no pair. Choose "
@@ -141,22 +140,18 @@ def heaviest(batch: SentenceBatch, similarity: np.ndarray, loss: str) -> float:
 
 def show_batch(examined: Examined, anchor: int, code: partial[None]) -> None:
     """Two squares side by side; on a narrow screen one below the other."""
-    m = len(examined.batch)
-    pictures = (
-        ("Similarity", figures.similarity_heatmap, "the cosine of each pair"),
-        ("Weight", figures.weight_heatmap, "the weight of every kept pair; blue pulls together, orange pushes apart"),
-    )
-    for column, (title, draw, what) in zip(st.columns([1.3, 1]), pictures, strict=True):
-        with column:
-            st.markdown(f"**{title}**")
-            first = draw is figures.similarity_heatmap  # only there is room for the names of the classes
-            alt = f"{title}: a square of {m} by {m} sentences, {what}. Row {anchor}, the anchor, has a frame."
-            rows, clickable = partial(batch_rows, examined), draw is figures.weight_heatmap
-            if clickable:
-                picture = figures.weight_heatmap(examined, anchor=anchor, names=False, clickable=True)
-                show_clickable(picture, "weight_heatmap", alt, rows, on_pair)
-            else:
-                frame.picture(draw(examined, anchor=anchor, names=first), key=draw.__name__, alt=alt, rows=rows)
+    square = f"a square of {len(examined.batch)} by {len(examined.batch)} sentences"
+    frames, rows = f"Row {anchor}, the anchor, has a frame.", partial(batch_rows, examined)
+    left, right = st.columns([1.3, 1])
+    with left:
+        st.markdown("**Similarity**")
+        alt = f"Similarity: {square}, the cosine of each pair. {frames}"
+        frame.picture(figures.similarity_heatmap(examined, anchor=anchor), key="similarity_heatmap", alt=alt, rows=rows)
+    with right:  # where there is no room for the names of the classes
+        st.markdown("**Weight**")
+        alt = f"Weight: {square}, the weight of every kept pair; blue pulls together, orange pushes apart. {frames}"
+        picture = figures.weight_heatmap(examined, anchor=anchor, names=False, clickable=True)
+        show_clickable(picture, "weight_heatmap", alt, rows, on_pair)
     code(figure="weight_heatmap", arguments=f"examined, anchor={anchor}")
 
 
@@ -222,23 +217,6 @@ def verdict(examined: Examined, anchor: int, other: int) -> str:
     share = 100 * row.weight / (sum(each.weight for each in rows) or 1.0)
     moves = "pulls this pair together" if row.kind == "positive" else "pushes this pair apart"
     return f"The loss {moves}. It has {share:.0f} % of this anchor's weight ({number(row.weight)}) and {rank}."
-
-
-def last_change(examined: Examined, anchor: int, other: int, space: str) -> str:
-    """Say what the last change of a setting did to the weight of this pair; nothing if none has changed."""
-    pair = (space, examined.batch.texts[anchor], examined.batch.texts[other])
-    now = (examined.settings, float(examined.weight[anchor, other]))
-    seen, before, last = st.session_state.get("weighed", (pair, now, now))
-    before, last = (now, now) if seen != pair else (before, last) if last == now else (last, now)
-    st.session_state["weighed"] = (pair, before, last)
-    (old, was), (new, weight) = before, last
-    changes = [(sign, getattr(old, name), getattr(new, name)) for name, sign in SIGNS.items()]
-    said = [
-        f"{sign} {a if isinstance(a, str) else f'{a:g}'} → {b if isinstance(b, str) else f'{b:g}'}"
-        for sign, a, b in changes
-        if a != b
-    ]
-    return f"{', '.join(said)}: weight {number(was)} → {number(weight)}." if said else ""
 
 
 def nearest_positive(batch: SentenceBatch, similarity: np.ndarray, anchor: int) -> str | None:
@@ -312,7 +290,7 @@ def show(
     examined = examine(batch, similarity, settings)
     code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
     with left:
-        st.markdown(f"**{verdict(examined, anchor, other)}** {last_change(examined, anchor, other, chosen.key)}")
+        st.markdown(f"**{verdict(examined, anchor, other)}**")
         if view == CURVES:
             show_losses(examined, anchor, code)
         else:

@@ -49,7 +49,6 @@ from labkit.figures.similarity import (
 )
 from labkit.figures.themes import (
     attention_bars,
-    marked,
     section_counts,
     section_ribbon,
 )

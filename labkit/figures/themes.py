@@ -1,16 +1,15 @@
 """Figures of the thematic network: sections and clusters of articles, the words of a sentence, and its encoders.
 
-In: records of `labkit.thematic`. Out: plotly figures; `marked` returns HTML.
+In: records of `labkit.thematic`. Out: plotly figures.
 
 section_ribbon, section_counts  one article's sections and the clusters found (`Themes`)
-marked, attention_bars          how much each word of a sentence counts (`Attended`)
+attention_bars                  how much each word of a sentence counts (`Attended`)
 
 Sections and clusters have numbers, in the figure and in the tables, so they can be read without colour.
 """
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,36 +112,6 @@ def section_counts(themes: Themes, clustering: Clustering, *, height: int = 330)
 
 
 # --- the words of a sentence -------------------------------------------------------------------------------------
-
-HEAVY = 1.5  # times an even share above which a word is bold
-
-
-def marked(attended: Attended, *, before: str = "") -> str:
-    """Return the sentence as HTML: each word on a shade, with its share in percent below it. Every word is escaped.
-
-    The shade is only an aid: the share is written under each word, and heavy words are bold. `before` is a text in
-    front,
-    such as the number of a cluster.
-    """
-    largest = max(float(attended.shares.max()), 1e-9)
-    even = 1 / len(attended.words)
-    parts = []
-    for word, share in zip(attended.words, attended.shares.tolist(), strict=True):
-        shade = 0.55 * share / largest
-        weight = 700 if share > HEAVY * even else 400
-        parts.append(
-            '<span style="display:inline-block;vertical-align:top;text-align:center;margin:0 .12em .35em 0;'
-            'line-height:1.05">'
-            f'<span style="background:rgba(0,114,178,{shade:.2f});border-radius:.2em;padding:0 .18em;'
-            f'font-weight:{weight}">{escape(word)}</span><br>'
-            f'<span style="font-size:.62em;opacity:.75">{100 * share:.0f}</span></span>'
-        )
-    head = (
-        f'<span style="margin-right:.6em;opacity:.75;vertical-align:top;line-height:1.05">{escape(before)}</span>'
-        if before
-        else ""
-    )
-    return f'<p style="margin:0 0 .2em 0">{head}{" ".join(parts)}</p>'
 
 
 def attention_bars(attended: Attended, *, height: int = 380) -> go.Figure:

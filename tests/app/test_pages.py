@@ -58,8 +58,7 @@ VIEWS = [  # page, what stands in its address, its pictures
     ("papers_page?try=sbert-lp", LP, 1),
     ("papers_page?try=pthought", {"view": "Write a paraphrase"}, 0),
     ("papers_page?try=pthought", {"view": "P-coherence", "beside": "TF-IDF"}, 2),
-    ("papers_page?try=thematic", {"view": "Clusters"}, 3),
-    ("papers_page?try=thematic", {"view": "Words"}, 1),
+    ("papers_page?try=thematic", {}, 3),
 ]
 
 
@@ -331,9 +330,7 @@ def test_the_sentences_are_those_of_the_chosen_corpus(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("corpus", ["topics", "questions"])
-def test_it_opens_on_a_negative_with_a_weight_to_be_seen_and_says_what_a_slider_does(
-    opened: Opened, corpus: str
-) -> None:
+def test_it_opens_on_a_negative_with_a_weight_to_be_seen_which_a_slider_changes(opened: Opened, corpus: str) -> None:
     page = fine(opened("why_page", corpus=corpus).run())
     other, table = page.selectbox(key="other-choice").value, page.dataframe[0].value.set_index("no.")
     assert table.loc[other, "kind"] == "negative"
@@ -342,9 +339,7 @@ def test_it_opens_on_a_negative_with_a_weight_to_be_seen_and_says_what_a_slider_
     was = table.loc[other, "weight"]
     fine(page.slider(key="beta").set_value(30.0).run())
     weight = page.dataframe[0].value.set_index("no.").loc[other, "weight"]
-    assert f"β 10 → 30: weight {was:.3g} → {weight:.3g}." in texts(page)
-    fine(page.selectbox(key="other-choice").set_value((other + 1) % 8).run())
-    assert "→" not in texts(page)
+    assert weight != was
 
 
 def test_films_rows_without_a_run_lead_to_one(opened: Opened) -> None:
@@ -493,21 +488,6 @@ def test_the_squares_and_the_table_agree_and_heat_melts(shown: Opened) -> None:
     assert hot.loc["Iclust", "clusters"] <= table.loc["Iclust", "clusters"]
     assert hot.loc["k-means", "ami"] == table.loc["k-means", "ami"]
     assert figure(page, 2) != before
-
-
-def test_the_words_are_those_of_the_network(shown: Opened, runs: Path) -> None:
-    page = fine(shown("papers_page?try=thematic", view="Words", section="1", sentence="0").run())
-    text = page.selectbox(key="sentence-choice").options[0].split(" · ", 1)[1]
-    attended = load_run(runs / "thematic").attend(text)
-    assert figure(page)["layout"]["xaxis"]["ticktext"] == list(attended.words)
-
-    def marked() -> list[str]:
-        return [each.proto.body for each in page.get("html") if "<script>" not in each.proto.body]
-
-    before = marked()
-    assert all(f">{word}</span>" in before[0] for word in attended.words)
-    fine(page.radio(key="network").set_value("of titles").run())
-    assert marked() != before
 
 
 # --- what a click does --------------------------------------------------------------------------------------------

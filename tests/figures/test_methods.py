@@ -77,15 +77,7 @@ def test_ribbon_and_counts_are_the_clusters() -> None:
     assert sum(int(note.text.strip("</b>")) for note in counts.layout.annotations) == len(found.article.sentences)
 
 
-def test_marked_words_can_be_read_without_colour() -> None:
-    html = figures.marked(attended(), before="<2> ·")
-    assert "<b onclick" not in html
-    assert "&lt;b onclick=x&gt;bad&lt;/b&gt;" in html
-    assert "&lt;2&gt; ·" in html
-    assert [part.split("<")[0] for part in html.split('opacity:.75">')[1:]] == ["70", "10", "20"]
-    assert html.count("font-weight:700") == 1  # only the first has more than half again an even share
-    shades = [float(part.split(")")[0]) for part in html.split("rgba(0,114,178,")[1:]]
-    assert shades[0] > shades[2] > shades[1]
+def test_attention_bars_are_the_shares() -> None:
     bars = ALL["attention"]().data
     np.testing.assert_array_equal(bars[0].y, attended().shares)
     np.testing.assert_array_equal(bars[1].y, attended().weights)
