@@ -223,7 +223,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     with below:
         measured = show_figures(sides)  # after the pictures, so that they do not wait for the figures
     with right:
-        show_reading(sides, matches, look, measured, landed, opened, typed)
+        show_reading(sides, matches, look, measured, landed, opened)
     show_verdict(verdict, opened, sides, measured, marked)
     if found:
         with saves:

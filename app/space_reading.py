@@ -5,7 +5,7 @@ What is marked or found is told as rows of the first side; the others have it wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -32,7 +32,6 @@ from labkit.palette import INK, MARKS, style
 from labkit.projection import Placement, place
 from labkit.projection.placement import matching, neighbours, unknown_words
 
-Ask = Callable[[int, str, bool, Callable[[], str | None] | None], None]  # number, neighbour, typed, the right one
 LISTED = 500  # sentences
 PANEL = 500  # pixels, where the window does not say how high the pictures beside it are
 SEARCH = (marking.QUERY, "Search the sentences", "Search for words", 200)  # key, label, hint, letters
@@ -73,6 +72,7 @@ def clear_button(column: Any) -> None:
 class Landed:
     """A typed sentence's vector, and where it lies in the picture: nowhere if none of its words is known."""
 
+    text: str
     row: Any
     where: Placement | None
     unknown: tuple[str, ...]
@@ -85,9 +85,9 @@ def landing(typed: str, side: Side) -> Landed:
     cosine = method.similarity_name == "cosine"
     row = method.encode([typed], normalize_embeddings=cosine)
     if not known:
-        return Landed(row, None, unknown)
+        return Landed(typed, row, None, unknown)
     unit_row = row if cosine else unit(row)
-    return Landed(row, place(side.picture, side.vectors()[1], unit_row), unknown)
+    return Landed(typed, row, place(side.picture, side.vectors()[1], unit_row), unknown)
 
 
 # --- what is marked or found ---------------------------------------------------------------------------------------
@@ -210,7 +210,6 @@ def show_reading(
     measured: Sequence[Separation],
     landed: Mapping[str, Landed] = MappingProxyType({}),
     opened: cached.Opened | None = None,
-    typed: str = "",
 ) -> None:
     """Show beside the pictures what is marked or found, the sentence that is read, the nearest to it, and the classes.
 
@@ -219,14 +218,13 @@ def show_reading(
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading"):
         row = choose_row(first, marked_rows(marking.state_of_marks().now, sides, first), matches)
-        for side in sides:
-            if side.name in landed:
-                show_landed(side, landed[side.name], partial(why_near, typed, side, sides, opened))
+        for side in sides if landed else ():
+            show_landed(landed[side.name], side, sides, opened)
         for side in sides:
             own = [] if row is None else rows_with_same_text([row], first.shown.texts, side.shown.texts)
             if own:
-                ask = partial(why_near, side.shown.texts[own[0]], side, sides, opened)
-                show_neighbours("Selected sentence", side, side.vectors()[0][own], ask, own[0])
+                text = side.shown.texts[own[0]]
+                show_neighbours(text, side.vectors()[0][own], side, sides, opened, own[0])
         show_classes(sides, look, measured)
 
 
@@ -256,7 +254,7 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
     return row
 
 
-def show_landed(side: Side, landed: Landed, ask: Ask) -> None:
+def show_landed(landed: Landed, side: Side, sides: list[Side], opened: cached.Opened | None) -> None:
     """The neighbours of a typed sentence; a warning, and none, where no word of it is known."""
     names = {"space": frame.plain(side.space.name), "words": frame.plain(", ".join(landed.unknown))}
     if landed.where is None:
@@ -264,43 +262,36 @@ def show_landed(side: Side, landed: Landed, ask: Ask) -> None:
         return
     if landed.unknown:
         st.warning(UNKNOWN_SOME.format(**names))
-    show_neighbours("Your sentence", side, landed.row, ask)
+    show_neighbours(landed.text, landed.row, side, sides, opened)
     st.caption(PLACED.format(how=landed.where.how))
 
 
-def show_neighbours(title: str, side: Side, asked: Any, ask: Ask, row: int | None = None) -> None:
-    """The nearest in the embedding space, each sentence whole, and beside it the question why; `row` is the one asked
-    about, if it is one of those shown."""
+def show_neighbours(
+    text: str, asked: Any, side: Side, sides: list[Side], opened: cached.Opened | None, row: int | None = None
+) -> None:
+    """The nearest in the embedding space, each sentence whole, and beside it the question why.
+
+    `row` is the sentence asked about, if it is one of those shown; of the vectors of an epoch, no method is left to ask.
+    """
     near = partial(neighbours, side.space.method, asked, side.vectors()[0], side.shown, without=row)
-    label = None if row is None else side.shown.labels[row]
+    title, label = ("Your sentence", None) if row is None else ("Selected sentence", side.shown.labels[row])
     bare = set(side.shown.labels) == {UNLABELLED}
+    spaces = [side.space, *(other.space for other in sides if other is not side)]
 
     def right() -> str | None:
         return next((each.text for each in near(k=len(side.shown)) if each.label == label), None)
 
     st.markdown(f"**{title}: nearest neighbours in {frame.plain(side.space.name)}**")
     for number, each in enumerate(near(), 1):
-        tick = "✓ " if each.label == label else ""
-        text, question = st.columns([4, 1], gap="small")
-        of = "" if bare else f"{tick}{frame.plain(each.label)} · "
-        text.markdown(f"{number}. **{each.similarity:.3f}** · {of}{frame.plain(each.text)}")
-        with question:
-            ask(number, each.text, row is None, right if label is not None and not tick else None)
-
-
-def why_near(
-    text: str,
-    side: Side,
-    sides: list[Side],
-    opened: cached.Opened | None,
-    number: int,
-    neighbour: str,
-    typed: bool,
-    right: Callable[[], str | None] | None,
-) -> None:
-    """The question why a neighbour is near, in this space and in the one beside it."""
-    if opened is None:  # vectors of an epoch, which no method has any more
-        return
-    spaces = [side.space, *(other.space for other in sides if other is not side)]
-    name = f"{side.name}-{'typed' if typed else 'read'}-{number}"
-    why.button(name, spaces, opened, text, neighbour, label=f"Why {number}?", icon=None, right=right)
+        of_class = each.label == label
+        line, question = st.columns([4, 1], gap="small")
+        of = "" if bare else f"{'✓ ' * of_class}{frame.plain(each.label)} · "
+        line.markdown(f"{number}. **{each.similarity:.3f}** · {of}{frame.plain(each.text)}")
+        if opened is not None:
+            key, other = (
+                f"{side.name}-{'typed' if row is None else 'read'}-{number}",
+                label is not None and not of_class,
+            )
+            ask = partial(why.button, key, spaces, opened, text, each.text, right=right if other else None)
+            with question:
+                ask(label=f"Why {number}?", icon=None)
