@@ -21,7 +21,7 @@ import frame
 import streamlit as st
 
 from labkit.atomic import sentence_of
-from labkit.corpora import CORPORA, Corpus
+from labkit.corpora import CORPORA
 from labkit.locks import is_locked
 from labkit.runs import read_record
 from labkit.shipped import DEMONSTRATIONS, standing
@@ -61,19 +61,17 @@ IMPORTS = {  # what a line of code calls -> what it needs
 # --- a corpus ----------------------------------------------------------------------------------------------------
 
 
-def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Opened | None:
+def corpus(default: str = "topics") -> cached.Opened | None:
     """One of the lab's corpora, or a visitor's file: that of the address, or as on the page before, or the default.
 
-    None: there is nothing to show yet, and the page says why. `only`: what the page is for; another corpus of the page
-    before is not meant here.
+    None: there is nothing to show yet, and the page says why.
     """
     summaries = {name: entry.summary for name, entry in CORPORA.items() if entry.kind == "embedded"}
     options = [*summaries, OWN]
     linked = st.query_params.get("corpus") if frame.address_changed("corpus") else None
     if linked in options:
         st.session_state[CARRIED] = linked
-    carried = st.session_state.get(CARRIED, default)
-    wished = st.query_params.get("corpus", carried if _fits(carried, only) else default)
+    wished = st.query_params.get("corpus", st.session_state.get(CARRIED, default))
     index = options.index(wished if wished in options else default)
     if frame.address_changed("corpus"):
         st.session_state["corpus"], index = options[index], 0
@@ -122,17 +120,6 @@ def _use_own() -> None:
 def _carry() -> None:
     """Somebody has chosen a corpus: other pages open with it, too."""
     st.session_state[CARRIED] = st.session_state["corpus"]
-
-
-def _fits(name: str, only: type[Corpus]) -> bool:
-    """Whether it is a corpus that the page is for; of a file that is known when it is read."""
-    if name != OWN or only is Corpus:
-        return only is Corpus or CORPORA[name].shape == only.__name__
-    file = st.session_state.get("file")
-    try:
-        return file is None or isinstance(cached.uploaded_corpus(file).corpus, only)
-    except ValueError:  # it cannot be read
-        return False
 
 
 # --- vectors -----------------------------------------------------------------------------------------------------

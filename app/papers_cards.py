@@ -184,6 +184,6 @@ def show_panel(name: str, panel: Any) -> None:
 
 def fill_panel(panel: Any) -> None:
     """The panel on the corpus that is chosen."""
-    opened = choosing.corpus(panel.CORPUS, only=panel.ONLY)
+    opened = choosing.corpus(panel.CORPUS)
     if opened is not None:
         panel.show(opened)

@@ -9,9 +9,8 @@ import streamlit as st
 from keeping import once
 
 from labkit import figures
-from labkit.corpora import Corpus
 
-QUESTION, CORPUS, ONLY = "Are two questions mutual nearest neighbours?", "questions", Corpus
+QUESTION, CORPUS = "Are two questions mutual nearest neighbours?", "questions"
 FITTED = "trained here"
 ABOUT = """\
 FILM predicts that two sentences mean the same if each is among the other's **k** nearest neighbours. TPR and TNR are

@@ -12,9 +12,8 @@ import streamlit as st
 from keeping import once
 
 from labkit import figures
-from labkit.corpora import Corpus
 
-QUESTION, CORPUS, ONLY = "What does the vector of a sentence keep?", "captions", Corpus
+QUESTION, CORPUS = "What does the vector of a sentence keep?", "captions"
 WRITE, COHERENCE = VIEWS = ["Write a paraphrase", "P-coherence"]
 LONGEST = 400  # letters of a typed sentence
 ABOUT = """\

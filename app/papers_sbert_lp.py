@@ -15,10 +15,10 @@ import why
 from keeping import once
 
 from labkit import figures
-from labkit.corpora import Corpus, Pairs
+from labkit.corpora import Pairs
 from labkit.progress import collected, silent
 
-QUESTION, CORPUS, ONLY = "Does preserving neighbours help?", "relatedness", Corpus
+QUESTION, CORPUS = "Does preserving neighbours help?", "relatedness"
 MOST = 1200  # sentences that are embedded together
 ABOUT = """\
 SBERT-LP takes the vectors of another method and writes every sentence as a **mixture of its k nearest neighbours**. It

@@ -16,7 +16,7 @@ from labkit.corpora import Articles
 from labkit.corpora.records import SPLITS
 from labkit.figure_names import spoken
 
-QUESTION, CORPUS, ONLY = "Are the clusters the sections?", "articles", Articles
+QUESTION, CORPUS = "Are the clusters the sections?", "articles"
 FIGURES = ("ami", "ari", "mi", "ri", "nmi", "purity")
 HEADS = {name: spoken(name) for name in FIGURES}
 ABOUT = """\

@@ -271,7 +271,7 @@ def show_neighbours(
 ) -> None:
     """The nearest in the embedding space, each sentence whole, and beside it the question why.
 
-    `row` is the sentence asked about, if it is one of those shown; of the vectors of an epoch, no method is left to ask.
+    `row` is the sentence asked about, if it is one of those shown. Of the vectors of an epoch no method is left to ask.
     """
     near = partial(neighbours, side.space.method, asked, side.vectors()[0], side.shown, without=row)
     title, label = ("Your sentence", None) if row is None else ("Selected sentence", side.shown.labels[row])
@@ -288,10 +288,7 @@ def show_neighbours(
         of = "" if bare else f"{'✓ ' * of_class}{frame.plain(each.label)} · "
         line.markdown(f"{number}. **{each.similarity:.3f}** · {of}{frame.plain(each.text)}")
         if opened is not None:
-            key, other = (
-                f"{side.name}-{'typed' if row is None else 'read'}-{number}",
-                label is not None and not of_class,
-            )
-            ask = partial(why.button, key, spaces, opened, text, each.text, right=right if other else None)
+            key = f"{side.name}-{'typed' if row is None else 'read'}-{number}"
+            other = right if label is not None and not of_class else None
             with question:
-                ask(label=f"Why {number}?", icon=None)
+                why.button(key, spaces, opened, text, each.text, label=f"Why {number}?", icon=None, right=other)
