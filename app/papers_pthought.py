@@ -49,8 +49,8 @@ def coherence_of(space: choosing.Space, opened: cached.Opened) -> Any:
     from labkit.pthought.view import companions
 
     groups = groups_of_test(opened)
-    if not groups:
-        raise ValueError("the test split has no group of two or more sentences; choose another corpus")
+    if all(len(set(group)) < 2 for group in groups):
+        raise ValueError("the test split has no group of two different sentences; choose another corpus")
     texts = [text for group in groups for text in group]
     numbers = [number for number, group in enumerate(groups) for _ in group]
     key = ("coherence", space.key, opened.key)
