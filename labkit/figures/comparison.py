@@ -256,8 +256,7 @@ def label_curves(
     """Draw a score over the number of labels, on a log axis: a line for each name through its (labels, variant).
 
     The error bars are the spread over the seeds. Zero labels, which a log axis cannot show, are at its left end.
-    `levels`
-    are variants that use no label, each drawn as a horizontal line.
+    `levels` are variants that use no label, each drawn as a horizontal line.
     """
     counts = sorted({count for points in curves.values() for count, _ in points})
     if not counts or counts[-1] <= 0:
