@@ -168,7 +168,7 @@ def ours_beside_paper(
     )
     named = "with its 95 % interval" if any(figure.interval for figure in ours) else "± spread over seeds"
     own = intervals(
-        [figure.mean for figure in ours],
+        [figure.mean or 0.0 for figure in ours],
         [place[figure.row] for figure in ours],
         [_ends(figure) for figure in ours],
         {"size": 10, "color": COLOURS[0], "symbol": ["circle-open" if figure.why else "circle" for figure in ours]},
