@@ -65,7 +65,7 @@ class Opened:
 
     @property
     def in_code(self) -> str:
-        """The name of the corpus in lines of code and in trainings; of a visitor's file, that of the file."""
+        """The name of the corpus in code and in the queue; for a visitor's file, the name of the file."""
         return file_name(self.file.name) if self.file is not None else self.corpus.name
 
 
@@ -125,7 +125,7 @@ def fitted_method(opened: Opened, name: str, **settings: Any) -> Method:
 
 
 def written(folder: Path) -> int:
-    """When a run was written: one that was trained anew is read anew."""
+    """When a run was written: one that was trained again is read again."""
     return (folder / "run.json").stat().st_mtime_ns
 
 
@@ -238,7 +238,7 @@ def made_apart(make: Callable[..., Any], *rows: Any, **wanted: Any) -> Any:
         raise ValueError("The process that computes pictures ended. Try again, or choose fewer sentences.") from None
 
 
-# --- Pairs: what a loss makes of a batch is worked out anew at each move of a slider ----------------------------
+# --- Pairs: what a loss makes of a batch is computed again at each move of a slider -------------------------------
 
 
 @keep("Making a batch …")

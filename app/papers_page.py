@@ -135,7 +135,7 @@ def spoken_figure(figure: Any) -> str:
 
 
 def decimals_of(table: Any) -> dict[str, str]:
-    """Each printed column with all its digits, .640 beside .698."""
+    """Each printed column with all its digits, .640 next to .698."""
     digits: dict[str, int] = {}
     for figure in table.figures:
         if figure.published is not None:

@@ -1,4 +1,4 @@
-"""Place "Space": what a method does to a space of sentences, as pictures of it, two beside each other if wanted."""
+"""Place "Space": what a method does to a space of sentences, as pictures of it, two side by side if wanted."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from labkit.projection import Placement, place
 from labkit.projection.placement import matching, neighbours, unknown_words
 
 LISTED = 500  # sentences
-PANEL = 500  # pixels, where the window does not say how high the pictures beside it are
+PANEL = 500  # pixels, where the window does not say how high the pictures next to it are
 SEARCH = (marking.QUERY, "Search the sentences", "Search for words", 200)  # key, label, hint, letters
 TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence", 2_000)
 GLYPHS = dict(zip(MARKS, "●◆■✚▲★", strict=True))
@@ -55,7 +55,7 @@ def typed_text(column: Any, key: str, label: str, hint: str, most: int) -> str:
 
 
 def search_field(texts: Sequence[str]) -> tuple[str, list[int] | None]:
-    """What is searched for, with the rows that have it; beside it the button that clears all."""
+    """What is searched for, with the rows that have it; next to it the button that clears all."""
     with st.container(horizontal=True):
         query = typed_text(st, *SEARCH)
         clear_button(st)
@@ -211,7 +211,7 @@ def show_reading(
     landed: Mapping[str, Landed] = MappingProxyType({}),
     opened: cached.Opened | None = None,
 ) -> None:
-    """Show beside the pictures what is marked or found, the sentence that is read, the nearest to it, and the classes.
+    """Show next to the pictures what is marked or found, the sentence that is read, its neighbours, and the classes.
 
     With the corpus, each neighbour has the question why it is near.
     """
@@ -269,7 +269,7 @@ def show_landed(landed: Landed, side: Side, sides: list[Side], opened: cached.Op
 def show_neighbours(
     text: str, asked: Any, side: Side, sides: list[Side], opened: cached.Opened | None, row: int | None = None
 ) -> None:
-    """The nearest in the embedding space, each sentence whole, and beside it the question why.
+    """The nearest in the embedding space, each sentence whole, and next to it the question why.
 
     `row` is the sentence asked about, if it is one of those shown. Of the vectors of an epoch no method is left to ask.
     """

@@ -42,7 +42,7 @@ NOTHING = "nothing"
 FILE = "your own vectors"
 HEIGHT = 480  # pixels of the axes, about
 TALL = "max(22rem, 100vh - 19.5rem)"  # of a picture in the window
-WIDTHS = [7, 2]  # of the pictures, and of what is read beside them
+WIDTHS = [7, 2]  # of the pictures, and of what is read next to them
 AMONG = (
     "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
 )

@@ -26,7 +26,7 @@ arrival; the number survives a reload. Visitors see each other's runs only if th
 
 
 def called(name: str) -> str:
-    """A visitor by his number; one of an earlier start has none."""
+    """A visitor by their number; one of an earlier start has none."""
     here = classroom.PRESENT.everyone().get(name)
     if here is None:
         return f"Visitor {name[:6]} of an earlier start" if name else "Unknown visitor"
@@ -34,7 +34,7 @@ def called(name: str) -> str:
 
 
 def show_present(owners: Collection[str]) -> None:
-    """A line for each visitor who has a tab open; `owners` are those of the trainings in the line, one for each."""
+    """A line for each visitor who has a tab open; `owners` has the owner of each run in the queue."""
     rows = [
         {
             "Visitor": f"{here.number}{' (teacher)' if here.teacher else ''}",

@@ -24,7 +24,7 @@ from labkit.runs import history
 from labkit.trials.metrics import NAMES
 
 RUNS, CURVES, WHICH, DATA, TRAIN = VIEWS = ["Runs", "Curves", "Which method?", "Data", "Train"]
-START = "start-training"  # in the session: somebody has pressed the button beside the data
+START = "start-training"  # in the session: somebody has pressed the button next to the data
 EVERY = 1.5  # seconds between two looks at a training that runs
 ABOUT = """\
 **Runs**: scores on the test split of the corpus. Runs that differ only in the seed share one line with their mean and,
@@ -56,7 +56,7 @@ READERS = "everybody who uses this app", "only you and the teacher (and everybod
 
 
 def show_train(queue: Queue, opened: cached.Opened | None) -> None:
-    """What is to be trained, and beside it the training."""
+    """What is to be trained, and next to it the training."""
     left, right = st.columns([2, 5], gap="large")
     with left:
         if opened is not None:

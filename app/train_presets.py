@@ -178,7 +178,7 @@ def job_of(opened: cached.Opened) -> Job:
 
 
 def read_settings(method: str, offered: Sequence[Choice], key: str, opened: cached.Opened) -> Sequence[Choice]:
-    """The settings that the method reads beside the others as they are chosen now, and on this corpus."""
+    """The settings that the method reads with the others as they are chosen now, and on this corpus."""
     from labkit.methods import METHODS
 
     values = {}

@@ -29,7 +29,7 @@ from labkit.progress import lasting
 from labkit.projection.epochs import epochs
 from labkit.runs import CHECKPOINT, History, Snapshots, read_record, read_run
 
-EACH = 2  # trainings of one visitor of a classroom in the line
+EACH = 2  # training runs of one visitor of a classroom in the queue
 DISK = 256 * 2**20  # bytes of the runs of one visitor of a classroom
 MOST = 12  # trainings that are listed
 SHOWN = "shown-training"  # in the session: its number
@@ -100,7 +100,7 @@ def act(what: Callable[[Any], Any], which: str | Path) -> None:
         st.session_state["refused"] = sentence_of(reason)
 
 
-# --- the line ----------------------------------------------------------------------------------------------------
+# --- the queue ---------------------------------------------------------------------------------------------------
 
 
 def trainings_shown(queue: Queue, *, bench: bool = False) -> list[Job]:
@@ -186,7 +186,7 @@ def buttons(queue: Queue, job: Job, *, shown: bool) -> None:
 
 def see_it_move(job: Job) -> None:
     """Open the space of a run on its own corpus: from before its first epoch to its end, where it kept vectors of the
-    epochs, else beside mean word vectors."""
+    epochs, else next to mean word vectors."""
     if job.own:
         st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
     corpus = choosing.OWN if job.own else job.corpus

@@ -1,4 +1,4 @@
-"""Runs of one corpus beside each other: scores on test with a verdict, and curves."""
+"""Runs of one corpus compared: scores on test with a verdict, and curves."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class Job:
 
     @property
     def resumable(self) -> bool:
-        """Whether it can go on, or begin again: it has ended, and its run is not finished."""
+        """Whether it can be resumed: it has ended, and its run is not finished."""
         return self.state in ("stopped", "failed")
 
     @property

@@ -28,7 +28,7 @@ from labkit.sentpwnet.view import (
 )
 from labkit.sentpwnet.wording import batch_rows, pair_rows, reason, weight_in_latex
 
-CURVES = "Curves"  # the view beside one pair
+CURVES = "Curves"  # the view of several losses
 TABLE = {  # field of a PairRow -> head of its column
     "number": "no.",
     "text": "sentence",
@@ -279,7 +279,7 @@ def show(
     how: dict[str, Any],
     pair: tuple[int, int],
 ) -> None:
-    """The panel: a picture beside the sliders, the formula with the pair's numbers, then the matrix."""
+    """The panel: a picture next to the sliders, the formula with the pair's numbers, then the matrix."""
     anchor, other = pair
     trained = chosen.method.settings
     left, right = st.columns([2.4, 1])

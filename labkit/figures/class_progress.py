@@ -85,12 +85,14 @@ def _bars(counts: Sequence[ExerciseCount]) -> list[Entries]:
 
 def _beside(counts: Sequence[ExerciseCount], size: int, *, names: bool) -> list[Entries]:
     """Say at the end of its bar how many work on an exercise now, and on the right who is stuck, with `names`."""
-    said = [(f"◀ {len(each.here)} here", each.begun, place) for place, each in enumerate(counts) if each.here]
+    said: list[tuple[str, float, int]] = [
+        (f"◀ {len(each.here)} here", each.begun, place) for place, each in enumerate(counts) if each.here
+    ]
     for place, each in enumerate(counts if names else ()):
         if each.stuck:
             more = f" + {len(each.stuck) - NAMED}" if len(each.stuck) > NAMED else ""
             said.append((", ".join(short(name, 14) for name in each.stuck[:NAMED]) + more, size * 1.12, place))
-    here = {"size": SMALL, "xanchor": "left", "xref": "x"}
+    here: Entries = {"size": SMALL, "xanchor": "left", "xref": "x"}
     notes = [annotation(text, x + size / 80, place, yref="y", **here) for text, x, place in said]
     head = annotation("<b>stuck</b>", size * (1.12 + 1 / 80), 1, yref="y domain", yanchor="bottom", **here)
     return [*notes, head] if names else notes

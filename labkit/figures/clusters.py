@@ -86,10 +86,8 @@ def colouring(shown: Labelled, column: str = CLASS, *, most: int | None = None, 
     """Colour points by a column; the `most` most frequent names have their own colour, and the others share one.
 
     With an `order` of the classes of a whole corpus (`labkit.corpora.relations.class_order`), the place of a class in
-    it is
-    the number of its colour, whatever else is shown. The first classes have a colour; of two with the same colour, such
-    as
-    the 1st and the 37th, the first has it.
+    it is the number of its colour, whatever else is shown. The first classes have a colour; of two with the same
+    colour, such as the 1st and the 37th, the first has it.
     """
     if most is not None and most < 1:
         raise ValueError(f"most is {most}, expected at least 1 name with a colour")

@@ -168,7 +168,7 @@ def ours_beside_paper(
     )
     named = "with its 95 % interval" if any(figure.interval for figure in ours) else "± spread over seeds"
     own = intervals(
-        [figure.mean for figure in ours],
+        [figure.mean or 0.0 for figure in ours],
         [place[figure.row] for figure in ours],
         [_ends(figure) for figure in ours],
         {"size": 10, "color": COLOURS[0], "symbol": ["circle-open" if figure.why else "circle" for figure in ours]},
@@ -256,8 +256,7 @@ def label_curves(
     """Draw a score over the number of labels, on a log axis: a line for each name through its (labels, variant).
 
     The error bars are the spread over the seeds. Zero labels, which a log axis cannot show, are at its left end.
-    `levels`
-    are variants that use no label, each drawn as a horizontal line.
+    `levels` are variants that use no label, each drawn as a horizontal line.
     """
     counts = sorted({count for points in curves.values() for count, _ in points})
     if not counts or counts[-1] <= 0:

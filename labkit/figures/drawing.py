@@ -172,9 +172,11 @@ def side_by_side(
     """
     columns = columns or len(titles)
     rows, (across, upwards) = -(-len(titles) // columns), gap if isinstance(gap, tuple) else (gap, gap)
-    cells = [[{} if row * columns + column < len(titles) else None for column in range(columns)] for row in range(rows)]
+    grid: list[list[Entries | None]] = [
+        [{} if row * columns + column < len(titles) else None for column in range(columns)] for row in range(rows)
+    ]
     font, spaces = {"color": INK, "size": size}, {"horizontal_spacing": across, "vertical_spacing": upwards}
-    layout = _panels(x, y, rows, columns, subplot_titles=titles, specs=cells, shared_yaxes=shared, **spaces)
+    layout = _panels(x, y, rows, columns, subplot_titles=titles, specs=grid, shared_yaxes=shared, **spaces)
     layout["annotations"] = [title | {"font": font} for title in layout["annotations"]]
     return layout
 

@@ -59,9 +59,8 @@ def clusters_over_epochs(
 ) -> go.Figure:
     """Draw a run's probe over the epochs: points that move within fixed axes, and below them curves of inter / intra.
 
-    The figure has a frame for each epoch, so it plays in the browser without a server. It shows the `at`-th kept epoch
-    (by
-    default the last), and its button plays from the first epoch up to it. Everything else is as in `clusters`.
+    The figure has a frame for each epoch, so it plays in the browser without a server. It shows the `at`-th kept epoch,
+    by default the last, and its button plays from the first epoch up to it. Everything else is as in `clusters`.
     """
     at = len(journey) - 1 if at is None else at
     if not 0 <= at < len(journey):

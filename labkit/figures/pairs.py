@@ -150,11 +150,10 @@ BAR_WIDTH = 0.85  # of the place of a bar: without it, plotly makes the bars of 
 def anchor_bars(
     examined: Examined, anchor: int, *, other: int | None = None, heaviest: float | None = None, height: int = 430
 ) -> go.Figure:
-    """Draw the anchor's others, the most similar on the left: similarities above, weights below. An arrow marks
-    `other`.
+    """Draw the anchor's others, the most similar on the left: similarities above, weights below.
 
-    A hatched bar was dropped by the miner. The dashed lines are the two limits of its rule. With `heaviest`, the axis
-    of the weights ends there, whatever the settings, so that two pictures can be compared.
+    An arrow marks `other`. A hatched bar was dropped by the miner. The dashed lines are the two limits of its rule.
+    With `heaviest`, the axis of the weights ends there, whatever the settings, so that two pictures can be compared.
     """
     similarity, weight = examined.similarity[anchor], examined.weight[anchor]
     order = [row for row in np.argsort(-similarity, kind="stable").tolist() if row != anchor]

@@ -251,8 +251,7 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
     each point. In every panel, colours and ticks give the position along the line.
 
     A method has unrolled the line if its numbers rise, or fall, all the way. They are scaled to 0 to 1 and flipped to
-    rise,
-    since such a method determines neither sign nor scale.
+    rise, since such a method determines neither sign nor scale.
     """
     points, along = np.asarray(points, dtype=float), np.asarray(along, dtype=float)
     if points.shape != (len(along), 2):
