@@ -33,6 +33,7 @@ from labkit.untrusted import corpus_apart
 from .conftest import (
     EVIL,
     HOSTILE,
+    QUICK,
     Opened,
     RunCode,
     figure,
@@ -135,6 +136,7 @@ def test_a_view_has_its_pictures_and_their_code_and_an_upload_is_text(
     [
         ("why_page", {"anchor": "99999", "vectors": "TF-IDF", "size": "40", "beta": "x"}, {"size": 40, "beta": 10.0}),
         ("papers_page?try=sbert-lp", LP | {"k": "7", "p": "nonsense"}, {"k": 7, "p": 64}),
+        ("space_page", QUICK | {"classes": "7", "row": "99999", "colour": "nonsense"}, {"classes": 7}),
         (
             "papers_page?try=thematic",
             {"temperature": "0.1", "article": "99999"},

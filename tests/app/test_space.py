@@ -107,14 +107,6 @@ def test_the_code_makes_the_picture(opened: Opened, run_code: RunCode) -> None:
     assert [len(trace.x) for trace in drawn[0].data] == [numbers(trace["customdata"]).size for trace in shown]
 
 
-def test_an_address_restores_the_view_and_nonsense_is_ignored(opened: Opened) -> None:
-    page = fine(opened("space_page", **QUICK | {"classes": "7", "row": "99999", "colour": "nonsense"}).run())
-    assert page.radio(key="how").value == "pca"
-    assert page.slider(key="classes").value == 7
-    assert page.selectbox(key="colour").value == "class"
-    assert page.selectbox(key="read").value is None
-
-
 # --- over the epochs ----------------------------------------------------------------------------------------------
 
 
@@ -179,11 +171,6 @@ def test_a_corpus_without_a_run_offers_the_training(opened: Opened, monkeypatch:
     assert where == [("train_page.py", {"view": "Train"})]
     assert page.session_state["start-training"]
     assert not [button for button in opened("space_page", **QUICK).run().button if button.key == "train-on-it"]
-
-
-def test_classes_made_from_pairs_are_said_to_be_made(opened: Opened) -> None:
-    assert "no classes" in texts(fine(opened("space_page", corpus="relatedness", **QUICK).run()))
-    assert "no classes" not in texts(fine(opened("space_page", **QUICK).run()))
 
 
 @pytest.mark.whole
@@ -546,13 +533,3 @@ def test_a_comparison_needs_labels_and_the_data_need_none(opened: Opened, view: 
     page = pasted(opened, "\n".join(LINES), "train_page", view=view)
     assert not page.exception
     assert len([*page.error, *page.info]) == (view == "Runs")
-
-
-@pytest.mark.parametrize("view", ["Before and after", "Who moved", "While it trained"])
-def test_the_pictures_of_every_view_have_their_toolbar(opened: Opened, run: Path, view: str) -> None:
-    page = (
-        with_runs(opened, run, view=view)
-        if view != "Who moved"
-        else opened("space_page", **QUICK | {"right": "SIF", "view": view}).run()
-    )
-    assert "labkit_pictures" in [element.proto.component_name for element in fine(page).get("bidi_component")]

@@ -197,17 +197,6 @@ def test_every_preset_can_be_trained_on_its_shapes(opened: Opened, shape: str) -
         settings.check_used(preset.settings, shape, has_dev=True)
 
 
-def test_the_line_says_no_state_that_is_past(opened: Opened, waiting: Queue) -> None:
-    page = fine(opened("train_page", **OTHER, method="tfidf").run())
-    fine(page.button(key="train").click().run())
-    (job,) = waiting.jobs()
-    until(lambda: waiting.job(job.id).checkpoint)
-    assert "running" in texts(fine(page.run())) + str([box.options for box in page.selectbox])
-    waiting.stop(job.id)
-    until(lambda: waiting.job(job.id).state == "stopped")
-    assert "running" not in texts(fine(page.run())) + str([box.options for box in page.selectbox])
-
-
 def test_the_space_of_a_training_is_drawn_while_it_runs(opened: Opened, waiting: Queue) -> None:
     page = fine(opened("train_page", **OTHER, method="tfidf", corpus="topics").run())
     fine(page.button(key="train").click().run())
