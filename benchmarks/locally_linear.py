@@ -33,7 +33,7 @@ from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, s
 from labkit.evaluation.neighbours import nearest_others
 from labkit.sbert_lp import LocalityPreserving
 from labkit.sbert_lp.eigenvectors import bottom
-from labkit.sbert_lp.graph import neighbour_graph, terminal_components, weight_matrix
+from labkit.sbert_lp.graph import terminal_components, weight_matrix
 from labkit.sbert_lp.weights import reconstruction_weights
 
 WIDTH, TOPICS, INSIDE = 384, 50, 30
@@ -68,8 +68,6 @@ def of_size(m: int) -> list[str]:
     found: list[np.ndarray] = []
     spent = seconds(lambda: found.append(nearest_others(rows, max(NEIGHBOURS))))
     lines = [f"| {m:,}, {max(NEIGHBOURS)} | exact neighbours | {spent:.1f} s | | | | | not counted below |"]
-    if m > LU:
-        lines.append(approximate(rows))
     for k in NEIGHBOURS:
         near = np.ascontiguousarray(found[0][:, :k])  # nearest first
         if m <= WHOLE:
@@ -91,17 +89,6 @@ def data(m: int, seed: int = 0) -> np.ndarray:
 # --- rows of the table -----------------------------------------------------------------------------------------
 
 
-def approximate(rows: np.ndarray) -> str:
-    """pynndescent's neighbours, which `fit` takes from 50,000 rows on; compiled before."""
-    neighbour_graph(rows[:2_000], 5, exact_up_to=0)
-    found = []
-    spent = seconds(lambda: found.append(neighbour_graph(rows, NEIGHBOURS[0])))
-    return (
-        f"| {len(rows):,}, {NEIGHBOURS[0]} | approximate neighbours | {spent:.1f} s | | | | "
-        f"| {found[0].recall:.1%} of the true ones |"
-    )
-
-
 def whole(rows: np.ndarray, k: int) -> str:
     ours = LocalityPreserving(k, P, random_state=0)
     theirs = LocallyLinearEmbedding(n_neighbors=k, n_components=P, eigen_solver="arpack", random_state=0)
@@ -121,7 +108,7 @@ def solvers(rows: np.ndarray, near: np.ndarray) -> str:
     m, k = near.shape
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "W.npz"
-        sparse.save_npz(file, weight_matrix(near, reconstruction_weights(rows, rows, near).values), compressed=False)
+        sparse.save_npz(file, weight_matrix(near, reconstruction_weights(rows, rows, near)[0]), compressed=False)
         names = ("bottom", "shift-invert") if m <= LU else ("bottom",)
         runs = [{name: _solved(name, file) for name in names} for _ in range(ROUNDS[m])]
     ours = runs[0]["bottom"]

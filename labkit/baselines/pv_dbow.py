@@ -19,6 +19,7 @@ import torch.nn.functional as F
 from scipy.special import expit
 from torch import Tensor, nn
 
+from labkit.baselines.base import require_shapes
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
 from labkit.method import setting
@@ -111,14 +112,10 @@ class PvDbow(Trained):
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         self.vocabulary = Vocabulary(tuple(words["words"]))
-        u, self.shares = arrays["u"], arrays["shares"]
-        wanted = (len(self.vocabulary), self.settings.size)
-        if u.shape != wanted or self.shares.shape != wanted[:1]:
-            raise ValueError(
-                f"model.safetensors has u {u.shape} and shares {self.shares.shape}, expected {wanted} and "
-                f"{wanted[:1]} from its settings and vocabulary"
-            )
-        self.words = nn.Embedding.from_pretrained(torch.tensor(u))
+        size = len(self.vocabulary)
+        require_shapes(arrays, u=(size, self.settings.size), shares=(size,))
+        self.shares = arrays["shares"]
+        self.words = nn.Embedding.from_pretrained(torch.tensor(arrays["u"]))
 
 
 def noise_shares(rows: Sequence[Sequence[int]], count: int) -> np.ndarray:

@@ -20,6 +20,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labkit.arrays import unit
 from labkit.baselines.averages import by_parts
+from labkit.baselines.base import require_shapes
 from labkit.baselines.counts import parts_of_counts
 from labkit.corpora.records import Corpus
 from labkit.evaluation.neighbours import nearest_others
@@ -247,9 +248,7 @@ class Film(Method):
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         names: Sequence[str] = words["words"]
         d, D = len(arrays["stability"]), len(set(names))
-        shapes = [arrays[name].shape for name in ("L", "idf", "documents", "rms")]
-        if shapes != [(d, D), (D,), (D,), (D,)] or len(names) != D:
-            raise ValueError(f"L, idf, documents and rms have the shapes {shapes}, expected {d} rows and {D} words")
+        require_shapes(arrays, L=(d, D), idf=(len(names),), documents=(D,), rms=(D,))
         self.vectorizer = restored_vectorizer(names, arrays["idf"], pairs=self.settings.word_pairs)
         self.L, self.stability = arrays["L"], arrays["stability"]
         self.words = Terms(names, arrays["documents"], arrays["rms"])

@@ -1,23 +1,19 @@
 """A corpus of any shape as FILM's input: sparse rows of TF-IDF, and triplets (i, j, k), "i is closer to j than to k".
 
-Rows. In: texts. Out: CSR (n, D), unit rows.
-
     x_w = (1 + log count) · idf_w / length        idf_w = log((1 + n) / (1 + df_w)) + 1
 
-scikit-learn counts the words of `labkit.text`, cut at hyphens and apostrophes. Writers differ there without a change of
+scikit-learn counts the words of `labkit.text`, cut at hyphens and apostrophes: writers differ there without a change of
 meaning ("what's", "what 's"), and FILM would learn to recognise the writer.
 
-Triplets. The paper does not specify how it makes them ("clustering triplet generating method"). Here j is in i's
-cluster; k is first a sentence labelled as different from that cluster, then a near sentence of another cluster, then
-any other. In: the training split. Out: distinct texts, and int64 (t, 3) of their numbers, by anchor.
+The paper does not specify its "clustering triplet generating method". Here j is in i's cluster; k is first a sentence
+labelled as different from that cluster, then a near sentence of another cluster, then any other. In: the training
+split. Out: distinct texts, and int64 (t, 3) of their numbers, by anchor.
 
     Pairs            clusters: the components of the pairs labelled 1; pairs labelled 0 are different
     graded Pairs     the same: 1 from four fifths of the top grade up, 0 up to two fifths, others unused
     Labelled, Groups clusters: the classes, the groups
     Triplets         the triplets as they are
     Articles         triplets of paragraph openings: same section, section before or after
-
-Two texts with the same words in the same order are one: case and punctuation do not change the meaning.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""A picture of each epoch of a training, arranged so that points can be followed.
-
-epochs    vectors of the same n sentences at each epoch, (e, n, d) -> e projections around 0, each rotated onto the one
-          before (`aligned`), to be drawn in the axes of `limits`
-journey   the `Snapshots` of a run -> `Journey`: these pictures, and for each epoch the `Separation` of the classes in
-          the embedding space and in the picture, of vectors at unit length, so that near means a large cosine
+"""A picture of each epoch of a training, arranged so that points can be followed; the journey of a run.
 
 PCA     keeps its unit: classes that move together, or a space that collapses, are visible. With `common`, one basis
         computed from the vectors of all epochs serves all pictures: nothing is rotated, and points move on straight

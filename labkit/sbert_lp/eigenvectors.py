@@ -248,17 +248,15 @@ DENSE_CUDA = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Eigenvalues (p,) and vectors (m, p); `owner`: the component of each vector, -1 for contrasts; `component` (m,).
+    """Eigenvalues (p,), vectors (m, p), the component of each vector, `owner` (p,), -1 for contrasts, and of each row.
 
-    `terminal`: the number of strongly connected components that no edge leaves. M has as many zeros if no row is
-    reconstructed without error.
+    `residual` is the largest |M v - λ v|.
     """
 
     values: np.ndarray
     vectors: np.ndarray
     owner: np.ndarray
     component: np.ndarray
-    terminal: int
     residual: float
 
 
@@ -291,7 +289,7 @@ def bottom(
     for column, (_, _, rows, vector) in enumerate(found):
         vectors[rows, column] = vector
     values, owner = np.array([pair[0] for pair in found]), np.array([pair[1] for pair in found])
-    return Spectrum(values, positive_peaks(vectors), owner, component, len(terminal_components(W)), residual)
+    return Spectrum(values, positive_peaks(vectors), owner, component, residual)
 
 
 def _contrasts(component: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarray:

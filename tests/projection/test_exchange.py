@@ -11,7 +11,7 @@ from scipy import sparse
 from labkit.arrays import unit
 from labkit.corpora import Labelled
 from labkit.projection import project
-from labkit.projection.exchange import atlas_bytes
+from labkit.projection.picture import atlas_bytes
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
