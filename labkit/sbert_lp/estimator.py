@@ -30,7 +30,7 @@ CALLER = 3  # stack frames up: the caller of `fit`
 class LocalityPreserving(BaseEstimator):
     """k neighbours, p dimensions. `reg` is added to the diagonal of each Gram matrix, as a share of its trace.
 
-    `device`: with cuda, neighbours, weights and dense eigenvectors are computed on a GPU. `dense_up_to`: rows up to
+    `device`: with cuda, weights and dense eigenvectors are computed on a GPU. `dense_up_to`: rows up to
     which M is dense.
 
     After `fit` of m rows, n of them distinct:
@@ -80,11 +80,11 @@ class LocalityPreserving(BaseEstimator):
             )
         k = _at_most("neighbours (n_neighbors)", self.n_neighbors, len(kept))
         p = _at_most("dimension (n_components)", self.n_components, len(kept))
-        neighbours = neighbour_graph(base, k, device=device, progress=progress)
-        weights, regs = reconstruction_weights(base, base, neighbours, reg=self.reg, device=device, progress=progress)
+        neighbours = neighbour_graph(base, k, progress=progress)
+        weights = reconstruction_weights(base, base, neighbours, reg=self.reg, device=device, progress=progress)
         W = weight_matrix(neighbours, weights)
         spectrum = bottom(W, p, dense_up_to=self.dense_up_to, seed=seed, device=device, progress=progress)
-        _warn(spectrum, regs, self.reg)
+        _warn(spectrum)
         self.place_ = np.searchsorted(kept, copy_of)
         self.embedding_ = (spectrum.vectors * np.sqrt(len(kept)))[self.place_]
         self.kept_, self.neighbours_, self.weights_ = kept, neighbours, weights
@@ -108,13 +108,8 @@ def _at_most(name: str, value: int, distinct: int) -> int:
     return min(value, distinct - 1)
 
 
-def _warn(spectrum: Spectrum, regs: np.ndarray, reg: float) -> None:
+def _warn(spectrum: Spectrum) -> None:
     """Note everything that limits the embedding."""
-    if raised := int((regs > reg).sum()):
-        note(
-            f"{raised} rows could not be reconstructed with reg {reg:g}; for them it was raised, up to {regs.max():g}",
-            stacklevel=CALLER,
-        )
     if spectrum.residual > 1e-5:
         note(
             f"eigenvectors are accurate only to {spectrum.residual:.2g}; a smaller dimension (n_components) or a "

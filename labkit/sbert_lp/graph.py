@@ -15,7 +15,6 @@ from __future__ import annotations
 from hashlib import blake2b
 
 import numpy as np
-import torch
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
@@ -92,27 +91,12 @@ def _squared_distances(rows: Vectors, a: np.ndarray, b: np.ndarray) -> np.ndarra
 # --- neighbours --------------------------------------------------------------------------------------------------
 
 
-def neighbour_graph(rows: Vectors, k: int, *, device: str = "cpu", progress: Progress = silent) -> np.ndarray:
+def neighbour_graph(rows: Vectors, k: int, *, progress: Progress = silent) -> np.ndarray:
     """The k nearest other rows of every row, nearest first, (m, k); k must be below m."""
     m = rows.shape[0]
     progress(0, None, f"{k} neighbours of {m:,} rows")
-    if isinstance(rows, np.ndarray) and device != "cpu":
-        return _nearest_on(device, rows, k)
     foreseen(m, rows, remedy="embed fewer sentences together")
     return nearest_others(rows, k)
-
-
-def _nearest_on(device: str, rows: np.ndarray, k: int) -> np.ndarray:
-    """The k nearest others in blocks on a torch device, in float32; ties in any order."""
-    X = torch.as_tensor(rows - rows.mean(axis=0), dtype=torch.float32, device=device)
-    halves = (X * X).sum(dim=1) / 2
-    neighbours = np.empty((len(rows), k), np.int64)
-    for block in blocks(len(rows), len(rows)):
-        scores = X[block] @ X.T - halves
-        own = torch.arange(block.start, block.stop, device=device)
-        scores[own - block.start, own] = -torch.inf
-        neighbours[block] = scores.topk(k, dim=1).indices.cpu().numpy()
-    return neighbours
 
 
 # --- components --------------------------------------------------------------------------------------------------

@@ -125,7 +125,7 @@ class SbertLpSettings(BasedSettings):
         0.001, "regularisation of the weights, needed if neighbours are similar", above=0, tune=(0.0001, 0.1)
     )
     embedded: str = setting("train", "sentences of the corpus to embed together", choices=("train", "all"))
-    device: str = setting("auto", "device for neighbours, weights and eigenvectors", choices=("auto", "cpu", "cuda"))
+    device: str = setting("auto", "device for weights and eigenvectors", choices=("auto", "cpu", "cuda"))
 
 
 class SbertLp(Method):

@@ -78,7 +78,7 @@ def around(space: EmbeddedSentences, sentence: str) -> Around:
     k = space.neighbours.shape[1]
     near_old = space.neighbours[row]
     near_new = np.argsort(-np.where(np.arange(len(new)) == row, -np.inf, new @ new[row]), kind="stable")[:k]
-    v = reconstruction_weights(y[[row]], y, near_new[None], reg=space.reg)[0][0]
+    v = reconstruction_weights(y[[row]], y, near_new[None], reg=space.reg)[0]
     w = space.weights[row].astype(np.float64)
     return Around(
         number=space.sentences.index(sentence),

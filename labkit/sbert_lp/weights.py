@@ -32,25 +32,21 @@ def reconstruction_weights(
     reg: float = 1e-3,
     device: str = "cpu",
     progress: Progress = silent,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The weights of every query over its neighbours in base, (m, k), and the reg that each was solved with, (m,).
-
-    If G is singular, reg is raised tenfold for that row.
-    """
+) -> np.ndarray:
+    """The weights of every query over its neighbours in base, (m, k)."""
     m, k = neighbours.shape
-    values, used = np.empty((m, k)), np.empty(m)
+    values = np.empty((m, k))
     chunk = CHUNK if isinstance(base, np.ndarray) else SPARSE_CHUNK
     for start in range(0, m, chunk):
         rows = slice(start, min(start + chunk, m))
-        w, regs = weights_of_grams(_grams(queries, base, neighbours[rows], rows, device), reg)
-        values[rows], used[rows] = w.cpu().numpy(), regs.cpu().numpy()
+        values[rows] = weights_of_grams(_grams(queries, base, neighbours[rows], rows, device), reg).cpu().numpy()
         if start % (16 * chunk) == 0 or rows.stop == m:
             progress(rows.stop, m, "reconstruction weights")
-    return values, used
+    return values
 
 
-def weights_of_grams(G: Tensor, reg: float) -> tuple[Tensor, Tensor]:
-    """Gram matrices (m, k, k) float64 to weights (m, k) and the reg that each was solved with (m,).
+def weights_of_grams(G: Tensor, reg: float) -> Tensor:
+    """Gram matrices (m, k, k) float64 to weights (m, k). If G is singular, reg is raised tenfold for that row.
 
     If tr(G) = 0, all neighbours equal x; any weights are right, and equal ones are returned.
     """
@@ -66,11 +62,10 @@ def weights_of_grams(G: Tensor, reg: float) -> tuple[Tensor, Tensor]:
     while len(todo):
         lower, failed = torch.linalg.cholesky_ex(G[todo] + (used[todo] * trace[todo])[:, None, None] * eye)
         w[todo] = torch.cholesky_solve(ones[todo], lower)
-        bad = (failed != 0) | ~w[todo].isfinite().all(dim=1)[:, 0]
-        todo = todo[bad]
+        todo = todo[(failed != 0) | ~w[todo].isfinite().all(dim=1)[:, 0]]
         used[todo] = torch.clamp(10 * used[todo], min=1e-12)
     w = w[..., 0]
-    return w / w.sum(dim=1, keepdim=True), used
+    return w / w.sum(dim=1, keepdim=True)
 
 
 def _grams(queries: Vectors, base: Vectors, neighbours: np.ndarray, rows: slice, device: str) -> Tensor:
@@ -109,7 +104,7 @@ def mixtures(
     row is that row alone.
     """
     neighbours, distances = nearest_rows(rows, base, k)
-    weights = reconstruction_weights(rows, base, neighbours, reg=reg)[0] if weigh is None else weigh(distances**2)
+    weights = reconstruction_weights(rows, base, neighbours, reg=reg) if weigh is None else weigh(distances**2)
     weights[distances[:, 0] <= copy_within] = np.eye(k)[0]
     return neighbours, weights
 

@@ -66,17 +66,8 @@ def test_stability_is_measured_and_kept(fitted, questions, tmp_path) -> None:
 # --- bad input ---------------------------------------------------------------------------------------------------
 
 
-def test_contradictions_are_counted_and_named() -> None:
-    texts = [("red car", "crimson car", 1), ("crimson car", "scarlet auto", 1), ("red car", "scarlet auto", 0)]
-    texts += [("old dog", "aged dog", 1), ("old dog", "red car", 0)]
-    a, b, values = zip(*texts, strict=True)
-    with pytest.warns(UserWarning, match="1 .*'red car' .*'scarlet auto'"):
-        film(dimension=2).fit(Pairs(text_a=a, text_b=b, values=values, splits="train"))
-
-
-def test_unknown_words_have_similarity_0_and_a_warning(fitted) -> None:
-    with pytest.warns(UserWarning, match="1 of 2 .*'qwxz'"):
-        found = fitted.similarity(["qwxz", "how do i cook rice"], ["how do i cook rice"])
+def test_unknown_words_have_similarity_0(fitted) -> None:
+    found = fitted.similarity(["qwxz", "how do i cook rice"], ["how do i cook rice"])
     assert found[0, 0] == 0
     assert found[1, 0] == pytest.approx(1, abs=1e-6)
 

@@ -92,7 +92,7 @@ def test_missed_eigenvalue_is_noticed_however_small(missed: int) -> None:
 
 def weights_of(rows: np.ndarray, k: int, reg: float = 1e-3) -> sparse.csr_array:
     neighbours = neighbour_graph(rows, k)
-    return weight_matrix(neighbours, reconstruction_weights(rows, rows, neighbours, reg=reg)[0])
+    return weight_matrix(neighbours, reconstruction_weights(rows, rows, neighbours, reg=reg))
 
 
 def oracle(W: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
