@@ -32,11 +32,6 @@ class Quality:
     preserved          share of the k nearest in the embedding space that are among the k nearest in the picture
     points, of         the number of points measured, and of all points: a sample if there are more than a few thousand
     kl                 t-SNE: KL(P||Q), which it minimises         shown    PCA: share of the variance
-
-    >>> from labkit.projection import project
-    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
-    >>> project(rows).quality.points
-    30
     """
 
     trustworthiness: float
@@ -60,14 +55,7 @@ class Quality:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """y = (x - centre) directions + offset, which maps rows (n, d) to points (n, p). Only PCA has one.
-
-    >>> from labkit.projection import pca
-    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
-    >>> picture = pca(rows)
-    >>> np.allclose(picture.basis(rows), picture.points, atol=1e-4)
-    True
-    """
+    """y = (x - centre) directions + offset, which maps rows (n, d) to points (n, p). Only PCA has one."""
 
     centre: np.ndarray
     directions: np.ndarray
@@ -213,8 +201,8 @@ def atlas_bytes(picture: Projection, shown: Labelled, embeddings: Any, *, k: int
 
         embedding-atlas picture.parquet --text text --x x --y y --neighbors neighbors
 
-    `embeddings` are unit rows (n, d), dense or CSR; distances are 1 - cosine. Above 20,000
-    sentences the neighbours, which would take minutes, are left out.
+    `embeddings` are unit rows (n, d), dense or CSR; distances are 1 - cosine. Above 20,000 sentences the neighbours,
+    which would take minutes, are left out.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

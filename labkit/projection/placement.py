@@ -33,13 +33,7 @@ COPY = 1e-6  # of the largest embedding's length; closer rows are copies
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """New points float32 (m, p), `how` they were found, and whose weighted mean they are: (m, k) each, None for PCA.
-
-    >>> from labkit.projection import pca
-    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
-    >>> place(pca(rows), rows, rows[:2]).how
-    "PCA's own basis, exactly"
-    """
+    """New points float32 (m, p), `how` they were found, and whose weighted mean they are: (m, k) each, None for PCA."""
 
     points: np.ndarray
     how: str

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.arrays import unit
-from labkit.corpora import Article, Articles, Corpus, Section, Triplets, load
+from labkit.corpora import Article, Articles, Corpus, Section, load
 from labkit.corpora.article_rules import eligible
 from labkit.corpora.article_triplets import triplets_of
 from labkit.progress import collected, silent
@@ -179,22 +179,6 @@ def test_the_probe_of_articles_knows_their_sections(plain: Thematic) -> None:
     assert method.snapshots.texts[: len(found)] == tuple(text for _, text in found)
     assert set(method.snapshots.labels[: len(found)]) == {f"{first.title}: {title}"}
     assert method.snapshots.vectors.shape == (3, len(method.snapshots.texts), 12)
-
-
-def test_corpus_of_triplets_from_a_table() -> None:
-    a, p, n = zip(
-        *[(f"the cat number {i} sleeps", f"a cat number {i} naps", f"the road {i} is long") for i in range(9)],
-        strict=True,
-    )
-    method = fitted(
-        Triplets(a, p, n, name="mine", splits="train"),
-        vectors="random",
-        min_count=1,
-        epochs=20,
-        learning_rate=0.01,
-        pace=1.0,
-    )
-    assert (method.similarity_pairwise(list(a), list(p)) > method.similarity_pairwise(list(a), list(n))).all()
 
 
 # --- from disk: the same loss, every triplet once ----------------------------------------------------------------

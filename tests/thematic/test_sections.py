@@ -13,10 +13,8 @@ from labkit.arrays import unit
 from labkit.corpora import Article, Articles, Section, load
 from labkit.corpora.article_rules import eligible
 from labkit.evaluation import clustering_agreement, iclust, kmeans
-from labkit.method import Method
 from labkit.methods import METHODS
-from labkit.runs import History
-from labkit.thematic.sections import ALGORITHMS, section_agreement, sectioned, themes
+from labkit.thematic.sections import section_agreement, sectioned, themes
 
 
 def article(sections: int = 5, each: int = 4) -> Article:
@@ -89,33 +87,6 @@ def test_rows_name_everything() -> None:
 # The sentence clustering benchmark against scikit-learn by hand, and what it leaves out.
 
 
-class ByFirstWord(Method):
-    """A direction for each first word, a little noise beside it: sections are found where they begin with one word."""
-
-    name = "by-first-word"
-
-    def _fit(self, *_: Any) -> History:
-        return History()
-
-    def _encode(self, sentences: list[str], *_: Any) -> np.ndarray:
-        rows = []
-        for text in sentences:
-            random = np.random.default_rng(sum(map(ord, text.split()[0])))
-            noise = np.random.default_rng(len(text)).standard_normal(20)
-            rows.append(7 * (random.standard_normal(20) + 0.01 * noise))
-        return np.array(rows, dtype=np.float32)
-
-    def _state(self) -> Any: ...
-
-    def _restore(self, *_: Any) -> None: ...
-
-
-def method() -> Method:
-    made = ByFirstWord()
-    made.fit(load("articles"))
-    return made
-
-
 WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu"
 
 
@@ -127,17 +98,6 @@ def article_of_paragraphs(sections: int, title: str = "A", paragraphs: int = 3) 
         for word in WORDS.split()[:sections]
     ]
     return Article(title, (Section("", ("The lead says what it is about.",)), *made))
-
-
-def test_a_method_that_knows_the_sections_finds_them() -> None:
-    found = section_agreement(method(), Articles([article_of_paragraphs(5), article_of_paragraphs(7, "B")]), seed=1)
-    told = [one.article for one in found.articles]
-    assert [(one.title, len(one.sentences), len(one.sections)) for one in told] == [("A", 15, 5), ("B", 21, 7)]
-    assert found.left_out == 0
-    for algorithm in ALGORITHMS:
-        np.testing.assert_allclose(found.values(algorithm, "mi"), np.log([5, 7]))
-        for figure in ("ami", "ri", "ari"):
-            np.testing.assert_allclose(found.values(algorithm, figure), 1)
 
 
 def test_each_article_is_clustered_alone_from_its_unit_vectors() -> None:
@@ -165,10 +125,12 @@ def test_each_article_is_clustered_alone_from_its_unit_vectors() -> None:
 
 def test_articles_of_5_to_12_sections_count() -> None:
     corpus = Articles([article_of_paragraphs(count, f"with {count}") for count in (4, 5, 12, 13)])
-    found = section_agreement(method(), corpus, restarts=1)
+    method = METHODS["tfidf"]()
+    method.fit(corpus)
+    found = section_agreement(method, corpus, restarts=1)
     assert [one.article.title for one in found.articles] == ["with 5", "with 12"]
     assert found.left_out == 2
     with pytest.raises(ValueError, match="5 to 12"):
-        section_agreement(method(), corpus.take([0]))
+        section_agreement(method, corpus.take([0]))
     with pytest.raises(ValueError, match="restarts"):
-        section_agreement(method(), corpus, restarts=0)
+        section_agreement(method, corpus, restarts=0)
