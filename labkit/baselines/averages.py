@@ -49,13 +49,7 @@ class MeanVectorsSettings(Settings):
 
     vectors: str = setting("ppmi", "word vectors: ppmi (computed here) or a file (GloVe, word2vec, .npz)")
     dimension: int = setting(100, "ppmi: length of a word vector", minimum=1, maximum=10_000, tune=(50, 300))
-    window: int = setting(
-        10,
-        "ppmi: context window, in words on either side",
-        minimum=1,
-        maximum=1_000,
-        tune=(2, 20),
-    )
+    window: int = setting(10, "ppmi: context window, in words on either side", minimum=1, maximum=1_000, tune=(2, 20))
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
         """A file determines the dimension."""

@@ -49,17 +49,8 @@ class FilmSettings(Settings):
         0, "number of features before L; 0: as many as rows of L, or three times as many for an SVD", minimum=0
     )
     ridge: float = setting(1.0, "full-rank: regularisation of rare directions", above=0, tune=(0.01, 100))
-    margin: float = setting(
-        1.0,
-        "margin, in units of the typical difference of similarity",
-        above=0,
-        tune=(0.1, 10),
-    )
-    iterations: int = setting(
-        12,
-        "descent steps on the hinge loss (Stiefel needs at least 100)",
-        minimum=0,
-    )
+    margin: float = setting(1.0, "margin, in units of the typical difference of similarity", above=0, tune=(0.1, 10))
+    iterations: int = setting(12, "descent steps on the hinge loss (Stiefel needs at least 100)", minimum=0)
     batch: int = setting(0, "anchors per step, to save memory; 0: all at once", minimum=0)
     epochs: int = setting(3, "passes through the anchors", minimum=1)
     positives: int = setting(2, "maximum number of positives per anchor", minimum=1)
@@ -69,11 +60,7 @@ class FilmSettings(Settings):
     min_count: int = setting(1, "minimum number of sentences with a word", minimum=1)
     word_pairs: bool = setting(False, "also count pairs of adjacent words", tune=(True, False))
     share: str = setting("dev", "share of TF-IDF in the similarity, from 0 to 1; dev: the best on dev")
-    device: str = setting(
-        "auto",
-        "device for the hinge loss",
-        choices=("auto", "cpu", "cuda"),
-    )
+    device: str = setting("auto", "device for the hinge loss", choices=("auto", "cpu", "cuda"))
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
         """Margin and steps need the hinge; sampling settings apply only if the corpus does not list triplets."""

@@ -45,19 +45,11 @@ class PThoughtSettings(EncoderTraining):
     decoder_hidden: int = setting(200, "size of the decoders' GRUs", minimum=1)
     decoders: str = setting("both", "what is decoded from the vector", choices=tuple(DECODERS))
     emphasis: float = setting(
-        0.5,
-        "λ of eq. 10, from 0 to 1: the paraphrase has weight 1 + λ, the copy 1 - λ",
-        tune=(0.1, 0.9),
+        0.5, "λ of eq. 10, from 0 to 1: the paraphrase has weight 1 + λ, the copy 1 - λ", tune=(0.1, 0.9)
     )
     feed: bool = setting(True, "feed the sentence vector to the decoders at every word, not only at the start")
     partners: int = setting(1, "paraphrases per sentence and epoch, the next ones in each epoch; 0: all", minimum=0)
-    dropout: float = setting(
-        0.0,
-        "dropout rate on the encoder's word vectors",
-        minimum=0,
-        maximum=0.95,
-        tune=(0, 0.5),
-    )
+    dropout: float = setting(0.0, "dropout rate on the encoder's word vectors", minimum=0, maximum=0.95, tune=(0, 0.5))
     vectors: str = setting("ppmi", "word vectors: ppmi (computed here), random, or a file (GloVe, word2vec, .npz)")
     dimension: int = setting(100, "length of word vectors that are computed here", minimum=1, maximum=10_000)
     tune: bool = setting(False, "train the word vectors")

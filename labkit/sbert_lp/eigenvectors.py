@@ -264,7 +264,6 @@ def bottom(
     W: sparse.csr_array,
     count: int,
     *,
-    dense_up_to: int = DENSE,
     seed: int = 0,
     device: str = "cpu",
     progress: Progress = silent,
@@ -281,7 +280,7 @@ def bottom(
         if within < 1:
             continue
         progress(number, len(sizes), "eigenvectors")
-        pairs = _of_component(W[rows][:, rows], within, dense_up_to, seed, device, progress)
+        pairs = _of_component(W[rows][:, rows], within, seed, device, progress)
         found += [(value, number, rows, v) for value, v in zip(pairs.values.tolist(), pairs.vectors.T, strict=True)]
         residual = max(residual, pairs.residual)
     found = sorted(found, key=lambda pair: pair[0])[:count]  # a stable sort keeps contrasts, whose value is 0, first
@@ -306,11 +305,11 @@ def _contrasts(component: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarr
 
 
 def _of_component(
-    W: sparse.csr_array, count: int, dense_up_to: int, seed: int, device: str, progress: Progress
+    W: sparse.csr_array, count: int, seed: int, device: str, progress: Progress
 ) -> Eigenpairs:
     """The bottom of one component's M, without its constant."""
     size = W.shape[0]
-    if size <= (DENSE_CUDA if device == "cuda" else dense_up_to):
+    if size <= (DENSE_CUDA if device == "cuda" else DENSE):
         return _dense(W, count, device)
     away = sparse.csr_array(sparse.eye_array(size, format="csr") - W)
     back = away.T.tocsr()

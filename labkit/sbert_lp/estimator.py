@@ -20,7 +20,7 @@ from sklearn.utils.validation import validate_data
 from labkit.arrays import array_of, whole
 from labkit.device import cuda_or_cpu
 from labkit.progress import Progress, note, silent
-from labkit.sbert_lp.eigenvectors import DENSE, Spectrum, bottom
+from labkit.sbert_lp.eigenvectors import Spectrum, bottom
 from labkit.sbert_lp.graph import copies, neighbour_graph, weight_matrix
 from labkit.sbert_lp.weights import reconstruction_weights
 
@@ -30,8 +30,7 @@ CALLER = 3  # stack frames up: the caller of `fit`
 class LocalityPreserving(BaseEstimator):
     """k neighbours, p dimensions. `reg` is added to the diagonal of each Gram matrix, as a share of its trace.
 
-    `device`: with cuda, weights and dense eigenvectors are computed on a GPU. `dense_up_to`: rows up to
-    which M is dense.
+    `device`: with cuda, weights and dense eigenvectors are computed on a GPU.
 
     After `fit` of m rows, n of them distinct:
 
@@ -47,14 +46,12 @@ class LocalityPreserving(BaseEstimator):
         n_components: int = 100,
         *,
         reg: float = 1e-3,
-        dense_up_to: int = DENSE,
         device: str = "cpu",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.n_components = n_components
         self.reg = reg
-        self.dense_up_to = dense_up_to
         self.device = device
         self.random_state = random_state
 
@@ -83,7 +80,7 @@ class LocalityPreserving(BaseEstimator):
         neighbours = neighbour_graph(base, k, progress=progress)
         weights = reconstruction_weights(base, base, neighbours, reg=self.reg, device=device, progress=progress)
         W = weight_matrix(neighbours, weights)
-        spectrum = bottom(W, p, dense_up_to=self.dense_up_to, seed=seed, device=device, progress=progress)
+        spectrum = bottom(W, p, seed=seed, device=device, progress=progress)
         _warn(spectrum)
         self.place_ = np.searchsorted(kept, copy_of)
         self.embedding_ = (spectrum.vectors * np.sqrt(len(kept)))[self.place_]

@@ -108,14 +108,20 @@ def largest_angle(a: np.ndarray, b: np.ndarray) -> float:
     return float(linalg.subspace_angles(a, b).max())
 
 
-@pytest.mark.parametrize("dense_up_to", [2_500, 0])
-def test_same_subspace_as_dense(connected: np.ndarray, dense_up_to: int) -> None:
+@pytest.fixture(params=[2_500, 0])
+def dense(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways: M as it is, and the filtered search."""
+    monkeypatch.setattr(eigenvectors, "DENSE", request.param)
+
+
+@pytest.mark.usefixtures("dense")
+def test_same_subspace_as_dense(connected: np.ndarray) -> None:
     W = weights_of(connected, 10)
     assert weak_components(W).max() == 0
     values, vectors = oracle(W)
     gaps = np.diff(values[:60]) / values[1:60]
     p = int(gaps[5:].argmax()) + 6  # the clearest gap: there the subspace is well defined
-    found = bottom(W, p, dense_up_to=dense_up_to)
+    found = bottom(W, p)
     assert found.values == pytest.approx(values[:p], abs=1e-9)
     assert largest_angle(found.vectors, vectors[:, :p]) < 1e-6
     assert np.abs(found.vectors.T @ found.vectors - np.eye(p)).max() < 1e-10
@@ -123,13 +129,13 @@ def test_same_subspace_as_dense(connected: np.ndarray, dense_up_to: int) -> None
     assert found.residual < 1e-6
 
 
-@pytest.mark.parametrize("dense_up_to", [2_500, 0])
+@pytest.mark.usefixtures("dense")
 @pytest.mark.parametrize("p", [2, 25])
-def test_merged_spectra_are_those_of_the_joint_problem(clusters: np.ndarray, dense_up_to: int, p: int) -> None:
+def test_merged_spectra_are_those_of_the_joint_problem(clusters: np.ndarray, p: int) -> None:
     W = weights_of(clusters, 12)
     assert weak_components(W).max() == 3
     values, vectors = oracle(W)
-    found = bottom(W, p, dense_up_to=dense_up_to)
+    found = bottom(W, p)
     assert found.values == pytest.approx(values[:p], abs=1e-9)
     assert (found.values[: min(p, 3)] == 0).all()  # the contrasts of four components come first
     assert (found.owner[: min(p, 3)] == -1).all()
@@ -166,13 +172,13 @@ def many_zeros(parts: int = 12) -> sparse.csr_array:
     return sparse.csr_array(W / W.sum(axis=1, keepdims=True))
 
 
-@pytest.mark.parametrize("dense_up_to", [2_500, 0])
-def test_zeros_are_the_terminal_components(dense_up_to: int) -> None:
+@pytest.mark.usefixtures("dense")
+def test_zeros_are_the_terminal_components() -> None:
     """A search that starts from one vector sees one copy of an eigenvalue: it is begun again until all are there."""
     W = many_zeros()
     assert weak_components(W).max() == 0
     assert len(terminal_components(W)) >= 12
-    found = bottom(W, 20, dense_up_to=dense_up_to)
+    found = bottom(W, 20)
     zeros = 1 + (found.values < eigenvectors.ZERO).sum()
     assert zeros == len(terminal_components(W))
     assert found.values == pytest.approx(oracle(W)[0][:20], abs=1e-9)
