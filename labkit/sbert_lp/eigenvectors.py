@@ -304,9 +304,7 @@ def _contrasts(component: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarr
     return vectors / np.linalg.norm(vectors, axis=0)
 
 
-def _of_component(
-    W: sparse.csr_array, count: int, seed: int, device: str, progress: Progress
-) -> Eigenpairs:
+def _of_component(W: sparse.csr_array, count: int, seed: int, device: str, progress: Progress) -> Eigenpairs:
     """The bottom of one component's M, without its constant."""
     size = W.shape[0]
     if size <= (DENSE_CUDA if device == "cuda" else DENSE):

@@ -4,14 +4,15 @@ In: a `pages-articles` file, complete or partial, plain or compressed with bz2 o
 `Page`, whose wikitext `labkit.thematic.wikitext` reads. Pages that are not articles are skipped and counted: other
 namespaces, redirects, disambiguation pages, pages that are not wikitext.
 
-`pieces` cuts a dump for parallel reading, where a bz2 file in it begins with a page. The official multistream file
-concatenates bz2 files of a hundred pages each. A file of any other form is one piece.
+`pieces` cuts a dump for parallel reading, each cut at a page: a plain .xml, or the official multistream file, which
+concatenates bz2 files of a hundred pages each. A .gz, or a .bz2 that another program packed, is one piece.
 """
 
 from __future__ import annotations
 
 import bz2
 import gzip
+import mmap
 import re
 import zlib
 from collections.abc import Iterator
@@ -35,7 +36,7 @@ _DISAMBIGUATION = re.compile(
     r"|desambiguaci[oó]n|desambiguação|disambigua|doorverwijspagina|неоднозначность|surname|given name)\s*[|}]",
     re.I,
 )
-_STREAM = b"BZh91AY&SY"  # the first bytes of each bz2 file, with its first block
+_STREAM = b"BZh91AY&SY"  # the first bytes of a bz2 file; elsewhere by chance once in 10^24 bytes
 _PAGE = b"<page>"
 _SILENT = ("6", "14", "-2")  # keys of the namespaces of files, categories, media
 
@@ -76,29 +77,18 @@ class Piece:
 
 def pieces(path: Path, size: int = PIECE) -> list[Piece]:
     """Cut a dump into pieces of at least `size` bytes, in order; the cuts depend only on the file."""
-    starts = [0]
-    for start in _streams(path) if packing(path) == "bz2" else ():
-        if start - starts[-1] >= size and _begins_with_page(path, start):
-            starts.append(start)
+    starts, mark = [0], {"bz2": _STREAM, "": _PAGE}.get(packing(path))
+    if mark:
+        with path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            while (start := data.find(mark, starts[-1] + size)) >= 0:
+                if mark == _STREAM and not _begins_with_page(data[start : start + BLOCK]):
+                    break  # the end of the dump, or of another packer, which cuts anywhere
+                starts.append(start)
     return [Piece(str(path), start, stop) for start, stop in zip(starts, [*starts[1:], None], strict=True)]
 
 
-def _streams(path: Path) -> Iterator[int]:
-    """Where each concatenated bz2 file begins. Its first ten bytes occur elsewhere by chance once in 10^24 bytes."""
-    with path.open("rb") as raw:
-        before, at = b"", 0
-        while block := raw.read(BLOCK):
-            text, found = before + block, -1
-            while (found := text.find(_STREAM, found + 1)) >= 0:
-                yield at - len(before) + found
-            before, at = text[1 - len(_STREAM) :], at + len(block)
-
-
-def _begins_with_page(path: Path, start: int) -> bool:
-    """Whether the bz2 file at this byte begins with a page; other packers cut anywhere, even within a page."""
-    with path.open("rb") as raw:
-        raw.seek(start)
-        return bz2.BZ2Decompressor().decompress(raw.read(BLOCK), 100).lstrip().startswith(_PAGE)
+def _begins_with_page(packed: bytes) -> bool:
+    return bz2.BZ2Decompressor().decompress(packed, 100).lstrip().startswith(_PAGE)
 
 
 class Dump:
@@ -177,15 +167,15 @@ def _removed(fields: dict[str, str]) -> str | None:
 
 
 def _texts(path: Path, start: int = 0, stop: int | None = None) -> Iterator[tuple[bytes, int]]:
-    """The text of a file, or of the bz2 files that begin between two of its bytes, in blocks with the bytes read."""
+    """The text of a piece in blocks, each with the number of bytes read from the file."""
     packed = packing(path)
     with path.open("rb") as raw:
+        raw.seek(start)
         if packed == "bz2":
-            raw.seek(start)
             yield from ((text, raw.tell()) for text in _of_streams(raw, stop))
             return
         with gzip.GzipFile(fileobj=raw) if packed == "gz" else nullcontext(raw) as stream:
-            while block := stream.read(BLOCK):
+            while block := stream.read(BLOCK if stop is None else min(BLOCK, stop - raw.tell())):
                 yield block, raw.tell()
 
 

@@ -317,17 +317,27 @@ def of_pieces(path: Path, size: int) -> tuple[list[Page], Tally, int]:
     return found, tally, len(cut)
 
 
-@given(size=st.integers(1, 3000), cut=st.integers(5, 900))
+@given(size=st.integers(1, 3000), cut=st.integers(5, 900), ending=st.sampled_from([".xml", ".xml.bz2"]))
 def test_each_page_once_however_the_file_was_packed(
-    tmp_path_factory: pytest.TempPathFactory, size: int, cut: int
+    tmp_path_factory: pytest.TempPathFactory, size: int, cut: int, ending: str
 ) -> None:
     """A .bz2 may also be many files in one, cut without regard to pages, as parallel packers do."""
-    path = tmp_path_factory.mktemp("cut") / "wiki.xml.bz2"
+    path = tmp_path_factory.mktemp("cut") / f"wiki{ending}"
     parts = [TEXT[start : start + cut] for start in range(0, len(TEXT), cut)]
-    path.write_bytes(b"".join(map(bz2.compress, parts)))
+    path.write_bytes(TEXT if ending == ".xml" else b"".join(map(bz2.compress, parts)))
     whole, tally = read(path)
     assert [page.title for page in whole] == [f"T{number}" for number in range(60)]
-    assert of_pieces(path, size)[:2] == (whole, tally)
+    found, same, count = of_pieces(path, size)
+    assert (found, same) == (whole, tally)
+    assert count > 1 or ending == ".xml.bz2"
+
+
+@pytest.mark.parametrize("end", ["", "</page>", "<page><title>cut"])
+def test_a_piece_of_a_dump_that_is_cut_off_says_so(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "wiki.xml"
+    path.write_bytes(TEXT.removesuffix(b"</mediawiki>\n") + end.encode())
+    with pytest.raises(ValueError, match="wiki.xml"):
+        of_pieces(path, 500)
 
 
 def test_the_official_form_is_cut_where_its_streams_begin(tmp_path: Path) -> None:
