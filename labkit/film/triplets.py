@@ -187,9 +187,9 @@ class FilmSource:
 
     def triplets(self, recipe: Recipe, *, neighbours: np.ndarray | None = None, seed: int = 0) -> np.ndarray:
         """Triplets (t, 3) of numbers of texts."""
-        if self.fixed is not None:
+        if self.clusters is None:
+            assert self.fixed is not None
             return self.fixed
-        assert self.clusters is not None
         return cluster_triplets(self.clusters, recipe, neighbours=neighbours, seed=seed)
 
 
