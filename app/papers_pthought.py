@@ -39,7 +39,7 @@ DECODERS = {"auto": "The sentence itself (auto)", "paraphrase": "A paraphrase of
 
 def groups_of_test(opened: cached.Opened) -> list[list[str]]:
     """The groups of test, each of sentences that mean the same."""
-    from labkit.pthought.task import groups_of
+    from labkit.pthought.method import groups_of
 
     return once("Reading the groups …", ("groups", opened.key), lambda: groups_of(opened.corpus.part("test")))
 
@@ -150,7 +150,7 @@ def show(opened: cached.Opened) -> None:
 
 COHERENCE_CODE = """\
 from labkit.figures import coherence_hills
-from labkit.pthought.task import groups_of
+from labkit.pthought.method import groups_of
 from labkit.pthought.view import companions
 groups = groups_of(corpus.part("test"))
 texts = [text for group in groups for text in group]

@@ -1,4 +1,4 @@
-"""P-coherence, its companion scores, and the cosines behind them. In: vectors and groups. Out: `Companions`.
+"""P-coherence with its companion scores, and figure 3 of the paper: groups of paraphrases in the plane.
 
 `labkit.evaluation.p_coherence` computes the scores. This module explains them, and warns if all vectors point the same
 way, because P-coherence is then high but meaningless.
