@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are chosen at first
 MOST = 40  # runs that can be chosen, and that a link names
+CORPUS = "compared-on"  # in the session: the corpus whose runs are chosen
 NAMED, LONGEST = 3, 60  # names that are said to be missing, and the letters of each
 SAW_TEST = (
     "{names} used the test sentences, without their classes, because it embeds all sentences together as in its paper. "
@@ -47,7 +48,11 @@ def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
         first = ", ".join(name[:LONGEST] for name in missing[:NAMED])
         more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
         st.info(frame.plain(f"Some runs of this link are missing: {first}{more}. Choose others."))
-    names = st.multiselect("Runs", list(runs), list(runs)[:FIRST], max_selections=MOST, key="runs", **frame.KEEP)
+    first, others = list(runs)[:FIRST], st.session_state.setdefault(CORPUS, opened.key) != opened.key
+    if others:  # those of the corpus before are not meant
+        st.session_state.update({CORPUS: opened.key, "runs": first})
+    default = None if others else first
+    names = st.multiselect("Runs", list(runs), default, max_selections=MOST, key="runs", **frame.KEEP)
     return {name: runs[name] for name in names}
 
 
