@@ -98,11 +98,6 @@ def test_the_text_of_an_exception_is_not_kept(empty: Path) -> None:
     assert "secret" not in (empty / NAME).read_text()
 
 
-def test_an_unknown_notebook_is_refused() -> None:
-    with pytest.raises(ValueError, match="notebook"):
-        answers.progress("99")
-
-
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"answers": {"01.1": 3}, "predictions": {}}', "\0"])
 def test_an_unreadable_record_is_put_aside(empty: Path, content: str) -> None:
     (empty / NAME).write_text(content)

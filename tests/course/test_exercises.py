@@ -433,12 +433,6 @@ def trained_twice(values, train, auc):
     return best, auc(train(best), "test")
 
 
-def rank_with_zeros(V):
-    sigma = np.linalg.svd(geometry.unit(V) - geometry.unit(V).mean(0), compute_uv=False)
-    p = sigma / sigma.sum()
-    return np.exp(-(p * np.log(p)).sum())
-
-
 def without_gradients(net, numbers, lengths):
     with torch.no_grad():
         return encoded(net, numbers, lengths)
@@ -457,8 +451,6 @@ ALSO_WRONG: dict[str, list[Any]] = {
     "02.1": [lambda *given: batch_in_another_order(*given)[:2]],
     "02.2": [without_gradients],
     "02.3": [
-        in_order("loss", "ask", "move"),
-        in_order("forget", "loss", "ask"),
         in_order("loss", "ask", "forget", "move"),
         lambda net, optimiser, batch, base: one_step(net, optimiser, batch, base) and lost(net, batch, base).item(),
     ],
