@@ -119,10 +119,6 @@ class StillOpen(Exception):
         return [f"○ {self}"]
 
 
-class NothingBack(Exception):
-    """The student's function has no `...` left and gives None."""
-
-
 class Unfit(ValueError):
     """The answer has the wrong type; the message says what was expected."""
 
@@ -155,9 +151,6 @@ def judge(key: str, answer: Any, seed: int | None = None) -> Verdict:
         complaint = CHECKS[key](_watched(answer, key) if callable(answer) else answer, np.random.default_rng(seed))
     except StillOpen:
         raise
-    except NothingBack:
-        says = "your function returns nothing: every way through it must end with `return` and a value"
-        return Verdict(key, False, says)
     except Unfit as other_kind:
         return Verdict(key, False, str(other_kind))
     except Exception as mistake:  # a student's function may raise anything
@@ -204,7 +197,7 @@ def _watched(function: Callable[..., Any], key: str) -> Callable[..., Any]:
         if is_open(result) or (result is None and _has_dots(function)):
             raise still
         if result is None:
-            raise NothingBack
+            raise Unfit("your function returns nothing: every way through it must end with `return` and a value")
         return result
 
     return call
@@ -291,14 +284,6 @@ def close(answer: Any, right: Any, tolerance: float = 1e-5) -> bool:
     """Whether a number, array or tensor is right: same shape, entries within the tolerance, equally finite."""
     mine, wanted = array(answer), array(right)
     return mine.shape == wanted.shape and bool(np.allclose(mine, wanted, rtol=tolerance, atol=tolerance))
-
-
-# --- one value -------------------------------------------------------------------------------------------------
-
-
-def known_mistake(value: Any, mistakes: Iterable[tuple[Any, str]], tolerance: float = 1e-5) -> str | None:
-    """The message for the typical mistake that gives this value."""
-    return next((says for wrong, says in mistakes if close(value, wrong, tolerance)), None)
 
 
 # --- a function ------------------------------------------------------------------------------------------------
@@ -449,12 +434,12 @@ def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[
         return _differ(given, wanted, wrong)
     mine, right = (np.concatenate([part.ravel() for each in answers for part in each]) for answers in (given, wanted))
     pairs = zip(given, cases, strict=True)
-    sizes = np.concatenate([np.full(sum(part.size for part in each), _rows(case)) for each, case in pairs])
+    sizes = np.concatenate([np.full(sum(part.size for part in each), _rows(case, names)[1]) for each, case in pairs])
     for says, turn in _TURNS:
         with np.errstate(all="ignore"):
             other = turn(right, sizes)
         if np.isfinite(other).all() and np.allclose(mine, other, rtol=1e-5, atol=1e-8):
-            return says.format(_first_with_rows(cases[0], names))
+            return says.format(_rows(cases[0], names)[0])
     if len(right) > 2 and np.isfinite(mine).all() and np.isfinite(right).all() and np.ptp(right) > 0:
         if np.ptp(mine) < 1e-9 * (1 + abs(mine[0])):
             return f"yours is always {mine[0]:.4g}: compute it from the arguments"
@@ -467,17 +452,12 @@ def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[
     return _differ(given, wanted, wrong)
 
 
-def _rows(case: tuple[Any, ...]) -> float:
-    """The length of the first argument that has one."""
-    return float(next((len(each) for each in case if _has_rows(each)), 1))
-
-
-def _first_with_rows(case: tuple[Any, ...], names: list[str]) -> str:
-    return next((name for name, each in zip(names, case, strict=True) if _has_rows(each)), "")
-
-
-def _has_rows(each: Any) -> bool:
-    return isinstance(each, list | tuple) or (hasattr(each, "__len__") and bool(np.ndim(each)))
+def _rows(case: tuple[Any, ...], names: list[str]) -> tuple[str, float]:
+    """The name and the length of the first argument that has rows."""
+    for name, each in zip(names, case, strict=True):
+        if isinstance(each, list | tuple) or (hasattr(each, "__len__") and np.ndim(each)):
+            return name, float(len(each))
+    return "", 1.0
 
 
 _TURNS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...] = (

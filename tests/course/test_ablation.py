@@ -37,7 +37,6 @@ from labkit.trials.engine import Result
 
 SMALL = Ablation(
     "small",
-    "Does a mean of words beat TF-IDF?",
     "relatedness",
     (Variant("TF-IDF", "tfidf"), Variant("words", "mean-vectors", {"dimension": 10})),
     ("spearman", "pearson"),
@@ -112,7 +111,7 @@ def test_a_tuned_variant_is_trained_with_what_its_trials_chose(
     settings = {"size": 4, "dimension": 4, "epochs": 1, "unit": "words", "dropout": 0.0, "labelled": True}
     settings["encoder"] = "mean"
     variant = Variant("tuned", "siamese", settings, first={"margin": 0.4, "learning_rate": 0.01})
-    plan = Ablation("tuned", "Does it help to tune?", "relatedness", (variant,), ("spearman",), seeds=(1,))
+    plan = Ablation("tuned", "relatedness", (variant,), ("spearman",), seeds=(1,))
     measured = measure_all(plan, store)
     tuning = measured.tunings["tuned"]
     assert tuning["trials"][0]["tried"] == {"margin": 0.4, "learning_rate": 0.01}

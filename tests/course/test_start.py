@@ -7,9 +7,8 @@ from pathlib import Path
 
 import nbformat
 
-from labkit.course.answers import NAME
+from labkit.course.answers import NAME, start_page
 from labkit.course.notebooks import sources
-from labkit.course.start import start_page
 
 DONE = {"tries": 1, "right": True, "hints": 0, "seen": False}
 BEGUN = {"tries": 2, "right": False, "hints": 1, "seen": False}

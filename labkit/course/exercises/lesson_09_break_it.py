@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from labkit.arrays import unit
-from labkit.course.exercise import Cases, Unnamed, check, close, exercise, known_mistake, number
+from labkit.course.exercise import Cases, Unnamed, check, close, exercise, number
 
 
 def leaning_rows(random: np.random.Generator) -> list[tuple[np.ndarray]]:
@@ -51,19 +51,21 @@ def check_loss_of_a_point(answer: Any, random: np.random.Generator) -> str | Non
     given = number(answer)
     mistakes = (
         (0.0, "S_n - S_p is 0, but the margin is added: the loss asks for a lead of 0.2, and there is none"),
-        (1.2, "S_n is 1, and so is S_p: the one is taken off the other"),
-        (-0.2, "[x]₊ is never below 0, and the margin is added, not taken off"),
+        (1.2, "S_n is 1, and so is S_p: one is subtracted from the other"),
+        (-0.2, "[x]₊ is never below 0, and the margin is added, not subtracted"),
         (1.0, "that is the cosine of the pairs: put both of them into [S_n - S_p + margin]₊"),
         (0.4, "the hardest pair of each kind make one triplet, not two"),
     )
+    if close(given, 0.2):
+        return None
     general = Unnamed("put the two cosines into [S_n - S_p + margin]₊")
-    return None if close(given, 0.2) else known_mistake(given, mistakes, 0.004) or general
+    return next((says for wrong, says in mistakes if close(given, wrong, 0.004)), general)
 
 
 @exercise(
     "09.4",
-    ("pull - (pull", "(pull", "that is the part along v itself: what is left when it is taken off is asked for"),
-    ("pull - (pull", "pull + (pull", "take the part along v off, do not add it"),
+    ("pull - (pull", "(pull", "that is the part along v itself: what is left without it is asked for"),
+    ("pull - (pull", "pull + (pull", "subtract the part along v, do not add it"),
     ("(1, keepdims=True)", "(0)", "()",
      "each row has its own dot product: sum along the rows, `.sum(1, keepdims=True)`"),
     ("True) * v", "True)", "the dot product is a number: it goes along v, so multiply it by v"),
