@@ -11,9 +11,7 @@ import pytest
 from labkit.course.notebooks import (
     NOTEBOOKS,
     copied,
-    fingerprint,
     has_exercise,
-    make_both,
     read_source,
     solution,
     solved,
@@ -119,27 +117,3 @@ def test_where_only_text_has_changed_the_outputs_stay(tmp_path: Path) -> None:
     source.write_text(source.read_text().replace("x = 1", "x = 2"))
     with pytest.raises(ValueError, match=r"kept\.ipynb"):
         with_outputs(solution(read_source(source)), kept)
-
-
-def test_both_notebooks_are_written_stamped_and_without_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = tmp_path / "01_small.py"
-    source.write_text(HEAD + "# %%\nx = 1  #!\nx\n")
-
-    def run(notebook, *, pictures):
-        assert pictures
-        cell = notebook.cells[0]
-        cell.metadata["execution"] = {"iopub.execute_input": "now"}
-        cell.outputs = [nbformat.v4.new_output("stream", name=name, text="1") for name in ("stderr", "stdout")]
-        return notebook, 2.0
-
-    monkeypatch.setattr("labkit.course.notebooks.run_notebook", run)
-    monkeypatch.setattr("labkit.course.notebooks.NOTEBOOKS", tmp_path)
-    assert make_both(source) == 2.0
-    theirs, ours = (
-        nbformat.read(tmp_path / name, as_version=4) for name in ("01_small.ipynb", "solutions/01_small.ipynb")
-    )
-    assert (theirs.cells[0].source, ours.cells[0].source) == ("x = ...  # your turn\nx", "x = 1\nx")
-    assert [out.name for out in ours.cells[0].outputs] == ["stdout"]
-    assert "execution" not in ours.cells[0].metadata
-    assert theirs.metadata["labkit"] == ours.metadata["labkit"]
-    assert ours.metadata["labkit"]["fingerprint"] == fingerprint(source)
