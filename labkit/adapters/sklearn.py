@@ -68,14 +68,14 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         known = self._defaults() or self._settings
         kept = {name: value for name, value in self._settings.items() if name in known}
         self._settings = kept | {name: params.pop(name) for name in known if name in params}
-        for name in params.keys() - {"random_state"} if self._is_known() else ():
+        for name in params.keys() - {"random_state"} if self._defaults() else ():
             METHODS[self.method].Settings.named(name)  # names the nearest setting
         super().set_params(**params)
         return self
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from texts, pairs of texts or a corpus, with labels y."""
-        if not self._is_known():
+        if not self._defaults():
             raise ValueError(f"method is {self.method!r}, expected one of {', '.join(METHODS)}")
         method = METHODS[self.method](**self._settings)
         seed = self.random_state
@@ -96,13 +96,10 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         halves = [abs(u - v), u * v]
         return sparse.csr_array(sparse.hstack(halves)) if sparse.issparse(u) else np.hstack(halves)
 
-    def _is_known(self) -> bool:
-        return isinstance(self.method, str) and self.method in METHODS
-
     def _defaults(self) -> dict[str, Any]:
         """Return the default of each setting of the method; nothing for an unknown method."""
-        settings = dataclasses.fields(METHODS[self.method].Settings) if self._is_known() else ()
-        return {each.name: each.default for each in settings}
+        known = isinstance(self.method, str) and self.method in METHODS
+        return {each.name: each.default for each in dataclasses.fields(METHODS[self.method].Settings)} if known else {}
 
     @property
     def _n_features_out(self) -> int:

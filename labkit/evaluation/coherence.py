@@ -23,11 +23,7 @@ MEMBERS = 1_000  # sentences per group whose distances are computed if a sample 
 
 @dataclass(frozen=True)
 class Coherence:
-    """P-coherence (`within`) and the scores it must be read with.
-
-    >>> print(p_coherence([[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], ["cat", "cat", "oak", "oak"]))
-    within 0.9939, between 0.1101, lift 0.8838, retrieval 1.0000, distance 0.31 (2 groups, 0 alone)
-    """
+    """P-coherence (`within`) and the scores it must be read with."""
 
     within: float
     between: float
@@ -36,12 +32,6 @@ class Coherence:
     distance: float
     groups: int
     left_out: int
-
-    def __str__(self) -> str:
-        return (
-            f"within {self.within:.4f}, between {self.between:.4f}, lift {self.lift:.4f}, retrieval "
-            f"{self.retrieval:.4f}, distance {self.distance:.2f} ({self.groups} groups, {self.left_out} alone)"
-        )
 
 
 def p_coherence(
@@ -80,23 +70,18 @@ def p_coherence(
     paired = sizes > 1
     within = float(((inside - sizes)[paired] / (sizes * (sizes - 1))[paired]).mean())
     between = float((total @ total - inside.sum()) / (len(codes) ** 2 - (sizes**2).sum()))
+    most_members = None if most is None or len(codes) <= most else MEMBERS
+    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
+    several, spread = (sampled(group, most_members) for group in members if len(group) > 1), _deviation(rows)
     return Coherence(
         within=within,
         between=between,
         lift=within - between,
         retrieval=hit_at(rows, codes, (1,), most=most, progress=progress)[1],
-        distance=_mean_distance(rows, codes, sizes, None if most is None or len(codes) <= most else MEMBERS),
+        distance=float(np.mean([_mean_pair_distance(rows[group], spread) for group in several])),
         groups=int(paired.sum()),
         left_out=int((~paired).sum()),
     )
-
-
-def _mean_distance(rows: Vectors, codes: np.ndarray, sizes: np.ndarray, most: int | None) -> float:
-    spread = _deviation(rows)
-    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
-    several = (sampled(group, most) for group in members if len(group) > 1)
-    means = [_mean_pair_distance(rows[group], spread) for group in several]
-    return float(np.mean(means))
 
 
 def _deviation(rows: Vectors) -> np.ndarray:

@@ -82,19 +82,26 @@ def regions(
     n = counted.counts.shape[0]
     same_length("points", points, n)
     codes = None if labels is None or fine else classes("labels", labels, count=n)
-    if codes is None or not 0 < codes.max() < FEW:
-        low, high, share = (12, FEW, 1) if fine else (4, 12, 4)
-        codes = _clusters(points, max(low, min(high, round(np.sqrt(n) / share))))
-    return _named(counted, codes)
+    if codes is not None and 0 < codes.max() < FEW:
+        return _named(counted, codes)
+    low, high, share = (12, FEW, 1) if fine else (4, 12, 4)
+    return _clusters(counted, points, max(low, min(high, round(np.sqrt(n) / share))))
 
 
-def _clusters(points: np.ndarray, count: int) -> np.ndarray:
-    """Return the k-means cluster of each point; there are at most as many clusters as distinct points."""
-    return kmeans(points, min(count, len(np.unique(points, axis=0))), seed=0, restarts=1)
+def _clusters(counted: CountedWords, points: np.ndarray, count: int) -> Regions:
+    """Name the k-means clusters of the points; there are at most as many as distinct points."""
+    return _named(counted, kmeans(points, min(count, len(np.unique(points, axis=0))), seed=0, restarts=1))
 
 
 def _named(counted: CountedWords, codes: np.ndarray) -> Regions:
-    return Regions(codes, tuple(_fitting(chosen) for chosen in region_words(counted, codes, most=2)))
+    names = []
+    for chosen in region_words(counted, codes, most=2):
+        name = ""
+        for word in chosen:
+            longer = f"{name} {word}".strip()
+            name = longer if len(longer) <= LETTERS else name
+        names.append(name)
+    return Regions(codes, tuple(names))
 
 
 @dataclass(frozen=True)
@@ -115,10 +122,10 @@ def words_on_map(
     Above LOOKED_AT sentences, a fixed sample of them is used.
     """
     same_length("points", points, len(texts))
-    rows = sampled(np.arange(len(texts)), LOOKED_AT)
-    counted, places = counted_words([texts[row] for row in rows.tolist()]), points[rows]
-    whole_map = regions(counted, places, [labels[row] for row in rows.tolist()] if labels else None, fine=fine)
-    close = _named(counted, _clusters(places, max(FEW, min(CLOSE, len(rows) // EACH))))
+    rows = sampled(np.arange(len(texts)), LOOKED_AT).tolist()
+    counted, places = counted_words([texts[row] for row in rows]), points[rows]
+    whole_map = regions(counted, places, [labels[row] for row in rows] if labels else None, fine=fine)
+    close = _clusters(counted, places, max(FEW, min(CLOSE, len(rows) // EACH)))
     return _placed(whole_map, places), _placed(close, places)
 
 
@@ -128,15 +135,6 @@ def _placed(found: Regions, points: np.ndarray) -> tuple[PlacedName, ...]:
     order = [code for code in np.argsort(-sizes, kind="stable").tolist() if found.names[code]]
     middles = [np.median(points[found.codes == code], axis=0).tolist() for code in order]
     return tuple(PlacedName(found.names[code], *middle) for code, middle in zip(order, middles, strict=True))
-
-
-def _fitting(chosen: Sequence[str]) -> str:
-    """Join as many of the words as fit."""
-    name = ""
-    for word in chosen:
-        longer = f"{name} {word}".strip()
-        name = longer if len(longer) <= LETTERS else name
-    return name
 
 
 def region_words(counted: CountedWords, codes: np.ndarray, *, most: int = 3) -> tuple[tuple[str, ...], ...]:
@@ -181,18 +179,15 @@ def found_classes(texts: Sequence[str], clusters: Sequence[int] | np.ndarray) ->
 
     No two clusters share a name: a number is added to the smaller one's.
     """
-    numbers, codes = np.unique(np.asarray(clusters, np.int64), return_inverse=True)
-    telling = dict(zip(numbers.tolist(), region_words(counted_words(texts), codes, most=NAMING), strict=True))
-    names = {OUTLIER: NO_CLASS}
-    sizes = Counter(numbers[codes].tolist())
-    for cluster, _ in sizes.most_common():
-        name = plain = ", ".join(telling[cluster]) or "no words"
-        number = 1
-        while cluster != OUTLIER and name in names.values():
-            number += 1
-            name = f"{plain} ({number})"
-        names.setdefault(cluster, name)
-    return [names[code] for code in numbers[codes].tolist()]
+    numbers, codes, sizes = np.unique(np.asarray(clusters, np.int64), return_inverse=True, return_counts=True)
+    telling, names = region_words(counted_words(texts), codes, most=NAMING), [NO_CLASS] * len(numbers)
+    used = Counter({NO_CLASS: 1})
+    for code in np.argsort(-sizes, kind="stable").tolist():
+        if numbers[code] != OUTLIER:
+            name = ", ".join(telling[code]) or "no words"
+            used[name] += 1
+            names[code] = name if used[name] == 1 else f"{name} ({used[name]})"
+    return [names[code] for code in codes.tolist()]
 
 
 # --- a selection against the rest --------------------------------------------------------------------------------
@@ -252,7 +247,7 @@ def set_apart(counted: CountedWords, chosen: Sequence[int] | np.ndarray, labels:
         raise ValueError(f"chosen has {size} of {n} rows, expected some but not all")
     found: list[tuple[Trait, ...]] = []
     has_word = sparse.csr_matrix((counted.counts > 0).astype(np.int64))
-    tables = [(has_word, counted.words)]
+    tables: list[tuple[sparse.csr_matrix, Sequence[str]]] = [(has_word, counted.words)]
     if len(labels):
         codes, names = classes("labels", labels, count=n), tuple(dict.fromkeys(labels))
         tables.append((sparse.csr_matrix((np.ones(n, np.int64), (np.arange(n), codes))), names))

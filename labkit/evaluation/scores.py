@@ -14,9 +14,8 @@ In: a method and a corpus. Out: `Scores`; `items` are single answers, right (1) 
 over units that could have been drawn independently: pairs that share no sentence, classes, articles. A sentence that
 the method cannot represent (a row of zeros) counts as wrong.
 
-Above 20,000 sentences, only a sample of 20,000 is used as queries, and `asked` and `asked_centres` give its size.
-Distances, uniformity and parts of correlations also come from samples, and MAP@R and R-precision are left out if a
-class is larger than that. So time and memory grow linearly.
+Above 20,000 sentences, only a sample of 20,000 is used as queries; `asked` and `asked_centres` give its size.
+Distances, uniformity and parts of correlations also come from samples, and MAP@R is left out for larger classes.
 """
 
 from __future__ import annotations
@@ -144,13 +143,12 @@ def selection(method: Any, dev: Corpus) -> tuple[str, float]:
     require_labels(dev)
     dev = scored_part(dev)
     if isinstance(dev, Pairs):
-        scores = _similarity(method, *_columns(method, dev.text_a, dev.text_b))
+        scores = _of_pairs(method, dev)
         if dev.graded:
             return "dev_spearman", correlation(scores, dev.scores).spearman
         return "dev_auc", float(roc_auc_score(dev.labels, scores))
     if isinstance(dev, Triplets):
-        _, near, far = _sides(method, dev)
-        return "dev_triplets", triplet_accuracy(near, far)
+        return "dev_triplets", triplet_accuracy(*_sides(method, dev)[1:])
     texts, classes = dev.classified()
     return "dev_hit@1", float((own_retrieved(method, method.encode(texts), classes, deep=False).ranks == 1).mean())
 
@@ -183,8 +181,7 @@ _Scored = tuple[str, dict[str, float], np.ndarray | None, dict[str, Parts]]  # m
 
 def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) -> _Scored:
     dev: Any = corpus.part(threshold_split(corpus, split))
-    dev_scores = _similarity(method, *_columns(method, dev.text_a, dev.text_b))
-    scores = _similarity(method, *_columns(method, test.text_a, test.text_b))
+    dev_scores, scores = (_of_pairs(method, part) for part in (dev, test))
     decided = pair_classification(dev_scores, dev.labels, scores, test.labels)
     figures = {name: getattr(decided, name) for name in ("accuracy", "f1", "precision", "recall", "threshold")}
     if not test.labels.all():  # pairs of one kind alone cannot be ordered
@@ -213,12 +210,11 @@ def called_parts(called: np.ndarray, test: Pairs) -> dict[str, Parts]:
 
 
 def _graded(method: Any, test: Pairs, asks: _Asks) -> _Scored:
-    texts, count = [*test.text_a, *test.text_b], len(test)
-    rows = method.encode(texts)
-    scores = _similarity(method, rows[:count], rows[count:])
-    both = correlation(scores, test.scores)
+    count = len(test)
+    texts, rows, (a, b) = _encoded(method, test.text_a, test.text_b)
+    scores = _similarity(method, a, b)
     near = np.flatnonzero(grade_ends(test.scores, test.scores.max())[0])
-    figures = {"pearson": both.pearson, "spearman": both.spearman} | _space(rows, texts, asks, near, near + count)
+    figures = vars(correlation(scores, test.scores)) | _space(rows, texts, asks, near, near + count)
     parts: dict[str, Parts] = {}
     if asks.apart and count > 2:  # of a sample, since the time grows with the square of the number of pairs
         parts = correlation_parts(scores, test.scores, linked(test), of=sampled(np.arange(count), asks.most))
@@ -254,9 +250,8 @@ def _votes(method: Any, train: Corpus, texts: list[str], classes: list[str], ask
 
 
 def _triplets(method: Any, test: Triplets, asks: _Asks) -> _Scored:
-    rows, near, far = _sides(method, test)
+    (texts, rows), near, far = _sides(method, test)
     right, anchors = (near > far).astype(np.int64), np.arange(len(test))
-    texts = [*test.anchors, *test.positives, *test.negatives]
     figures = {"triplet_accuracy": triplet_accuracy(near, far)}
     figures |= _space(rows, texts, asks, anchors, anchors + len(test))
     units = test.extra.get("article", range(len(test)))  # triplets of one article stand or fall together
@@ -306,12 +301,12 @@ def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
     """Return inter and intra of the classes that have at least two members."""
     codes = np.unique(np.asarray(labels), return_inverse=True)[1]
     several = np.flatnonzero(np.bincount(codes)[codes] > 1)
-    if len(np.unique(codes[several])) < 2:
+    classes = np.unique(codes[several])
+    if len(classes) < 2:
         return {}
     asks.progress(0, None, "distances between classes")
     spread = inter_intra(rows[several] if len(several) < len(codes) else rows, codes[several], most=asks.most)
     figures = {"inter": spread.inter, "intra": spread.intra, "inter_intra": spread.ratio}
-    classes = np.unique(codes[several])
     asked = len(sampled(classes, asks.most))
     return figures | ({"asked_centres": float(asked)} if asked < len(classes) else {})
 
@@ -321,8 +316,7 @@ def _class_space(rows: Any, labels: Sequence[Any], asks: _Asks) -> dict[str, flo
     known = np.flatnonzero(not_zero(rows))
     names = np.asarray(labels)[known]
     pairs = len(np.unique(names)) < len(names)
-    directed = rows if len(known) == rows.shape[0] else rows[known]
-    figures = {"alignment": class_alignment(directed, names)} if pairs else {}
+    figures = {"alignment": class_alignment(rows[known], names)} if pairs else {}
     return figures | space_figures(rows, most=asks.most, progress=asks.progress)
 
 
@@ -340,16 +334,19 @@ def _similarity(method: Any, a: Any, b: Any) -> np.ndarray:
     return np.concatenate([method.similarity_pairwise(a[part], b[part]) for part in blocks(a.shape[0], 1, MOST_ASKING)])
 
 
-def _columns(method: Any, *columns: Sequence[str]) -> list[Any]:
-    """Return the rows of each column; all are encoded in one call, so that a repeated sentence is encoded once."""
-    rows = method.encode([text for column in columns for text in column])
+def _encoded(method: Any, *columns: Sequence[str]) -> tuple[list[str], Any, list[Any]]:
+    """Return the sentences of all columns, their rows, encoded in one call, and the rows of each column."""
+    texts = [text for column in columns for text in column]
+    rows = method.encode(texts)
     bounds = np.cumsum([0, *map(len, columns)])
-    return [rows[start:stop] for start, stop in pairwise(bounds)]
+    return texts, rows, [rows[start:stop] for start, stop in pairwise(bounds)]
 
 
-def _sides(method: Any, triplets: Triplets) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return the rows of anchors, positives and negatives, and the similarity of each anchor to both others."""
-    count = len(triplets)
-    rows = method.encode([*triplets.anchors, *triplets.positives, *triplets.negatives])
-    anchors, positives, negatives = rows[:count], rows[count : 2 * count], rows[2 * count :]
-    return rows, _similarity(method, anchors, positives), _similarity(method, anchors, negatives)
+def _of_pairs(method: Any, pairs: Pairs) -> np.ndarray:
+    return _similarity(method, *_encoded(method, pairs.text_a, pairs.text_b)[2])
+
+
+def _sides(method: Any, triplets: Triplets) -> tuple[tuple[list[str], Any], np.ndarray, np.ndarray]:
+    """Return the sentences with their rows, and the similarity of each anchor to both others."""
+    texts, rows, (anchors, near, far) = _encoded(method, triplets.anchors, triplets.positives, triplets.negatives)
+    return (texts, rows), _similarity(method, anchors, near), _similarity(method, anchors, far)

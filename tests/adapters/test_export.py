@@ -193,8 +193,6 @@ def test_int8_is_smaller_and_reports_its_loss(tmp_path: Path, case: str, form: s
     ]
     assert done.spearman == pytest.approx(spearmanr(*cosines).statistic, abs=1e-4)
     assert 0.9 < done.spearman < 1
-    assert done.cost is not None
-    assert 1e-5 < done.cost < 0.1
 
 
 # --- what may go wrong -------------------------------------------------------------------------------------------

@@ -18,11 +18,12 @@ from labkit.corpora import Corpus, Labelled, Pairs, from_classes
 from labkit.evaluation.classes import logistic_right
 from labkit.evaluation.scores import score
 from labkit.method import Method
-from labkit.trials.bench import ENTRIES, Cost, Entry, Line, Report, bench, planned, seconds_of, with_dev, with_test
+from labkit.trials.bench import bench, with_dev, with_test
 from labkit.trials.doctor import Finding
 from labkit.trials.metrics import Metric, _costs, metrics_for
 from labkit.trials.mistakes import mistakes_of
-from labkit.trials.report import as_html, cells, curve_sentence
+from labkit.trials.plan import ENTRIES, Cost, Entry, planned
+from labkit.trials.report import Line, Report, as_html, cells, curve_sentence
 from tests.test_contract import CORPORA
 from tests.tiny_sbert import tiny_sbert
 
@@ -33,9 +34,9 @@ HOW: dict[str, Any] = {"minutes": 60, "methods": ["tfidf", "sif"], "workers": 1,
 
 def test_what_a_method_costs_by_hand() -> None:
     cost = Cost(fit=10, score=1)
-    assert seconds_of(cost, trials=8, part=1.0, seeds=3) == 10 * (8 + 3) + (8 + 6)
-    assert seconds_of(cost, trials=8, part=0.25, seeds=3) == 10 * (2 + 4 + 3) + (8 + 4 + 6)
-    assert seconds_of(replace(cost, random=False), trials=8, part=1.0, seeds=3) == 10 * 9 + 10
+    assert cost.seconds(trials=8, part=1.0, seeds=3) == 10 * (8 + 3) + (8 + 6)
+    assert cost.seconds(trials=8, part=0.25, seeds=3) == 10 * (2 + 4 + 3) + (8 + 4 + 6)
+    assert replace(cost, random=False).seconds(trials=8, part=1.0, seeds=3) == 10 * 9 + 10
 
 
 def test_the_costliest_are_left_out_by_name_and_the_rest_of_the_time_goes_into_trials_and_seeds() -> None:

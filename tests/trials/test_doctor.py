@@ -151,7 +151,7 @@ def test_ceiling_of_grades_is_the_correlation_of_their_means() -> None:
     assert found(corpus)["ceiling"].numbers["ceiling"] == pytest.approx(best)
 
 
-def test_broken_transitivity_shows_the_shortest_chain() -> None:
+def test_broken_transitivity() -> None:
     # a = b = c = d and a = c, but a ≠ d; e ≠ a lies in another component, b ≠ A contradicts the first row
     rows = [
         ("a", "b", 1),
@@ -166,8 +166,6 @@ def test_broken_transitivity_shows_the_shortest_chain() -> None:
     broken = found(pairs(*rows))["transitivity"]
     assert broken.numbers == {"broken": 1}
     assert broken.rows[0]["row"] == 5
-    assert broken.rows[0]["chain"] == "d = c = a"
-    assert broken.rows[0]["chain_rows"] == [3, 4]
     assert "transitivity" not in found(pairs(*rows[:4], rows[5]))
 
 
