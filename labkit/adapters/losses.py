@@ -115,9 +115,6 @@ class MinedLoss(nn.Module):
         unused = self.settings.unused()
         return {name: getattr(self.settings, name) for name in ("loss", "miner", *DIALS) if name not in unused}
 
-    def extra_repr(self) -> str:
-        return ", ".join(f"{name}={value}" for name, value in self.config().items())
-
 
 class SentenceLoss(nn.Module):
     """A pair loss with the interface of sentence-transformers, made by `sentence_transformers_loss`."""

@@ -122,12 +122,11 @@ def corpus_of(X: Any, y: Any) -> Corpus:
     labels = None if y is None else checked_labels(y, len(texts))
     shared: dict[str, Any] = {"name": "X", "splits": "train"}
     if texts.ndim == 2 and labels is not None:
-        a, b = texts.T.tolist()
         try:
             grades = np.asarray(labels, dtype=float).tolist()
         except ValueError as error:
             raise ValueError("y of pairs contains text, expected 1 (same), 0 (different) or a similarity") from error
-        return Pairs(a, b, grades, graded=not set(grades) <= {0, 1}, **shared)
+        return Pairs(*texts.T.tolist(), grades, graded=not set(grades) <= {0, 1}, **shared)
     if labels is None or type_of_target(labels) not in ("binary", "multiclass"):
         return Sentences(texts.T.ravel().tolist(), **shared)
     return Labelled(texts.tolist(), list(map(str, labels)), **shared)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labkit.arrays import Vectors, classes, same_length, unit, vectors, whole
-from labkit.evaluation.neighbours import BLOCK, MOST_ASKING, blocks, dots, nearest_rows, sampled
+from labkit.evaluation.neighbours import BLOCK, MOST_ASKING, blocks, dots, majority, nearest_rows, sampled
 from labkit.progress import Progress, silent
 
 ROUNDING = 1e-12  # cosines in float64 that differ by less are tied
@@ -206,13 +206,7 @@ def knn_right(
     same_length("test_labels", asked, queries.shape[0])
     whole("k", k, 1, base.shape[0], "the number of training rows")
     first = np.unique(codes, return_index=True)[1]
-    return np.asarray(train_labels)[first[_winners(codes[nearest_rows(queries, base, k)[0]])]] == asked
-
-
-def _winners(voters: np.ndarray) -> np.ndarray:
-    """Return the class with most votes, (m,), of voters (m, k) in order of distance; the nearest voter breaks a tie."""
-    votes = (voters[:, :, None] == voters[:, None, :]).sum(axis=2)
-    return np.take_along_axis(voters, votes.argmax(axis=1)[:, None], 1)[:, 0]  # argmax takes the first of a tie
+    return np.asarray(train_labels)[first[majority(codes[nearest_rows(queries, base, k)[0]])]] == asked
 
 
 # --- rows of a method, by its own similarity ---------------------------------------------------------------------
@@ -255,7 +249,7 @@ def voted(method: Any, train: Any, labels: Sequence[Any], test: Any, *, progress
             near.append(columns + tile.start)
             values.append(largest)
         kept, _ = _first_largest(np.hstack(values), VOTERS)
-        won[block] = _winners(codes[np.take_along_axis(np.hstack(near), kept, 1)])
+        won[block] = majority(codes[np.take_along_axis(np.hstack(near), kept, 1)])
         progress(block.stop, test.shape[0], "looking for neighbours")
     return names[won]
 

@@ -143,12 +143,12 @@ def selection(method: Any, dev: Corpus) -> tuple[str, float]:
     require_labels(dev)
     dev = scored_part(dev)
     if isinstance(dev, Pairs):
-        scores = _of_pairs(method, dev)
+        scores = pair_similarities(method, dev)
         if dev.graded:
             return "dev_spearman", correlation(scores, dev.scores).spearman
         return "dev_auc", float(roc_auc_score(dev.labels, scores))
     if isinstance(dev, Triplets):
-        return "dev_triplets", triplet_accuracy(*_sides(method, dev)[1:])
+        return "dev_triplets", triplet_accuracy(*triplet_similarities(method, dev)[1:])
     texts, classes = dev.classified()
     return "dev_hit@1", float((own_retrieved(method, method.encode(texts), classes, deep=False).ranks == 1).mean())
 
@@ -181,7 +181,7 @@ _Scored = tuple[str, dict[str, float], np.ndarray | None, dict[str, Parts]]  # m
 
 def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) -> _Scored:
     dev: Any = corpus.part(threshold_split(corpus, split))
-    dev_scores, scores = (_of_pairs(method, part) for part in (dev, test))
+    dev_scores, scores = (pair_similarities(method, part) for part in (dev, test))
     decided = pair_classification(dev_scores, dev.labels, scores, test.labels)
     figures = {name: getattr(decided, name) for name in ("accuracy", "f1", "precision", "recall", "threshold")}
     if not test.labels.all():  # pairs of one kind alone cannot be ordered
@@ -250,7 +250,7 @@ def _votes(method: Any, train: Corpus, texts: list[str], classes: list[str], ask
 
 
 def _triplets(method: Any, test: Triplets, asks: _Asks) -> _Scored:
-    (texts, rows), near, far = _sides(method, test)
+    (texts, rows), near, far = triplet_similarities(method, test)
     right, anchors = (near > far).astype(np.int64), np.arange(len(test))
     figures = {"triplet_accuracy": triplet_accuracy(near, far)}
     figures |= _space(rows, texts, asks, anchors, anchors + len(test))
@@ -342,11 +342,12 @@ def _encoded(method: Any, *columns: Sequence[str]) -> tuple[list[str], Any, list
     return texts, rows, [rows[start:stop] for start, stop in pairwise(bounds)]
 
 
-def _of_pairs(method: Any, pairs: Pairs) -> np.ndarray:
+def pair_similarities(method: Any, pairs: Pairs) -> np.ndarray:
+    """Return the similarity of each pair, (n,)."""
     return _similarity(method, *_encoded(method, pairs.text_a, pairs.text_b)[2])
 
 
-def _sides(method: Any, triplets: Triplets) -> tuple[tuple[list[str], Any], np.ndarray, np.ndarray]:
+def triplet_similarities(method: Any, triplets: Triplets) -> tuple[tuple[list[str], Any], np.ndarray, np.ndarray]:
     """Return the sentences with their rows, and the similarity of each anchor to both others."""
     texts, rows, (anchors, near, far) = _encoded(method, triplets.anchors, triplets.positives, triplets.negatives)
     return (texts, rows), _similarity(method, anchors, near), _similarity(method, anchors, far)

@@ -18,10 +18,10 @@ from scipy import sparse
 
 from labkit.corpora.records import SPLITS, Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
 from labkit.corpora.splits import connected
-from labkit.evaluation.neighbours import blocks
+from labkit.evaluation.neighbours import blocks, sampled
 from labkit.progress import Progress, silent
 from labkit.text import normalise, words
-from labkit.trials.suspect_labels import APART, GRAMS, JUDGED, doubts, sample
+from labkit.trials.suspect_labels import APART, GRAMS, JUDGED, doubts
 
 EXAMPLES = 20  # rows listed in a finding
 FEW_TEST = 100  # test rows below which a score says little
@@ -50,7 +50,6 @@ def examine(corpus: Corpus, *, seed: int = 0, model: bool = True, progress: Prog
         "leaks": lambda: leaks(corpus),
         "near leaks": lambda: near_leaks(corpus, seed=seed),
         "contradictions": lambda: contradictions(corpus),
-        "ceiling": lambda: ceiling(corpus),
         "transitivity": lambda: transitivity(corpus),
         "false negatives": lambda: false_negatives(corpus),
         "suspicious labels": lambda: suspicious(corpus, seed=seed, model=model),
@@ -157,7 +156,7 @@ def near_leaks(corpus: Corpus, *, seed: int = 0) -> Finding | None:
     ends, vectors = _vectorised([texts for _, texts in units])
     found: dict[int, tuple[int, float]] = {}
     for split, before in (("dev", ["train"]), ("test", ["train", "dev"])):
-        asked, known = sample(np.flatnonzero(splits == split), QUERIES, seed), np.flatnonzero(np.isin(splits, before))
+        asked, known = sampled(np.flatnonzero(splits == split), QUERIES, seed), np.flatnonzero(np.isin(splits, before))
         if not len(known):
             continue
         for block in blocks(len(asked), len(known), 2**22):
@@ -251,23 +250,6 @@ def contradictions(corpus: Corpus) -> Finding | None:
     sentence = f"{_count(len(found), what)} {has} {said}. Decide which is right, and drop the other rows."
     shown = tuple(_beside(corpus, *each) for each in found[:EXAMPLES])
     return Finding("contradictions", "warning", sentence, shown, {"contradictions": len(found)})
-
-
-def ceiling(corpus: Corpus) -> Finding | None:
-    """The best possible score, given that equal texts get equal answers."""
-    repeats = [[value for _, value in rows] for rows in _repeats(corpus).values()]
-    again = sum(map(len, repeats))
-    if not again or isinstance(corpus, Triplets):
-        return None
-    if isinstance(corpus, Pairs) and _scale(corpus):
-        lost = sum(np.var(values) * len(values) for values in repeats) / (np.var(corpus.scores) * len(corpus))
-        best, what = float(np.sqrt(max(0.0, 1 - lost))), "correlation with the scores"
-    else:
-        best = 1 - sum(len(values) - Counter(values).most_common(1)[0][1] for values in repeats) / len(corpus)
-        what = "accuracy"
-    sentence = f"{again:,} rows share their text with another row. Since equal texts get equal answers, the highest"
-    sentence += f" possible {what} on all rows is {best:.3f}." + (" Their labels agree." if best == 1 else "")
-    return Finding("ceiling", "note", sentence, numbers={"ceiling": best, "rows": again, "texts": len(repeats)})
 
 
 def transitivity(corpus: Corpus) -> Finding | None:

@@ -116,16 +116,19 @@ def metrics_for(corpus: Corpus) -> tuple[str, ...]:
 
 def probe(method: Method, corpus: Corpus, split: str) -> np.ndarray:
     """Whether a logistic regression on the training rows is right for each row of the split, tuned on dev."""
-    parts = [corpus.part(name) for name in ("train", "dev", split)]
-    sides = [side for part in parts for side in (_features(method, part), _labels(part))]
+    sides: list[Any] = []
+    for name in ("train", "dev", split):
+        part = corpus.part(name)
+        if isinstance(part, Labelled):
+            sides += [unit(method.encode(list(part.texts))), list(part.labels)]
+        else:
+            assert isinstance(part, Pairs)
+            sides += [_overlap(method, part), [str(int(value)) for value in part.values]]
     return logistic_right(*sides)
 
 
-def _features(method: Method, part: Corpus) -> Any:
-    """A sentence's normalised vector; for a pair |u - v| and u · v, elementwise."""
-    if isinstance(part, Labelled):
-        return unit(method.encode(list(part.texts)))
-    assert isinstance(part, Pairs)
+def _overlap(method: Method, part: Pairs) -> Any:
+    """|u - v| and u · v of each pair's normalised vectors, elementwise, side by side."""
     rows = unit(method.encode([*part.text_a, *part.text_b]))
     u, v = rows[: len(part)], rows[len(part) :]
     if sparse.issparse(rows):
@@ -139,13 +142,6 @@ def _units(part: Corpus) -> Any:
         return list(part.texts)
     assert isinstance(part, Pairs)
     return linked(part)
-
-
-def _labels(part: Corpus) -> list[str]:
-    if isinstance(part, Labelled):
-        return list(part.labels)
-    assert isinstance(part, Pairs)
-    return [str(int(value)) for value in part.values]
 
 
 def _costs(method: Method, corpus: Corpus, split: str) -> Mapping[str, float]:

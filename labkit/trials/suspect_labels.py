@@ -20,7 +20,7 @@ from scipy import sparse
 from labkit.baselines.sbert import PROBE, Sbert
 from labkit.corpora.frames import from_sentences
 from labkit.corpora.records import Corpus, Pairs
-from labkit.evaluation.neighbours import blocks, dots
+from labkit.evaluation.neighbours import blocks, dots, sampled
 from labkit.pretrained import packaged_folder
 from labkit.text import tokens, words
 
@@ -48,7 +48,7 @@ def doubts(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Doubts | Non
 
     `model`: whether to include MiniLM, if it is installed, which takes most of the time.
     """
-    rows = sample(np.arange(len(corpus)), JUDGED, seed)
+    rows = sampled(np.arange(len(corpus)), JUDGED, seed)
     if isinstance(corpus, Pairs):
         return _of_pairs(corpus.take(rows), rows, seed, model) if len(rows) >= LEAST_JUDGED else None
     names = np.array(corpus.classified()[1], object)[rows] if corpus.CLASSES else np.zeros(0, object)
@@ -164,8 +164,3 @@ def _shared(a: list[str], b: list[str]) -> list[float]:
     shares = [both / max(1, len(left | right)), both / max(1, min(len(left), len(right)))]
     shares += [len(two[0] & two[1]) / max(1, len(two[0] | two[1])), min(len(a), len(b)) / max(1, len(a), len(b))]
     return [*shares, float(len(odd)), float(sum(word[0].isdigit() for word in odd)), float(max(len(a), len(b)))]
-
-
-def sample(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
-    """At most `most` of the rows, in order."""
-    return rows if len(rows) <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))

@@ -76,7 +76,7 @@ class Tuned:
     def study(self, storage: str | None = None) -> Any:
         """Return the trials as a new Optuna study, for its plots or, with a `storage`, for `optuna-dashboard`."""
         known = [(trial.tried, trial.figure) for trial in self.trials]
-        return optuna_study(self.experiment.name, self.space, known, storage)
+        return optuna_study(self.space, known, study_name=self.experiment.name, storage=storage)
 
     @property
     def command(self) -> str:

@@ -16,7 +16,7 @@ import yaml
 
 from labkit import METHODS
 from labkit.adapters.export import CARD, FORMS, export
-from labkit.adapters.parts import AVERAGED, PARTS
+from labkit.adapters.parts import AVERAGED
 from labkit.corpora import Corpus, load
 from labkit.method import Method
 from labkit.thematic.network import WordAttention
@@ -153,12 +153,6 @@ def test_an_impossible_form_is_refused_and_leaves_nothing(tmp_path: Path, case: 
     with pytest.raises(ValueError, match="--to"):
         export(fitted(case), tmp_path / "out", form)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_methods_without_export_are_refused(tmp_path: Path) -> None:
-    for name in METHODS.keys() - PARTS.keys():
-        with pytest.raises(ValueError, match=f"'{name}'"):
-            export(METHODS[name](), tmp_path / "out", "onnx")
 
 
 def test_attention_as_a_mean_by_hand() -> None:

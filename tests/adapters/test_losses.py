@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import labkit
-from labkit.adapters.losses import SentenceLoss, metric_learning_loss, sentence_transformers_loss
+from labkit.adapters.losses import metric_learning_loss, sentence_transformers_loss
 from labkit.corpora.records import Corpus, Labelled, Pairs, Triplets
 from labkit.pairs.losses import LOSSES
 from labkit.sentpwnet.batches import batch_source
@@ -316,55 +316,6 @@ def test_bad_arguments_are_refused(call: Callable[[], Any], argument: str) -> No
 
 
 # ------------------------------------------------------------------ in their trainer
-
-SENTENCES = [
-    "the cat sleeps on the sofa",
-    "a dog jumps over the wall",
-    "the child looks at a bird",
-    "a bird at the lake",
-]
-OTHERS = ["a cat sleeps", "the dog jumps", "a child looks at the bird", "the bird on a road"]
-DATA: dict[str, dict[str, list[Any]]] = {
-    "pairs": {"sentence1": SENTENCES, "sentence2": OTHERS, "label": [1, 0, 1, 0]},
-    "grades": {"sentence1": SENTENCES, "sentence2": OTHERS, "score": [0.9, 0.1, 1.0, 0.3]},
-    "positives": {"anchor": SENTENCES, "positive": OTHERS},
-    "triplets": {"anchor": SENTENCES, "positive": OTHERS, "negative": OTHERS[::-1]},
-    "classes": {"sentence": SENTENCES + OTHERS, "label": [0, 1, 2, 2, 0, 1, 2, 2]},
-}
-
-
-@pytest.mark.whole
-@pytest.mark.parametrize(
-    ("loss", "data"),
-    [("locality", "classes"), ("cosent", "grades"), ("infonce", "positives")],
-)
-def test_their_trainer(loss: str, data: str, tmp_path: Path) -> None:
-    library = pytest.importorskip("sentence_transformers")
-    pytest.importorskip("accelerate", reason="needs sentence-transformers[train]")
-    Dataset = pytest.importorskip("datasets").Dataset
-    model = library.SentenceTransformer(tiny_sbert(), device="cpu")
-    learned = {"learn_temperature": True, "temperature": 0.1} if loss == "infonce" else {}
-    module = sentence_transformers_loss(model, loss, miner="none" if loss == "cosent" else "informative", **learned)
-    assert isinstance(module, SentenceLoss)
-    texts, labels = dict(DATA[data]), None
-    for column in ("label", "score"):
-        labels = torch.tensor(texts.pop(column)) if column in texts else labels
-
-    def value() -> float:
-        model.eval()
-        with torch.no_grad():
-            return module([model.preprocess(column) for column in texts.values()], labels).item()
-
-    before = value()
-    options = library.SentenceTransformerTrainingArguments(
-        output_dir=str(tmp_path / "out"), num_train_epochs=12, per_device_train_batch_size=8, learning_rate=5e-3,
-        logging_strategy="no", save_strategy="no", report_to="none", disable_tqdm=True, use_cpu=True, seed=0,
-    )  # fmt: skip
-    dataset = Dataset.from_dict(DATA[data])
-    library.SentenceTransformerTrainer(model=model, args=options, train_dataset=dataset, loss=module).train()
-    assert value() < before
-    for parameter in module.pairs.parameters():  # the temperature, where it learns
-        assert parameter.item() != pytest.approx(torch.tensor(0.1).log().item(), abs=1e-3)
 
 
 @pytest.mark.whole
